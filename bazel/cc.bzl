@@ -1,0 +1,80 @@
+"""The C++ rules of this repository: warnings, include prefix and test main are decided here and nowhere else.
+
+    load("//bazel:cc.bzl", "dovetail_cc_library", "dovetail_cc_test")
+
+    dovetail_cc_library(
+        name = "dtype",
+        srcs = ["dtype.cc"],
+        hdrs = ["dtype.h", "dtype_list.inc"],  # an .inc stands in hdrs, so that it has the include prefix too
+        deps = ["@com_google_absl//absl/status"],
+    )
+
+    dovetail_cc_test(
+        name = "dtype_test",
+        srcs = ["dtype_test.cc"],
+        deps = [":dtype"],
+    )
+
+In core/, the header is then `#include "dovetail/core/dtype.h"`. The language standard and -Werror are no matter of these
+macros: they stand in .bazelrc, since a whole build agrees on the first and those who embed us decide on the second.
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
+# Quiet on this repository under g++ 12 and clang 14.
+_WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wextra-semi",
+    "-Wformat=2",
+    "-Wimplicit-fallthrough",
+    "-Wnon-virtual-dtor",
+    "-Woverloaded-virtual",
+    "-Wvla",
+    # Designated initialisers name the fields that matter and leave the others to their defaults.
+    "-Wno-missing-field-initializers",
+]
+
+def dovetail_cc_library(name, copts = [], **kwargs):
+    """A cc_library whose headers are included as dovetail/<package>/<header>."""
+    cc_library(
+        name = name,
+        copts = _WARNINGS + copts,
+        include_prefix = "dovetail/" + native.package_name() if native.package_name() else "dovetail",
+        **kwargs
+    )
+
+def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
+    """A cc_test on GoogleTest, with its main()."""
+    cc_test(
+        name = name,
+        size = size,
+        copts = _WARNINGS + copts,
+        linkstatic = True,
+        deps = deps + [
+            "@com_google_googletest//:gtest",
+            "@com_google_googletest//:gtest_main",
+        ],
+        **kwargs
+    )
+
+def dovetail_cc_binary(name, copts = [], **kwargs):
+    """A cc_binary with this repository's warnings."""
+    cc_binary(
+        name = name,
+        copts = _WARNINGS + copts,
+        **kwargs
+    )
+
+def dovetail_cc_benchmark(name, deps = [], tags = [], **kwargs):
+    """A program of Google Benchmark's, with its main(): `./bazelw run -c opt //benchmarks:NAME`."""
+    dovetail_cc_binary(
+        name = name,
+        testonly = True,
+        tags = tags + ["benchmark"],
+        deps = deps + [
+            "@com_github_google_benchmark//:benchmark",
+            "@com_github_google_benchmark//:benchmark_main",
+        ],
+        **kwargs
+    )

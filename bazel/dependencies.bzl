@@ -1,0 +1,52 @@
+"""What Dovetail depends on, in two macros for WORKSPACE files.
+
+    load("@dovetail//bazel:dependencies.bzl", "dovetail_dependencies")
+    dovetail_dependencies()
+
+declares what a program needs that embeds Dovetail: no Python among it, and nothing that is declared already (the
+embedder's abseil wins). dovetail_dev_dependencies() adds what Dovetail's own tests, benchmarks and Python package need.
+bazel/extensions.bzl offers the same repositories to MODULE.bazel.
+"""
+
+load("//third_party/abseil-cpp:abseil.bzl", "abseil")
+load("//third_party/bazel_rules:bazel_rules.bzl", "bazel_rules")
+load("//third_party/benchmark:benchmark.bzl", "benchmark")
+load("//third_party/cuda:cuda.bzl", "cuda")
+load("//third_party/dlpack:dlpack.bzl", "dlpack")
+load("//third_party/googletest:googletest.bzl", "googletest")
+load("//third_party/hip:hip.bzl", "hip")
+load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/python:environment.bzl", "python_environment")
+load("//third_party/python:interpreter.bzl", "python_interpreter")
+load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_coverage_tools")
+load("//third_party/rules_cc:rules_cc.bzl", "rules_cc")
+load("//third_party/rules_python:rules_python.bzl", "rules_python")
+
+def _declare(declarations):
+    for name, declare in declarations.items():
+        if native.existing_rule(name) == None:
+            declare(name = name)
+
+def dovetail_dependencies():
+    """Everything that @dovetail//:dovetail and the device plugins are built from."""
+    bazel_rules()
+    _declare({
+        "com_google_absl": abseil,
+        "dlpack": dlpack,
+        "dovetail_cuda": cuda,
+        "dovetail_hip": hip,
+        "remote_coverage_tools": remote_coverage_tools,
+        "rules_cc": rules_cc,
+    })
+
+def dovetail_dev_dependencies():
+    """Everything else that this repository's own targets need."""
+    _declare({
+        "com_github_google_benchmark": benchmark,
+        "com_google_googletest": googletest,
+        "dovetail_python": python_interpreter,
+        "dovetail_python_env": python_environment,
+        "nanobind": nanobind,
+        "rules_python": rules_python,
+    })
+    native.register_toolchains("@dovetail//third_party/python:toolchain")

@@ -1,0 +1,100 @@
+"""The Python rules of this repository: extension modules, programs, tests and the wheel.
+
+    load("//bazel:python.bzl", "dovetail_extension", "dovetail_py_library", "dovetail_py_test")
+
+    dovetail_extension(                   # in python/BUILD: dovetail/_core.so exports PyInit__core and nothing else
+        name = "dovetail/_core.so",
+        srcs = ["src/module.cc"],
+        deps = ["//core:tensor"],
+    )
+
+    dovetail_py_library(                  # `import dovetail`
+        name = "dovetail",
+        srcs = glob(["dovetail/*.py"]),
+        data = [":dovetail/_core.so"],
+        imports = ["."],
+    )
+
+    dovetail_py_test(                     # a plain pytest file, in python/tests/BUILD
+        name = "from_dlpack_test",
+        srcs = ["from_dlpack_test.py"],
+        deps = ["//python:dovetail"],
+    )
+
+Tests live in a folder of their own, not beside the package: Python resolves the links that Bazel lays out, and would
+import the source tree, where there is no extension module. All run in the environment of third_party/python.
+"""
+
+load("@rules_python//python:defs.bzl", "py_binary", "py_library", "py_test")
+load("//bazel:cc.bzl", "dovetail_cc_binary", "dovetail_cc_library")
+
+_PACKAGES = "@dovetail_python_env//:packages"
+_BINDING_DEPS = ["@dovetail_python//:headers", "@nanobind"]
+
+_BINDING_COPTS = [
+    "-fvisibility=hidden",
+    "-fno-strict-aliasing",
+    # CPython keeps functions of several signatures as one type, and casts them.
+    "-Wno-cast-function-type",
+]
+
+def dovetail_binding_library(name, deps = [], copts = [], **kwargs):
+    """A dovetail_cc_library that sees Python.h and nanobind, for parts of an extension module."""
+    dovetail_cc_library(
+        name = name,
+        copts = _BINDING_COPTS + copts,
+        deps = deps + _BINDING_DEPS,
+        **kwargs
+    )
+
+def dovetail_extension(name, deps = [], copts = [], linkopts = [], **kwargs):
+    """A Python extension module in C++; its name is its path, as in "dovetail/_core.so"."""
+    script = "//bazel:extension.lds"
+    dovetail_cc_binary(
+        name = name,
+        copts = _BINDING_COPTS + copts,
+        linkopts = linkopts + [
+            "-Wl,--gc-sections",
+            "-Wl,--version-script,$(location %s)" % script,
+        ],
+        linkshared = True,
+        deps = deps + _BINDING_DEPS + [script],
+        **kwargs
+    )
+
+def dovetail_py_library(name, **kwargs):
+    """A py_library; here so that BUILD files need one load."""
+    py_library(name = name, **kwargs)
+
+def dovetail_py_binary(name, deps = [], **kwargs):
+    """A py_binary that runs in the environment of third_party/python."""
+    py_binary(
+        name = name,
+        python_version = "PY3",
+        deps = deps + [_PACKAGES],
+        **kwargs
+    )
+
+def dovetail_py_test(name, srcs, deps = [], args = [], size = "small", **kwargs):
+    """Runs pytest over `srcs`, each a plain pytest file; conftest.py and helpers go into `deps` or `data`."""
+    py_test(
+        name = name,
+        size = size,
+        srcs = srcs + ["//bazel:pytest_main.py"],
+        args = ["$(location %s)" % src for src in srcs] + args,
+        legacy_create_init = 0,
+        main = "//bazel:pytest_main.py",
+        python_version = "PY3",
+        deps = deps + [_PACKAGES],
+        **kwargs
+    )
+
+def dovetail_interpreter(name, deps = [], **kwargs):
+    """A Python with `deps` and the environment's packages importable, run in the user's own directory."""
+    dovetail_py_binary(
+        name = name,
+        srcs = ["//bazel:interpreter_main.py"],
+        main = "//bazel:interpreter_main.py",
+        deps = deps,
+        **kwargs
+    )

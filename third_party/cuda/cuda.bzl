@@ -1,0 +1,55 @@
+"""CUDA's headers and compiler, as @dovetail_cuda: $CUDA_HOME, /usr/local/cuda, or NVIDIA's packages of the package index.
+
+Only headers are compiled against and kernels compiled with it: the driver library is opened at run time, so that one
+build runs with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels.
+"""
+
+load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
+
+_SYSTEM = "/usr/local/cuda"
+
+_BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
+
+package(default_visibility = ["//visibility:public"])
+
+exports_files(["compiler.txt"])
+
+cc_library(
+    name = "headers",
+    hdrs = glob(
+        ["include/**"],
+        exclude = ["include/cccl/**"],
+    ),
+    includes = ["include"],
+)
+"""
+
+def _cuda_impl(rctx):
+    home = rctx.os.environ.get("CUDA_HOME")
+    if not home and rctx.path(_SYSTEM + "/include/cuda.h").exists and rctx.path(_SYSTEM + "/bin/nvcc").exists:
+        home = _SYSTEM
+    if not home:
+        rctx.report_progress("installing NVIDIA's compiler packages")
+        home = _install_packages(rctx)
+    rctx.symlink(home + "/include", "include")
+    rctx.file("compiler.txt", run(rctx, [home + "/bin/nvcc", "--version"], home + "/bin/nvcc"))
+    rctx.file("defs.bzl", '"""Where CUDA is."""\n\nCUDA_HOME = %s\n' % repr(home))
+    rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
+    rctx.file("BUILD", _BUILD)
+
+def _install_packages(rctx):
+    run(rctx, [find_python(rctx), "-m", "venv", "venv"], "python3 -m venv")
+    pip = [str(rctx.path("venv/bin/python")), "-m", "pip", "--no-input", "--disable-pip-version-check"]
+    lock = str(rctx.path(rctx.attr.lock))
+    run(
+        rctx,
+        pip + ["install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--target=packages", "-r", lock],
+        "pip install of NVIDIA's compiler",
+    )
+    return str(rctx.path("packages/nvidia/cu13"))
+
+cuda = repository_rule(
+    implementation = _cuda_impl,
+    attrs = {"lock": attr.label(default = Label("//third_party/cuda:requirements.lock"))},
+    environ = PYTHON_ENVIRON + ["CUDA_HOME", "PATH"],
+)

@@ -1,0 +1,62 @@
+"""debian_source: an upstream source tree from Debian's archive, or else from its URL.
+
+    debian_source(
+        name = "com_google_absl",
+        package = "abseil",
+        sha256 = "...",                   # of Debian's *.orig.tar.*
+        urls = ["https://..."],           # tried where apt cannot serve the package
+        url_sha256 = "...",
+        strip_prefix = "abseil-cpp-1.0",  # of the archive behind the URLs
+    )
+
+Debian's archive is asked through the mirror that this machine's own apt uses, with a private state directory: it needs
+no root and changes nothing on the machine. Either way the bytes are checked against a sum that stands in the rule.
+"""
+
+def fetch_debian(rctx, kind, package, suite):
+    """Fetches a Debian source archive (kind = "source") or package ("binary") into ./debian.
+
+    Args:
+      rctx: the repository context.
+      kind: "source" or "binary".
+      package: name of the source or binary package.
+      suite: Debian release it is taken from.
+
+    Returns:
+      (path of the file, None), or (None, why it cannot be had from here).
+    """
+    script = rctx.path(Label("//third_party/debian:fetch.sh"))
+    if not rctx.which("apt-get"):
+        return None, "there is no apt-get on this machine"
+    result = rctx.execute(["bash", str(script), kind, package, suite, str(rctx.path("debian"))], timeout = 600)
+    if result.return_code != 0:
+        return None, result.stderr
+    return result.stdout.strip(), None
+
+def _debian_source_impl(rctx):
+    rctx.report_progress("looking for %s in Debian's archive" % rctx.attr.package)
+    archive, reason = fetch_debian(rctx, "source", rctx.attr.package, rctx.attr.suite)
+    if archive:
+        unpack = 'echo "$1  $2" | sha256sum --check --quiet && tar --strip-components=1 -xf "$2"'
+        result = rctx.execute(["bash", "-c", unpack, "unpack", rctx.attr.sha256, archive])
+        if result.return_code != 0:
+            fail("%s from Debian %s is not the archive that is pinned:\n%s" %
+                 (rctx.attr.package, rctx.attr.suite, result.stdout + result.stderr))
+        rctx.delete("debian")
+    else:
+        # buildifier: disable=print
+        print("%s: taken from %s, since %s" % (rctx.name, rctx.attr.urls[0], reason))
+        rctx.delete("debian")
+        rctx.download_and_extract(rctx.attr.urls, sha256 = rctx.attr.url_sha256, stripPrefix = rctx.attr.strip_prefix)
+
+debian_source = repository_rule(
+    implementation = _debian_source_impl,
+    attrs = {
+        "package": attr.string(mandatory = True),
+        "sha256": attr.string(mandatory = True),
+        "strip_prefix": attr.string(mandatory = True),
+        "suite": attr.string(default = "bookworm"),
+        "url_sha256": attr.string(mandatory = True),
+        "urls": attr.string_list(mandatory = True),
+    },
+)

@@ -1,0 +1,52 @@
+"""DLPack's header, as @dlpack//:dlpack, included as "dlpack/dlpack.h".
+
+It comes from the package index (apache-tvm-ffi ships it; the version stands in the lock file), or else from the
+project's own release.
+"""
+
+load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
+
+_MINIMUM = (1, 3)
+
+_BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
+
+cc_library(
+    name = "dlpack",
+    hdrs = ["include/dlpack/dlpack.h"],
+    includes = ["include"],
+    visibility = ["//visibility:public"],
+)
+"""
+
+def _version(header):
+    numbers = {}
+    for line in header.split("\n"):
+        words = [word for word in line.split(" ") if word]
+        if len(words) == 3 and words[0] == "#define" and words[1].startswith("DLPACK_"):
+            numbers[words[1]] = words[2]
+    return int(numbers["DLPACK_MAJOR_VERSION"]), int(numbers["DLPACK_MINOR_VERSION"])
+
+def _dlpack_impl(rctx):
+    reason = unpack_wheel(rctx, "apache-tvm-ffi") if rctx.which("python3") else "there is no python3 on PATH"
+    if not reason:
+        header = rctx.read("wheel/tvm_ffi/include/dlpack/dlpack.h")
+        rctx.delete("wheel")
+        rctx.file("include/dlpack/dlpack.h", header, executable = False)
+    else:
+        # buildifier: disable=print
+        print("@dlpack: taken from its release, since the package index did not serve it: " + reason)
+        rctx.download_and_extract(
+            "https://github.com/dmlc/dlpack/archive/refs/tags/v1.3.tar.gz",
+            sha256 = "f3d567f885f6c142183afc91a58873b31d0e0b36faa2e45c232b98c74596404f",
+            stripPrefix = "dlpack-1.3",
+        )
+    version = _version(rctx.read("include/dlpack/dlpack.h"))
+    if version < _MINIMUM:
+        fail("dlpack.h is of version %d.%d; Dovetail needs %d.%d or later" % (version + _MINIMUM))
+    rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
+    rctx.file("BUILD", _BUILD)
+
+dlpack = repository_rule(
+    implementation = _dlpack_impl,
+    environ = PYTHON_ENVIRON + ["PATH"],
+)

@@ -1,0 +1,75 @@
+"""One package of the lock file, unpacked into a repository of its own: for headers that come in a wheel."""
+
+_LOCK = "//third_party/python:requirements.lock"
+
+# What every rule that runs Python listens to.
+PYTHON_ENVIRON = ["DOVETAIL_PYTHON"]
+
+def find_python(rctx):
+    """The Python that the build is for: $DOVETAIL_PYTHON (--repo_env=DOVETAIL_PYTHON=…), or else python3 on PATH."""
+    python = rctx.os.environ.get("DOVETAIL_PYTHON") or rctx.which("python3")
+    if not python:
+        fail("no python3 on PATH: install one, or name one by --repo_env=DOVETAIL_PYTHON=/path/to/python3")
+    return str(python)
+
+def run(rctx, arguments, what, timeout = 1800):
+    """Runs a command and returns its output; a failure is reported as `what`, with all that the command said."""
+    result = rctx.execute(arguments, timeout = timeout)
+    if result.return_code != 0:
+        fail("%s failed (exit code %d):\n%s\n%s" % (what, result.return_code, result.stdout, result.stderr))
+    return result.stdout
+
+def locked_requirement(rctx, package):
+    """The lines of the lock file for one package: its pinned version and hashes."""
+    lines = []
+    for line in rctx.read(rctx.path(Label(_LOCK))).split("\n"):
+        if line.startswith(package + "=="):
+            lines = [line]
+        elif lines and line.startswith("    "):
+            lines.append(line)
+        elif lines:
+            break
+    if not lines:
+        fail("%s does not pin %s" % (_LOCK, package))
+    return "\n".join(lines) + "\n"
+
+def _python_with_pip(rctx, python):
+    """Debian's Python has no pip of its own, but virtual environments made by it have one."""
+    if rctx.execute([python, "-m", "pip", "--version"]).return_code == 0:
+        return python
+    run(rctx, [python, "-m", "venv", "pip_venv"], "python3 -m venv (Debian and Ubuntu: apt-get install python3-venv)")
+    return str(rctx.path("pip_venv/bin/python"))
+
+def unpack_wheel(rctx, package):
+    """Downloads the pinned wheel of a package, checks its hash and unpacks it into ./wheel.
+
+    Args:
+      rctx: the repository context.
+      package: its name in the lock file.
+
+    Returns:
+      None, or why the wheel cannot be had from here.
+    """
+    python = _python_with_pip(rctx, find_python(rctx))
+    rctx.file("requirement.txt", locked_requirement(rctx, package))
+    rctx.report_progress("downloading " + package)
+    result = rctx.execute([
+        python,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-input",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--require-hashes",
+        "--dest=download",
+        "--requirement=requirement.txt",
+    ], timeout = 600)
+    if result.return_code != 0:
+        return result.stdout + result.stderr
+    wheel = rctx.path("download").readdir()[0]
+    run(rctx, [python, "-m", "zipfile", "-e", str(wheel), "wheel"], "unpacking %s" % wheel)
+    for leftover in ["download", "pip_venv", "requirement.txt"]:
+        rctx.delete(leftover)
+    return None

@@ -1,0 +1,19 @@
+"""@remote_coverage_tools, which `bazel coverage` would otherwise download: one small script in its place."""
+
+def _remote_coverage_tools_impl(rctx):
+    rctx.file("WORKSPACE", 'workspace(name = "remote_coverage_tools")\n')
+    rctx.symlink(rctx.path(Label("//third_party/remote_coverage_tools:coverage_tool.py")), "coverage_tool.py")
+    rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
+
+sh_binary(
+    name = "coverage_report_generator",
+    srcs = ["coverage_tool.py"],
+)
+
+sh_binary(
+    name = "lcov_merger",
+    srcs = ["coverage_tool.py"],
+)
+""")
+
+remote_coverage_tools = repository_rule(implementation = _remote_coverage_tools_impl)

@@ -1,0 +1,27 @@
+"""@rules_cc for Bazel releases whose C++ rules are built in: the same loads, answered by the native rules.
+
+BUILD files say `load("@rules_cc//cc:defs.bzl", "cc_library")`, as newer Bazel wants it, and stand on both.
+"""
+
+_RULES = [
+    "cc_binary",
+    "cc_import",
+    "cc_library",
+    "cc_proto_library",
+    "cc_test",
+    "cc_toolchain",
+    "cc_toolchain_suite",
+    "fdo_prefetch_hints",
+    "fdo_profile",
+    "objc_import",
+    "objc_library",
+]
+
+def _rules_cc_impl(rctx):
+    rctx.file("WORKSPACE", 'workspace(name = "rules_cc")\n')
+    rctx.file("cc/BUILD", "")
+    rctx.file("cc/defs.bzl", "".join(["{0} = native.{0}\n".format(rule) for rule in _RULES]))
+    for rule in ["cc_binary", "cc_import", "cc_library", "cc_test"]:
+        rctx.file("cc/%s.bzl" % rule, 'load(":defs.bzl", _{0} = "{0}")\n\n{0} = _{0}\n'.format(rule))
+
+rules_cc = repository_rule(implementation = _rules_cc_impl)
