@@ -1,0 +1,60 @@
+"""dovetail_wheel: packs a Python package and its extension module into a wheel.
+
+    dovetail_wheel(
+        name = "wheel",
+        distribution = "dovetail",
+        extension = ":dovetail/_core.so",
+        srcs = glob(["dovetail/**/*.py", "dovetail/**/*.pyi"]) + ["dovetail/py.typed"],
+        summary = "Zero-copy tensor exchange",
+    )
+
+makes bazel-bin/python/dovetail-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are those in the package of the
+BUILD file. The wheel is for the interpreter that the build is for (see third_party/python/interpreter.bzl), and says so
+in its tag and in the extension's file name; making it installs no Python package.
+"""
+
+load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "PYTHON", "WHEEL_TAG")
+load("//bazel:version.bzl", "VERSION")
+
+def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, license = None, requires_python = ">=3.10", **kwargs):
+    """Makes <distribution>-<version>-<tag>.whl.
+
+    Args:
+      name: name of the target.
+      distribution: name of the distribution, as pip knows it.
+      extension: label of the extension module, "…/_core.so".
+      srcs: Python files, stubs and data, in this package.
+      summary: one line that says what it is.
+      readme: label of a Markdown file with the long description.
+      license: label of the licence's text.
+      requires_python: versions of Python that pip may install it for.
+      **kwargs: further attributes of the genrule.
+    """
+    tool = "//tools:make_wheel.py"
+    options = {
+        "distribution": distribution,
+        "extension": "$(location %s)" % extension,
+        "extension-suffix": EXT_SUFFIX,
+        "output": "$@",
+        "package": native.package_name(),
+        "requires-python": requires_python,
+        "summary": "'%s'" % summary,
+        "tag": WHEEL_TAG,
+        "version": VERSION,
+    }
+    if readme:
+        options["readme"] = "$(location %s)" % readme
+    if license:
+        options["license"] = "$(location %s)" % license
+    native.genrule(
+        name = name,
+        srcs = srcs + [extension] + [label for label in [readme, license] if label],
+        outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
+        cmd = " ".join(
+            [PYTHON, "$(location %s)" % tool] +
+            ["--%s=%s" % option for option in options.items()] +
+            ["$(locations %s)" % src for src in srcs],
+        ),
+        exec_tools = [tool],
+        **kwargs
+    )

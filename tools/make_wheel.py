@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Writes a wheel (PEP 427) from the files given; the build calls it (bazel/wheel.bzl).
+
+make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl --tag=cp311-cp311-linux_x86_64 --distribution=dovetail \\
+    --version=0.1.0 --package=python --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
+    --summary=… --requires-python='>=3.10' python/dovetail/__init__.py …
+
+The same input gives the same bytes: times are fixed and names sorted. It needs no package beside Python itself.
+"""
+
+import argparse
+import base64
+import hashlib
+import zipfile
+
+METADATA = """Metadata-Version: 2.1
+Name: {distribution}
+Version: {version}
+Summary: {summary}
+License: Apache-2.0
+Requires-Python: {requires_python}
+Classifier: Programming Language :: Python :: 3
+Classifier: Programming Language :: C++
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Typing :: Typed
+"""
+
+WHEEL = """Wheel-Version: 1.0
+Generator: dovetail
+Root-Is-Purelib: false
+Tag: {tag}
+"""
+
+
+class Wheel:
+    """A zip archive that keeps the record of what it holds."""
+
+    def __init__(self, path, dist_info):
+        self.archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self.record_name = dist_info + "/RECORD"
+        self.record = []
+
+    def add(self, name, data, mode=0o644):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        self.record.append(f"{name},sha256={digest},{len(data)}")
+        self._write(name, data, mode)
+
+    def close(self):
+        lines = [*self.record, f"{self.record_name},,"]
+        self._write(self.record_name, ("\n".join(lines) + "\n").encode(), 0o644)
+        self.archive.close()
+
+    def _write(self, name, data, mode):
+        entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.external_attr = (0o100000 | mode) << 16
+        self.archive.writestr(entry, data)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def path_in_package(path, package):
+    """python/dovetail/x.py and bazel-out/…/bin/python/dovetail/x.py are both dovetail/x.py."""
+    before, found, after = ("/" + path).rpartition(f"/{package}/") if package else ("", "/", path)
+    if not found:
+        raise SystemExit(f"make_wheel: {path} is not in the package {package}")
+    return after
+
+
+def metadata(options):
+    text = METADATA.format(**vars(options))
+    if not options.readme:
+        return text.encode()
+    return (text + "Description-Content-Type: text/markdown\n\n").encode() + read(options.readme)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="Writes a wheel.")
+    for name in ["distribution", "extension", "extension-suffix", "output", "package", "summary", "tag", "version"]:
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--requires-python", required=True)
+    parser.add_argument("--readme")
+    parser.add_argument("--license")
+    parser.add_argument("srcs", nargs="+")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    dist_info = f"{options.distribution}-{options.version}.dist-info"
+    wheel = Wheel(options.output, dist_info)
+    for path in sorted(options.srcs):
+        wheel.add(path_in_package(path, options.package), read(path))
+    extension = path_in_package(options.extension, options.package)
+    wheel.add(extension.removesuffix(".so") + options.extension_suffix, read(options.extension), mode=0o755)
+    wheel.add(f"{dist_info}/METADATA", metadata(options))
+    wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag).encode())
+    if options.license:
+        wheel.add(f"{dist_info}/LICENSE", read(options.license))
+    wheel.close()
+
+
+if __name__ == "__main__":
+    main()
