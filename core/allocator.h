@@ -1,0 +1,46 @@
+// Allocator: where a backend's memory comes from. One per memory kind and device.
+//
+//   absl::StatusOr<Allocator*> a = backend->GetAllocator(Device::Cpu(), MemoryKind::kDevice);
+//   absl::StatusOr<void*> p = (*a)->Allocate(1024, Stream::Default(Device::Cpu()));
+//   (*a)->Deallocate(*p, 1024, {});
+//
+// Programs rarely call one: Storage::Allocate does, and gives the memory back.
+
+#ifndef DOVETAIL_CORE_ALLOCATOR_H_
+#define DOVETAIL_CORE_ALLOCATOR_H_
+
+#include <cstddef>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/stream.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// The alignment, in bytes, of all memory that Dovetail allocates (DLPack's nominal alignment).
+inline constexpr size_t kAllocationAlignment = 256;
+
+enum class MemoryKind {
+  kDevice,      // the device's own memory; on the CPU, ordinary memory
+  kPinnedHost,  // host memory that the device reads directly
+  kManaged,     // memory that migrates between host and device
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+
+  // At least `nbytes` bytes, aligned to kAllocationAlignment and ready for use on `stream`; nullptr
+  // when nbytes is 0. ResourceExhausted, with the sizes, when there is no memory. Any thread.
+  virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
+
+  // Takes back what Allocate gave for `nbytes`. `used_on` are the streams that still may use it:
+  // the memory is not reused before their work so far is done. Any thread; must not block.
+  virtual void Deallocate(void* data, size_t nbytes,
+                          absl::Span<const Stream> used_on) noexcept = 0;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_ALLOCATOR_H_

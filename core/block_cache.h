@@ -1,0 +1,82 @@
+// A bounded per-thread cache of small fixed-size blocks, for the objects that every exchange makes
+// and destroys: Storage, and the structs that are handed out over DLPack.
+//
+//   void* p = AllocateBlock<128>();      // from the cache, or from operator new
+//   FreeBlock<128>(p);                   // into the cache of the thread that frees
+//
+// A block may be freed on another thread than it was allocated on. A thread keeps at most
+// kBlocksPerThread blocks of a size and gives them back when it ends. Under AddressSanitizer the
+// cache is off, so that a use after free is seen.
+
+#ifndef DOVETAIL_CORE_BLOCK_CACHE_H_
+#define DOVETAIL_CORE_BLOCK_CACHE_H_
+
+#include <cstddef>
+#include <new>
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace internal_block_cache {
+
+inline constexpr int kBlocksPerThread = 32;
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kEnabled = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool kEnabled = false;
+#else
+inline constexpr bool kEnabled = true;
+#endif
+#else
+inline constexpr bool kEnabled = true;
+#endif
+
+struct FreeList {
+  void* head;     // a free block holds the pointer to the next in its first bytes
+  int room;       // how many more it takes; 0 before the first use and after the thread's end
+  bool started;   // the release at the thread's end is arranged
+};
+
+// The list of blocks of `kSize` bytes that this thread keeps. Constant-initialised, so that reaching
+// it costs no guard; initial-exec, so that it costs no call from a shared object either (the few
+// bytes come from the reserve that the dynamic linker keeps for this).
+template <size_t kSize>
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
+                                                                                      false};
+
+// Arranges that `list` is emptied when this thread ends, and opens it, on its first use.
+// Returns whether the list takes blocks.
+bool Start(FreeList& list) noexcept;
+
+}  // namespace internal_block_cache
+
+template <size_t kSize>
+inline void* AllocateBlock() {
+  static_assert(kSize >= sizeof(void*));
+  auto& list = internal_block_cache::free_list<kSize>;
+  if (void* block = list.head; block != nullptr) {
+    list.head = *static_cast<void**>(block);
+    ++list.room;
+    return block;
+  }
+  return ::operator new(kSize);
+}
+
+template <size_t kSize>
+inline void FreeBlock(void* block) noexcept {
+  auto& list = internal_block_cache::free_list<kSize>;
+  if (internal_block_cache::kEnabled &&
+      (list.room > 0 || (!list.started && internal_block_cache::Start(list)))) {
+    *static_cast<void**>(block) = list.head;
+    list.head = block;
+    --list.room;
+    return;
+  }
+  ::operator delete(block);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_BLOCK_CACHE_H_

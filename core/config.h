@@ -1,0 +1,18 @@
+// What every other header of Dovetail rests on: the language standard that is asked for, and the
+// name of the inline namespace that public symbols live in.
+//
+//   namespace dovetail::inline DOVETAIL_ABI { ... }
+//
+// The inline namespace changes whenever the layout of a public class does, so that two releases of
+// Dovetail linked into one process fail to link, or stay apart, rather than mix.
+
+#ifndef DOVETAIL_CORE_CONFIG_H_
+#define DOVETAIL_CORE_CONFIG_H_
+
+#if __cplusplus < 202002L
+#error "Dovetail needs C++20: add --cxxopt=-std=c++20 and --host_cxxopt=-std=c++20 to .bazelrc."
+#endif
+
+#define DOVETAIL_ABI v0
+
+#endif  // DOVETAIL_CORE_CONFIG_H_

@@ -1,0 +1,88 @@
+// DeviceBackend: the plugin interface. A backend serves the device types of one vendor (its own
+// memory, its pinned and its managed host memory): it allocates, copies and orders work on streams.
+//
+//   class MyBackend final : public DeviceBackend { ... };
+//   absl::Status s = Registry::Global().Register(std::make_unique<MyBackend>());
+//
+// Construction opens nothing: a driver is loaded at the first call that needs it, so that import
+// and fork stay clean. Every function may be called on any thread. An absent driver is a backend
+// with a DeviceCount of 0 and a reason that a person can read.
+
+#ifndef DOVETAIL_CORE_DEVICE_BACKEND_H_
+#define DOVETAIL_CORE_DEVICE_BACKEND_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/allocator.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/tensor_view.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// What a stream code of the array API's `__dlpack__(stream=)` asks of a producer.
+struct StreamRequest {
+  // The consumer's stream, whose later work must see the producer's; none: no synchronisation (-1).
+  std::optional<Stream> stream;
+};
+
+// What is known of a pointer.
+struct PointerAttributes {
+  Device device;      // whose memory it is
+  MemoryKind kind;
+  void* base;         // the start of its allocation, or nullptr where that is unknown
+  size_t nbytes;      // of the allocation; 0 where unknown
+};
+
+class DeviceBackend {
+ public:
+  virtual ~DeviceBackend() = default;
+
+  // A short name for people, such as "cuda".
+  virtual std::string_view name() const = 0;
+  // The device types that this backend serves; the first is the device proper.
+  virtual absl::Span<const DeviceType> device_types() const = 0;
+  // How many devices there are. An error says why there are none: no driver, a driver too old.
+  virtual absl::StatusOr<int> DeviceCount() = 0;
+
+  // The allocator for `kind` of memory. It lives as long as the process. InvalidArgument when the
+  // device has no memory of that kind, NotFound when there is no such device.
+  virtual absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) = 0;
+
+  // A new stream, destroyed with its last copy.
+  virtual absl::StatusOr<Stream> CreateStream(Device device) = 0;
+  // What a code (nullopt: Python's None) means on the device; InvalidArgument where it is refused.
+  virtual absl::StatusOr<StreamRequest> DecodeStream(Device device,
+                                                     std::optional<int64_t> code) = 0;
+  // The code that names `stream` to a producer; nullopt is Python's None.
+  virtual absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) = 0;
+
+  // An event after the work that `stream` holds now.
+  virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
+  // Later work of `stream` starts only after `event`. The host does not wait.
+  virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
+  // Whether `event` has happened.
+  virtual absl::StatusOr<bool> Query(const Event& event) = 0;
+  // The host waits for the work that `stream` holds.
+  virtual absl::Status Synchronize(const Stream& stream) = 0;
+
+  // Copies the elements of `src` to `dst`, of one type and shape, any strides, that do not overlap;
+  // a stride of 0 in `src` repeats an element. At least one is on this backend's devices, the other
+  // there or host-accessible. Ordered on `stream`; the caller keeps both alive until then.
+  virtual absl::Status Copy(const TensorView& dst, const TensorView& src,
+                            const Stream& stream) = 0;
+
+  // Whose memory `data` points at. NotFound when it is none of this backend's.
+  virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_DEVICE_BACKEND_H_

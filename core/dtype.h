@@ -1,0 +1,110 @@
+// DType: the type of a tensor's elements. A kind of number, its width in bits, and lanes.
+//
+//   DType t = kFloat32;
+//   t.ToString()                     // "float32"
+//   DType::Parse("float8_e4m3fn")    // the OCP 8-bit type
+//   dtype_of<int64_t>                // kInt64
+//   t.itemsize()                     // 4 bytes
+//
+// Only the pairs of kind and width in dtype_list.inc exist; Make and Parse refuse others. Lanes
+// (DLPack's vector types) are kept, and print as in "float32x4".
+
+#ifndef DOVETAIL_CORE_DTYPE_H_
+#define DOVETAIL_CORE_DTYPE_H_
+
+#include <complex>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+enum class TypeKind : uint8_t {
+#define DOVETAIL_TYPE_KIND(id, code, name) id = code,
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_TYPE_KIND
+};
+
+struct DType {
+  TypeKind kind = TypeKind::kFloat;
+  uint8_t bits = 32;    // of one lane
+  uint16_t lanes = 1;   // at least 1
+
+  // InvalidArgument when (kind, bits) is not in the list or lanes is 0.
+  static absl::StatusOr<DType> Make(TypeKind kind, int bits, int lanes = 1);
+  // Reads what ToString writes, and "float4_e2m1fn_x2" as PyTorch spells lanes.
+  static absl::StatusOr<DType> Parse(std::string_view text);
+
+  std::string ToString() const;
+
+  // Bits of one element, all lanes together.
+  constexpr int element_bits() const { return bits * lanes; }
+  // Bytes of one element; the element of a sub-byte type is rounded up to one byte.
+  constexpr int64_t itemsize() const { return (element_bits() + 7) / 8; }
+  // Whether an element does not fill whole bytes, so that several may share one. A float4 with two
+  // lanes does fill a byte, and is no sub-byte type in this sense.
+  constexpr bool is_sub_byte() const { return element_bits() % 8 != 0; }
+  // Whether (kind, bits) is in the list and lanes is not 0. True of every DType but one that was
+  // put together by hand.
+  constexpr bool is_known() const;
+
+  friend constexpr bool operator==(DType, DType) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, DType t) {
+    return H::combine(std::move(h), t.kind, t.bits, t.lanes);
+  }
+  friend std::ostream& operator<<(std::ostream& os, DType t) { return os << t.ToString(); }
+};
+static_assert(sizeof(DType) == 4 && std::is_trivially_copyable_v<DType>);
+
+// kBool, kInt8, …, kFloat4E2M1Fn.
+#define DOVETAIL_DTYPE(id, type_kind, type_bits, name) \
+  inline constexpr DType k##id{TypeKind::type_kind, type_bits, 1};
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_DTYPE
+
+// All of them, in the order of the list.
+inline constexpr DType kAllDTypes[] = {
+#define DOVETAIL_DTYPE(id, kind, bits, name) k##id,
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_DTYPE
+};
+
+constexpr bool DType::is_known() const {
+  switch (static_cast<int>(kind) << 8 | bits) {
+#define DOVETAIL_DTYPE(id, type_kind, type_bits, name) \
+  case static_cast<int>(TypeKind::type_kind) << 8 | type_bits:
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_DTYPE
+    return lanes != 0;
+  }
+  return false;
+}
+
+// The DType of a C++ type. A program that has its own type for a narrow float adds
+//   template <> struct dovetail::DTypeTraits<Eigen::bfloat16> {
+//     static constexpr dovetail::DType dtype = dovetail::kBFloat16;
+//   };
+template <typename T>
+struct DTypeTraits;
+#define DOVETAIL_CPP_TYPE(type, id)          \
+  template <>                                \
+  struct DTypeTraits<type> {                 \
+    static constexpr DType dtype = k##id;    \
+    static_assert(sizeof(type) == dtype.itemsize()); \
+  };
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_CPP_TYPE
+
+template <typename T>
+inline constexpr DType dtype_of = DTypeTraits<std::remove_cv_t<T>>::dtype;
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_DTYPE_H_

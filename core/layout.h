@@ -1,0 +1,147 @@
+// Layout: the shape of a tensor and how its elements are spaced.
+//
+//   absl::StatusOr<Layout> a = Layout::Contiguous({2, 3});            // strides {3, 1}
+//   absl::StatusOr<Layout> b = Layout::Strided({2, 3}, {1, 2});       // column-major
+//   a->extent()                                                      // {0, 5}: elements reached
+//
+// Strides count elements and may have any sign. Every Layout is checked when it is made: no size is
+// negative, and the number of elements and every offset that the strides reach fit an int64. What
+// is made from a Layout (views.h) therefore needs no check against overflow of its own.
+//
+// Up to kInlineRank dimensions are kept inline; more take one allocation. kMaxRank is the limit of
+// NumPy and of Python's buffer protocol.
+
+#ifndef DOVETAIL_CORE_LAYOUT_H_
+#define DOVETAIL_CORE_LAYOUT_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// The offsets of the first and last element that strides reach, in elements from element 0.
+// lowest <= 0 <= highest; both 0 when there are no elements or one.
+struct Extent {
+  int64_t lowest = 0;
+  int64_t highest = 0;
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+
+class Layout {
+ public:
+  static constexpr int kInlineRank = 6;
+  static constexpr int kMaxRank = 64;
+
+  // Rank 0: one element.
+  Layout() noexcept : rank_(0), num_elements_(1) {}
+  Layout(const Layout& other) : rank_(0) { CopyFrom(other); }
+  Layout(Layout&& other) noexcept : rank_(0) { MoveFrom(other); }
+  Layout& operator=(const Layout& other) {
+    if (this != &other) {
+      Free();
+      CopyFrom(other);
+    }
+    return *this;
+  }
+  Layout& operator=(Layout&& other) noexcept {
+    if (this != &other) {
+      Free();
+      MoveFrom(other);
+    }
+    return *this;
+  }
+  ~Layout() { Free(); }
+
+  // Row-major strides. InvalidArgument for a negative size, more than kMaxRank dimensions or an
+  // overflowing number of elements.
+  static absl::StatusOr<Layout> Contiguous(absl::Span<const int64_t> shape);
+
+  // As given; shape and strides have the same length. InvalidArgument as above and when an offset
+  // that the strides reach overflows. Strides of dimensions of size 0 or 1 mean nothing and are
+  // kept as they are (DLPack and the array API leave them free).
+  static absl::StatusOr<Layout> Strided(absl::Span<const int64_t> shape,
+                                        absl::Span<const int64_t> strides);
+
+  // Fills `*this` from arrays of `rank` sizes and strides (nullptr: row-major); what Contiguous and
+  // Strided do, without a StatusOr to move out of. On an error the layout is of rank 0.
+  absl::Status Assign(int64_t rank, const int64_t* shape, const int64_t* strides);
+
+  int rank() const { return rank_; }
+  absl::Span<const int64_t> shape() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return {dims(), static_cast<size_t>(rank_)};
+  }
+  absl::Span<const int64_t> strides() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return {dims() + rank_, static_cast<size_t>(rank_)};
+  }
+  int64_t shape(int dim) const { return dims()[dim]; }
+  int64_t stride(int dim) const { return dims()[rank_ + dim]; }
+  int64_t num_elements() const { return num_elements_; }
+
+  // Row-major without gaps. Dimensions of size 1 are passed over; no elements are contiguous.
+  bool is_contiguous() const;
+
+  Extent extent() const;
+
+  // "shape (2, 3), strides (3, 1)"
+  std::string ToString() const;
+
+  friend bool operator==(const Layout& a, const Layout& b) {
+    return a.shape() == b.shape() && a.strides() == b.strides();
+  }
+  friend std::ostream& operator<<(std::ostream& os, const Layout& l) { return os << l.ToString(); }
+
+ private:
+  const int64_t* dims() const { return rank_ <= kInlineRank ? inline_ : heap_; }
+  int64_t* dims() { return rank_ <= kInlineRank ? inline_ : heap_; }
+  void Free() {
+    if (rank_ > kInlineRank) FreeHeap();
+  }
+  void FreeHeap();
+  void AllocateHeap(int rank);
+  void CopyFrom(const Layout& other) {
+    if (other.rank_ > kInlineRank) AllocateHeap(other.rank_);
+    rank_ = other.rank_;
+    num_elements_ = other.num_elements_;
+    const int64_t* from = other.dims();
+    int64_t* to = dims();
+    for (int i = 0; i < 2 * rank_; ++i) to[i] = from[i];
+  }
+  void MoveFrom(Layout& other) noexcept {
+    rank_ = other.rank_;
+    num_elements_ = other.num_elements_;
+    if (rank_ > kInlineRank) {
+      heap_ = other.heap_;
+      other.rank_ = 0;
+      other.num_elements_ = 1;
+    } else {
+      for (int i = 0; i < 2 * rank_; ++i) inline_[i] = other.inline_[i];
+    }
+  }
+
+  int32_t rank_;
+  int64_t num_elements_;
+  union {
+    int64_t inline_[2 * kInlineRank];  // rank_ sizes, then rank_ strides
+    int64_t* heap_;                    // the same, when rank_ > kInlineRank
+  };
+};
+
+// a * b modulo 2^64, for a product that means nothing where it overflows: the stride of a dimension
+// with one element or none, an offset into a tensor without elements.
+inline int64_t WrappingMultiply(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// "(2, 3)", "(4,)", "()": as Python prints a tuple.
+std::string ShapeToString(absl::Span<const int64_t> shape);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_LAYOUT_H_

@@ -1,0 +1,66 @@
+// How elements lie in bytes. Elements of whole bytes follow each other; those of a sub-byte type
+// share bytes, lowest bits first (Packing::kPacked), or have a byte each (Packing::kPadded).
+//
+//   StepBits(kFloat4E2M1Fn, Packing::kPacked)         // 4
+//   BytesReached(layout, kFloat4E2M1Fn, Packing::kPacked)
+//
+// Source: dlpack.h 1.3, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED.
+
+#ifndef DOVETAIL_CORE_PACKING_H_
+#define DOVETAIL_CORE_PACKING_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/core/layout.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+enum class Packing : uint8_t { kPacked, kPadded };
+
+// Bits from one element to the next.
+constexpr int64_t StepBits(DType dtype, Packing packing) {
+  return packing == Packing::kPadded ? dtype.itemsize() * 8 : dtype.element_bits();
+}
+
+// The bytes that a layout reaches, from that of element 0: [begin, end), begin <= 0 <= end.
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+// InvalidArgument when an offset overflows.
+inline absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing,
+                                 ByteRange* range) {
+  *range = {};
+  if (layout.num_elements() == 0) return absl::OkStatus();
+  const int64_t step = StepBits(dtype, packing);
+  const Extent extent = layout.extent();
+  int64_t begin, end;
+  bool overflow;
+  if (step % 8 == 0) {
+    overflow = __builtin_mul_overflow(extent.lowest, step / 8, &begin) ||
+               __builtin_mul_overflow(extent.highest, step / 8, &end) ||
+               __builtin_add_overflow(end, step / 8, &end);
+  } else {
+    overflow = __builtin_mul_overflow(extent.lowest, step, &begin) ||
+               __builtin_mul_overflow(extent.highest, step, &end) ||
+               __builtin_add_overflow(end, step + 7, &end);
+    begin = begin >> 3;  // rounds down
+    end = end >> 3;
+  }
+  int64_t size;
+  if (overflow || __builtin_sub_overflow(end, begin, &size)) {
+    return absl::InvalidArgumentError("The layout reaches bytes beyond a 64-bit offset: " +
+                                      layout.ToString() + " of " + dtype.ToString() + ".");
+  }
+  *range = {begin, end};
+  return absl::OkStatus();
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_PACKING_H_

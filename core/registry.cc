@@ -1,0 +1,67 @@
+#include "dovetail/core/registry.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+Registry& Registry::Global() {
+  static Registry* const registry = new Registry();
+  return *registry;
+}
+
+absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
+  absl::MutexLock lock(&mutex_);
+  for (DeviceType type : backend->device_types()) {
+    auto i = static_cast<uint32_t>(type);
+    if (i >= kMaxDeviceTypes) {
+      return absl::InvalidArgumentError(absl::StrCat("The backend ", backend->name(), " serves ",
+                                                     DeviceTypeName(type), "; device types go up to ",
+                                                     kMaxDeviceTypes - 1, "."));
+    }
+    if (DeviceBackend* other = Find(type)) {
+      return absl::AlreadyExistsError(absl::StrCat("The backend ", backend->name(), " serves ",
+                                                   DeviceTypeName(type), ", which the backend ",
+                                                   other->name(), " serves already."));
+    }
+  }
+  owned_.push_back(std::move(backend));
+  for (DeviceType type : owned_.back()->device_types()) {
+    entries_[static_cast<uint32_t>(type)].store(owned_.back().get(), std::memory_order_release);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<DeviceBackend*> Registry::Backends() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<DeviceBackend*> backends;
+  for (const auto& backend : owned_) backends.push_back(backend.get());
+  return backends;
+}
+
+absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
+  if (DeviceBackend* backend = Registry::Global().Find(device.type)) return backend;
+  return absl::NotFoundError(
+      absl::StrCat("No backend serves ", device.ToString(), ". Its memory can be passed on, but not "
+                   "allocated, copied or read; register a backend for it first."));
+}
+
+ScopedBackendOverride::ScopedBackendOverride(std::unique_ptr<DeviceBackend> backend,
+                                             Registry& registry)
+    : registry_(registry), backend_(std::move(backend)) {
+  for (DeviceType type : backend_->device_types()) {
+    auto& entry = registry_.entries_[static_cast<uint32_t>(type)];
+    previous_.push_back(entry.exchange(backend_.get(), std::memory_order_acq_rel));
+  }
+}
+
+ScopedBackendOverride::~ScopedBackendOverride() {
+  size_t i = 0;
+  for (DeviceType type : backend_->device_types()) {
+    registry_.entries_[static_cast<uint32_t>(type)].store(previous_[i++],
+                                                          std::memory_order_release);
+  }
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,59 @@
+#include "dovetail/core/storage.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "dovetail/core/block_cache.h"
+#include "dovetail/core/device_backend.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+Storage* Storage::New(void* data, size_t nbytes, Device device, Release release) {
+  return new (AllocateBlock<sizeof(Storage)>()) Storage(data, nbytes, device, release);
+}
+
+StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
+  return StorageRef::Take(New(data, nbytes, device, release));
+}
+
+absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
+  return Allocate(nbytes, Stream::Default(device), kind);
+}
+
+absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream,
+                                             MemoryKind kind) {
+  const Device device = stream.device();
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
+  if (!backend.ok()) return backend.status();
+  absl::StatusOr<Allocator*> allocator = (*backend)->GetAllocator(device, kind);
+  if (!allocator.ok()) return allocator.status();
+  absl::StatusOr<void*> data = (*allocator)->Allocate(nbytes, stream);
+  if (!data.ok()) return data.status();
+  Storage* storage = New(*data, nbytes, device, {});
+  storage->allocator_ = *allocator;
+  storage->RecordUse(stream);
+  return StorageRef::Take(storage);
+}
+
+void Storage::RecordUse(const Stream& stream) {
+  if (device_.type == DeviceType::kCpu) return;
+  if (used_on_ == nullptr) used_on_ = new std::vector<Stream>();
+  if (std::find(used_on_->begin(), used_on_->end(), stream) == used_on_->end()) {
+    used_on_->push_back(stream);
+  }
+}
+
+void Storage::Destroy() noexcept {
+  if (allocator_ != nullptr) {
+    allocator_->Deallocate(data_, nbytes_, used_on());
+  } else if (release_.function != nullptr) {
+    release_.function(release_.context);
+  }
+  delete used_on_;
+  this->~Storage();
+  FreeBlock<sizeof(Storage)>(this);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

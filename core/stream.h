@@ -1,0 +1,81 @@
+// Stream and Event: handles to the queues of a device.
+//
+//   Stream s = Stream::Default(Device::Cuda(0));
+//   Stream t = Stream::Borrow(Device::Cuda(0), NativeStream{handle});   // somebody else's stream
+//   backend->Wait(t, *backend->Record(s));                              // t after what s holds now
+//
+// A Stream is a value: a device and the vendor's handle on it. It can't be made from 0, nullptr or
+// a number by accident. Borrowed streams belong to whoever made them and are used only while the
+// call that they are passed to runs; Streams that a backend created carry a counted owner and live
+// as long as any copy. Copies may be used on any thread. On the CPU there is one stream, trivially
+// ordered: work is done when the call returns.
+
+#ifndef DOVETAIL_CORE_STREAM_H_
+#define DOVETAIL_CORE_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// A vendor's stream handle (CUstream, hipStream_t) as a number.
+enum class NativeStream : uintptr_t {};
+
+class Stream {
+ public:
+  // The stream that the device's backend uses where none is named.
+  static Stream Default(Device device) { return Stream(device, NativeStream{0}, nullptr); }
+  // A stream of somebody else's. It must outlive the calls it is passed to, and no more.
+  static Stream Borrow(Device device, NativeStream handle) {
+    return Stream(device, handle, nullptr);
+  }
+  // A stream that lives as long as `owner` does (for backends).
+  static Stream Own(Device device, NativeStream handle, std::shared_ptr<void> owner) {
+    return Stream(device, handle, std::move(owner));
+  }
+
+  Device device() const { return device_; }
+  NativeStream native() const { return handle_; }
+  // Whether this Stream keeps the vendor's stream alive.
+  bool is_owned() const { return owner_ != nullptr; }
+
+  std::string ToString() const;
+
+  // The same queue of the same device, whoever owns it.
+  friend bool operator==(const Stream& a, const Stream& b) {
+    return a.device_ == b.device_ && a.handle_ == b.handle_;
+  }
+  friend std::ostream& operator<<(std::ostream& os, const Stream& s) { return os << s.ToString(); }
+
+ private:
+  Stream(Device device, NativeStream handle, std::shared_ptr<void> owner)
+      : device_(device), handle_(handle), owner_(std::move(owner)) {}
+
+  Device device_;
+  NativeStream handle_;
+  std::shared_ptr<void> owner_;
+};
+
+// A point in a stream's work that other streams, or the host, can wait for. Made by
+// DeviceBackend::Record; what it holds is the backend's own. Copies share it.
+class Event {
+ public:
+  Event(Device device, std::shared_ptr<void> state) : device_(device), state_(std::move(state)) {}
+
+  Device device() const { return device_; }
+  void* state() const { return state_.get(); }
+
+ private:
+  Device device_;
+  std::shared_ptr<void> state_;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_STREAM_H_

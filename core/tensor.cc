@@ -1,0 +1,147 @@
+#include "dovetail/core/tensor.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
+  Layout layout;
+  ByteRange bytes;
+  absl::Status status = layout.Assign(shape.size(), shape.data(), nullptr);
+  if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
+  if (!status.ok()) return status;
+  absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device);
+  if (!storage.ok()) return storage.status();
+  return Tensor(*std::move(storage), 0, dtype, std::move(layout), {});
+}
+
+absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DType dtype,
+                                    Layout layout, Options options) {
+  if (!storage) return absl::InvalidArgumentError("A tensor needs a storage.");
+  if (!dtype.is_known()) {
+    return absl::InvalidArgumentError(absl::StrCat("Unknown type ", dtype.ToString(), "."));
+  }
+  ByteRange bytes;
+  if (absl::Status s = BytesReached(layout, dtype, options.packing, &bytes); !s.ok()) return s;
+  int64_t begin, end;
+  const bool inside = !__builtin_add_overflow(byte_offset, bytes.begin, &begin) &&
+                      !__builtin_add_overflow(byte_offset, bytes.end, &end) && begin >= 0 &&
+                      static_cast<uint64_t>(end) <= storage->nbytes();
+  if (IsAddressable(storage->device().type) && layout.num_elements() != 0 && !inside) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        layout.ToString(), " of ", dtype.ToString(), " from byte ", byte_offset,
+        " reaches outside a storage of ", storage->nbytes(), " bytes."));
+  }
+  return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
+}
+
+absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) const {
+  if (is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  if (wanted != dtype_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The elements are ", dtype_.ToString(), ", not ", wanted.ToString(), "."));
+  }
+  if (!IsHostAccessible(device().type)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The host can't reach memory on ", device().ToString(), "; copy it to the CPU first."));
+  }
+  if (write && is_read_only()) {
+    return absl::FailedPreconditionError(
+        "The tensor is read-only; ask for data<const T>(), or copy it first.");
+  }
+  if (num_elements() != 0 && reinterpret_cast<uintptr_t>(raw_data()) % alignment != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Element 0 at ", absl::Hex(reinterpret_cast<uintptr_t>(raw_data())),
+                     " is not aligned to ", alignment, " bytes; copy the tensor first."));
+  }
+  return absl::OkStatus();
+}
+
+TensorView Tensor::view() const {
+  return {.data = raw_data(),
+          .byte_offset = IsAddressable(device().type) ? 0 : byte_offset_,
+          .device = device(),
+          .dtype = dtype_,
+          .access = access_,
+          .packing = packing_,
+          .shape = shape(),
+          .strides = strides()};
+}
+
+absl::StatusOr<Tensor> Tensor::Apply(absl::Status status, LayoutView view) const {
+  if (!status.ok()) return status;
+  const int64_t bits = view.offset * StepBits(dtype_, packing_);
+  if (bits % 8 != 0 && view.layout.num_elements() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Element ", view.offset, " of a packed ", dtype_.ToString(),
+                     " tensor starts inside a byte; a view can't. Copy it first."));
+  }
+  return Tensor(storage_, byte_offset_ + bits / 8, dtype_, std::move(view.layout),
+                {access_, packing_});
+}
+
+absl::StatusOr<Tensor> Tensor::Index(absl::Span<const IndexItem> items) const {
+  LayoutView view;
+  absl::Status status = dovetail::Index(layout_, items, &view);
+  return Apply(std::move(status), std::move(view));
+}
+
+absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
+  int d;
+  if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
+  std::vector<IndexItem> items(d, IndexItem::Range({}));
+  items.push_back(IndexItem::Range(slice));
+  return Index(items);
+}
+
+absl::StatusOr<Tensor> Tensor::Select(int64_t dim, int64_t index) const {
+  int d;
+  if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
+  std::vector<IndexItem> items(d, IndexItem::Range({}));
+  items.push_back(IndexItem::At(index));
+  return Index(items);
+}
+
+absl::StatusOr<Tensor> Tensor::Permute(absl::Span<const int64_t> order) const {
+  LayoutView view;
+  absl::Status status = dovetail::Permute(layout_, order, &view);
+  return Apply(std::move(status), std::move(view));
+}
+
+absl::StatusOr<Tensor> Tensor::Transpose(int64_t dim0, int64_t dim1) const {
+  int a, b;
+  if (absl::Status s = NormalizeDim(dim0, rank(), &a); !s.ok()) return s;
+  if (absl::Status s = NormalizeDim(dim1, rank(), &b); !s.ok()) return s;
+  std::vector<int64_t> order(rank());
+  for (int i = 0; i < rank(); ++i) order[i] = i;
+  std::swap(order[a], order[b]);
+  return Permute(order);
+}
+
+absl::StatusOr<Tensor> Tensor::Reshape(absl::Span<const int64_t> shape) const {
+  LayoutView view;
+  absl::Status status = dovetail::Reshape(layout_, shape, &view);
+  return Apply(std::move(status), std::move(view));
+}
+
+absl::StatusOr<Tensor> Tensor::BroadcastTo(absl::Span<const int64_t> shape) const {
+  LayoutView view;
+  absl::Status status = dovetail::BroadcastTo(layout_, shape, &view);
+  absl::StatusOr<Tensor> result = Apply(std::move(status), std::move(view));
+  if (result.ok()) result->access_ = Access::kReadOnly;
+  return result;
+}
+
+Tensor Tensor::ReadOnly() const {
+  Tensor result = *this;
+  result.access_ = Access::kReadOnly;
+  return result;
+}
+
+std::string Tensor::ToString() const {
+  if (is_null()) return "null tensor";
+  return absl::StrCat(is_read_only() ? "read-only " : "", dtype_.ToString(), " tensor of ",
+                      layout_.ToString(), ", on ", device().ToString());
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

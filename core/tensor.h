@@ -1,0 +1,143 @@
+// Tensor: typed, shaped access to a Storage.
+//
+//   absl::StatusOr<Tensor> x = Tensor::Empty({2, 3}, kFloat32);
+//   absl::StatusOr<Tensor> row = x->Select(0, 1);                   // a view: shares the Storage
+//   absl::StatusOr<float*> p = row->data<float>();                  // checked
+//
+// A value: a counted Storage, a DType, a Layout, where element 0 lies, and whether it may be
+// written. Copying one copies no elements. Views share the Storage and may only narrow the access.
+// Different Tensors of one Storage may be used on different threads; one Tensor may be read on
+// several. What is done to the elements at the same time is the program's to order.
+
+#ifndef DOVETAIL_CORE_TENSOR_H_
+#define DOVETAIL_CORE_TENSOR_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/core/layout.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/core/storage.h"
+#include "dovetail/core/tensor_view.h"
+#include "dovetail/core/views.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+class Tensor {
+ public:
+  // How the elements may be used and how they are packed.
+  struct Options {
+    Access access = Access::kReadWrite;
+    Packing packing = Packing::kPacked;
+  };
+
+  // No tensor: no Storage, rank 0. Only assignment, destruction and is_null are meaningful.
+  Tensor() = default;
+  bool is_null() const { return !storage_; }
+
+  // New memory, uninitialised, row-major. InvalidArgument for a bad shape; what Storage::Allocate
+  // says for a device without backend or memory.
+  static absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
+                                      Device device = Device::Cpu());
+
+  // A tensor in `storage`, element 0 `byte_offset` bytes from its start. InvalidArgument when the
+  // layout reaches outside the storage (devices that are not addressable are not checked).
+  static absl::StatusOr<Tensor> Make(StorageRef storage, int64_t byte_offset, DType dtype,
+                                     Layout layout, Options options);
+
+  // The same for a caller that has checked already.
+  static Tensor MakeUnchecked(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout,
+                              Options options) {
+    return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
+  }
+
+  DType dtype() const { return dtype_; }
+  Device device() const { return storage_->device(); }
+  Access access() const { return access_; }
+  bool is_read_only() const { return access_ == Access::kReadOnly; }
+  Packing packing() const { return packing_; }
+  const Layout& layout() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return layout_; }
+  int rank() const { return layout_.rank(); }
+  absl::Span<const int64_t> shape() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return layout_.shape(); }
+  absl::Span<const int64_t> strides() const ABSL_ATTRIBUTE_LIFETIME_BOUND {  // elements
+    return layout_.strides();
+  }
+  int64_t num_elements() const { return layout_.num_elements(); }
+  bool is_contiguous() const { return layout_.is_contiguous(); }
+  const StorageRef& storage() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return storage_; }
+  int64_t byte_offset() const { return byte_offset_; }  // of element 0 in the storage
+
+  // Bytes that the elements take without gaps: ceil(elements * bits / 8) for packed sub-byte types.
+  int64_t nbytes() const {
+    return (num_elements() * StepBits(dtype_, packing_) + 7) / 8;
+  }
+
+  // Where element 0 lies; on devices that are not addressable, the opaque handle. May be nullptr
+  // where there are no elements. Says nothing of access or alignment: data<T>() does.
+  void* raw_data() const {
+    void* base = storage_->data();
+    return IsAddressable(device().type) ? static_cast<char*>(base) + byte_offset_ : base;
+  }
+
+  // Element 0 as a T*. T's DType must be the tensor's, the memory host-accessible and aligned for T;
+  // a T that is not const needs write access. FailedPrecondition says which of these fails.
+  template <typename T>
+  absl::StatusOr<T*> data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    absl::Status status = CheckAccess(dtype_of<T>, alignof(T), !std::is_const_v<T>);
+    if (!status.ok()) return status;
+    return static_cast<T*>(raw_data());
+  }
+
+  // Borrows: valid while this Tensor is alive and unchanged.
+  TensorView view() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Views; views.h tells the rules and errors. An offset that falls inside a byte (of a packed
+  // sub-byte type) is InvalidArgument.
+  absl::StatusOr<Tensor> Index(absl::Span<const IndexItem> items) const;
+  absl::StatusOr<Tensor> Slice(int64_t dim, SliceSpec slice) const;
+  absl::StatusOr<Tensor> Select(int64_t dim, int64_t index) const;
+  absl::StatusOr<Tensor> Permute(absl::Span<const int64_t> order) const;
+  absl::StatusOr<Tensor> Transpose(int64_t dim0, int64_t dim1) const;
+  absl::StatusOr<Tensor> Reshape(absl::Span<const int64_t> shape) const;
+  // Read-only, since elements repeat.
+  absl::StatusOr<Tensor> BroadcastTo(absl::Span<const int64_t> shape) const;
+  // The same memory, which may not be written through the result.
+  Tensor ReadOnly() const;
+
+  // "float32 tensor of shape (2, 3), strides (3, 1), on cpu": no values.
+  std::string ToString() const;
+  friend std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.ToString(); }
+
+ private:
+  Tensor(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout, Options options)
+      : storage_(std::move(storage)),
+        byte_offset_(byte_offset),
+        dtype_(dtype),
+        access_(options.access),
+        packing_(options.packing),
+        layout_(std::move(layout)) {}
+  absl::Status CheckAccess(DType wanted, size_t alignment, bool write) const;
+  absl::StatusOr<Tensor> Apply(absl::Status status, LayoutView view) const;
+
+  StorageRef storage_;
+  int64_t byte_offset_ = 0;
+  DType dtype_;
+  Access access_ = Access::kReadWrite;
+  Packing packing_ = Packing::kPacked;
+  Layout layout_;
+};
+static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_copy_constructible_v<Tensor>);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_TENSOR_H_

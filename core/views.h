@@ -1,0 +1,77 @@
+// Views of a Layout: slices, single indices, new axes, permutations, reshapes, broadcasts. Each
+// gives a new Layout and where its element 0 lies in the old one; no element moves.
+//
+//   LayoutView v;
+//   absl::Status s = Index(layout, {IndexItem::At(1), IndexItem::Range({.step = -1})}, &v);
+//
+// Tensor's methods of the same names are what programs call. Indices follow Python's rules:
+// negative ones count from the end, slices are clamped, single indices out of range are an error
+// (OutOfRange). What else is wrong with the arguments is InvalidArgument.
+
+#ifndef DOVETAIL_CORE_VIEWS_H_
+#define DOVETAIL_CORE_VIEWS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/layout.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// As in Python: start:stop:step with each part optional. The step may be negative, not 0.
+struct SliceSpec {
+  std::optional<int64_t> start;
+  std::optional<int64_t> stop;
+  int64_t step = 1;
+};
+
+// One entry of an index expression such as t[1, ..., ::2, None].
+class IndexItem {
+ public:
+  enum class Kind { kAt, kRange, kEllipsis, kNewAxis };
+
+  static IndexItem At(int64_t index) { return {Kind::kAt, index, {}}; }
+  static IndexItem Range(SliceSpec slice) { return {Kind::kRange, 0, slice}; }
+  static IndexItem Ellipsis() { return {Kind::kEllipsis, 0, {}}; }
+  static IndexItem NewAxis() { return {Kind::kNewAxis, 0, {}}; }
+
+  Kind kind() const { return kind_; }
+  int64_t index() const { return index_; }
+  const SliceSpec& slice() const { return slice_; }
+
+ private:
+  IndexItem(Kind kind, int64_t index, SliceSpec slice)
+      : kind_(kind), index_(index), slice_(slice) {}
+  Kind kind_;
+  int64_t index_;
+  SliceSpec slice_;
+};
+
+struct LayoutView {
+  Layout layout;
+  int64_t offset = 0;  // elements from the old element 0 to the new one
+};
+
+// One item per dimension; an ellipsis (at most one) or the end stands for all that are left.
+absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, LayoutView* view);
+
+// Dimension i of the view is dimension `order[i]`; each stands once, negative ones count from the
+// end.
+absl::Status Permute(const Layout& layout, absl::Span<const int64_t> order, LayoutView* view);
+
+// The same elements in another shape, one of whose sizes may be -1 (worked out). FailedPrecondition
+// when no strides can say it without a copy.
+absl::Status Reshape(const Layout& layout, absl::Span<const int64_t> shape, LayoutView* view);
+
+// Repeats dimensions of size 1, and adds leading ones, with strides of 0.
+absl::Status BroadcastTo(const Layout& layout, absl::Span<const int64_t> shape, LayoutView* view);
+
+// `dim` counted from the end when negative; OutOfRange when there is no such dimension.
+absl::Status NormalizeDim(int64_t dim, int rank, int* normalized);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_VIEWS_H_

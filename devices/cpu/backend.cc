@@ -1,0 +1,88 @@
+#include "dovetail/devices/cpu/backend.h"
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/allocator.h"
+#include "dovetail/devices/cpu/strided_copy.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+constexpr DeviceType kDeviceTypes[] = {DeviceType::kCpu};
+
+class CpuBackend final : public DeviceBackend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  absl::Span<const DeviceType> device_types() const override { return kDeviceTypes; }
+  absl::StatusOr<int> DeviceCount() override { return 1; }
+
+  absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
+    if (absl::Status s = Check(device); !s.ok()) return s;
+    if (kind != MemoryKind::kDevice) {
+      return absl::InvalidArgumentError(
+          "The CPU has ordinary memory only; pinned and managed memory belong to a GPU's backend.");
+    }
+    return &allocator_;
+  }
+
+  absl::StatusOr<Stream> CreateStream(Device device) override {
+    if (absl::Status s = Check(device); !s.ok()) return s;
+    return Stream::Default(device);
+  }
+
+  // The array API allows None only; -1, "no synchronisation", means the same here and is accepted.
+  absl::StatusOr<StreamRequest> DecodeStream(Device device,
+                                             std::optional<int64_t> code) override {
+    if (absl::Status s = Check(device); !s.ok()) return s;
+    if (code.has_value() && *code != -1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("The CPU has no stream ", *code, "; pass stream=None."));
+    }
+    return StreamRequest{};
+  }
+
+  absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) override {
+    if (absl::Status s = Check(stream.device()); !s.ok()) return s;
+    return std::nullopt;
+  }
+
+  // Work is done when the call that gave it returns: every event has happened.
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    if (absl::Status s = Check(stream.device()); !s.ok()) return s;
+    return Event(stream.device(), nullptr);
+  }
+  absl::Status Wait(const Stream& stream, const Event&) override { return Check(stream.device()); }
+  absl::StatusOr<bool> Query(const Event&) override { return true; }
+  absl::Status Synchronize(const Stream& stream) override { return Check(stream.device()); }
+
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {
+    for (Device device : {dst.device, src.device}) {
+      if (!IsHostAccessible(device.type)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("The CPU can't reach memory on ", device.ToString(), "."));
+      }
+    }
+    StridedCopy(dst, src);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
+    return PointerAttributes{Device::Cpu(), MemoryKind::kDevice, nullptr, 0};
+  }
+
+ private:
+  static absl::Status Check(Device device) {
+    if (device == Device::Cpu()) return absl::OkStatus();
+    return absl::NotFoundError(
+        absl::StrCat("There is one CPU device, \"cpu\", and no ", device.ToString(), "."));
+  }
+
+  CpuAllocator allocator_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBackend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
+
+absl::Status RegisterCpuBackend(Registry& registry) { return registry.Register(MakeCpuBackend()); }
+
+}  // namespace dovetail::inline DOVETAIL_ABI

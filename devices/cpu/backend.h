@@ -1,0 +1,23 @@
+// The CPU as a device: one device, one stream that is done when a call returns.
+//
+//   absl::Status s = RegisterCpuBackend(Registry::Global());
+
+#ifndef DOVETAIL_DEVICES_CPU_BACKEND_H_
+#define DOVETAIL_DEVICES_CPU_BACKEND_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "dovetail/core/device_backend.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+std::unique_ptr<DeviceBackend> MakeCpuBackend();
+
+// AlreadyExists when something serves the CPU already.
+absl::Status RegisterCpuBackend(Registry& registry);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_BACKEND_H_

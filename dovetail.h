@@ -1,0 +1,29 @@
+// Everything that a C++ program needs of Dovetail: the core, the CPU backend and the DLPack door.
+//
+//   dovetail::RegisterDefaultBackends();
+//   absl::StatusOr<dovetail::Tensor> x = dovetail::FromDLPack(managed);   // takes ownership
+//   absl::StatusOr<dovetail::Tensor> rows = x->Slice(0, {.start = 1, .stop = 3});
+//   absl::StatusOr<dovetail::UniqueDLPack> out = dovetail::ToDLPack(*rows);
+//
+// Each header may be included alone; it tells what it says of errors, ownership and threads.
+
+#ifndef DOVETAIL_DOVETAIL_H_
+#define DOVETAIL_DOVETAIL_H_
+
+#include "dovetail/core/copy.h"                  // IWYU pragma: export
+#include "dovetail/core/device.h"                // IWYU pragma: export
+#include "dovetail/core/dtype.h"                 // IWYU pragma: export
+#include "dovetail/core/layout.h"                // IWYU pragma: export
+#include "dovetail/core/registry.h"              // IWYU pragma: export
+#include "dovetail/core/storage.h"               // IWYU pragma: export
+#include "dovetail/core/stream.h"                // IWYU pragma: export
+#include "dovetail/core/tensor.h"                // IWYU pragma: export
+#include "dovetail/core/tensor_view.h"           // IWYU pragma: export
+#include "dovetail/core/version.h"               // IWYU pragma: export
+#include "dovetail/devices/register_default.h"   // IWYU pragma: export
+#include "dovetail/interop/dlpack/export.h"      // IWYU pragma: export
+#include "dovetail/interop/dlpack/import.h"      // IWYU pragma: export
+#include "dovetail/interop/dlpack/managed.h"     // IWYU pragma: export
+#include "dovetail/interop/dlpack/view.h"        // IWYU pragma: export
+
+#endif  // DOVETAIL_DOVETAIL_H_

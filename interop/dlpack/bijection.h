@@ -1,0 +1,34 @@
+// Proves at compile time that a table of pairs is a bijection and lists every value once.
+
+#ifndef DOVETAIL_INTEROP_DLPACK_BIJECTION_H_
+#define DOVETAIL_INTEROP_DLPACK_BIJECTION_H_
+
+#include <cstddef>
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
+
+// No left side and no right side stands in `pairs` twice.
+template <typename Pair, size_t kSize>
+constexpr bool IsBijection(const Pair (&pairs)[kSize]) {
+  for (size_t i = 0; i < kSize; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (pairs[i].dlpack == pairs[j].dlpack || pairs[i].core == pairs[j].core) return false;
+    }
+  }
+  return true;
+}
+
+// Both sides of each pair have the same number, so that converting is a cast.
+template <typename Pair, size_t kSize>
+constexpr bool NumbersAgree(const Pair (&pairs)[kSize]) {
+  for (const Pair& p : pairs) {
+    if (static_cast<int>(p.dlpack) != static_cast<int>(p.core)) return false;
+  }
+  return true;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::internal_dlpack
+
+#endif  // DOVETAIL_INTEROP_DLPACK_BIJECTION_H_

@@ -1,0 +1,66 @@
+// DLDevice and Device: one table, both directions.
+//
+//   DLDevice d = ToDLDevice(Device::Cuda(1));   // {kDLCUDA, 1}
+//   Device e = ToDevice(d);
+//
+// The numbers of the two enumerations agree, which is proved below, so that converting is a cast and
+// a device code outside the header passes through untouched.
+
+#ifndef DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_
+#define DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_
+
+#include <iterator>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/interop/dlpack/bijection.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct DeviceCodePair {
+  DLDeviceType dlpack;
+  DeviceType core;
+};
+
+inline constexpr DeviceCodePair kDeviceCodes[] = {
+    {kDLCPU, DeviceType::kCpu},
+    {kDLCUDA, DeviceType::kCuda},
+    {kDLCUDAHost, DeviceType::kCudaHost},
+    {kDLOpenCL, DeviceType::kOpenCL},
+    {kDLVulkan, DeviceType::kVulkan},
+    {kDLMetal, DeviceType::kMetal},
+    {kDLVPI, DeviceType::kVpi},
+    {kDLROCM, DeviceType::kRocm},
+    {kDLROCMHost, DeviceType::kRocmHost},
+    {kDLExtDev, DeviceType::kExtDev},
+    {kDLCUDAManaged, DeviceType::kCudaManaged},
+    {kDLOneAPI, DeviceType::kOneApi},
+    {kDLWebGPU, DeviceType::kWebGpu},
+    {kDLHexagon, DeviceType::kHexagon},
+    {kDLMAIA, DeviceType::kMaia},
+    {kDLTrn, DeviceType::kTrainium},
+};
+
+inline constexpr DeviceType kAllDeviceTypes[] = {
+#define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,
+#include "dovetail/core/device_list.inc"
+#undef DOVETAIL_DEVICE_TYPE
+};
+static_assert(std::size(kDeviceCodes) == std::size(kAllDeviceTypes), "a type is not in the table");
+static_assert(internal_dlpack::IsBijection(kDeviceCodes));
+static_assert(internal_dlpack::NumbersAgree(kDeviceCodes));
+
+// On export, the index of memory that has none to tell (CPU, pinned, managed) is 0, as on import.
+constexpr DLDevice ToDLDevice(Device d) {
+  return {static_cast<DLDeviceType>(d.type), IsIndexed(d.type) ? d.index : 0};
+}
+
+constexpr Device ToDevice(DLDevice d) {
+  const auto type = static_cast<DeviceType>(d.device_type);
+  return {type, IsIndexed(type) ? d.device_id : 0};
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_

@@ -1,0 +1,88 @@
+#include "dovetail/interop/dlpack/export.h"
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/export_block.h"
+#include "dovetail/interop/dlpack/type_table.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+// The consumer's stream waits for every stream that was given work on the tensor.
+absl::Status OrderBefore(const Tensor& tensor, const Stream& consumer) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(tensor.device());
+  if (!backend.ok()) return backend.status();
+  for (const Stream& ours : tensor.storage()->used_on()) {
+    if (ours == consumer) continue;
+    absl::StatusOr<Event> event = (*backend)->Record(ours);
+    if (!event.ok()) return event.status();
+    if (absl::Status s = (*backend)->Wait(consumer, *event); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
+  if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  return options.stream ? OrderBefore(tensor, *options.stream) : absl::OkStatus();
+}
+
+template <typename Managed>
+Managed* Export(const Tensor& tensor) {
+  using Block = internal_dlpack::ExportBlock<Managed>;
+  const int rank = tensor.rank();
+  Block* block = Block::New(tensor.storage(), rank);
+  int64_t* shape = block->dims();
+  int64_t* strides = shape + rank;
+  for (int i = 0; i < rank; ++i) {
+    shape[i] = tensor.layout().shape(i);
+    strides[i] = tensor.layout().stride(i);
+  }
+  const bool opaque = !IsAddressable(tensor.device().type);
+  Managed& managed = block->managed;
+  managed.manager_ctx = block;
+  managed.deleter = &Block::Delete;
+  managed.dl_tensor = {
+      .data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data(),
+      .device = ToDLDevice(tensor.device()),
+      .ndim = rank,
+      .dtype = ToDLDataType(tensor.dtype()),
+      .shape = rank == 0 ? nullptr : shape,
+      .strides = rank == 0 ? nullptr : strides,
+      .byte_offset = opaque ? static_cast<uint64_t>(tensor.byte_offset()) : 0,
+  };
+  return &managed;
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
+  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+  auto* managed = Export<DLManagedTensorVersioned>(tensor);
+  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                   (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
+                   (tensor.packing() == Packing::kPadded
+                        ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
+                        : 0);
+  return UniqueDLPack(managed);
+}
+
+absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
+                                                  const ExportOptions& options) {
+  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+  if (tensor.is_read_only()) {
+    return absl::FailedPreconditionError(
+        "The tensor is read-only, which DLPack before 1.0 can't say; the consumer has to ask for "
+        "max_version=(1, 0) or later, or for a copy.");
+  }
+  if (tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Elements of ", tensor.dtype().ToString(), " have a byte each, which DLPack "
+                     "before 1.0 can't say; the consumer has to ask for max_version=(1, 2) or "
+                     "later, or for a copy."));
+  }
+  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor));
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,42 @@
+// Tensors out, over DLPack.
+//
+//   absl::StatusOr<UniqueDLPack> out = ToDLPack(tensor);
+//   absl::StatusOr<UniqueDLPack> gpu = ToDLPack(tensor, {.stream = consumer});
+//
+// No copy: the managed tensor holds a reference to the tensor's Storage until its deleter runs,
+// which may be on any thread. What is written follows dlpack.h 1.3: data is element 0 with
+// byte_offset 0 (an opaque handle keeps its offset), NULL where there are no elements; strides are
+// never NULL but for rank 0; the flags say what is read-only, copied or padded.
+
+#ifndef DOVETAIL_INTEROP_DLPACK_EXPORT_H_
+#define DOVETAIL_INTEROP_DLPACK_EXPORT_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/managed.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct ExportOptions {
+  // The consumer's stream on the tensor's device: the work on the tensor so far is ordered before
+  // what the consumer gives that stream later. None: no ordering is made. Not used after the call.
+  std::optional<Stream> stream;
+  // The tensor was copied for this consumer, who may write to it as its only owner (IS_COPIED).
+  bool is_copied = false;
+};
+
+// FailedPrecondition for a null tensor; what the backend says when the streams can't be ordered.
+absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options = {});
+
+// The struct of DLPack before 1.0, which has no flags: FailedPrecondition, too, for what it can't
+// say (a read-only tensor, padded sub-byte elements).
+absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
+                                                  const ExportOptions& options = {});
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_DLPACK_EXPORT_H_

@@ -1,0 +1,56 @@
+// What stands behind a managed tensor that Dovetail exports: the struct itself, the reference to the
+// Storage, and the shape and strides that the struct points at, in one block.
+//
+// Internal to interop/dlpack: export makes blocks, import recognises them by their deleter.
+
+#ifndef DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_
+#define DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/block_cache.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/layout.h"
+#include "dovetail/core/storage.h"
+
+namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
+
+template <typename Managed>
+struct ExportBlock {
+  Managed managed;
+  StorageRef storage;
+  int64_t* large_dims;  // for a rank above Layout::kInlineRank, else nullptr
+  int64_t small_dims[2 * Layout::kInlineRank];
+
+  static ExportBlock* New(StorageRef storage, int rank) {
+    auto* block = static_cast<ExportBlock*>(AllocateBlock<sizeof(ExportBlock)>());
+    new (&block->storage) StorageRef(std::move(storage));
+    block->large_dims = rank > Layout::kInlineRank ? new int64_t[2 * rank] : nullptr;
+    return block;
+  }
+  int64_t* dims() { return large_dims != nullptr ? large_dims : small_dims; }
+
+  static void Free(ExportBlock* block) noexcept {
+    block->storage.~StorageRef();
+    delete[] block->large_dims;
+    FreeBlock<sizeof(ExportBlock)>(block);
+  }
+
+  // The deleter of the managed struct, and the sign by which one of ours is known.
+  static void Delete(Managed* managed) { Free(FromManaged(managed)); }
+  static bool Owns(const Managed* managed) { return managed->deleter == &Delete; }
+  static ExportBlock* FromManaged(Managed* managed) {
+    return reinterpret_cast<ExportBlock*>(managed);
+  }
+};
+static_assert(std::is_standard_layout_v<ExportBlock<DLManagedTensor>>);  // managed is at offset 0
+static_assert(std::is_standard_layout_v<ExportBlock<DLManagedTensorVersioned>>);
+
+}  // namespace dovetail::inline DOVETAIL_ABI::internal_dlpack
+
+#endif  // DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_

@@ -1,0 +1,88 @@
+#include "dovetail/interop/dlpack/import.h"
+
+#include <utility>
+
+#include "dovetail/interop/dlpack/export_block.h"
+#include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/validate.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+// The producer's deleter as a Storage's release.
+template <typename Managed>
+void CallDeleter(void* managed) {
+  DLPackDeleter()(static_cast<Managed*>(managed));
+}
+
+// The Storage of a managed tensor of our own, if `checked` lies inside it. The block is freed.
+template <typename Managed>
+bool Unwrap(Managed* managed, CheckedTensor& checked, Tensor* tensor) {
+  using Block = internal_dlpack::ExportBlock<Managed>;
+  Block* block = Block::FromManaged(managed);
+  StorageRef& storage = block->storage;
+  int64_t byte_offset = checked.byte_offset;
+  if (IsAddressable(checked.device.type) && checked.layout.num_elements() != 0) {
+    // Somebody may have edited the struct on its way: then it is no longer what we exported.
+    const auto first = reinterpret_cast<uintptr_t>(checked.data);
+    const auto base = reinterpret_cast<uintptr_t>(storage->data());
+    if (first < base || first - base > storage->nbytes() ||
+        checked.nbytes > storage->nbytes() - (first - base)) {
+      return false;
+    }
+    byte_offset += static_cast<int64_t>(first - base);
+  } else if (checked.data != storage->data() && checked.data != nullptr) {
+    return false;
+  }
+  if (checked.device != storage->device()) return false;
+  *tensor = Tensor::MakeUnchecked(std::move(storage), byte_offset, checked.dtype,
+                                  std::move(checked.layout), checked.options);
+  Block::Free(block);
+  return true;
+}
+
+// Takes ownership as its very last step.
+template <typename Managed>
+absl::Status Import(Managed* managed, uint64_t flags, Tensor* tensor) {
+  CheckedTensor checked;
+  absl::Status status = Validate(managed->dl_tensor, flags, &checked);
+  if (!status.ok()) return status;
+  if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
+    return absl::OkStatus();
+  }
+  StorageRef storage =
+      Storage::Adopt(checked.data, checked.nbytes, checked.device,
+                     {.function = &CallDeleter<Managed>, .context = managed});
+  *tensor = Tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
+                                  std::move(checked.layout), checked.options);
+  return absl::OkStatus();
+}
+
+template <typename Managed>
+absl::StatusOr<Tensor> ImportOrDelete(Managed* managed) {
+  absl::StatusOr<Tensor> tensor{Tensor()};
+  if (absl::Status status = ImportDLPack(managed, &*tensor); !status.ok()) {
+    DLPackDeleter()(managed);
+    return status;
+  }
+  return tensor;
+}
+
+}  // namespace
+
+absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
+  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) return s;
+  return Import(managed, managed->flags, tensor);
+}
+
+absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
+  return Import(managed, /*flags=*/0, tensor);
+}
+
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
+  return ImportOrDelete(managed);
+}
+
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) { return ImportOrDelete(managed); }
+
+}  // namespace dovetail::inline DOVETAIL_ABI

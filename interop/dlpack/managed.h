@@ -1,0 +1,30 @@
+// UniqueDLPack: sole ownership of a DLPack managed tensor.
+//
+//   UniqueDLPack out = *ToDLPack(tensor);
+//   Consume(out.release());                  // the consumer calls the deleter
+//
+// Destroying one calls the deleter, where there is one (DLPack allows NULL).
+
+#ifndef DOVETAIL_INTEROP_DLPACK_MANAGED_H_
+#define DOVETAIL_INTEROP_DLPACK_MANAGED_H_
+
+#include <memory>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct DLPackDeleter {
+  template <typename Managed>
+  void operator()(Managed* managed) const noexcept {
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  }
+};
+
+using UniqueDLPack = std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter>;
+using UniqueDLPackLegacy = std::unique_ptr<DLManagedTensor, DLPackDeleter>;
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_DLPACK_MANAGED_H_

@@ -1,0 +1,64 @@
+// DLDataType and DType: one table, both directions.
+//
+//   DLDataType d = ToDLDataType(kFloat32);      // {kDLFloat, 32, 1}
+//   DType t = ToDType(d);                       // kFloat32; ask t.is_known() of a foreign one
+//
+// The numbers of the two enumerations agree, which is proved below, so that converting is a cast and
+// a code that neither knows survives it (is_known() is then false).
+
+#ifndef DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
+#define DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
+
+#include <iterator>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/interop/dlpack/bijection.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct TypeCodePair {
+  DLDataTypeCode dlpack;
+  TypeKind core;
+};
+
+inline constexpr TypeCodePair kTypeCodes[] = {
+    {kDLInt, TypeKind::kInt},
+    {kDLUInt, TypeKind::kUInt},
+    {kDLFloat, TypeKind::kFloat},
+    {kDLOpaqueHandle, TypeKind::kHandle},
+    {kDLBfloat, TypeKind::kBFloat},
+    {kDLComplex, TypeKind::kComplex},
+    {kDLBool, TypeKind::kBool},
+    {kDLFloat8_e3m4, TypeKind::kFloat8E3M4},
+    {kDLFloat8_e4m3, TypeKind::kFloat8E4M3},
+    {kDLFloat8_e4m3b11fnuz, TypeKind::kFloat8E4M3B11Fnuz},
+    {kDLFloat8_e4m3fn, TypeKind::kFloat8E4M3Fn},
+    {kDLFloat8_e4m3fnuz, TypeKind::kFloat8E4M3Fnuz},
+    {kDLFloat8_e5m2, TypeKind::kFloat8E5M2},
+    {kDLFloat8_e5m2fnuz, TypeKind::kFloat8E5M2Fnuz},
+    {kDLFloat8_e8m0fnu, TypeKind::kFloat8E8M0Fnu},
+    {kDLFloat6_e2m3fn, TypeKind::kFloat6E2M3Fn},
+    {kDLFloat6_e3m2fn, TypeKind::kFloat6E3M2Fn},
+    {kDLFloat4_e2m1fn, TypeKind::kFloat4E2M1Fn},
+};
+
+inline constexpr TypeKind kAllTypeKinds[] = {
+#define DOVETAIL_TYPE_KIND(id, code, name) TypeKind::id,
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_TYPE_KIND
+};
+static_assert(std::size(kTypeCodes) == std::size(kAllTypeKinds), "a kind is not in the table");
+static_assert(internal_dlpack::IsBijection(kTypeCodes));
+static_assert(internal_dlpack::NumbersAgree(kTypeCodes));
+
+constexpr DLDataType ToDLDataType(DType t) {
+  return {static_cast<uint8_t>(t.kind), t.bits, t.lanes};
+}
+
+constexpr DType ToDType(DLDataType d) { return {static_cast<TypeKind>(d.code), d.bits, d.lanes}; }
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
