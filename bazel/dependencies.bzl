@@ -15,6 +15,7 @@ load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
+load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
@@ -44,6 +45,7 @@ def dovetail_dev_dependencies():
     _declare({
         "com_github_google_benchmark": benchmark,
         "com_google_googletest": googletest,
+        "dovetail_lint": lint_tools,
         "dovetail_python": python_interpreter,
         "dovetail_python_env": python_environment,
         "nanobind": nanobind,

@@ -1,6 +1,6 @@
 """Starts the interpreter with the program's import path, in the directory that the user is in.
 
-The main program of //python:interpreter: `./bazelw run //python:interpreter -- script.py argument…`.
+`./bazelw run //python:interpreter -- script.py argument…` is this program.
 """
 
 import os
@@ -11,7 +11,7 @@ def main() -> None:
     path = [entry for entry in sys.path[1:] if ".runfiles" in entry]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", os.getcwd()))
-    os.execv(sys.executable, [sys.executable] + sys.argv[1:])
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

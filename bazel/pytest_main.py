@@ -1,7 +1,8 @@
 """Runs pytest over the files given: the main program of every dovetail_py_test.
 
-What Bazel asks of a test program is translated for pytest: the report file (XML_OUTPUT_FILE, one entry a test case), the
-filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch directory.
+What Bazel asks of a test program is translated for pytest: the report file (XML_OUTPUT_FILE, one
+entry a test case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch
+directory.
 """
 
 import os
@@ -11,7 +12,7 @@ import pytest
 
 
 def main() -> int:
-    arguments = ["-p", "no:cacheprovider", "--color=no", "--durations=3", "-ra", f"--rootdir={os.getcwd()}"]
+    arguments = ["-p", "no:cacheprovider", "--color=no", "-ra", f"--rootdir={os.getcwd()}"]
     if report := os.environ.get("XML_OUTPUT_FILE"):
         arguments.append(f"--junitxml={report}")
     if scratch := os.environ.get("TEST_TMPDIR"):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes a wheel (PEP 427) from the files given; the build calls it (bazel/wheel.bzl).
 
-make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl --tag=cp311-cp311-linux_x86_64 --distribution=dovetail \\
-    --version=0.1.0 --package=python --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
-    --summary=… --requires-python='>=3.10' python/dovetail/__init__.py …
+    make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl \\
+        --tag=cp311-cp311-linux_x86_64 --distribution=dovetail --version=0.1.0 --package=python \\
+        --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
+        --summary=… --requires-python='>=3.10' python/dovetail/__init__.py …
 
-The same input gives the same bytes: times are fixed and names sorted. It needs no package beside Python itself.
+The same input gives the same bytes: times are fixed and names sorted. It needs nothing but Python.
 """
 
 import argparse
@@ -41,7 +42,7 @@ class Wheel:
         self.record = []
 
     def add(self, name, data, mode=0o644):
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         self.record.append(f"{name},sha256={digest},{len(data)}")
         self._write(name, data, mode)
 
@@ -64,7 +65,7 @@ def read(path):
 
 def path_in_package(path, package):
     """python/dovetail/x.py and bazel-out/…/bin/python/dovetail/x.py are both dovetail/x.py."""
-    before, found, after = ("/" + path).rpartition(f"/{package}/") if package else ("", "/", path)
+    _, found, after = ("/" + path).rpartition(f"/{package}/") if package else ("", "/", path)
     if not found:
         raise SystemExit(f"make_wheel: {path} is not in the package {package}")
     return after
@@ -79,9 +80,10 @@ def metadata(options):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Writes a wheel.")
-    for name in ["distribution", "extension", "extension-suffix", "output", "package", "summary", "tag", "version"]:
+    for name in ["distribution", "version", "summary", "requires-python", "tag"]:
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--requires-python", required=True)
+    for name in ["extension", "extension-suffix", "output", "package"]:
+        parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
     parser.add_argument("--license")
     parser.add_argument("srcs", nargs="+")
@@ -95,7 +97,8 @@ def main():
     for path in sorted(options.srcs):
         wheel.add(path_in_package(path, options.package), read(path))
     extension = path_in_package(options.extension, options.package)
-    wheel.add(extension.removesuffix(".so") + options.extension_suffix, read(options.extension), mode=0o755)
+    extension = extension.removesuffix(".so") + options.extension_suffix
+    wheel.add(extension, read(options.extension), mode=0o755)
     wheel.add(f"{dist_info}/METADATA", metadata(options))
     wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag).encode())
     if options.license:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Merges coverage for `bazel coverage`: gcov's JSON or LCOV files in, one LCOV file out.
 
-Bazel calls it with --coverage_dir=DIR or --reports_file=LIST, --output_file=FILE and --filter_sources=REGEX (many).
+Bazel calls it with --coverage_dir=DIR or --reports_file=LIST, --output_file=FILE and any number of
+--filter_sources=REGEX.
 """
 
 import collections
@@ -45,7 +46,9 @@ class Coverage:
             for line in entry["lines"]:
                 self.lines[source][line["line_number"]] += line["count"]
             for function in entry["functions"]:
-                record = self.functions[source].setdefault(function["name"], [function["start_line"], 0])
+                record = self.functions[source].setdefault(
+                    function["name"], [function["start_line"], 0]
+                )
                 record[1] += function["execution_count"]
 
     def write_lcov(self, path, filters):

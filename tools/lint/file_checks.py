@@ -1,0 +1,73 @@
+"""The house's own rules for files: short, opened by their purpose, guarded by their path."""
+
+import pathlib
+import re
+from collections.abc import Iterator
+
+LONGEST = 400
+# Files that a program writes or whose length is their nature.
+UNBOUNDED = re.compile(r"\.lock$|\.md$|(^|/)LICENSE$")
+COMMENT = {
+    ".h": "//",
+    ".inc": "//",
+    ".cu": "//",
+    ".hip": "//",
+    ".py": ('"""', "#!", "#", 'r"""'),
+    ".pyi": ('"""', "#"),
+    ".bzl": ('"""', "#"),
+    ".sh": "#!",
+}
+# Where no text is wanted. A .cc is not asked either: its header says what it is for.
+OWN_FORM = re.compile(r"(^|/)__init__\.py$")
+
+
+def check_length(name: str, lines: list[str]) -> Iterator[str]:
+    if len(lines) > LONGEST and not UNBOUNDED.search(name):
+        yield f"{name}: {len(lines)} lines, where {LONGEST} are the most: split it by subject"
+
+
+def check_opening(name: str, lines: list[str]) -> Iterator[str]:
+    opening = COMMENT.get(pathlib.PurePath(name).suffix)
+    if opening and not OWN_FORM.search(name) and not (lines and lines[0].startswith(opening)):
+        yield f"{name}:1: a file opens with a comment that tells its purpose"
+
+
+def guard_of(name: str) -> str:
+    return "DOVETAIL_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper() + "_"
+
+
+def check_guard(name: str, lines: list[str]) -> Iterator[str]:
+    if not name.endswith(".h"):
+        return
+    guard = guard_of(name)
+    if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
+        yield f"{name}: the include guard is not {guard}"
+    if any(line.startswith("#pragma once") for line in lines):
+        yield f"{name}: #pragma once; a header has two paths here, so it needs an include guard"
+
+
+def check_ends(name: str, lines: list[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip() and not name.endswith(".md"):
+            yield f"{name}:{number}: white space at the end of the line"
+
+
+CHECKS = [check_length, check_opening, check_guard, check_ends]
+
+
+def check(workspace: pathlib.Path, names: list[str]) -> list[str]:
+    """What is wrong with these files, a line each."""
+    problems = []
+    for name in names:
+        try:
+            text = (workspace / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        lines = text.split("\n")
+        if lines[-1:] == [""]:
+            lines.pop()
+        elif text:
+            problems.append(f"{name}: no newline at its end")
+        for rule in CHECKS:
+            problems += rule(name, lines)
+    return problems
