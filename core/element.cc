@@ -93,9 +93,8 @@ std::string Print(const ElementValue& value) {
 }
 
 absl::Status Refuse(const ElementValue& value, DType dtype, std::string_view reason) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(Print(value), " can't be an element of type ", dtype.ToString(), ": ", reason,
-                   "."));
+  return absl::InvalidArgumentError(absl::StrCat(Print(value), " can't be an element of type ",
+                                                 dtype.ToString(), ": ", reason, "."));
 }
 
 // Stores what a value is as an integer.
@@ -132,8 +131,8 @@ struct IntegerWriter {
   }
 };
 
-// A double that rounds to every narrower format as `magnitude` itself does: where it does not fit 53
-// bits, the last of these stands for all that is cut off (rounding to odd).
+// A double that rounds to every narrower format as `magnitude` itself does: where it does not fit
+// 53 bits, the last of these stands for all that is cut off (rounding to odd).
 double RoundToOdd(uint64_t magnitude) {
   const int shift = 11 - std::countl_zero(magnitude | 1);
   if (shift <= 0) return static_cast<double>(magnitude);

@@ -30,9 +30,9 @@ ElementValue ReadElement(const void* data, int64_t bit_offset, DType dtype);
 
 // Writes the element and leaves all other bits as they are. Anything goes into a bool as its truth;
 // integers go into floating-point types rounded once, to nearest; a value goes into a type without
-// fractions, imaginary parts or NaN only where it has none. InvalidArgument, which says the value and
-// what the type holds, and nothing is written, where it does not fit. Floating-point numbers too
-// large for a floating-point type become what float_format.h says.
+// fractions, imaginary parts or NaN only where it has none. InvalidArgument, which says the value
+// and what the type holds, and nothing is written, where it does not fit. Floating-point numbers
+// too large for a floating-point type become what float_format.h says.
 absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const ElementValue& value);
 
 }  // namespace dovetail::inline DOVETAIL_ABI

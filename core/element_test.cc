@@ -54,9 +54,9 @@ TEST(Element, EveryTypeHoldsOneAndGivesItBackAsTheWidestOfItsKind) {
       default:
         break;
     }
-    for (const ElementValue& one : {ElementValue(true), ElementValue(int64_t{1}),
-                                    ElementValue(uint64_t{1}), ElementValue(1.0),
-                                    ElementValue(std::complex<double>(1))}) {
+    for (const ElementValue& one :
+         {ElementValue(true), ElementValue(int64_t{1}), ElementValue(uint64_t{1}),
+          ElementValue(1.0), ElementValue(std::complex<double>(1))}) {
       EXPECT_EQ(RoundTrip(t, one), expected) << t << " from alternative " << one.index();
     }
   }
@@ -131,8 +131,8 @@ TEST(Element, IntegersTakeWholeFloatsAndRefuseAllOthers) {
   EXPECT_EQ(RoundTrip(kUInt64, 0x1p63), ElementValue(uint64_t{1} << 63));
   EXPECT_EQ(RoundTrip(kInt8, -0.0), ElementValue(int64_t{0}));
   EXPECT_EQ(RoundTrip(kInt16, std::complex<double>(-5, 0)), ElementValue(int64_t{-5}));
-  for (double value : {0x1p63, 0x1p64, -0x1.0000000000001p63, 1e300,
-                       std::numeric_limits<double>::infinity()}) {
+  for (double value :
+       {0x1p63, 0x1p64, -0x1.0000000000001p63, 1e300, std::numeric_limits<double>::infinity()}) {
     EXPECT_THAT(Refusal(kInt64, value), HasSubstr("-9223372036854775808 to 9223372036854775807"));
   }
   EXPECT_THAT(Refusal(kUInt64, 0x1p64), HasSubstr("0 to 18446744073709551615"));

@@ -5,10 +5,10 @@
 //   EncodeFloat(f, 0.3)                  // 0x2a: 0.3125, the nearest
 //
 // Decoding is exact. Encoding rounds once, to nearest with ties to even. What is too large becomes
-// what the format has for it: an infinity, else a NaN, else the largest finite number. These are the
-// rules of ml_dtypes (jax-ml/ml_dtypes, include/float8.h and mxfloat.h), for float8_e8m0fnu too: it
-// has neither sign nor zero, so that 0 and negative numbers become NaN, and what is positive but
-// smaller than 2^-127 becomes 2^-127. Constexpr, no errors, any thread.
+// what the format has for it: an infinity, else a NaN, else the largest finite number. These are
+// the rules of ml_dtypes (jax-ml/ml_dtypes, include/float8.h and mxfloat.h), for float8_e8m0fnu
+// too: it has neither sign nor zero, so that 0 and negative numbers become NaN, and what is
+// positive but smaller than 2^-127 becomes 2^-127. Constexpr, no errors, any thread.
 
 #ifndef DOVETAIL_CORE_FLOAT_FORMAT_H_
 #define DOVETAIL_CORE_FLOAT_FORMAT_H_

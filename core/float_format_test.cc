@@ -20,9 +20,9 @@ static_assert(!FloatFormatOf(kInt8).has_value() && !FloatFormatOf(kComplex64).ha
 
 // The types whose codes can all be tried: those of up to 16 bits.
 constexpr DType kSmallTypes[] = {
-    kFloat16,           kBFloat16,      kFloat8E3M4,     kFloat8E4M3,   kFloat8E4M3B11Fnuz,
-    kFloat8E4M3Fn,      kFloat8E4M3Fnuz, kFloat8E5M2,    kFloat8E5M2Fnuz, kFloat8E8M0Fnu,
-    kFloat6E2M3Fn,      kFloat6E3M2Fn,  kFloat4E2M1Fn,
+    kFloat16,      kBFloat16,       kFloat8E3M4,   kFloat8E4M3,     kFloat8E4M3B11Fnuz,
+    kFloat8E4M3Fn, kFloat8E4M3Fnuz, kFloat8E5M2,   kFloat8E5M2Fnuz, kFloat8E8M0Fnu,
+    kFloat6E2M3Fn, kFloat6E3M2Fn,   kFloat4E2M1Fn,
 };
 
 class SmallFormat : public testing::TestWithParam<DType> {
@@ -141,20 +141,19 @@ struct Constants {
 class KnownConstants : public testing::TestWithParam<Constants> {};
 INSTANTIATE_TEST_SUITE_P(
     All, KnownConstants,
-    testing::Values(
-        Constants{kFloat16, 65504, 0x1p-14, 0x1p-24, 0x7c00, 0x7e00},
-        Constants{kBFloat16, 0x1.fep127, 0x1p-126, 0x1p-133, 0x7f80, 0x7fc0},
-        Constants{kFloat8E3M4, 15.5, 0.25, 0x1p-6, 0x70, 0x78},
-        Constants{kFloat8E4M3, 240, 0x1p-6, 0x1p-9, 0x78, 0x7c},
-        Constants{kFloat8E4M3B11Fnuz, 30, 0x1p-10, 0x1p-13, -1, 0x80},
-        Constants{kFloat8E4M3Fn, 448, 0x1p-6, 0x1p-9, -1, 0x7f},
-        Constants{kFloat8E4M3Fnuz, 240, 0x1p-7, 0x1p-10, -1, 0x80},
-        Constants{kFloat8E5M2, 57344, 0x1p-14, 0x1p-16, 0x7c, 0x7e},
-        Constants{kFloat8E5M2Fnuz, 57344, 0x1p-15, 0x1p-17, -1, 0x80},
-        Constants{kFloat8E8M0Fnu, 0x1p127, 0x1p-127, 0x1p-127, -1, 0xff},
-        Constants{kFloat6E2M3Fn, 7.5, 1, 0.125, -1, -1},
-        Constants{kFloat6E3M2Fn, 28, 0.25, 0.0625, -1, -1},
-        Constants{kFloat4E2M1Fn, 6, 1, 0.5, -1, -1}),
+    testing::Values(Constants{kFloat16, 65504, 0x1p-14, 0x1p-24, 0x7c00, 0x7e00},
+                    Constants{kBFloat16, 0x1.fep127, 0x1p-126, 0x1p-133, 0x7f80, 0x7fc0},
+                    Constants{kFloat8E3M4, 15.5, 0.25, 0x1p-6, 0x70, 0x78},
+                    Constants{kFloat8E4M3, 240, 0x1p-6, 0x1p-9, 0x78, 0x7c},
+                    Constants{kFloat8E4M3B11Fnuz, 30, 0x1p-10, 0x1p-13, -1, 0x80},
+                    Constants{kFloat8E4M3Fn, 448, 0x1p-6, 0x1p-9, -1, 0x7f},
+                    Constants{kFloat8E4M3Fnuz, 240, 0x1p-7, 0x1p-10, -1, 0x80},
+                    Constants{kFloat8E5M2, 57344, 0x1p-14, 0x1p-16, 0x7c, 0x7e},
+                    Constants{kFloat8E5M2Fnuz, 57344, 0x1p-15, 0x1p-17, -1, 0x80},
+                    Constants{kFloat8E8M0Fnu, 0x1p127, 0x1p-127, 0x1p-127, -1, 0xff},
+                    Constants{kFloat6E2M3Fn, 7.5, 1, 0.125, -1, -1},
+                    Constants{kFloat6E3M2Fn, 28, 0.25, 0.0625, -1, -1},
+                    Constants{kFloat4E2M1Fn, 6, 1, 0.5, -1, -1}),
     [](const auto& info) { return info.param.type.ToString(); });
 
 TEST_P(KnownConstants, AgreeWithTheStandards) {
