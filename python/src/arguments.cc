@@ -1,0 +1,121 @@
+#include "dovetail/python/src/arguments.h"
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "dovetail/python/src/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+
+Signature::Signature(const char* function, int positional, int required,
+                     std::initializer_list<const char*> names, int positional_only)
+    : function_(function),
+      positional_(positional),
+      required_(required),
+      positional_only_(positional_only),
+      count_(0) {
+  for (const char* name : names) names_[count_++] = PyUnicode_InternFromString(name);
+}
+
+int Signature::Find(PyObject* name) const {
+  for (int i = positional_only_; i < count_; ++i) {
+    if (names_[i] == name) return i;
+  }
+  for (int i = positional_only_; i < count_; ++i) {  // a name that was not interned
+    if (PyUnicode_Compare(names_[i], name) == 0) return i;
+  }
+  return -1;
+}
+
+bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                      PyObject** values) const {
+  if (nargs > positional_) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, %zd were given",
+                 function_, positional_, nargs);
+    return false;
+  }
+  for (int i = 0; i < count_; ++i) values[i] = i < nargs ? args[i] : nullptr;
+  const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t k = 0; k < keywords; ++k) {
+    PyObject* name = PyTuple_GET_ITEM(kwnames, k);
+    const int i = Find(name);
+    if (i < 0 || values[i] != nullptr) {
+      PyErr_Format(PyExc_TypeError, "%s() got %s keyword argument '%U'", function_,
+                   i < 0 ? "an unexpected" : "the positional argument once more as the", name);
+      return false;
+    }
+    values[i] = args[nargs + k];
+  }
+  for (int i = 0; i < required_; ++i) {
+    if (values[i] == nullptr) {
+      PyErr_Format(PyExc_TypeError, "%s() misses the argument '%U'", function_, names_[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ParseOptionalBool(PyObject* value, const char* name, std::optional<bool>* result) {
+  result->reset();
+  if (!IsGiven(value)) return true;
+  if (!PyBool_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s must be True, False or None, not %R", name, value);
+    return false;
+  }
+  *result = value == Py_True;
+  return true;
+}
+
+bool ParseInt(PyObject* value, int64_t* result) {
+  nb::object index = nb::steal(PyNumber_Index(value));
+  if (!index.is_valid()) return false;
+  *result = PyLong_AsLongLong(index.ptr());
+  return *result != -1 || !PyErr_Occurred();
+}
+
+bool ParseShape(PyObject* value, Dims* shape) {
+  shape->clear();
+  if (PyIndex_Check(value)) {
+    int64_t size;
+    if (!ParseInt(value, &size)) return false;
+    shape->push_back(size);
+    return true;
+  }
+  nb::object items = nb::steal(PySequence_Fast(value, "a shape is an int or a sequence of ints"));
+  if (!items.is_valid()) return false;
+  return ParseDims(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()),
+                   shape);
+}
+
+bool ParseDims(PyObject* const* args, Py_ssize_t nargs, Dims* dims) {
+  if (nargs == 1 && !PyIndex_Check(args[0])) return ParseShape(args[0], dims);
+  dims->clear();
+  for (Py_ssize_t i = 0; i < nargs; ++i) {
+    int64_t dim;
+    if (!ParseInt(args[i], &dim)) return false;
+    dims->push_back(dim);
+  }
+  return true;
+}
+
+PyObject* ShapeToPython(absl::Span<const int64_t> values) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
+  if (tuple == nullptr) return nullptr;
+  for (size_t i = 0; i < values.size(); ++i) {
+    PyObject* item = PyLong_FromLongLong(values[i]);
+    if (item == nullptr) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), item);
+  }
+  return tuple;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,122 @@
+#include "dovetail/python/src/assign.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/elements.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/nested.h"
+#include "dovetail/python/src/scalar.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Where a value goes.
+struct Target {
+  const Tensor& tensor;
+  const LayoutView& view;
+
+  int64_t step() const { return StepBits(tensor.dtype(), tensor.packing()); }
+  int64_t first_bit() const { return view.offset * step(); }
+  bool starts_inside_byte() const { return first_bit() % 8 != 0; }
+  Tensor AsTensor() const {
+    return Tensor::MakeUnchecked(tensor.storage(), tensor.byte_offset() + first_bit() / 8,
+                                 tensor.dtype(), view.layout, {.packing = tensor.packing()});
+  }
+};
+
+bool Done(const absl::Status& status) { return status.ok() || (RaiseStatus(status), false); }
+
+// Element by element, from values gathered first: for a target that starts inside a byte.
+bool CopyBitwise(const Target& to, const Tensor& from) {
+  absl::StatusOr<Tensor> source = from.BroadcastTo(to.view.layout.shape());
+  if (!source.ok()) return Done(source.status());
+  if (!CheckHostAccess(to.tensor) || !CheckHostAccess(*source)) return false;
+  std::vector<ElementValue> values;
+  values.reserve(source->num_elements());
+  const DType dtype = to.tensor.dtype();
+  ForEachElement(source->layout(), StepBits(dtype, source->packing()), 0, [&](int64_t bit) {
+    values.push_back(ReadElement(source->raw_data(), bit, dtype));
+    return true;
+  });
+  auto value = values.begin();
+  return ForEachElement(to.view.layout, to.step(), to.first_bit(), [&](int64_t bit) {
+    return WriteValue(to.tensor.raw_data(), bit, dtype, *value++);
+  });
+}
+
+// As NumPy and torch do, leading dimensions of size 1 that the target lacks are dropped.
+bool CopyTensor(const Target& to, Tensor from) {
+  const int rank = to.view.layout.rank();
+  while (from.rank() > rank && from.layout().shape(0) == 1) {
+    absl::StatusOr<Tensor> inner = from.Select(0, 0);
+    if (!inner.ok()) return Done(inner.status());
+    from = *std::move(inner);
+  }
+  return to.starts_inside_byte() ? CopyBitwise(to, from) : Done(Copy(to.AsTensor(), from));
+}
+
+bool AssignNumber(const Target& to, PyObject* value) {
+  alignas(kMaxElementBytes) char element[kMaxElementBytes];
+  const DType dtype = to.tensor.dtype();
+  if (!ElementFromPython(value, dtype, element)) return false;
+  if (to.view.layout.num_elements() == 0) return true;
+  if (to.starts_inside_byte()) {
+    if (!CheckHostAccess(to.tensor)) return false;
+    const ElementValue number = ReadElement(element, 0, dtype);
+    return ForEachElement(to.view.layout, to.step(), to.first_bit(), [&](int64_t bit) {
+      return WriteValue(to.tensor.raw_data(), bit, dtype, number);
+    });
+  }
+  if (to.view.layout.num_elements() == 1 && to.step() % 8 == 0 &&
+      IsHostAccessible(to.tensor.device().type)) {
+    std::memcpy(static_cast<char*>(to.tensor.raw_data()) + to.first_bit() / 8, element,
+                dtype.itemsize());
+    return true;
+  }
+  return Done(Fill(to.AsTensor(), element));
+}
+
+bool AssignExchanged(const Target& to, PyObject* value) {
+  nb::object imported = nb::steal(ImportObject(value));
+  if (!imported.is_valid()) return false;
+  const Tensor& from = AsTensor(imported.ptr());
+  const DType wanted = to.tensor.dtype();
+  if (from.dtype() == wanted) return CopyTensor(to, from);
+  // A 0-D tensor is as good as its number.
+  if (from.rank() == 0) return AssignNumber(to, imported.ptr());
+  const std::string name = wanted.ToString();
+  Raise(PyExc_ValueError,
+        absl::StrCat("The value is ", from.dtype().ToString(), " and the tensor is ", name,
+                     "; types are not converted on assignment. Convert it first, as in "
+                     "dovetail.tensor(value, dtype=dovetail.", name, ")."));
+  return false;
+}
+
+}  // namespace
+
+bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value) {
+  const Target to{tensor, view};
+  if (IsNumber(value)) return AssignNumber(to, value);
+  if (IsNestedData(value)) {
+    Tensor from;
+    const DType dtype = tensor.dtype();
+    return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
+  }
+  if (IsExchangeable(value)) return AssignExchanged(to, value);
+  PyErr_Format(PyExc_TypeError,
+               "a tensor can be assigned numbers, lists of numbers, tensors and arrays, not %.200s",
+               Py_TYPE(value)->tp_name);
+  return false;
+}
+
+}  // namespace dovetail::python

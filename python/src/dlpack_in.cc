@@ -1,0 +1,106 @@
+#include "dovetail/python/src/dlpack_in.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/buffer_in.h"
+#include "dovetail/python/src/capsule.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/exchange_in.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace dovetail::python {
+namespace {
+
+// The copy that the consumer makes itself: of a capsule, or because the producer would not.
+bool CopyHere(const ImportRequest& request, Tensor* tensor) {
+  const Device device = request.device.value_or(tensor->device());
+  if (device == tensor->device() && !request.copy.value_or(false)) return true;
+  if (request.copy == std::optional<bool>(false)) {
+    RaiseExchange(absl::StrCat("Taking the tensor from ", tensor->device().ToString(), " to ",
+                               device.ToString(), " needs a copy, which copy=False forbids."));
+    return false;
+  }
+  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
+  if (!copied.ok()) return RaiseExchange(copied.status()), false;
+  *tensor = *std::move(copied);
+  return true;
+}
+
+bool ImportCapsule(PyObject* capsule, const ImportRequest& request, Tensor* tensor) {
+  CapsuleFacts facts;
+  return ConsumeCapsule(capsule, tensor, &facts) && CopyHere(request, tensor);
+}
+
+// Another dovetail.Tensor: what its __dlpack__ and our import would do, without the capsule.
+bool ImportOwn(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const TensorObject* from = AsTensorObject(x);
+  if (from->requires_grad) {
+    RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");
+    return false;
+  }
+  *tensor = from->tensor;
+  return CopyHere(request, tensor);
+}
+
+bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  if (IsTensor(x)) return ImportOwn(x, request, tensor);
+  if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
+  switch (ImportByExchangeApi(x, tensor)) {
+    case ExchangeResult::kDone:
+      return CopyHere(request, tensor);
+    case ExchangeResult::kError:
+      return false;
+    case ExchangeResult::kNotTaken:
+      return ImportByDLPack(x, request, tensor) && CopyHere(request, tensor);
+  }
+  return false;
+}
+
+// The object is made first: nothing can fail once the tensor was taken over.
+template <typename Fill>
+PyObject* WrapImported(Fill fill) {
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  if (fill(&self->tensor)) return reinterpret_cast<PyObject*>(self);
+  Py_DECREF(self);
+  return nullptr;
+}
+
+}  // namespace
+
+PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames) {
+  ImportRequest request;
+  PyObject* x;
+  if (nargs == 1 && kwnames == nullptr) {
+    x = args[0];
+  } else {
+    static const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
+                                      /*positional_only=*/1);
+    PyObject* v[3];
+    if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+    if (!ParseOptionalBool(v[2], "copy", &request.copy)) return nullptr;
+    if (IsGiven(v[1]) && !ParseDevice(v[1], &request.device.emplace())) return nullptr;
+    x = v[0];
+  }
+  return WrapImported([&](Tensor* tensor) { return Import(x, request, tensor); });
+}
+
+bool IsExchangeable(PyObject* x) {
+  if (IsTensor(x) || PyObject_CheckBuffer(x)) return true;
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__dlpack__");
+}
+
+PyObject* ImportObject(PyObject* x) {
+  const bool dlpack =
+      IsTensor(x) ||
+      PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__dlpack__");
+  return WrapImported([&](Tensor* tensor) {
+    return dlpack ? Import(x, {}, tensor) : ImportBuffer(x, tensor);
+  });
+}
+
+}  // namespace dovetail::python

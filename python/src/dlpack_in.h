@@ -1,0 +1,42 @@
+// DLPack in: `from_dlpack(x, /, *, device=None, copy=None)`.
+//
+//   PyObject* t = ImportObject(x);          // any object with __dlpack__, or with a buffer
+//
+// Sources: the array API standard's from_dlpack and DLPack's Python specification. All functions
+// need the GIL and return nullptr (false) with an error set.
+
+#ifndef DOVETAIL_PYTHON_SRC_DLPACK_IN_H_
+#define DOVETAIL_PYTHON_SRC_DLPACK_IN_H_
+
+#include <Python.h>
+
+#include <optional>
+
+#include "dovetail/core/device.h"
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+// from_dlpack(x, /, *, device=None, copy=None): x has __dlpack__ and __dlpack_device__, or is a
+// capsule of either kind.
+PyObject* FromDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames);
+
+// A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer.
+PyObject* ImportObject(PyObject* x);
+
+// Whether `x` has __dlpack__ or a buffer.
+bool IsExchangeable(PyObject* x);
+
+// What a consumer asks for.
+struct ImportRequest {
+  std::optional<Device> device;  // none: where it is
+  std::optional<bool> copy;      // none: if need be
+};
+
+// Fills `tensor` from x's __dlpack__, which is called as `request` needs (dlpack_call.cc).
+bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_DLPACK_IN_H_

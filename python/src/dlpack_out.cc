@@ -1,0 +1,157 @@
+#include "dovetail/python/src/dlpack_out.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/capsule.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace dovetail::python {
+namespace {
+
+// The keyword arguments of __dlpack__, as Python passed them (nullptr: not given).
+struct Request {
+  PyObject* stream;
+  PyObject* max_version;
+  PyObject* dl_device;
+  PyObject* copy;
+};
+
+bool ParseStream(PyObject* value, std::optional<int64_t>* code) {
+  code->reset();
+  if (!IsGiven(value)) return true;
+  if (PyBool_Check(value) || !PyLong_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "stream must be an int or None, not %R", value);
+    return false;
+  }
+  code->emplace();
+  return ParseInt(value, &**code);
+}
+
+// Whether the consumer reads the struct of DLPack 1.0 and later.
+bool ParseMaxVersion(PyObject* value, bool* versioned) {
+  *versioned = false;
+  if (!IsGiven(value)) return true;
+  int64_t major, minor;
+  if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 2) {
+    PyErr_Format(PyExc_TypeError, "max_version must be a tuple (major, minor) or None, not %R",
+                 value);
+    return false;
+  }
+  if (!ParseInt(PyTuple_GET_ITEM(value, 0), &major) ||
+      !ParseInt(PyTuple_GET_ITEM(value, 1), &minor)) {
+    return false;
+  }
+  *versioned = major >= DLPACK_MAJOR_VERSION;
+  return true;
+}
+
+// The consumer's stream on the tensor's device, decoded by its backend's rules.
+bool DecodeStream(Device device, PyObject* value, ExportOptions* options) {
+  std::optional<int64_t> code;
+  if (!ParseStream(value, &code)) return false;
+  if (!code.has_value() && device.type == DeviceType::kCpu) return true;
+  DeviceBackend* backend = Registry::Global().Find(device.type);
+  if (backend == nullptr) return true;  // passes through: no work of ours is on it
+  absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
+  if (!request.ok()) return RaiseExchange(request.status()), false;
+  options->stream = std::move(request->stream);
+  return true;
+}
+
+// Where the exported memory is to lie, and whether it has to be a copy.
+bool ParseTarget(const Tensor& tensor, const Request& request, Device* target,
+                 std::optional<bool>* copy) {
+  *target = tensor.device();
+  if (!ParseOptionalBool(request.copy, "copy", copy)) return false;
+  if (!IsGiven(request.dl_device)) return true;
+  if (!ParseDevice(request.dl_device, target)) return false;
+  if (*target == tensor.device()) return true;
+  const std::string way = absl::StrCat("from ", tensor.device().ToString(), " to ",
+                                       target->ToString());
+  if (*copy == std::optional<bool>(false)) {
+    RaiseExchange("Moving the tensor " + way + " takes a copy, which copy=False forbids.");
+    return false;
+  }
+  if (target->type == DeviceType::kCpu && IsGiven(request.stream)) {
+    RaiseExchange("stream must be None when the data are asked for on the CPU.");
+    return false;
+  }
+  if (Registry::Global().Find(target->type) == nullptr) {
+    RaiseExchange("The tensor can't be moved " + way + ": no backend serves that device.");
+    return false;
+  }
+  *copy = true;
+  return true;
+}
+
+PyObject* Export(const TensorObject* self, const Request& request) {
+  if (self->requires_grad) {
+    return RaiseExchange(
+        "Can't export tensors that require gradient; use tensor.detach().");
+  }
+  bool versioned;
+  Device target;
+  std::optional<bool> copy;
+  ExportOptions options;
+  if (!ParseMaxVersion(request.max_version, &versioned) ||
+      !ParseTarget(self->tensor, request, &target, &copy) ||
+      !DecodeStream(target, request.stream, &options)) {
+    return nullptr;
+  }
+  Tensor copied;
+  if (copy.value_or(false)) {
+    absl::StatusOr<Tensor> result = CopyTo(self->tensor, target, options.stream);
+    if (!result.ok()) return RaiseExchange(result.status());
+    copied = *std::move(result);
+    options.is_copied = true;
+  }
+  const Tensor& tensor = options.is_copied ? copied : self->tensor;
+  if (versioned) {
+    absl::StatusOr<UniqueDLPack> managed = ToDLPack(tensor, options);
+    if (!managed.ok()) return RaiseExchange(managed.status());
+    return MakeCapsule(*std::move(managed));
+  }
+  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(tensor, options);
+  if (!managed.ok()) return RaiseExchange(managed.status());
+  return MakeCapsule(*std::move(managed));
+}
+
+}  // namespace
+
+PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                       PyObject* kwnames) {
+  static const Signature kSignature("__dlpack__", 0, 0,
+                                    {"stream", "max_version", "dl_device", "copy"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  return Export(AsTensorObject(self), {v[0], v[1], v[2], v[3]});
+}
+
+PyObject* TensorDLPackDevice(PyObject* self, PyObject*) {
+  const DLDevice device = ToDLDevice(AsTensor(self).device());
+  return Py_BuildValue("(ii)", static_cast<int>(device.device_type), device.device_id);
+}
+
+PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  static const Signature kSignature("to_dlpack", 1, 1, {"tensor", "max_version", "stream", "copy"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  if (!IsTensor(v[0])) {
+    PyErr_Format(PyExc_TypeError,
+                 "to_dlpack() takes a dovetail.Tensor, not %.200s; other libraries' tensors have "
+                 "a __dlpack__ method of their own",
+                 Py_TYPE(v[0])->tp_name);
+    return nullptr;
+  }
+  return Export(AsTensorObject(v[0]), {v[2], v[1], nullptr, v[3]});
+}
+
+}  // namespace dovetail::python

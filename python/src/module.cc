@@ -1,0 +1,89 @@
+// The extension module dovetail._core: what each part adds to it.
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/version.h"
+#include "dovetail/devices/register_default.h"
+#include "dovetail/python/src/backends.h"
+#include "dovetail/python/src/device_class.h"
+#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/dlpack_out.h"
+#include "dovetail/python/src/dtype_class.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/factory.h"
+#include "dovetail/python/src/frombuffer.h"
+#include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+PyMethodDef functions[] = {
+    FastKeywords<&FromDLPackFunction>(
+        "from_dlpack",
+        "from_dlpack(x, /, *, device=None, copy=None) -> Tensor\n\n"
+        "A tensor that shares the memory of x, an object with __dlpack__ and __dlpack_device__ or "
+        "a DLPack capsule.\n\n"
+        "device  where the tensor is to lie; None: where x is\n"
+        "copy    True: always a copy; False: never one, ExchangeError if it would take one;\n"
+        "        None: a copy only if device needs it\n\n"
+        "Raises ExchangeError for what can't be exchanged, AttributeError for an x without the\n"
+        "protocol. A capsule can be used once."),
+    FastKeywords<&ToDLPackFunction>(
+        "to_dlpack",
+        "to_dlpack(tensor, *, max_version=None, stream=None, copy=None) -> capsule\n\n"
+        "The tensor as a DLPack capsule that shares its memory: a legacy \"dltensor\" or, with\n"
+        "max_version=(1, 0) or later, a \"dltensor_versioned\". Other libraries take the tensor\n"
+        "itself, by its __dlpack__ method, and need no capsule."),
+    FastKeywords<&FromBuffer>(
+        "frombuffer",
+        "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
+        "A 1-D tensor over the bytes of an object with the buffer protocol, which it shares.\n\n"
+        "dtype   the type that the bytes are read as; it is not inferred\n"
+        "count   elements; negative: all that follow offset\n"
+        "offset  bytes to skip\n\n"
+        "A read-only buffer gives a read-only tensor. The buffer is held as long as the tensor\n"
+        "lives, so that resizing its owner meanwhile raises BufferError (torch does not hold it).\n"
+        "ValueError for counts and offsets that do not go with the buffer's size."),
+    FastKeywords<&MakeTensor>(
+        "tensor",
+        "tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
+        "A copy of data: a number, nested lists, or another library's array. Python floats give\n"
+        "float32, ints int64."),
+    FastKeywords<&Empty>("empty",
+                         "empty(*shape, dtype=float32, device=None) -> Tensor\n\n"
+                         "New memory, uninitialised, aligned to 256 bytes."),
+    FastKeywords<&Zeros>("zeros", "zeros(*shape, dtype=float32, device=None) -> Tensor"),
+    FastKeywords<&Full>("full",
+                        "full(shape, fill_value, *, dtype=None, device=None) -> Tensor"),
+    FastKeywords<&Arange>("arange",
+                          "arange([start,] stop[, step], *, dtype=None, device=None) -> Tensor\n\n"
+                          "Evenly spaced numbers: int64 from ints, float32 if one is a float."),
+    FastKeywords<&ToTensor>(
+        "to_tensor",
+        "to_tensor(data, dtype=None, place=None, stop_gradient=True) -> Tensor\n\n"
+        "tensor() under Paddle's name and parameters."),
+    kEndOfMethods,
+};
+
+}  // namespace
+}  // namespace dovetail::python
+
+NB_MODULE(_core, m) {
+  namespace py = dovetail::python;
+  dovetail::RegisterDefaultBackends();
+  m.attr("__version__") = DOVETAIL_VERSION_STRING;
+  m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  py::AddDTypeClass(m);
+  py::AddDeviceClass(m);
+  py::AddBackends(m);
+  if (!py::AddExchangeError(m.ptr()) || !py::AddTensorType(m.ptr()) ||
+      PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
+    throw nb::python_error();
+  }
+}

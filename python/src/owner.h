@@ -1,0 +1,48 @@
+// Memory that a Python object owns: how a Storage lets go of it, on any thread.
+//
+//   StorageRef s = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseObject(owner));
+//   StorageRef t = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(held));
+//
+// A Storage may be released by any thread, with or without the GIL. Where this thread holds it the
+// owner is let go at once. Otherwise it is put on a list that the next call with the GIL drains:
+// nothing waits for the GIL. After the interpreter's end the owner is leaked, since nothing of it
+// can be touched any more.
+
+#ifndef DOVETAIL_PYTHON_SRC_OWNER_H_
+#define DOVETAIL_PYTHON_SRC_OWNER_H_
+
+#include <Python.h>
+
+#include <atomic>
+#include <memory>
+
+#include "dovetail/core/storage.h"
+
+namespace dovetail::python {
+
+// Drops one strong reference to `object`, which is taken over.
+Storage::Release ReleaseObject(PyObject* object);
+
+// A Python buffer, held until `PyBuffer_Release`.
+struct HeldBuffer {
+  Py_buffer view;
+};
+// Releases the buffer, exactly once, and frees the struct. `buffer` is taken over.
+Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer);
+
+namespace internal_owner {
+struct Pending;
+extern std::atomic<Pending*> pending;
+void DrainSlow();
+}  // namespace internal_owner
+
+// Lets go of what threads without the GIL left behind. Needs the GIL; one load when there is nothing.
+inline void DrainPendingReleases() {
+  if (internal_owner::pending.load(std::memory_order_relaxed) != nullptr) {
+    internal_owner::DrainSlow();
+  }
+}
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_OWNER_H_

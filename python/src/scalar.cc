@@ -1,0 +1,181 @@
+#include "dovetail/python/src/scalar.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+struct ToPython {
+  PyObject* operator()(bool v) const { return PyBool_FromLong(v); }
+  PyObject* operator()(int64_t v) const { return PyLong_FromLongLong(v); }
+  PyObject* operator()(uint64_t v) const { return PyLong_FromUnsignedLongLong(v); }
+  PyObject* operator()(double v) const { return PyFloat_FromDouble(v); }
+  PyObject* operator()(std::complex<double> v) const {
+    return PyComplex_FromDoubles(v.real(), v.imag());
+  }
+};
+
+bool TakeInt(PyObject* value, bool to_float, ElementValue* result) {
+  int overflow;
+  const int64_t small = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (overflow == 0) return *result = small, true;
+  if (overflow > 0) {
+    const uint64_t large = PyLong_AsUnsignedLongLong(value);
+    if (!PyErr_Occurred()) return *result = large, true;
+    PyErr_Clear();
+  }
+  if (!to_float) {
+    PyErr_Format(PyExc_OverflowError, "%R does not fit 64 bits", value);
+    return false;
+  }
+  const double real = PyLong_AsDouble(value);
+  return *result = real, real != -1.0 || !PyErr_Occurred();
+}
+
+bool TakeComplex(PyObject* value, ElementValue* result) {
+  const Py_complex c = PyComplex_AsCComplex(value);
+  if (c.real == -1.0 && PyErr_Occurred()) return false;
+  *result = std::complex<double>(c.real, c.imag);
+  return true;
+}
+
+// bool, int, float and complex, and what inherits from them.
+bool IsPythonNumber(PyObject* value) {
+  return PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value);
+}
+
+bool TakePythonNumber(PyObject* value, bool to_float, ElementValue* result) {
+  if (PyFloat_Check(value)) return *result = PyFloat_AS_DOUBLE(value), true;
+  if (PyBool_Check(value)) return *result = value == Py_True, true;
+  if (PyLong_Check(value)) return TakeInt(value, to_float, result);
+  return TakeComplex(value, result);
+}
+
+bool TakeTensor(const Tensor& tensor, ElementValue* result) {
+  if (tensor.num_elements() != 1) {
+    PyErr_Format(PyExc_ValueError, "a tensor of %lld elements is not one number",
+                 static_cast<long long>(tensor.num_elements()));
+    return false;
+  }
+  if (!CheckHasNumbers(tensor.dtype()) || !CheckHostAccess(tensor)) return false;
+  *result = ReadElement(tensor.raw_data(), 0, tensor.dtype());
+  return true;
+}
+
+// What other libraries' scalars and 0-D arrays are as a Python number; invalid, without an error,
+// for what has no such method.
+nb::object CallItem(PyObject* value) {
+  nb::object method = nb::steal(PyObject_GetAttrString(value, "item"));
+  if (!method.is_valid()) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return {};
+  }
+  return nb::steal(PyObject_CallNoArgs(method.ptr()));
+}
+
+bool HasFloat(PyObject* value) {
+  const PyNumberMethods* slots = Py_TYPE(value)->tp_as_number;
+  return slots != nullptr && slots->nb_float != nullptr;
+}
+
+bool HasComplex(PyObject* value) {
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__complex__");
+}
+
+bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
+  nb::object item = CallItem(value);
+  if (PyErr_Occurred()) return false;
+  if (item.is_valid() && IsPythonNumber(item.ptr())) {
+    return TakePythonNumber(item.ptr(), to_float, result);
+  }
+  if (PyIndex_Check(value)) {
+    nb::object index = nb::steal(PyNumber_Index(value));
+    return index.is_valid() && TakeInt(index.ptr(), to_float, result);
+  }
+  if (HasFloat(value)) {
+    const double real = PyFloat_AsDouble(value);
+    return *result = real, real != -1.0 || !PyErr_Occurred();
+  }
+  if (HasComplex(value)) return TakeComplex(value, result);
+  PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
+               Py_TYPE(value)->tp_name);
+  return false;
+}
+
+bool IsInteger(DType dtype) {
+  return dtype.kind == TypeKind::kInt || dtype.kind == TypeKind::kUInt ||
+         dtype.kind == TypeKind::kHandle;
+}
+
+// The exception for a value that a type does not hold.
+PyObject* RefusalType(DType dtype, const ElementValue& value) {
+  if (std::holds_alternative<std::complex<double>>(value)) return PyExc_TypeError;
+  const double* real = std::get_if<double>(&value);
+  if (IsInteger(dtype) && (real == nullptr || !std::isnan(*real))) return PyExc_OverflowError;
+  return PyExc_ValueError;
+}
+
+}  // namespace
+
+bool CheckHasNumbers(DType dtype) {
+  if (dtype.lanes == 1) return true;
+  Raise(PyExc_TypeError,
+        absl::StrCat("An element of ", dtype.ToString(), " is a vector of ", dtype.lanes,
+                     " lanes and no single number."));
+  return false;
+}
+
+bool CheckHostAccess(const Tensor& tensor) {
+  if (IsHostAccessible(tensor.device().type)) return true;
+  RaiseExchange(absl::StrCat("The host can't reach memory on ", tensor.device().ToString(),
+                             "; copy the tensor first, as in t.to(\"cpu\")."));
+  return false;
+}
+
+bool IsNumber(PyObject* value) {
+  if (IsPythonNumber(value)) return true;
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
+  if (IsTensor(value) || PyObject_HasAttrString(type, "__dlpack__")) return false;
+  return PyIndex_Check(value) || HasFloat(value) || HasComplex(value);
+}
+
+PyObject* ValueToPython(const ElementValue& value) { return std::visit(ToPython(), value); }
+
+bool ValueFromPython(PyObject* value, bool to_float, ElementValue* result) {
+  if (IsPythonNumber(value)) return TakePythonNumber(value, to_float, result);
+  if (IsTensor(value)) return TakeTensor(AsTensor(value), result);
+  return TakeForeign(value, to_float, result);
+}
+
+PyObject* ElementToPython(const void* data, int64_t bit_offset, DType dtype) {
+  if (!CheckHasNumbers(dtype)) return nullptr;
+  return ValueToPython(ReadElement(data, bit_offset, dtype));
+}
+
+bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
+  if (double* real = std::get_if<double>(&value); real != nullptr && IsInteger(dtype)) {
+    *real = std::trunc(*real);
+  }
+  const absl::Status status = WriteElement(data, bit_offset, dtype, value);
+  if (!status.ok()) Raise(RefusalType(dtype, value), status.message());
+  return status.ok();
+}
+
+bool ElementFromPython(PyObject* value, DType dtype, void* element) {
+  if (!CheckHasNumbers(dtype)) return false;
+  ElementValue number;
+  if (!ValueFromPython(value, !IsInteger(dtype), &number)) return false;
+  std::memset(element, 0, kMaxElementBytes);
+  return WriteValue(element, 0, dtype, number);
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,64 @@
+#include "dovetail/python/src/tensor_object.h"
+
+#include <new>
+#include <utility>
+
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/owner.h"
+
+namespace dovetail::python {
+namespace {
+
+// Dead objects kept for reuse. The GIL guards the list; without a GIL, and under AddressSanitizer
+// (which would miss a use after free), there is none.
+#if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__)
+constexpr int kFreeListSize = 0;
+#else
+constexpr int kFreeListSize = 64;
+#endif
+TensorObject* free_list[kFreeListSize + 1];
+int free_count = 0;
+
+}  // namespace
+
+TensorObject* NewTensorObject() {
+  DrainPendingReleases();
+  TensorObject* self;
+  if (free_count > 0) {
+    self = free_list[--free_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(self), &tensor_type);
+  } else {
+    self = PyObject_New(TensorObject, &tensor_type);
+    if (self == nullptr) return nullptr;
+  }
+  self->weak_references = nullptr;
+  self->requires_grad = false;
+  new (&self->tensor) Tensor();
+  return self;
+}
+
+PyObject* WrapTensor(Tensor&& tensor, bool requires_grad) {
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  self->tensor = std::move(tensor);
+  self->requires_grad = requires_grad;
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad) {
+  if (!tensor.ok()) return RaiseStatus(tensor.status());
+  return WrapTensor(*std::move(tensor), requires_grad);
+}
+
+void DeallocateTensorObject(PyObject* object) {
+  TensorObject* self = AsTensorObject(object);
+  if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+  self->tensor.~Tensor();
+  if (free_count < kFreeListSize) {
+    free_list[free_count++] = self;
+  } else {
+    PyObject_Free(self);
+  }
+}
+
+}  // namespace dovetail::python

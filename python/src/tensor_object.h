@@ -1,0 +1,53 @@
+// dovetail.Tensor: the Python object, with the C++ Tensor inline.
+//
+//   PyObject* object = WrapTensor(std::move(tensor));     // a new reference
+//   if (IsTensor(object)) Use(AsTensor(object));
+//
+// A hand-written type, since a new tensor object is what every exchange makes: allocation from a
+// free list, no __dict__, weak references. The rest of the module is nanobind's, which sees the type
+// through the caster in tensor_caster.h. Everything here needs the GIL.
+
+#ifndef DOVETAIL_PYTHON_SRC_TENSOR_OBJECT_H_
+#define DOVETAIL_PYTHON_SRC_TENSOR_OBJECT_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+struct TensorObject {
+  PyObject_HEAD
+  PyObject* weak_references;
+  // Autograd's mark, kept for those who set it: such a tensor is not exported (detach() clears it).
+  bool requires_grad;
+  Tensor tensor;
+};
+
+// dovetail.Tensor itself; its slots are filled in by tensor_type.cc.
+extern PyTypeObject tensor_type;
+
+// Makes the type ready and adds it to `module`. False with an error set.
+bool AddTensorType(PyObject* module);
+
+// An object whose tensor is null, for a caller that fills it in; nullptr with an error set.
+TensorObject* NewTensorObject();
+
+// A new object around `tensor`; nullptr with an error set, and `tensor` dropped, for lack of memory.
+PyObject* WrapTensor(Tensor&& tensor, bool requires_grad = false);
+
+// The same for a result: a status is raised (error.h).
+PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad = false);
+
+inline bool IsTensor(PyObject* object) { return Py_TYPE(object) == &tensor_type; }
+inline TensorObject* AsTensorObject(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object);
+}
+inline Tensor& AsTensor(PyObject* object) { return AsTensorObject(object)->tensor; }
+
+// tp_dealloc of the type.
+void DeallocateTensorObject(PyObject* object);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_TENSOR_OBJECT_H_

@@ -1,0 +1,141 @@
+// The type object of dovetail.Tensor: its slots and its table of methods. What they do stands in the
+// files that they come from.
+
+#include <cstddef>
+
+#include "dovetail/python/src/attributes.h"
+#include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/dlpack_out.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/index.h"
+#include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/values.h"
+#include "dovetail/python/src/view_methods.h"
+
+namespace dovetail::python {
+namespace {
+
+// Calls a function of one of the package's own modules, which is imported when it is first needed.
+template <typename... Args>
+PyObject* CallPackage(const char* module, const char* function, Args... args) {
+  PyObject* imported = PyImport_ImportModule(module);
+  if (imported == nullptr) return nullptr;
+  PyObject* callable = PyObject_GetAttrString(imported, function);
+  Py_DECREF(imported);
+  if (callable == nullptr) return nullptr;
+  PyObject* result = PyObject_CallFunctionObjArgs(callable, args..., nullptr);
+  Py_DECREF(callable);
+  return result;
+}
+
+PyObject* Repr(PyObject* self) { return CallPackage("dovetail._repr", "format_tensor", self); }
+PyObject* Format(PyObject* self, PyObject* spec) {
+  return CallPackage("dovetail._repr", "format_with_spec", self, spec);
+}
+PyObject* ReduceEx(PyObject* self, PyObject* protocol) {
+  return CallPackage("dovetail._pickle", "reduce_tensor", self, protocol);
+}
+PyObject* ToNumPy(PyObject* self, PyObject*) {
+  return CallPackage("dovetail._numpy", "to_numpy", self);
+}
+PyObject* Iterate(PyObject* self) {
+  if (AsTensor(self).rank() == 0) {
+    return Raise(PyExc_TypeError, "iteration over a tensor without dimensions");
+  }
+  return PySeqIter_New(self);
+}
+PyObject* DeepCopy(PyObject* self, PyObject*) { return CopyMethod(self, nullptr); }
+PyObject* ShallowCopy(PyObject* self, PyObject*) {
+  return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
+}
+
+PyMethodDef methods[] = {
+    FastKeywords<&TensorDLPack>(
+        "__dlpack__",
+        "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None) -> capsule\n\n"
+        "The tensor as a DLPack capsule, which shares its memory (array API standard, 2024.12)."),
+    NoArguments<&TensorDLPackDevice>(
+        "__dlpack_device__",
+        "__dlpack_device__() -> (int, int)\n\nDLPack's device type and index."),
+    NoArguments<&TensorToList>("tolist", "tolist() -> list\n\nThe elements as nested lists."),
+    NoArguments<&TensorItemMethod>("item", "item() -> number\n\nThe only element."),
+    NoArguments<&ToNumPy>("numpy",
+                          "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
+                          "NumPy does not have need ml_dtypes."),
+    Fast<&PermuteMethod>("permute",
+                         "permute(*dims) -> Tensor\n\nA view with the dimensions in that order."),
+    Fast<&TransposeMethod>(
+        "transpose",
+        "transpose(dim0, dim1) -> Tensor\n\nA view with two dimensions exchanged; transpose() and "
+        "transpose(order) reverse or reorder all, as in NumPy."),
+    Fast<&ReshapeMethod>("reshape",
+                         "reshape(*shape) -> Tensor\n\nThe elements in another shape, one size of "
+                         "which may be -1: a view where strides allow it, else a copy."),
+    NoArguments<&ContiguousMethod>(
+        "contiguous", "contiguous() -> Tensor\n\nThe tensor itself if row-major, else a copy."),
+    NoArguments<&IsContiguousMethod>("is_contiguous",
+                                     "is_contiguous() -> bool\n\nRow-major without gaps?"),
+    NoArguments<&CopyMethod>("copy", "copy() -> Tensor\n\nA writable, row-major copy."),
+    NoArguments<&DetachMethod>("detach",
+                               "detach() -> Tensor\n\nA view that does not require gradients."),
+    Fast<&RequiresGradMethod>(
+        "requires_grad_",
+        "requires_grad_(value=True) -> Tensor\n\nSets the mark for autograd; returns the tensor."),
+    NoArguments<&DataPointerMethod>("data_ptr",
+                                    "data_ptr() -> int\n\nThe address of element 0, or the handle "
+                                    "on devices without addresses."),
+    NoArguments<&TensorComplex>("__complex__", "complex(self)"),
+    OneArgument<&Format>("__format__", "format(self, spec)"),
+    OneArgument<&ReduceEx>("__reduce_ex__", "Support for pickle."),
+    NoArguments<&ShallowCopy>("__copy__", "Support for copy.copy: the same memory."),
+    OneArgument<&DeepCopy>("__deepcopy__", "Support for copy.deepcopy: a copy of the memory."),
+    kEndOfMethods,
+};
+
+PyNumberMethods as_number;
+PySequenceMethods as_sequence;
+PyMappingMethods as_mapping;
+PyBufferProcs as_buffer;
+
+constexpr char kDoc[] =
+    "Typed, shaped access to memory that some framework owns on some device.\n\n"
+    "Made by from_dlpack, frombuffer, tensor, empty and others; views and imports share memory.";
+
+}  // namespace
+
+PyTypeObject tensor_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+bool AddTensorType(PyObject* module) {
+  as_number.nb_bool = &Guard<&TensorBool, PyObject*>;
+  as_number.nb_int = &Guard<&TensorInt, PyObject*>;
+  as_number.nb_float = &Guard<&TensorFloat, PyObject*>;
+  as_number.nb_index = &Guard<&TensorIndex, PyObject*>;
+  as_sequence.sq_length = &Guard<&TensorLength, PyObject*>;
+  as_sequence.sq_item = &Guard<&TensorItem, PyObject*, Py_ssize_t>;
+  as_mapping.mp_length = &Guard<&TensorLength, PyObject*>;
+  as_mapping.mp_subscript = &Guard<&TensorGetItem, PyObject*, PyObject*>;
+  as_mapping.mp_ass_subscript = &Guard<&TensorSetItem, PyObject*, PyObject*, PyObject*>;
+  as_buffer.bf_getbuffer = &Guard<&GetTensorBuffer, PyObject*, Py_buffer*, int>;
+  as_buffer.bf_releasebuffer = &ReleaseTensorBuffer;
+
+  PyTypeObject& t = tensor_type;
+  t.tp_name = "dovetail.Tensor";
+  t.tp_doc = kDoc;
+  t.tp_basicsize = sizeof(TensorObject);
+  t.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE;
+  t.tp_dealloc = &DeallocateTensorObject;
+  t.tp_weaklistoffset = offsetof(TensorObject, weak_references);
+  t.tp_repr = &Guard<&Repr, PyObject*>;
+  t.tp_iter = &Guard<&Iterate, PyObject*>;
+  t.tp_as_number = &as_number;
+  t.tp_as_sequence = &as_sequence;
+  t.tp_as_mapping = &as_mapping;
+  t.tp_as_buffer = &as_buffer;
+  t.tp_methods = methods;
+  t.tp_getset = tensor_attributes;
+  return PyType_Ready(&t) == 0 &&
+         PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(&t)) == 0;
+}
+
+}  // namespace dovetail::python

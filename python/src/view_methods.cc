@@ -1,0 +1,108 @@
+#include "dovetail/python/src/view_methods.h"
+
+#include "dovetail/core/copy.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace dovetail::python {
+namespace {
+
+PyObject* View(PyObject* self, absl::StatusOr<Tensor> tensor) {
+  return WrapTensor(std::move(tensor), AsTensorObject(self)->requires_grad);
+}
+
+bool MayRequireGrad(TypeKind kind) {
+  return kind != TypeKind::kInt && kind != TypeKind::kUInt && kind != TypeKind::kBool &&
+         kind != TypeKind::kHandle;
+}
+
+// Copies without the GIL, which long copies would keep from other threads. The Tensor is a copy of
+// its own, so that nothing it needs goes away meanwhile.
+template <typename CopyFunction>
+PyObject* CopyWithoutGil(PyObject* self, CopyFunction copy) {
+  const Tensor source = AsTensor(self);
+  absl::StatusOr<Tensor> result{absl::UnknownError("")};
+  Py_BEGIN_ALLOW_THREADS;
+  result = copy(source);
+  Py_END_ALLOW_THREADS;
+  return View(self, std::move(result));
+}
+
+}  // namespace
+
+PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  Dims order;
+  if (!ParseDims(args, nargs, &order)) return nullptr;
+  return View(self, AsTensor(self).Permute(order));
+}
+
+PyObject* ReverseDims(PyObject* self) {
+  const Tensor& tensor = AsTensor(self);
+  Dims order;
+  for (int i = tensor.rank() - 1; i >= 0; --i) order.push_back(i);
+  return View(self, tensor.Permute(order));
+}
+
+// transpose(dim0, dim1) as in torch; transpose() and transpose(order) as in NumPy.
+PyObject* TransposeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs == 0) return ReverseDims(self);
+  Dims dims;
+  if (!ParseDims(args, nargs, &dims)) return nullptr;
+  if (nargs == 2) return View(self, AsTensor(self).Transpose(dims[0], dims[1]));
+  return View(self, AsTensor(self).Permute(dims));
+}
+
+// A view where strides can say it, else a copy, as in NumPy and torch.
+PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  Dims shape;
+  if (!ParseDims(args, nargs, &shape)) return nullptr;
+  absl::StatusOr<Tensor> view = AsTensor(self).Reshape(shape);
+  if (!absl::IsFailedPrecondition(view.status())) return View(self, std::move(view));
+  return CopyWithoutGil(self, [&](const Tensor& source) -> absl::StatusOr<Tensor> {
+    absl::StatusOr<Tensor> dense = Contiguous(source);
+    return dense.ok() ? dense->Reshape(shape) : dense;
+  });
+}
+
+PyObject* ContiguousMethod(PyObject* self, PyObject*) {
+  if (AsTensor(self).is_contiguous()) return Py_NewRef(self);
+  return CopyWithoutGil(self, [](const Tensor& source) { return Contiguous(source); });
+}
+
+PyObject* CopyMethod(PyObject* self, PyObject*) {
+  return CopyWithoutGil(self,
+                        [](const Tensor& source) { return CopyTo(source, source.device()); });
+}
+
+PyObject* DetachMethod(PyObject* self, PyObject*) { return WrapTensor(Tensor(AsTensor(self))); }
+
+bool MarkRequiresGrad(PyObject* self, bool value) {
+  const DType dtype = AsTensor(self).dtype();
+  if (value && !MayRequireGrad(dtype.kind)) {
+    Raise(PyExc_ValueError, "Only floating-point and complex tensors can require gradients, not " +
+                                dtype.ToString() + ".");
+    return false;
+  }
+  AsTensorObject(self)->requires_grad = value;
+  return true;
+}
+
+PyObject* RequiresGradMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs > 1 || (nargs == 1 && !PyBool_Check(args[0]))) {
+    PyErr_SetString(PyExc_TypeError, "requires_grad_() takes True (the default) or False");
+    return nullptr;
+  }
+  if (!MarkRequiresGrad(self, nargs == 0 || args[0] == Py_True)) return nullptr;
+  return Py_NewRef(self);
+}
+
+PyObject* DataPointerMethod(PyObject* self, PyObject*) {
+  return PyLong_FromVoidPtr(AsTensor(self).raw_data());
+}
+
+PyObject* IsContiguousMethod(PyObject* self, PyObject*) {
+  return PyBool_FromLong(AsTensor(self).is_contiguous());
+}
+
+}  // namespace dovetail::python
