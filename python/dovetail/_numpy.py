@@ -1,5 +1,7 @@
 """Tensor.numpy(): a NumPy array over the tensor's memory."""
 
+_CPU = (1, 0)  # DLPack's device
+
 
 def to_numpy(tensor):
     """Gives an array that shares the tensor's memory, and is read-only where the tensor is.
@@ -9,36 +11,41 @@ def to_numpy(tensor):
     """
     import numpy
 
-    name = tensor.dtype.name
-    if hasattr(numpy, name):
+    dtype = _find_dtype(numpy, tensor.dtype)
+    if dtype.isbuiltin == 1:
         return numpy.asarray(tensor)
+    tensor.__dlpack__(max_version=(1, 0), dl_device=_CPU, copy=False)  # refuses what can't be shared
+    return numpy.asarray(_Bytes(tensor, numpy.dtype(f"u{dtype.itemsize}"))).view(dtype)
+
+
+def _find_dtype(numpy, dtype):
+    name = dtype.name
+    if dtype.bits % 8:
+        raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
+    try:
+        return numpy.dtype(name)
+    except TypeError:
+        pass
     try:
         import ml_dtypes
 
-        dtype = numpy.dtype(getattr(ml_dtypes, name))
+        return numpy.dtype(getattr(ml_dtypes, name))
     except (ImportError, AttributeError):
         raise TypeError(
             f"NumPy has no type {name}; install ml_dtypes for bfloat16 and the float8 types, or "
             "copy the tensor to another type"
         ) from None
-    if tensor.dtype.bits % 8:
-        raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
-    return numpy.asarray(_Bytes(tensor, dtype.itemsize)).view(dtype)
 
 
 class _Bytes:
     """The elements as unsigned integers of their size, which NumPy takes by address."""
 
-    def __init__(self, tensor, itemsize):
-        if tensor.requires_grad:
-            raise BufferError("Can't export tensors that require gradient; use tensor.detach().")
-        if tensor.__dlpack_device__()[0] != 1:
-            raise BufferError(f"NumPy can't reach memory on {tensor.device}; copy it to the CPU.")
+    def __init__(self, tensor, dtype):
         self._tensor = tensor  # keeps the memory alive as long as the array
         self.__array_interface__ = {
             "version": 3,
             "shape": tensor.shape,
-            "typestr": f"|u{itemsize}" if itemsize == 1 else f"=u{itemsize}",
+            "typestr": dtype.str,
             "data": (tensor.data_ptr(), tensor.readonly),
-            "strides": tuple(itemsize * stride for stride in tensor.strides),
+            "strides": tuple(dtype.itemsize * stride for stride in tensor.strides),
         }

@@ -38,7 +38,7 @@ bool ImportCapsule(PyObject* capsule, const ImportRequest& request, Tensor* tens
 bool ImportOwn(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   const TensorObject* from = AsTensorObject(x);
   if (from->requires_grad) {
-    RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");
+    RaiseRequiresGrad();
     return false;
   }
   *tensor = from->tensor;

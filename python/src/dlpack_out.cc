@@ -93,8 +93,7 @@ bool ParseTarget(const Tensor& tensor, const Request& request, Device* target,
 
 PyObject* Export(const TensorObject* self, const Request& request) {
   if (self->requires_grad) {
-    return RaiseExchange(
-        "Can't export tensors that require gradient; use tensor.detach().");
+    return RaiseRequiresGrad();
   }
   bool versioned;
   Device target;

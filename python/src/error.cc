@@ -58,4 +58,8 @@ std::nullptr_t RaiseExchange(const absl::Status& status) {
 
 std::nullptr_t RaiseExchange(std::string_view message) { return Raise(exchange_error, message); }
 
+std::nullptr_t RaiseRequiresGrad() {
+  return RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");
+}
+
 }  // namespace dovetail::python

@@ -35,6 +35,8 @@ std::nullptr_t RaiseStatus(const absl::Status& status);
 // with the other side's tensor is a matter of exchange.
 std::nullptr_t RaiseExchange(const absl::Status& status);
 std::nullptr_t RaiseExchange(std::string_view message);
+// What every export of a tensor that requires gradients answers.
+std::nullptr_t RaiseRequiresGrad();
 std::nullptr_t Raise(PyObject* type, std::string_view message);
 
 // Calls `function` and turns a C++ exception into a Python one, since none may cross a C frame. What
