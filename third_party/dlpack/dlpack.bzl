@@ -1,7 +1,7 @@
 """DLPack's header, as @dlpack//:dlpack, included as "dlpack/dlpack.h".
 
-It comes from the package index (apache-tvm-ffi ships it; the version stands in the lock file), or else from the
-project's own release.
+The system's, where it is new enough (Debian: libdlpack-dev); or else the package index's (apache-tvm-ffi ships it, and
+its version stands in the lock file); or else the project's own release.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
@@ -26,20 +26,30 @@ def _version(header):
             numbers[words[1]] = words[2]
     return int(numbers["DLPACK_MAJOR_VERSION"]), int(numbers["DLPACK_MINOR_VERSION"])
 
+def _take_system(rctx):
+    header = rctx.path("/usr/include/dlpack/dlpack.h")
+    if not header.exists or _version(rctx.read(header)) < _MINIMUM:
+        return False
+    rctx.file("include/dlpack/dlpack.h", rctx.read(header), executable = False)
+    return True
+
+def _take_package(rctx):
+    if not rctx.which("python3") or unpack_wheel(rctx, "apache-tvm-ffi"):
+        return False
+    rctx.file("include/dlpack/dlpack.h", rctx.read("wheel/tvm_ffi/include/dlpack/dlpack.h"), executable = False)
+    rctx.delete("wheel")
+    return True
+
+def _take_release(rctx):
+    rctx.download_and_extract(
+        "https://github.com/dmlc/dlpack/archive/refs/tags/v1.3.tar.gz",
+        sha256 = "f3d567f885f6c142183afc91a58873b31d0e0b36faa2e45c232b98c74596404f",
+        stripPrefix = "dlpack-1.3",
+    )
+    return True
+
 def _dlpack_impl(rctx):
-    reason = unpack_wheel(rctx, "apache-tvm-ffi") if rctx.which("python3") else "there is no python3 on PATH"
-    if not reason:
-        header = rctx.read("wheel/tvm_ffi/include/dlpack/dlpack.h")
-        rctx.delete("wheel")
-        rctx.file("include/dlpack/dlpack.h", header, executable = False)
-    else:
-        # buildifier: disable=print
-        print("@dlpack: taken from its release, since the package index did not serve it: " + reason)
-        rctx.download_and_extract(
-            "https://github.com/dmlc/dlpack/archive/refs/tags/v1.3.tar.gz",
-            sha256 = "f3d567f885f6c142183afc91a58873b31d0e0b36faa2e45c232b98c74596404f",
-            stripPrefix = "dlpack-1.3",
-        )
+    _ = _take_system(rctx) or _take_package(rctx) or _take_release(rctx)
     version = _version(rctx.read("include/dlpack/dlpack.h"))
     if version < _MINIMUM:
         fail("dlpack.h is of version %d.%d; Dovetail needs %d.%d or later" % (version + _MINIMUM))

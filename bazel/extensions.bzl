@@ -1,0 +1,24 @@
+"""The repositories of bazel/dependencies.bzl that no Bazel registry serves, for MODULE.bazel."""
+
+load("//third_party/cuda:cuda.bzl", "cuda")
+load("//third_party/dlpack:dlpack.bzl", "dlpack")
+load("//third_party/hip:hip.bzl", "hip")
+load("//third_party/lint:lint_tools.bzl", "lint_tools")
+load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/python:environment.bzl", "python_environment")
+load("//third_party/python:interpreter.bzl", "python_interpreter")
+
+def _dependencies_impl(_mctx):
+    cuda(name = "dovetail_cuda")
+    dlpack(name = "dlpack")
+    hip(name = "dovetail_hip")
+
+def _dev_dependencies_impl(_mctx):
+    lint_tools(name = "dovetail_lint")
+    nanobind(name = "nanobind")
+    python_environment(name = "dovetail_python_env")
+    python_interpreter(name = "dovetail_python")
+
+dependencies = module_extension(implementation = _dependencies_impl)
+
+dev_dependencies = module_extension(implementation = _dev_dependencies_impl)
