@@ -135,7 +135,7 @@ class Layout {
 
 // a * b modulo 2^64, for a product that means nothing where it overflows: the stride of a dimension
 // with one element or none, an offset into a tensor without elements.
-inline int64_t WrappingMultiply(int64_t a, int64_t b) {
+constexpr int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 

@@ -25,6 +25,19 @@ constexpr int64_t StepBits(DType dtype, Packing packing) {
   return packing == Packing::kPadded ? dtype.itemsize() * 8 : dtype.element_bits();
 }
 
+// Where element `index` starts: the byte, rounded down, and the bit in it. Wraps around only for what
+// no checked layout reaches.
+struct ElementPlace {
+  int64_t byte;
+  int bit;
+};
+constexpr ElementPlace PlaceOf(int64_t index, DType dtype, Packing packing) {
+  const int64_t step = StepBits(dtype, packing);
+  if (step % 8 == 0) return {WrappingMultiply(index, step / 8), 0};
+  const int64_t bits = WrappingMultiply(index, step);
+  return {bits >> 3, static_cast<int>(bits & 7)};
+}
+
 // The bytes that a layout reaches, from that of element 0: [begin, end), begin <= 0 <= end.
 struct ByteRange {
   int64_t begin = 0;

@@ -70,13 +70,13 @@ TensorView Tensor::view() const {
 
 absl::StatusOr<Tensor> Tensor::Apply(absl::Status status, LayoutView view) const {
   if (!status.ok()) return status;
-  const int64_t bits = view.offset * StepBits(dtype_, packing_);
-  if (bits % 8 != 0 && view.layout.num_elements() != 0) {
+  const ElementPlace place = PlaceOf(view.offset, dtype_, packing_);
+  if (place.bit != 0 && view.layout.num_elements() != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("Element ", view.offset, " of a packed ", dtype_.ToString(),
                      " tensor starts inside a byte; a view can't. Copy it first."));
   }
-  return Tensor(storage_, byte_offset_ + bits / 8, dtype_, std::move(view.layout),
+  return Tensor(storage_, byte_offset_ + place.byte, dtype_, std::move(view.layout),
                 {access_, packing_});
 }
 

@@ -79,7 +79,8 @@ class Tensor {
 
   // Bytes that the elements take without gaps: ceil(elements * bits / 8) for packed sub-byte types.
   int64_t nbytes() const {
-    return (num_elements() * StepBits(dtype_, packing_) + 7) / 8;
+    const ElementPlace end = PlaceOf(num_elements(), dtype_, packing_);
+    return end.byte + (end.bit != 0);
   }
 
   // Where element 0 lies; on devices that are not addressable, the opaque handle. May be nullptr

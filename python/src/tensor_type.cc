@@ -7,6 +7,7 @@
 #include "dovetail/python/src/buffer_protocol.h"
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/exchange_out.h"
 #include "dovetail/python/src/index.h"
 #include "dovetail/python/src/method_table.h"
 #include "dovetail/python/src/tensor_object.h"
@@ -134,7 +135,8 @@ bool AddTensorType(PyObject* module) {
   t.tp_as_buffer = &as_buffer;
   t.tp_methods = methods;
   t.tp_getset = tensor_attributes;
-  return PyType_Ready(&t) == 0 &&
+  t.tp_dict = PyDict_New();
+  return t.tp_dict != nullptr && AddExchangeApi(t.tp_dict) && PyType_Ready(&t) == 0 &&
          PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(&t)) == 0;
 }
 
