@@ -28,7 +28,7 @@ struct Target {
   int64_t step() const { return StepBits(tensor.dtype(), tensor.packing()); }
   int64_t first_bit() const { return view.offset * step(); }
   bool starts_inside_byte() const { return first_bit() % 8 != 0; }
-  Tensor AsTensor() const {
+  Tensor View() const {
     return Tensor::MakeUnchecked(tensor.storage(), tensor.byte_offset() + first_bit() / 8,
                                  tensor.dtype(), view.layout, {.packing = tensor.packing()});
   }
@@ -62,7 +62,7 @@ bool CopyTensor(const Target& to, Tensor from) {
     if (!inner.ok()) return Done(inner.status());
     from = *std::move(inner);
   }
-  return to.starts_inside_byte() ? CopyBitwise(to, from) : Done(Copy(to.AsTensor(), from));
+  return to.starts_inside_byte() ? CopyBitwise(to, from) : Done(Copy(to.View(), from));
 }
 
 bool AssignNumber(const Target& to, PyObject* value) {
@@ -83,11 +83,12 @@ bool AssignNumber(const Target& to, PyObject* value) {
                 dtype.itemsize());
     return true;
   }
-  return Done(Fill(to.AsTensor(), element));
+  return Done(Fill(to.View(), element));
 }
 
 bool AssignExchanged(const Target& to, PyObject* value) {
-  nb::object imported = nb::steal(ImportObject(value));
+  // Our own may require gradient, which an import would refuse: no one else gets it here.
+  nb::object imported = IsTensor(value) ? nb::borrow(value) : nb::steal(ImportObject(value));
   if (!imported.is_valid()) return false;
   const Tensor& from = AsTensor(imported.ptr());
   const DType wanted = to.tensor.dtype();

@@ -17,6 +17,7 @@
 #include "dovetail/python/src/frombuffer.h"
 #include "dovetail/python/src/method_table.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/values.h"
 
 namespace nb = nanobind;
 
@@ -68,6 +69,9 @@ PyMethodDef functions[] = {
         "to_tensor",
         "to_tensor(data, dtype=None, place=None, stop_gradient=True) -> Tensor\n\n"
         "tensor() under Paddle's name and parameters."),
+    Fast<&EdgeValues>("_edge_values",
+                      "_edge_values(tensor, edge) -> list\n\n"
+                      "tolist() with the first and last items of long dimensions only, for repr."),
     kEndOfMethods,
 };
 

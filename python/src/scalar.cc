@@ -91,12 +91,19 @@ bool HasComplex(PyObject* value) {
   return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__complex__");
 }
 
+bool RefuseNumber(PyObject* value) {
+  PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
+               Py_TYPE(value)->tp_name);
+  return false;
+}
+
 bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
   nb::object item = CallItem(value);
   if (PyErr_Occurred()) return false;
   if (item.is_valid() && IsPythonNumber(item.ptr())) {
     return TakePythonNumber(item.ptr(), to_float, result);
   }
+  if (item.is_valid() && Py_TYPE(item.ptr()) != Py_TYPE(value)) return RefuseNumber(value);
   if (PyIndex_Check(value)) {
     nb::object index = nb::steal(PyNumber_Index(value));
     return index.is_valid() && TakeInt(index.ptr(), to_float, result);
@@ -105,10 +112,7 @@ bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
     const double real = PyFloat_AsDouble(value);
     return *result = real, real != -1.0 || !PyErr_Occurred();
   }
-  if (HasComplex(value)) return TakeComplex(value, result);
-  PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
-               Py_TYPE(value)->tp_name);
-  return false;
+  return HasComplex(value) ? TakeComplex(value, result) : RefuseNumber(value);
 }
 
 bool IsInteger(DType dtype) {

@@ -1,0 +1,200 @@
+#include "dovetail/python/src/buffer_protocol.h"
+
+#include <nanobind/nanobind.h>
+
+#include <bit>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/interop/buffer/format.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/scalar.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are handed out as they are");
+
+// What a buffer of no elements points at: some consumers take no null pointer.
+char no_elements[16];
+
+void* DataOf(const Tensor& tensor) {
+  return tensor.num_elements() != 0 ? tensor.raw_data() : no_elements;
+}
+
+bool Asks(int flags, int what) { return (flags & what) == what; }
+
+bool IsColumnMajor(const Layout& layout) {
+  if (layout.num_elements() == 0) return true;
+  int64_t step = 1;
+  for (int i = 0; i < layout.rank(); ++i) {
+    if (layout.shape(i) == 1) continue;
+    if (layout.stride(i) != step) return false;
+    step *= layout.shape(i);
+  }
+  return true;
+}
+
+// Whether the consumer can follow the tensor's strides. A consumer that takes none needs row-major.
+bool OrderSuits(const Layout& layout, int flags) {
+  if (Asks(flags, PyBUF_ANY_CONTIGUOUS)) {
+    return layout.is_contiguous() || IsColumnMajor(layout);
+  }
+  if (Asks(flags, PyBUF_F_CONTIGUOUS)) return IsColumnMajor(layout);
+  if (Asks(flags, PyBUF_C_CONTIGUOUS) || !Asks(flags, PyBUF_STRIDES)) {
+    return layout.is_contiguous();
+  }
+  return true;
+}
+
+// Strides in bytes. Where one means nothing (one element, or none) it is what a dense tensor has,
+// since consumers look at all of them.
+void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides) {
+  int64_t dense = itemsize;
+  for (int i = layout.rank() - 1; i >= 0; --i) {
+    const bool used = layout.num_elements() != 0 && layout.shape(i) > 1;
+    strides[i] = used ? layout.stride(i) * itemsize : dense;
+    dense = WrappingMultiply(dense, layout.shape(i) == 0 ? 1 : layout.shape(i));
+  }
+}
+
+bool MayBeShared(PyObject* self) {
+  if (AsTensorObject(self)->requires_grad) {
+    RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");
+    return false;
+  }
+  return CheckHostAccess(AsTensor(self));
+}
+
+// The format, where the consumer asks for one. Without one it takes the elements as bytes, of which
+// those that share bytes have no shape.
+bool FindFormat(const Tensor& tensor, int flags, const char** format) {
+  *format = nullptr;
+  const bool whole_bytes = StepBits(tensor.dtype(), tensor.packing()) % 8 == 0;
+  if (!Asks(flags, PyBUF_FORMAT) && (whole_bytes || !Asks(flags, PyBUF_ND))) return true;
+  absl::StatusOr<const char*> found = FormatFromDType(tensor.dtype());
+  if (!found.ok()) return RaiseExchange(found.status()), false;
+  *format = *found;
+  return true;
+}
+
+int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
+  const Tensor& tensor = AsTensor(self);
+  const Layout& layout = tensor.layout();
+  if (!MayBeShared(self)) return -1;
+  if (Asks(flags, PyBUF_WRITABLE) && tensor.is_read_only()) {
+    RaiseExchange("The tensor is read-only and a writable buffer was asked for; copy it first, as in "
+                  "t.copy().");
+    return -1;
+  }
+  if (!OrderSuits(layout, flags)) {
+    RaiseExchange(absl::StrCat("The tensor's strides ", ShapeToString(layout.strides()),
+                               " are not what the consumer asks for; copy it first, as in "
+                               "t.copy(), which is row-major."));
+    return -1;
+  }
+  const char* format;
+  if (!FindFormat(tensor, flags, &format)) return -1;
+  std::unique_ptr<Py_ssize_t[]> strides;
+  if (Asks(flags, PyBUF_STRIDES) && layout.rank() > 0) {
+    strides.reset(new Py_ssize_t[layout.rank()]);
+    FillByteStrides(layout, tensor.dtype().itemsize(), strides.get());
+  }
+  view->buf = DataOf(tensor);
+  view->len = tensor.nbytes();
+  view->itemsize = tensor.dtype().itemsize();
+  view->readonly = tensor.is_read_only();
+  view->ndim = Asks(flags, PyBUF_ND) ? layout.rank() : 1;
+  view->format = const_cast<char*>(format);
+  // The object holds the layout, and the view holds the object.
+  view->shape = Asks(flags, PyBUF_ND) && layout.rank() > 0
+                    ? const_cast<Py_ssize_t*>(layout.shape().data())
+                    : nullptr;
+  view->strides = strides.get();
+  view->suboffsets = nullptr;
+  view->internal = strides.release();
+  view->obj = Py_NewRef(self);
+  return 0;
+}
+
+// '<f4' and the like; empty where NumPy has no such type.
+std::string TypeString(DType dtype) {
+  if (dtype.lanes != 1 || dtype.is_sub_byte() || !FormatFromDType(dtype).ok()) return {};
+  const char order =
+      dtype.bits == 8 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+  char kind;
+  switch (dtype.kind) {
+    case TypeKind::kBool:
+      kind = 'b';
+      break;
+    case TypeKind::kInt:
+      kind = 'i';
+      break;
+    case TypeKind::kUInt:
+      kind = 'u';
+      break;
+    case TypeKind::kFloat:
+      kind = 'f';
+      break;
+    case TypeKind::kComplex:
+      kind = 'c';
+      break;
+    default:
+      return {};
+  }
+  return absl::StrCat(std::string_view(&order, 1), std::string_view(&kind, 1), dtype.itemsize());
+}
+
+nb::object ByteStrides(const Tensor& tensor) {
+  if (tensor.is_contiguous()) return nb::none();
+  Dims strides(tensor.rank());
+  FillByteStrides(tensor.layout(), tensor.dtype().itemsize(), strides.data());
+  return nb::steal(ShapeToPython(strides));
+}
+
+std::nullptr_t RaiseAbsent(std::string_view why) {
+  return Raise(PyExc_AttributeError, absl::StrCat("__array_interface__ is absent: ", why, "."));
+}
+
+}  // namespace
+
+int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
+  if (view == nullptr) {
+    RaiseExchange("A buffer can't be asked for without a view to fill.");
+    return -1;
+  }
+  view->obj = nullptr;
+  return FillBuffer(self, view, flags);
+}
+
+void ReleaseTensorBuffer(PyObject*, Py_buffer* view) {
+  delete[] static_cast<Py_ssize_t*>(view->internal);
+  view->internal = nullptr;
+}
+
+PyObject* TensorArrayInterface(PyObject* self, void*) {
+  const Tensor& tensor = AsTensor(self);
+  if (!IsHostAccessible(tensor.device().type)) {
+    return RaiseAbsent("the host can't reach memory on " + tensor.device().ToString());
+  }
+  if (AsTensorObject(self)->requires_grad) {
+    return RaiseAbsent("the tensor requires gradient; use tensor.detach()");
+  }
+  const std::string type = TypeString(tensor.dtype());
+  if (type.empty()) return RaiseAbsent("NumPy has no type " + tensor.dtype().ToString());
+  nb::object shape = nb::steal(ShapeToPython(tensor.shape()));
+  nb::object strides = ByteStrides(tensor);
+  nb::object data = nb::steal(PyLong_FromVoidPtr(DataOf(tensor)));
+  if (!shape.is_valid() || !strides.is_valid() || !data.is_valid()) return nullptr;
+  return Py_BuildValue("{s:i,s:O,s:s,s:(OO),s:O}", "version", 3, "shape", shape.ptr(), "typestr",
+                       type.c_str(), "data", data.ptr(),
+                       tensor.is_read_only() ? Py_True : Py_False, "strides", strides.ptr());
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,158 @@
+#include "dovetail/python/src/factory.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <optional>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/elements.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/nested.h"
+#include "dovetail/python/src/placement.h"
+#include "dovetail/python/src/scalar.h"
+#include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/view_methods.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+bool Take(absl::StatusOr<Tensor> from, Tensor* to) {
+  if (!from.ok()) return RaiseStatus(from.status()), false;
+  *to = *std::move(from);
+  return true;
+}
+
+// A dense copy on the CPU with the elements converted to `dtype`.
+bool Cast(const Tensor& from, DType dtype, Tensor* to) {
+  if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
+  Tensor source = from;
+  if (!IsHostAccessible(from.device().type) && !Take(CopyTo(from, Device::Cpu()), &source)) {
+    return false;
+  }
+  if (!NewHostTensor(from.shape(), dtype, to)) return false;
+  int64_t to_bit = 0;
+  const int64_t step = StepBits(source.dtype(), source.packing());
+  return ForEachElement(source.layout(), step, 0, [&](int64_t bit) {
+    const ElementValue value = ReadElement(source.raw_data(), bit, source.dtype());
+    const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
+    to_bit += dtype.bits;
+    return written;
+  });
+}
+
+bool CopyExchanged(PyObject* data, const Placement& wanted, Tensor* result) {
+  nb::object imported = IsTensor(data) ? nb::borrow(data) : nb::steal(ImportObject(data));
+  if (!imported.is_valid()) return false;
+  const Tensor& from = AsTensor(imported.ptr());
+  const Device device = wanted.device.value_or(from.device());
+  if (wanted.dtype_or(from.dtype()) == from.dtype()) return Take(CopyTo(from, device), result);
+  return Cast(from, *wanted.dtype, result) && MoveTo(device, result);
+}
+
+PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {
+  Tensor tensor;
+  if (!IsNumber(data) && !IsNestedData(data) && IsExchangeable(data)) {
+    if (!CopyExchanged(data, wanted, &tensor)) return nullptr;
+  } else {
+    const DType* dtype = wanted.dtype ? &*wanted.dtype : nullptr;
+    if (!TensorFromNested(data, dtype, &tensor)) return nullptr;
+    if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  }
+  nb::object result = nb::steal(WrapTensor(std::move(tensor)));
+  if (!result.is_valid()) return nullptr;
+  if (requires_grad && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
+  return result.release().ptr();
+}
+
+// The arguments of empty and zeros.
+bool ParseShaped(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
+                 PyObject* kwnames, Dims* shape, Placement* placement) {
+  PyObject* v[4];
+  if (!signature.Parse(args + nargs, 0, kwnames, v)) return false;
+  if (!placement->Parse(v[0], v[1])) return false;
+  PyObject* named = v[2] != nullptr ? v[2] : v[3];
+  const bool twice = (v[2] != nullptr && v[3] != nullptr) || (named != nullptr && nargs > 0);
+  if (twice || (named == nullptr && nargs == 0)) {
+    PyErr_SetString(PyExc_TypeError, "give the shape once: as ints, a sequence, or by shape=");
+    return false;
+  }
+  return named != nullptr ? ParseShape(named, shape) : ParseDims(args, nargs, shape);
+}
+
+}  // namespace
+
+PyObject* MakeTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("tensor", 1, 1, {"data", "dtype", "device", "requires_grad"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  Placement wanted;
+  std::optional<bool> requires_grad;
+  if (!wanted.Parse(v[1], v[2]) || !ParseOptionalBool(v[3], "requires_grad", &requires_grad)) {
+    return nullptr;
+  }
+  return TensorFromData(v[0], wanted, requires_grad.value_or(false));
+}
+
+PyObject* ToTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("to_tensor", 4, 1, {"data", "dtype", "place", "stop_gradient"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  Placement wanted;
+  std::optional<bool> stop_gradient;
+  if (!wanted.Parse(v[1], v[2]) || !ParseOptionalBool(v[3], "stop_gradient", &stop_gradient)) {
+    return nullptr;
+  }
+  return TensorFromData(v[0], wanted, !stop_gradient.value_or(true));
+}
+
+PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("empty", 0, 0, {"dtype", "device", "shape", "size"});
+  Dims shape;
+  Placement wanted;
+  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
+  return WrapTensor(Tensor::Empty(shape, wanted.dtype_or(kFloat32),
+                                  wanted.device.value_or(Device::Cpu())));
+}
+
+PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("zeros", 0, 0, {"dtype", "device", "shape", "size"});
+  Dims shape;
+  Placement wanted;
+  Tensor tensor;
+  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted) ||
+      !Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32)), &tensor)) {
+    return nullptr;
+  }
+  if (tensor.nbytes() > 0) std::memset(tensor.raw_data(), 0, tensor.nbytes());
+  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  return WrapTensor(std::move(tensor));
+}
+
+PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("full", 2, 2, {"shape", "fill_value", "dtype", "device"});
+  PyObject* v[4];
+  Dims shape;
+  Placement wanted;
+  Tensor element, tensor;
+  if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseShape(v[0], &shape) ||
+      !wanted.Parse(v[2], v[3])) {
+    return nullptr;
+  }
+  if (!TensorFromNested(v[1], wanted.dtype ? &*wanted.dtype : nullptr, &element)) return nullptr;
+  if (element.rank() != 0) {
+    PyErr_Format(PyExc_TypeError, "fill_value must be a number, not %.200s",
+                 Py_TYPE(v[1])->tp_name);
+    return nullptr;
+  }
+  if (!Take(Tensor::Empty(shape, element.dtype()), &tensor)) return nullptr;
+  if (absl::Status s = Fill(tensor, element.raw_data()); !s.ok()) return RaiseStatus(s);
+  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  return WrapTensor(std::move(tensor));
+}
+
+}  // namespace dovetail::python
