@@ -83,6 +83,7 @@ PyObject* DeviceToPython(Device device) {
 void AddDeviceClass(nb::module_& m) {
   nb::class_<Device> c(m, "Device", nb::is_final(),
                        "Where memory lives: a type and an index, as in Device(\"cuda:0\").");
+  c.attr("__module__") = "dovetail";
   c.def(
       "__init__",
       [](Device* self, nb::handle device, std::optional<int> index) {

@@ -136,6 +136,7 @@ PyObject* DTypeToPython(DType dtype) {
 void AddDTypeClass(nb::module_& m) {
   nb::class_<DType> c(m, "DType", nb::is_final(),
                       "The type of a tensor's elements: a kind of number, its bits, and lanes.");
+  c.attr("__module__") = "dovetail";
   c.def_prop_ro("name", &DType::ToString, "As in \"float32\"; lanes print as in \"float32x4\".");
   c.def_prop_ro(
       "itemsize", &DType::itemsize,

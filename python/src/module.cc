@@ -80,6 +80,8 @@ PyMethodDef functions[] = {
 
 NB_MODULE(_core, m) {
   namespace py = dovetail::python;
+  // The types and their singletons live as long as the process, which is no leak to tell of.
+  nb::set_leak_warnings(false);
   dovetail::RegisterDefaultBackends();
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
