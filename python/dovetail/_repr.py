@@ -10,7 +10,7 @@ aligned; floats have four digits, or none where all are integers, or an exponent
 is wide; above 1000 elements only the edges are shown. Imported when the first tensor is printed.
 """
 
-from math import ceil, inf, isfinite, isnan
+from math import ceil, isfinite
 
 from dovetail import _core
 
@@ -27,11 +27,10 @@ def format_tensor(tensor):
     suffixes = []
     if str(tensor.device) != "cpu":
         suffixes.append(f"device='{tensor.device}'")
-    values = _read_values(tensor)
+    values = _read_values(tensor) if tensor.size else []
     if values is None:
-        return f"{_PREFIX}..., shape={tensor.shape}, dtype={tensor.dtype!r}, " + (
-            suffixes[0] if suffixes else "device='cpu'"
-        ) + ")"
+        suffixes = [f"shape={tensor.shape}", f"dtype={tensor.dtype!r}", f"device='{tensor.device}'"]
+        return _append_suffixes(_PREFIX + "...", suffixes)
     if tensor.size == 0:
         text = "[]"
         if tensor.ndim != 1:
@@ -64,7 +63,7 @@ def _read_values(tensor):
     dtype = tensor.dtype
     if dtype.lanes != 1 or dtype.name == "handle":
         return None
-    edge = _EDGE_ITEMS if tensor.size > _THRESHOLD else max(1, *tensor.shape, 1)
+    edge = _EDGE_ITEMS if tensor.size > _THRESHOLD else _THRESHOLD
     try:
         return _core._edge_values(tensor.detach(), edge)
     except BufferError:
@@ -132,9 +131,7 @@ class _FloatFormat:
         smallest = min(abs(v) for v in seen)
         largest = max(abs(v) for v in seen)
         integers = all(v == ceil(v) for v in seen)
-        # A ratio that overflows is as good as infinite.
-        ratio = largest / smallest if largest < inf and smallest * 1000 != inf else inf
-        wide = ratio > 1000 or largest > 1e8
+        wide = largest / smallest > 1000 or largest > 1e8
         if wide or (not integers and smallest < 1e-4):
             self._spec, self._suffix = f".{_PRECISION}e", ""
         elif not integers:
@@ -142,8 +139,7 @@ class _FloatFormat:
         self.width = max(self.width, *(len(self._text(v)) for v in seen))
 
     def _text(self, value):
-        suffix = self._suffix if isfinite(value) or isnan(value) and False else ""
-        return format(value, self._spec) + suffix
+        return format(value, self._spec) + (self._suffix if isfinite(value) else "")
 
     def __call__(self, value):
         return self._text(value).rjust(self.width)

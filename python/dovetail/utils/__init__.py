@@ -1,4 +1,4 @@
-"""Modules under the names that other frameworks use."""
+"""Modules under the names that users of PyTorch and Paddle know."""
 
 from dovetail.utils import dlpack
 

@@ -1,6 +1,14 @@
-"""The DLPack functions under the name that PyTorch and Paddle give them.
+"""to_dlpack and from_dlpack under the name that PyTorch and Paddle give them.
 
->>> from dovetail.utils.dlpack import from_dlpack, to_dlpack
+>>> import dovetail as dt
+>>> t = dt.arange(4)
+>>> capsule = dt.utils.dlpack.to_dlpack(t)
+>>> capsule  # doctest: +ELLIPSIS
+<capsule object "dltensor" at 0x...>
+>>> t2 = dt.utils.dlpack.from_dlpack(capsule)
+>>> t2[:2] = -1
+>>> t
+tensor([-1, -1,  2,  3])
 """
 
 from dovetail._core import from_dlpack, to_dlpack
