@@ -46,10 +46,10 @@ def _take_release(rctx):
         sha256 = "f3d567f885f6c142183afc91a58873b31d0e0b36faa2e45c232b98c74596404f",
         stripPrefix = "dlpack-1.3",
     )
-    return True
 
 def _dlpack_impl(rctx):
-    _ = _take_system(rctx) or _take_package(rctx) or _take_release(rctx)
+    if not (_take_system(rctx) or _take_package(rctx)):
+        _take_release(rctx)
     version = _version(rctx.read("include/dlpack/dlpack.h"))
     if version < _MINIMUM:
         fail("dlpack.h is of version %d.%d; Dovetail needs %d.%d or later" % (version + _MINIMUM))

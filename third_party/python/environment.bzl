@@ -21,6 +21,7 @@ py_runtime(
     name = "runtime",
     interpreter_path = "{python}",
     python_version = "PY3",
+    stub_shebang = "#!/usr/bin/env python3",
 )
 
 py_runtime_pair(
