@@ -20,7 +20,7 @@ from dovetail import _core
 def reduce_tensor(tensor, protocol):
     """What Tensor.__reduce_ex__ returns."""
     data = _read_bytes(tensor.detach())
-    data = PickleBuffer(data) if protocol >= 5 else bytes(data)
+    data = PickleBuffer(data) if protocol >= 5 else memoryview(data).tobytes()
     facts = (tensor.dtype.name, tensor.shape, tensor.readonly, tensor.requires_grad)
     return rebuild, (data, *facts)
 
@@ -48,5 +48,5 @@ def _read_bytes(tensor):
     if str(tensor.device) != "cpu":
         tensor = _core.tensor(tensor, device="cpu")
     elif tensor.dtype.bits * tensor.dtype.lanes % 8:
-        readonly, tensor = tensor.readonly, tensor.copy()  # without padding
+        tensor = tensor.copy()  # without padding
     return _core.frombuffer(tensor.contiguous(), dtype=_core.uint8)

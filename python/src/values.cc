@@ -142,9 +142,9 @@ PyObject* TensorIndex(PyObject* self) {
                                AsTensor(self).dtype().ToString() + ".");
     return nullptr;
   }
-  if (AsTensor(self).num_elements() != 1) {
+  if (AsTensor(self).rank() != 0) {
     PyErr_SetString(PyExc_TypeError,
-                    "only a tensor of one element can be used as an index or a count");
+                    "only a 0-D tensor can be used as an index or a count; take item() of others");
     return nullptr;
   }
   ElementValue value;

@@ -23,7 +23,8 @@ PyObject* TensorItemMethod(PyObject* self, PyObject* unused);
 int TensorBool(PyObject* self);
 PyObject* TensorInt(PyObject* self);
 PyObject* TensorFloat(PyObject* self);
-// Integer types only, as __index__ is there to count with.
+// 0-D tensors of integers only: what has an __index__ is a count to bytes(), which is to give the
+// elements of any other tensor.
 PyObject* TensorIndex(PyObject* self);
 PyObject* TensorComplex(PyObject* self, PyObject* unused);
 
