@@ -2,9 +2,7 @@
 //
 //   BufferLayout out;
 //   absl::Status s = DescribeBuffer({.data = view.buf, .nbytes = view.len, …}, &out);
-//   Tensor t = Tensor::MakeUnchecked(Storage::Adopt(out.data, out.nbytes, Device::Cpu(), release),
-//                                    out.byte_offset, out.dtype, out.layout, {.access =
-//                                    out.access});
+//   Tensor t = AdoptBuffer(std::move(out), Device::Cpu(), release);
 //
 // Nothing is owned: the Python side fills the description from its Py_buffer, and adopts the memory
 // with a release of its own. Source: docs.python.org/3/c-api/buffer.html. Any thread.
@@ -12,14 +10,11 @@
 #ifndef DOVETAIL_INTEROP_BUFFER_IMPORT_H_
 #define DOVETAIL_INTEROP_BUFFER_IMPORT_H_
 
-#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/dtype.h"
-#include "dovetail/core/layout.h"
-#include "dovetail/core/tensor_view.h"
+#include "dovetail/interop/buffer/strided.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -34,15 +29,6 @@ struct BufferDescription {
   const int64_t* strides = nullptr;  // bytes; NULL: row-major
   bool has_suboffsets = false;
   bool read_only = false;
-};
-
-struct BufferLayout {
-  DType dtype;
-  Layout layout;
-  Access access = Access::kReadWrite;
-  void* data = nullptr;     // the lowest byte that the strides reach
-  size_t nbytes = 0;        // how many bytes from there are reached
-  int64_t byte_offset = 0;  // of element 0 among them
 };
 
 // InvalidArgument, with what to do, for a format that format.h refuses, suboffsets, strides that

@@ -1,0 +1,50 @@
+#include "dovetail/interop/array_interface/describe.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/interop/array_interface/typestr.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+absl::Status Error(std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("This array can't be shared: ", what, "."));
+}
+
+bool LiesWithin(const BufferLayout& memory, absl::Span<const char> bounds) {
+  const auto first = reinterpret_cast<uintptr_t>(memory.data);
+  const auto begin = reinterpret_cast<uintptr_t>(bounds.data());
+  return first >= begin && first - begin <= bounds.size() &&
+         memory.nbytes <= bounds.size() - (first - begin);
+}
+
+}  // namespace
+
+absl::Status DescribeArray(const ArrayDescription& a, BufferLayout* out) {
+  if (a.has_mask) return Error("it has a mask, which tensors do not; fill in what is masked first");
+  absl::StatusOr<DType> dtype = DTypeFromTypestr(a.typestr);
+  if (!dtype.ok()) return dtype.status();
+  if (a.strides && a.strides->size() != a.shape.size()) {
+    return Error(absl::StrCat("its shape has ", a.shape.size(), " dimensions and its strides ",
+                              a.strides->size()));
+  }
+  BufferLayout memory;
+  absl::Status status = DescribeStrided({.data = a.data,
+                                         .dtype = *dtype,
+                                         .rank = static_cast<int64_t>(a.shape.size()),
+                                         .shape = a.shape.data(),
+                                         .strides = a.strides ? a.strides->data() : nullptr,
+                                         .read_only = a.read_only},
+                                        &memory);
+  if (!status.ok()) return status;
+  if (a.within && memory.layout.num_elements() != 0 && !LiesWithin(memory, *a.within)) {
+    return Error(absl::StrCat("its elements (", memory.layout.ToString(), " of ",
+                              dtype->ToString(), ") reach outside its buffer of ",
+                              a.within->size(), " bytes"));
+  }
+  *out = std::move(memory);
+  return absl::OkStatus();
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
