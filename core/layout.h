@@ -105,13 +105,19 @@ class Layout {
   }
   void FreeHeap();
   void AllocateHeap(int rank);
+  // A handful of words. The barrier keeps the compiler from turning the loop into a string
+  // instruction or a call, which take longer than the copies.
+  static void CopyWords(int64_t* to, const int64_t* from, int count) {
+    for (int i = 0; i < count; ++i) {
+      to[i] = from[i];
+      asm volatile("");
+    }
+  }
   void CopyFrom(const Layout& other) {
     if (other.rank_ > kInlineRank) AllocateHeap(other.rank_);
     rank_ = other.rank_;
     num_elements_ = other.num_elements_;
-    const int64_t* from = other.dims();
-    int64_t* to = dims();
-    for (int i = 0; i < 2 * rank_; ++i) to[i] = from[i];
+    CopyWords(dims(), other.dims(), 2 * rank_);
   }
   void MoveFrom(Layout& other) noexcept {
     rank_ = other.rank_;
@@ -121,7 +127,7 @@ class Layout {
       other.rank_ = 0;
       other.num_elements_ = 1;
     } else {
-      for (int i = 0; i < 2 * rank_; ++i) inline_[i] = other.inline_[i];
+      CopyWords(inline_, other.inline_, 2 * rank_);
     }
   }
 

@@ -33,6 +33,8 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
+class TensorAssembly;
+
 class Tensor {
  public:
   // How the elements may be used and how they are packed.
@@ -51,7 +53,7 @@ class Tensor {
                                       Device device = Device::Cpu());
 
   // A tensor in `storage`, element 0 `byte_offset` bytes from its start. InvalidArgument when the
-  // layout reaches outside the storage (devices that are not addressable are not checked).
+  // layout reaches outside the storage (of an opaque handle: beyond a 64-bit offset).
   static absl::StatusOr<Tensor> Make(StorageRef storage, int64_t byte_offset, DType dtype,
                                      Layout layout, Options options);
 
@@ -77,11 +79,8 @@ class Tensor {
   const StorageRef& storage() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return storage_; }
   int64_t byte_offset() const { return byte_offset_; }  // of element 0 in the storage
 
-  // Bytes that the elements take without gaps: ceil(elements * bits / 8) for packed sub-byte types.
-  int64_t nbytes() const {
-    const ElementPlace end = PlaceOf(num_elements(), dtype_, packing_);
-    return end.byte + (end.bit != 0);
-  }
+  // Bytes that the elements take without gaps (packing.h).
+  int64_t nbytes() const { return BytesWithoutGaps(num_elements(), dtype_, packing_); }
 
   // Where element 0 lies; on devices that are not addressable, the opaque handle. May be nullptr
   // where there are no elements. Says nothing of access or alignment: data<T>() does.
@@ -120,6 +119,7 @@ class Tensor {
   friend std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.ToString(); }
 
  private:
+  friend class TensorAssembly;
   Tensor(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout, Options options)
       : storage_(std::move(storage)),
         byte_offset_(byte_offset),
@@ -137,6 +137,27 @@ class Tensor {
   Packing packing_ = Packing::kPacked;
   Layout layout_;
 };
+// Puts a Tensor together where it stands, so that importers move no Layout: fill in layout(), check,
+// then Finish. Until then the tensor is null.
+class TensorAssembly {
+ public:
+  explicit TensorAssembly(Tensor* tensor) : tensor_(*tensor) { tensor_.storage_ = StorageRef(); }
+
+  Layout& layout() { return tensor_.layout_; }
+
+  // For a caller that has checked that the layout lies inside the storage.
+  void Finish(StorageRef storage, int64_t byte_offset, DType dtype, Tensor::Options options) {
+    tensor_.storage_ = std::move(storage);
+    tensor_.byte_offset_ = byte_offset;
+    tensor_.dtype_ = dtype;
+    tensor_.access_ = options.access;
+    tensor_.packing_ = options.packing;
+  }
+
+ private:
+  Tensor& tensor_;
+};
+
 static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_copy_constructible_v<Tensor>);
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -15,14 +15,15 @@ void CallDeleter(void* managed) {
   DLPackDeleter()(static_cast<Managed*>(managed));
 }
 
-// The Storage of a managed tensor of our own, if `checked` lies inside it. The block is freed.
+// Finishes with the Storage of a managed tensor of our own, if `checked` lies inside it. The block is
+// freed.
 template <typename Managed>
-bool Unwrap(Managed* managed, CheckedTensor& checked, Tensor* tensor) {
+bool Unwrap(Managed* managed, const CheckedTensor& checked, TensorAssembly& tensor) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   Block* block = Block::FromManaged(managed);
   StorageRef& storage = block->storage;
   int64_t byte_offset = checked.byte_offset;
-  if (IsAddressable(checked.device.type) && checked.layout.num_elements() != 0) {
+  if (IsAddressable(checked.device.type) && tensor.layout().num_elements() != 0) {
     // Somebody may have edited the struct on its way: then it is no longer what we exported.
     const auto first = reinterpret_cast<uintptr_t>(checked.data);
     const auto base = reinterpret_cast<uintptr_t>(storage->data());
@@ -35,17 +36,17 @@ bool Unwrap(Managed* managed, CheckedTensor& checked, Tensor* tensor) {
     return false;
   }
   if (checked.device != storage->device()) return false;
-  *tensor = Tensor::MakeUnchecked(std::move(storage), byte_offset, checked.dtype,
-                                  std::move(checked.layout), checked.options);
+  tensor.Finish(std::move(storage), byte_offset, checked.dtype, checked.options);
   Block::Free(block);
   return true;
 }
 
 // Takes ownership as its very last step.
 template <typename Managed>
-absl::Status Import(Managed* managed, uint64_t flags, Tensor* tensor) {
+absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
+  TensorAssembly tensor(out);
   CheckedTensor checked;
-  absl::Status status = Validate(managed->dl_tensor, flags, &checked);
+  absl::Status status = Validate(managed->dl_tensor, flags, &checked, &tensor.layout());
   if (!status.ok()) return status;
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
     return absl::OkStatus();
@@ -53,8 +54,7 @@ absl::Status Import(Managed* managed, uint64_t flags, Tensor* tensor) {
   StorageRef storage =
       Storage::Adopt(checked.data, checked.nbytes, checked.device,
                      {.function = &CallDeleter<Managed>, .context = managed});
-  *tensor = Tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
-                                  std::move(checked.layout), checked.options);
+  tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed);
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed);
 
 // The same for callers that keep ownership until it works out: on an error nothing was taken and
-// the deleter has not run. `tensor` is overwritten on success only.
+// the deleter has not run, and `tensor` is null.
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor);
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor);
 

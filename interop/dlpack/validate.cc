@@ -36,7 +36,7 @@ absl::Status ValidateVersion(DLPackVersion version) {
                             DLPACK_MAJOR_VERSION, ", ", DLPACK_MINOR_VERSION, ")"));
 }
 
-absl::Status Validate(const DLTensor& t, uint64_t flags, CheckedTensor* out) {
+absl::Status Validate(const DLTensor& t, uint64_t flags, CheckedTensor* out, Layout* layout) {
   if ((flags & ~kKnownFlags) != 0) {
     return Error(absl::StrCat("its flags have bits 0x", absl::Hex(flags & ~kKnownFlags),
                               ", whose meaning is unknown"));
@@ -53,10 +53,10 @@ absl::Status Validate(const DLTensor& t, uint64_t flags, CheckedTensor* out) {
                                                                            : Packing::kPacked;
 
   if (t.ndim > 0 && t.shape == nullptr) return ShapeError(t, {});
-  absl::Status status = out->layout.Assign(t.ndim, t.shape, t.strides);
+  absl::Status status = layout->Assign(t.ndim, t.shape, t.strides);
   if (!status.ok()) return ShapeError(t, std::move(status));
   ByteRange range;
-  status = BytesReached(out->layout, out->dtype, out->options.packing, &range);
+  status = BytesReached(*layout, out->dtype, out->options.packing, &range);
   if (!status.ok()) return ShapeError(t, std::move(status));
 
   out->data = t.data;
@@ -64,11 +64,15 @@ absl::Status Validate(const DLTensor& t, uint64_t flags, CheckedTensor* out) {
   out->byte_offset = 0;
   if (!IsAddressable(out->device.type)) {
     // Nothing may be added to an opaque handle: the offset stays beside it.
-    if (t.byte_offset > INT64_MAX) return Error("its byte_offset exceeds a 64-bit integer");
-    out->byte_offset = static_cast<int64_t>(t.byte_offset);
+    int64_t begin, end;
+    if (__builtin_add_overflow(t.byte_offset, 0, &out->byte_offset) ||
+        __builtin_add_overflow(out->byte_offset, range.begin, &begin) ||
+        __builtin_add_overflow(out->byte_offset, range.end, &end)) {
+      return Error("it reaches beyond a 64-bit offset");
+    }
     return absl::OkStatus();
   }
-  if (out->layout.num_elements() == 0) return absl::OkStatus();  // whatever data is, it is not read
+  if (layout->num_elements() == 0) return absl::OkStatus();  // whatever data is, it is not read
   if (t.data == nullptr) return Error("it has elements but no data (NULL)");
   uintptr_t first, end;
   if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||

@@ -1,7 +1,8 @@
 // Reads a DLTensor: every check of an import, with nothing owned and nothing changed.
 //
 //   CheckedTensor checked;
-//   absl::Status s = Validate(managed->dl_tensor, managed->flags, &checked);
+//   Layout layout;
+//   absl::Status s = Validate(managed->dl_tensor, managed->flags, &checked, &layout);
 //
 // The rules are dlpack.h 1.3's: number of dimensions, sizes, strides (NULL: row-major), type code
 // and bits, flags, data. All errors are InvalidArgument and name what was wrong.
@@ -22,12 +23,11 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// What a valid DLTensor says.
+// What a valid DLTensor says beside its layout.
 struct CheckedTensor {
   Device device;
   DType dtype;
   Tensor::Options options;
-  Layout layout;
   // The lowest byte that the strides reach (or the opaque handle), how many bytes from there are
   // reached, and where element 0 lies among them.
   void* data = nullptr;
@@ -40,7 +40,8 @@ inline constexpr uint64_t kKnownFlags = DLPACK_FLAG_BITMASK_READ_ONLY |
                                         DLPACK_FLAG_BITMASK_IS_COPIED |
                                         DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
 
-absl::Status Validate(const DLTensor& tensor, uint64_t flags, CheckedTensor* checked);
+absl::Status Validate(const DLTensor& tensor, uint64_t flags, CheckedTensor* checked,
+                      Layout* layout);
 
 // Another major version than this one's: nothing beyond `deleter` may be read.
 absl::Status ValidateVersion(DLPackVersion version);

@@ -1,7 +1,7 @@
 #include "dovetail/python/src/attributes.h"
 
 #include "dovetail/python/src/arguments.h"
-#include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/array_interface_out.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/view_methods.h"

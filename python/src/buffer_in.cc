@@ -28,10 +28,7 @@ bool ImportBuffer(PyObject* object, Tensor* tensor) {
     PyBuffer_Release(&view);
     return RaiseExchange(status), false;
   }
-  StorageRef storage = Storage::Adopt(layout.data, layout.nbytes, Device::Cpu(),
-                                      ReleaseBuffer(std::move(held)));
-  *tensor = Tensor::MakeUnchecked(std::move(storage), layout.byte_offset, layout.dtype,
-                                  std::move(layout.layout), {.access = layout.access});
+  *tensor = AdoptBuffer(std::move(layout), Device::Cpu(), ReleaseBuffer(std::move(held)));
   return true;
 }
 

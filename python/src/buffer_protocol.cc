@@ -1,20 +1,14 @@
 #include "dovetail/python/src/buffer_protocol.h"
 
-#include <nanobind/nanobind.h>
-
-#include <bit>
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/buffer/format.h"
-#include "dovetail/python/src/arguments.h"
+#include "dovetail/interop/buffer/strided.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
-
-namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -23,10 +17,6 @@ static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are handed out as t
 
 // What a buffer of no elements points at: some consumers take no null pointer.
 char no_elements[16];
-
-void* DataOf(const Tensor& tensor) {
-  return tensor.num_elements() != 0 ? tensor.raw_data() : no_elements;
-}
 
 bool Asks(int flags, int what) { return (flags & what) == what; }
 
@@ -51,17 +41,6 @@ bool OrderSuits(const Layout& layout, int flags) {
     return layout.is_contiguous();
   }
   return true;
-}
-
-// Strides in bytes. Where one means nothing (one element, or none) it is what a dense tensor has,
-// since consumers look at all of them.
-void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides) {
-  int64_t dense = itemsize;
-  for (int i = layout.rank() - 1; i >= 0; --i) {
-    const bool used = layout.num_elements() != 0 && layout.shape(i) > 1;
-    strides[i] = used ? layout.stride(i) * itemsize : dense;
-    dense = WrappingMultiply(dense, layout.shape(i) == 0 ? 1 : layout.shape(i));
-  }
 }
 
 bool MayBeShared(PyObject* self) {
@@ -106,7 +85,7 @@ int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
     strides.reset(new Py_ssize_t[layout.rank()]);
     FillByteStrides(layout, tensor.dtype().itemsize(), strides.get());
   }
-  view->buf = DataOf(tensor);
+  view->buf = AddressOf(tensor);
   view->len = tensor.nbytes();
   view->itemsize = tensor.dtype().itemsize();
   view->readonly = tensor.is_read_only();
@@ -123,46 +102,11 @@ int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
   return 0;
 }
 
-// '<f4' and the like; empty where NumPy has no such type.
-std::string TypeString(DType dtype) {
-  if (dtype.lanes != 1 || dtype.is_sub_byte() || !FormatFromDType(dtype).ok()) return {};
-  const char order =
-      dtype.bits == 8 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  char kind;
-  switch (dtype.kind) {
-    case TypeKind::kBool:
-      kind = 'b';
-      break;
-    case TypeKind::kInt:
-      kind = 'i';
-      break;
-    case TypeKind::kUInt:
-      kind = 'u';
-      break;
-    case TypeKind::kFloat:
-      kind = 'f';
-      break;
-    case TypeKind::kComplex:
-      kind = 'c';
-      break;
-    default:
-      return {};
-  }
-  return absl::StrCat(std::string_view(&order, 1), std::string_view(&kind, 1), dtype.itemsize());
-}
-
-nb::object ByteStrides(const Tensor& tensor) {
-  if (tensor.is_contiguous()) return nb::none();
-  Dims strides(tensor.rank());
-  FillByteStrides(tensor.layout(), tensor.dtype().itemsize(), strides.data());
-  return nb::steal(ShapeToPython(strides));
-}
-
-std::nullptr_t RaiseAbsent(std::string_view why) {
-  return Raise(PyExc_AttributeError, absl::StrCat("__array_interface__ is absent: ", why, "."));
-}
-
 }  // namespace
+
+void* AddressOf(const Tensor& tensor) {
+  return tensor.num_elements() != 0 ? tensor.raw_data() : no_elements;
+}
 
 int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
   if (view == nullptr) {
@@ -176,25 +120,6 @@ int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
 void ReleaseTensorBuffer(PyObject*, Py_buffer* view) {
   delete[] static_cast<Py_ssize_t*>(view->internal);
   view->internal = nullptr;
-}
-
-PyObject* TensorArrayInterface(PyObject* self, void*) {
-  const Tensor& tensor = AsTensor(self);
-  if (!IsHostAccessible(tensor.device().type)) {
-    return RaiseAbsent("the host can't reach memory on " + tensor.device().ToString());
-  }
-  if (AsTensorObject(self)->requires_grad) {
-    return RaiseAbsent("the tensor requires gradient; use tensor.detach()");
-  }
-  const std::string type = TypeString(tensor.dtype());
-  if (type.empty()) return RaiseAbsent("NumPy has no type " + tensor.dtype().ToString());
-  nb::object shape = nb::steal(ShapeToPython(tensor.shape()));
-  nb::object strides = ByteStrides(tensor);
-  nb::object data = nb::steal(PyLong_FromVoidPtr(DataOf(tensor)));
-  if (!shape.is_valid() || !strides.is_valid() || !data.is_valid()) return nullptr;
-  return Py_BuildValue("{s:i,s:O,s:s,s:(OO),s:O}", "version", 3, "shape", shape.ptr(), "typestr",
-                       type.c_str(), "data", data.ptr(),
-                       tensor.is_read_only() ? Py_True : Py_False, "strides", strides.ptr());
 }
 
 }  // namespace dovetail::python

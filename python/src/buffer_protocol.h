@@ -1,5 +1,4 @@
-// Python's buffer protocol, out: memoryview(t), bytes(t), numpy.asarray(t), and NumPy's older array
-// interface.
+// Python's buffer protocol, out: memoryview(t), bytes(t), numpy.asarray(t).
 //
 //   memoryview(dt.arange(6).reshape(2, 3))[1, 2]          # 5
 //
@@ -14,15 +13,16 @@
 
 #include <Python.h>
 
+#include "dovetail/core/tensor.h"
+
 namespace dovetail::python {
 
 // bf_getbuffer and bf_releasebuffer. They need the GIL.
 int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags);
 void ReleaseTensorBuffer(PyObject* self, Py_buffer* view);
 
-// The attribute __array_interface__, a dict of version 3. AttributeError, so that it reads as absent,
-// where NumPy could not name the type, the memory is not the host's, or gradients are required.
-PyObject* TensorArrayInterface(PyObject* self, void* closure);
+// Element 0, or some address where there is none: some consumers take no null pointer.
+void* AddressOf(const Tensor& tensor);
 
 }  // namespace dovetail::python
 

@@ -79,26 +79,35 @@ bool IsRefusal() {
          PyErr_ExceptionMatches(PyExc_RuntimeError);
 }
 
-// Types whose memory is always the CPU's, known by name so that they need not be asked.
-bool IsKnownOnCpu(PyObject* x) { return std::strcmp(Py_TYPE(x)->tp_name, "numpy.ndarray") == 0; }
+// After a call of __dlpack_device__ that failed: an object without either method is no tensor, and
+// __dlpack__ is what people know the protocol by. Returns false.
+bool NameMissing(PyObject* x) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) &&
+      !PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), Get().dlpack)) {
+    PyErr_Format(PyExc_AttributeError,
+                 "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
+                 "__dlpack__ and __dlpack_device__, or a DLPack capsule",
+                 Py_TYPE(x)->tp_name);
+  }
+  return false;
+}
 
 bool AskDevice(PyObject* x, Device* device) {
-  if (IsKnownOnCpu(x)) {
-    *device = Device::Cpu();
-    return true;
-  }
   PyObject* args[1] = {x};
   nb::object pair = nb::steal(PyObject_VectorcallMethod(
       Get().dlpack_device, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
-  if (!pair.is_valid()) return false;
+  if (!pair.is_valid()) return NameMissing(x);
   if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
     PyErr_Format(PyExc_TypeError, "__dlpack_device__() returned %R, not a pair (type, index)",
                  pair.ptr());
     return false;
   }
-  // Some producers answer with an enumeration that is no int.
+  // Some producers answer with an enumeration that is no int, and Paddle with None for the index of
+  // a device that there is one of.
+  PyObject* const given_index = PyTuple_GET_ITEM(pair.ptr(), 1);
   nb::object type = nb::steal(PyNumber_Long(PyTuple_GET_ITEM(pair.ptr(), 0)));
-  nb::object index = nb::steal(PyNumber_Long(PyTuple_GET_ITEM(pair.ptr(), 1)));
+  nb::object index = nb::steal(given_index == Py_None ? PyLong_FromLong(0)
+                                                      : PyNumber_Long(given_index));
   if (!type.is_valid() || !index.is_valid()) return false;
   nb::object ints = nb::steal(PyTuple_Pack(2, type.ptr(), index.ptr()));
   return ints.is_valid() && ParseDevice(ints.ptr(), device);

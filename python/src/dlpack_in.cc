@@ -9,6 +9,7 @@
 #include "dovetail/python/src/capsule.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_in.h"
+#include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/tensor_object.h"
 
 namespace dovetail::python {
@@ -48,6 +49,7 @@ bool ImportOwn(PyObject* x, const ImportRequest& request, Tensor* tensor) {
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (IsTensor(x)) return ImportOwn(x, request, tensor);
   if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
+  if (ImportNumPyArray(x, tensor)) return CopyHere(request, tensor);
   switch (ImportByExchangeApi(x, tensor)) {
     case ExchangeResult::kDone:
       return CopyHere(request, tensor);

@@ -65,10 +65,14 @@ bool AddItem(PyObject* key, IndexItems* items) {
 
 bool ParseIndexKey(PyObject* key, IndexItems* items) {
   if (!PyTuple_Check(key)) return AddItem(key, items);
+  int ellipses = 0;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-    if (!AddItem(PyTuple_GET_ITEM(key, i), items)) return false;
+    PyObject* item = PyTuple_GET_ITEM(key, i);
+    if (!AddItem(item, items)) return false;
+    ellipses += item == Py_Ellipsis;
   }
-  return true;
+  if (ellipses > 1) PyErr_SetString(PyExc_IndexError, "an index has at most one ellipsis (...)");
+  return ellipses <= 1;
 }
 
 }  // namespace dovetail::python

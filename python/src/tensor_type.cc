@@ -10,6 +10,7 @@
 #include "dovetail/python/src/exchange_out.h"
 #include "dovetail/python/src/index.h"
 #include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/numpy_out.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/values.h"
 #include "dovetail/python/src/view_methods.h"
@@ -37,9 +38,6 @@ PyObject* Format(PyObject* self, PyObject* spec) {
 PyObject* ReduceEx(PyObject* self, PyObject* protocol) {
   return CallPackage("dovetail._pickle", "reduce_tensor", self, protocol);
 }
-PyObject* ToNumPy(PyObject* self, PyObject*) {
-  return CallPackage("dovetail._numpy", "to_numpy", self);
-}
 PyObject* Iterate(PyObject* self) {
   if (AsTensor(self).rank() == 0) {
     return Raise(PyExc_TypeError, "iteration over a tensor without dimensions");
@@ -61,7 +59,7 @@ PyMethodDef methods[] = {
         "__dlpack_device__() -> (int, int)\n\nDLPack's device type and index."),
     NoArguments<&TensorToList>("tolist", "tolist() -> list\n\nThe elements as nested lists."),
     NoArguments<&TensorItemMethod>("item", "item() -> number\n\nThe only element."),
-    NoArguments<&ToNumPy>("numpy",
+    NoArguments<&NumPyMethod>("numpy",
                           "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
                           "NumPy does not have need ml_dtypes."),
     Fast<&PermuteMethod>("permute",

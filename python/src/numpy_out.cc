@@ -1,0 +1,65 @@
+#include "dovetail/python/src/numpy_out.h"
+
+#include <nanobind/nanobind.h>
+
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/numpy_abi.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// NumPy takes no null pointer for an array without elements.
+char no_elements[16];
+
+// Types that take ml_dtypes, and programs whose NumPy has another ABI.
+PyObject* BySlowPath(PyObject* self) {
+  nb::object module = nb::steal(PyImport_ImportModule("dovetail._numpy"));
+  if (!module.is_valid()) return nullptr;
+  return PyObject_CallMethod(module.ptr(), "to_numpy", "O", self);
+}
+
+}  // namespace
+
+PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner) {
+  const NumPyAbi* numpy = LoadedNumPy();
+  const int type_num = NumPyFromDType(tensor.dtype());
+  if (numpy == nullptr || type_num < 0) return nullptr;
+  const int64_t itemsize = tensor.dtype().itemsize();
+  Py_ssize_t strides[Layout::kMaxRank];
+  for (int i = 0; i < tensor.rank(); ++i) {
+    strides[i] = WrappingMultiply(tensor.layout().stride(i), itemsize);
+  }
+  PyObject* descr = numpy->descr_from_type(type_num);
+  if (descr == nullptr) return nullptr;
+  PyObject* array = numpy->new_from_descr(
+      numpy->ndarray, descr, tensor.rank(),
+      reinterpret_cast<const Py_ssize_t*>(tensor.shape().data()), strides,
+      tensor.num_elements() == 0 ? no_elements : tensor.raw_data(),
+      tensor.is_read_only() ? 0 : kNumPyWriteable, nullptr);
+  if (array == nullptr) return nullptr;
+  if (numpy->set_base_object(array, Py_NewRef(owner)) != 0) {
+    Py_DECREF(array);
+    return nullptr;
+  }
+  return array;
+}
+
+PyObject* NumPyMethod(PyObject* self, PyObject*) {
+  const Tensor& tensor = AsTensor(self);
+  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  if (!IsHostAccessible(tensor.device().type)) {
+    return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
+                         "; copy the tensor to the CPU first.");
+  }
+  if (LoadedNumPy() == nullptr) {
+    nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
+    if (!numpy.is_valid()) return nullptr;
+  }
+  PyObject* array = MakeNumPyArray(tensor, self);
+  return array != nullptr || PyErr_Occurred() ? array : BySlowPath(self);
+}
+
+}  // namespace dovetail::python

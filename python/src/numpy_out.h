@@ -1,0 +1,23 @@
+// NumPy arrays over tensors: `t.numpy()`.
+
+#ifndef DOVETAIL_PYTHON_SRC_NUMPY_OUT_H_
+#define DOVETAIL_PYTHON_SRC_NUMPY_OUT_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+// An array that shares the memory of `tensor`, read-only where it is, and keeps `owner` alive. The
+// memory must be the host's. nullptr and no error set when NumPy's C interface can't be used or has
+// no such type; nullptr with an error set otherwise.
+PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner);
+
+// Tensor.numpy(). Imports NumPy. ExchangeError for memory that the host can't reach and tensors that
+// require gradients, TypeError for types that neither NumPy nor ml_dtypes has.
+PyObject* NumPyMethod(PyObject* self, PyObject* unused);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_NUMPY_OUT_H_
