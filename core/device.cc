@@ -34,7 +34,8 @@ bool ParseType(std::string_view name, DeviceType* type) {
   if (!absl::StartsWith(name, kUnlistedPrefix) || !absl::EndsWith(name, ")")) return false;
   name.remove_prefix(kUnlistedPrefix.size());
   name.remove_suffix(1);
-  if (!absl::SimpleAtoi(name, &code)) return false;
+  // SimpleAtoi also takes blanks, a plus sign and leading zeros, which nothing prints.
+  if (!absl::SimpleAtoi(name, &code) || absl::StrCat(code) != name) return false;
   *type = static_cast<DeviceType>(code);
   return true;
 }

@@ -29,7 +29,11 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
 
 }  // namespace
 
-void Layout::FreeHeap() { delete[] heap_; }
+void Layout::FreeHeap() {
+  delete[] heap_;
+  rank_ = 0;  // whatever fails next finds a layout that can be destroyed
+  num_elements_ = 1;
+}
 void Layout::AllocateHeap(int rank) { heap_ = new int64_t[2 * rank]; }
 
 absl::StatusOr<Layout> Layout::Contiguous(absl::Span<const int64_t> shape) {

@@ -38,6 +38,13 @@ constexpr ElementPlace PlaceOf(int64_t index, DType dtype, Packing packing) {
   return {bits >> 3, static_cast<int>(bits & 7)};
 }
 
+// The bytes that `count` elements take without gaps: the bits of packed ones together, rounded up.
+// The largest int64 where there are more (a broadcast may have that many).
+constexpr int64_t BytesWithoutGaps(int64_t count, DType dtype, Packing packing) {
+  const __int128 bytes = (static_cast<__int128>(count) * StepBits(dtype, packing) + 7) / 8;
+  return bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(bytes);
+}
+
 // The bytes that a layout reaches, from that of element 0: [begin, end), begin <= 0 <= end.
 struct ByteRange {
   int64_t begin = 0;

@@ -29,12 +29,14 @@ absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream
   if (!backend.ok()) return backend.status();
   absl::StatusOr<Allocator*> allocator = (*backend)->GetAllocator(device, kind);
   if (!allocator.ok()) return allocator.status();
+  // The Storage first: whatever fails from here on, memory included, finds its way back.
+  StorageRef storage = Adopt(nullptr, nbytes, device, {});
   absl::StatusOr<void*> data = (*allocator)->Allocate(nbytes, stream);
   if (!data.ok()) return data.status();
-  Storage* storage = New(*data, nbytes, device, {});
+  storage->data_ = *data;
   storage->allocator_ = *allocator;
   storage->RecordUse(stream);
-  return StorageRef::Take(storage);
+  return storage;
 }
 
 void Storage::RecordUse(const Stream& stream) {

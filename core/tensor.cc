@@ -24,10 +24,10 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   ByteRange bytes;
   if (absl::Status s = BytesReached(layout, dtype, options.packing, &bytes); !s.ok()) return s;
   int64_t begin, end;
-  const bool inside = !__builtin_add_overflow(byte_offset, bytes.begin, &begin) &&
-                      !__builtin_add_overflow(byte_offset, bytes.end, &end) && begin >= 0 &&
-                      static_cast<uint64_t>(end) <= storage->nbytes();
-  if (IsAddressable(storage->device().type) && layout.num_elements() != 0 && !inside) {
+  const bool fits = !__builtin_add_overflow(byte_offset, bytes.begin, &begin) &&
+                    !__builtin_add_overflow(byte_offset, bytes.end, &end);
+  const bool bounded = IsAddressable(storage->device().type) && layout.num_elements() != 0;
+  if (!fits || (bounded && (begin < 0 || static_cast<uint64_t>(end) > storage->nbytes()))) {
     return absl::InvalidArgumentError(absl::StrCat(
         layout.ToString(), " of ", dtype.ToString(), " from byte ", byte_offset,
         " reaches outside a storage of ", storage->nbytes(), " bytes."));

@@ -1,0 +1,158 @@
+#include "dovetail/core/copy.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dovetail/core/registry.h"
+#include "dovetail/core/testing/fake_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CopyTest : public testing::Test {
+ protected:
+  FakeLog log;
+  ScopedBackendOverride fake{std::make_unique<FakeBackend>(
+      std::vector<DeviceType>{DeviceType::kCpu, DeviceType::kCuda}, &log)};
+
+  template <typename T>
+  static Tensor Over(std::vector<T>& values, const std::vector<int64_t>& shape) {
+    return *Tensor::Make(
+        Storage::Adopt(values.data(), values.size() * sizeof(T), Device::Cpu(), {}), 0, dtype_of<T>,
+        *Layout::Contiguous(shape), {});
+  }
+  static Tensor OverBytes(unsigned char* bytes, size_t nbytes, DType dtype, int64_t count,
+                          Packing packing) {
+    return *Tensor::Make(Storage::Adopt(bytes, nbytes, Device::Cpu(), {}), 0, dtype,
+                         *Layout::Contiguous({count}), {.packing = packing});
+  }
+};
+
+TEST_F(CopyTest, BroadcastsTheSourceOverTheDestination) {
+  std::vector<int32_t> to(6, -1), from = {7, 8, 9};
+  ASSERT_TRUE(Copy(Over(to, {2, 3}), Over(from, {3})).ok());
+  EXPECT_THAT(to, ElementsAre(7, 8, 9, 7, 8, 9));
+}
+
+TEST_F(CopyTest, WhatDoesNotGoTogetherIsRefusedAndNothingIsWritten) {
+  std::vector<int32_t> to(6, -1), from = {7, 8};
+  std::vector<float> floats(6);
+  const Tensor dst = Over(to, {2, 3});
+  EXPECT_EQ(Copy(dst, Over(from, {2})).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(Copy(dst, Over(floats, {2, 3})).message()),
+              HasSubstr("int32 and float32"));
+  EXPECT_EQ(Copy(dst.ReadOnly(), dst).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(log.copied_on, IsEmpty());
+  EXPECT_EQ(to, std::vector<int32_t>(6, -1));
+}
+
+TEST_F(CopyTest, OverlapIsAsIfTheSourceHadBeenCopiedFirst) {
+  std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
+  const Tensor t = Over(values, {6});
+  ASSERT_TRUE(Copy(*t.Slice(0, {.start = 1}), *t.Slice(0, {.stop = 5})).ok());
+  EXPECT_THAT(values, ElementsAre(0, 0, 1, 2, 3, 4));
+  ASSERT_TRUE(Copy(t, *t.Slice(0, {.step = -1})).ok());
+  EXPECT_THAT(values, ElementsAre(4, 3, 2, 1, 0, 0));
+  std::vector<int32_t> square = {0, 1, 2, 3};
+  const Tensor m = Over(square, {2, 2});
+  ASSERT_TRUE(Copy(m, *m.Transpose(0, 1)).ok());
+  EXPECT_THAT(square, ElementsAre(0, 2, 1, 3));
+}
+
+TEST_F(CopyTest, TensorsThatOnlyTouchAreNotSetAside) {
+  std::vector<int32_t> values = {0, 1, 2, 3};
+  const Tensor t = Over(values, {4});
+  ASSERT_TRUE(Copy(*t.Slice(0, {.start = 2}), *t.Slice(0, {.stop = 2})).ok());
+  EXPECT_THAT(values, ElementsAre(0, 1, 0, 1));
+  EXPECT_EQ(log.allocated, 0);
+}
+
+TEST_F(CopyTest, NothingIsCopiedWhereThereAreNoElements) {
+  std::vector<int32_t> none;
+  const Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, kInt32,
+                                 *Layout::Contiguous({0, 3}), {});
+  EXPECT_TRUE(Copy(t, t).ok());
+  EXPECT_EQ(CopyTo(t, Device::Cuda(0))->num_elements(), 0);
+  EXPECT_THAT(log.copied_on, IsEmpty());
+}
+
+TEST_F(CopyTest, FillWritesOneElementEverywhereAndNowhereElse) {
+  std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
+  const int32_t nine = 9;
+  ASSERT_TRUE(Fill(*Over(values, {6}).Slice(0, {.step = 2}), &nine).ok());
+  EXPECT_THAT(values, ElementsAre(9, 1, 9, 3, 9, 5));
+  EXPECT_EQ(Fill(Over(values, {6}).ReadOnly(), &nine).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CopyTest, FillOfPackedElementsKeepsTheBitsBeyond) {
+  unsigned char bytes[2] = {0xff, 0xff};
+  const unsigned char code = 5;
+  ASSERT_TRUE(Fill(OverBytes(bytes, 2, kInt4, 3, Packing::kPacked), &code).ok());
+  EXPECT_EQ(bytes[0], 0x55);
+  EXPECT_EQ(bytes[1], 0xf5);
+}
+
+TEST_F(CopyTest, PackedAndPaddedElementsAreTheSameElements) {
+  unsigned char padded[5] = {1, 2, 3, 4, 5}, packed[3] = {};
+  ASSERT_TRUE(Copy(OverBytes(packed, 3, kUInt4, 5, Packing::kPacked),
+                   OverBytes(padded, 5, kUInt4, 5, Packing::kPadded))
+                  .ok());
+  EXPECT_THAT(packed, ElementsAre(0x21, 0x43, 0x05));
+  unsigned char back[5] = {};
+  ASSERT_TRUE(Copy(OverBytes(back, 5, kUInt4, 5, Packing::kPadded),
+                   OverBytes(packed, 3, kUInt4, 5, Packing::kPacked))
+                  .ok());
+  EXPECT_THAT(back, ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(CopyTest, CopyToIsNewDenseWritableMemoryOnTheDevice) {
+  std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
+  const Tensor src = Over(values, {2, 3}).Transpose(0, 1)->ReadOnly();
+  const Tensor y = *CopyTo(src, Device::Cuda(1));
+  EXPECT_EQ(y.device(), Device::Cuda(1));
+  EXPECT_TRUE(y.is_contiguous());
+  EXPECT_FALSE(y.is_read_only());
+  int32_t seen[6];
+  std::memcpy(seen, y.raw_data(), sizeof seen);
+  EXPECT_THAT(seen, ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_EQ(CopyTo(src, Device::Rocm(0)).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
+  std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
+  const Tensor t = Over(values, {2, 3});
+  EXPECT_EQ(Contiguous(t)->storage(), t.storage());
+  const Tensor dense = *Contiguous(*t.Slice(1, {.step = 2}));
+  EXPECT_NE(dense.storage(), t.storage());
+  EXPECT_THAT(std::vector<int32_t>(*dense.data<int32_t>(), *dense.data<int32_t>() + 4),
+              ElementsAre(0, 2, 3, 5));
+}
+
+TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
+  std::vector<int32_t> values = {0, 1};
+  const Tensor src = Over(values, {2});
+  const Tensor y = *CopyTo(src, Device::Cuda(1));
+  const Stream standard = Stream::Default(Device::Cuda(1));
+  EXPECT_THAT(log.copied_on, ElementsAre(standard));
+  EXPECT_THAT(log.synchronized, ElementsAre(standard));
+}
+
+TEST_F(CopyTest, WithAStreamTheWorkIsOrderedThereAndNotWaitedFor) {
+  std::vector<int32_t> values = {0, 1};
+  const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});
+  const Tensor y = *CopyTo(Over(values, {2}), Device::Cuda(0), stream);
+  EXPECT_THAT(log.copied_on, ElementsAre(stream));
+  EXPECT_THAT(log.synchronized, IsEmpty());
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,123 @@
+#include "dovetail/core/dtype.h"
+
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/hash/hash_testing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::HasSubstr;
+
+static_assert(dtype_of<float> == kFloat32 && dtype_of<const int64_t> == kInt64);
+static_assert(dtype_of<std::complex<double>> == kComplex128 && dtype_of<void*> == kHandle);
+static_assert(dtype_of<bool> == kBool && dtype_of<uint8_t> == kUInt8);
+
+TEST(DType, EveryEntryPrintsAndParsesWithAnyNumberOfLanes) {
+  for (DType type : kAllDTypes) {
+    for (int lanes : {1, 2, 4, 16, 65535}) {
+      type.lanes = static_cast<uint16_t>(lanes);
+      absl::StatusOr<DType> parsed = DType::Parse(type.ToString());
+      ASSERT_TRUE(parsed.ok()) << parsed.status();
+      EXPECT_EQ(*parsed, type);
+      absl::StatusOr<DType> made = DType::Make(type.kind, type.bits, lanes);
+      ASSERT_TRUE(made.ok()) << made.status();
+      EXPECT_EQ(*made, type);
+    }
+  }
+}
+
+TEST(DType, NamesAreDistinct) {
+  std::set<std::string> names;
+  for (DType type : kAllDTypes) EXPECT_TRUE(names.insert(type.ToString()).second) << type;
+  EXPECT_EQ(names.size(), std::size(kAllDTypes));
+}
+
+TEST(DType, NamesAreTheOnesInUse) {
+  EXPECT_EQ(kFloat32.ToString(), "float32");
+  EXPECT_EQ(kBFloat16.ToString(), "bfloat16");
+  EXPECT_EQ(kFloat8E4M3Fn.ToString(), "float8_e4m3fn");
+  EXPECT_EQ((DType{TypeKind::kFloat, 32, 4}).ToString(), "float32x4");
+}
+
+TEST(DType, LanesParseAsPyTorchSpellsThem) {
+  EXPECT_EQ(*DType::Parse("float4_e2m1fn_x2"), (DType{TypeKind::kFloat4E2M1Fn, 4, 2}));
+}
+
+// Only the pairs of the list exist; every other of all 256 x 256 is refused, by each way in.
+TEST(DType, PairsOutsideTheListAreUnknown) {
+  int known = 0;
+  for (int kind = 0; kind < 256; ++kind) {
+    for (int bits = 0; bits < 256; ++bits) {
+      const DType type{static_cast<TypeKind>(kind), static_cast<uint8_t>(bits), 1};
+      bool listed = false;
+      for (DType t : kAllDTypes) listed |= t == type;
+      known += listed;
+      ASSERT_EQ(type.is_known(), listed) << kind << " " << bits;
+      ASSERT_EQ(DType::Make(type.kind, bits).ok(), listed) << kind << " " << bits;
+    }
+  }
+  EXPECT_EQ(known, static_cast<int>(std::size(kAllDTypes)));
+}
+
+TEST(DType, NoLanesAreUnknown) {
+  EXPECT_FALSE((DType{TypeKind::kFloat, 32, 0}).is_known());
+  for (int lanes : {0, -1, 65536}) {
+    absl::StatusOr<DType> type = DType::Make(TypeKind::kFloat, 32, lanes);
+    EXPECT_EQ(type.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(type.status().message(), HasSubstr(std::to_string(lanes)));
+  }
+}
+
+TEST(DType, WidthsThatWrapAroundAByteAreRefused) {
+  for (int bits : {-1, 256 + 32, 512, INT32_MAX, INT32_MIN}) {
+    absl::StatusOr<DType> type = DType::Make(TypeKind::kFloat, bits);
+    EXPECT_EQ(type.status().code(), absl::StatusCode::kInvalidArgument) << bits;
+  }
+}
+
+TEST(DType, AnUnknownTypePrintsItsNumbers) {
+  EXPECT_EQ((DType{static_cast<TypeKind>(77), 24, 1}).ToString(), "type code 77 of 24 bits x1");
+  EXPECT_EQ((DType{TypeKind::kFloat, 24, 2}).ToString(), "float of 24 bits x2");
+}
+
+TEST(DType, WhatIsNoTypeIsRefusedWithWhatIs) {
+  for (const char* text : {"", "float", "float33", "Float32", "float32 ", " float32", "float32x",
+                           "float32x0", "float32x65536", "float32x-1", "float32_", "float32_2",
+                           "float32xx2", "float32x2x2", "int", "float8", "float8_e4m3f", "x2"}) {
+    absl::StatusOr<DType> type = DType::Parse(text);
+    ASSERT_EQ(type.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(type.status().message(), HasSubstr("bool, int2"));
+  }
+}
+
+TEST(DType, SizesCountAllLanes) {
+  EXPECT_EQ(kFloat32.itemsize(), 4);
+  EXPECT_EQ(kComplex128.itemsize(), 16);
+  EXPECT_EQ(kBool.itemsize(), 1);
+  EXPECT_EQ((DType{TypeKind::kFloat, 32, 4}).itemsize(), 16);
+  EXPECT_EQ((DType{TypeKind::kComplex, 128, 65535}).element_bits(), 128 * 65535);
+}
+
+TEST(DType, ElementsThatDoNotFillBytesAreSubByte) {
+  EXPECT_TRUE(kInt4.is_sub_byte());
+  EXPECT_EQ(kInt4.itemsize(), 1);
+  EXPECT_TRUE(kFloat6E2M3Fn.is_sub_byte());
+  EXPECT_FALSE((DType{TypeKind::kFloat4E2M1Fn, 4, 2}).is_sub_byte());
+  EXPECT_TRUE((DType{TypeKind::kFloat6E2M3Fn, 6, 2}).is_sub_byte());
+  EXPECT_EQ((DType{TypeKind::kFloat6E2M3Fn, 6, 2}).itemsize(), 2);
+  EXPECT_FALSE(kUInt8.is_sub_byte());
+}
+
+TEST(DType, HashesAsItCompares) {
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      std::vector<DType>(std::begin(kAllDTypes), std::end(kAllDTypes))));
+}
+
+}  // namespace
+}  // namespace dovetail

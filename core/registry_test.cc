@@ -1,0 +1,102 @@
+#include "dovetail/core/registry.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dovetail/core/testing/fake_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kUnlisted = static_cast<DeviceType>(40);
+
+std::unique_ptr<DeviceBackend> Fake(std::vector<DeviceType> types, FakeLog* log) {
+  return std::make_unique<FakeBackend>(std::move(types), log);
+}
+
+TEST(Registry, IsEmptyUntilSomethingIsRegistered) {
+  Registry registry;
+  for (int code = -1; code <= Registry::kMaxDeviceTypes; ++code) {
+    EXPECT_EQ(registry.Find(static_cast<DeviceType>(code)), nullptr) << code;
+  }
+  EXPECT_TRUE(registry.Backends().empty());
+}
+
+TEST(Registry, ABackendServesAllItsTypesAndNoOthers) {
+  FakeLog log;
+  Registry registry;
+  ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda, kUnlisted}, &log)).ok());
+  DeviceBackend* backend = registry.Find(DeviceType::kCuda);
+  ASSERT_NE(backend, nullptr);
+  EXPECT_EQ(backend->name(), "fake");
+  EXPECT_EQ(registry.Find(kUnlisted), backend);
+  EXPECT_EQ(registry.Find(DeviceType::kRocm), nullptr);
+  EXPECT_THAT(registry.Backends(), ElementsAre(backend));
+}
+
+TEST(Registry, ASecondBackendForATypeIsRefusedAndNothingOfItStays) {
+  FakeLog first, second;
+  Registry registry;
+  ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda}, &first)).ok());
+  DeviceBackend* before = registry.Find(DeviceType::kCuda);
+  absl::Status status = registry.Register(Fake({DeviceType::kRocm, DeviceType::kCuda}, &second));
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cuda"));
+  EXPECT_TRUE(second.destroyed);
+  EXPECT_FALSE(first.destroyed);
+  EXPECT_EQ(registry.Find(DeviceType::kCuda), before);
+  EXPECT_EQ(registry.Find(DeviceType::kRocm), nullptr);
+  EXPECT_THAT(registry.Backends(), ElementsAre(before));
+}
+
+TEST(Registry, TypesBeyondTheArrayAreRefused) {
+  Registry registry;
+  for (int code : {Registry::kMaxDeviceTypes, 1000000, -1}) {
+    FakeLog log;
+    absl::Status status = registry.Register(Fake({static_cast<DeviceType>(code)}, &log));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << code;
+    EXPECT_TRUE(log.destroyed);
+  }
+  EXPECT_TRUE(registry.Backends().empty());
+}
+
+TEST(Registry, AnOverrideLastsAsLongAsItsScope) {
+  FakeLog registered, inner, outer;
+  Registry registry;
+  ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda}, &registered)).ok());
+  DeviceBackend* original = registry.Find(DeviceType::kCuda);
+  {
+    ScopedBackendOverride a(Fake({DeviceType::kCuda, DeviceType::kCudaHost}, &outer), registry);
+    DeviceBackend* first = registry.Find(DeviceType::kCuda);
+    EXPECT_NE(first, original);
+    EXPECT_EQ(registry.Find(DeviceType::kCudaHost), first);
+    {
+      ScopedBackendOverride b(Fake({DeviceType::kCuda}, &inner), registry);
+      EXPECT_NE(registry.Find(DeviceType::kCuda), first);
+    }
+    EXPECT_TRUE(inner.destroyed);
+    EXPECT_EQ(registry.Find(DeviceType::kCuda), first);
+  }
+  EXPECT_TRUE(outer.destroyed);
+  EXPECT_EQ(registry.Find(DeviceType::kCuda), original);
+  EXPECT_EQ(registry.Find(DeviceType::kCudaHost), nullptr);
+}
+
+TEST(Registry, BackendForNamesTheDeviceThatNobodyServes) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(Device::Rocm(3));
+  EXPECT_EQ(backend.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(backend.status().message()), HasSubstr("rocm:3"));
+  FakeLog log;
+  ScopedBackendOverride fake(Fake({DeviceType::kRocm}, &log));
+  EXPECT_EQ(*BackendFor(Device::Rocm(3)), Registry::Global().Find(DeviceType::kRocm));
+}
+
+}  // namespace
+}  // namespace dovetail

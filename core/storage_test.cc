@@ -1,0 +1,186 @@
+#include "dovetail/core/storage.h"
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "dovetail/core/registry.h"
+#include "dovetail/core/testing/failing_new.h"
+#include "dovetail/core/testing/fake_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Memory that is lent, and a count of how often it was given back.
+struct Lender {
+  char bytes[16] = {};
+  std::atomic<int> returned{0};
+  std::thread::id returned_on;
+
+  Storage::Release release() {
+    return {[](void* context) {
+              auto* self = static_cast<Lender*>(context);
+              self->returned_on = std::this_thread::get_id();
+              ++self->returned;
+            },
+            this};
+  }
+  StorageRef Lend() { return Storage::Adopt(bytes, sizeof bytes, Device::Cpu(), release()); }
+};
+
+TEST(Storage, AdoptedMemoryIsDescribedAndReleasedOnce) {
+  Lender lender;
+  {
+    StorageRef s = lender.Lend();
+    EXPECT_EQ(s->data(), lender.bytes);
+    EXPECT_EQ(s->nbytes(), 16u);
+    EXPECT_EQ(s->device(), Device::Cpu());
+    EXPECT_EQ(s->use_count(), 1);
+    EXPECT_EQ(lender.returned, 0);
+  }
+  EXPECT_EQ(lender.returned, 1);
+}
+
+TEST(Storage, TheLastReferenceReleases) {
+  Lender lender;
+  StorageRef a = lender.Lend();
+  StorageRef b = a;
+  EXPECT_EQ(a->use_count(), 2);
+  EXPECT_EQ(a, b);
+  StorageRef c = std::move(a);
+  EXPECT_FALSE(a);  // NOLINT: a moved-from reference is none
+  EXPECT_EQ(c->use_count(), 2);
+  b = c;
+  EXPECT_EQ(c->use_count(), 2);
+  b = StorageRef();
+  EXPECT_EQ(c->use_count(), 1);
+  const StorageRef& alias = c;
+  c = alias;
+  EXPECT_EQ(lender.returned, 0);
+  c = StorageRef();
+  EXPECT_EQ(lender.returned, 1);
+}
+
+TEST(Storage, ALeakedReferenceCanBeTakenBack) {
+  Lender lender;
+  StorageRef s = lender.Lend();
+  Storage* leaked = std::move(s).Leak();
+  EXPECT_FALSE(s);  // NOLINT: given up
+  EXPECT_EQ(lender.returned, 0);
+  StorageRef::Take(leaked);
+  EXPECT_EQ(lender.returned, 1);
+}
+
+TEST(Storage, NothingToReleaseIsFine) {
+  char byte;
+  StorageRef s = Storage::Adopt(&byte, 1, Device::Cuda(0), {});
+  EXPECT_EQ(s->device(), Device::Cuda(0));
+  s = StorageRef();
+  EXPECT_FALSE(s);
+}
+
+TEST(Storage, ReleaseHappensOnTheThreadOfTheLastReference) {
+  Lender lender;
+  StorageRef s = lender.Lend();
+  std::thread thread([moved = std::move(s)]() mutable { moved = StorageRef(); });
+  const std::thread::id id = thread.get_id();
+  thread.join();
+  EXPECT_EQ(lender.returned, 1);
+  EXPECT_EQ(lender.returned_on, id);
+}
+
+TEST(Storage, ManyThreadsThatCopyAndDropReleaseOnce) {
+  for (int round = 0; round < 50; ++round) {
+    Lender lender;
+    {
+      StorageRef shared = lender.Lend();
+      std::vector<std::thread> threads;
+      for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([mine = shared] {
+          for (int i = 0; i < 1000; ++i) {
+            StorageRef copy = mine;
+            StorageRef moved = std::move(copy);
+          }
+        });
+      }
+      shared = StorageRef();
+      for (std::thread& t : threads) t.join();
+    }
+    ASSERT_EQ(lender.returned, 1);
+  }
+}
+
+class AllocatedStorage : public testing::Test {
+ protected:
+  FakeLog log;
+  ScopedBackendOverride fake{std::make_unique<FakeBackend>(
+      std::vector<DeviceType>{DeviceType::kCpu, DeviceType::kCuda}, &log)};
+};
+
+TEST_F(AllocatedStorage, MemoryGoesBackToItsAllocatorWithItsSize) {
+  {
+    absl::StatusOr<StorageRef> s = Storage::Allocate(100, Device::Cuda(1));
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_EQ((*s)->nbytes(), 100u);
+    EXPECT_EQ((*s)->device(), Device::Cuda(1));
+    EXPECT_EQ(log.deallocated, 0);
+  }
+  EXPECT_EQ(log.allocated, 1);
+  EXPECT_EQ(log.deallocated, 1);
+  EXPECT_EQ(log.deallocated_bytes, 100u);
+}
+
+TEST_F(AllocatedStorage, ItsReleaseIsOrderedAfterEveryStreamThatUsedIt) {
+  const Stream a = Stream::Default(Device::Cuda(0));
+  const Stream b = Stream::Borrow(Device::Cuda(0), NativeStream{7});
+  {
+    absl::StatusOr<StorageRef> s = Storage::Allocate(8, a);
+    ASSERT_TRUE(s.ok());
+    EXPECT_THAT((*s)->used_on(), ElementsAre(a));
+    (*s)->RecordUse(b);
+    (*s)->RecordUse(a);
+    (*s)->RecordUse(b);
+    EXPECT_THAT((*s)->used_on(), ElementsAre(a, b));
+  }
+  EXPECT_THAT(log.used_on, ElementsAre(a, b));
+}
+
+TEST_F(AllocatedStorage, StreamsAreNotNotedOnTheCpu) {
+  absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cpu());
+  ASSERT_TRUE(s.ok());
+  (*s)->RecordUse(Stream::Default(Device::Cpu()));
+  EXPECT_THAT((*s)->used_on(), IsEmpty());
+}
+
+TEST_F(AllocatedStorage, FailuresAreSaidAndLeaveNothing) {
+  EXPECT_EQ(Storage::Allocate(8, Device::Rocm(0)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Storage::Allocate(8, Device::Cuda(2)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Storage::Allocate(8, Device::Cuda(0), MemoryKind::kManaged).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Storage::Allocate(SIZE_MAX, Device::Cuda(0)).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(log.allocated, 0);
+}
+
+TEST_F(AllocatedStorage, RunningOutOfHostMemoryLeaksNoDeviceMemory) {
+  auto body = [&] {
+    try {
+      absl::StatusOr<StorageRef> s = Storage::Allocate(64, Device::Cuda(0));
+      EXPECT_TRUE(s.ok());
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(log.deallocated, log.allocated);
+  };
+  EXPECT_GE(ForEachAllocationFailure(body), 1);
+}
+
+}  // namespace
+}  // namespace dovetail

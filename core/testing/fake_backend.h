@@ -1,0 +1,85 @@
+// A backend for tests: host memory under any device type, everything noted down, and copies made
+// the slowest and plainest way, one bit after the other.
+//
+//   FakeLog log;
+//   ScopedBackendOverride fake(std::make_unique<FakeBackend>(types, &log));
+//   … EXPECT_EQ(log.deallocated, log.allocated);
+//
+// Not for several threads at a time.
+
+#ifndef DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
+#define DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
+
+#include <utility>
+#include <vector>
+
+#include "dovetail/core/config.h"
+#include "dovetail/core/device_backend.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct FakeLog {
+  int allocated = 0;
+  int deallocated = 0;
+  size_t allocated_bytes = 0;
+  size_t deallocated_bytes = 0;
+  std::vector<Stream> used_on;    // of the last Deallocate
+  std::vector<Stream> copied_on;  // one for each Copy
+  std::vector<Stream> recorded;
+  std::vector<Stream> waited;
+  std::vector<Stream> synchronized;
+  bool destroyed = false;
+};
+
+// Copies element by element, bit by bit.
+void NaiveCopy(const TensorView& dst, const TensorView& src);
+
+class FakeBackend final : public DeviceBackend {
+ public:
+  // `log` outlives the backend.
+  FakeBackend(std::vector<DeviceType> types, FakeLog* log)
+      : types_(std::move(types)), log_(log), allocator_(log) {
+    log->used_on.reserve(16);  // Deallocate, which notes streams here, may not allocate
+  }
+  ~FakeBackend() override { log_->destroyed = true; }
+
+  std::string_view name() const override { return "fake"; }
+  absl::Span<const DeviceType> device_types() const override { return types_; }
+  absl::StatusOr<int> DeviceCount() override { return 2; }
+  absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override;
+  absl::StatusOr<Stream> CreateStream(Device device) override;
+  absl::StatusOr<StreamRequest> DecodeStream(Device, std::optional<int64_t>) override {
+    return StreamRequest{};
+  }
+  absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream&) override {
+    return std::nullopt;
+  }
+  absl::StatusOr<Event> Record(const Stream& stream) override;
+  absl::Status Wait(const Stream& stream, const Event& event) override;
+  absl::StatusOr<bool> Query(const Event&) override { return true; }
+  absl::Status Synchronize(const Stream& stream) override;
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override;
+  absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
+    return absl::NotFoundError("The fake backend knows no pointers.");
+  }
+
+ private:
+  class FakeAllocator final : public Allocator {
+   public:
+    explicit FakeAllocator(FakeLog* log) : log_(log) {}
+    absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
+    void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept override;
+
+   private:
+    FakeLog* log_;
+  };
+
+  std::vector<DeviceType> types_;
+  FakeLog* log_;
+  FakeAllocator allocator_;
+  uintptr_t next_stream_ = 1;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
