@@ -79,29 +79,33 @@ bool ParseInt(PyObject* value, int64_t* result) {
   return *result != -1 || !PyErr_Occurred();
 }
 
-bool ParseShape(PyObject* value, Dims* shape) {
-  shape->clear();
-  if (PyIndex_Check(value)) {
-    int64_t size;
-    if (!ParseInt(value, &size)) return false;
-    shape->push_back(size);
-    return true;
-  }
-  nb::object items = nb::steal(PySequence_Fast(value, "a shape is an int or a sequence of ints"));
-  if (!items.is_valid()) return false;
-  return ParseDims(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()),
-                   shape);
-}
+namespace {
 
-bool ParseDims(PyObject* const* args, Py_ssize_t nargs, Dims* dims) {
-  if (nargs == 1 && !PyIndex_Check(args[0])) return ParseShape(args[0], dims);
+bool ParseInts(PyObject* const* items, Py_ssize_t count, Dims* dims) {
   dims->clear();
-  for (Py_ssize_t i = 0; i < nargs; ++i) {
+  for (Py_ssize_t i = 0; i < count; ++i) {
     int64_t dim;
-    if (!ParseInt(args[i], &dim)) return false;
+    if (!ParseInt(items[i], &dim)) return false;
     dims->push_back(dim);
   }
   return true;
+}
+
+}  // namespace
+
+bool ParseShape(PyObject* value, Dims* shape) {
+  if (PyIndex_Check(value)) return ParseInts(&value, 1, shape);
+  nb::object items = nb::steal(PySequence_Fast(value, "a shape is an int or a sequence of ints"));
+  if (!items.is_valid()) return false;
+  // A tuple of its own: an item's __index__ may change a list.
+  items = nb::steal(PySequence_Tuple(items.ptr()));
+  if (!items.is_valid()) return false;
+  return ParseInts(PySequence_Fast_ITEMS(items.ptr()), PyTuple_GET_SIZE(items.ptr()), shape);
+}
+
+bool ParseDims(PyObject* const* args, Py_ssize_t nargs, Dims* dims) {
+  if (nargs == 1) return ParseShape(args[0], dims);
+  return ParseInts(args, nargs, dims);
 }
 
 PyObject* ShapeToPython(absl::Span<const int64_t> values) {
