@@ -34,7 +34,7 @@ struct FakeLog {
 // Copies element by element, bit by bit.
 void NaiveCopy(const TensorView& dst, const TensorView& src);
 
-class FakeBackend final : public DeviceBackend {
+class FakeBackend : public DeviceBackend {
  public:
   // `log` outlives the backend.
   FakeBackend(std::vector<DeviceType> types, FakeLog* log)
