@@ -37,10 +37,13 @@ _WARNINGS = [
 
 def dovetail_cc_library(name, copts = [], **kwargs):
     """A cc_library whose headers are included as dovetail/<package>/<header>."""
+    package = native.package_name()
     cc_library(
         name = name,
         copts = _WARNINGS + copts,
-        include_prefix = "dovetail/" + native.package_name() if native.package_name() else "dovetail",
+        include_prefix = "dovetail/" + package if package else "dovetail",
+        # No shared object for each library: nothing here is linked dynamically, and hidden symbols could not be.
+        linkstatic = True,
         **kwargs
     )
 
