@@ -36,29 +36,37 @@ bool ImportCapsule(PyObject* capsule, const ImportRequest& request, Tensor* tens
 }
 
 // Another dovetail.Tensor: what its __dlpack__ and our import would do, without the capsule.
-bool ImportOwn(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  const TensorObject* from = AsTensorObject(x);
-  if (from->requires_grad) {
-    RaiseRequiresGrad();
-    return false;
-  }
-  *tensor = from->tensor;
-  return CopyHere(request, tensor);
+bool ImportOwn(PyObject* x, Tensor* tensor) {
+  if (AsTensorObject(x)->requires_grad) return RaiseRequiresGrad(), false;
+  *tensor = AsTensor(x);
+  return true;
+}
+
+// The doors that call no Python method.
+ExchangeResult ImportFast(PyObject* x, Tensor* tensor) {
+  if (IsTensor(x)) return ImportOwn(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+  if (ImportNumPyArray(x, tensor)) return ExchangeResult::kDone;
+  return ImportByExchangeApi(x, tensor);
 }
 
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  if (IsTensor(x)) return ImportOwn(x, request, tensor);
   if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
-  if (ImportNumPyArray(x, tensor)) return CopyHere(request, tensor);
-  switch (ImportByExchangeApi(x, tensor)) {
+  switch (ImportFast(x, tensor)) {
     case ExchangeResult::kDone:
       return CopyHere(request, tensor);
     case ExchangeResult::kError:
       return false;
     case ExchangeResult::kNotTaken:
-      return ImportByDLPack(x, request, tensor) && CopyHere(request, tensor);
+      break;
   }
-  return false;
+  bool copied;
+  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
+  return CopyHere(copied ? ImportRequest{.device = request.device} : request, tensor);
+}
+
+bool HasDLPack(PyObject* x) {
+  static PyObject* const name = PyUnicode_InternFromString("__dlpack__");
+  return PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), name);
 }
 
 // The object is made first: nothing can fail once the tensor was taken over.
@@ -92,16 +100,14 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 }
 
 bool IsExchangeable(PyObject* x) {
-  if (IsTensor(x) || PyObject_CheckBuffer(x)) return true;
-  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__dlpack__");
+  return IsTensor(x) || PyObject_CheckBuffer(x) || HasDLPack(x);
 }
 
 PyObject* ImportObject(PyObject* x) {
-  const bool dlpack =
-      IsTensor(x) ||
-      PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__dlpack__");
   return WrapImported([&](Tensor* tensor) {
-    return dlpack ? Import(x, {}, tensor) : ImportBuffer(x, tensor);
+    const ExchangeResult fast = ImportFast(x, tensor);
+    if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
+    return HasDLPack(x) ? Import(x, {}, tensor) : ImportBuffer(x, tensor);
   });
 }
 

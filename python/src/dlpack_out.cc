@@ -153,4 +153,16 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   return Export(AsTensorObject(v[0]), {v[2], v[1], nullptr, v[3]});
 }
 
+PyObject* ToImmutableConsumer(PyObject*, PyObject* object) {
+  if (!IsTensor(object)) return Raise(PyExc_TypeError, "expected a dovetail.Tensor");
+  if (AsTensorObject(object)->requires_grad) return RaiseRequiresGrad();
+  const Tensor& t = AsTensor(object);
+  const Tensor writable = Tensor::MakeUnchecked(
+      t.storage(), t.byte_offset(), t.dtype(), t.layout(),
+      {.access = Access::kReadWrite, .packing = t.packing()});
+  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(writable);
+  if (!managed.ok()) return RaiseExchange(managed.status());
+  return MakeCapsule(*std::move(managed));
+}
+
 }  // namespace dovetail::python

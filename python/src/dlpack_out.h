@@ -20,6 +20,10 @@ PyObject* TensorDLPackDevice(PyObject* self, PyObject* unused);
 PyObject* ToDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* kwnames);
 
+// _to_immutable_consumer(tensor): a legacy capsule for a library that never writes, which may have
+// read-only memory though the capsule can't say so.
+PyObject* ToImmutableConsumer(PyObject* module, PyObject* tensor);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_DLPACK_OUT_H_

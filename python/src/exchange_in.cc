@@ -1,58 +1,13 @@
 #include "dovetail/python/src/exchange_in.h"
 
-#include <nanobind/nanobind.h>
-
-#include <cstring>
-
 #include "dlpack/dlpack.h"
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/src/error.h"
-
-namespace nb = nanobind;
+#include "dovetail/python/src/peer_type.h"
 
 namespace dovetail::python {
 namespace {
-
-// The table of `type`, of a major version that we read, or nullptr (no error is set).
-const DLPackExchangeAPI* FindTable(PyTypeObject* type) {
-  nb::object capsule = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type),
-                                                        "__dlpack_c_exchange_api__"));
-  void* table = capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")
-                    ? PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api")
-                    : nullptr;
-  PyErr_Clear();
-  for (auto* header = static_cast<const DLPackExchangeAPIHeader*>(table); header != nullptr;
-       header = header->prev_api) {
-    if (header->version.major == DLPACK_MAJOR_VERSION) {
-      return reinterpret_cast<const DLPackExchangeAPI*>(header);
-    }
-  }
-  return nullptr;
-}
-
-// torch.Tensor, once it was seen. The table lives as long as the process; the reference keeps the
-// type's address from being used again.
-PyTypeObject* torch_tensor = nullptr;
-const DLPackExchangeAPI* torch_table = nullptr;
-
-// Whether `type` is torch.Tensor itself; remembers it.
-bool IsTorchTensor(PyTypeObject* type) {
-  if (type == torch_tensor) return true;
-  if (torch_tensor != nullptr || std::strcmp(type->tp_name, "Tensor") != 0) return false;
-  nb::object torch = nb::steal(PyImport_GetModule(nb::str("torch").ptr()));
-  nb::object known = torch.is_valid()
-                         ? nb::steal(PyObject_GetAttrString(torch.ptr(), "Tensor"))
-                         : nb::object();
-  PyErr_Clear();
-  if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
-  const DLPackExchangeAPI* table = FindTable(type);
-  if (table == nullptr || table->managed_tensor_from_py_object_no_sync == nullptr) return false;
-  Py_INCREF(type);
-  torch_table = table;
-  torch_tensor = type;
-  return true;
-}
 
 // Whether the attribute (called, if it is a method) is False. No error is left set.
 bool IsFalse(PyObject* x, PyObject* name, bool call) {
@@ -93,11 +48,15 @@ bool IsNegation(PyObject* x, const DLTensor& t) {
 }  // namespace
 
 ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
-  if (!IsTorchTensor(Py_TYPE(x))) return ExchangeResult::kNotTaken;
+  if (!torch_tensor.Is(Py_TYPE(x))) return ExchangeResult::kNotTaken;
+  const DLPackExchangeAPI* api = torch_tensor.exchange_api();
+  if (api == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr) {
+    return ExchangeResult::kNotTaken;
+  }
   static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
   if (!IsFalse(x, requires_grad, false)) return ExchangeResult::kNotTaken;
   DLManagedTensorVersioned* raw = nullptr;
-  if (torch_table->managed_tensor_from_py_object_no_sync(x, &raw) != 0 || raw == nullptr) {
+  if (api->managed_tensor_from_py_object_no_sync(x, &raw) != 0 || raw == nullptr) {
     PyErr_Clear();  // __dlpack__ says it better
     return ExchangeResult::kNotTaken;
   }
@@ -107,6 +66,7 @@ ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
     return ExchangeResult::kNotTaken;
   }
   if (IsNegation(x, managed->dl_tensor)) {
+    managed.reset();  // with no error set, whatever PyTorch lets go of
     RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
     return ExchangeResult::kError;
   }

@@ -8,6 +8,7 @@
 #include "dovetail/core/version.h"
 #include "dovetail/devices/register_default.h"
 #include "dovetail/python/src/backends.h"
+#include "dovetail/python/src/convert.h"
 #include "dovetail/python/src/device_class.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/dlpack_out.h"
@@ -41,6 +42,21 @@ PyMethodDef functions[] = {
         "The tensor as a DLPack capsule that shares its memory: a legacy \"dltensor\" or, with\n"
         "max_version=(1, 0) or later, a \"dltensor_versioned\". Other libraries take the tensor\n"
         "itself, by its __dlpack__ method, and need no capsule."),
+    OneArgument<&ToImmutableConsumer>("_to_immutable_consumer",
+                                      "A legacy capsule for a library that never writes."),
+    FastKeywords<&ConvertFunction>(
+        "convert",
+        "convert(x, target, /, *, copy=None)\n\n"
+        "x, any library's tensor, as an object of the class target: numpy.ndarray, torch.Tensor,\n"
+        "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, dovetail.Tensor or one that\n"
+        "register_converter() added.\n\n"
+        "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
+        "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
+        "      for a library that would write to it, strides that it does not have"),
+    Fast<&RegisterConverter>(
+        "register_converter",
+        "register_converter(type, from_tensor)\n\n"
+        "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor."),
     FastKeywords<&FromBuffer>(
         "frombuffer",
         "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"

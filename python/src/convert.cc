@@ -1,0 +1,164 @@
+#include "dovetail/python/src/convert.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/numpy_out.h"
+#include "dovetail/python/src/target.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+PyObject* registered = nullptr;  // a dict: class → function of a dovetail.Tensor
+
+// What the library would not take as it is; nullptr when it takes all of it.
+const char* Misfit(const Target& target, const Tensor& tensor) {
+  if (tensor.is_read_only() && !target.takes_read_only) {
+    return "is read-only, which it would not respect";
+  }
+  if (tensor.num_elements() == 0) return nullptr;
+  if (!target.takes_negative_strides &&
+      std::any_of(tensor.strides().begin(), tensor.strides().end(),
+                  [](int64_t stride) { return stride < 0; })) {
+    return "has negative strides, which it has no way to say";
+  }
+  if (!target.takes_strides && !tensor.is_contiguous()) {
+    return "is not contiguous, which it asks for";
+  }
+  return nullptr;
+}
+
+// Makes the tensor one that the library takes, by a copy if need be.
+bool Fit(const Target& target, std::optional<bool> copy, TensorObject* self, bool* copied) {
+  const char* misfit = Misfit(target, self->tensor);
+  *copied = misfit != nullptr || copy.value_or(false);
+  if (!*copied) return true;
+  if (copy == std::optional<bool>(false)) {
+    RaiseExchange(absl::StrCat("A ", target.type.module(), ".", target.type.name(),
+                               " can't share this memory: the tensor ", misfit,
+                               ". copy=False forbids the copy that it takes."));
+    return false;
+  }
+  absl::StatusOr<Tensor> fitting = CopyTo(self->tensor, self->tensor.device());
+  if (!fitting.ok()) return RaiseExchange(fitting.status()), false;
+  self->tensor = *std::move(fitting);
+  return true;
+}
+
+PyObject* CallFunction(const Target& target, PyObject* tensor) {
+  nb::object module = nb::steal(PyImport_ImportModule(target.function_module));
+  if (!module.is_valid()) return nullptr;
+  nb::object function = nb::steal(PyObject_GetAttrString(module.ptr(), target.function));
+  return function.is_valid() ? PyObject_CallOneArg(function.ptr(), tensor) : nullptr;
+}
+
+// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it to
+// the caller; `self` holds a reference of its own, by which a deleter that ran all the same is seen.
+PyObject* ByExchangeApi(const Target& target, const TensorObject* self, bool copied) {
+  const DLPackExchangeAPI* api = target.type.exchange_api();
+  absl::StatusOr<UniqueDLPack> managed = ToDLPack(self->tensor, {.is_copied = copied});
+  if (!managed.ok()) return RaiseExchange(managed.status());
+  const int64_t references = self->tensor.storage()->use_count();
+  void* made = nullptr;
+  const int failed = api->managed_tensor_to_py_object_no_sync(managed->get(), &made);
+  if (failed == 0 || self->tensor.storage()->use_count() < references) managed->release();
+  return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
+}
+
+PyObject* Make(const Target& target, TensorObject* self, bool copied) {
+  auto* object = reinterpret_cast<PyObject*>(self);
+  switch (target.door) {
+    case TargetDoor::kOwn:
+      return Py_NewRef(object);
+    case TargetDoor::kNumPy:
+      return NumPyMethod(object, nullptr);
+    case TargetDoor::kExchangeApi: {
+      const DLPackExchangeAPI* api = target.type.exchange_api();
+      if (api != nullptr && api->managed_tensor_to_py_object_no_sync != nullptr &&
+          self->tensor.device().type == DeviceType::kCpu) {
+        return ByExchangeApi(target, self, copied);
+      }
+      return CallFunction(target, object);
+    }
+    case TargetDoor::kFunction:
+      return CallFunction(target, object);
+  }
+  return nullptr;
+}
+
+PyObject* NoTarget(PyObject* target) {
+  PyErr_Format(PyExc_TypeError,
+               "convert() has no way to make a %R. It knows %s; register_converter() adds others",
+               target, TargetNames());
+  return nullptr;
+}
+
+PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) {
+  PyObject* function = registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, target);
+  if (function == nullptr) return PyErr_Occurred() ? nullptr : NoTarget(target);
+  nb::object held = nb::borrow(function);
+  nb::object tensor = nb::steal(ImportObject(x));
+  if (!tensor.is_valid()) return nullptr;
+  if (copy.value_or(false)) {
+    absl::StatusOr<Tensor> copied =
+        CopyTo(AsTensor(tensor.ptr()), AsTensor(tensor.ptr()).device());
+    if (!copied.ok()) return RaiseExchange(copied.status());
+    AsTensor(tensor.ptr()) = *std::move(copied);
+  }
+  return PyObject_CallOneArg(function, tensor.ptr());
+}
+
+}  // namespace
+
+PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
+                                    /*positional_only=*/2);
+  PyObject* v[3];
+  std::optional<bool> copy;
+  if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[2], "copy", &copy)) {
+    return nullptr;
+  }
+  if (!PyType_Check(v[1])) {
+    PyErr_Format(PyExc_TypeError, "convert() takes a class to convert to, not %R", v[1]);
+    return nullptr;
+  }
+  auto* type = reinterpret_cast<PyTypeObject*>(v[1]);
+  if (Py_TYPE(v[0]) == type && !copy.value_or(false)) return Py_NewRef(v[0]);
+  Target* target = FindTarget(type);
+  if (target == nullptr) return ByRegistered(v[0], v[1], copy);
+  nb::object object = nb::steal(ImportObject(v[0]));
+  if (!object.is_valid()) return nullptr;
+  TensorObject* self = AsTensorObject(object.ptr());
+  bool copied;
+  if (!Fit(*target, copy, self, &copied)) return nullptr;
+  return Make(*target, self, copied);
+}
+
+PyObject* RegisterConverter(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2 || !PyType_Check(args[0]) || !PyCallable_Check(args[1])) {
+    return Raise(PyExc_TypeError,
+                 "register_converter() takes a class and a function that makes one of a "
+                 "dovetail.Tensor");
+  }
+  if (FindTarget(reinterpret_cast<PyTypeObject*>(args[0])) != nullptr) {
+    PyErr_Format(PyExc_ValueError, "convert() makes %R itself", args[0]);
+    return nullptr;
+  }
+  if (registered == nullptr && (registered = PyDict_New()) == nullptr) return nullptr;
+  if (PyDict_SetItem(registered, args[0], args[1]) != 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+}  // namespace dovetail::python

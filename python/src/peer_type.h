@@ -1,0 +1,47 @@
+// PeerType: one class of another library, found without importing it.
+//
+//   PeerType torch_tensor("torch", "Tensor");
+//   if (torch_tensor.Is(Py_TYPE(x))) ...                 // exactly that class, no subclass
+//
+// An object of a class can only exist once its module was imported, so that looking among the
+// imported modules is enough. The class is remembered, and kept alive, when it was first seen.
+// Needs the GIL; no error is left set.
+
+#ifndef DOVETAIL_PYTHON_SRC_PEER_TYPE_H_
+#define DOVETAIL_PYTHON_SRC_PEER_TYPE_H_
+
+#include <Python.h>
+
+#include "dlpack/dlpack.h"
+
+namespace dovetail::python {
+
+class PeerType {
+ public:
+  // `module.name` is where the class is found; its tp_name ends with `name`.
+  constexpr PeerType(const char* module, const char* name) : module_(module), name_(name) {}
+
+  bool Is(PyTypeObject* type) { return type == type_ || (type_ == nullptr && Recognise(type)); }
+
+  const char* module() const { return module_; }
+  const char* name() const { return name_; }
+
+  // The class's exchange API, or nullptr where it has none of a version that we read. After Is().
+  const DLPackExchangeAPI* exchange_api() const { return exchange_api_; }
+
+ private:
+  bool Recognise(PyTypeObject* type);
+
+  const char* module_;
+  const char* name_;
+  PyTypeObject* type_ = nullptr;
+  const DLPackExchangeAPI* exchange_api_ = nullptr;
+};
+
+// The classes that have fast doors. Each is one object, so that it is looked for once.
+extern PeerType torch_tensor;
+extern PeerType paddle_tensor;
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_PEER_TYPE_H_

@@ -1,0 +1,44 @@
+#include "dovetail/python/src/target.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace dovetail::python {
+namespace {
+
+// Seen with NumPy 2.4, PyTorch 2.13, Paddle 3.3, JAX 0.10, tvm-ffi 0.1.15 and PyArrow 26. PyTorch
+// and Paddle would take read-only memory and write to it; PyTorch aborts on negative strides. JAX
+// and Arrow never write, so that read-only memory is theirs to share (dovetail._targets).
+Target targets[] = {
+    {{"numpy", "ndarray"}, TargetDoor::kNumPy, true, true, true, "dovetail._numpy", "to_numpy"},
+    {{"torch", "Tensor"}, TargetDoor::kExchangeApi, false, false, true, "torch", "from_dlpack"},
+    {{"paddle", "Tensor"}, TargetDoor::kExchangeApi, false, false, true, "paddle", "from_dlpack"},
+    {{"jax", "Array"}, TargetDoor::kFunction, true, false, false, "dovetail._targets", "to_jax"},
+    {{"tvm_ffi", "Tensor"}, TargetDoor::kFunction, false, true, true, "tvm_ffi", "from_dlpack"},
+    {{"pyarrow", "Array"}, TargetDoor::kFunction, true, false, false, "dovetail._targets",
+     "to_pyarrow"},
+    {{"dovetail", "Tensor"}, TargetDoor::kOwn, true, true, true, nullptr, nullptr},
+};
+
+}  // namespace
+
+Target* FindTarget(PyTypeObject* type) {
+  for (Target& target : targets) {
+    if (target.type.Is(type)) return &target;
+  }
+  return nullptr;
+}
+
+const char* TargetNames() {
+  static const std::string* const names = [] {
+    auto* text = new std::string;
+    for (const Target& t : targets) {
+      absl::StrAppend(text, text->empty() ? "" : ", ", t.type.module(), ".", t.type.name());
+    }
+    return text;
+  }();
+  return names->c_str();
+}
+
+}  // namespace dovetail::python
