@@ -1,6 +1,7 @@
 #include "dovetail/python/src/buffer_protocol.h"
 
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/packing.h"
@@ -51,16 +52,45 @@ bool MayBeShared(PyObject* self) {
   return CheckHostAccess(AsTensor(self));
 }
 
-// The format, where the consumer asks for one. Without one it takes the elements as bytes, of which
-// those that share bytes have no shape.
+// Whether the tensor goes out as the bytes that its elements lie in: they share them, and the
+// consumer asks for no format.
+bool GoesAsBytes(const Tensor& tensor, int flags) {
+  return StepBits(tensor.dtype(), tensor.packing()) % 8 != 0 && tensor.is_contiguous() &&
+         !Asks(flags, PyBUF_FORMAT);
+}
+
+// The format, where the consumer asks for one. Without one it takes the elements as bytes.
 bool FindFormat(const Tensor& tensor, int flags, const char** format) {
   *format = nullptr;
   const bool whole_bytes = StepBits(tensor.dtype(), tensor.packing()) % 8 == 0;
-  if (!Asks(flags, PyBUF_FORMAT) && (whole_bytes || !Asks(flags, PyBUF_ND))) return true;
+  if (!Asks(flags, PyBUF_FORMAT) && (whole_bytes || GoesAsBytes(tensor, flags))) return true;
   absl::StatusOr<const char*> found = FormatFromDType(tensor.dtype());
   if (!found.ok()) return RaiseExchange(found.status()), false;
   *format = *found;
   return true;
+}
+
+// Shape and strides of a buffer.
+struct Dimensions {
+  int rank;
+  const Py_ssize_t* shape;
+  std::unique_ptr<Py_ssize_t[]> own;  // what of them the tensor itself does not hold
+  Py_ssize_t* strides;
+};
+
+Dimensions DimensionsOf(const Tensor& tensor, int flags) {
+  if (GoesAsBytes(tensor, flags)) {
+    std::unique_ptr<Py_ssize_t[]> own(new Py_ssize_t[2]{tensor.nbytes(), 1});
+    Py_ssize_t* const dims = own.get();
+    return {1, dims, std::move(own), dims + 1};
+  }
+  const Layout& layout = tensor.layout();
+  if (layout.rank() == 0) return {0, nullptr, nullptr, nullptr};
+  std::unique_ptr<Py_ssize_t[]> own(new Py_ssize_t[layout.rank()]);
+  FillByteStrides(layout, tensor.dtype().itemsize(), own.get());
+  // The object holds the layout, and the view holds the object.
+  Py_ssize_t* const strides = own.get();
+  return {layout.rank(), layout.shape().data(), std::move(own), strides};
 }
 
 int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
@@ -80,24 +110,17 @@ int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
   }
   const char* format;
   if (!FindFormat(tensor, flags, &format)) return -1;
-  std::unique_ptr<Py_ssize_t[]> strides;
-  if (Asks(flags, PyBUF_STRIDES) && layout.rank() > 0) {
-    strides.reset(new Py_ssize_t[layout.rank()]);
-    FillByteStrides(layout, tensor.dtype().itemsize(), strides.get());
-  }
+  Dimensions dims = DimensionsOf(tensor, flags);
   view->buf = AddressOf(tensor);
   view->len = tensor.nbytes();
   view->itemsize = tensor.dtype().itemsize();
   view->readonly = tensor.is_read_only();
-  view->ndim = Asks(flags, PyBUF_ND) ? layout.rank() : 1;
   view->format = const_cast<char*>(format);
-  // The object holds the layout, and the view holds the object.
-  view->shape = Asks(flags, PyBUF_ND) && layout.rank() > 0
-                    ? const_cast<Py_ssize_t*>(layout.shape().data())
-                    : nullptr;
-  view->strides = strides.get();
+  view->ndim = Asks(flags, PyBUF_ND) ? dims.rank : 1;
+  view->shape = Asks(flags, PyBUF_ND) ? const_cast<Py_ssize_t*>(dims.shape) : nullptr;
+  view->strides = Asks(flags, PyBUF_STRIDES) ? dims.strides : nullptr;
   view->suboffsets = nullptr;
-  view->internal = strides.release();
+  view->internal = dims.own.release();
   view->obj = Py_NewRef(self);
   return 0;
 }

@@ -27,12 +27,13 @@ std::unique_ptr<HeldBuffer> GetBytes(PyObject* object) {
   }
   auto held = std::make_unique<HeldBuffer>();
   if (PyObject_GetBuffer(object, &held->view, PyBUF_SIMPLE) == 0) return held;
-  if (PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
+  // NumPy says a ValueError of what is not contiguous, others a BufferError.
+  if (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_Format(PyExc_ValueError,
-                 "frombuffer() needs bytes in one run, which this buffer does not give: %S. Copy it "
-                 "first, as in bytes(buffer)",
+                 "frombuffer() can't have the bytes of this buffer in one run: %S. Where they only "
+                 "are not contiguous, copy it first, as in bytes(buffer)",
                  value != nullptr ? value : Py_None);
     Py_XDECREF(type);
     Py_XDECREF(value);

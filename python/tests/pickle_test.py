@@ -1,0 +1,116 @@
+"""Pickling and copying of tensors: what is kept, and what is shared."""
+
+import copy
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+import dovetail as dt
+
+ALL_TYPES = ["bool", "int2", "int4", "int8", "int64", "uint4", "uint64", "float16", "float32",
+             "float64", "bfloat16", "complex32", "complex64", "complex128", "float8_e3m4",
+             "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
+             "float4_e2m1fn"]  # fmt: skip
+PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
+
+
+def same(a, b):
+    return (a.dtype, a.shape, a.readonly, a.requires_grad, a.tolist()) == (
+        b.dtype, b.shape, b.readonly, b.requires_grad, b.tolist())  # fmt: skip
+
+
+def round_trip(tensor, protocol):
+    return pickle.loads(pickle.dumps(tensor, protocol=protocol))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", ALL_TYPES)
+def test_every_type_comes_back(name, protocol):
+    for shape in [(), (1,), (5,), (2, 3), (0, 3), (1, 0)]:
+        tensor = dt.full(shape, 1, dtype=name)
+        assert same(round_trip(tensor, protocol), tensor)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_read_only_and_requires_grad_come_back(protocol):
+    read_only = dt.frombuffer(b"abcd", dtype=dt.uint8)
+    back = round_trip(read_only, protocol)
+    assert same(back, read_only)
+    with pytest.raises(ValueError, match="read-only"):
+        back[0] = 1
+    marked = dt.tensor([1.0, 2.0], requires_grad=True)
+    back = round_trip(marked, protocol)
+    assert same(back, marked)
+    back[0] = 5
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_strides_come_back_as_row_major(protocol):
+    tensor = dt.arange(12).reshape(3, 4).T[::-1]
+    back = round_trip(tensor, protocol)
+    assert same(back, tensor) and back.is_contiguous()
+
+
+def test_vectors_keep_their_lanes():
+    back = round_trip(dt.zeros(3, dtype="float32x4"), 5)
+    assert back.dtype.name == "float32x4" and back.shape == (3,) and back.nbytes == 48
+
+
+def test_protocol_5_hands_the_elements_over_without_a_copy():
+    tensor = dt.arange(1000)
+    buffers = []
+    data = pickle.dumps(tensor, protocol=5, buffer_callback=buffers.append)
+    assert len(data) < 300 and len(buffers) == 1
+    back = pickle.loads(data, buffers=buffers)
+    assert back.data_ptr() == tensor.data_ptr()
+    back[0] = -1
+    assert tensor[0].item() == -1
+
+
+def test_a_buffer_of_the_wrong_size_is_refused():
+    buffers = []
+    data = pickle.dumps(dt.arange(10), protocol=5, buffer_callback=buffers.append)
+    for wrong in [b"", bytes(79)]:
+        with pytest.raises(ValueError):
+            pickle.loads(data, buffers=[wrong])
+
+
+def test_a_writable_tensor_is_writable_again_from_read_only_bytes():
+    buffers = []
+    data = pickle.dumps(dt.arange(4), protocol=5, buffer_callback=buffers.append)
+    back = pickle.loads(data, buffers=[bytes(buffers[0])])
+    back[0] = 9
+    assert back.tolist() == [9, 1, 2, 3]
+
+
+def test_pickles_are_read_by_another_process():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(dt.Tensor.tolist, (dt.arange(3),)) == [0, 1, 2]
+
+
+def test_copy_shares_the_memory_and_deepcopy_does_not():
+    tensor = dt.tensor([1.0, 2.0], requires_grad=True)
+    shallow, deep = copy.copy(tensor), copy.deepcopy(tensor)
+    assert shallow.data_ptr() == tensor.data_ptr() != deep.data_ptr()
+    assert shallow.requires_grad and deep.requires_grad
+    tensor[0] = 5
+    assert shallow.tolist() == [5, 2] and deep.tolist() == [1, 2]
+
+
+def test_a_deepcopy_of_a_read_only_tensor_is_writable():
+    deep = copy.deepcopy(dt.frombuffer(b"ab", dtype=dt.uint8))
+    deep[0] = 1
+    assert deep.tolist() == [1, 98]
+
+
+def test_a_tensor_twice_in_a_deepcopy_is_one_tensor():
+    tensor = dt.arange(2)
+    a, b = copy.deepcopy([tensor, tensor])
+    assert a is b and a is not tensor
+
+
+def test_numpy_reads_what_was_unpickled():
+    back = round_trip(dt.arange(6).reshape(2, 3), 5)
+    assert np.asarray(back).tolist() == [[0, 1, 2], [3, 4, 5]]
