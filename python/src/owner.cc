@@ -1,6 +1,10 @@
 #include "dovetail/python/src/owner.h"
 
+#include <nanobind/nanobind.h>
+
 #include <new>
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace internal_owner {
@@ -17,16 +21,13 @@ std::atomic<Pending*> pending{nullptr};
 void DrainSlow() {
   Pending* list = pending.exchange(nullptr, std::memory_order_acquire);
   if (list == nullptr) return;
-  // Letting go may run Python code, which must not see or lose an exception in flight.
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  nb::error_scope in_flight;  // letting go may run Python code
   while (list != nullptr) {
     Pending* next = list->next;
     list->let_go(list->context);
     delete list;
     list = next;
   }
-  PyErr_Restore(type, value, traceback);
 }
 
 }  // namespace internal_owner
@@ -49,6 +50,17 @@ bool InterpreterIsAlive() {
 #endif
 }
 
+// A Python thread that let the GIL go for a while, as PyTorch does when it frees a tensor, may take it
+// back without waiting if no other thread has it. Up to 3.11 the interpreter tells; from 3.12 on it
+// does not, and the pending list serves.
+bool CanTakeFreeGil() {
+#if PY_VERSION_HEX < 0x030c0000
+  return _PyThreadState_UncheckedGet() == nullptr && PyGILState_GetThisThreadState() != nullptr;
+#else
+  return false;
+#endif
+}
+
 // While the interpreter shuts down its own thread still holds the GIL and may let go; others may not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
@@ -57,6 +69,12 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
     return;
   }
   if (!InterpreterIsAlive()) return;
+  if (CanTakeFreeGil()) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    let_go(context);
+    PyGILState_Release(state);
+    return;
+  }
   auto* entry = new (std::nothrow) Pending{nullptr, let_go, context};
   if (entry == nullptr) return;
   entry->next = pending.load(std::memory_order_relaxed);

@@ -3,9 +3,9 @@
 //   StorageRef s = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseObject(owner));
 //   StorageRef t = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(held));
 //
-// A Storage may be released by any thread, with or without the GIL. Where this thread holds it the
-// owner is let go at once. Otherwise it is put on a list that the next call with the GIL drains:
-// nothing waits for the GIL. After the interpreter's end the owner is leaked, since nothing of it
+// A Storage may be released by any thread, with or without the GIL. Where this thread holds it, or is
+// a Python thread that finds it free, the owner is let go at once. Otherwise it is put on a list that
+// the next call with the GIL drains, or the main thread at its next turn: nothing waits for the GIL. After the interpreter's end the owner is leaked, since nothing of it
 // can be touched any more.
 
 #ifndef DOVETAIL_PYTHON_SRC_OWNER_H_
