@@ -40,7 +40,7 @@ class Layout {
   static constexpr int kMaxRank = 64;
 
   // Rank 0: one element.
-  Layout() noexcept : rank_(0), num_elements_(1) {}
+  Layout() noexcept : rank_(0), num_elements_(1), heap_(nullptr) {}
   Layout(const Layout& other) : rank_(0) { CopyFrom(other); }
   Layout(Layout&& other) noexcept : rank_(0) { MoveFrom(other); }
   Layout& operator=(const Layout& other) {

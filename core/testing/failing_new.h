@@ -1,17 +1,17 @@
 // Counts calls of operator new and lets it fail where a test wants it: a program that links this
 // has its own operator new.
 //
-//   int failures = ForEachAllocationFailure([] { … });    // first with the first allocation
-//   failing,
-//                                                         // then with the second, … then with none
+//   int failures = ForEachAllocationFailure(
+//       [&] { … },           // first with the first allocation failing, then with the second, …
+//       [&] { EXPECT_… });   // after each
 //
-// What the body checks after catching std::bad_alloc is its own matter; leaks are
-// AddressSanitizer's.
+// Leaks show in LiveBlocks(), and under AddressSanitizer.
 
 #ifndef DOVETAIL_CORE_TESTING_FAILING_NEW_H_
 #define DOVETAIL_CORE_TESTING_FAILING_NEW_H_
 
 #include <cstdint>
+#include <new>
 
 #include "dovetail/core/config.h"
 
@@ -32,14 +32,23 @@ class FailingNew {
   static bool failed();
 };
 
-// Calls body() with each of its allocations failing in turn, and at last with none. Returns how
-// many failed. The body catches std::bad_alloc itself and allocates the same each time.
-template <typename Body>
-int ForEachAllocationFailure(Body body) {
+// Calls body() with each of its allocations failing in turn, and at last with none; after each
+// call, check(), with allocation working again. Returns how many failed. The body allocates the
+// same each time, and may let std::bad_alloc through.
+template <typename Body, typename Check>
+int ForEachAllocationFailure(Body body, Check check) {
   for (int allowed = 0;; ++allowed) {
-    FailingNew scope(allowed);
-    body();
-    if (!FailingNew::failed()) return allowed;
+    bool failed;
+    {
+      FailingNew scope(allowed);
+      try {
+        body();
+      } catch (const std::bad_alloc&) {
+      }
+      failed = FailingNew::failed();
+    }
+    check();
+    if (!failed) return allowed;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -28,9 +29,11 @@ struct ExportBlock {
   int64_t small_dims[2 * Layout::kInlineRank];
 
   static ExportBlock* New(StorageRef storage, int rank) {
+    std::unique_ptr<int64_t[]> large_dims;
+    if (rank > Layout::kInlineRank) large_dims.reset(new int64_t[2 * rank]);
     auto* block = static_cast<ExportBlock*>(AllocateBlock<sizeof(ExportBlock)>());
     new (&block->storage) StorageRef(std::move(storage));
-    block->large_dims = rank > Layout::kInlineRank ? new int64_t[2 * rank] : nullptr;
+    block->large_dims = large_dims.release();
     return block;
   }
   int64_t* dims() { return large_dims != nullptr ? large_dims : small_dims; }
@@ -42,7 +45,7 @@ struct ExportBlock {
   }
 
   // The deleter of the managed struct, and the sign by which one of ours is known.
-  static void Delete(Managed* managed) { Free(FromManaged(managed)); }
+  static void Delete(Managed* managed) noexcept { Free(FromManaged(managed)); }
   static bool Owns(const Managed* managed) { return managed->deleter == &Delete; }
   static ExportBlock* FromManaged(Managed* managed) {
     return reinterpret_cast<ExportBlock*>(managed);

@@ -1,5 +1,6 @@
 #include "dovetail/interop/dlpack/import.h"
 
+#include <memory>
 #include <utility>
 
 #include "dovetail/interop/dlpack/export_block.h"
@@ -60,18 +61,20 @@ absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
 
 template <typename Managed>
 absl::StatusOr<Tensor> ImportOrDelete(Managed* managed) {
+  std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
   absl::StatusOr<Tensor> tensor{Tensor()};
-  if (absl::Status status = ImportDLPack(managed, &*tensor); !status.ok()) {
-    DLPackDeleter()(managed);
-    return status;
-  }
+  if (absl::Status status = ImportDLPack(managed, &*tensor); !status.ok()) return status;
+  (void)owner.release();
   return tensor;
 }
 
 }  // namespace
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
-  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) return s;
+  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
+    *tensor = Tensor();
+    return s;
+  }
   return Import(managed, managed->flags, tensor);
 }
 

@@ -1,0 +1,121 @@
+#include "dovetail/devices/cpu/backend.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/devices/cpu/allocator.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Stream kStream = Stream::Default(Device::Cpu());
+
+TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
+  CpuAllocator allocator;
+  for (size_t nbytes : {size_t{1}, size_t{255}, size_t{256}, size_t{257}, size_t{100000}}) {
+    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
+    ASSERT_TRUE(data.ok()) << data.status();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(*data) % 256, 0u) << nbytes;
+    std::memset(*data, 0xab, nbytes);
+    allocator.Deallocate(*data, nbytes, {});
+  }
+}
+
+TEST(CpuAllocator, NoBytesAreNoMemory) {
+  CpuAllocator allocator;
+  EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
+  allocator.Deallocate(nullptr, 0, {});
+}
+
+TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
+  CpuAllocator allocator;
+  for (size_t nbytes : {SIZE_MAX, size_t{1} << 63}) {
+    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
+    EXPECT_EQ(data.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(std::string(data.status().message()), HasSubstr(std::to_string(nbytes)));
+  }
+}
+
+class CpuBackendTest : public testing::Test {
+ protected:
+  std::unique_ptr<DeviceBackend> cpu = MakeCpuBackend();
+  static constexpr Device kSecond{DeviceType::kCpu, 1};
+};
+
+TEST_F(CpuBackendTest, ThereIsOneCpu) {
+  EXPECT_EQ(cpu->name(), "cpu");
+  EXPECT_EQ(*cpu->DeviceCount(), 1);
+  EXPECT_THAT(cpu->device_types(), ElementsAre(DeviceType::kCpu));
+  EXPECT_TRUE(cpu->GetAllocator(Device::Cpu(), MemoryKind::kDevice).ok());
+  EXPECT_EQ(cpu->GetAllocator(kSecond, MemoryKind::kDevice).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(cpu->CreateStream(kSecond).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(cpu->DecodeStream(kSecond, std::nullopt).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CpuBackendTest, PinnedAndManagedMemoryBelongToGpus) {
+  for (MemoryKind kind : {MemoryKind::kPinnedHost, MemoryKind::kManaged}) {
+    EXPECT_EQ(cpu->GetAllocator(Device::Cpu(), kind).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+// The array API standard: None only; -1 is accepted too, since it asks for nothing.
+TEST_F(CpuBackendTest, StreamCodesAreNoneAndMinusOne) {
+  EXPECT_TRUE(cpu->DecodeStream(Device::Cpu(), std::nullopt).ok());
+  EXPECT_FALSE(cpu->DecodeStream(Device::Cpu(), std::nullopt)->stream.has_value());
+  EXPECT_TRUE(cpu->DecodeStream(Device::Cpu(), -1).ok());
+  for (int64_t code : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{-2}, INT64_MAX}) {
+    EXPECT_EQ(cpu->DecodeStream(Device::Cpu(), code).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << code;
+  }
+  EXPECT_EQ(*cpu->EncodeStream(kStream), std::nullopt);
+}
+
+TEST_F(CpuBackendTest, WorkIsDoneWhenTheCallReturns) {
+  const Stream stream = *cpu->CreateStream(Device::Cpu());
+  const Event event = *cpu->Record(stream);
+  EXPECT_TRUE(*cpu->Query(event));
+  EXPECT_TRUE(cpu->Wait(stream, event).ok());
+  EXPECT_TRUE(cpu->Synchronize(stream).ok());
+}
+
+TEST_F(CpuBackendTest, MemoryThatTheHostCantReachIsNotCopied) {
+  int32_t value = 1;
+  const TensorView here{.data = &value, .dtype = kInt32};
+  const TensorView there{.data = &value, .device = Device::Cuda(0), .dtype = kInt32};
+  EXPECT_EQ(cpu->Copy(here, there, kStream).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cpu->Copy(there, here, kStream).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(CpuBackendTest, RegisteringTwiceIsRefused) {
+  Registry registry;
+  EXPECT_TRUE(RegisterCpuBackend(registry).ok());
+  EXPECT_EQ(RegisterCpuBackend(registry).code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(CpuBackendTest, TensorsAreMadeAndCopiedThroughIt) {
+  ScopedBackendOverride global(MakeCpuBackend());
+  const Tensor t = *Tensor::Empty({2, 3}, kInt64);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(t.raw_data()) % kAllocationAlignment, 0u);
+  for (int64_t i = 0; i < 6; ++i) (*t.data<int64_t>())[i] = i;
+  const Tensor y = *Contiguous(*t.Transpose(0, 1));
+  const int64_t* p = *y.data<int64_t>();
+  EXPECT_THAT(std::vector<int64_t>(p, p + 6), ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_EQ(Tensor::Empty({1}, kInt64, kSecond).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,136 @@
+// Random copies against the plainest one there is: NaiveCopy of core/testing, bit by bit.
+
+#include "dovetail/devices/cpu/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "dovetail/core/layout.h"
+#include "dovetail/core/testing/fake_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+
+using Dims = std::vector<int64_t>;
+using Bytes = std::vector<unsigned char>;
+
+// A layout without overlaps: the strides of a permuted dense tensor with gaps, each with a sign.
+// `repeat` also gives strides of 0. Returns the offsets of the lowest and highest element.
+struct RandomLayout {
+  Dims strides;
+  int64_t lowest = 0;
+  int64_t highest = 0;
+
+  RandomLayout(const Dims& shape, bool repeat, std::mt19937* random) : strides(shape.size()) {
+    Dims order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    if ((*random)() % 2 == 0) std::shuffle(order.begin(), order.end(), *random);
+    int64_t step = 1;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      step *= 1 + ((*random)() % 4 == 0 ? (*random)() % 3 : 0);
+      int64_t& stride = strides[*it];
+      stride = (*random)() % 4 == 0 ? -step : step;
+      if (repeat && (*random)() % 6 == 0) stride = 0;
+      if (shape[*it] == 1) stride = (*random)() % 2 == 0 ? INT64_MAX : INT64_MIN;
+      if (shape[*it] > 1) (stride < 0 ? lowest : highest) += (shape[*it] - 1) * stride;
+      step *= std::max<int64_t>(shape[*it], 1);
+    }
+  }
+};
+
+// Memory around a tensor, with an edge on both sides that no copy may touch.
+struct Buffer {
+  static constexpr int64_t kEdge = 16;
+  Bytes bytes;
+  TensorView view;
+
+  Buffer(const Dims& shape, const RandomLayout& layout, DType dtype, Packing packing,
+         int64_t misalignment, std::mt19937* random) {
+    const int64_t step = StepBits(dtype, packing);
+    const int64_t below = (-layout.lowest * step + 7) / 8;
+    const int64_t above = (layout.highest * step + step + 7) / 8;
+    bytes.resize(2 * kEdge + misalignment + below + above);
+    for (unsigned char& b : bytes) b = static_cast<unsigned char>((*random)());
+    view = {.data = bytes.data() + kEdge + misalignment + below,
+            .dtype = dtype,
+            .packing = packing,
+            .shape = shape,
+            .strides = layout.strides};
+  }
+};
+
+class StridedCopyProperty : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, StridedCopyProperty, testing::Range(0u, 8u));
+
+TEST_P(StridedCopyProperty, WritesTheSameBytesAsANaiveLoop) {
+  std::mt19937 random(GetParam());
+  std::vector<DType> types(std::begin(kAllDTypes), std::end(kAllDTypes));
+  types.push_back({TypeKind::kFloat, 32, 3});  // 12 bytes: no size of its own in the code
+  types.push_back({TypeKind::kFloat4E2M1Fn, 4, 2});
+  types.push_back({TypeKind::kFloat6E2M3Fn, 6, 2});
+  for (int round = 0; round < 1500; ++round) {
+    Dims shape;
+    for (unsigned rank = random() % 8; rank > 0; --rank) {
+      shape.push_back(random() % 25 == 0 ? 0 : 1 + random() % (shape.size() > 3 ? 2 : 5));
+    }
+    const DType dtype = types[random() % types.size()];
+    const RandomLayout to(shape, false, &random), from(shape, true, &random);
+    const auto packing = [&] { return random() % 3 == 0 ? Packing::kPadded : Packing::kPacked; };
+    // Packed elements that are written must not share bytes in ways that the layouts do not say.
+    Buffer dst(shape, to, dtype, packing(), random() % 4, &random);
+    Buffer src(shape, from, dtype, packing(), random() % 4, &random);
+    if (dtype.is_sub_byte() && src.view.packing == Packing::kPadded &&
+        dst.view.packing == Packing::kPadded) {
+      continue;  // whole bytes are copied, with what pads them
+    }
+    const Bytes before = dst.bytes;
+    StridedCopy(dst.view, src.view);
+    const Bytes got = dst.bytes;
+    dst.bytes = before;
+    NaiveCopy(dst.view, src.view);
+    if (dtype.is_sub_byte() && dst.view.packing == Packing::kPadded) {
+      continue;  // its padding is cleared: PaddingIsCleared looks at that
+    }
+    ASSERT_EQ(got, dst.bytes) << dtype << " shape " << ShapeToString(shape) << " from "
+                              << ShapeToString(from.strides) << " to " << ShapeToString(to.strides);
+  }
+}
+
+TEST(StridedCopy, PaddingIsCleared) {
+  const Dims shape = {3}, strides = {1};
+  unsigned char packed[2] = {0xba, 0xfd}, padded[3] = {0xff, 0xff, 0xff};
+  StridedCopy({.data = padded,
+               .dtype = kUInt4,
+               .packing = Packing::kPadded,
+               .shape = shape,
+               .strides = strides},
+              {.data = packed, .dtype = kUInt4, .shape = shape, .strides = strides});
+  EXPECT_THAT(padded, ElementsAre(0x0a, 0x0b, 0x0d));
+}
+
+TEST(StridedCopy, ARepeatedElementIsWrittenEverywhere) {
+  const Dims shape = {2, 3}, dense = {3, 1}, repeated = {0, 0};
+  const int32_t seven = 7;
+  int32_t out[6] = {};
+  StridedCopy(
+      {.data = out, .dtype = kInt32, .shape = shape, .strides = dense},
+      {.data = const_cast<int32_t*>(&seven), .dtype = kInt32, .shape = shape, .strides = repeated});
+  EXPECT_THAT(out, testing::Each(7));
+}
+
+TEST(StridedCopy, NoElementsTouchNothing) {
+  const Dims shape = {3, 0}, strides = {INT64_MAX, INT64_MIN};
+  StridedCopy({.data = nullptr, .dtype = kInt32, .shape = shape, .strides = strides},
+              {.data = nullptr, .dtype = kInt32, .shape = shape, .strides = strides});
+}
+
+}  // namespace
+}  // namespace dovetail

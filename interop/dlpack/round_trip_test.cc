@@ -1,0 +1,124 @@
+// What Dovetail exports and imports again: shared, not wrapped once more.
+
+#include <vector>
+
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/import.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+class RoundTrip : public testing::Test {
+ protected:
+  float data[6] = {};
+  int released = 0;
+
+  Tensor Make(Device device = Device::Cpu(), int64_t byte_offset = 0) {
+    return *Tensor::Make(
+        Storage::Adopt(data, sizeof data, device,
+                       {[](void* count) { ++*static_cast<int*>(count); }, &released}),
+        byte_offset, kFloat32, *Layout::Contiguous({2, 3}), {});
+  }
+};
+
+TEST_F(RoundTrip, OurOwnExportIsUnwrapped) {
+  {
+    const Tensor t = Make();
+    const Tensor row = *t.Select(0, 1);
+    const Tensor back = *FromDLPack(ToDLPack(row)->release());
+    EXPECT_EQ(back.storage(), t.storage());
+    EXPECT_EQ(back.byte_offset(), row.byte_offset());
+    EXPECT_EQ(back.layout(), row.layout());
+    EXPECT_EQ(t.storage()->use_count(), 3);
+    const Tensor legacy = *FromDLPack(ToDLPackLegacy(row)->release());
+    EXPECT_EQ(legacy.storage(), t.storage());
+  }
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(RoundTrip, AccessAndPackingSurvive) {
+  EXPECT_TRUE(FromDLPack(ToDLPack(Make().ReadOnly())->release())->is_read_only());
+  const Tensor padded = *Tensor::Make(Storage::Adopt(data, 6, Device::Cpu(), {}), 0, kInt4,
+                                      *Layout::Contiguous({6}), {.packing = Packing::kPadded});
+  EXPECT_EQ(FromDLPack(ToDLPack(padded)->release())->packing(), Packing::kPadded);
+}
+
+TEST_F(RoundTrip, OpaqueHandlesAndEmptyTensorsComeBack) {
+  const Tensor metal = Make({DeviceType::kMetal, 0}, 48);
+  const Tensor back = *FromDLPack(ToDLPack(metal)->release());
+  EXPECT_EQ(back.storage(), metal.storage());
+  EXPECT_EQ(back.byte_offset(), 48);
+  const Tensor t = Make();
+  const Tensor empty = *t.Slice(0, {.stop = 0});
+  EXPECT_EQ(FromDLPack(ToDLPack(empty)->release())->storage(), t.storage());
+}
+
+// Whoever has the struct may change it before it comes back: it is then taken for what it says.
+TEST_F(RoundTrip, AnEditThatStaysInsideOurMemoryIsFollowed) {
+  const Tensor t = Make();
+  DLManagedTensorVersioned* managed = ToDLPack(t)->release();
+  managed->dl_tensor.shape[0] = 1;
+  managed->dl_tensor.byte_offset = 12;
+  managed->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  const Tensor back = *FromDLPack(managed);
+  EXPECT_EQ(back.storage(), t.storage());
+  EXPECT_EQ(*back.data<const float>(), &data[3]);
+  EXPECT_TRUE(back.is_read_only());
+}
+
+TEST_F(RoundTrip, AnEditThatLeavesOurMemoryIsTakenAsForeign) {
+  float other[6] = {};
+  for (int edit = 0; edit < 4; ++edit) {
+    released = 0;
+    {
+      DLManagedTensorVersioned* managed = ToDLPack(Make())->release();
+      DLTensor& d = managed->dl_tensor;
+      if (edit == 0) d.data = other;
+      if (edit == 1) d.shape[0] = 3;
+      if (edit == 2) d.byte_offset = 4;
+      if (edit == 3) d.device = {kDLCUDA, 0};
+      const Tensor back = *FromDLPack(managed);
+      EXPECT_NE(back.storage()->data(), nullptr);
+      EXPECT_EQ(back.storage()->use_count(), 1);
+      EXPECT_EQ(back.device().type, edit == 3 ? DeviceType::kCuda : DeviceType::kCpu);
+      if (edit == 0) {
+        EXPECT_EQ(*back.data<float>(), other);
+      }
+      EXPECT_EQ(released, 0) << edit;
+    }
+    EXPECT_EQ(released, 1) << edit;
+  }
+}
+
+TEST_F(RoundTrip, AnEditThatIsNotValidIsRefusedAndReleased) {
+  DLManagedTensorVersioned* managed = ToDLPack(Make())->release();
+  managed->dl_tensor.ndim = 65;
+  EXPECT_FALSE(FromDLPack(managed).ok());
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(RoundTrip, ManyTripsAddNoLayers) {
+  Tensor t = Make();
+  for (int i = 0; i < 1000; ++i) t = *FromDLPack(ToDLPack(t)->release());
+  EXPECT_EQ(t.storage()->use_count(), 1);
+  EXPECT_EQ(*t.data<float>(), data);
+  t = Tensor();
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(RoundTrip, EveryTypeAndRankSurvives) {
+  alignas(16) static char bytes[16 * 16];
+  for (DType dtype : kAllDTypes) {
+    for (int rank : {0, 1, 6, 7, 64}) {
+      const Tensor t = *Tensor::Make(Storage::Adopt(bytes, sizeof bytes, Device::Cpu(), {}), 0,
+                                     dtype, *Layout::Contiguous(std::vector<int64_t>(rank, 1)), {});
+      const Tensor back = *FromDLPack(ToDLPack(t)->release());
+      EXPECT_EQ(back.dtype(), dtype);
+      EXPECT_EQ(back.layout(), t.layout());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,61 @@
+// A managed tensor as another library would hand it out, for tests: 2 x 3 float32 on the CPU, every
+// field open to change, and a count of how often the deleter ran.
+//
+//   Foreign<DLManagedTensorVersioned> f;
+//   f.tensor().ndim = -1;
+//   … FromDLPack(&f.managed) … EXPECT_EQ(f.deleted, 1);
+//
+// It outlives what is imported from it, so that a second call of the deleter is counted, not a
+// crash.
+
+#ifndef DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_
+#define DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+template <typename Managed>
+struct Foreign {
+  static constexpr bool kVersioned = std::is_same_v<Managed, DLManagedTensorVersioned>;
+
+  alignas(64) float data[6] = {0, 1, 2, 3, 4, 5};
+  int64_t shape[2] = {2, 3};
+  int64_t strides[2] = {3, 1};
+  std::atomic<int> deleted{0};
+  std::thread::id deleted_on;
+  Managed managed = {};
+
+  Foreign() {
+    if constexpr (kVersioned) {
+      managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    }
+    managed.manager_ctx = this;
+    managed.deleter = [](Managed* self) {
+      auto* foreign = static_cast<Foreign*>(self->manager_ctx);
+      foreign->deleted_on = std::this_thread::get_id();
+      ++foreign->deleted;
+    };
+    tensor() = {.data = data,
+                .device = {kDLCPU, 0},
+                .ndim = 2,
+                .dtype = {kDLFloat, 32, 1},
+                .shape = shape,
+                .strides = strides,
+                .byte_offset = 0};
+  }
+  Foreign(const Foreign&) = delete;
+  Foreign& operator=(const Foreign&) = delete;
+
+  DLTensor& tensor() { return managed.dl_tensor; }
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_
