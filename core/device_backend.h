@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
@@ -68,6 +69,12 @@ class DeviceBackend {
   virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
   // Later work of `stream` starts only after `event`. The host does not wait.
   virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
+  // The same for an event that somebody else recorded: `event` is the address of the vendor's handle
+  // (a cudaEvent_t*, a hipEvent_t*), read during the call alone. Unimplemented where there are none.
+  virtual absl::Status WaitForeign(const Stream&, const void* /*event*/) {
+    return absl::UnimplementedError(
+        absl::StrCat("The backend ", name(), " can't wait for events of other libraries."));
+  }
   // Whether `event` has happened.
   virtual absl::StatusOr<bool> Query(const Event& event) = 0;
   // The host waits for the work that `stream` holds.

@@ -1,0 +1,35 @@
+// Arrow's device types and Device: one table, both directions.
+//
+//   absl::StatusOr<Device> d = DeviceFromArrow(2, 1);      // cuda:1
+//   absl::StatusOr<ArrowDeviceId> a = ArrowFromDevice(d);  // {2, 1}
+//
+// Arrow's numbers are DLPack's by its specification, which is proved below, as far as its list goes;
+// later devices of DLPack are none of Arrow's. Source:
+// arrow.apache.org/docs/format/CDeviceDataInterface.html. Any thread.
+
+#ifndef DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_
+#define DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/interop/arrow/c_data.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct ArrowDeviceId {
+  ArrowDeviceType type;
+  int64_t id;
+};
+
+// InvalidArgument for a type that is not in Arrow's list and for an id that no device has.
+absl::StatusOr<Device> DeviceFromArrow(ArrowDeviceType type, int64_t id);
+
+// The id is -1 where there is nothing to tell apart. InvalidArgument for a type that Arrow lacks.
+absl::StatusOr<ArrowDeviceId> ArrowFromDevice(Device device);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_

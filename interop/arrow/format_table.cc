@@ -1,0 +1,80 @@
+#include "dovetail/interop/arrow/format_table.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+struct ArrowFormat {
+  const char* format;
+  DType dtype;
+};
+
+constexpr ArrowFormat kFormats[] = {
+    {"c", kInt8},   {"C", kUInt8},  {"s", kInt16},   {"S", kUInt16},  {"i", kInt32},  {"I", kUInt32},
+    {"l", kInt64},  {"L", kUInt64}, {"e", kFloat16}, {"f", kFloat32}, {"g", kFloat64},
+};
+
+constexpr bool EachStandsOnce() {
+  for (const ArrowFormat& a : kFormats) {
+    for (const ArrowFormat& b : kFormats) {
+      if (&a != &b && (*a.format == *b.format || a.dtype == b.dtype)) return false;
+    }
+  }
+  return true;
+}
+static_assert(EachStandsOnce());
+
+// What other formats begin with, longer beginnings first, and what to tell about them.
+struct Refusal {
+  std::string_view beginning;
+  std::string_view advice;
+};
+constexpr Refusal kRefusals[] = {
+    {"+", "is nested; pass one of its children, as with pyarrow's a.field(i) or a.flatten()"},
+    {"td", "holds dates; view them as integers first, as with pyarrow's a.view(pa.int64())"},
+    {"t", "holds times; view them as integers first, as with pyarrow's a.view(pa.int64())"},
+    {"d:", "holds decimals; cast to float64 first"},
+    {"w:", "holds bytes of a fixed size; only numbers can be shared"},
+    {"b", "holds booleans as single bits; cast to uint8 first, as with pyarrow's "
+          "a.cast(pa.uint8())"},
+    {"n", "holds nothing but nulls"},
+    {"u", "holds text; only numbers can be shared"},
+    {"U", "holds text; only numbers can be shared"},
+    {"z", "holds byte strings; only numbers can be shared"},
+    {"Z", "holds byte strings; only numbers can be shared"},
+    {"v", "holds text or byte strings; only numbers can be shared"},
+};
+
+absl::Status Error(std::string_view format, std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("The Arrow format \"", format, "\" ", what, "."));
+}
+
+}  // namespace
+
+absl::StatusOr<DType> DTypeFromArrow(std::string_view format) {
+  for (const ArrowFormat& f : kFormats) {
+    if (format == f.format) return f.dtype;
+  }
+  for (const Refusal& r : kRefusals) {
+    if (absl::StartsWith(format, r.beginning)) return Error(format, r.advice);
+  }
+  return Error(format, "is unknown");
+}
+
+absl::StatusOr<const char*> ArrowFromDType(DType dtype) {
+  for (const ArrowFormat& f : kFormats) {
+    if (dtype == f.dtype) return f.format;
+  }
+  if (dtype == kBool) {
+    return absl::InvalidArgumentError(
+        "Arrow holds booleans as single bits, and tensors as bytes; convert to uint8 first.");
+  }
+  return absl::InvalidArgumentError(absl::StrCat("Arrow has no arrays of ", dtype.ToString(),
+                                                 "; convert to a type that it has, or exchange "
+                                                 "over DLPack."));
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

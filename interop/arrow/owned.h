@@ -1,0 +1,37 @@
+// Sole ownership of an ArrowSchema or an ArrowArray.
+//
+//   OwnedArrow<ArrowArray> array(given);      // moved: `given` is marked as released
+//   array->length
+//
+// Destroying one calls `release`, once, where there is something to release. Any thread.
+
+#ifndef DOVETAIL_INTEROP_ARROW_OWNED_H_
+#define DOVETAIL_INTEROP_ARROW_OWNED_H_
+
+#include "dovetail/core/config.h"
+#include "dovetail/interop/arrow/c_data.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+template <typename Struct>
+class OwnedArrow {
+ public:
+  OwnedArrow() noexcept : value_{} {}
+  explicit OwnedArrow(Struct* from) noexcept : value_(*from) { from->release = nullptr; }
+  OwnedArrow(OwnedArrow&& other) noexcept : OwnedArrow(&other.value_) {}
+  ~OwnedArrow() {
+    if (value_.release != nullptr) value_.release(&value_);
+  }
+
+  // To be filled in by an exporter; empty until then.
+  Struct* get() { return &value_; }
+  const Struct& operator*() const { return value_; }
+  const Struct* operator->() const { return &value_; }
+
+ private:
+  Struct value_;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_INTEROP_ARROW_OWNED_H_
