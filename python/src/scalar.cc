@@ -141,7 +141,7 @@ bool CheckHasNumbers(DType dtype) {
 bool CheckHostAccess(const Tensor& tensor) {
   if (IsHostAccessible(tensor.device().type)) return true;
   RaiseExchange(absl::StrCat("The host can't reach memory on ", tensor.device().ToString(),
-                             "; copy the tensor first, as in t.to(\"cpu\")."));
+                             "; copy it first, as in dovetail.from_dlpack(t, device=\"cpu\")."));
   return false;
 }
 

@@ -1,0 +1,135 @@
+"""The stubs: they say what the module has, and programs that use it pass mypy."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import dovetail as dt
+
+# Other libraries' own types are not looked into.
+CONFIG = """
+[mypy]
+strict = True
+[mypy-jax.*,ml_dtypes.*,numpy.*,paddle.*,pyarrow.*,torch.*,tvm_ffi.*]
+follow_imports = skip
+ignore_missing_imports = True
+"""
+
+# What stubtest finds, and why it is as it should be.
+ALLOWED = {
+    "dovetail.__all__": "the star import in the stub says the same",
+    "dovetail._core.DType": "its metaclass is nanobind's",
+    "dovetail._core.DType.__init__": "it has none and says so when called",
+    "dovetail._core.Device": "its metaclass is nanobind's",
+    "dovetail._core.Tensor.__buffer__": "a slot before Python 3.12",
+    "dovetail._core.backends": "a function of nanobind's",
+    "dovetail._core.dtype": "a function of nanobind's",
+}
+
+PROGRAM = """
+import array
+import copy
+import pickle
+from typing import assert_type
+
+import dovetail as dt
+from dovetail.utils import dlpack
+
+t = dt.tensor([[1, 2], [3, 4]], dtype=dt.float32, device="cpu")
+assert_type(t, dt.Tensor)
+assert_type(t[0, ..., None, ::-1], dt.Tensor)
+assert_type(t.shape, tuple[int, ...])
+assert_type(t.dtype, dt.DType)
+assert_type([row for row in t], list[dt.Tensor])
+assert_type(dt.float32, dt.DType)
+assert_type(t.dtype == dt.bool, bool)
+assert_type(t.readonly, bool)
+t[0] = 1
+t[1:] = [1.5, 2]
+t[:, 0] = dt.zeros(2)
+dt.frombuffer(array.array("i", [1]), dtype=int, count=-1, offset=0)
+dt.frombuffer(b"abcd", dtype="int32", requires_grad=False)
+dt.empty(2, 3), dt.empty((2, 3), dtype=dt.int8), dt.zeros(2, device=dt.Device("cuda:0"))
+dt.full((2, 3), 1.5), dt.full(2, True, device=(1, 0)), dt.arange(3), dt.arange(0, 1, 0.5)
+dt.to_tensor([1.5], None, "cpu", False)
+dt.from_dlpack(t, device="cpu", copy=True)
+dlpack.from_dlpack(dlpack.to_dlpack(t))
+t.permute(1, 0).reshape(4).reshape((2, 2)).transpose(0, 1).T.contiguous().copy()
+float(t[0, 0]), int(t[0, 0]), bool(t[0, 0]), complex(t[0, 0]), memoryview(t), bytes(t), len(t)
+copy.deepcopy(t), pickle.dumps(t)
+assert_type(t.requires_grad_(True).detach(), dt.Tensor)
+try:
+    memoryview(t)
+except dt.ExchangeError as e:
+    print(e)
+"""
+
+WRONG = [
+    "dt.tensor([1], float)",
+    "dt.frombuffer(b'a')",
+    "dt.frombuffer([1], dtype=dt.int8)",
+    "dt.zeros('a')",
+    "dt.zeros(2)['a']",
+    "dt.zeros(2)[[0]]",
+    "dt.zeros(2).shape[0].x",
+    "dt.from_dlpack(3)",
+    "dt.float32 + 1",
+    "dt.Tensor.nothing",
+]
+
+
+def run(tmp_path, *arguments):
+    """What a Python program prints that sees this package and its stubs."""
+    config = tmp_path / "mypy.ini"
+    config.write_text(CONFIG)
+    environment = dict(
+        os.environ,
+        PYTHONPATH=os.pathsep.join(filter(None, sys.path)),
+        MYPYPATH=str(pathlib.Path(dt.__file__).parent.parent),
+        MYPY_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    arguments = [str(config) if a == "CONFIG" else a for a in arguments]
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    )
+    return result.stdout + result.stderr
+
+
+def test_the_stubs_say_what_the_module_has(tmp_path):
+    output = run(tmp_path, "mypy.stubtest", "dovetail", "--concise", "--mypy-config-file", "CONFIG")
+    found = {line.split(" ")[0] for line in output.splitlines() if line.startswith("dovetail")}
+    assert found <= set(ALLOWED), output
+    assert "dovetail._core.backends" in found, output  # it has run
+
+
+def test_a_program_that_uses_everything_passes_strict_mypy(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    output = run(tmp_path, "mypy", "--config-file", "CONFIG", "program.py")
+    assert output.startswith("Success"), output
+
+
+def test_wrong_calls_are_found(tmp_path):
+    lines = ["import dovetail as dt", *WRONG]
+    (tmp_path / "wrong.py").write_text("\n".join(lines))
+    output = run(tmp_path, "mypy", "--config-file", "CONFIG", "wrong.py")
+    for number, line in enumerate(lines[1:], 2):
+        assert f"wrong.py:{number}:" in output, (line, output)
+
+
+def test_the_package_is_marked_as_typed():
+    assert (pathlib.Path(dt.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("name", dt.__all__)
+def test_every_public_name_is_in_the_stubs(name):
+    stubs = (pathlib.Path(dt.__file__).parent / "_core.pyi").read_text()
+    assert (
+        name == "utils" or f"{name}:" in stubs or f" {name}(" in stubs or f"class {name}:" in stubs
+    )
