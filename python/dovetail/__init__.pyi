@@ -1,3 +1,3 @@
 from dovetail import utils as utils
-from dovetail._core import *
+from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__ as __version__

@@ -1,4 +1,4 @@
-"""Types of the extension module, which dovetail exports whole; checked against it by mypy.stubtest."""
+"""The extension module, which dovetail exports whole; checked against it by mypy.stubtest."""
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence

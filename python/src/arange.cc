@@ -90,8 +90,7 @@ PyObject* Arange(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* k
     return nullptr;
   }
   Number start, stop, step{true, 1, 1.0};
-  if ((IsGiven(v[0]) && !ParseNumber(v[0], "start", &start)) ||
-      !ParseNumber(v[1], "stop", &stop) ||
+  if ((IsGiven(v[0]) && !ParseNumber(v[0], "start", &start)) || !ParseNumber(v[1], "stop", &stop) ||
       (IsGiven(v[2]) && !ParseNumber(v[2], "step", &step))) {
     return nullptr;
   }

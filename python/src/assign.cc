@@ -99,7 +99,8 @@ bool AssignExchanged(const Target& to, PyObject* value) {
   Raise(PyExc_ValueError,
         absl::StrCat("The value is ", from.dtype().ToString(), " and the tensor is ", name,
                      "; types are not converted on assignment. Convert it first, as in "
-                     "dovetail.tensor(value, dtype=dovetail.", name, ")."));
+                     "dovetail.tensor(value, dtype=dovetail.",
+                     name, ")."));
   return false;
 }
 

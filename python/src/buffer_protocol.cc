@@ -98,8 +98,9 @@ int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
   const Layout& layout = tensor.layout();
   if (!MayBeShared(self)) return -1;
   if (Asks(flags, PyBUF_WRITABLE) && tensor.is_read_only()) {
-    RaiseExchange("The tensor is read-only and a writable buffer was asked for; copy it first, as in "
-                  "t.copy().");
+    RaiseExchange(
+        "The tensor is read-only and a writable buffer was asked for; copy it first, as in "
+        "t.copy().");
     return -1;
   }
   if (!OrderSuits(layout, flags)) {

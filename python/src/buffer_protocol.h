@@ -3,10 +3,10 @@
 //   memoryview(dt.arange(6).reshape(2, 3))[1, 2]          # 5
 //
 // A buffer shares the tensor's memory and keeps it alive; shape and strides are the tensor's own.
-// ExchangeError (a BufferError) for memory that the host can't reach, tensors that require gradient,
-// a writable request to a read-only tensor, a consumer that takes no strides where they matter, and
-// types that the protocol has no format for, which consumers of plain bytes may have. Source:
-// docs.python.org/3/c-api/buffer.html.
+// ExchangeError (a BufferError) for memory that the host can't reach, tensors that require
+// gradient, a writable request to a read-only tensor, a consumer that takes no strides where they
+// matter, and types that the protocol has no format for, which consumers of plain bytes may have.
+// Source: docs.python.org/3/c-api/buffer.html.
 
 #ifndef DOVETAIL_PYTHON_SRC_BUFFER_PROTOCOL_H_
 #define DOVETAIL_PYTHON_SRC_BUFFER_PROTOCOL_H_

@@ -115,8 +115,8 @@ PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   Dims shape;
   Placement wanted;
   if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
-  return WrapTensor(Tensor::Empty(shape, wanted.dtype_or(kFloat32),
-                                  wanted.device.value_or(Device::Cpu())));
+  return WrapTensor(
+      Tensor::Empty(shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu())));
 }
 
 PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {

@@ -21,8 +21,10 @@ namespace {
 // The buffer as one run of bytes; nullptr with an error set.
 std::unique_ptr<HeldBuffer> GetBytes(PyObject* object) {
   if (!PyObject_CheckBuffer(object)) {
-    PyErr_Format(PyExc_ValueError, "frombuffer() needs an object with the buffer protocol; %.200s "
-                 "has none", Py_TYPE(object)->tp_name);
+    PyErr_Format(PyExc_ValueError,
+                 "frombuffer() needs an object with the buffer protocol; %.200s "
+                 "has none",
+                 Py_TYPE(object)->tp_name);
     return nullptr;
   }
   auto held = std::make_unique<HeldBuffer>();
@@ -94,14 +96,13 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   const int64_t nbytes = held->view.len;
   const Access access = held->view.readonly ? Access::kReadOnly : Access::kReadWrite;
   // From here on the storage releases the buffer, on errors too.
-  StorageRef storage =
-      Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(std::move(held)));
+  StorageRef storage = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(std::move(held)));
   absl::StatusOr<int64_t> elements = CountElements(nbytes, dtype, count, offset);
   if (!elements.ok()) return RaiseStatus(elements.status());
   absl::StatusOr<Layout> layout = Layout::Contiguous({*elements});
   if (!layout.ok()) return RaiseStatus(layout.status());
-  nb::object result = nb::steal(WrapTensor(Tensor::Make(
-      std::move(storage), offset, dtype, *std::move(layout), {.access = access})));
+  nb::object result = nb::steal(WrapTensor(
+      Tensor::Make(std::move(storage), offset, dtype, *std::move(layout), {.access = access})));
   if (!result.is_valid()) return nullptr;
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();

@@ -1,5 +1,5 @@
-// frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): the bytes of an object with
-// the buffer protocol as a 1-D tensor.
+// frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): the bytes of an object
+// with the buffer protocol as a 1-D tensor.
 //
 //   t = dt.frombuffer(array.array("i", [1, 2, 3]), dtype=dt.int32)
 //
@@ -9,8 +9,8 @@
 // raises BufferError meanwhile. Elements that share bytes are read packed, lowest bits first.
 //
 // ValueError for an object without the protocol or whose bytes do not lie in one run, an empty
-// buffer, a count of 0 or beyond the end, an offset outside of the buffer, bytes left over where all
-// are taken, and requires_grad where the type has none.
+// buffer, a count of 0 or beyond the end, an offset outside of the buffer, bytes left over where
+// all are taken, and requires_grad where the type has none.
 
 #ifndef DOVETAIL_PYTHON_SRC_FROMBUFFER_H_
 #define DOVETAIL_PYTHON_SRC_FROMBUFFER_H_

@@ -17,8 +17,9 @@ namespace dovetail::python {
 
 using IndexItems = absl::InlinedVector<IndexItem, 4>;
 
-// Ints, slices, Ellipsis, None, or a tuple of them; TypeError otherwise, IndexError for more than one
-// Ellipsis. Whether the indices are in range is core's to find out. False with an error set; needs the GIL.
+// Ints, slices, Ellipsis, None, or a tuple of them; TypeError otherwise, IndexError for more than
+// one Ellipsis. Whether the indices are in range is core's to find out. False with an error set;
+// needs the GIL.
 bool ParseIndexKey(PyObject* key, IndexItems* items);
 
 }  // namespace dovetail::python

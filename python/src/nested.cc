@@ -32,10 +32,11 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
   }
   if (own.is_valid()) return ParseDType(own.ptr(), dtype);
   if (std::holds_alternative<uint64_t>(value)) {
-    PyErr_Format(PyExc_OverflowError,
-                 "%R does not fit int64, which Python's ints become; give dtype=dovetail.uint64, or "
-                 "a floating-point type",
-                 number);
+    PyErr_Format(
+        PyExc_OverflowError,
+        "%R does not fit int64, which Python's ints become; give dtype=dovetail.uint64, or "
+        "a floating-point type",
+        number);
     return false;
   }
   constexpr DType kByAlternative[] = {kBool, kInt64, kUInt64, kFloat32, kComplex64};
@@ -72,8 +73,8 @@ class Collector {
  private:
   bool AddNumber(PyObject* x) {
     if (!CheckLeaf(path_.size())) return false;
-    const bool to_float = wanted_ != nullptr && wanted_->kind != TypeKind::kInt &&
-                          wanted_->kind != TypeKind::kUInt;
+    const bool to_float =
+        wanted_ != nullptr && wanted_->kind != TypeKind::kInt && wanted_->kind != TypeKind::kUInt;
     ElementValue value;
     if (!ValueFromPython(x, to_float, &value)) return false;
     if (wanted_ == nullptr) {
@@ -137,8 +138,7 @@ class Collector {
   bool CheckLength(size_t depth, int64_t size) {
     if (depth < shape_.size()) {
       return shape_[depth] == size ||
-             Ragged(absl::StrCat("the length is ", size, " where ", shape_[depth],
-                                 " is expected"));
+             Ragged(absl::StrCat("the length is ", size, " where ", shape_[depth], " is expected"));
     }
     if (has_leaf_) return Ragged("there is a sequence where a number is expected");
     if (depth == Layout::kMaxRank) {

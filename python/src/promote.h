@@ -3,8 +3,8 @@
 //   absl::StatusOr<DType> t = Promote(kInt64, kFloat16);        // kFloat16, as in torch
 //
 // torch's rules (torch.promote_types): a higher category of number wins, of bool, integer, float
-// and complex; within one the wider type, which for a signed and an unsigned integer is a signed one
-// that holds both. Any thread.
+// and complex; within one the wider type, which for a signed and an unsigned integer is a signed
+// one that holds both. Any thread.
 
 #ifndef DOVETAIL_PYTHON_SRC_PROMOTE_H_
 #define DOVETAIL_PYTHON_SRC_PROMOTE_H_

@@ -132,9 +132,8 @@ PyObject* RefusalType(DType dtype, const ElementValue& value) {
 
 bool CheckHasNumbers(DType dtype) {
   if (dtype.lanes == 1) return true;
-  Raise(PyExc_TypeError,
-        absl::StrCat("An element of ", dtype.ToString(), " is a vector of ", dtype.lanes,
-                     " lanes and no single number."));
+  Raise(PyExc_TypeError, absl::StrCat("An element of ", dtype.ToString(), " is a vector of ",
+                                      dtype.lanes, " lanes and no single number."));
   return false;
 }
 
