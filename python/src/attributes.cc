@@ -2,6 +2,7 @@
 
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/array_interface_out.h"
+#include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/view_methods.h"
@@ -56,6 +57,8 @@ PyGetSetDef tensor_attributes[] = {
     {"T", &Guard<&Transposed, PyObject*, void*>, nullptr, "A view with the dimensions in reverse order.", nullptr},
     {"__array_interface__", &Guard<&TensorArrayInterface, PyObject*, void*>, nullptr,
      "NumPy's array interface, version 3.", nullptr},
+    {"__cuda_array_interface__", &Guard<&TensorCudaArrayInterface, PyObject*, void*>, nullptr,
+     "The CUDA Array Interface, version 3; absent unless the memory is a GPU's.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 

@@ -5,8 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/array_interface_in.h"
 #include "dovetail/python/src/buffer_in.h"
 #include "dovetail/python/src/capsule.h"
+#include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_in.h"
@@ -100,14 +102,18 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 }
 
 bool IsExchangeable(PyObject* x) {
-  return IsTensor(x) || PyObject_CheckBuffer(x) || HasDLPack(x);
+  return IsTensor(x) || PyObject_CheckBuffer(x) || HasDLPack(x) || HasArrayInterface(x) ||
+         HasCudaArrayInterface(x);
 }
 
 PyObject* ImportObject(PyObject* x) {
   return WrapImported([&](Tensor* tensor) {
     const ExchangeResult fast = ImportFast(x, tensor);
     if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
-    return HasDLPack(x) ? Import(x, {}, tensor) : ImportBuffer(x, tensor);
+    if (HasDLPack(x)) return Import(x, {}, tensor);
+    if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);
+    return HasArrayInterface(x) ? ImportByArrayInterface(x, tensor)
+                                : ImportByCudaArrayInterface(x, tensor);
   });
 }
 

@@ -1,6 +1,6 @@
 // DLPack in: `from_dlpack(x, /, *, device=None, copy=None)`.
 //
-//   PyObject* t = ImportObject(x);          // any object with __dlpack__, or with a buffer
+//   PyObject* t = ImportObject(x);          // any object with __dlpack__, a buffer, …
 //
 // Sources: the array API standard's from_dlpack and DLPack's Python specification. All functions
 // need the GIL and return nullptr (false) with an error set.
@@ -22,10 +22,11 @@ namespace dovetail::python {
 PyObject* FromDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames);
 
-// A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer.
+// A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer, its
+// __array_interface__ or its __cuda_array_interface__.
 PyObject* ImportObject(PyObject* x);
 
-// Whether `x` has __dlpack__ or a buffer.
+// Whether `x` has one of these.
 bool IsExchangeable(PyObject* x);
 
 // What a consumer asks for.

@@ -7,8 +7,11 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
 #include "dovetail/devices/register_default.h"
+#include "dovetail/python/src/array_interface_in.h"
+#include "dovetail/python/src/arrow_in.h"
 #include "dovetail/python/src/backends.h"
 #include "dovetail/python/src/convert.h"
+#include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/device_class.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/dlpack_out.h"
@@ -57,6 +60,22 @@ PyMethodDef functions[] = {
         "register_converter",
         "register_converter(type, from_tensor)\n\n"
         "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor."),
+    OneArgument<&FromArrowFunction>(
+        "from_arrow",
+        "from_arrow(x, /) -> Tensor\n\n"
+        "A read-only tensor that shares the memory of an Arrow array: one dimension of numbers\n"
+        "without nulls, from an object with __arrow_c_device_array__ or __arrow_c_array__.\n\n"
+        "Raises ExchangeError for what can't be a tensor, AttributeError for an x without the\n"
+        "protocol."),
+    OneArgument<&FromArrayInterface>(
+        "from_array_interface",
+        "from_array_interface(x, /) -> Tensor\n\n"
+        "A tensor that shares the memory of an object with __array_interface__."),
+    OneArgument<&FromCudaArrayInterface>(
+        "from_cuda_array_interface",
+        "from_cuda_array_interface(x, /) -> Tensor\n\n"
+        "A tensor that shares the memory of an object with __cuda_array_interface__. Without a\n"
+        "CUDA backend, which could tell the device, it is on cuda:0."),
     FastKeywords<&FromBuffer>(
         "frombuffer",
         "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"

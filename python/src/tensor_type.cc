@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "dovetail/python/src/arrow_out.h"
 #include "dovetail/python/src/attributes.h"
 #include "dovetail/python/src/buffer_protocol.h"
 #include "dovetail/python/src/dlpack_out.h"
@@ -57,6 +58,14 @@ PyMethodDef methods[] = {
     NoArguments<&TensorDLPackDevice>(
         "__dlpack_device__",
         "__dlpack_device__() -> (int, int)\n\nDLPack's device type and index."),
+    FastKeywords<&TensorArrowArray>(
+        "__arrow_c_array__",
+        "__arrow_c_array__(requested_schema=None) -> (capsule, capsule)\n\n"
+        "The tensor as an Arrow schema and array that share its memory (PyCapsule interface)."),
+    FastKeywords<&TensorArrowDeviceArray>(
+        "__arrow_c_device_array__",
+        "__arrow_c_device_array__(requested_schema=None, **kwargs) -> (capsule, capsule)\n\n"
+        "The same for memory on any device."),
     NoArguments<&TensorToList>("tolist", "tolist() -> list\n\nThe elements as nested lists."),
     NoArguments<&TensorItemMethod>("item", "item() -> number\n\nThe only element."),
     NoArguments<&NumPyMethod>("numpy",

@@ -1,0 +1,69 @@
+#include "dovetail/python/src/cuda_array.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/interop/cuda_array/export.h"
+#include "dovetail/interop/cuda_array/import.h"
+#include "dovetail/python/src/array_fields.h"
+#include "dovetail/python/src/array_interface_out.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/find_attribute.h"
+#include "dovetail/python/src/owner.h"
+#include "dovetail/python/src/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+constexpr char kAttribute[] = "__cuda_array_interface__";
+
+}  // namespace
+
+bool HasCudaArrayInterface(PyObject* x) {
+  nb::object attribute;
+  if (!FindAttribute(x, kAttribute, &attribute)) PyErr_Clear();
+  return attribute.is_valid();
+}
+
+bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor) {
+  ArrayFields fields;
+  CudaArrayDescription array;
+  std::optional<int64_t> version;
+  if (!fields.Read(x, kAttribute) || !fields.DescribeAddress(&array.array) ||
+      !fields.FindInt("version", &version) || !fields.FindInt("stream", &array.stream)) {
+    return false;
+  }
+  if (!version) return fields.Refuse("it has no entry \"version\"");
+  array.version = *version;
+  absl::Status status = ImportCudaArray(array, ReleaseObject(Py_NewRef(x)), tensor);
+  return status.ok() || (RaiseExchange(status), false);
+}
+
+PyObject* FromCudaArrayInterface(PyObject*, PyObject* x) {
+  Tensor tensor;
+  return ImportByCudaArrayInterface(x, &tensor) ? WrapTensor(std::move(tensor)) : nullptr;
+}
+
+PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
+  const Tensor& tensor = AsTensor(self);
+  absl::StatusOr<CudaArrayExport> out = ExportCudaArray(tensor);
+  if (absl::IsInvalidArgument(out.status())) {
+    return Raise(PyExc_AttributeError,
+                 absl::StrCat(kAttribute, " is absent: ", out.status().message()));
+  }
+  if (!out.ok()) return RaiseExchange(out.status());
+  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  nb::object dict = nb::steal(ArrayInterfaceDict(tensor, out->typestr, out->data));
+  nb::object stream = out->stream ? nb::steal(PyLong_FromLongLong(*out->stream)) : nb::none();
+  if (!dict.is_valid() || !stream.is_valid() ||
+      PyDict_SetItemString(dict.ptr(), "stream", stream.ptr()) != 0) {
+    return nullptr;
+  }
+  return dict.release().ptr();
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,35 @@
+// The CUDA Array Interface, both ways: t.__cuda_array_interface__, and objects that have it.
+//
+//   dt.from_cuda_array_interface(x)          // shares the memory of x
+//
+// No copy. On import the object is kept alive until the memory is no longer used; on export whoever
+// takes the address out of the dict keeps the tensor alive. The rules of streams and devices stand
+// in interop/cuda_array. Source: numba.readthedocs.io, "CUDA Array Interface (Version 3)".
+// Everything needs the GIL.
+
+#ifndef DOVETAIL_PYTHON_SRC_CUDA_ARRAY_H_
+#define DOVETAIL_PYTHON_SRC_CUDA_ARRAY_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+bool HasCudaArrayInterface(PyObject* x);
+
+// False with an error set: AttributeError for an object without the attribute, ExchangeError for what
+// can't be shared.
+bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor);
+
+// from_cuda_array_interface(x, /)
+PyObject* FromCudaArrayInterface(PyObject* module, PyObject* x);
+
+// The attribute, a dict of version 3. AttributeError, so that it reads as absent, for tensors that are
+// not on a GPU of CUDA or ROCm and for types that have no type string; ExchangeError for one that
+// requires gradient.
+PyObject* TensorCudaArrayInterface(PyObject* self, void* closure);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_SRC_CUDA_ARRAY_H_
