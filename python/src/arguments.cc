@@ -73,6 +73,10 @@ bool ParseOptionalBool(PyObject* value, const char* name, std::optional<bool>* r
 }
 
 bool ParseInt(PyObject* value, int64_t* result) {
+  if (PyLong_CheckExact(value)) {
+    *result = PyLong_AsLongLong(value);
+    return *result != -1 || !PyErr_Occurred();
+  }
   nb::object index = nb::steal(PyNumber_Index(value));
   if (!index.is_valid()) return false;
   *result = PyLong_AsLongLong(index.ptr());

@@ -1,10 +1,14 @@
 #include "dovetail/python/src/capsule.h"
 
+#include <nanobind/nanobind.h>
+
 #include <cstring>
 
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/src/error.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -26,12 +30,14 @@ struct Names<DLManagedTensorVersioned> {
 // Frees what nobody consumed. An exception in flight survives, whatever the deleter runs.
 template <typename Managed>
 void DestroyCapsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, Names<Managed>::kFresh)) return;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  const char* name = PyCapsule_GetName(capsule);
+  if (name != Names<Managed>::kFresh &&
+      (name == nullptr || std::strcmp(name, Names<Managed>::kFresh) != 0)) {
+    return;
+  }
+  nb::error_scope in_flight;
   DLPackDeleter()(
       static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::kFresh)));
-  PyErr_Restore(type, value, traceback);
 }
 
 template <typename Pointer>
