@@ -70,14 +70,14 @@ def dovetail_cc_binary(name, copts = [], **kwargs):
     )
 
 def dovetail_cc_benchmark(name, deps = [], tags = [], **kwargs):
-    """A program of Google Benchmark's, with its main(): `./bazelw run -c opt //benchmarks:NAME`."""
+    """A program of Google Benchmark's, with the main() of //benchmarks: `./bazelw run -c opt //benchmarks:NAME`."""
     dovetail_cc_binary(
         name = name,
         testonly = True,
         tags = tags + ["benchmark"],
         deps = deps + [
+            "//benchmarks:ratio_main",
             "@com_github_google_benchmark//:benchmark",
-            "@com_github_google_benchmark//:benchmark_main",
         ],
         **kwargs
     )

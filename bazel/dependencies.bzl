@@ -17,6 +17,7 @@ load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
 load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_coverage_tools")
@@ -46,6 +47,7 @@ def dovetail_dev_dependencies():
         "com_github_google_benchmark": benchmark,
         "com_google_googletest": googletest,
         "dovetail_lint": lint_tools,
+        "dovetail_peers": peers,
         "dovetail_python": python_interpreter,
         "dovetail_python_env": python_environment,
         "nanobind": nanobind,

@@ -5,6 +5,7 @@ load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
 
@@ -16,6 +17,7 @@ def _dependencies_impl(_mctx):
 def _dev_dependencies_impl(_mctx):
     lint_tools(name = "dovetail_lint")
     nanobind(name = "nanobind")
+    peers(name = "dovetail_peers")
     python_environment(name = "dovetail_python_env")
     python_interpreter(name = "dovetail_python")
 

@@ -1,0 +1,51 @@
+"""The C++ sides of other tensor libraries, for benchmarks: @dovetail_peers//:tvm_ffi and @dovetail_peers//:aten.
+
+Both come with their Python packages, and so out of @dovetail_python_env: what Dovetail is measured against in C++ is what
+it is measured against in Python. Nothing but //benchmarks depends on them.
+"""
+
+_BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
+
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "tvm_ffi",
+    srcs = ["tvm_ffi/lib/libtvm_ffi.so"],
+    hdrs = glob(["tvm_ffi/include/**/*.h"]),
+    includes = ["tvm_ffi/include"],
+)
+
+# PyTorch's tensors. The libraries find each other in the folder that they share.
+cc_library(
+    name = "aten",
+    srcs = glob(
+        [
+            "torch/lib/libc10.so",
+            "torch/lib/libgomp*.so*",
+            "torch/lib/libtorch_cpu.so",
+        ],
+    ),
+    hdrs = glob(["torch/include/**/*.h"]),
+    includes = ["torch/include"],
+)
+"""
+
+_SITE = """
+import sysconfig
+print(sysconfig.get_path("purelib"))
+"""
+
+def _peers_impl(rctx):
+    # The stamp makes this run again when the packages change.
+    environment = rctx.path(Label("@dovetail_python_env//:installed.txt")).dirname
+    result = rctx.execute([environment.get_child("venv").get_child("bin").get_child("python"), "-c", _SITE])
+    if result.return_code != 0:
+        fail("asking the environment for its packages failed:\n" + result.stderr)
+    site = result.stdout.strip()
+    for package in ["torch", "tvm_ffi"]:
+        for folder in ["include", "lib"]:
+            rctx.symlink("%s/%s/%s" % (site, package, folder), "%s/%s" % (package, folder))
+    rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
+    rctx.file("BUILD", _BUILD)
+
+peers = repository_rule(implementation = _peers_impl)
