@@ -52,13 +52,30 @@ bool ParseMaxVersion(PyObject* value, bool* versioned) {
   return true;
 }
 
+// A tensor that no backend serves passes through: no work of ours is on it. One that came in with a
+// stream of its producer's (__cuda_array_interface__) goes on to consumers who use that one, or who
+// want no synchronisation (-1).
+bool CheckUnserved(const Tensor& tensor, std::optional<int64_t> code) {
+  constexpr int64_t kNoSync = -1, kLegacyDefault = 1;
+  for (const Stream& stream : tensor.storage()->used_on()) {
+    if (code == kNoSync || code.value_or(kLegacyDefault) == static_cast<int64_t>(stream.native())) {
+      continue;
+    }
+    RaiseExchange(absl::StrCat("The memory is ready only after ", stream.ToString(), ", and no "
+                               "backend serves ", tensor.device().ToString(), " to wait for it; "
+                               "take it on that stream, or register a backend."));
+    return false;
+  }
+  return true;
+}
+
 // The consumer's stream on the tensor's device, decoded by its backend's rules.
-bool DecodeStream(Device device, PyObject* value, ExportOptions* options) {
+bool DecodeStream(const Tensor& tensor, Device device, PyObject* value, ExportOptions* options) {
   std::optional<int64_t> code;
   if (!ParseStream(value, &code)) return false;
   if (!code.has_value() && device.type == DeviceType::kCpu) return true;
   DeviceBackend* backend = Registry::Global().Find(device.type);
-  if (backend == nullptr) return true;  // passes through: no work of ours is on it
+  if (backend == nullptr) return CheckUnserved(tensor, code);
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
   if (!request.ok()) return RaiseExchange(request.status()), false;
   options->stream = std::move(request->stream);
@@ -101,7 +118,7 @@ PyObject* Export(const TensorObject* self, const Request& request) {
   ExportOptions options;
   if (!ParseMaxVersion(request.max_version, &versioned) ||
       !ParseTarget(self->tensor, request, &target, &copy) ||
-      !DecodeStream(target, request.stream, &options)) {
+      !DecodeStream(self->tensor, target, request.stream, &options)) {
     return nullptr;
   }
   Tensor copied;
