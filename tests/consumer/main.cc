@@ -1,7 +1,9 @@
-// A program that takes a tensor in by DLPack, views a part of it, and hands that on: no copy is made.
+// A program that takes a tensor in by DLPack, views a part of it, and hands that on: no copy is
+// made.
 //
 // It plays all three parts: the producer (a vector of this program's own), Dovetail's user in the
-// middle, and the consumer that reads what comes out. It exits with 1 if anything is not as it should.
+// middle, and the consumer that reads what comes out. It exits with 1 if anything is not as it
+// should.
 
 #include <cstdint>
 #include <cstdlib>
@@ -71,8 +73,8 @@ int main() {
   Check(deletions == 0, "the memory lives as long as its last user");
 
   const DLTensor& tensor = out->dl_tensor;
-  const float* data = reinterpret_cast<const float*>(static_cast<const char*>(tensor.data) +
-                                                     tensor.byte_offset);
+  const float* data =
+      reinterpret_cast<const float*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
   Check(tensor.ndim == 2 && tensor.shape[0] == 2 && tensor.shape[1] == 3, "two rows of three");
   Check(data == memory + 3 && data[0] == 3.0f && data[5] == 8.0f, "the producer's own memory");
 
