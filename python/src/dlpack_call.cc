@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "dlpack/dlpack.h"
-#include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/python/src/arguments.h"
@@ -82,13 +81,15 @@ bool IsRefusal() {
 // After a call of __dlpack_device__ that failed: an object without either method is no tensor, and
 // __dlpack__ is what people know the protocol by. Returns false.
 bool NameMissing(PyObject* x) {
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) &&
-      !PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), Get().dlpack)) {
-    PyErr_Format(PyExc_AttributeError,
-                 "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
-                 "__dlpack__ and __dlpack_device__, or a DLPack capsule",
-                 Py_TYPE(x)->tp_name);
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+  {
+    nb::error_scope in_flight;
+    if (PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), Get().dlpack)) return false;
   }
+  PyErr_Format(PyExc_AttributeError,
+               "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
+               "__dlpack__ and __dlpack_device__, or a DLPack capsule",
+               Py_TYPE(x)->tp_name);
   return false;
 }
 
@@ -206,11 +207,10 @@ std::nullptr_t RaiseRefusal() {
 
 }  // namespace
 
-bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, bool* copied) {
   Device device;
   if (!AskDevice(x, &device)) return false;
-  bool copies;
-  nb::object capsule = nb::steal(CallProducer(x, device, request, &copies));
+  nb::object capsule = nb::steal(CallProducer(x, device, request, copied));
   const bool forbids_copy = request.copy == std::optional<bool>(false);
   if (!capsule.is_valid()) {
     if (forbids_copy && IsRefusal()) RaiseRefusal();
@@ -222,16 +222,16 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor) {
     return false;
   }
   CapsuleFacts facts;
-  if (!ConsumeCapsule(capsule.ptr(), tensor, &facts)) return false;
-  if (facts.is_legacy && IsImmutableProducer(x) && !copies) *tensor = tensor->ReadOnly();
+  if (!ConsumeCapsule(capsule.ptr(), tensor, &facts)) {
+    nb::error_scope in_flight;  // not every producer's destructor heeds it
+    capsule.reset();
+    return false;
+  }
+  *copied = *copied || facts.is_copied;
+  if (facts.is_legacy && IsImmutableProducer(x) && !*copied) *tensor = tensor->ReadOnly();
   if (facts.is_copied && forbids_copy) {
     RaiseExchange("The producer made a copy, which copy=False forbids.");
     return false;
-  }
-  if (request.copy.value_or(false) && !copies && !facts.is_copied) {
-    absl::StatusOr<Tensor> copied = CopyTo(*tensor, tensor->device());
-    if (!copied.ok()) return RaiseExchange(copied.status()), false;
-    *tensor = *std::move(copied);
   }
   return true;
 }

@@ -62,4 +62,12 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
   return array != nullptr || PyErr_Occurred() ? array : BySlowPath(self);
 }
 
+PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                      PyObject* kwnames) {
+  nb::object array = nb::steal(NumPyMethod(self, nullptr));
+  if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
+  nb::object convert = nb::steal(PyObject_GetAttrString(array.ptr(), "__array__"));
+  return convert.is_valid() ? PyObject_Vectorcall(convert.ptr(), args, nargs, kwnames) : nullptr;
+}
+
 }  // namespace dovetail::python

@@ -18,6 +18,10 @@ PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner);
 // require gradients, TypeError for types that neither NumPy nor ml_dtypes has.
 PyObject* NumPyMethod(PyObject* self, PyObject* unused);
 
+// Tensor.__array__(dtype=None, copy=None), which NumPy calls for what has no buffer: numpy(), and
+// the arguments as its own arrays take them. Without it NumPy would make an array of objects.
+PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_NUMPY_OUT_H_

@@ -1,10 +1,14 @@
 #include "dovetail/python/src/tensor_object.h"
 
+#include <nanobind/nanobind.h>
+
 #include <new>
 #include <utility>
 
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -53,7 +57,12 @@ PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad) {
 void DeallocateTensorObject(PyObject* object) {
   TensorObject* self = AsTensorObject(object);
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
-  self->tensor.~Tensor();
+  if (PyErr_Occurred() == nullptr) {
+    self->tensor.~Tensor();
+  } else {
+    nb::error_scope in_flight;  // a producer's deleter may run Python code
+    self->tensor.~Tensor();
+  }
   if (free_count < kFreeListSize) {
     free_list[free_count++] = self;
   } else {

@@ -71,6 +71,7 @@ PyMethodDef methods[] = {
     NoArguments<&NumPyMethod>("numpy",
                           "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
                           "NumPy does not have need ml_dtypes."),
+    FastKeywords<&ArrayMethod>("__array__", "__array__(dtype=None, copy=None) -> numpy.ndarray"),
     Fast<&PermuteMethod>("permute",
                          "permute(*dims) -> Tensor\n\nA view with the dimensions in that order."),
     Fast<&TransposeMethod>(

@@ -1,0 +1,205 @@
+"""from_dlpack's device= and copy=: what each producer is asked, and who makes the copy."""
+
+import numpy as np
+import pytest
+from managed import IS_COPIED, Lent, Producer
+from peers import EXPORTERS
+
+import dovetail as dt
+
+
+@pytest.mark.parametrize("peer", EXPORTERS, ids=str)
+@pytest.mark.parametrize("device", [None, "cpu", (1, 0), dt.Device("cpu")], ids=str)
+@pytest.mark.parametrize("copy", [None, False])
+def test_on_its_own_device_a_tensor_is_shared(peer, device, copy):
+    x = peer.make("float32", [1, 2, 4])
+    assert dt.from_dlpack(x, device=device, copy=copy).data_ptr() == peer.pointer(x)
+
+
+@pytest.mark.parametrize("peer", EXPORTERS, ids=str)
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_copy_true_gives_memory_of_its_own_that_may_be_written(peer, device):
+    x = peer.make("int64", [1, 2, 4])
+    t = dt.from_dlpack(x, device=device, copy=True)
+    assert t.data_ptr() != peer.pointer(x)
+    t[0] = 50
+    assert t.tolist() == [50, 2, 4]
+    assert peer.values(x) == [1, 2, 4]
+
+
+@pytest.mark.parametrize("version", [(1, 0), None])
+def test_a_capsule_is_copied_here(version):
+    lent = Lent(version=version).fill([1, 2, 4])
+    t = dt.from_dlpack(lent.capsule(), copy=True)
+    assert lent.deletions == 1
+    assert t.data_ptr() != lent.address
+    assert t.tolist() == [1, 2, 4]
+    shared = Lent(version=version)
+    assert dt.from_dlpack(shared.capsule(), copy=False).data_ptr() == shared.address
+
+
+def test_a_dovetail_tensor_is_copied_when_asked():
+    a = dt.arange(3)
+    b = dt.from_dlpack(a, copy=True)
+    b[0] = 7
+    assert a.tolist() == [0, 1, 2]
+    assert dt.from_dlpack(a, copy=False).data_ptr() == a.data_ptr()
+
+
+@pytest.mark.parametrize("peer", EXPORTERS, ids=str)
+def test_a_device_that_nobody_serves_is_an_exchange_error_that_names_it(peer):
+    x = peer.make("float32", [1, 2, 4])
+    with pytest.raises(dt.ExchangeError, match="hexagon"):
+        dt.from_dlpack(x, device="hexagon:0")
+
+
+@pytest.mark.parametrize("peer", EXPORTERS, ids=str)
+@pytest.mark.parametrize("error", [BufferError, ValueError])
+def test_another_device_without_a_copy_is_both_errors_of_the_standard(peer, error):
+    with pytest.raises(error):
+        dt.from_dlpack(peer.make("float32", [1, 2, 4]), device="cuda:0", copy=False)
+
+
+def test_with_nothing_asked_for_a_producer_gets_the_newest_version_only():
+    x = Producer(lambda **_: Lent().capsule())
+    dt.from_dlpack(x)
+    assert x.calls == [{"max_version": dt.dlpack_version}]
+
+
+def test_copy_and_device_are_passed_on_as_they_were_asked():
+    x = Producer(lambda **_: Lent(flags=IS_COPIED).capsule())
+    dt.from_dlpack(x, copy=True)
+    with pytest.raises(dt.ExchangeError):
+        dt.from_dlpack(x, device="vulkan:1")
+    version = {"max_version": dt.dlpack_version}
+    assert x.calls[0] == {**version, "copy": True}
+    assert x.calls[1] == {**version, "dl_device": (7, 1)}
+
+
+def test_a_copy_that_the_producer_made_is_not_copied_again():
+    lent = Lent(flags=IS_COPIED)
+    t = dt.from_dlpack(Producer(lambda **_: lent.capsule()), copy=True)
+    assert t.data_ptr() == lent.address
+
+
+def old_producer(lent, error=TypeError):
+    """One that knows none of the new keywords."""
+
+    def dlpack(**kwargs):
+        if kwargs:
+            raise error(f"unexpected {sorted(kwargs)}")
+        return lent.capsule()
+
+    return Producer(dlpack)
+
+
+@pytest.mark.parametrize("version", [(1, 0), None])
+def test_a_producer_that_knows_no_keywords_is_asked_again_without(version):
+    lent = Lent(version=version)
+    x = old_producer(lent)
+    assert dt.from_dlpack(x).data_ptr() == lent.address
+    assert len(x.calls) == 2
+    assert x.calls[1] == {}
+
+
+@pytest.mark.parametrize("version", [(1, 0), None])
+def test_the_copy_of_an_old_producer_is_made_here(version):
+    lent = Lent(version=version).fill([1, 2, 4])
+    t = dt.from_dlpack(old_producer(lent), copy=True)
+    assert t.data_ptr() != lent.address
+    assert t.tolist() == [1, 2, 4]
+    assert lent.deletions == 1
+
+
+def refusing_producer(lent, error, keyword):
+    def dlpack(**kwargs):
+        if keyword in kwargs:
+            raise error(f"no {keyword} here")
+        return lent.capsule()
+
+    return Producer(dlpack)
+
+
+REFUSALS = [BufferError, ValueError, NotImplementedError, RuntimeError]
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+def test_a_producer_that_refuses_to_copy_is_copied_from(error):
+    lent = Lent().fill([1, 2, 4])
+    t = dt.from_dlpack(refusing_producer(lent, error, "copy"), copy=True)
+    assert t.data_ptr() != lent.address
+    assert t.tolist() == [1, 2, 4]
+    assert lent.deletions == 1
+
+
+def test_memory_that_a_producer_cannot_bring_to_the_cpu_is_refused_here():
+    lent = Lent(device=(2, 0))
+    x = refusing_producer(lent, BufferError, "dl_device")
+    x._device = (2, 0)
+    with pytest.raises(BufferError):
+        dt.from_dlpack(x, device="cpu")
+    assert lent.deletions == len(x.calls) - 1
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+@pytest.mark.parametrize("expected", [BufferError, ValueError])
+def test_a_refusal_to_share_is_both_errors_and_keeps_the_cause(error, expected):
+    lent = Lent()
+    with pytest.raises(expected, match="no copy here") as caught:
+        dt.from_dlpack(refusing_producer(lent, error, "copy"), copy=False)
+    assert type(caught.value) is dt.ExchangeError
+    assert type(caught.value.__cause__) is error
+
+
+def test_a_producer_that_copies_although_it_must_not_is_refused():
+    lent = Lent(flags=IS_COPIED)
+    with pytest.raises(dt.ExchangeError, match="made a copy"):
+        dt.from_dlpack(Producer(lambda **_: lent.capsule()), copy=False)
+    assert lent.deletions == 1
+
+
+@pytest.mark.parametrize("error", [KeyError, OSError, KeyboardInterrupt, BufferError, TypeError])
+@pytest.mark.parametrize("asked", [{}, {"copy": True}, {"copy": False}, {"device": "cpu"}], ids=str)
+def test_an_error_of_the_producers_own_comes_through(error, asked):
+    def dlpack(**_):
+        raise error("of its own")
+
+    expected = dt.ExchangeError if error is BufferError and asked == {"copy": False} else error
+    with pytest.raises(expected, match="of its own"):
+        dt.from_dlpack(Producer(dlpack), **asked)
+
+
+def test_an_error_of_dlpack_device_comes_through():
+    class Broken(np.ndarray):
+        def __dlpack_device__(self):
+            raise OSError("no device today")
+
+    with pytest.raises(OSError, match="no device today"):
+        dt.from_dlpack(np.zeros(2).view(Broken))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"copy": 1}, "copy must be True, False or None"),
+        ({"device": 3.5}, "device"),
+        ({"device": "nowhere"}, "nowhere"),
+        ({"stream": 1}, "stream"),
+    ],
+    ids=str,
+)
+def test_arguments_of_other_types_are_refused_by_name(arguments, message):
+    x = Producer(lambda **_: Lent().capsule())
+    with pytest.raises((TypeError, ValueError), match=message):
+        dt.from_dlpack(x, **arguments)
+    assert x.calls == []
+
+
+def test_the_source_is_positional_only_and_the_rest_is_by_keyword():
+    x = np.zeros(2)
+    with pytest.raises(TypeError):
+        dt.from_dlpack(x=x)
+    with pytest.raises(TypeError):
+        dt.from_dlpack(x, "cpu")
+    with pytest.raises(TypeError):
+        dt.from_dlpack()

@@ -1,0 +1,146 @@
+"""The other libraries as the tests use them, one entry each: how to make, read, write and take in.
+
+    for peer in EXPORTERS:                     # gives tensors with __dlpack__
+        x = peer.make("float32", [1, 2, 4])
+        t = dovetail.from_dlpack(x)
+        assert t.data_ptr() == peer.pointer(x)
+
+Values are 1, 2 and 4 where a test does not say otherwise: every type but bool has them exactly.
+"""
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pyarrow as pa
+import torch
+import tvm_ffi
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import paddle
+
+jax.config.update("jax_enable_x64", True)
+paddle.set_device("cpu")
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+STANDARD = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+TORCH_FLOAT8 = (
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)
+JAX_FLOAT8 = (*TORCH_FLOAT8, "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz")
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    name: str
+    dtypes: tuple[str, ...]
+    make: Callable  # (dtype name, values) → a tensor that owns its memory
+    pointer: Callable  # (tensor) → the address of element 0
+    values: Callable  # (tensor) → nested lists
+    take: Callable | None = None  # its from_dlpack
+    write: Callable | None = None  # (tensor, index, value); None: its tensors never change
+
+    def __repr__(self):  # what pytest calls the case
+        return self.name
+
+
+def numpy_dtype(name):
+    return np.dtype(getattr(np, name, None) or getattr(ml_dtypes, name))
+
+
+def array(name, values):
+    """A NumPy array of a type that NumPy or ml_dtypes has."""
+    return np.array(values, dtype=numpy_dtype(name))
+
+
+def _torch(name, values):
+    plain = array(name, values)
+    if hasattr(np, name):
+        return torch.tensor(values, dtype=getattr(torch, name))
+    bits = torch.from_numpy(plain.view(f"u{plain.itemsize}").copy())
+    return bits.view(getattr(torch, name))
+
+
+def _torch_values(tensor):
+    if tensor.dtype.itemsize == 1 and tensor.dtype.is_floating_point:
+        tensor = tensor.to(torch.float32)
+    return tensor.tolist()
+
+
+def _paddle(name, values):
+    if name in COMPLEX:
+        return paddle.to_tensor(np.array(values, dtype=name), place="cpu")
+    return paddle.to_tensor(np.array(values, dtype="float64"), place="cpu").astype(name)
+
+
+def _setitem(tensor, index, value):
+    tensor[index] = value
+
+
+NUMPY = Peer(
+    "numpy",
+    STANDARD,
+    array,
+    lambda x: x.__array_interface__["data"][0],
+    lambda x: x.tolist(),
+    np.from_dlpack,
+    _setitem,
+)
+TORCH = Peer(
+    "torch",
+    (*STANDARD, "bfloat16", *TORCH_FLOAT8),
+    _torch,
+    lambda x: x.data_ptr(),
+    _torch_values,
+    torch.from_dlpack,
+    _setitem,
+)
+JAX = Peer(
+    "jax",
+    (*STANDARD, "bfloat16", *JAX_FLOAT8),
+    lambda name, values: jnp.asarray(array(name, values)).copy(),
+    lambda x: x.unsafe_buffer_pointer(),
+    lambda x: np.asarray(x).tolist(),
+    jax.dlpack.from_dlpack,
+)
+PADDLE = Peer(
+    "paddle",
+    ("bool", "int8", "int16", "int32", "int64", "uint8", *FLOATS, *COMPLEX, "bfloat16"),
+    _paddle,
+    lambda x: x.data_ptr(),
+    lambda x: (x.astype("float32") if x.dtype == paddle.bfloat16 else x).tolist(),
+    paddle.from_dlpack,
+    _setitem,
+)
+# A tvm_ffi.Tensor has neither values nor items of its own: NumPy looks at its memory.
+TVM_FFI = Peer(
+    "tvm_ffi",
+    (*STANDARD, "bfloat16", *TORCH_FLOAT8),
+    lambda name, values: tvm_ffi.from_dlpack(_torch(name, values)),
+    lambda x: x.data_ptr(),
+    lambda x: _torch_values(torch.from_dlpack(x)),
+    tvm_ffi.from_dlpack,
+    lambda x, index, value: _setitem(np.from_dlpack(x), index, value),
+)
+PYARROW = Peer(
+    "pyarrow",
+    (*INTEGERS, *FLOATS),
+    lambda name, values: pa.array(array(name, values)),
+    lambda x: x.buffers()[1].address + x.offset * x.type.byte_width,
+    lambda x: x.to_pylist(),
+)
+
+EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW)  # their tensors have __dlpack__
+IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI)  # they have a from_dlpack
+WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI)  # both, with memory that may be written
