@@ -29,8 +29,8 @@ std::unique_ptr<HeldBuffer> GetBytes(PyObject* object) {
   }
   auto held = std::make_unique<HeldBuffer>();
   if (PyObject_GetBuffer(object, &held->view, PyBUF_SIMPLE) == 0) return held;
-  // An error of ours says what to do. NumPy raises a ValueError for what is not contiguous, others a
-  // BufferError.
+  // An error of ours says what to do. NumPy raises a ValueError for what is not contiguous, others
+  // a BufferError.
   if (PyErr_ExceptionMatches(ExchangeError())) return nullptr;
   if (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
     PyObject *type, *value, *traceback;
