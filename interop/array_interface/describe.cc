@@ -39,9 +39,8 @@ absl::Status DescribeArray(const ArrayDescription& a, BufferLayout* out) {
                                         &memory);
   if (!status.ok()) return status;
   if (a.within && memory.layout.num_elements() != 0 && !LiesWithin(memory, *a.within)) {
-    return Error(absl::StrCat("its elements (", memory.layout.ToString(), " of ",
-                              dtype->ToString(), ") reach outside its buffer of ",
-                              a.within->size(), " bytes"));
+    return Error(absl::StrCat("its elements (", memory.layout.ToString(), " of ", dtype->ToString(),
+                              ") reach outside its buffer of ", a.within->size(), " bytes"));
   }
   *out = std::move(memory);
   return absl::OkStatus();

@@ -1,4 +1,5 @@
-// What an __array_interface__ says, as memory that a tensor can be made of; without Python's header.
+// What an __array_interface__ says, as memory that a tensor can be made of; without Python's
+// header.
 //
 //   BufferLayout out;
 //   absl::Status s = DescribeArray({.typestr = "<f4", .shape = shape, .data = p, …}, &out);

@@ -14,8 +14,8 @@ struct TypeCode {
 };
 
 constexpr TypeCode kCodes[] = {
-    {"b1", kBool},  {"i1", kInt8},    {"i2", kInt16},   {"i4", kInt32},     {"i8", kInt64},
-    {"u1", kUInt8}, {"u2", kUInt16},  {"u4", kUInt32},  {"u8", kUInt64},    {"f2", kFloat16},
+    {"b1", kBool},    {"i1", kInt8},    {"i2", kInt16},     {"i4", kInt32},       {"i8", kInt64},
+    {"u1", kUInt8},   {"u2", kUInt16},  {"u4", kUInt32},    {"u8", kUInt64},      {"f2", kFloat16},
     {"f4", kFloat32}, {"f8", kFloat64}, {"c8", kComplex64}, {"c16", kComplex128},
 };
 
@@ -40,14 +40,14 @@ constexpr Refusal kRefusals[] = {
     {"O", "holds Python objects; convert to an array of numbers first"},
     {"SaU", "holds text; only numbers can be shared"},
     {"mM", "holds dates or times; view them as int64 first"},
-    {"V", "holds structs or types of another library; pass one of the fields, or view the elements "
-          "as unsigned integers first"},
+    {"V",
+     "holds structs or types of another library; pass one of the fields, or view the elements "
+     "as unsigned integers first"},
     {"t", "holds single bits; unpack them first"},
 };
 
 absl::Status Error(std::string_view typestr, std::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("The type string \"", typestr, "\" ", what, "."));
+  return absl::InvalidArgumentError(absl::StrCat("The type string \"", typestr, "\" ", what, "."));
 }
 
 constexpr bool kLittle = std::endian::native == std::endian::little;
@@ -65,8 +65,9 @@ absl::StatusOr<DType> DTypeFromTypestr(std::string_view typestr) {
   for (const TypeCode& c : kCodes) {
     if (c.code != code) continue;
     if (c.dtype.itemsize() > 1 && order == (kLittle ? '>' : '<')) {
-      return Error(typestr, "is in the byte order that is not this machine's; convert it first, as "
-                            "with numpy's a.astype(a.dtype.newbyteorder(\"=\"))");
+      return Error(typestr,
+                   "is in the byte order that is not this machine's; convert it first, as "
+                   "with numpy's a.astype(a.dtype.newbyteorder(\"=\"))");
     }
     return c.dtype;
   }
@@ -82,9 +83,8 @@ absl::StatusOr<std::string> TypestrFromDType(DType dtype) {
     const char order = dtype.itemsize() == 1 ? '|' : kNativeOrder;
     return absl::StrCat(std::string_view(&order, 1), c.code);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("There is no type string for ", dtype.ToString(),
-                   "; exchange it over DLPack instead."));
+  return absl::InvalidArgumentError(absl::StrCat("There is no type string for ", dtype.ToString(),
+                                                 "; exchange it over DLPack instead."));
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -30,8 +30,8 @@ TEST(Typestr, EveryTypeThatHasOneComesBackFromIt) {
 
 TEST(Typestr, TheStringsAreNumPys) {
   const std::pair<DType, const char*> expected[] = {
-      {kBool, "|b1"},    {kInt8, "|i1"},    {kUInt8, "|u1"},     {kInt16, "<i2"},
-      {kUInt32, "<u4"},  {kInt64, "<i8"},   {kFloat16, "<f2"},   {kFloat32, "<f4"},
+      {kBool, "|b1"},    {kInt8, "|i1"},      {kUInt8, "|u1"},       {kInt16, "<i2"},
+      {kUInt32, "<u4"},  {kInt64, "<i8"},     {kFloat16, "<f2"},     {kFloat32, "<f4"},
       {kFloat64, "<f8"}, {kComplex64, "<c8"}, {kComplex128, "<c16"},
   };
   for (const auto& [dtype, typestr] : expected) {
@@ -40,7 +40,8 @@ TEST(Typestr, TheStringsAreNumPys) {
 }
 
 TEST(Typestr, TypesWithoutOneAreRefusedByName) {
-  for (DType dtype : {kBFloat16, kFloat8E4M3Fn, kInt4, kComplex32, DType{TypeKind::kFloat, 32, 2}}) {
+  for (DType dtype :
+       {kBFloat16, kFloat8E4M3Fn, kInt4, kComplex32, DType{TypeKind::kFloat, 32, 2}}) {
     EXPECT_THAT(TypestrFromDType(dtype).status().message(), HasSubstr(dtype.ToString()));
   }
 }

@@ -14,11 +14,11 @@ struct ArrowDevice {
 };
 
 constexpr ArrowDevice kDevices[] = {
-    {1, DeviceType::kCpu},      {2, DeviceType::kCuda},         {3, DeviceType::kCudaHost},
-    {4, DeviceType::kOpenCL},   {7, DeviceType::kVulkan},       {8, DeviceType::kMetal},
-    {9, DeviceType::kVpi},      {10, DeviceType::kRocm},        {11, DeviceType::kRocmHost},
-    {12, DeviceType::kExtDev},  {13, DeviceType::kCudaManaged}, {14, DeviceType::kOneApi},
-    {15, DeviceType::kWebGpu},  {16, DeviceType::kHexagon},
+    {1, DeviceType::kCpu},     {2, DeviceType::kCuda},         {3, DeviceType::kCudaHost},
+    {4, DeviceType::kOpenCL},  {7, DeviceType::kVulkan},       {8, DeviceType::kMetal},
+    {9, DeviceType::kVpi},     {10, DeviceType::kRocm},        {11, DeviceType::kRocmHost},
+    {12, DeviceType::kExtDev}, {13, DeviceType::kCudaManaged}, {14, DeviceType::kOneApi},
+    {15, DeviceType::kWebGpu}, {16, DeviceType::kHexagon},
 };
 
 // What DLPack has beside these.
@@ -49,8 +49,7 @@ constexpr int64_t kNoId = -1;
 absl::StatusOr<Device> DeviceFromArrow(ArrowDeviceType type, int64_t id) {
   const auto* found = std::ranges::find(kDevices, type, &ArrowDevice::arrow);
   if (found == std::end(kDevices)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Arrow has no device type ", type, "."));
+    return absl::InvalidArgumentError(absl::StrCat("Arrow has no device type ", type, "."));
   }
   const bool indexed = IsIndexed(found->core);
   if (id < (indexed ? 0 : kNoId) || id > INT32_MAX) {
@@ -63,9 +62,8 @@ absl::StatusOr<Device> DeviceFromArrow(ArrowDeviceType type, int64_t id) {
 absl::StatusOr<ArrowDeviceId> ArrowFromDevice(Device device) {
   const auto* found = std::ranges::find(kDevices, device.type, &ArrowDevice::core);
   if (found == std::end(kDevices)) {
-    return absl::InvalidArgumentError(absl::StrCat("Arrow has no device type for ",
-                                                   device.ToString(),
-                                                   "; exchange over DLPack instead."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Arrow has no device type for ", device.ToString(), "; exchange over DLPack instead."));
   }
   return ArrowDeviceId{found->arrow, IsIndexed(device.type) ? device.index : kNoId};
 }

@@ -3,8 +3,8 @@
 //   absl::StatusOr<Device> d = DeviceFromArrow(2, 1);      // cuda:1
 //   absl::StatusOr<ArrowDeviceId> a = ArrowFromDevice(d);  // {2, 1}
 //
-// Arrow's numbers are DLPack's by its specification, which is proved below, as far as its list goes;
-// later devices of DLPack are none of Arrow's. Source:
+// Arrow's numbers are DLPack's by its specification, which is proved below, as far as its list
+// goes; later devices of DLPack are none of Arrow's. Source:
 // arrow.apache.org/docs/format/CDeviceDataInterface.html. Any thread.
 
 #ifndef DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_

@@ -76,8 +76,7 @@ TEST_F(ArrowDevice, AnEventThatNobodyCanWaitForIsRefused) {
 }
 
 TEST_F(ArrowDevice, ABackendWithoutEventsOfOthersRefuses) {
-  ScopedBackendOverride scope(
-      std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
+  ScopedBackendOverride scope(std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
   EXPECT_EQ(Take(kArrowCuda, 0, &event).status().code(), absl::StatusCode::kUnimplemented);
 }
 
@@ -146,8 +145,7 @@ TEST_F(ArrowDevice, AnExportTellsTheDevice) {
 }
 
 TEST_F(ArrowDevice, TheHostWaitsForTheStreamsBeforeAnExport) {
-  ScopedBackendOverride scope(
-      std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
+  ScopedBackendOverride scope(std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
   const Tensor tensor = On(Device::Cuda(0));
   const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{7});
   tensor.storage()->RecordUse(stream);

@@ -36,11 +36,13 @@ void ReleaseSchema(ArrowSchema* schema) { schema->release = nullptr; }
 absl::Status CheckLayout(const Tensor& tensor) {
   if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
   if (tensor.rank() != 1) {
-    return Error(absl::StrCat("it has ", tensor.rank(), " dimensions, and Arrow's arrays have one; "
+    return Error(absl::StrCat("it has ", tensor.rank(),
+                              " dimensions, and Arrow's arrays have one; "
                               "reshape it first, as with reshape(-1)"));
   }
   if (!tensor.is_contiguous()) {
-    return Error(absl::StrCat("its elements are ", tensor.layout().stride(0), " apart, and Arrow's "
+    return Error(absl::StrCat("its elements are ", tensor.layout().stride(0),
+                              " apart, and Arrow's "
                               "arrays are dense; copy it first, as with contiguous()"));
   }
   return absl::OkStatus();
@@ -65,8 +67,9 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
   const bool addressable = IsAddressable(tensor.device().type);
   const int64_t itemsize = tensor.dtype().itemsize();
   if (!addressable && tensor.byte_offset() % itemsize != 0) {
-    return Error(absl::StrCat("its first element is ", tensor.byte_offset(),
-                              " bytes from an opaque handle, which is no whole number of elements"));
+    return Error(
+        absl::StrCat("its first element is ", tensor.byte_offset(),
+                     " bytes from an opaque handle, which is no whole number of elements"));
   }
   if (absl::Status s = WaitForStreams(tensor); !s.ok()) return s;
   auto* block = new (AllocateBlock<sizeof(ArrayBlock)>())
@@ -86,7 +89,8 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
   if (absl::Status s = CheckLayout(tensor); !s.ok()) return s;
   if (!IsHostAccessible(tensor.device().type)) {
-    return Error(absl::StrCat("it is on ", tensor.device().ToString(), ", which the host does not "
+    return Error(absl::StrCat("it is on ", tensor.device().ToString(),
+                              ", which the host does not "
                               "reach; use the device interface (__arrow_c_device_array__), or copy "
                               "it to the CPU first"));
   }

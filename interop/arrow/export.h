@@ -21,8 +21,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 // Fills in the structs, whatever was in them; on an error they are left as they are. The data are
 // ready: the host waits for the streams that were given work on the memory. InvalidArgument, with
 // what to do, for a tensor that is not of one dimension and dense, for a type that Arrow has no
-// numbers for, and for memory that the host does not reach; what the backend says when it can't wait.
-// Any thread.
+// numbers for, and for memory that the host does not reach; what the backend says when it can't
+// wait. Any thread.
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array);
 
 // The same for memory on any device that Arrow lists. There is no event to wait for (sync_event).

@@ -13,8 +13,9 @@ struct ArrowFormat {
 };
 
 constexpr ArrowFormat kFormats[] = {
-    {"c", kInt8},   {"C", kUInt8},  {"s", kInt16},   {"S", kUInt16},  {"i", kInt32},  {"I", kUInt32},
-    {"l", kInt64},  {"L", kUInt64}, {"e", kFloat16}, {"f", kFloat32}, {"g", kFloat64},
+    {"c", kInt8},    {"C", kUInt8},   {"s", kInt16},   {"S", kUInt16},
+    {"i", kInt32},   {"I", kUInt32},  {"l", kInt64},   {"L", kUInt64},
+    {"e", kFloat16}, {"f", kFloat32}, {"g", kFloat64},
 };
 
 constexpr bool EachStandsOnce() {
@@ -38,8 +39,9 @@ constexpr Refusal kRefusals[] = {
     {"t", "holds times; view them as integers first, as with pyarrow's a.view(pa.int64())"},
     {"d:", "holds decimals; cast to float64 first"},
     {"w:", "holds bytes of a fixed size; only numbers can be shared"},
-    {"b", "holds booleans as single bits; cast to uint8 first, as with pyarrow's "
-          "a.cast(pa.uint8())"},
+    {"b",
+     "holds booleans as single bits; cast to uint8 first, as with pyarrow's "
+     "a.cast(pa.uint8())"},
     {"n", "holds nothing but nulls"},
     {"u", "holds text; only numbers can be shared"},
     {"U", "holds text; only numbers can be shared"},

@@ -43,7 +43,8 @@ absl::Status WaitForEvent(Device device, const void* event) {
   if (backend == nullptr) {
     return absl::NotFoundError(absl::StrCat(
         "This Arrow array can't be taken in: it has an event to wait for (sync_event), and no "
-        "backend serves ", device.ToString(), "; let the producer wait first."));
+        "backend serves ",
+        device.ToString(), "; let the producer wait first."));
   }
   return backend->WaitForeign(Stream::Default(device), event);
 }

@@ -16,14 +16,14 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// Takes ownership of both, in failure too: both are then released. InvalidArgument, with what to do,
-// for what validate.h refuses. Any thread.
+// Takes ownership of both, in failure too: both are then released. InvalidArgument, with what to
+// do, for what validate.h refuses. Any thread.
 absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowArray* array);
 
-// The same for memory of a device. Where there is an event to wait for, our default stream waits for
-// it, and the tensor keeps in mind that this stream has to be waited for. InvalidArgument, too, for
-// an event on the CPU and a device that Arrow does not list; NotFound for an event where no backend
-// serves the device, and what the backend says where it can't wait.
+// The same for memory of a device. Where there is an event to wait for, our default stream waits
+// for it, and the tensor keeps in mind that this stream has to be waited for. InvalidArgument, too,
+// for an event on the CPU and a device that Arrow does not list; NotFound for an event where no
+// backend serves the device, and what the backend says where it can't wait.
 absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowDeviceArray* array);
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -111,8 +111,13 @@ TEST_F(ArrowImport, ALongBitmapIsCountedToo) {
   bits.fill(0xff);
   std::array<int8_t, 256> values = {};
   lent.schema.format = "c";
-  lent.array = {.length = 251, .null_count = -1, .offset = 3, .n_buffers = 2,
-                .buffers = lent.buffers, .release = lent.array.release, .private_data = &lent};
+  lent.array = {.length = 251,
+                .null_count = -1,
+                .offset = 3,
+                .n_buffers = 2,
+                .buffers = lent.buffers,
+                .release = lent.array.release,
+                .private_data = &lent};
   lent.buffers[0] = bits.data();
   lent.buffers[1] = values.data();
   bits[31] = 0x3f;  // 254 and 255 are null, and outside
@@ -190,7 +195,8 @@ TEST_F(ArrowImport, NegativeLengthsAndOffsetsAreRefused) {
 }
 
 TEST_F(ArrowImport, LengthsBeyondTheAddressSpaceAreRefused) {
-  for (auto [offset, length] : {std::pair{INT64_MAX, int64_t{8}}, {int64_t{0}, INT64_MAX / 2},
+  for (auto [offset, length] : {std::pair{INT64_MAX, int64_t{8}},
+                                {int64_t{0}, INT64_MAX / 2},
                                 {int64_t{0}, INT64_MAX / 4}}) {
     LentArray huge;
     huge.array.offset = offset;

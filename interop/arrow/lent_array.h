@@ -1,5 +1,5 @@
-// For tests: an Arrow array made by hand, whose fields can all be set wrongly and whose releases are
-// counted.
+// For tests: an Arrow array made by hand, whose fields can all be set wrongly and whose releases
+// are counted.
 //
 //   LentArray lent;                                    // float32: 0, 1, …, 7
 //   absl::StatusOr<Tensor> x = FromArrow(&lent.schema, &lent.array);

@@ -43,7 +43,8 @@ absl::Status CheckNoNulls(const ArrowArray& array, Device device) {
                        array.offset + array.length);
   }
   if (nulls == 0) return absl::OkStatus();
-  return Error(absl::StrCat(nulls, " of its ", array.length, " elements are null, which a tensor's "
+  return Error(absl::StrCat(nulls, " of its ", array.length,
+                            " elements are null, which a tensor's "
                             "can't be; fill them first, as with pyarrow's a.fill_null(0), or leave "
                             "them out with a.drop_null()"));
 }
@@ -54,8 +55,9 @@ absl::Status CheckStructs(const ArrowSchema& schema, const ArrowArray& array) {
   }
   if (schema.format == nullptr) return Error("its schema has no format");
   if (schema.dictionary != nullptr || array.dictionary != nullptr) {
-    return Error("it is dictionary-encoded; decode it first, as with pyarrow's "
-                 "a.dictionary_decode()");
+    return Error(
+        "it is dictionary-encoded; decode it first, as with pyarrow's "
+        "a.dictionary_decode()");
   }
   return absl::OkStatus();
 }

@@ -24,13 +24,11 @@ TEST(Strided, ATensorOverTheMemoryStartsAtElement0AndReachesDown) {
   std::array<int16_t, 6> values = {0, 1, 2, 3, 4, 5};
   const int64_t shape[] = {3}, strides[] = {-4};
   BufferLayout out;
-  ASSERT_TRUE(DescribeStrided({.data = &values[4],
-                               .dtype = kInt16,
-                               .rank = 1,
-                               .shape = shape,
-                               .strides = strides},
-                              &out)
-                  .ok());
+  ASSERT_TRUE(
+      DescribeStrided(
+          {.data = &values[4], .dtype = kInt16, .rank = 1, .shape = shape, .strides = strides},
+          &out)
+          .ok());
   EXPECT_EQ(out.data, &values[0]);
   EXPECT_EQ(out.nbytes, 10u);
   int released = 0;

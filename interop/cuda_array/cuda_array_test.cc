@@ -60,8 +60,8 @@ class CudaArray : public testing::Test {
             .stream = stream};
   }
   absl::Status Import(const CudaArrayDescription& array) {
-    return ImportCudaArray(
-        array, {[](void* count) { ++*static_cast<int*>(count); }, &released}, &tensor);
+    return ImportCudaArray(array, {[](void* count) { ++*static_cast<int*>(count); }, &released},
+                           &tensor);
   }
   std::string Refusal(const CudaArrayDescription& array) {
     const int before = released;
@@ -217,8 +217,8 @@ TEST_F(CudaArray, OnlyMemoryOfGpusIsExported) {
                           DeviceType::kCpu, DeviceType::kCudaHost, DeviceType::kOpenCL}) {
     const Tensor t = *Tensor::Make(Storage::Adopt(memory.data(), 24, {type, 0}, {}), 0, kFloat32,
                                    *Layout::Contiguous({6}), {});
-    const bool is_gpu = type == DeviceType::kCuda || type == DeviceType::kRocm ||
-                        type == DeviceType::kCudaManaged;
+    const bool is_gpu =
+        type == DeviceType::kCuda || type == DeviceType::kRocm || type == DeviceType::kCudaManaged;
     EXPECT_EQ(ExportCudaArray(t).ok(), is_gpu) << t.device();
   }
 }

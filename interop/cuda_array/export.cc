@@ -42,8 +42,8 @@ absl::StatusOr<int64_t> StreamCode(const Storage& storage) {
 absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor) {
   const DeviceType type = tensor.device().type;
   if (type != DeviceType::kCuda && type != DeviceType::kRocm && type != DeviceType::kCudaManaged) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "The memory is on ", tensor.device().ToString(), " and not on a GPU of CUDA or ROCm."));
+    return absl::InvalidArgumentError(absl::StrCat("The memory is on ", tensor.device().ToString(),
+                                                   " and not on a GPU of CUDA or ROCm."));
   }
   absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
   if (!typestr.ok()) return typestr.status();

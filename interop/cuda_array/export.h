@@ -26,9 +26,9 @@ struct CudaArrayExport {
   std::optional<int64_t> stream;
 };
 
-// InvalidArgument for a tensor whose memory is no GPU's of CUDA or ROCm (managed memory is), and for
-// a type that has no type string; what the backend says when several streams can't be brought into
-// one. Any thread.
+// InvalidArgument for a tensor whose memory is no GPU's of CUDA or ROCm (managed memory is), and
+// for a type that has no type string; what the backend says when several streams can't be brought
+// into one. Any thread.
 absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor);
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -61,8 +61,8 @@ absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release
   };
   if (absl::Status s = CheckVersion(array.version); !s.ok()) return s;
   if (array.stream && *array.stream <= 0) {
-    return Error(absl::StrCat("its stream is ", *array.stream,
-                              "; it must be None, 1, 2 or a handle"));
+    return Error(
+        absl::StrCat("its stream is ", *array.stream, "; it must be None, 1, 2 or a handle"));
   }
   BufferLayout memory;
   if (absl::Status s = DescribeArray(array.array, &memory); !s.ok()) return s;

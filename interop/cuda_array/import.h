@@ -25,17 +25,17 @@ namespace dovetail::inline DOVETAIL_ABI {
 struct CudaArrayDescription {
   ArrayDescription array;
   int64_t version = 0;
-  // The stream that the data are written on: 1 the legacy default stream, 2 the per-thread one, else
-  // a handle. None means that there is nothing to wait for, unlike the None of __dlpack__.
+  // The stream that the data are written on: 1 the legacy default stream, 2 the per-thread one,
+  // else a handle. None means that there is nothing to wait for, unlike the None of __dlpack__.
   std::optional<int64_t> stream;
 };
 
-// Takes `release` over, in failure too: it has then run. Our default stream waits for the producer's,
-// and the tensor keeps in mind that it has to be waited for. Where no backend serves the device that
-// is the producer's stream itself, which whoever exports the array keeps alive as long as the memory.
-// InvalidArgument for another version, stream 0, what describe.h refuses and memory that is none of
-// the devices'; what a backend says of the stream. `tensor` is overwritten on success only. Any
-// thread.
+// Takes `release` over, in failure too: it has then run. Our default stream waits for the
+// producer's, and the tensor keeps in mind that it has to be waited for. Where no backend serves
+// the device that is the producer's stream itself, which whoever exports the array keeps alive as
+// long as the memory. InvalidArgument for another version, stream 0, what describe.h refuses and
+// memory that is none of the devices'; what a backend says of the stream. `tensor` is overwritten
+// on success only. Any thread.
 absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release release,
                              Tensor* tensor);
 

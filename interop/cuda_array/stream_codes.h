@@ -4,9 +4,9 @@
 //   ToDLPackStream(1)             // nullopt: the device's default stream
 //   FromDLPackStream(nullopt)     // 1
 //
-// Both agree on 2 and on handles. 1 is the default stream here, on ROCm too (CuPy), where DLPack has
-// 0 for it; 0 does not exist here. What is no synchronisation there (-1) is None here, and none of
-// this header's.
+// Both agree on 2 and on handles. 1 is the default stream here, on ROCm too (CuPy), where DLPack
+// has 0 for it; 0 does not exist here. What is no synchronisation there (-1) is None here, and none
+// of this header's.
 
 #ifndef DOVETAIL_INTEROP_CUDA_ARRAY_STREAM_CODES_H_
 #define DOVETAIL_INTEROP_CUDA_ARRAY_STREAM_CODES_H_

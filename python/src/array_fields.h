@@ -7,9 +7,9 @@
 //     return false;
 //   }
 //
-// What the entries mean is for interop/array_interface and interop/cuda_array to judge; here they are
-// only turned into C++. All functions need the GIL and return false with an error set: ExchangeError
-// for an entry that is missing or of the wrong kind, which names it.
+// What the entries mean is for interop/array_interface and interop/cuda_array to judge; here they
+// are only turned into C++. All functions need the GIL and return false with an error set:
+// ExchangeError for an entry that is missing or of the wrong kind, which names it.
 
 #ifndef DOVETAIL_PYTHON_SRC_ARRAY_FIELDS_H_
 #define DOVETAIL_PYTHON_SRC_ARRAY_FIELDS_H_

@@ -34,8 +34,8 @@ bool DescribeBufferOf(PyObject* x, const ArrayFields& fields, ArrayDescription* 
   if (!PyBuffer_IsContiguous(buffer, 'C')) return fields.Refuse("its buffer has gaps");
   const int64_t first = offset.value_or(0);
   if (first < 0 || first > buffer->len) {
-    return fields.Refuse(absl::StrCat("its offset is ", first, ", in a buffer of ", buffer->len,
-                                      " bytes"));
+    return fields.Refuse(
+        absl::StrCat("its offset is ", first, ", in a buffer of ", buffer->len, " bytes"));
   }
   *array = fields.Describe();
   array->data = static_cast<char*>(buffer->buf) + first;
@@ -59,8 +59,8 @@ bool ImportByArrayInterface(PyObject* x, Tensor* tensor) {
   std::optional<int64_t> version;
   if (!fields.Read(x, kAttribute) || !fields.FindInt("version", &version)) return false;
   if (version.value_or(kVersion) != kVersion) {
-    return fields.Refuse(absl::StrCat("it has version ", *version, ", and only ", kVersion,
-                                      " is understood"));
+    return fields.Refuse(
+        absl::StrCat("it has version ", *version, ", and only ", kVersion, " is understood"));
   }
   ArrayDescription array;
   nb::object owner = nb::borrow(x);

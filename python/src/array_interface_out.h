@@ -16,8 +16,8 @@
 
 namespace dovetail::python {
 
-// The attribute. AttributeError, so that it reads as absent, where NumPy could not name the type, the
-// memory is not the host's, or gradients are required.
+// The attribute. AttributeError, so that it reads as absent, where NumPy could not name the type,
+// the memory is not the host's, or gradients are required.
 PyObject* TensorArrayInterface(PyObject* self, void* closure);
 
 // A new dict with what both array interfaces (cuda_array.h has the other) say of `tensor`: version,

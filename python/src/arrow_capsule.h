@@ -1,5 +1,5 @@
-// The capsules of Arrow's PyCapsule interface: a struct each, which the capsule's destructor releases
-// unless it was moved out.
+// The capsules of Arrow's PyCapsule interface: a struct each, which the capsule's destructor
+// releases unless it was moved out.
 //
 //   auto out = std::make_unique<ArrowSchema>();  …fill it in…
 //   nb::object capsule = MakeArrowCapsule(std::move(out));
@@ -53,8 +53,7 @@ void DestroyArrowCapsule(PyObject* capsule) {
 // A new capsule that owns the filled struct; invalid with an error set, and the struct released.
 template <typename Struct>
 nanobind::object MakeArrowCapsule(std::unique_ptr<Struct> filled) {
-  PyObject* capsule =
-      PyCapsule_New(filled.get(), kArrowName<Struct>, &DestroyArrowCapsule<Struct>);
+  PyObject* capsule = PyCapsule_New(filled.get(), kArrowName<Struct>, &DestroyArrowCapsule<Struct>);
   if (capsule == nullptr) {
     ReleaseArrow(*filled);
   } else {
@@ -63,7 +62,8 @@ nanobind::object MakeArrowCapsule(std::unique_ptr<Struct> filled) {
   return nanobind::steal(capsule);
 }
 
-// The struct in a capsule, which still owns it; nullptr with an ExchangeError set for anything else.
+// The struct in a capsule, which still owns it; nullptr with an ExchangeError set for anything
+// else.
 template <typename Struct>
 Struct* ArrowOf(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kArrowName<Struct>)) {

@@ -44,9 +44,10 @@ std::nullptr_t RaiseWithout(PyObject* x) {
   if (!FindAttribute(x, kStream, &stream)) return nullptr;
   const char* type = Py_TYPE(x)->tp_name;
   if (stream.is_valid()) {
-    return RaiseExchange(absl::StrCat(
-        "A ", type, " may be in several pieces of memory (it has ", kStream, "), and a tensor is in "
-        "one. Combine them first, as with pyarrow's combine_chunks()."));
+    return RaiseExchange(
+        absl::StrCat("A ", type, " may be in several pieces of memory (it has ", kStream,
+                     "), and a tensor is in "
+                     "one. Combine them first, as with pyarrow's combine_chunks()."));
   }
   return Raise(PyExc_AttributeError, absl::StrCat("'", type, "' object has no attribute '", kArray,
                                                   "' or '", kDeviceArray, "'"));

@@ -2,8 +2,9 @@
 //
 //   dt.from_arrow(pyarrow.array([1, 2, 3]))       # int64, read-only, the same memory
 //
-// x has __arrow_c_device_array__ or __arrow_c_array__ and is one dimension of numbers without nulls.
-// Source: arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html. Needs the GIL.
+// x has __arrow_c_device_array__ or __arrow_c_array__ and is one dimension of numbers without
+// nulls. Source: arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html. Needs the
+// GIL.
 
 #ifndef DOVETAIL_PYTHON_SRC_ARROW_IN_H_
 #define DOVETAIL_PYTHON_SRC_ARROW_IN_H_

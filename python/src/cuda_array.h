@@ -18,16 +18,16 @@ namespace dovetail::python {
 
 bool HasCudaArrayInterface(PyObject* x);
 
-// False with an error set: AttributeError for an object without the attribute, ExchangeError for what
-// can't be shared.
+// False with an error set: AttributeError for an object without the attribute, ExchangeError for
+// what can't be shared.
 bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor);
 
 // from_cuda_array_interface(x, /)
 PyObject* FromCudaArrayInterface(PyObject* module, PyObject* x);
 
-// The attribute, a dict of version 3. AttributeError, so that it reads as absent, for tensors that are
-// not on a GPU of CUDA or ROCm and for types that have no type string; ExchangeError for one that
-// requires gradient.
+// The attribute, a dict of version 3. AttributeError, so that it reads as absent, for tensors that
+// are not on a GPU of CUDA or ROCm and for types that have no type string; ExchangeError for one
+// that requires gradient.
 PyObject* TensorCudaArrayInterface(PyObject* self, void* closure);
 
 }  // namespace dovetail::python

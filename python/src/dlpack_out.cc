@@ -61,9 +61,10 @@ bool CheckUnserved(const Tensor& tensor, std::optional<int64_t> code) {
     if (code == kNoSync || code.value_or(kLegacyDefault) == static_cast<int64_t>(stream.native())) {
       continue;
     }
-    RaiseExchange(absl::StrCat("The memory is ready only after ", stream.ToString(), ", and no "
-                               "backend serves ", tensor.device().ToString(), " to wait for it; "
-                               "take it on that stream, or register a backend."));
+    const std::string device = tensor.device().ToString();
+    RaiseExchange("The memory is ready only after " + stream.ToString() +
+                  ", and no backend serves " + device +
+                  " to wait for it; take it on that stream, or register one.");
     return false;
   }
   return true;
@@ -90,8 +91,8 @@ bool ParseTarget(const Tensor& tensor, const Request& request, Device* target,
   if (!IsGiven(request.dl_device)) return true;
   if (!ParseDevice(request.dl_device, target)) return false;
   if (*target == tensor.device()) return true;
-  const std::string way = absl::StrCat("from ", tensor.device().ToString(), " to ",
-                                       target->ToString());
+  const std::string way =
+      absl::StrCat("from ", tensor.device().ToString(), " to ", target->ToString());
   if (*copy == std::optional<bool>(false)) {
     RaiseExchange("Moving the tensor " + way + " takes a copy, which copy=False forbids.");
     return false;
@@ -141,8 +142,7 @@ PyObject* Export(const TensorObject* self, const Request& request) {
 
 }  // namespace
 
-PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                       PyObject* kwnames) {
+PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static const Signature kSignature("__dlpack__", 0, 0,
                                     {"stream", "max_version", "dl_device", "copy"});
   PyObject* v[4];
@@ -155,8 +155,7 @@ PyObject* TensorDLPackDevice(PyObject* self, PyObject*) {
   return Py_BuildValue("(ii)", static_cast<int>(device.device_type), device.device_id);
 }
 
-PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
-                           PyObject* kwnames) {
+PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static const Signature kSignature("to_dlpack", 1, 1, {"tensor", "max_version", "stream", "copy"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
@@ -174,9 +173,9 @@ PyObject* ToImmutableConsumer(PyObject*, PyObject* object) {
   if (!IsTensor(object)) return Raise(PyExc_TypeError, "expected a dovetail.Tensor");
   if (AsTensorObject(object)->requires_grad) return RaiseRequiresGrad();
   const Tensor& t = AsTensor(object);
-  const Tensor writable = Tensor::MakeUnchecked(
-      t.storage(), t.byte_offset(), t.dtype(), t.layout(),
-      {.access = Access::kReadWrite, .packing = t.packing()});
+  const Tensor writable =
+      Tensor::MakeUnchecked(t.storage(), t.byte_offset(), t.dtype(), t.layout(),
+                            {.access = Access::kReadWrite, .packing = t.packing()});
   absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(writable);
   if (!managed.ok()) return RaiseExchange(managed.status());
   return MakeCapsule(*std::move(managed));
