@@ -45,10 +45,7 @@ bool OrderSuits(const Layout& layout, int flags) {
 }
 
 bool MayBeShared(PyObject* self) {
-  if (AsTensorObject(self)->requires_grad) {
-    RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");
-    return false;
-  }
+  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad(), false;
   return CheckHostAccess(AsTensor(self));
 }
 

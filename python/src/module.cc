@@ -20,6 +20,7 @@
 #include "dovetail/python/src/factory.h"
 #include "dovetail/python/src/frombuffer.h"
 #include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/values.h"
 
@@ -120,6 +121,7 @@ NB_MODULE(_core, m) {
   dovetail::RegisterDefaultBackends();
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  m.attr("_convert_targets") = py::TargetNames();
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
   py::AddBackends(m);

@@ -1,0 +1,73 @@
+"""`python -m dovetail`: what this installation is, and what it finds to exchange tensors with.
+
+Prints the version, the build, the backends with their devices (or why they have none), and the
+libraries that convert() knows: their versions and the protocols that their tensors speak. Libraries
+are imported to find that out.
+"""
+
+import importlib
+import importlib.metadata
+import platform
+import sys
+
+import dovetail
+from dovetail import _core
+
+# An attribute of a class, and the protocol that it shows.
+_PROTOCOLS = {
+    "__dlpack__": "DLPack",
+    "__dlpack_c_exchange_api__": "DLPack's C exchange API",
+    "__array_interface__": "array interface",
+    "__cuda_array_interface__": "CUDA array interface",
+    "__arrow_c_array__": "Arrow C data",
+}
+
+
+def main():
+    print(f"dovetail {dovetail.__version__}")
+    print(f"  DLPack      {'.'.join(map(str, dovetail.dlpack_version))}")
+    print(f"  Python      {platform.python_implementation()} {platform.python_version()}")
+    print(f"  platform    {platform.platform()}")
+    print(f"  extension   {_core.__file__}")
+    print("backends")
+    for name, devices in dovetail.backends().items():
+        print(f"  {name:<11} {_devices_text(devices)}")
+    print("libraries")
+    for name in _core._convert_targets.split(", "):
+        module, _, class_name = name.rpartition(".")
+        if module != "dovetail":
+            print(f"  {name:<15} {_library_text(module, class_name)}")
+
+
+def _devices_text(devices):
+    if isinstance(devices, str):
+        return f"no devices: {devices}"
+    return f"{devices} device" + ("" if devices == 1 else "s")
+
+
+def _library_text(module, class_name):
+    try:
+        library = importlib.import_module(module)
+    except ModuleNotFoundError:
+        return "not installed"
+    except Exception as error:  # a broken installation is worth a line, not a traceback
+        return f"can't be imported: {error}"
+    cls = getattr(library, class_name)
+    spoken = [protocol for name, protocol in _PROTOCOLS.items() if hasattr(cls, name)]
+    if _has_buffer(module, cls):
+        spoken.insert(0, "buffer")
+    return f"{_version(library, module)}: {', '.join(spoken) or 'none that is known'}"
+
+
+def _has_buffer(module, cls):
+    if sys.version_info >= (3, 12):
+        return hasattr(cls, "__buffer__")
+    return module == "numpy"  # a class does not tell before 3.12; of these, only NumPy's has it
+
+
+def _version(library, module):
+    return getattr(library, "__version__", None) or importlib.metadata.version(module)
+
+
+if __name__ == "__main__":
+    main()
