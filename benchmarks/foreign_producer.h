@@ -18,21 +18,25 @@ struct Foreign {
 
 // 4 x 4 float32 at `data`, on the CPU.
 inline DLManagedTensorVersioned* ProduceForeign(void* data) {
-  auto* f = new Foreign{.managed = {}, .shape = {4, 4}, .strides = {4, 1}};
-  f->managed = {
-      .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-      .manager_ctx = f,
-      .deleter = [](DLManagedTensorVersioned* m) { delete static_cast<Foreign*>(m->manager_ctx); },
-      .flags = 0,
-      .dl_tensor = {.data = data,
-                    .device = {kDLCPU, 0},
-                    .ndim = 2,
-                    .dtype = {kDLFloat, 32, 1},
-                    .shape = f->shape,
-                    .strides = f->strides,
-                    .byte_offset = 0},
+  auto* f = new Foreign;
+  f->shape[0] = f->shape[1] = f->strides[0] = 4;
+  f->strides[1] = 1;
+  DLManagedTensorVersioned& m = f->managed;
+  m.version.major = DLPACK_MAJOR_VERSION;
+  m.version.minor = DLPACK_MINOR_VERSION;
+  m.manager_ctx = f;
+  m.deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<Foreign*>(self->manager_ctx);
   };
-  return &f->managed;
+  m.flags = 0;
+  m.dl_tensor.data = data;
+  m.dl_tensor.device = {kDLCPU, 0};
+  m.dl_tensor.ndim = 2;
+  m.dl_tensor.dtype = {kDLFloat, 32, 1};
+  m.dl_tensor.shape = f->shape;
+  m.dl_tensor.strides = f->strides;
+  m.dl_tensor.byte_offset = 0;
+  return &m;
 }
 
 }  // namespace dovetail_benchmarks

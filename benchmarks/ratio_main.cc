@@ -36,8 +36,9 @@ class Recorder final : public benchmark::ConsoleReporter {
     ConsoleReporter::ReportRuns(medians.empty() ? runs : medians);
   }
 
-  void PrintTable() const {
+  void PrintTable() {
     if (steps_.empty()) return;
+    std::sort(steps_.begin(), steps_.end());  // they were run in random order
     std::string head = absl::StrFormat("\n%-*s", kNameWidth, "ns (Dovetail / theirs)");
     for (const std::string& library : libraries_)
       head += absl::StrFormat("%*s", kCellWidth, library);

@@ -33,8 +33,8 @@ enum class TypeKind : uint8_t {
 
 struct DType {
   TypeKind kind = TypeKind::kFloat;
-  uint8_t bits = 32;    // of one lane
-  uint16_t lanes = 1;   // at least 1
+  uint8_t bits = 32;   // of one lane
+  uint16_t lanes = 1;  // at least 1
 
   // InvalidArgument when (kind, bits) is not in the list or lanes is 0.
   static absl::StatusOr<DType> Make(TypeKind kind, int bits, int lanes = 1);
@@ -76,15 +76,28 @@ inline constexpr DType kAllDTypes[] = {
 #undef DOVETAIL_DTYPE
 };
 
-constexpr bool DType::is_known() const {
-  switch (static_cast<int>(kind) << 8 | bits) {
-#define DOVETAIL_DTYPE(id, type_kind, type_bits, name) \
-  case static_cast<int>(TypeKind::type_kind) << 8 | type_bits:
-#include "dovetail/core/dtype_list.inc"
-#undef DOVETAIL_DTYPE
-    return lanes != 0;
+namespace internal_dtype {
+
+// For each kind, the widths that it has: bit i stands for 2 * (i + 1) bits. (A table, since every
+// import asks.)
+struct Widths {
+  uint64_t of_kind[32] = {};
+};
+constexpr Widths MakeWidths() {
+  Widths widths;
+  for (DType t : kAllDTypes) {
+    widths.of_kind[static_cast<int>(t.kind)] |= uint64_t{1} << (t.bits / 2 - 1);
   }
-  return false;
+  return widths;
+}
+inline constexpr Widths kWidths = MakeWidths();
+
+}  // namespace internal_dtype
+
+constexpr bool DType::is_known() const {
+  const auto k = static_cast<uint8_t>(kind);
+  return k < 32 && bits != 0 && bits <= 128 && bits % 2 == 0 && lanes != 0 &&
+         (internal_dtype::kWidths.of_kind[k] >> (bits / 2 - 1) & 1) != 0;
 }
 
 // The DType of a C++ type. A program that has its own type for a narrow float adds
@@ -93,10 +106,10 @@ constexpr bool DType::is_known() const {
 //   };
 template <typename T>
 struct DTypeTraits;
-#define DOVETAIL_CPP_TYPE(type, id)          \
-  template <>                                \
-  struct DTypeTraits<type> {                 \
-    static constexpr DType dtype = k##id;    \
+#define DOVETAIL_CPP_TYPE(type, id)                  \
+  template <>                                        \
+  struct DTypeTraits<type> {                         \
+    static constexpr DType dtype = k##id;            \
     static_assert(sizeof(type) == dtype.itemsize()); \
   };
 #include "dovetail/core/dtype_list.inc"

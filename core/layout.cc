@@ -6,7 +6,7 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
-absl::Status RankError(int64_t rank) {
+[[gnu::cold, gnu::noinline]] absl::Status RankError(int64_t rank) {
   return absl::InvalidArgumentError(
       absl::StrCat("A tensor has 0 to ", Layout::kMaxRank, " dimensions, not ", rank, "."));
 }
@@ -22,9 +22,57 @@ absl::Status TooLargeError(absl::Span<const int64_t> shape) {
 }
 
 absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("The strides ", ShapeToString(strides), " with the shape ",
-                   ShapeToString(shape), " reach offsets beyond a 64-bit integer."));
+  return absl::InvalidArgumentError(absl::StrCat("The strides ", ShapeToString(strides),
+                                                 " with the shape ", ShapeToString(shape),
+                                                 " reach offsets beyond a 64-bit integer."));
+}
+
+// Why TryAssign did not take them.
+[[gnu::cold, gnu::noinline]] absl::Status Explain(int64_t rank, const int64_t* shape,
+                                                  const int64_t* strides) {
+  if (rank < 0 || rank > Layout::kMaxRank) return RankError(rank);
+  const absl::Span<const int64_t> sizes(shape, rank);
+  int64_t product = 1;
+  bool too_large = false;
+  for (int64_t size : sizes) {
+    if (size < 0) return NegativeSizeError(sizes);
+    too_large |= __builtin_mul_overflow(product, size == 0 ? 1 : size, &product);
+  }
+  if (too_large) return TooLargeError(sizes);
+  return ReachError(sizes, {strides, static_cast<size_t>(rank)});
+}
+
+// Writes sizes and strides to `dims`, and how far they reach. The number of elements, or -1 when
+// something is wrong with them.
+int64_t Fill(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
+             Extent* extent) {
+  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
+  int64_t lowest = 0, highest = 0;
+  bool bad = false, empty = false, too_far = false;
+  for (int64_t i = rank - 1; i >= 0; --i) {
+    const int64_t size = shape[i];
+    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
+    const int64_t stride = strides != nullptr ? strides[i] : product;
+    dims[i] = size;
+    dims[rank + i] = stride;
+    if (size <= 1) {
+      bad |= size < 0;
+      empty |= size == 0;
+      continue;
+    }
+    int64_t span;
+    bad |= __builtin_mul_overflow(product, size, &product);
+    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
+    if (stride >= 0) {
+      too_far |= __builtin_add_overflow(highest, span, &highest);
+    } else {
+      too_far |= __builtin_add_overflow(lowest, span, &lowest);
+    }
+  }
+  extent->lowest = empty ? 0 : lowest;
+  extent->highest = empty ? 0 : highest;
+  if (bad || (too_far && !empty)) return -1;
+  return empty ? 0 : product;
 }
 
 }  // namespace
@@ -46,9 +94,10 @@ absl::StatusOr<Layout> Layout::Contiguous(absl::Span<const int64_t> shape) {
 absl::StatusOr<Layout> Layout::Strided(absl::Span<const int64_t> shape,
                                        absl::Span<const int64_t> strides) {
   if (shape.size() != strides.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("The shape ", ShapeToString(shape), " and the "
-                                                   "strides ", ShapeToString(strides),
-                                                   " differ in length."));
+    return absl::InvalidArgumentError(absl::StrCat("The shape ", ShapeToString(shape),
+                                                   " and the "
+                                                   "strides ",
+                                                   ShapeToString(strides), " differ in length."));
   }
   absl::StatusOr<Layout> layout{Layout()};
   absl::Status status = layout->Assign(shape.size(), shape.data(), strides.data());
@@ -57,46 +106,29 @@ absl::StatusOr<Layout> Layout::Strided(absl::Span<const int64_t> shape,
 }
 
 absl::Status Layout::Assign(int64_t rank, const int64_t* shape, const int64_t* strides) {
+  Extent extent;
+  return TryAssign(rank, shape, strides, &extent) ? absl::OkStatus()
+                                                  : Explain(rank, shape, strides);
+}
+
+bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent) {
   Free();
   rank_ = 0;
   num_elements_ = 1;
-  if (rank < 0 || rank > kMaxRank) return RankError(rank);
-  absl::Span<const int64_t> sizes(shape, rank);
-
-  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
-  bool empty = false;
-  for (int64_t size : sizes) {
-    if (size < 0) return NegativeSizeError(sizes);
-    if (size == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(product, size, &product)) {
-      return TooLargeError(sizes);
-    }
+  int64_t* dims = inline_;
+  if (rank < 0 || rank > kInlineRank) {
+    if (rank < 0 || rank > kMaxRank) return false;
+    AllocateHeap(static_cast<int>(rank));
+    dims = heap_;
   }
-  if (strides != nullptr && !empty) {
-    int64_t lowest = 0, highest = 0;
-    for (int64_t i = 0; i < rank; ++i) {
-      int64_t span;
-      int64_t& end = strides[i] < 0 ? lowest : highest;
-      if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span) ||
-          __builtin_add_overflow(end, span, &end)) {
-        return ReachError(sizes, {strides, static_cast<size_t>(rank)});
-      }
-    }
+  const int64_t count = Fill(rank, shape, strides, dims, extent);
+  if (count < 0) {
+    if (rank > kInlineRank) FreeHeap();
+    return false;
   }
-
-  if (rank > kInlineRank) AllocateHeap(rank);
   rank_ = static_cast<int32_t>(rank);
-  num_elements_ = empty ? 0 : product;
-  int64_t* to = dims();
-  int64_t step = 1;
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    to[i] = shape[i];
-    to[rank + i] = strides != nullptr ? strides[i] : step;
-    // As the array libraries do: a size of 0 counts as 1 here. The product above fits.
-    step *= shape[i] == 0 ? 1 : shape[i];
-  }
-  return absl::OkStatus();
+  num_elements_ = count;
+  return true;
 }
 
 bool Layout::is_contiguous() const {

@@ -25,8 +25,8 @@ constexpr int64_t StepBits(DType dtype, Packing packing) {
   return packing == Packing::kPadded ? dtype.itemsize() * 8 : dtype.element_bits();
 }
 
-// Where element `index` starts: the byte, rounded down, and the bit in it. Wraps around only for what
-// no checked layout reaches.
+// Where element `index` starts: the byte, rounded down, and the bit in it. Wraps around only for
+// what no checked layout reaches.
 struct ElementPlace {
   int64_t byte;
   int bit;
@@ -52,16 +52,12 @@ struct ByteRange {
   int64_t size() const { return end - begin; }
 };
 
-// InvalidArgument when an offset overflows.
-inline absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing,
-                                 ByteRange* range) {
-  *range = {};
-  if (layout.num_elements() == 0) return absl::OkStatus();
+// False when an offset overflows. `extent` is that of a layout with elements.
+constexpr bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
   const int64_t step = StepBits(dtype, packing);
-  const Extent extent = layout.extent();
-  int64_t begin, end;
+  int64_t begin = 0, end = 0, size;
   bool overflow;
-  if (step % 8 == 0) {
+  if (step % 8 == 0) [[likely]] {
     overflow = __builtin_mul_overflow(extent.lowest, step / 8, &begin) ||
                __builtin_mul_overflow(extent.highest, step / 8, &end) ||
                __builtin_add_overflow(end, step / 8, &end);
@@ -72,14 +68,13 @@ inline absl::Status BytesReached(const Layout& layout, DType dtype, Packing pack
     begin = begin >> 3;  // rounds down
     end = end >> 3;
   }
-  int64_t size;
-  if (overflow || __builtin_sub_overflow(end, begin, &size)) {
-    return absl::InvalidArgumentError("The layout reaches bytes beyond a 64-bit offset: " +
-                                      layout.ToString() + " of " + dtype.ToString() + ".");
-  }
   *range = {begin, end};
-  return absl::OkStatus();
+  return !overflow && !__builtin_sub_overflow(end, begin, &size);
 }
+
+// The same of a layout; nothing where there are no elements. InvalidArgument when an offset
+// overflows.
+absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing, ByteRange* range);
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -4,19 +4,10 @@
 #include <memory>
 #include <new>
 
-#include "dovetail/core/block_cache.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
-
-Storage* Storage::New(void* data, size_t nbytes, Device device, Release release) {
-  return new (AllocateBlock<sizeof(Storage)>()) Storage(data, nbytes, device, release);
-}
-
-StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
-  return StorageRef::Take(New(data, nbytes, device, release));
-}
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
   return Allocate(nbytes, Stream::Default(device), kind);

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "dovetail/core/allocator.h"
+#include "dovetail/core/block_cache.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/stream.h"
@@ -98,7 +99,6 @@ class Storage {
   friend class StorageRef;
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
-  static Storage* New(void* data, size_t nbytes, Device device, Release release);
   void Destroy() noexcept;
 
   std::atomic<int64_t> refs_{1};
@@ -106,9 +106,14 @@ class Storage {
   size_t nbytes_;
   Device device_;
   Release release_;
-  Allocator* allocator_ = nullptr;             // where the memory goes back to; null: release_
-  std::vector<Stream>* used_on_ = nullptr;     // null on the CPU
+  Allocator* allocator_ = nullptr;          // where the memory goes back to; null: release_
+  std::vector<Stream>* used_on_ = nullptr;  // null on the CPU
 };
+
+inline StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
+  return StorageRef::Take(new (AllocateBlock<sizeof(Storage)>())
+                              Storage(data, nbytes, device, release));
+}
 
 inline void StorageRef::Ref() {
   if (ptr_ != nullptr) ptr_->refs_.fetch_add(1, std::memory_order_relaxed);

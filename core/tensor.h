@@ -13,6 +13,7 @@
 #define DOVETAIL_CORE_TENSOR_H_
 
 #include <cstdint>
+#include <new>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -44,7 +45,8 @@ class Tensor {
   };
 
   // No tensor: no Storage, rank 0. Only assignment, destruction and is_null are meaningful.
-  Tensor() = default;
+  // (Not defaulted: Tensor() would then fill it all with zeros first.)
+  Tensor() noexcept {}
   bool is_null() const { return !storage_; }
 
   // New memory, uninitialised, row-major. InvalidArgument for a bad shape; what Storage::Allocate
@@ -89,8 +91,8 @@ class Tensor {
     return IsAddressable(device().type) ? static_cast<char*>(base) + byte_offset_ : base;
   }
 
-  // Element 0 as a T*. T's DType must be the tensor's, the memory host-accessible and aligned for T;
-  // a T that is not const needs write access. FailedPrecondition says which of these fails.
+  // Element 0 as a T*. T's DType must be the tensor's, the memory host-accessible and aligned for
+  // T; a T that is not const needs write access. FailedPrecondition says which of these fails.
   template <typename T>
   absl::StatusOr<T*> data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     absl::Status status = CheckAccess(dtype_of<T>, alignof(T), !std::is_const_v<T>);
@@ -137,8 +139,8 @@ class Tensor {
   Packing packing_ = Packing::kPacked;
   Layout layout_;
 };
-// Puts a Tensor together where it stands, so that importers move no Layout: fill in layout(), check,
-// then Finish. Until then the tensor is null.
+// Puts a Tensor together where it stands, so that importers move no Layout: fill in layout(),
+// check, then Finish. Until then the tensor is null.
 class TensorAssembly {
  public:
   explicit TensorAssembly(Tensor* tensor) : tensor_(*tensor) { tensor_.storage_ = StorageRef(); }
@@ -147,7 +149,7 @@ class TensorAssembly {
 
   // For a caller that has checked that the layout lies inside the storage.
   void Finish(StorageRef storage, int64_t byte_offset, DType dtype, Tensor::Options options) {
-    tensor_.storage_ = std::move(storage);
+    new (&tensor_.storage_) StorageRef(std::move(storage));  // there is none yet
     tensor_.byte_offset_ = byte_offset;
     tensor_.dtype_ = dtype;
     tensor_.access_ = options.access;

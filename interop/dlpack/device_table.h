@@ -3,8 +3,8 @@
 //   DLDevice d = ToDLDevice(Device::Cuda(1));   // {kDLCUDA, 1}
 //   Device e = ToDevice(d);
 //
-// The numbers of the two enumerations agree, which is proved below, so that converting is a cast and
-// a device code outside the header passes through untouched.
+// The numbers of the two enumerations agree, which is proved below, so that converting is a cast
+// and a device code outside the header passes through untouched.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_
 #define DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_

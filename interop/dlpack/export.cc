@@ -42,15 +42,16 @@ Managed* Export(const Tensor& tensor) {
   Managed& managed = block->managed;
   managed.manager_ctx = block;
   managed.deleter = &Block::Delete;
-  managed.dl_tensor = {
-      .data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data(),
-      .device = ToDLDevice(tensor.device()),
-      .ndim = rank,
-      .dtype = ToDLDataType(tensor.dtype()),
-      .shape = rank == 0 ? nullptr : shape,
-      .strides = rank == 0 ? nullptr : strides,
-      .byte_offset = opaque ? static_cast<uint64_t>(tensor.byte_offset()) : 0,
-  };
+  // Field by field: a struct that is put together elsewhere and copied whole makes the processor
+  // wait.
+  DLTensor& d = managed.dl_tensor;
+  d.data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data();
+  d.device = ToDLDevice(tensor.device());
+  d.ndim = rank;
+  d.dtype = ToDLDataType(tensor.dtype());
+  d.shape = rank == 0 ? nullptr : shape;
+  d.strides = rank == 0 ? nullptr : strides;
+  d.byte_offset = opaque ? static_cast<uint64_t>(tensor.byte_offset()) : 0;
   return &managed;
 }
 
@@ -60,11 +61,10 @@ absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions&
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
   auto* managed = Export<DLManagedTensorVersioned>(tensor);
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-                   (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
-                   (tensor.packing() == Packing::kPadded
-                        ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
-                        : 0);
+  managed->flags =
+      (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+      (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
+      (tensor.packing() == Packing::kPadded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   return UniqueDLPack(managed);
 }
 
@@ -78,7 +78,8 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
   }
   if (tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("Elements of ", tensor.dtype().ToString(), " have a byte each, which DLPack "
+        absl::StrCat("Elements of ", tensor.dtype().ToString(),
+                     " have a byte each, which DLPack "
                      "before 1.0 can't say; the consumer has to ask for max_version=(1, 2) or "
                      "later, or for a copy."));
   }

@@ -1,5 +1,5 @@
-// What stands behind a managed tensor that Dovetail exports: the struct itself, the reference to the
-// Storage, and the shape and strides that the struct points at, in one block.
+// What stands behind a managed tensor that Dovetail exports: the struct itself, the reference to
+// the Storage, and the shape and strides that the struct points at, in one block.
 //
 // Internal to interop/dlpack: export makes blocks, import recognises them by their deleter.
 

@@ -16,10 +16,11 @@ void CallDeleter(void* managed) {
   DLPackDeleter()(static_cast<Managed*>(managed));
 }
 
-// Finishes with the Storage of a managed tensor of our own, if `checked` lies inside it. The block is
-// freed.
+// Finishes with the Storage of a managed tensor of our own, if `checked` lies inside it. The block
+// is freed.
 template <typename Managed>
-bool Unwrap(Managed* managed, const CheckedTensor& checked, TensorAssembly& tensor) {
+[[gnu::always_inline]] inline bool Unwrap(Managed* managed, const CheckedTensor& checked,
+                                          TensorAssembly& tensor) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   Block* block = Block::FromManaged(managed);
   StorageRef& storage = block->storage;
@@ -44,7 +45,7 @@ bool Unwrap(Managed* managed, const CheckedTensor& checked, TensorAssembly& tens
 
 // Takes ownership as its very last step.
 template <typename Managed>
-absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
+[[gnu::always_inline]] inline absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
   TensorAssembly tensor(out);
   CheckedTensor checked;
   absl::Status status = Validate(managed->dl_tensor, flags, &checked, &tensor.layout());
@@ -52,34 +53,45 @@ absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
     return absl::OkStatus();
   }
-  StorageRef storage =
-      Storage::Adopt(checked.data, checked.nbytes, checked.device,
-                     {.function = &CallDeleter<Managed>, .context = managed});
+  StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device,
+                                      {.function = &CallDeleter<Managed>, .context = managed});
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
   return absl::OkStatus();
 }
 
+[[gnu::always_inline]] inline absl::Status Import(DLManagedTensorVersioned* managed, Tensor* out) {
+  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
+    *out = Tensor();
+    return s;
+  }
+  return Import(managed, managed->flags, out);
+}
+
+[[gnu::always_inline]] inline absl::Status Import(DLManagedTensor* managed, Tensor* out) {
+  return Import(managed, /*flags=*/0, out);
+}
+
 template <typename Managed>
-absl::StatusOr<Tensor> ImportOrDelete(Managed* managed) {
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> ImportOrDelete(Managed* managed) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
-  absl::StatusOr<Tensor> tensor{Tensor()};
-  if (absl::Status status = ImportDLPack(managed, &*tensor); !status.ok()) return status;
-  (void)owner.release();
+  absl::StatusOr<Tensor> tensor(std::in_place);            // one for all paths: it is never moved
+  absl::Status status = Import(managed, &*tensor);
+  if (status.ok()) {
+    (void)owner.release();
+  } else {
+    tensor = std::move(status);
+  }
   return tensor;
 }
 
 }  // namespace
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
-  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
-    *tensor = Tensor();
-    return s;
-  }
-  return Import(managed, managed->flags, tensor);
+  return Import(managed, tensor);
 }
 
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
-  return Import(managed, /*flags=*/0, tensor);
+  return Import(managed, tensor);
 }
 
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {

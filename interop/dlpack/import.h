@@ -3,8 +3,8 @@
 //   absl::StatusOr<Tensor> x = FromDLPack(managed);       // DLManagedTensorVersioned* or legacy
 //
 // No copy: the Tensor's Storage spans the bytes that the strides reach and calls the producer's
-// deleter when its last reference is dropped, on whichever thread that is. Sources: dlpack.h 1.3 and
-// the array API standard's data interchange; the checks are in validate.h.
+// deleter when its last reference is dropped, on whichever thread that is. Sources: dlpack.h 1.3
+// and the array API standard's data interchange; the checks are in validate.h.
 //
 // A managed tensor that this shared object exported itself is unwrapped: its Storage is shared, so
 // passing a tensor to and fro adds no layers.

@@ -20,6 +20,8 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/type_table.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -40,11 +42,83 @@ inline constexpr uint64_t kKnownFlags = DLPACK_FLAG_BITMASK_READ_ONLY |
                                         DLPACK_FLAG_BITMASK_IS_COPIED |
                                         DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
 
-absl::Status Validate(const DLTensor& tensor, uint64_t flags, CheckedTensor* checked,
-                      Layout* layout);
+namespace internal_dlpack {
+
+constexpr Tensor::Options OptionsOf(uint64_t flags) {
+  return {.access = flags & DLPACK_FLAG_BITMASK_READ_ONLY ? Access::kReadOnly : Access::kReadWrite,
+          .packing = flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED ? Packing::kPadded
+                                                                        : Packing::kPacked};
+}
+
+// What may be wrong with a managed tensor.
+enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNull, kAddress };
+
+// Says it in words; apart from the checks, so that what runs without errors is short.
+[[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
+[[gnu::cold]] absl::Status VersionError(DLPackVersion version);
+
+[[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags,
+                                                CheckedTensor* out, Layout* layout) {
+  if ((flags & ~kKnownFlags) != 0) [[unlikely]]
+    return Defect::kFlags;
+  if (!ToDType(t.dtype).is_known()) [[unlikely]]
+    return Defect::kType;
+  if (t.device.device_id < 0) [[unlikely]]
+    return Defect::kDevice;
+  Extent extent;
+  if ((t.ndim > 0 && t.shape == nullptr) || !layout->TryAssign(t.ndim, t.shape, t.strides, &extent))
+      [[unlikely]] {
+    return Defect::kShape;
+  }
+  // Filled in only now, so that little is kept across the call.
+  out->device = ToDevice(t.device);
+  out->dtype = ToDType(t.dtype);
+  out->options = OptionsOf(flags);
+  const bool empty = layout->num_elements() == 0;
+  ByteRange range;
+  if (!empty && !BytesOfExtent(extent, out->dtype, out->options.packing, &range)) [[unlikely]] {
+    return Defect::kBytes;
+  }
+  out->data = t.data;
+  out->nbytes = range.size();
+  out->byte_offset = 0;
+  if (!IsAddressable(out->device.type)) [[unlikely]] {
+    // Nothing may be added to an opaque handle: the offset stays beside it.
+    int64_t begin, end;
+    const bool too_far = __builtin_add_overflow(t.byte_offset, 0, &out->byte_offset) ||
+                         __builtin_add_overflow(out->byte_offset, range.begin, &begin) ||
+                         __builtin_add_overflow(out->byte_offset, range.end, &end);
+    return too_far ? Defect::kHandle : Defect::kNone;
+  }
+  if (empty) [[unlikely]]
+    return Defect::kNone;  // whatever data is, it is not read
+  if (t.data == nullptr) [[unlikely]]
+    return Defect::kNull;
+  uintptr_t first, end;
+  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||
+      __builtin_add_overflow(first, range.begin, &first) ||
+      __builtin_add_overflow(first, range.size(), &end)) [[unlikely]] {
+    return Defect::kAddress;
+  }
+  out->data = reinterpret_cast<void*>(first);
+  out->byte_offset = -range.begin;
+  return Defect::kNone;
+}
+
+}  // namespace internal_dlpack
+
+[[gnu::always_inline]] inline absl::Status Validate(const DLTensor& tensor, uint64_t flags,
+                                                    CheckedTensor* checked, Layout* layout) {
+  const auto defect = internal_dlpack::FindDefect(tensor, flags, checked, layout);
+  if (defect == internal_dlpack::Defect::kNone) return absl::OkStatus();
+  return internal_dlpack::DefectError(defect, tensor, flags);
+}
 
 // Another major version than this one's: nothing beyond `deleter` may be read.
-absl::Status ValidateVersion(DLPackVersion version);
+inline absl::Status ValidateVersion(DLPackVersion version) {
+  if (version.major == DLPACK_MAJOR_VERSION) return absl::OkStatus();
+  return internal_dlpack::VersionError(version);
+}
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

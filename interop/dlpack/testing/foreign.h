@@ -25,7 +25,7 @@ template <typename Managed>
 struct Foreign {
   static constexpr bool kVersioned = std::is_same_v<Managed, DLManagedTensorVersioned>;
 
-  alignas(64) float data[6] = {0, 1, 2, 3, 4, 5};
+  float data[6] = {0, 1, 2, 3, 4, 5};
   int64_t shape[2] = {2, 3};
   int64_t strides[2] = {3, 1};
   std::atomic<int> deleted{0};
