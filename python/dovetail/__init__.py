@@ -16,4 +16,14 @@ from dovetail import _core, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["utils"]
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["explain", "utils"]
+
+
+def explain(x, target=None, *, device=None, copy=None):
+    """Which way x would come in, whether it would alias or copy, and why: a report to print.
+
+    With a target class, what convert(x, target) would do. See dovetail._explain.Report.
+    """
+    from dovetail._explain import explain
+
+    return explain(x, target, device=device, copy=copy)

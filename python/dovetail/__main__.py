@@ -8,7 +8,6 @@ are imported to find that out.
 import importlib
 import importlib.metadata
 import platform
-import sys
 
 import dovetail
 from dovetail import _core
@@ -52,17 +51,19 @@ def _library_text(module, class_name):
         return "not installed"
     except Exception as error:  # a broken installation is worth a line, not a traceback
         return f"can't be imported: {error}"
-    cls = getattr(library, class_name)
-    spoken = [protocol for name, protocol in _PROTOCOLS.items() if hasattr(cls, name)]
-    if _has_buffer(module, cls):
+    example = dovetail.convert(dovetail.zeros(1), getattr(library, class_name))
+    spoken = [text for name, text in _PROTOCOLS.items() if hasattr(type(example), name)]
+    if _has_buffer(example):
         spoken.insert(0, "buffer")
     return f"{_version(library, module)}: {', '.join(spoken) or 'none that is known'}"
 
 
-def _has_buffer(module, cls):
-    if sys.version_info >= (3, 12):
-        return hasattr(cls, "__buffer__")
-    return module == "numpy"  # a class does not tell before 3.12; of these, only NumPy's has it
+def _has_buffer(example):
+    try:
+        memoryview(example).release()
+    except (TypeError, BufferError):
+        return False
+    return True
 
 
 def _version(library, module):

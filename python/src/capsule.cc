@@ -85,12 +85,11 @@ bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts) {
     if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
       return RefuseVersion(capsule, managed, std::move(s));
     }
-    *facts = {.is_legacy = false,
-              .is_copied = (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0};
+    *facts = {.version = managed->version, .flags = managed->flags};
     return Consume<DLManagedTensorVersioned>(capsule, tensor);
   }
   if (std::strcmp(name, Legacy::kFresh) == 0) {
-    *facts = {.is_legacy = true, .is_copied = false};
+    *facts = {};
     return Consume<DLManagedTensor>(capsule, tensor);
   }
   if (std::strcmp(name, Versioned::kUsed) == 0 || std::strcmp(name, Legacy::kUsed) == 0) {

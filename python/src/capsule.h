@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "dlpack/dlpack.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/managed.h"
 
@@ -24,8 +25,11 @@ PyObject* MakeCapsule(UniqueDLPackLegacy managed);
 
 // What a capsule said beside the tensor.
 struct CapsuleFacts {
-  bool is_legacy = false;   // of DLPack before 1.0
-  bool is_copied = false;   // the flag IS_COPIED
+  DLPackVersion version = {0, 0};  // 0.0: legacy, of DLPack before 1.0
+  uint64_t flags = 0;
+
+  bool is_legacy() const { return version.major == 0; }
+  bool is_copied() const { return (flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
 };
 
 // Moves the capsule's tensor into `tensor` and marks the capsule used. On an error (ExchangeError:

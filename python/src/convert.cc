@@ -37,6 +37,9 @@ const char* Misfit(const Target& target, const Tensor& tensor) {
   if (!target.takes_strides && !tensor.is_contiguous()) {
     return "is not contiguous, which it asks for";
   }
+  if (reinterpret_cast<uintptr_t>(tensor.raw_data()) % target.alignment != 0) {
+    return "is not aligned in memory as it asks";
+  }
   return nullptr;
 }
 
@@ -144,6 +147,20 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   bool copied;
   if (!Fit(*target, copy, self, &copied)) return nullptr;
   return Make(*target, self, copied);
+}
+
+PyObject* MisfitFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2 || !IsTensor(args[0])) {
+    return Raise(PyExc_TypeError, "_misfit() takes a dovetail.Tensor and a class");
+  }
+  Target* target =
+      PyType_Check(args[1]) ? FindTarget(reinterpret_cast<PyTypeObject*>(args[1])) : nullptr;
+  const bool known = target != nullptr ||
+                     (registered != nullptr && PyDict_Contains(registered, args[1]) == 1);
+  if (!known) return NoTarget(args[1]);
+  const char* misfit = target == nullptr ? nullptr : Misfit(*target, AsTensor(args[0]));
+  if (misfit == nullptr) Py_RETURN_NONE;
+  return PyUnicode_FromString(misfit);
 }
 
 PyObject* RegisterConverter(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

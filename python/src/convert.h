@@ -18,6 +18,9 @@ PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t na
 // register_converter(type, from_tensor)
 PyObject* RegisterConverter(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
+// _misfit(tensor, type): why convert() would copy the tensor for that class; None if it would not.
+PyObject* MisfitFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_CONVERT_H_

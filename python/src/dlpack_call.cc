@@ -227,9 +227,10 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
     capsule.reset();
     return false;
   }
-  *copied = *copied || facts.is_copied;
-  if (facts.is_legacy && IsImmutableProducer(x) && !*copied) *tensor = tensor->ReadOnly();
-  if (facts.is_copied && forbids_copy) {
+  *copied = *copied || facts.is_copied();
+  if (request.trace != nullptr) request.trace->capsule = facts;
+  if (facts.is_legacy() && IsImmutableProducer(x) && !*copied) *tensor = tensor->ReadOnly();
+  if (facts.is_copied() && forbids_copy) {
     RaiseExchange("The producer made a copy, which copy=False forbids.");
     return false;
   }

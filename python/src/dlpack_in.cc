@@ -29,12 +29,20 @@ bool CopyHere(const ImportRequest& request, Tensor* tensor) {
   absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
+  if (request.trace != nullptr) request.trace->consumer_copied = true;
   return true;
+}
+
+void TakeDoor(const ImportRequest& request, const char* door) {
+  if (request.trace != nullptr) request.trace->door = door;
 }
 
 bool ImportCapsule(PyObject* capsule, const ImportRequest& request, Tensor* tensor) {
   CapsuleFacts facts;
-  return ConsumeCapsule(capsule, tensor, &facts) && CopyHere(request, tensor);
+  TakeDoor(request, "DLPack capsule");
+  if (!ConsumeCapsule(capsule, tensor, &facts)) return false;
+  if (request.trace != nullptr) request.trace->capsule = facts;
+  return CopyHere(request, tensor);
 }
 
 // Another dovetail.Tensor: what its __dlpack__ and our import would do, without the capsule.
@@ -45,25 +53,18 @@ bool ImportOwn(PyObject* x, Tensor* tensor) {
 }
 
 // The doors that call no Python method.
-ExchangeResult ImportFast(PyObject* x, Tensor* tensor) {
-  if (IsTensor(x)) return ImportOwn(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
-  if (ImportNumPyArray(x, tensor)) return ExchangeResult::kDone;
-  return ImportByExchangeApi(x, tensor);
-}
-
-bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
-  switch (ImportFast(x, tensor)) {
-    case ExchangeResult::kDone:
-      return CopyHere(request, tensor);
-    case ExchangeResult::kError:
-      return false;
-    case ExchangeResult::kNotTaken:
-      break;
+ExchangeResult ImportFast(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  if (IsTensor(x)) {
+    TakeDoor(request, "dovetail.Tensor");
+    return ImportOwn(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
   }
-  bool copied;
-  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
-  return CopyHere(copied ? ImportRequest{.device = request.device} : request, tensor);
+  if (ImportNumPyArray(x, tensor)) {
+    TakeDoor(request, "NumPy array");
+    return ExchangeResult::kDone;
+  }
+  const ExchangeResult result = ImportByExchangeApi(x, tensor);
+  if (result != ExchangeResult::kNotTaken) TakeDoor(request, "DLPack C exchange API");
+  return result;
 }
 
 bool HasDLPack(PyObject* x) {
@@ -82,6 +83,25 @@ PyObject* WrapImported(Fill fill) {
 }
 
 }  // namespace
+
+bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
+  switch (ImportFast(x, request, tensor)) {
+    case ExchangeResult::kDone:
+      return CopyHere(request, tensor);
+    case ExchangeResult::kError:
+      return false;
+    case ExchangeResult::kNotTaken:
+      break;
+  }
+  if (request.trace != nullptr && HasDLPack(x)) TakeDoor(request, "__dlpack__");
+  bool copied;
+  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
+  if (request.trace != nullptr) request.trace->producer_copied = copied;
+  ImportRequest left = request;
+  if (copied) left.copy.reset();
+  return CopyHere(left, tensor);
+}
 
 PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
@@ -108,7 +128,7 @@ bool IsExchangeable(PyObject* x) {
 
 PyObject* ImportObject(PyObject* x) {
   return WrapImported([&](Tensor* tensor) {
-    const ExchangeResult fast = ImportFast(x, tensor);
+    const ExchangeResult fast = ImportFast(x, {}, tensor);
     if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
     if (HasDLPack(x)) return Import(x, {}, tensor);
     if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);

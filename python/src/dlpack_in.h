@@ -14,6 +14,7 @@
 
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/src/capsule.h"
 
 namespace dovetail::python {
 
@@ -29,11 +30,23 @@ PyObject* ImportObject(PyObject* x);
 // Whether `x` has one of these.
 bool IsExchangeable(PyObject* x);
 
+// How an import went, for explain().
+struct ImportTrace {
+  const char* door = nullptr;           // which way in was taken
+  std::optional<CapsuleFacts> capsule;  // what the producer's capsule said, where there was one
+  bool producer_copied = false;
+  bool consumer_copied = false;
+};
+
 // What a consumer asks for.
 struct ImportRequest {
   std::optional<Device> device;  // none: where it is
   std::optional<bool> copy;      // none: if need be
+  ImportTrace* trace = nullptr;  // filled in where given
 };
+
+// What from_dlpack does: fills `tensor`.
+bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor);
 
 // Fills `tensor` from x's __dlpack__, which is called as `request` needs (dlpack_call.cc). Where the
 // producer did not bring it to the device that was asked for, it is where x is. `*copied`: whether

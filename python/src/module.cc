@@ -17,6 +17,7 @@
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/dtype_class.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/explain.h"
 #include "dovetail/python/src/factory.h"
 #include "dovetail/python/src/frombuffer.h"
 #include "dovetail/python/src/method_table.h"
@@ -48,6 +49,7 @@ PyMethodDef functions[] = {
         "itself, by its __dlpack__ method, and need no capsule."),
     OneArgument<&ToImmutableConsumer>("_to_immutable_consumer",
                                       "A legacy capsule for a library that never writes."),
+    Fast<&TraceImport>("_trace_import", "An import that tells how it went, for explain()."),
     FastKeywords<&ConvertFunction>(
         "convert",
         "convert(x, target, /, *, copy=None)\n\n"
@@ -57,6 +59,7 @@ PyMethodDef functions[] = {
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),
+    Fast<&MisfitFunction>("_misfit", "Why convert() would copy, for explain()."),
     Fast<&RegisterConverter>(
         "register_converter",
         "register_converter(type, from_tensor)\n\n"

@@ -1,0 +1,116 @@
+"""dovetail.explain(): which way a tensor would come in, and whether it aliases or copies, and why.
+
+>>> import dovetail as dt
+>>> import numpy as np
+>>> report = dt.explain(np.zeros(3, np.float32))
+>>> report.aliases, report.door
+(True, 'NumPy array')
+"""
+
+from dovetail import _core
+
+_FLAGS = {1: "READ_ONLY", 2: "IS_COPIED", 4: "IS_SUBBYTE_TYPE_PADDED"}  # dlpack.h 1.3
+
+
+class Report:
+    """What an exchange would do. Print it, or read its fields.
+
+    source     the class of what comes in
+    target     the class that it would become
+    door       the way in that would be taken; None where there is none
+    aliases    whether the result shares the source's memory; None where the exchange is refused
+    reason     why it aliases, copies or is refused
+    refused    the exception that the exchange would raise, or None
+    dtype, shape, strides (in elements), device, readonly    what the source declares
+    version    of the DLPack struct that the source gave; (0, 0) for a legacy one; None without one
+    flags      the names of the DLPack flags that the source set
+    stream     how the work of both sides would be ordered
+    """
+
+    __slots__ = (
+        "source", "target", "door", "aliases", "reason", "refused", "dtype", "shape", "strides",
+        "device", "readonly", "version", "flags", "stream",
+    )  # fmt: skip
+
+    def __init__(self, **fields):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def __repr__(self):
+        lines = [f"{self.source} -> {self.target}: {self._verdict()}"]
+        for name in self.__slots__[2:]:
+            value = getattr(self, name)
+            if value is not None and name not in ("aliases", "refused"):
+                lines.append(f"  {name:<9}{value}")
+        return "\n".join(lines)
+
+    def _verdict(self):
+        if self.aliases is None:
+            return "refused"
+        return "shares the memory" if self.aliases else "copies"
+
+
+def explain(x, target=None, *, device=None, copy=None):
+    """Report what from_dlpack(x, device=device, copy=copy) would do.
+
+    With a target, what convert(x, target, copy=copy) would do. The exchange is made and undone; a
+    DLPack capsule, which can be used only once, is refused.
+    """
+    if type(x).__name__ == "PyCapsule":
+        raise TypeError("explain() would use the capsule up; explain the tensor that it came from")
+    traced = _core._trace_import(x, device, copy)
+    report = Report(
+        source=_class_name(type(x)),
+        target=_class_name(target or _core.Tensor),
+        door=traced["door"],
+        version=traced["version"],
+        flags=_flag_names(traced["flags"]),
+    )
+    tensor = traced["tensor"]
+    if tensor is None:
+        report.refused = traced["error"]
+        report.reason = str(report.refused)
+        return report
+    for name in ("dtype", "shape", "strides", "device", "readonly"):
+        setattr(report, name, getattr(tensor, name))
+    on_cpu = tensor.__dlpack_device__()[0] == 1
+    report.stream = "none: the CPU has no streams" if on_cpu else "ordered by the producer's device"
+    report.aliases = not (traced["producer_copied"] or traced["consumer_copied"])
+    report.reason = _reason(traced, device, copy)
+    if target is not None:
+        _explain_target(report, tensor, target, copy)
+    return report
+
+
+def _explain_target(report, tensor, target, copy):
+    try:
+        misfit = _core._misfit(tensor, target)
+    except TypeError as error:
+        report.aliases, report.refused, report.reason = None, error, str(error)
+        return
+    if misfit is None:
+        return
+    if copy is False:
+        report.aliases = None
+        report.refused = _core.ExchangeError(f"the tensor {misfit}, and copy=False forbids a copy")
+        report.reason = str(report.refused)
+    else:
+        report.aliases = False
+        report.reason = f"{report.target} can't share it: the tensor {misfit}"
+
+
+def _flag_names(flags):
+    return None if flags is None else [name for bit, name in _FLAGS.items() if flags & bit]
+
+
+def _reason(traced, device, copy):
+    if traced["producer_copied"]:
+        return "the producer made the copy" + (" that copy=True asks for" if copy else "")
+    if traced["consumer_copied"]:
+        what = "copy=True asks for it" if copy else f"the tensor is not on {device}"
+        return f"{what}; the producer left the copy to the consumer"
+    return "the source's memory is used as it is"
+
+
+def _class_name(cls):
+    return f"{cls.__module__}.{cls.__qualname__}" if isinstance(cls, type) else repr(cls)

@@ -1,0 +1,73 @@
+"""explain() and `python -m dovetail`: what they say is what happens."""
+
+import dovetail as dt
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from process import run_python
+
+
+def test_an_array_is_said_to_share_and_its_layout_is_told():
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    report = dt.explain(a.T)
+    assert (report.aliases, report.door) == (True, "NumPy array")
+    assert (report.dtype, report.shape, report.strides) == (dt.float32, (3, 2), (1, 3))
+    assert report.refused is None and not report.readonly
+
+
+def test_the_door_is_the_one_that_is_taken():
+    assert dt.explain(torch.ones(2)).door == "DLPack C exchange API"
+    assert dt.explain(torch.nn.Parameter(torch.ones(2), requires_grad=False)).door == "__dlpack__"
+    assert dt.explain(dt.zeros(2)).door == "dovetail.Tensor"
+    assert dt.explain([1, 2]).door is None
+
+
+def test_version_and_flags_are_what_the_producer_declares():
+    report = dt.explain(jnp.ones(3))
+    assert (report.version, report.flags, report.readonly) == ((0, 0), [], True)
+    report = dt.explain(torch.nn.Parameter(torch.ones(2), requires_grad=False))
+    assert report.version[0] == 1 and report.flags == []
+
+
+def test_a_copy_is_told_with_its_reason():
+    report = dt.explain(np.zeros(2), copy=True)
+    assert report.aliases is False and "copy=True" in report.reason
+    report = dt.explain(torch.ones(2), copy=True)
+    assert report.aliases is False
+
+
+def test_a_refusal_is_told_with_the_remedy():
+    report = dt.explain(torch.ones(2, requires_grad=True))
+    assert report.aliases is None and "detach" in report.reason
+    assert isinstance(report.refused, BufferError)
+    assert "refused" in repr(report)
+
+
+def test_a_target_is_judged_as_convert_does_it():
+    a = np.arange(4, dtype=np.float32)[::-1]
+    assert dt.explain(a, np.ndarray).aliases
+    report = dt.explain(a, torch.Tensor)
+    assert report.aliases is False and "negative strides" in report.reason
+    report = dt.explain(a, torch.Tensor, copy=False)
+    assert report.aliases is None and isinstance(report.refused, dt.ExchangeError)
+    assert dt.explain(a, dict).aliases is None
+
+
+def test_a_capsule_is_not_used_up():
+    capsule = dt.to_dlpack(dt.zeros(2))
+    with pytest.raises(TypeError, match="use the capsule up"):
+        dt.explain(capsule)
+    assert '"dltensor"' in repr(capsule)
+
+
+def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
+    text = run_python(
+        "import runpy, sys; sys.argv = ['dovetail']; runpy.run_module('dovetail', run_name='__main__')"
+    )
+    lines = {line.split()[0]: line for line in text.splitlines()}
+    assert lines["dovetail"].endswith(dt.__version__)
+    assert "1 device" in lines["cpu"]
+    assert np.__version__ in lines["numpy.ndarray"] and "buffer" in lines["numpy.ndarray"]
+    assert "C exchange API" in lines["torch.Tensor"]
+    assert "Arrow C data" in lines["pyarrow.Array"]
