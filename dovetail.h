@@ -10,20 +10,20 @@
 #ifndef DOVETAIL_DOVETAIL_H_
 #define DOVETAIL_DOVETAIL_H_
 
-#include "dovetail/core/copy.h"                  // IWYU pragma: export
-#include "dovetail/core/device.h"                // IWYU pragma: export
-#include "dovetail/core/dtype.h"                 // IWYU pragma: export
-#include "dovetail/core/layout.h"                // IWYU pragma: export
-#include "dovetail/core/registry.h"              // IWYU pragma: export
-#include "dovetail/core/storage.h"               // IWYU pragma: export
-#include "dovetail/core/stream.h"                // IWYU pragma: export
-#include "dovetail/core/tensor.h"                // IWYU pragma: export
-#include "dovetail/core/tensor_view.h"           // IWYU pragma: export
-#include "dovetail/core/version.h"               // IWYU pragma: export
-#include "dovetail/devices/register_default.h"   // IWYU pragma: export
-#include "dovetail/interop/dlpack/export.h"      // IWYU pragma: export
-#include "dovetail/interop/dlpack/import.h"      // IWYU pragma: export
-#include "dovetail/interop/dlpack/managed.h"     // IWYU pragma: export
-#include "dovetail/interop/dlpack/view.h"        // IWYU pragma: export
+#include "dovetail/core/copy.h"                 // IWYU pragma: export
+#include "dovetail/core/device.h"               // IWYU pragma: export
+#include "dovetail/core/dtype.h"                // IWYU pragma: export
+#include "dovetail/core/layout.h"               // IWYU pragma: export
+#include "dovetail/core/registry.h"             // IWYU pragma: export
+#include "dovetail/core/storage.h"              // IWYU pragma: export
+#include "dovetail/core/stream.h"               // IWYU pragma: export
+#include "dovetail/core/tensor.h"               // IWYU pragma: export
+#include "dovetail/core/tensor_view.h"          // IWYU pragma: export
+#include "dovetail/core/version.h"              // IWYU pragma: export
+#include "dovetail/devices/register_default.h"  // IWYU pragma: export
+#include "dovetail/interop/dlpack/export.h"     // IWYU pragma: export
+#include "dovetail/interop/dlpack/import.h"     // IWYU pragma: export
+#include "dovetail/interop/dlpack/managed.h"    // IWYU pragma: export
+#include "dovetail/interop/dlpack/view.h"       // IWYU pragma: export
 
 #endif  // DOVETAIL_DOVETAIL_H_

@@ -37,8 +37,7 @@ class Allocator {
 
   // Takes back what Allocate gave for `nbytes`. `used_on` are the streams that still may use it:
   // the memory is not reused before their work so far is done. Any thread; must not block.
-  virtual void Deallocate(void* data, size_t nbytes,
-                          absl::Span<const Stream> used_on) noexcept = 0;
+  virtual void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept = 0;
 };
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -34,17 +34,17 @@ inline constexpr bool kEnabled = true;
 #endif
 
 struct FreeList {
-  void* head;     // a free block holds the pointer to the next in its first bytes
-  int room;       // how many more it takes; 0 before the first use and after the thread's end
-  bool started;   // the release at the thread's end is arranged
+  void* head;    // a free block holds the pointer to the next in its first bytes
+  int room;      // how many more it takes; 0 before the first use and after the thread's end
+  bool started;  // the release at the thread's end is arranged
 };
 
-// The list of blocks of `kSize` bytes that this thread keeps. Constant-initialised, so that reaching
-// it costs no guard; initial-exec, so that it costs no call from a shared object either (the few
-// bytes come from the reserve that the dynamic linker keeps for this).
+// The list of blocks of `kSize` bytes that this thread keeps. Constant-initialised, so that
+// reaching it costs no guard; initial-exec, so that it costs no call from a shared object either
+// (the few bytes come from the reserve that the dynamic linker keeps for this).
 template <size_t kSize>
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
-                                                                                      false};
+                                                                                    false};
 
 // Arranges that `list` is emptied when this thread ends, and opens it, on its first use.
 // Returns whether the list takes blocks.

@@ -20,9 +20,7 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 }
 
 // The device whose backend does the copy: the one that the host can't reach, if any.
-Device CopyingDevice(Device dst, Device src) {
-  return dst.type == DeviceType::kCpu ? src : dst;
-}
+Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
 absl::Status CopyViews(const TensorView& dst, const TensorView& src,
                        const std::optional<Stream>& stream) {

@@ -60,7 +60,8 @@ absl::StatusOr<Device> Device::Parse(std::string_view text) {
   }
   if (ok) return device;
   return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is no device; expected a type, with an index where there are several, as in "
+      "\"", text,
+      "\" is no device; expected a type, with an index where there are several, as in "
       "\"cuda:0\". Types: ",
       absl::StrJoin(kEntries, ", ",
                     [](std::string* out, const Entry& e) { absl::StrAppend(out, e.name); }),

@@ -36,10 +36,10 @@ struct StreamRequest {
 
 // What is known of a pointer.
 struct PointerAttributes {
-  Device device;      // whose memory it is
+  Device device;  // whose memory it is
   MemoryKind kind;
-  void* base;         // the start of its allocation, or nullptr where that is unknown
-  size_t nbytes;      // of the allocation; 0 where unknown
+  void* base;     // the start of its allocation, or nullptr where that is unknown
+  size_t nbytes;  // of the allocation; 0 where unknown
 };
 
 class DeviceBackend {
@@ -69,8 +69,9 @@ class DeviceBackend {
   virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
   // Later work of `stream` starts only after `event`. The host does not wait.
   virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
-  // The same for an event that somebody else recorded: `event` is the address of the vendor's handle
-  // (a cudaEvent_t*, a hipEvent_t*), read during the call alone. Unimplemented where there are none.
+  // The same for an event that somebody else recorded: `event` is the address of the vendor's
+  // handle (a cudaEvent_t*, a hipEvent_t*), read during the call alone. Unimplemented where there
+  // are none.
   virtual absl::Status WaitForeign(const Stream&, const void* /*event*/) {
     return absl::UnimplementedError(
         absl::StrCat("The backend ", name(), " can't wait for events of other libraries."));
@@ -83,8 +84,7 @@ class DeviceBackend {
   // Copies the elements of `src` to `dst`, of one type and shape, any strides, that do not overlap;
   // a stride of 0 in `src` repeats an element. At least one is on this backend's devices, the other
   // there or host-accessible. Ordered on `stream`; the caller keeps both alive until then.
-  virtual absl::Status Copy(const TensorView& dst, const TensorView& src,
-                            const Stream& stream) = 0;
+  virtual absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) = 0;
 
   // Whose memory `data` points at. NotFound when it is none of this backend's.
   virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;

@@ -66,8 +66,8 @@ absl::StatusOr<DType> DType::Make(TypeKind kind, int bits, int lanes) {
   DType type{kind, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};
   if (bits < 0 || bits > std::numeric_limits<uint8_t>::max() || !type.is_known()) {
     return absl::InvalidArgumentError(absl::StrCat("No type is known of kind ", KindName(kind),
-                                                   " with ", bits, " bits. Known types: ",
-                                                   KnownNames(), "."));
+                                                   " with ", bits,
+                                                   " bits. Known types: ", KnownNames(), "."));
   }
   return type;
 }

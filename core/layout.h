@@ -73,7 +73,8 @@ class Layout {
   // Strided do, without a StatusOr to move out of. On an error the layout is of rank 0.
   absl::Status Assign(int64_t rank, const int64_t* shape, const int64_t* strides);
 
-  // The same without a reason, for importers: false on an error. `extent` is what extent() says then.
+  // The same without a reason, for importers: false on an error. `extent` is what extent() says
+  // then.
   bool TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent);
 
   int rank() const { return rank_; }

@@ -16,9 +16,9 @@ absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
   for (DeviceType type : backend->device_types()) {
     auto i = static_cast<uint32_t>(type);
     if (i >= kMaxDeviceTypes) {
-      return absl::InvalidArgumentError(absl::StrCat("The backend ", backend->name(), " serves ",
-                                                     DeviceTypeName(type), "; device types go up to ",
-                                                     kMaxDeviceTypes - 1, "."));
+      return absl::InvalidArgumentError(
+          absl::StrCat("The backend ", backend->name(), " serves ", DeviceTypeName(type),
+                       "; device types go up to ", kMaxDeviceTypes - 1, "."));
     }
     if (DeviceBackend* other = Find(type)) {
       return absl::AlreadyExistsError(absl::StrCat("The backend ", backend->name(), " serves ",
@@ -43,7 +43,8 @@ std::vector<DeviceBackend*> Registry::Backends() const {
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Global().Find(device.type)) return backend;
   return absl::NotFoundError(
-      absl::StrCat("No backend serves ", device.ToString(), ". Its memory can be passed on, but not "
+      absl::StrCat("No backend serves ", device.ToString(),
+                   ". Its memory can be passed on, but not "
                    "allocated, copied or read; register a backend for it first."));
 }
 

@@ -10,10 +10,9 @@ namespace {
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
 absl::Status CountError(const Layout& layout, absl::Span<const int64_t> shape) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("A tensor of shape ", ShapeToString(layout.shape()), ", with ",
-                   layout.num_elements(), " elements, can't have the shape ", ShapeToString(shape),
-                   "."));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "A tensor of shape ", ShapeToString(layout.shape()), ", with ", layout.num_elements(),
+      " elements, can't have the shape ", ShapeToString(shape), "."));
 }
 
 // Replaces a -1 by the size that makes the elements come out even.

@@ -13,8 +13,7 @@ absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, Memor
   return Allocate(nbytes, Stream::Default(device), kind);
 }
 
-absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream,
-                                             MemoryKind kind) {
+absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream, MemoryKind kind) {
   const Device device = stream.device();
   absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
   if (!backend.ok()) return backend.status();

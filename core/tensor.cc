@@ -28,9 +28,9 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
                     !__builtin_add_overflow(byte_offset, bytes.end, &end);
   const bool bounded = IsAddressable(storage->device().type) && layout.num_elements() != 0;
   if (!fits || (bounded && (begin < 0 || static_cast<uint64_t>(end) > storage->nbytes()))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        layout.ToString(), " of ", dtype.ToString(), " from byte ", byte_offset,
-        " reaches outside a storage of ", storage->nbytes(), " bytes."));
+    return absl::InvalidArgumentError(
+        absl::StrCat(layout.ToString(), " of ", dtype.ToString(), " from byte ", byte_offset,
+                     " reaches outside a storage of ", storage->nbytes(), " bytes."));
   }
   return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
 }
@@ -38,8 +38,8 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
 absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) const {
   if (is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
   if (wanted != dtype_) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "The elements are ", dtype_.ToString(), ", not ", wanted.ToString(), "."));
+    return absl::FailedPreconditionError(
+        absl::StrCat("The elements are ", dtype_.ToString(), ", not ", wanted.ToString(), "."));
   }
   if (!IsHostAccessible(device().type)) {
     return absl::FailedPreconditionError(absl::StrCat(

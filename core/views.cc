@@ -66,8 +66,8 @@ absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, Layo
   }
   if (ellipses > 1) return absl::InvalidArgumentError("An index has at most one ellipsis (...).");
   if (taken > layout.rank()) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "Too many indices: ", taken, " for a tensor with ", layout.rank(), " dimensions."));
+    return absl::OutOfRangeError(absl::StrCat("Too many indices: ", taken, " for a tensor with ",
+                                              layout.rank(), " dimensions."));
   }
   Builder out;
   uint64_t offset = 0;  // wraps only where there are no elements
@@ -103,7 +103,8 @@ absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, Layo
         keep(layout.rank() - taken);
         break;
       case IndexItem::Kind::kNewAxis:
-        out.Add(1, dim < layout.rank() ? WrappingMultiply(layout.shape(dim), layout.stride(dim)) : 1);
+        out.Add(1,
+                dim < layout.rank() ? WrappingMultiply(layout.shape(dim), layout.stride(dim)) : 1);
         break;
     }
   }
@@ -127,9 +128,8 @@ absl::Status Permute(const Layout& layout, absl::Span<const int64_t> order, Layo
   const uint64_t all =
       rank == 64 ? std::numeric_limits<uint64_t>::max() : (uint64_t{1} << rank) - 1;
   if (static_cast<int>(order.size()) != rank || seen != all) {
-    return absl::InvalidArgumentError(absl::StrCat("The order ", ShapeToString(order),
-                                                   " does not name each of ", rank,
-                                                   " dimensions once."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "The order ", ShapeToString(order), " does not name each of ", rank, " dimensions once."));
   }
   view->offset = 0;
   return out.Finish(&view->layout);

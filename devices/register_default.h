@@ -2,8 +2,8 @@
 //
 //   dovetail::RegisterDefaultBackends();      // once, before tensors are made or copied
 //
-// Nothing is registered by loading the library. A program that wants a GPU adds its backend with one
-// more call.
+// Nothing is registered by loading the library. A program that wants a GPU adds its backend with
+// one more call.
 
 #ifndef DOVETAIL_DEVICES_REGISTER_DEFAULT_H_
 #define DOVETAIL_DEVICES_REGISTER_DEFAULT_H_

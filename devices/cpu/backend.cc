@@ -30,8 +30,7 @@ class CpuBackend final : public DeviceBackend {
   }
 
   // The array API allows None only; -1, "no synchronisation", means the same here and is accepted.
-  absl::StatusOr<StreamRequest> DecodeStream(Device device,
-                                             std::optional<int64_t> code) override {
+  absl::StatusOr<StreamRequest> DecodeStream(Device device, std::optional<int64_t> code) override {
     if (absl::Status s = Check(device); !s.ok()) return s;
     if (code.has_value() && *code != -1) {
       return absl::InvalidArgumentError(

@@ -1,3 +1,5 @@
+"""The package as type checkers see it: the extension module, whole, and what Python adds."""
+
 import builtins
 from typing import Any
 

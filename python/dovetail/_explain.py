@@ -12,6 +12,25 @@ from dovetail import _core
 _FLAGS = {1: "READ_ONLY", 2: "IS_COPIED", 4: "IS_SUBBYTE_TYPE_PADDED"}  # dlpack.h 1.3
 
 
+# What a report holds, in the order in which it prints.
+_FIELDS = (
+    "source",
+    "target",
+    "door",
+    "aliases",
+    "reason",
+    "refused",
+    "dtype",
+    "shape",
+    "strides",
+    "device",
+    "readonly",
+    "version",
+    "flags",
+    "stream",
+)
+
+
 class Report:
     """What an exchange would do. Print it, or read its fields.
 
@@ -27,18 +46,15 @@ class Report:
     stream     how the work of both sides would be ordered
     """
 
-    __slots__ = (
-        "source", "target", "door", "aliases", "reason", "refused", "dtype", "shape", "strides",
-        "device", "readonly", "version", "flags", "stream",
-    )  # fmt: skip
+    __slots__ = _FIELDS
 
     def __init__(self, **fields):
-        for name in self.__slots__:
+        for name in _FIELDS:
             setattr(self, name, fields.get(name))
 
     def __repr__(self):
         lines = [f"{self.source} -> {self.target}: {self._verdict()}"]
-        for name in self.__slots__[2:]:
+        for name in _FIELDS[2:]:
             value = getattr(self, name)
             if value is not None and name not in ("aliases", "refused"):
                 lines.append(f"  {name:<9}{value}")

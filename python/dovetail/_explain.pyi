@@ -1,3 +1,5 @@
+"""The types of explain(); its fields are documented in the module."""
+
 from typing import Any
 
 from dovetail import _core

@@ -47,11 +47,12 @@ class Signature {
 inline bool IsGiven(PyObject* value) { return value != nullptr && value != Py_None; }
 
 // dt.float32, "float32", a NumPy, PyTorch, JAX, Paddle or ml_dtypes type, or Python's bool, int,
-// float (float32) and complex. TypeError or ValueError otherwise; ValueError for a NumPy type in the
-// other byte order.
+// float (float32) and complex. TypeError or ValueError otherwise; ValueError for a NumPy type in
+// the other byte order.
 bool ParseDType(PyObject* value, DType* dtype);
 
-// dt.Device, "cuda:0", a DLPack pair (type, index), or a torch.device or Paddle place (by its text).
+// dt.Device, "cuda:0", a DLPack pair (type, index), or a torch.device or Paddle place (by its
+// text).
 bool ParseDevice(PyObject* value, Device* device);
 
 // True, False or None.

@@ -36,8 +36,7 @@ void DestroyCapsule(PyObject* capsule) {
     return;
   }
   nb::error_scope in_flight;
-  DLPackDeleter()(
-      static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::kFresh)));
+  DLPackDeleter()(static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::kFresh)));
 }
 
 template <typename Pointer>
@@ -98,8 +97,9 @@ bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts) {
         "producer for a new one.");
     return false;
   }
-  RaiseExchange(std::string("A capsule named \"") + name + "\" holds no DLPack tensor; expected \"" +
-                Versioned::kFresh + "\" or \"" + Legacy::kFresh + "\".");
+  RaiseExchange(std::string("A capsule named \"") + name +
+                "\" holds no DLPack tensor; expected \"" + Versioned::kFresh + "\" or \"" +
+                Legacy::kFresh + "\".");
   return false;
 }
 

@@ -67,8 +67,9 @@ PyObject* CallFunction(const Target& target, PyObject* tensor) {
   return function.is_valid() ? PyObject_CallOneArg(function.ptr(), tensor) : nullptr;
 }
 
-// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it to
-// the caller; `self` holds a reference of its own, by which a deleter that ran all the same is seen.
+// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
+// to the caller; `self` holds a reference of its own, by which a deleter that ran all the same is
+// seen.
 PyObject* ByExchangeApi(const Target& target, const TensorObject* self, bool copied) {
   const DLPackExchangeAPI* api = target.type.exchange_api();
   absl::StatusOr<UniqueDLPack> managed = ToDLPack(self->tensor, {.is_copied = copied});
@@ -109,14 +110,14 @@ PyObject* NoTarget(PyObject* target) {
 }
 
 PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) {
-  PyObject* function = registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, target);
+  PyObject* function =
+      registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, target);
   if (function == nullptr) return PyErr_Occurred() ? nullptr : NoTarget(target);
   nb::object held = nb::borrow(function);
   nb::object tensor = nb::steal(ImportObject(x));
   if (!tensor.is_valid()) return nullptr;
   if (copy.value_or(false)) {
-    absl::StatusOr<Tensor> copied =
-        CopyTo(AsTensor(tensor.ptr()), AsTensor(tensor.ptr()).device());
+    absl::StatusOr<Tensor> copied = CopyTo(AsTensor(tensor.ptr()), AsTensor(tensor.ptr()).device());
     if (!copied.ok()) return RaiseExchange(copied.status());
     AsTensor(tensor.ptr()) = *std::move(copied);
   }
@@ -155,8 +156,8 @@ PyObject* MisfitFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   }
   Target* target =
       PyType_Check(args[1]) ? FindTarget(reinterpret_cast<PyTypeObject*>(args[1])) : nullptr;
-  const bool known = target != nullptr ||
-                     (registered != nullptr && PyDict_Contains(registered, args[1]) == 1);
+  const bool known =
+      target != nullptr || (registered != nullptr && PyDict_Contains(registered, args[1]) == 1);
   if (!known) return NoTarget(args[1]);
   const char* misfit = target == nullptr ? nullptr : Misfit(*target, AsTensor(args[0]));
   if (misfit == nullptr) Py_RETURN_NONE;

@@ -103,9 +103,7 @@ void AddDeviceClass(nb::module_& m) {
     return Py_TYPE(b.ptr()) == device_class && a == *nb::inst_ptr<Device>(b);
   });
   c.def("__hash__", [](Device d) { return static_cast<Py_ssize_t>(absl::HashOf(d)); });
-  c.def("__reduce__", [c](Device d) {
-    return nb::make_tuple(c, nb::make_tuple(d.ToString()));
-  });
+  c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(d.ToString())); });
   device_class = reinterpret_cast<PyTypeObject*>(c.ptr());
   cpu = nb::cast(Device::Cpu()).release().ptr();
 }

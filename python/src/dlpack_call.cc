@@ -29,8 +29,7 @@ struct Constants {
   PyObject* stream_name = PyUnicode_InternFromString("stream");
   PyObject* dl_device_name = PyUnicode_InternFromString("dl_device");
   PyObject* copy_name = PyUnicode_InternFromString("copy");
-  PyObject* max_version =
-      Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  PyObject* max_version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   PyObject* only_max_version = PyTuple_Pack(1, max_version_name);
 };
 const Constants& Get() {
@@ -107,8 +106,8 @@ bool AskDevice(PyObject* x, Device* device) {
   // a device that there is one of.
   PyObject* const given_index = PyTuple_GET_ITEM(pair.ptr(), 1);
   nb::object type = nb::steal(PyNumber_Long(PyTuple_GET_ITEM(pair.ptr(), 0)));
-  nb::object index = nb::steal(given_index == Py_None ? PyLong_FromLong(0)
-                                                      : PyNumber_Long(given_index));
+  nb::object index =
+      nb::steal(given_index == Py_None ? PyLong_FromLong(0) : PyNumber_Long(given_index));
   if (!type.is_valid() || !index.is_valid()) return false;
   nb::object ints = nb::steal(PyTuple_Pack(2, type.ptr(), index.ptr()));
   return ints.is_valid() && ParseDevice(ints.ptr(), device);
@@ -130,8 +129,8 @@ bool AddStream(Device device, Call* call) {
 
 // Producers whose arrays never change and whose legacy capsules can't say so.
 bool IsImmutableProducer(PyObject* x) {
-  nb::object module = nb::steal(PyObject_GetAttrString(
-      reinterpret_cast<PyObject*>(Py_TYPE(x)), "__module__"));
+  nb::object module =
+      nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__module__"));
   if (!module.is_valid() || !PyUnicode_Check(module.ptr())) {
     PyErr_Clear();
     return false;
@@ -148,8 +147,8 @@ bool IsImmutableProducer(PyObject* x) {
   return false;
 }
 
-// Calls __dlpack__ in the ways that `request` and the producer's age leave, best first. `*copies` is
-// set when the producer was asked for the copy and agreed.
+// Calls __dlpack__ in the ways that `request` and the producer's age leave, best first. `*copies`
+// is set when the producer was asked for the copy and agreed.
 PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request, bool* copies) {
   const Constants& c = Get();
   const bool moves = request.device.has_value() && *request.device != device;
@@ -167,10 +166,11 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
   Call full = plain;
   if (moves) {
     const DLDevice to = ToDLDevice(*request.device);
-    full.Add(c.dl_device_name, nb::steal(Py_BuildValue("(ii)", static_cast<int>(to.device_type),
-                                                       to.device_id)));
+    full.Add(c.dl_device_name,
+             nb::steal(Py_BuildValue("(ii)", static_cast<int>(to.device_type), to.device_id)));
   }
-  if (request.copy.has_value()) full.Add(c.copy_name, nb::borrow(*request.copy ? Py_True : Py_False));
+  if (request.copy.has_value())
+    full.Add(c.copy_name, nb::borrow(*request.copy ? Py_True : Py_False));
   PyObject* capsule = full.Do(x);
   if (capsule != nullptr) {
     *copies = request.copy.value_or(false);

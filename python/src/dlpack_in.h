@@ -48,9 +48,9 @@ struct ImportRequest {
 // What from_dlpack does: fills `tensor`.
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor);
 
-// Fills `tensor` from x's __dlpack__, which is called as `request` needs (dlpack_call.cc). Where the
-// producer did not bring it to the device that was asked for, it is where x is. `*copied`: whether
-// the producer made the copy that was asked for.
+// Fills `tensor` from x's __dlpack__, which is called as `request` needs (dlpack_call.cc). Where
+// the producer did not bring it to the device that was asked for, it is where x is. `*copied`:
+// whether the producer made the copy that was asked for.
 bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, bool* copied);
 
 }  // namespace dovetail::python

@@ -143,17 +143,15 @@ void AddDTypeClass(nb::module_& m) {
       "Bytes of one element; an element that shares a byte with others counts as one byte.");
   c.def_ro("bits", &DType::bits, "Bits of one lane.");
   c.def_ro("lanes", &DType::lanes, "Lanes of one element; 1 but for vector types.");
-  c.def_prop_ro(
-      "code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
+  c.def_prop_ro("code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
   c.def("__repr__", &Repr);
   c.def("__str__", &Repr);
   c.def("__eq__", [](DType a, nb::handle b) {
     return Py_TYPE(b.ptr()) == dtype_class && a == *nb::inst_ptr<DType>(b);
   });
   c.def("__hash__", [](DType t) { return static_cast<Py_ssize_t>(absl::HashOf(t)); });
-  c.def("__reduce__", [m](DType t) {
-    return nb::make_tuple(m.attr("dtype"), nb::make_tuple(t.ToString()));
-  });
+  c.def("__reduce__",
+        [m](DType t) { return nb::make_tuple(m.attr("dtype"), nb::make_tuple(t.ToString())); });
   dtype_class = reinterpret_cast<PyTypeObject*>(c.ptr());
   for (size_t i = 0; i < std::size(kAllDTypes); ++i) {
     nb::object object = nb::cast(kAllDTypes[i]);

@@ -39,8 +39,8 @@ std::nullptr_t RaiseExchange(std::string_view message);
 std::nullptr_t RaiseRequiresGrad();
 std::nullptr_t Raise(PyObject* type, std::string_view message);
 
-// Calls `function` and turns a C++ exception into a Python one, since none may cross a C frame. What
-// every slot and method of ours is wrapped in: {"name", Guard<&Function>, ...}.
+// Calls `function` and turns a C++ exception into a Python one, since none may cross a C frame.
+// What every slot and method of ours is wrapped in: {"name", Guard<&Function>, ...}.
 template <auto kFunction, typename... Args>
 auto Guard(Args... args) noexcept -> decltype(kFunction(args...)) {
   using Result = decltype(kFunction(args...));

@@ -12,9 +12,9 @@ namespace {
 // Whether the attribute (called, if it is a method) is False. No error is left set.
 bool IsFalse(PyObject* x, PyObject* name, bool call) {
   PyObject* args[1] = {x};
-  PyObject* value = call ? PyObject_VectorcallMethod(
-                               name, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)
-                         : PyObject_GetAttr(x, name);
+  PyObject* value =
+      call ? PyObject_VectorcallMethod(name, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)
+           : PyObject_GetAttr(x, name);
   if (value == nullptr) {
     PyErr_Clear();
     return false;

@@ -40,8 +40,9 @@ int BorrowFromPyObject(void* object, DLTensor* out) {
   if (tensor == nullptr) return -1;
   if (tensor->is_read_only() ||
       (tensor->packing() == Packing::kPadded && tensor->dtype().is_sub_byte())) {
-    RaiseExchange("A borrowed DLTensor can't say that a tensor is read-only or padded; take the "
-                  "managed one, or copy the tensor.");
+    RaiseExchange(
+        "A borrowed DLTensor can't say that a tensor is read-only or padded; take the "
+        "managed one, or copy the tensor.");
     return -1;
   }
   *out = ToDLTensor(tensor->view());

@@ -30,8 +30,7 @@ nb::dict Describe(const ImportTrace& trace) {
   result["version"] = nb::none();
   result["flags"] = nb::none();
   if (trace.capsule.has_value()) {
-    result["version"] =
-        nb::make_tuple(trace.capsule->version.major, trace.capsule->version.minor);
+    result["version"] = nb::make_tuple(trace.capsule->version.major, trace.capsule->version.minor);
     result["flags"] = nb::int_(trace.capsule->flags);
   }
   result["producer_copied"] = nb::bool_(trace.producer_copied);

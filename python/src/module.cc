@@ -99,8 +99,7 @@ PyMethodDef functions[] = {
                          "empty(*shape, dtype=float32, device=None) -> Tensor\n\n"
                          "New memory, uninitialised, aligned to 256 bytes."),
     FastKeywords<&Zeros>("zeros", "zeros(*shape, dtype=float32, device=None) -> Tensor"),
-    FastKeywords<&Full>("full",
-                        "full(shape, fill_value, *, dtype=None, device=None) -> Tensor"),
+    FastKeywords<&Full>("full", "full(shape, fill_value, *, dtype=None, device=None) -> Tensor"),
     FastKeywords<&Arange>("arange",
                           "arange([start,] stop[, step], *, dtype=None, device=None) -> Tensor\n\n"
                           "Evenly spaced numbers: int64 from ints, float32 if one is a float."),

@@ -14,10 +14,10 @@ constexpr DType kULong = sizeof(long) == 8 ? kUInt64 : kUInt32;
 
 // NumPy's numbers follow C's types, so that two may mean one DType. Export takes the first.
 constexpr NumPyTypePair kTypes[] = {
-    {0, kBool},      {1, kInt8},     {2, kUInt8},    {3, kInt16},      {4, kUInt16},
-    {5, kInt32},     {6, kUInt32},   {7, kLong},     {8, kULong},      {9, kInt64},
-    {10, kUInt64},   {11, kFloat32}, {12, kFloat64}, {14, kComplex64}, {15, kComplex128},
-    {23, kFloat16},
+    {0, kBool},     {1, kInt8},       {2, kUInt8},       {3, kInt16},
+    {4, kUInt16},   {5, kInt32},      {6, kUInt32},      {7, kLong},
+    {8, kULong},    {9, kInt64},      {10, kUInt64},     {11, kFloat32},
+    {12, kFloat64}, {14, kComplex64}, {15, kComplex128}, {23, kFloat16},
 };
 constexpr int kTypeNumbers = 24;
 
@@ -69,11 +69,9 @@ const NumPyAbi* LoadedNumPy() {
     return nullptr;
   }
   abi.ndarray = static_cast<PyTypeObject*>(table[kArrayTypePlace]);
-  abi.descr_from_type =
-      reinterpret_cast<decltype(abi.descr_from_type)>(table[kDescrFromTypePlace]);
+  abi.descr_from_type = reinterpret_cast<decltype(abi.descr_from_type)>(table[kDescrFromTypePlace]);
   abi.new_from_descr = reinterpret_cast<decltype(abi.new_from_descr)>(table[kNewFromDescrPlace]);
-  abi.set_base_object =
-      reinterpret_cast<decltype(abi.set_base_object)>(table[kSetBaseObjectPlace]);
+  abi.set_base_object = reinterpret_cast<decltype(abi.set_base_object)>(table[kSetBaseObjectPlace]);
   loaded = true;
   return &abi;
 }

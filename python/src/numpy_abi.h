@@ -1,12 +1,13 @@
-// What the bindings know of NumPy's binary interface, without its headers: neither the build nor the
-// wheel depends on NumPy, and one build serves every version.
+// What the bindings know of NumPy's binary interface, without its headers: neither the build nor
+// the wheel depends on NumPy, and one build serves every version.
 //
 //   const NumPyAbi* numpy = LoadedNumPy();       // nullptr unless the program has imported NumPy
 //   if (numpy != nullptr && Py_TYPE(x) == numpy->ndarray) ...
 //
 // The layout of arrays and the prefix of dtypes are the same in NumPy 1.7 to 2.x; the places in the
 // table of functions never change. A NumPy of another ABI is left alone (nullptr), and its arrays
-// take the protocols' doors. Sources: numpy/ndarraytypes.h, numpy/__multiarray_api.h. Needs the GIL.
+// take the protocols' doors. Sources: numpy/ndarraytypes.h, numpy/__multiarray_api.h. Needs the
+// GIL.
 
 #ifndef DOVETAIL_PYTHON_SRC_NUMPY_ABI_H_
 #define DOVETAIL_PYTHON_SRC_NUMPY_ABI_H_
@@ -21,8 +22,7 @@ namespace dovetail::python {
 
 // The fields of a PyArray_Descr that all versions share.
 struct NumPyDescr {
-  PyObject_HEAD
-  PyTypeObject* scalar_type;
+  PyObject_HEAD PyTypeObject* scalar_type;
   char kind;
   char type;
   char byte_order;  // '=' native, '|' not applicable, '<', '>'
@@ -32,8 +32,7 @@ struct NumPyDescr {
 
 // PyArrayObject_fields.
 struct NumPyArray {
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int ndim;
   Py_ssize_t* shape;    // elements
   Py_ssize_t* strides;  // bytes

@@ -58,10 +58,10 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
   StorageRef storage =
       Storage::Adopt(array->data + range.begin, range.size(), Device::Cpu(), ReleaseObject(x));
   Py_INCREF(x);
-  assembly.Finish(std::move(storage), -range.begin, *dtype,
-                  {.access = array->flags & kNumPyWriteable ? Access::kReadWrite
-                                                            : Access::kReadOnly,
-                   .packing = Packing::kPacked});
+  assembly.Finish(
+      std::move(storage), -range.begin, *dtype,
+      {.access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly,
+       .packing = Packing::kPacked});
   return true;
 }
 

@@ -34,11 +34,11 @@ PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner) {
   }
   PyObject* descr = numpy->descr_from_type(type_num);
   if (descr == nullptr) return nullptr;
-  PyObject* array = numpy->new_from_descr(
-      numpy->ndarray, descr, tensor.rank(),
-      reinterpret_cast<const Py_ssize_t*>(tensor.shape().data()), strides,
-      tensor.num_elements() == 0 ? no_elements : tensor.raw_data(),
-      tensor.is_read_only() ? 0 : kNumPyWriteable, nullptr);
+  PyObject* array =
+      numpy->new_from_descr(numpy->ndarray, descr, tensor.rank(),
+                            reinterpret_cast<const Py_ssize_t*>(tensor.shape().data()), strides,
+                            tensor.num_elements() == 0 ? no_elements : tensor.raw_data(),
+                            tensor.is_read_only() ? 0 : kNumPyWriteable, nullptr);
   if (array == nullptr) return nullptr;
   if (numpy->set_base_object(array, Py_NewRef(owner)) != 0) {
     Py_DECREF(array);
@@ -62,8 +62,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
   return array != nullptr || PyErr_Occurred() ? array : BySlowPath(self);
 }
 
-PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                      PyObject* kwnames) {
+PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   nb::object array = nb::steal(NumPyMethod(self, nullptr));
   if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
   nb::object convert = nb::steal(PyObject_GetAttrString(array.ptr(), "__array__"));

@@ -14,8 +14,8 @@ namespace dovetail::python {
 // no such type; nullptr with an error set otherwise.
 PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner);
 
-// Tensor.numpy(). Imports NumPy. ExchangeError for memory that the host can't reach and tensors that
-// require gradients, TypeError for types that neither NumPy nor ml_dtypes has.
+// Tensor.numpy(). Imports NumPy. ExchangeError for memory that the host can't reach and tensors
+// that require gradients, TypeError for types that neither NumPy nor ml_dtypes has.
 PyObject* NumPyMethod(PyObject* self, PyObject* unused);
 
 // Tensor.__array__(dtype=None, copy=None), which NumPy calls for what has no buffer: numpy(), and

@@ -50,9 +50,9 @@ bool InterpreterIsAlive() {
 #endif
 }
 
-// A Python thread that let the GIL go for a while, as PyTorch does when it frees a tensor, may take it
-// back without waiting if no other thread has it. Up to 3.11 the interpreter tells; from 3.12 on it
-// does not, and the pending list serves.
+// A Python thread that let the GIL go for a while, as PyTorch does when it frees a tensor, may take
+// it back without waiting if no other thread has it. Up to 3.11 the interpreter tells; from 3.12 on
+// it does not, and the pending list serves.
 bool CanTakeFreeGil() {
 #if PY_VERSION_HEX < 0x030c0000
   return _PyThreadState_UncheckedGet() == nullptr && PyGILState_GetThisThreadState() != nullptr;
@@ -61,7 +61,8 @@ bool CanTakeFreeGil() {
 #endif
 }
 
-// While the interpreter shuts down its own thread still holds the GIL and may let go; others may not.
+// While the interpreter shuts down its own thread still holds the GIL and may let go; others may
+// not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
   if (PyGILState_Check()) {

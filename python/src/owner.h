@@ -3,10 +3,11 @@
 //   StorageRef s = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseObject(owner));
 //   StorageRef t = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(held));
 //
-// A Storage may be released by any thread, with or without the GIL. Where this thread holds it, or is
-// a Python thread that finds it free, the owner is let go at once. Otherwise it is put on a list that
-// the next call with the GIL drains, or the main thread at its next turn: nothing waits for the GIL. After the interpreter's end the owner is leaked, since nothing of it
-// can be touched any more.
+// A Storage may be released by any thread, with or without the GIL. Where this thread holds it, or
+// is a Python thread that finds it free, the owner is let go at once. Otherwise it is put on a list
+// that the next call with the GIL drains, or the main thread at its next turn: nothing waits for
+// the GIL. After the interpreter's end the owner is leaked, since nothing of it can be touched any
+// more.
 
 #ifndef DOVETAIL_PYTHON_SRC_OWNER_H_
 #define DOVETAIL_PYTHON_SRC_OWNER_H_
@@ -36,7 +37,8 @@ extern std::atomic<Pending*> pending;
 void DrainSlow();
 }  // namespace internal_owner
 
-// Lets go of what threads without the GIL left behind. Needs the GIL; one load when there is nothing.
+// Lets go of what threads without the GIL left behind. Needs the GIL; one load when there is
+// nothing.
 inline void DrainPendingReleases() {
   if (internal_owner::pending.load(std::memory_order_relaxed) != nullptr) {
     internal_owner::DrainSlow();

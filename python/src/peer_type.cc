@@ -12,8 +12,8 @@ namespace {
 // The table behind type.__dlpack_c_exchange_api__, or an older one that it leads to.
 const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
   constexpr char kName[] = "dlpack_exchange_api";
-  nb::object capsule = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type),
-                                                        "__dlpack_c_exchange_api__"));
+  nb::object capsule = nb::steal(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
   void* table = capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), kName)
                     ? PyCapsule_GetPointer(capsule.ptr(), kName)
                     : nullptr;
@@ -35,8 +35,8 @@ PeerType paddle_tensor("paddle", "Tensor");
 bool PeerType::Recognise(PyTypeObject* type) {
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;
   nb::object module = nb::steal(PyImport_GetModule(nb::str(module_).ptr()));
-  nb::object known = module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), name_))
-                                       : nb::object();
+  nb::object known =
+      module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), name_)) : nb::object();
   PyErr_Clear();
   if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
   Py_INCREF(type);

@@ -9,15 +9,35 @@ namespace {
 
 // Seen with NumPy 2.4, PyTorch 2.13, Paddle 3.3, JAX 0.10, tvm-ffi 0.1.15 and PyArrow 26. PyTorch
 // and Paddle would take read-only memory and write to it; PyTorch aborts on negative strides. JAX
-// and Arrow never write, so that read-only memory is theirs to share (dovetail._targets); JAX copies
-// by itself, without a word, what is not aligned.
+// and Arrow never write, so that read-only memory is theirs to share (dovetail._targets); JAX
+// copies by itself, without a word, what is not aligned.
 Target targets[] = {
     {{"numpy", "ndarray"}, TargetDoor::kNumPy, true, true, true, 1, "dovetail._numpy", "to_numpy"},
     {{"torch", "Tensor"}, TargetDoor::kExchangeApi, false, false, true, 1, "torch", "from_dlpack"},
-    {{"paddle", "Tensor"}, TargetDoor::kExchangeApi, false, false, true, 1, "paddle", "from_dlpack"},
-    {{"jax", "Array"}, TargetDoor::kFunction, true, false, false, 64, "dovetail._targets", "to_jax"},
+    {{"paddle", "Tensor"},
+     TargetDoor::kExchangeApi,
+     false,
+     false,
+     true,
+     1,
+     "paddle",
+     "from_dlpack"},
+    {{"jax", "Array"},
+     TargetDoor::kFunction,
+     true,
+     false,
+     false,
+     64,
+     "dovetail._targets",
+     "to_jax"},
     {{"tvm_ffi", "Tensor"}, TargetDoor::kFunction, false, true, true, 1, "tvm_ffi", "from_dlpack"},
-    {{"pyarrow", "Array"}, TargetDoor::kFunction, true, false, false, 1, "dovetail._targets",
+    {{"pyarrow", "Array"},
+     TargetDoor::kFunction,
+     true,
+     false,
+     false,
+     1,
+     "dovetail._targets",
      "to_pyarrow"},
     {{"dovetail", "Tensor"}, TargetDoor::kOwn, true, true, true, 1, nullptr, nullptr},
 };

@@ -26,9 +26,9 @@ struct Target {
   // What the library takes without a copy. What it does not take is copied, unless copy=False.
   bool takes_read_only;
   bool takes_negative_strides;
-  bool takes_strides;            // any that leave gaps or are not in row-major order
-  int alignment;                 // of element 0, in bytes
-  const char* function_module;   // for kFunction, and where there is no exchange API
+  bool takes_strides;           // any that leave gaps or are not in row-major order
+  int alignment;                // of element 0, in bytes
+  const char* function_module;  // for kFunction, and where there is no exchange API
   const char* function;
 };
 

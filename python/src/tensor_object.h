@@ -4,8 +4,8 @@
 //   if (IsTensor(object)) Use(AsTensor(object));
 //
 // A hand-written type, since a new tensor object is what every exchange makes: allocation from a
-// free list, no __dict__, weak references. The rest of the module is nanobind's, which sees the type
-// through the caster in tensor_caster.h. Everything here needs the GIL.
+// free list, no __dict__, weak references. The rest of the module is nanobind's, which sees the
+// type through the caster in tensor_caster.h. Everything here needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_SRC_TENSOR_OBJECT_H_
 #define DOVETAIL_PYTHON_SRC_TENSOR_OBJECT_H_
@@ -17,8 +17,7 @@
 namespace dovetail::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  PyObject* weak_references;
+  PyObject_HEAD PyObject* weak_references;
   // Autograd's mark, kept for those who set it: such a tensor is not exported (detach() clears it).
   bool requires_grad;
   Tensor tensor;
@@ -33,7 +32,8 @@ bool AddTensorType(PyObject* module);
 // An object whose tensor is null, for a caller that fills it in; nullptr with an error set.
 TensorObject* NewTensorObject();
 
-// A new object around `tensor`; nullptr with an error set, and `tensor` dropped, for lack of memory.
+// A new object around `tensor`; nullptr with an error set, and `tensor` dropped, for lack of
+// memory.
 PyObject* WrapTensor(Tensor&& tensor, bool requires_grad = false);
 
 // The same for a result: a status is raised (error.h).

@@ -1,5 +1,5 @@
-// The type object of dovetail.Tensor: its slots and its table of methods. What they do stands in the
-// files that they come from.
+// The type object of dovetail.Tensor: its slots and its table of methods. What they do stands in
+// the files that they come from.
 
 #include <cstddef>
 
@@ -68,9 +68,10 @@ PyMethodDef methods[] = {
         "The same for memory on any device."),
     NoArguments<&TensorToList>("tolist", "tolist() -> list\n\nThe elements as nested lists."),
     NoArguments<&TensorItemMethod>("item", "item() -> number\n\nThe only element."),
-    NoArguments<&NumPyMethod>("numpy",
-                          "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
-                          "NumPy does not have need ml_dtypes."),
+    NoArguments<&NumPyMethod>(
+        "numpy",
+        "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
+        "NumPy does not have need ml_dtypes."),
     FastKeywords<&ArrayMethod>("__array__", "__array__(dtype=None, copy=None) -> numpy.ndarray"),
     Fast<&PermuteMethod>("permute",
                          "permute(*dims) -> Tensor\n\nA view with the dimensions in that order."),

@@ -71,8 +71,7 @@ PyObject* ContiguousMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* CopyMethod(PyObject* self, PyObject*) {
-  return CopyWithoutGil(self,
-                        [](const Tensor& source) { return CopyTo(source, source.device()); });
+  return CopyWithoutGil(self, [](const Tensor& source) { return CopyTo(source, source.device()); });
 }
 
 PyObject* DetachMethod(PyObject* self, PyObject*) { return WrapTensor(Tensor(AsTensor(self))); }

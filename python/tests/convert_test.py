@@ -3,7 +3,6 @@
 import gc
 import sys
 
-import dovetail as dt
 import jax
 import numpy as np
 import paddle
@@ -12,6 +11,8 @@ import pytest
 import torch
 import tvm_ffi
 from peers import EXPORTERS
+
+import dovetail as dt
 
 TARGETS = {
     "numpy": np.ndarray,

@@ -1,11 +1,12 @@
 """explain() and `python -m dovetail`: what they say is what happens."""
 
-import dovetail as dt
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 from process import run_python
+
+import dovetail as dt
 
 
 def test_an_array_is_said_to_share_and_its_layout_is_told():
@@ -62,9 +63,7 @@ def test_a_capsule_is_not_used_up():
 
 
 def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
-    text = run_python(
-        "import runpy, sys; sys.argv = ['dovetail']; runpy.run_module('dovetail', run_name='__main__')"
-    )
+    text = run_python("import runpy; runpy.run_module('dovetail', run_name='__main__')")
     lines = {line.split()[0]: line for line in text.splitlines()}
     assert lines["dovetail"].endswith(dt.__version__)
     assert "1 device" in lines["cpu"]
