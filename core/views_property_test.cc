@@ -87,7 +87,9 @@ TEST_P(RandomLayouts, IndexingTakesTheElementsThatPythonWould) {
       Dims longer;
       for (int64_t base : expected) {
         for (int64_t i : taken[d]) {
-          longer.push_back(i == 0 ? base : WrappingMultiply(i, layout.stride(d)) + base);
+          // Wraps around only on the way to no elements at all.
+          const auto along = static_cast<uint64_t>(WrappingMultiply(i, layout.stride(d)));
+          longer.push_back(static_cast<int64_t>(static_cast<uint64_t>(base) + along));
         }
       }
       expected = longer;

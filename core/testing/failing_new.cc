@@ -45,6 +45,12 @@ void Delete(void* data) noexcept {
 }  // namespace internal_failing_new
 }  // namespace dovetail::inline DOVETAIL_ABI
 
+// The forms for arrays too: AddressSanitizer has its own of each.
+void* operator new[](size_t size) { return dovetail::internal_failing_new::New(size); }
+void operator delete[](void* data) noexcept { dovetail::internal_failing_new::Delete(data); }
+void operator delete[](void* data, size_t) noexcept {
+  dovetail::internal_failing_new::Delete(data);
+}
 void* operator new(size_t size) { return dovetail::internal_failing_new::New(size); }
 void operator delete(void* data) noexcept { dovetail::internal_failing_new::Delete(data); }
 void operator delete(void* data, size_t) noexcept { dovetail::internal_failing_new::Delete(data); }
