@@ -26,14 +26,15 @@ constexpr int kCellWidth = 20;
 class Recorder final : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> medians;
+    std::vector<Run> shown;
     for (const Run& run : runs) {
-      if (run.aggregate_name == "median" || run.error_occurred) medians.push_back(run);
+      const bool is_single = run.run_type == Run::RT_Iteration && run.repetitions <= 1;
+      if (is_single || run.aggregate_name == "median" || run.error_occurred) shown.push_back(run);
       if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
       const std::vector<std::string> parts = absl::StrSplit(run.run_name.function_name, '/');
       if (parts.size() == 2) Note(parts[0], parts[1], run.GetAdjustedCPUTime());
     }
-    ConsoleReporter::ReportRuns(medians.empty() ? runs : medians);
+    if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
   }
 
   void PrintTable() {
