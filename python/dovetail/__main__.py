@@ -7,7 +7,9 @@ are imported to find that out.
 
 import importlib
 import importlib.metadata
+import os
 import platform
+import sys
 
 import dovetail
 from dovetail import _core
@@ -72,3 +74,5 @@ def _version(library, module):
 
 if __name__ == "__main__":
     main()
+    sys.stdout.flush()
+    os._exit(0)  # without the libraries' own ends: Paddle 3.3.1 frees statics twice, and may abort

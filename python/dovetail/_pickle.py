@@ -1,4 +1,4 @@
-"""Pickling of tensors, imported when the first one is pickled.
+"""Pickling of tensors and types, imported when the first one is pickled.
 
     >>> import pickle
     >>> import dovetail as dt
@@ -39,6 +39,11 @@ def rebuild(data, dtype, shape, readonly, requires_grad):
         if tensor.readonly and not readonly:
             tensor = tensor.copy()
     return tensor.requires_grad_(True) if requires_grad else tensor
+
+
+def restore_dtype(name):
+    """dovetail.dtype, which as a function of C++ has no name that pickle finds."""
+    return _core.dtype(name)
 
 
 def _read_bytes(tensor):

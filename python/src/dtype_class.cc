@@ -150,8 +150,10 @@ void AddDTypeClass(nb::module_& m) {
     return Py_TYPE(b.ptr()) == dtype_class && a == *nb::inst_ptr<DType>(b);
   });
   c.def("__hash__", [](DType t) { return static_cast<Py_ssize_t>(absl::HashOf(t)); });
-  c.def("__reduce__",
-        [m](DType t) { return nb::make_tuple(m.attr("dtype"), nb::make_tuple(t.ToString())); });
+  c.def("__reduce__", [](DType t) {
+    nb::object restore = nb::module_::import_("dovetail._pickle").attr("restore_dtype");
+    return nb::make_tuple(restore, nb::make_tuple(t.ToString()));
+  });
   dtype_class = reinterpret_cast<PyTypeObject*>(c.ptr());
   for (size_t i = 0; i < std::size(kAllDTypes); ++i) {
     nb::object object = nb::cast(kAllDTypes[i]);
