@@ -75,7 +75,7 @@ def dovetail_py_binary(name, deps = [], **kwargs):
         **kwargs
     )
 
-def dovetail_py_test(name, srcs, deps = [], args = [], size = "small", **kwargs):
+def dovetail_py_test(name, srcs, deps = [], args = [], size = "medium", **kwargs):
     """Runs pytest over `srcs`, each a plain pytest file; conftest.py and helpers go into `deps` or `data`."""
     py_test(
         name = name,

@@ -129,7 +129,8 @@ def test_the_package_is_marked_as_typed():
 
 @pytest.mark.parametrize("name", dt.__all__)
 def test_every_public_name_is_in_the_stubs(name):
-    stubs = (pathlib.Path(dt.__file__).parent / "_core.pyi").read_text()
+    package = pathlib.Path(dt.__file__).parent
+    stubs = (package / "_core.pyi").read_text() + (package / "__init__.pyi").read_text()
     assert (
         name == "utils" or f"{name}:" in stubs or f" {name}(" in stubs or f"class {name}:" in stubs
     )

@@ -1,0 +1,144 @@
+"""How long does an exchange take in Python, beside the libraries that do the same?
+
+./bazelw run -c opt //benchmarks:exchange_peers [-- DIRECTORY]
+
+Prints a table of times and ratios in one run (tensors of 16 elements; the time of an empty call is
+taken off). With a directory, also writes exchange_peers.md and exchange_peers.svg there.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import measure
+import numpy as np
+import plot
+import torch
+import tvm_ffi
+
+import dovetail as dt
+
+torch.set_num_threads(1)
+
+
+def exchange_rows():
+    array = np.arange(16, dtype=np.float32)
+    tensor = torch.arange(16.0)
+    ours, theirs = dt.from_dlpack(array), tvm_ffi.from_dlpack(array)
+    to_torch, to_numpy, key = torch.Tensor, np.ndarray, slice(2, 5)
+    return [
+        measure.Row(
+            "from_dlpack(torch tensor)",
+            {
+                "dovetail": lambda: dt.from_dlpack(tensor),
+                "tvm-ffi": lambda: tvm_ffi.from_dlpack(tensor),
+                "numpy": lambda: np.from_dlpack(tensor),
+            },
+            "tvm-ffi",
+            1.0,
+        ),
+        measure.Row(
+            "from_dlpack(numpy array)",
+            {
+                "dovetail": lambda: dt.from_dlpack(array),
+                "tvm-ffi": lambda: tvm_ffi.from_dlpack(array),
+                "torch": lambda: torch.from_dlpack(array),
+            },
+            "tvm-ffi",
+            1.0,
+        ),
+        measure.Row(
+            "numpy array to torch tensor",
+            {
+                "dovetail": lambda: dt.convert(array, to_torch),
+                "torch": lambda: torch.from_numpy(array),
+            },
+            "torch",
+        ),
+        measure.Row(
+            "torch tensor to numpy array",
+            {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": tensor.numpy},
+            "torch",
+        ),
+        measure.Row(
+            "t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch"
+        ),
+        measure.Row(
+            "np.from_dlpack(t)",
+            {
+                "dovetail": lambda: np.from_dlpack(ours),
+                "tvm-ffi": lambda: np.from_dlpack(theirs),
+            },
+            "tvm-ffi",
+        ),
+        measure.Row(
+            "torch.from_dlpack(t)",
+            {
+                "dovetail": lambda: torch.from_dlpack(ours),
+                "tvm-ffi": lambda: torch.from_dlpack(theirs),
+            },
+            "tvm-ffi",
+        ),
+        measure.Row(
+            "frombuffer(array)",
+            {
+                "dovetail": lambda: dt.frombuffer(array, dtype=dt.float32),
+                "numpy": lambda: np.frombuffer(array, dtype=np.float32),
+                "torch": lambda: torch.frombuffer(array, dtype=torch.float32),
+            },
+            "numpy",
+        ),
+        measure.Row(
+            "t[2:5]",
+            {
+                "dovetail": lambda: ours[key],
+                "numpy": lambda: array[key],
+                "torch": lambda: tensor[key],
+            },
+            "numpy",
+        ),
+        measure.Row(
+            "empty(16)",
+            {
+                "dovetail": lambda: dt.empty(16, dtype=dt.float32),
+                "numpy": lambda: np.empty(16, dtype=np.float32),
+                "torch": lambda: torch.empty(16, dtype=torch.float32),
+            },
+            "numpy",
+        ),
+    ]
+
+
+def import_row(repeats=7):
+    """The time of `import dovetail` beside `import numpy`, each in processes of their own."""
+
+    def nanoseconds(module):
+        code = f"import time; t = time.perf_counter_ns(); import {module}; " + (
+            "print(time.perf_counter_ns() - t)"
+        )
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+        return min(
+            int(subprocess.check_output([sys.executable, "-c", code], env=environment))
+            for _ in range(repeats)
+        )
+
+    row = measure.Row("import", {}, "numpy")
+    row.nanoseconds = {"dovetail": nanoseconds("dovetail"), "numpy": nanoseconds("numpy")}
+    return row
+
+
+def main():
+    rows = [*measure.measure(exchange_rows()), import_row()]
+    text = measure.table(rows)
+    print(text)
+    if len(sys.argv) > 1:
+        directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "exchange_peers.md").write_text(text + "\n")
+        picture = plot.svg(rows, "Exchange in Python, 16 elements, net ns (shorter is faster)")
+        (directory / "exchange_peers.svg").write_text(picture)
+
+
+if __name__ == "__main__":
+    main()
