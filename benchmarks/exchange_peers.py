@@ -1,152 +1,143 @@
-"""What does one exchange cost in Python, beside what the peers take for the same, in one run?
+"""How long does an exchange take in Python, beside the libraries that do the same?
 
-    ./bazelw run -c opt //benchmarks:exchange_peers [-- --repeats N]
+./bazelw run -c opt //benchmarks:exchange_peers [-- DIRECTORY]
 
-Prints a Markdown table. Each pair is measured in turns, several times over, with the garbage
-collector off; the least of each counts, less what calling an empty lambda takes. Only the ratios mean
-something on another machine: the target is the most that one should be.
+Prints a table of times and ratios in one run (tensors of 16 elements; the time of an empty call is
+taken off). With a directory, also writes exchange_peers.md and exchange_peers.svg there.
 """
 
-import argparse
-import gc
 import os
+import pathlib
 import subprocess
 import sys
-import timeit
-from collections.abc import Callable
-from typing import NamedTuple
 
+import measure
 import numpy as np
+import plot
 import torch
 import tvm_ffi
 
 import dovetail as dt
 
-
-class Row(NamedTuple):
-    work: str
-    ours: Callable[[], object]
-    peer: str
-    theirs: Callable[[], object]
-    target: float = 1.0
+torch.set_num_threads(1)
 
 
-def make_rows():
-    """Each over 16 float32 elements, so that what is measured is the exchange."""
-    array, tensor = np.arange(16, dtype=np.float32), torch.arange(16.0)
-    t, f = dt.arange(16.0), tvm_ffi.from_dlpack(tensor)
-    float32, np_float32 = dt.float32, np.float32
+def exchange_rows():
+    array = np.arange(16, dtype=np.float32)
+    tensor = torch.arange(16.0)
+    ours, theirs = dt.from_dlpack(array), tvm_ffi.from_dlpack(array)
+    to_torch, to_numpy, key = torch.Tensor, np.ndarray, slice(2, 5)
     return [
-        Row(
+        measure.Row(
             "from_dlpack(torch tensor)",
-            lambda: dt.from_dlpack(tensor),
-            "tvm_ffi.from_dlpack",
-            lambda: tvm_ffi.from_dlpack(tensor),
+            {
+                "dovetail": lambda: dt.from_dlpack(tensor),
+                "tvm-ffi": lambda: tvm_ffi.from_dlpack(tensor),
+                "numpy": lambda: np.from_dlpack(tensor),
+            },
+            "tvm-ffi",
+            1.0,
         ),
-        Row(
-            "from_dlpack(NumPy array)",
-            lambda: dt.from_dlpack(array),
-            "tvm_ffi.from_dlpack",
-            lambda: tvm_ffi.from_dlpack(array),
+        measure.Row(
+            "from_dlpack(numpy array)",
+            {
+                "dovetail": lambda: dt.from_dlpack(array),
+                "tvm-ffi": lambda: tvm_ffi.from_dlpack(array),
+                "torch": lambda: torch.from_dlpack(array),
+            },
+            "tvm-ffi",
+            1.0,
         ),
-        Row(
-            "from_dlpack(NumPy array)",
-            lambda: dt.from_dlpack(array),
-            "torch.from_dlpack",
-            lambda: torch.from_dlpack(array),
+        measure.Row(
+            "numpy array to torch tensor",
+            {
+                "dovetail": lambda: dt.convert(array, to_torch),
+                "torch": lambda: torch.from_numpy(array),
+            },
+            "torch",
         ),
-        Row(
-            "from_dlpack(own tensor)",
-            lambda: dt.from_dlpack(t),
-            "tvm_ffi.from_dlpack",
-            lambda: tvm_ffi.from_dlpack(f),
+        measure.Row(
+            "torch tensor to numpy array",
+            {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": tensor.numpy},
+            "torch",
         ),
-        Row("t.__dlpack__()", lambda: t.__dlpack__(), "tvm_ffi's", lambda: f.__dlpack__()),
-        Row("t.numpy()", lambda: t.numpy(), "torch's", lambda: tensor.numpy()),
-        Row(
+        measure.Row(
+            "t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch"
+        ),
+        measure.Row(
             "np.from_dlpack(t)",
-            lambda: np.from_dlpack(t),
-            "of tvm_ffi's",
-            lambda: np.from_dlpack(f),
+            {
+                "dovetail": lambda: np.from_dlpack(ours),
+                "tvm-ffi": lambda: np.from_dlpack(theirs),
+            },
+            "tvm-ffi",
         ),
-        Row(
+        measure.Row(
             "torch.from_dlpack(t)",
-            lambda: torch.from_dlpack(t),
-            "of tvm_ffi's",
-            lambda: torch.from_dlpack(f),
+            {
+                "dovetail": lambda: torch.from_dlpack(ours),
+                "tvm-ffi": lambda: torch.from_dlpack(theirs),
+            },
+            "tvm-ffi",
         ),
-        Row(
-            "frombuffer",
-            lambda: dt.frombuffer(array, dtype=float32),
-            "np.frombuffer",
-            lambda: np.frombuffer(array, dtype=np_float32),
+        measure.Row(
+            "frombuffer(array)",
+            {
+                "dovetail": lambda: dt.frombuffer(array, dtype=dt.float32),
+                "numpy": lambda: np.frombuffer(array, dtype=np.float32),
+                "torch": lambda: torch.frombuffer(array, dtype=torch.float32),
+            },
+            "numpy",
         ),
-        Row("t[2:5]", lambda: t[2:5], "NumPy's", lambda: array[2:5]),
-        Row("t[2:5]", lambda: t[2:5], "torch's", lambda: tensor[2:5]),
-        Row(
+        measure.Row(
+            "t[2:5]",
+            {
+                "dovetail": lambda: ours[key],
+                "numpy": lambda: array[key],
+                "torch": lambda: tensor[key],
+            },
+            "numpy",
+        ),
+        measure.Row(
             "empty(16)",
-            lambda: dt.empty(16, dtype=float32),
-            "np.empty",
-            lambda: np.empty(16, dtype=np_float32),
+            {
+                "dovetail": lambda: dt.empty(16, dtype=dt.float32),
+                "numpy": lambda: np.empty(16, dtype=np.float32),
+                "torch": lambda: torch.empty(16, dtype=torch.float32),
+            },
+            "numpy",
         ),
-        Row("empty(16)", lambda: dt.empty(16), "torch.empty", lambda: torch.empty(16)),
     ]
 
 
-def nanoseconds(function, seconds=0.02):
-    """What one call takes, the mean over about `seconds`."""
-    once = max(timeit.timeit(function, number=100) / 100, 1e-9)
-    number = max(1, int(seconds / once))
-    return timeit.timeit(function, number=number) / number * 1e9
+def import_row(repeats=7):
+    """The time of `import dovetail` beside `import numpy`, each in processes of their own."""
 
+    def nanoseconds(module):
+        code = f"import time; t = time.perf_counter_ns(); import {module}; " + (
+            "print(time.perf_counter_ns() - t)"
+        )
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+        return min(
+            int(subprocess.check_output([sys.executable, "-c", code], env=environment))
+            for _ in range(repeats)
+        )
 
-def measure(row, repeats):
-    """(ours, theirs) in nanoseconds, net."""
-    gc.disable()
-    turns = [
-        (nanoseconds(lambda: None), nanoseconds(row.ours), nanoseconds(row.theirs))
-        for _ in range(repeats)
-    ]
-    gc.enable()
-    empty, ours, theirs = map(min, zip(*turns, strict=True))
-    return ours - empty, theirs - empty
-
-
-def import_nanoseconds(module, repeats):
-    """What `import module` takes in a fresh process."""
-    code = f"import time; t = time.perf_counter_ns(); import {module}; print(time.perf_counter_ns() - t)"
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
-    command = [sys.executable, "-c", code]
-    return min(int(subprocess.check_output(command, env=environment)) for _ in range(repeats))
-
-
-def print_line(work, ours, peer, theirs, target):
-    ratio = ours / theirs
-    verdict = "met" if ratio <= target else "MISSED"
-    print(
-        f"| {work:<25} | {ours:>10,.0f} | {peer:<19} | {theirs:>11,.0f} "
-        f"| {ratio:>5.2f} | ≤ {target:.2f} {verdict:<6} |",
-        flush=True,
-    )
+    row = measure.Row("import", {}, "numpy")
+    row.nanoseconds = {"dovetail": nanoseconds("dovetail"), "numpy": nanoseconds("numpy")}
+    return row
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=9, help="turns of each pair")
-    repeats = parser.parse_args().repeats
-    versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (dt, np, torch, tvm_ffi))
-    print(f"{versions}; Python {sys.version.split()[0]}\n")
-    print("| work                      |    ours ns | peer                |    theirs ns | ratio | target        |")
-    print("|---------------------------|-----------:|---------------------|------------:|------:|---------------|")
-    for row in make_rows():
-        print_line(row.work, *measure(row, repeats)[:1], row.peer, measure(row, repeats)[1], 1)
-    print_line(
-        "import dovetail",
-        import_nanoseconds("dovetail", repeats),
-        "import numpy",
-        import_nanoseconds("numpy", repeats),
-        1.0,
-    )
+    rows = [*measure.measure(exchange_rows()), import_row()]
+    text = measure.table(rows)
+    print(text)
+    if len(sys.argv) > 1:
+        directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "exchange_peers.md").write_text(text + "\n")
+        picture = plot.svg(rows, "Exchange in Python, 16 elements, net ns (shorter is faster)")
+        (directory / "exchange_peers.svg").write_text(picture)
 
 
 if __name__ == "__main__":
