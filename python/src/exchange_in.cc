@@ -24,6 +24,27 @@ bool IsFalse(PyObject* x, PyObject* name, bool call) {
   return is_false;
 }
 
+// torch.Tensor.requires_grad, by its getter in C where it has one: the look-up of the attribute would
+// take as long as all of our part of the exchange.
+bool RequiresGrad(PyObject* x) {
+  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+  static PyGetSetDef* const attribute = [x]() -> PyGetSetDef* {
+    PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), name);
+    PyErr_Clear();
+    const bool is_getter = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type);
+    PyGetSetDef* def =
+        is_getter ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
+    Py_XDECREF(found);  // the class keeps it
+    return def;
+  }();
+  if (attribute == nullptr) return !IsFalse(x, name, false);
+  PyObject* value = attribute->get(x, attribute->closure);
+  if (value == nullptr) PyErr_Clear();
+  const bool required = value != Py_False;
+  Py_XDECREF(value);
+  return required;
+}
+
 // PyTorch's lazy negation marks only what .imag of a conjugate gives: no dimension of stride 1.
 bool MayBeNegation(const DLTensor& t) {
   for (int32_t i = 0; i < t.ndim; ++i) {
@@ -53,8 +74,7 @@ ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
   if (api == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr) {
     return ExchangeResult::kNotTaken;
   }
-  static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
-  if (!IsFalse(x, requires_grad, false)) return ExchangeResult::kNotTaken;
+  if (RequiresGrad(x)) return ExchangeResult::kNotTaken;
   DLManagedTensorVersioned* raw = nullptr;
   if (api->managed_tensor_from_py_object_no_sync(x, &raw) != 0 || raw == nullptr) {
     PyErr_Clear();  // __dlpack__ says it better
