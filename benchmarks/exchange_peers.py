@@ -61,9 +61,7 @@ def exchange_rows():
             {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": tensor.numpy},
             "torch",
         ),
-        measure.Row(
-            "t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch"
-        ),
+        measure.Row("t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch"),
         measure.Row(
             "np.from_dlpack(t)",
             {

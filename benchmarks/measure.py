@@ -1,4 +1,4 @@
-"""How the Python benchmarks measure: nanoseconds a call, net of the call itself, ours beside peers'.
+"""How the Python benchmarks measure: nanoseconds a call, net of the call itself, and peers'.
 
     rows = [Row("take a NumPy array in", {"dovetail": f, "tvm-ffi": g}, baseline="tvm-ffi")]
     print(table(measure(rows)))

@@ -24,8 +24,8 @@ bool IsFalse(PyObject* x, PyObject* name, bool call) {
   return is_false;
 }
 
-// torch.Tensor.requires_grad, by its getter in C where it has one: the look-up of the attribute would
-// take as long as all of our part of the exchange.
+// torch.Tensor.requires_grad, by its getter in C where it has one: the look-up of the attribute
+// would take as long as all of our part of the exchange.
 bool RequiresGrad(PyObject* x) {
   static PyObject* const name = PyUnicode_InternFromString("requires_grad");
   static PyGetSetDef* const attribute = [x]() -> PyGetSetDef* {
