@@ -86,6 +86,7 @@ float4_e2m1fn: Final[DType]
 handle: Final[DType]
 
 class ExchangeError(BufferError, ValueError): ...
+class StreamError(ExchangeError, RuntimeError): ...
 
 @final
 class DType:

@@ -64,11 +64,15 @@ bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames
 bool ParseOptionalBool(PyObject* value, const char* name, std::optional<bool>* result) {
   result->reset();
   if (!IsGiven(value)) return true;
-  if (!PyBool_Check(value)) {
+  // NumPy's bool is none of Python's; an array is no truth value, and says so by its own error.
+  const int is_true = PyObject_IsTrue(value);
+  if (is_true < 0) return false;
+  if (!PyBool_Check(value) &&
+      !std::string_view(Py_TYPE(value)->tp_name).starts_with("numpy.bool")) {
     PyErr_Format(PyExc_TypeError, "%s must be True, False or None, not %R", name, value);
     return false;
   }
-  *result = value == Py_True;
+  *result = is_true == 1;
   return true;
 }
 

@@ -78,7 +78,7 @@ bool DecodeStream(const Tensor& tensor, Device device, PyObject* value, ExportOp
   DeviceBackend* backend = Registry::Global().Find(device.type);
   if (backend == nullptr) return CheckUnserved(tensor, code);
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
-  if (!request.ok()) return RaiseExchange(request.status()), false;
+  if (!request.ok()) return RaiseStream(request.status().message()), false;
   options->stream = std::move(request->stream);
   return true;
 }
@@ -98,7 +98,7 @@ bool ParseTarget(const Tensor& tensor, const Request& request, Device* target,
     return false;
   }
   if (target->type == DeviceType::kCpu && IsGiven(request.stream)) {
-    RaiseExchange("stream must be None when the data are asked for on the CPU.");
+    RaiseStream("stream must be None when the data are asked for on the CPU.");
     return false;
   }
   if (Registry::Global().Find(target->type) == nullptr) {

@@ -1,14 +1,32 @@
 #include "dovetail/python/src/error.h"
 
+#include <cstring>
+
 namespace dovetail::python {
 namespace {
 
 PyObject* exchange_error = nullptr;
+PyObject* stream_error = nullptr;
 
 constexpr char kDoc[] =
     "A tensor can't be exchanged as it was asked for. The message says why, and what to do.\n\n"
     "Both a BufferError and a ValueError: the array API standard names the first for exports that\n"
     "can't be made and the second for copy=False where a copy would be needed.";
+
+constexpr char kStreamDoc[] =
+    "A tensor was asked for on a stream that its device does not have.\n\n"
+    "An ExchangeError that is a RuntimeError too, which is what NumPy raises.";
+
+// A new exception of two bases, added to `module`; nullptr with an error set.
+PyObject* AddError(PyObject* module, const char* name, const char* doc, PyObject* base1,
+                   PyObject* base2) {
+  PyObject* bases = PyTuple_Pack(2, base1, base2);
+  if (bases == nullptr) return nullptr;
+  PyObject* error = PyErr_NewExceptionWithDoc(name, doc, bases, nullptr);
+  Py_DECREF(bases);
+  if (error == nullptr) return nullptr;
+  return PyModule_AddObjectRef(module, std::strchr(name, '.') + 1, error) == 0 ? error : nullptr;
+}
 
 PyObject* TypeFor(absl::StatusCode code) {
   switch (code) {
@@ -27,13 +45,13 @@ PyObject* TypeFor(absl::StatusCode code) {
 
 }  // namespace
 
-bool AddExchangeError(PyObject* module) {
-  PyObject* bases = PyTuple_Pack(2, PyExc_BufferError, PyExc_ValueError);
-  if (bases == nullptr) return false;
-  exchange_error = PyErr_NewExceptionWithDoc("dovetail.ExchangeError", kDoc, bases, nullptr);
-  Py_DECREF(bases);
-  return exchange_error != nullptr &&
-         PyModule_AddObjectRef(module, "ExchangeError", exchange_error) == 0;
+bool AddExchangeErrors(PyObject* module) {
+  exchange_error =
+      AddError(module, "dovetail.ExchangeError", kDoc, PyExc_BufferError, PyExc_ValueError);
+  if (exchange_error == nullptr) return false;
+  stream_error =
+      AddError(module, "dovetail.StreamError", kStreamDoc, exchange_error, PyExc_RuntimeError);
+  return stream_error != nullptr;
 }
 
 PyObject* ExchangeError() { return exchange_error; }
@@ -57,6 +75,8 @@ std::nullptr_t RaiseExchange(const absl::Status& status) {
 }
 
 std::nullptr_t RaiseExchange(std::string_view message) { return Raise(exchange_error, message); }
+
+std::nullptr_t RaiseStream(std::string_view message) { return Raise(stream_error, message); }
 
 std::nullptr_t RaiseRequiresGrad() {
   return RaiseExchange("Can't export tensors that require gradient; use tensor.detach().");

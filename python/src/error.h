@@ -24,8 +24,8 @@
 
 namespace dovetail::python {
 
-// Creates ExchangeError in `module`. False with an error set.
-bool AddExchangeError(PyObject* module);
+// Creates ExchangeError and StreamError in `module`. False with an error set.
+bool AddExchangeErrors(PyObject* module);
 
 // A borrowed reference to dovetail.ExchangeError.
 PyObject* ExchangeError();
@@ -35,6 +35,8 @@ std::nullptr_t RaiseStatus(const absl::Status& status);
 // with the other side's tensor is a matter of exchange.
 std::nullptr_t RaiseExchange(const absl::Status& status);
 std::nullptr_t RaiseExchange(std::string_view message);
+// A StreamError: an ExchangeError that is a RuntimeError too, which NumPy answers a stream with.
+std::nullptr_t RaiseStream(std::string_view message);
 // What every export of a tensor that requires gradients answers.
 std::nullptr_t RaiseRequiresGrad();
 std::nullptr_t Raise(PyObject* type, std::string_view message);

@@ -127,7 +127,7 @@ NB_MODULE(_core, m) {
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
   py::AddBackends(m);
-  if (!py::AddExchangeError(m.ptr()) || !py::AddTensorType(m.ptr()) ||
+  if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
     throw nb::python_error();
   }

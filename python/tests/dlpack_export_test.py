@@ -105,8 +105,9 @@ def test_on_the_cpu_there_is_no_stream_to_wait_for(stream):
 
 @pytest.mark.parametrize("stream", [0, 1, 2, 12345])
 def test_a_stream_on_the_cpu_is_refused(stream):
-    with pytest.raises(BufferError, match="stream"):
+    with pytest.raises(dt.StreamError, match="stream") as raised:
         dt.arange(3).__dlpack__(stream=stream)
+    assert isinstance(raised.value, BufferError) and isinstance(raised.value, RuntimeError)
 
 
 @pytest.mark.parametrize("stream", [object(), "1", 1.0, True])
@@ -176,6 +177,9 @@ class Holder:
 def test_copy_takes_true_false_and_none_only():
     with pytest.raises(TypeError, match="copy"):
         dt.arange(3).__dlpack__(copy=1)
+    with pytest.raises(ValueError, match="ambiguous"):
+        dt.arange(3).__dlpack__(copy=np.arange(3))
+    assert read(dt.arange(3).__dlpack__(max_version=(1, 0), copy=np.True_)).flags == 2
 
 
 def read_only_tensor():

@@ -49,15 +49,11 @@ PRODUCER = {
     **{name: _exporting(getattr(np, name)) for name in ("arange", "array", "asarray", "zeros")},
 }
 
-STREAM = "BufferError, as for all that can't be exchanged; NumPy raises RuntimeError"
 DIFFERENCES_OF_THE_CONSUMER = {
     "test_writeable": "legacy capsules come in writable, as in PyTorch and Paddle, whose manuals "
     "show it; NumPy takes them as read-only",
 }
-DIFFERENCES_OF_THE_PRODUCER = {
-    "test_dunder_dlpack_stream": STREAM,
-    "test_dunder_dlpack_copy": "copy= of another type is a TypeError; NumPy raises ValueError",
-}
+DIFFERENCES_OF_THE_PRODUCER = {}
 
 
 def numpys_tests(replacements, differences):
