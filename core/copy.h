@@ -32,7 +32,7 @@ absl::Status Copy(const Tensor& dst, const Tensor& src,
 absl::Status Fill(const Tensor& dst, const void* element,
                   const std::optional<Stream>& stream = std::nullopt);
 
-// A new, dense, writable copy on `device`.
+// A new, dense, writable copy on `device`. Sub-byte elements are packed in it.
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream = std::nullopt);
 

@@ -36,6 +36,7 @@ absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
 std::vector<DeviceBackend*> Registry::Backends() const {
   absl::MutexLock lock(&mutex_);
   std::vector<DeviceBackend*> backends;
+  backends.reserve(owned_.size());
   for (const auto& backend : owned_) backends.push_back(backend.get());
   return backends;
 }

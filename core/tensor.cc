@@ -1,5 +1,6 @@
 #include "dovetail/core/tensor.h"
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -89,7 +90,7 @@ absl::StatusOr<Tensor> Tensor::Index(absl::Span<const IndexItem> items) const {
 absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
   int d;
   if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
-  std::vector<IndexItem> items(d, IndexItem::Range({}));
+  absl::InlinedVector<IndexItem, Layout::kInlineRank> items(d, IndexItem::Range({}));
   items.push_back(IndexItem::Range(slice));
   return Index(items);
 }
@@ -97,7 +98,7 @@ absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
 absl::StatusOr<Tensor> Tensor::Select(int64_t dim, int64_t index) const {
   int d;
   if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
-  std::vector<IndexItem> items(d, IndexItem::Range({}));
+  absl::InlinedVector<IndexItem, Layout::kInlineRank> items(d, IndexItem::Range({}));
   items.push_back(IndexItem::At(index));
   return Index(items);
 }
@@ -112,7 +113,7 @@ absl::StatusOr<Tensor> Tensor::Transpose(int64_t dim0, int64_t dim1) const {
   int a, b;
   if (absl::Status s = NormalizeDim(dim0, rank(), &a); !s.ok()) return s;
   if (absl::Status s = NormalizeDim(dim1, rank(), &b); !s.ok()) return s;
-  std::vector<int64_t> order(rank());
+  absl::InlinedVector<int64_t, Layout::kInlineRank> order(rank());
   for (int i = 0; i < rank(); ++i) order[i] = i;
   std::swap(order[a], order[b]);
   return Permute(order);

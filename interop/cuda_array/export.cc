@@ -16,7 +16,7 @@ absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, const Storage& storag
   const absl::Span<const Stream> used = storage.used_on();
   if (used.size() == 1) return used[0];
   if (backend == nullptr) return BackendFor(storage.device()).status();
-  const Stream ours = Stream::Default(storage.device());
+  Stream ours = Stream::Default(storage.device());
   for (const Stream& stream : used) {
     if (stream == ours) continue;
     absl::StatusOr<Event> event = backend->Record(stream);

@@ -43,7 +43,7 @@ absl::StatusOr<Stream> StreamToWaitFor(Device device, int64_t code) {
   if (backend == nullptr) return Stream::Borrow(device, NativeStream{static_cast<uintptr_t>(code)});
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, ToDLPackStream(code));
   if (!request.ok()) return request.status();
-  const Stream ours = Stream::Default(device);
+  Stream ours = Stream::Default(device);
   const Stream& theirs = request->stream.value_or(ours);
   if (theirs == ours) return ours;
   absl::StatusOr<Event> event = backend->Record(theirs);

@@ -22,6 +22,11 @@ absl::Status OrderBefore(const Tensor& tensor, const Stream& consumer) {
   return absl::OkStatus();
 }
 
+// Elements that would share bytes have one each. Of other types the packing says nothing.
+bool IsPadded(const Tensor& tensor) {
+  return tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
+}
+
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
   return options.stream ? OrderBefore(tensor, *options.stream) : absl::OkStatus();
@@ -61,10 +66,9 @@ absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions&
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
   auto* managed = Export<DLManagedTensorVersioned>(tensor);
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed->flags =
-      (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-      (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
-      (tensor.packing() == Packing::kPadded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
+  managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                   (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
+                   (IsPadded(tensor) ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   return UniqueDLPack(managed);
 }
 
@@ -76,7 +80,7 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
         "The tensor is read-only, which DLPack before 1.0 can't say; the consumer has to ask for "
         "max_version=(1, 0) or later, or for a copy.");
   }
-  if (tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte()) {
+  if (IsPadded(tensor)) {
     return absl::FailedPreconditionError(
         absl::StrCat("Elements of ", tensor.dtype().ToString(),
                      " have a byte each, which DLPack "

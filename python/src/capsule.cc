@@ -58,7 +58,8 @@ bool Consume(PyObject* capsule, Tensor* tensor) {
 
 // A capsule of another major version: nothing beyond its deleter may be read, and its producer's
 // destructor may not know what to do with it.
-bool RefuseVersion(PyObject* capsule, DLManagedTensorVersioned* managed, absl::Status status) {
+bool RefuseVersion(PyObject* capsule, DLManagedTensorVersioned* managed,
+                   const absl::Status& status) {
   PyCapsule_SetName(capsule, Names<DLManagedTensorVersioned>::kUsed);
   DLPackDeleter()(managed);
   RaiseExchange(status);
@@ -82,7 +83,7 @@ bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts) {
     auto* managed =
         static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, Versioned::kFresh));
     if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
-      return RefuseVersion(capsule, managed, std::move(s));
+      return RefuseVersion(capsule, managed, s);
     }
     *facts = {.version = managed->version, .flags = managed->flags};
     return Consume<DLManagedTensorVersioned>(capsule, tensor);

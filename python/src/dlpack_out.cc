@@ -152,6 +152,10 @@ PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 
 PyObject* TensorDLPackDevice(PyObject* self, PyObject*) {
   const DLDevice device = ToDLDevice(AsTensor(self).device());
+  if (device.device_type == kDLCPU) {
+    static PyObject* const cpu = Py_BuildValue("(ii)", static_cast<int>(kDLCPU), 0);
+    return Py_XNewRef(cpu);
+  }
   return Py_BuildValue("(ii)", static_cast<int>(device.device_type), device.device_id);
 }
 

@@ -85,12 +85,14 @@ ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
       managed->dl_tensor.device.device_type != kDLCPU || IsConjugate(x, managed->dl_tensor)) {
     return ExchangeResult::kNotTaken;
   }
+  // What is refused is let go of with no error set, whatever the producer's deleter runs.
   if (IsNegation(x, managed->dl_tensor)) {
-    managed.reset();  // with no error set, whatever PyTorch lets go of
+    managed.reset();
     RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
     return ExchangeResult::kError;
   }
   if (absl::Status s = ImportDLPack(managed.get(), tensor); !s.ok()) {
+    managed.reset();
     return RaiseExchange(s), ExchangeResult::kError;
   }
   managed.release();
