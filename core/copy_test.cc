@@ -137,6 +137,7 @@ TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
               ElementsAre(0, 2, 3, 5));
 }
 
+// Rule 42.
 TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
   std::vector<int32_t> values = {0, 1};
   const Tensor src = Over(values, {2});
@@ -146,6 +147,7 @@ TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
   EXPECT_THAT(log.synchronized, ElementsAre(standard));
 }
 
+// Rule 40.
 TEST_F(CopyTest, WithAStreamTheWorkIsOrderedThereAndNotWaitedFor) {
   std::vector<int32_t> values = {0, 1};
   const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});

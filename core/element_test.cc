@@ -168,6 +168,7 @@ TEST(Element, ARealNumberHasNoNegativeZeroAsItsImaginaryPart) {
 }
 
 // Every sub-byte type, at every place of its elements in three bytes; all other bits are kept.
+// Rule 18.
 TEST(Element, PackedElementsLieLowestBitsFirstAndKeepTheirNeighbours) {
   for (DType t : kAllDTypes) {
     if (!t.is_sub_byte()) continue;

@@ -52,6 +52,7 @@ TEST(Layout, ContiguousIsRowMajor) {
   EXPECT_TRUE(layout.is_contiguous());
 }
 
+// Rule 13.
 TEST(Layout, EmptyTensorIsContiguous) {
   for (const Dims& shape : {Dims{0}, Dims{2, 0, 3}, Dims{0, INT64_MAX}}) {
     EXPECT_TRUE(Layout::Contiguous(shape)->is_contiguous());
@@ -67,6 +68,7 @@ TEST(Layout, StridesOfSizesZeroAreWorkedOutAsIfTheyWereOne) {
   EXPECT_THAT(Layout::Contiguous({2, 0, 3})->strides(), ElementsAre(3, 3, 1));
 }
 
+// Rule 13.
 TEST(Layout, StridesOfDimensionsOfOneMeanNothingAndAreKept) {
   const Layout layout = Strided({1, 3, 1}, {INT64_MAX, 1, INT64_MIN});
   EXPECT_TRUE(layout.is_contiguous());

@@ -56,6 +56,7 @@ TEST(Packing, TheBytesReachedAreThoseThatAWalkOverTheElementsTouches) {
   }
 }
 
+// Rule 18.
 TEST(Packing, PackedElementsTakeTheBytesOfAllTheirBitsTogether) {
   ByteRange range;
   ASSERT_TRUE(BytesReached(*Layout::Contiguous({3}), kFloat6E2M3Fn, Packing::kPacked, &range).ok());

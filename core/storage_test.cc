@@ -137,6 +137,7 @@ TEST_F(AllocatedStorage, MemoryGoesBackToItsAllocatorWithItsSize) {
   EXPECT_EQ(log.deallocated_bytes, 100u);
 }
 
+// Rule 50.
 TEST_F(AllocatedStorage, ItsReleaseIsOrderedAfterEveryStreamThatUsedIt) {
   const Stream a = Stream::Default(Device::Cuda(0));
   const Stream b = Stream::Borrow(Device::Cuda(0), NativeStream{7});

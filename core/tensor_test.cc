@@ -123,6 +123,7 @@ TEST_F(TensorTest, LayoutsThatLeaveTheStorageAreRefused) {
   EXPECT_THAT(Why(Make(s, 0, unknown, {1}, {1}).status(), kInvalid), HasSubstr("24 bits"));
 }
 
+// Rule 21.
 TEST_F(TensorTest, OpaqueHandlesKeepTheirOffsetBesideThem) {
   int handle;
   const Device metal{DeviceType::kMetal, 0};

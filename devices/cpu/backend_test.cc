@@ -72,6 +72,7 @@ TEST_F(CpuBackendTest, PinnedAndManagedMemoryBelongToGpus) {
 }
 
 // The array API standard: None only; -1 is accepted too, since it asks for nothing.
+// Rule 48.
 TEST_F(CpuBackendTest, StreamCodesAreNoneAndMinusOne) {
   EXPECT_TRUE(cpu->DecodeStream(Device::Cpu(), std::nullopt).ok());
   EXPECT_FALSE(cpu->DecodeStream(Device::Cpu(), std::nullopt)->stream.has_value());

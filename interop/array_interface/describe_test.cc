@@ -37,6 +37,7 @@ class Array : public testing::Test {
   }
 };
 
+// Rule 61.
 TEST_F(Array, StridesComeInBytesAndAreKeptInElements) {
   strides = {4, 8};
   ASSERT_TRUE(DescribeArray(Describe(), &out).ok());
@@ -63,6 +64,7 @@ TEST_F(Array, WithoutDimensionsItIsOneElement) {
   EXPECT_EQ(out.nbytes, 4u);
 }
 
+// Rule 61.
 TEST_F(Array, ReadOnlyIsKept) {
   ArrayDescription a = Describe();
   a.read_only = true;
@@ -81,6 +83,7 @@ TEST_F(Array, StridesAreAsManyAsDimensions) {
   EXPECT_THAT(Refusal(Describe()), HasSubstr("2 dimensions and its strides 1"));
 }
 
+// Rule 61.
 TEST_F(Array, ElementsLieInsideTheBufferThatTellsItsSize) {
   ArrayDescription a = Describe();
   a.within = Bytes(24);

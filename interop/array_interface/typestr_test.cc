@@ -28,6 +28,7 @@ TEST(Typestr, EveryTypeThatHasOneComesBackFromIt) {
   EXPECT_EQ(count, 14);
 }
 
+// Rule 61.
 TEST(Typestr, TheStringsAreNumPys) {
   const std::pair<DType, const char*> expected[] = {
       {kBool, "|b1"},    {kInt8, "|i1"},      {kUInt8, "|u1"},       {kInt16, "<i2"},
@@ -46,6 +47,7 @@ TEST(Typestr, TypesWithoutOneAreRefusedByName) {
   }
 }
 
+// Rules 15, 61.
 TEST(Typestr, TheOtherByteOrderIsRefusedWithTheRemedy) {
   EXPECT_THAT(Refusal(">f4"), HasSubstr("newbyteorder"));
   EXPECT_EQ(DTypeFromTypestr(">i1").value(), kInt8) << "a byte has no order";

@@ -71,6 +71,7 @@ TEST_F(ArrowDevice, AnEventOnTheCpuIsRefused) {
   EXPECT_THAT(Take(kArrowCpu, -1, &event).status().message(), HasSubstr("event"));
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, AnEventThatNobodyCanWaitForIsRefused) {
   EXPECT_THAT(Take(kArrowCuda, 0, &event).status().message(), HasSubstr("no backend serves"));
 }
@@ -80,6 +81,7 @@ TEST_F(ArrowDevice, ABackendWithoutEventsOfOthersRefuses) {
   EXPECT_EQ(Take(kArrowCuda, 0, &event).status().code(), absl::StatusCode::kUnimplemented);
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, OurStreamWaitsForTheEvent) {
   auto made = std::make_unique<EventBackend>(std::vector{DeviceType::kCuda}, &log);
   EventBackend* backend = made.get();
@@ -91,6 +93,7 @@ TEST_F(ArrowDevice, OurStreamWaitsForTheEvent) {
   EXPECT_THAT(tensor->storage()->used_on(), ElementsAre(Stream::Default(Device::Cuda(1))));
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, WithoutAnEventThereIsNothingToWaitFor) {
   auto made = std::make_unique<EventBackend>(std::vector{DeviceType::kCuda}, &log);
   EventBackend* backend = made.get();
@@ -100,6 +103,7 @@ TEST_F(ArrowDevice, WithoutAnEventThereIsNothingToWaitFor) {
   EXPECT_THAT(tensor->storage()->used_on(), IsEmpty());
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, NullsOnADeviceCanNotBeCounted) {
   lent.array.null_count = -1;
   const uint8_t bits = 0;
@@ -127,6 +131,7 @@ TEST_F(ArrowDevice, NothingIsAddedToAnOpaqueHandle) {
   out.array.release(&out.array);
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, AnExportTellsTheDevice) {
   ArrowSchema schema;
   ArrowDeviceArray out;
@@ -144,6 +149,7 @@ TEST_F(ArrowDevice, AnExportTellsTheDevice) {
   out.array.release(&out.array);
 }
 
+// Rule 62.
 TEST_F(ArrowDevice, TheHostWaitsForTheStreamsBeforeAnExport) {
   ScopedBackendOverride scope(std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
   const Tensor tensor = On(Device::Cuda(0));

@@ -36,6 +36,7 @@ class ArrowExport : public testing::Test {
   }
 };
 
+// Rule 62.
 TEST_F(ArrowExport, SharesTheElementsUntilReleased) {
   ASSERT_TRUE(ToArrow(*Make({6}).Slice(0, {.start = 2}), &schema, &array).ok());
   EXPECT_THAT(schema.format, StrEq("i"));
@@ -99,6 +100,7 @@ TEST_F(ArrowExport, NoElementsAreAnArrayToo) {
   EXPECT_EQ(released, 1);
 }
 
+// Rule 62.
 TEST_F(ArrowExport, OtherNumbersOfDimensionsAreRefusedWithTheRemedy) {
   EXPECT_THAT(Refusal(Make({2, 3})), AllOf(HasSubstr("2 dimensions"), HasSubstr("reshape(-1)")));
   EXPECT_THAT(Refusal(Make({})), AllOf(HasSubstr("0 dimensions"), HasSubstr("reshape(-1)")));

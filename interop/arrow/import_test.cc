@@ -30,6 +30,7 @@ class ArrowImport : public testing::Test {
   }
 };
 
+// Rule 62.
 TEST_F(ArrowImport, SharesTheValuesAndReleasesTheArrayWithTheLastTensor) {
   absl::StatusOr<Tensor> tensor = Take();
   ASSERT_TRUE(tensor.ok()) << tensor.status();
@@ -83,11 +84,13 @@ TEST_F(ArrowImport, NoElementsNeedNoValues) {
   EXPECT_EQ(tensor->raw_data(), nullptr);
 }
 
+// Rule 62.
 TEST_F(ArrowImport, NullsAreRefusedWithTheRemedy) {
   lent.array.null_count = 2;
   EXPECT_THAT(Refusal(), AllOf(HasSubstr("2 of its 8"), HasSubstr("fill_null")));
 }
 
+// Rule 62.
 TEST_F(ArrowImport, NullsThatNobodyCountedAreCountedWithinTheSlice) {
   const uint8_t bits[] = {0b1011'1110, 0b0000'0001};  // 0, 6 and 9… are null
   for (int offset = 0; offset <= 8; ++offset) {
@@ -215,6 +218,7 @@ TEST_F(ArrowImport, WhatWasReleasedIsRefusedAndNotReleasedAgain) {
   EXPECT_EQ(lent.schema_releases, 1);
 }
 
+// Rules 30, 62.
 TEST_F(ArrowImport, RunningOutOfMemoryReleasesOnce) {
   for (bool fails : {true, false}) {
     int imports = 0;

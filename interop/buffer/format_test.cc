@@ -25,6 +25,7 @@ struct Case {
 };
 
 // What NumPy 2.4 and ctypes of CPython 3.11 write on x86-64 Linux, and the other codes of struct.
+// Rule 60.
 TEST(Format, EveryCodeOfOneNumberIsRead) {
   for (const Case& c : {
            Case{"?", 1, kBool},     {"b", 1, kInt8},      {"B", 1, kUInt8},
@@ -56,6 +57,7 @@ TEST(Format, TheItemsizeSaysHowWideALongIs) {
   EXPECT_EQ(*DTypeFromFormat("=L", 4), kUInt32);
 }
 
+// Rules 15, 60.
 TEST(Format, TheOtherByteOrderIsRefusedWithTheRemedyUnlessElementsAreBytes) {
   const bool little = std::endian::native == std::endian::little;
   const std::string order = little ? ">" : "<";
@@ -91,6 +93,7 @@ TEST(Format, WhatNoTensorHoldsIsRefusedWithWhatToDo) {
   }
 }
 
+// Rule 60.
 TEST(Format, WhatIsWrittenReadsBackAsTheSameType) {
   int written = 0;
   for (DType t : kAllDTypes) {

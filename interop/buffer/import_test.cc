@@ -52,6 +52,7 @@ TEST_F(Buffer, ARowMajorBufferIsDescribedAsItIs) {
   EXPECT_EQ(out.byte_offset, 0);
 }
 
+// Rule 60.
 TEST_F(Buffer, NegativeStridesReachDownFromElement0) {
   strides = {-16, 4};
   BufferDescription b = Describe();
@@ -67,6 +68,7 @@ TEST_F(Buffer, NegativeStridesReachDownFromElement0) {
   EXPECT_EQ(**t->data<int32_t>(), 8);
 }
 
+// Rule 60.
 TEST_F(Buffer, ReadOnlyIsKept) {
   BufferDescription b = Describe();
   b.read_only = true;
@@ -98,6 +100,7 @@ TEST_F(Buffer, RankZeroIsOneElementWithoutShape) {
   EXPECT_EQ(out.nbytes, 4u);
 }
 
+// Rule 60.
 TEST_F(Buffer, StridesOfWholeElementsOnly) {
   strides = {18, 4};
   EXPECT_THAT(Refusal(Describe()), HasSubstr("stride of 18 bytes is no multiple of the 4"));
@@ -120,6 +123,7 @@ TEST_F(Buffer, StridesThatMeanNothingMayBeAnything) {
   EXPECT_EQ(out.nbytes, 0u);
 }
 
+// Rule 60.
 TEST_F(Buffer, SuboffsetsAreRefused) {
   BufferDescription b = Describe();
   b.has_suboffsets = true;

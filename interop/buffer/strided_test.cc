@@ -20,6 +20,7 @@ std::vector<int64_t> ByteStridesOf(const Layout& layout, int64_t itemsize) {
   return strides;
 }
 
+// Rule 60.
 TEST(Strided, ATensorOverTheMemoryStartsAtElement0AndReachesDown) {
   std::array<int16_t, 6> values = {0, 1, 2, 3, 4, 5};
   const int64_t shape[] = {3}, strides[] = {-4};

@@ -93,6 +93,7 @@ TEST_F(CudaArray, WithoutABackendItPassesThroughAsTheFirstCudaDevice) {
   EXPECT_EQ(released, 1);
 }
 
+// Rule 59.
 TEST_F(CudaArray, WithoutABackendTheStreamGoesOnWithTheMemory) {
   for (int64_t stream : {int64_t{1}, int64_t{2}, int64_t{0x7f0012345678}}) {
     ASSERT_TRUE(Import(Describe(stream)).ok());
@@ -100,11 +101,13 @@ TEST_F(CudaArray, WithoutABackendTheStreamGoesOnWithTheMemory) {
   }
 }
 
+// Rule 59.
 TEST_F(CudaArray, AStreamOf0OrBelowIsRefused) {
   EXPECT_THAT(Refusal(Describe(0)), HasSubstr("stream is 0"));
   EXPECT_THAT(Refusal(Describe(-1)), HasSubstr("stream is -1"));
 }
 
+// Rule 59.
 TEST_F(CudaArray, OnlyVersions2And3AreUnderstood) {
   for (int version : {-1, 0, 1, 4}) {
     CudaArrayDescription array = Describe();
@@ -116,6 +119,7 @@ TEST_F(CudaArray, OnlyVersions2And3AreUnderstood) {
   EXPECT_TRUE(Import(array).ok());
 }
 
+// Rule 59.
 TEST_F(CudaArray, MasksAndBadDescriptionsAreRefused) {
   CudaArrayDescription array = Describe();
   array.array.has_mask = true;
@@ -128,6 +132,7 @@ TEST_F(CudaArray, MasksAndBadDescriptionsAreRefused) {
   EXPECT_THAT(Refusal(array), HasSubstr("no data"));
 }
 
+// Rule 59.
 TEST_F(CudaArray, ABackendTellsTheDevice) {
   std::optional<ScopedBackendOverride> cuda, rocm;
   FakeGpu* cuda_gpu = Serve(cuda, DeviceType::kCuda, 1);
@@ -150,6 +155,7 @@ TEST_F(CudaArray, MemoryOfNoKnownGpuIsRefusedWhereThereAreGpus) {
   EXPECT_EQ(tensor.device(), Device::Cuda(0));
 }
 
+// Rule 59.
 TEST_F(CudaArray, OurStreamWaitsForTheProducers) {
   std::optional<ScopedBackendOverride> cuda;
   Serve(cuda, DeviceType::kCuda, 1);
@@ -161,6 +167,7 @@ TEST_F(CudaArray, OurStreamWaitsForTheProducers) {
   EXPECT_EQ(ExportCudaArray(tensor)->stream, 1);
 }
 
+// Rule 59.
 TEST_F(CudaArray, NoneMeansNoSynchronisation) {
   std::optional<ScopedBackendOverride> cuda;
   Serve(cuda, DeviceType::kCuda, 1);
@@ -170,6 +177,7 @@ TEST_F(CudaArray, NoneMeansNoSynchronisation) {
   EXPECT_EQ(ExportCudaArray(tensor)->stream, std::nullopt);
 }
 
+// Rule 59.
 TEST_F(CudaArray, TheDefaultStreamIs1OnBothVendors) {
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
     std::optional<ScopedBackendOverride> scope;
@@ -187,6 +195,7 @@ TEST_F(CudaArray, WhatTheBackendSaysOfTheStreamIsHandedOn) {
   EXPECT_THAT(Refusal(Describe(666)), HasSubstr("No such stream"));
 }
 
+// Rule 59.
 TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   std::optional<ScopedBackendOverride> cuda;
   Serve(cuda, DeviceType::kCuda, 1);
@@ -202,6 +211,7 @@ TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device), Stream::Default(device)));
 }
 
+// Rule 59.
 TEST_F(CudaArray, AnExportNamesTypeAndElement0) {
   ASSERT_TRUE(Import(Describe()).ok());
   const Tensor row = *tensor.Select(0, 1);

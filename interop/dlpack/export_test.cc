@@ -33,6 +33,7 @@ class ExportTest : public testing::Test {
   }
 };
 
+// Rules 1, 4, 5, 11.
 TEST_F(ExportTest, WritesTheStructOfTheHeader) {
   const Tensor t = Make();
   const UniqueDLPack out = *ToDLPack(t);
@@ -52,6 +53,7 @@ TEST_F(ExportTest, WritesTheStructOfTheHeader) {
   EXPECT_EQ(d.byte_offset, 0u);
 }
 
+// Rule 28.
 TEST_F(ExportTest, HoldsTheMemoryUntilTheDeleterRunsWhereverThatIs) {
   for (bool legacy : {false, true}) {
     released = 0;
@@ -76,6 +78,7 @@ TEST_F(ExportTest, WhatNobodyTakesIsReleasedOnce) {
   EXPECT_EQ(released, 1);
 }
 
+// Rule 8.
 TEST_F(ExportTest, DataIsElementZeroAndTheOffsetIsZero) {
   const Tensor row = *Make().Select(0, 1);
   const UniqueDLPack out = *ToDLPack(row);
@@ -83,6 +86,7 @@ TEST_F(ExportTest, DataIsElementZeroAndTheOffsetIsZero) {
   EXPECT_EQ(out->dl_tensor.byte_offset, 0u);
 }
 
+// Rules 8, 21.
 TEST_F(ExportTest, AnOpaqueHandleKeepsItsOffset) {
   const Tensor t = Make({DeviceType::kMetal, 2}, {2, 3}, 64);
   const UniqueDLPack out = *ToDLPack(*t.Select(0, 1));
@@ -91,6 +95,7 @@ TEST_F(ExportTest, AnOpaqueHandleKeepsItsOffset) {
   EXPECT_EQ(out->dl_tensor.device.device_id, 2);
 }
 
+// Rules 8, 12.
 TEST_F(ExportTest, RankZeroHasNoShapeAndNoStrides) {
   const UniqueDLPack out = *ToDLPack(Make(Device::Cpu(), {}, 8));
   EXPECT_EQ(out->dl_tensor.ndim, 0);
@@ -99,6 +104,7 @@ TEST_F(ExportTest, RankZeroHasNoShapeAndNoStrides) {
   EXPECT_EQ(out->dl_tensor.data, &data[2]);
 }
 
+// Rules 10, 11.
 TEST_F(ExportTest, NoElementsHaveNoDataButStrides) {
   const UniqueDLPack out = *ToDLPack(Make(Device::Cpu(), {0, 3}));
   EXPECT_EQ(out->dl_tensor.data, nullptr);
@@ -106,6 +112,7 @@ TEST_F(ExportTest, NoElementsHaveNoDataButStrides) {
   EXPECT_EQ(out->dl_tensor.shape[0], 0);
 }
 
+// Rule 13.
 TEST_F(ExportTest, StridesAreKeptAsTheyAreEvenWhereTheyMeanNothing) {
   const Tensor t = *Tensor::Make(Lend(Device::Cpu()), 20, kFloat32,
                                  *Layout::Strided({1, 6}, {INT64_MAX, -1}), {});
@@ -129,6 +136,7 @@ TEST_F(ExportTest, RanksBeyondTheInlineOnesAreWhole) {
   }
 }
 
+// Rules 5, 18, 43.
 TEST_F(ExportTest, FlagsSayWhatIsReadOnlyCopiedAndPadded) {
   EXPECT_EQ((*ToDLPack(Make().ReadOnly()))->flags, uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY});
   EXPECT_EQ((*ToDLPack(Make(), {.is_copied = true}))->flags,
@@ -137,6 +145,7 @@ TEST_F(ExportTest, FlagsSayWhatIsReadOnlyCopiedAndPadded) {
   EXPECT_EQ((*ToDLPack(padded))->flags, uint64_t{DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED});
 }
 
+// Rule 34.
 TEST_F(ExportTest, LegacyRefusesWhatItCantSayAndTakesNothing) {
   const absl::Status read_only = ToDLPackLegacy(Make().ReadOnly()).status();
   EXPECT_EQ(read_only.code(), absl::StatusCode::kFailedPrecondition);
@@ -151,6 +160,7 @@ TEST_F(ExportTest, ANullTensorIsRefused) {
   EXPECT_EQ(ToDLPackLegacy(Tensor()).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+// Rule 20.
 TEST_F(ExportTest, HostMemoryIsExportedWithIdZero) {
   for (DeviceType type : {DeviceType::kCpu, DeviceType::kCudaHost, DeviceType::kCudaManaged}) {
     EXPECT_EQ((*ToDLPack(Make({type, 3})))->dl_tensor.device.device_id, 0);
@@ -158,6 +168,7 @@ TEST_F(ExportTest, HostMemoryIsExportedWithIdZero) {
   EXPECT_EQ((*ToDLPack(Make(Device::Cuda(3))))->dl_tensor.device.device_id, 3);
 }
 
+// Rules 49, 54.
 TEST_F(ExportTest, TheConsumersStreamWaitsForEveryStreamButItself) {
   FakeLog log;
   ScopedBackendOverride fake(
@@ -182,6 +193,7 @@ TEST_F(ExportTest, AStreamOfADeviceWithoutBackendIsAnErrorAndTakesNothing) {
   EXPECT_EQ(t.storage()->use_count(), 1);
 }
 
+// Rule 30.
 TEST_F(ExportTest, RunningOutOfMemoryLeaksNothing) {
   const Tensor t = Make(Device::Cpu(), std::vector<int64_t>(40, 1));
   const int64_t live = LiveBlocks();

@@ -40,12 +40,14 @@ TYPED_TEST(ImportTest, SharesTheMemoryAndDeletesOnceAtTheEnd) {
   EXPECT_EQ(this->foreign.deleted, 1);
 }
 
+// Rule 30.
 TYPED_TEST(ImportTest, AFailureDeletesOnce) {
   this->foreign.tensor().ndim = -1;
   EXPECT_EQ(FromDLPack(&this->foreign.managed).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(this->foreign.deleted, 1);
 }
 
+// Rules 30, 57.
 TYPED_TEST(ImportTest, WhoKeepsOwnershipUntilItWorksKeepsItOnFailure) {
   Tensor tensor;
   this->foreign.tensor().dtype.bits = 7;
@@ -69,6 +71,7 @@ TYPED_TEST(ImportTest, ImportingOverATensorDropsWhatItWas) {
   EXPECT_EQ(*tensor.template data<float>(), second.data);
 }
 
+// Rule 7.
 TYPED_TEST(ImportTest, ADeleterMayBeNull) {
   this->foreign.managed.deleter = nullptr;
   EXPECT_TRUE(FromDLPack(&this->foreign.managed).ok());
@@ -77,6 +80,7 @@ TYPED_TEST(ImportTest, ADeleterMayBeNull) {
   EXPECT_EQ(this->foreign.deleted, 0);
 }
 
+// Rule 28.
 TYPED_TEST(ImportTest, TheDeleterRunsOnTheThreadOfTheLastReference) {
   Tensor tensor = *FromDLPack(&this->foreign.managed);
   std::thread thread([moved = std::move(tensor)]() mutable { moved = Tensor(); });
@@ -86,6 +90,7 @@ TYPED_TEST(ImportTest, TheDeleterRunsOnTheThreadOfTheLastReference) {
   EXPECT_EQ(this->foreign.deleted_on, id);
 }
 
+// Rules 10, 31.
 TYPED_TEST(ImportTest, NoElementsStillDelete) {
   this->foreign.shape[0] = 0;
   this->foreign.tensor().data = nullptr;
@@ -97,6 +102,7 @@ TYPED_TEST(ImportTest, NoElementsStillDelete) {
   EXPECT_EQ(this->foreign.deleted, 1);
 }
 
+// Rule 14.
 TYPED_TEST(ImportTest, NegativeStridesAreViews) {
   this->foreign.strides[0] = -3;
   this->foreign.tensor().data = &this->foreign.data[3];
@@ -107,6 +113,7 @@ TYPED_TEST(ImportTest, NegativeStridesAreViews) {
   EXPECT_EQ(x.storage()->nbytes(), sizeof this->foreign.data);
 }
 
+// Rules 19, 21.
 TYPED_TEST(ImportTest, MemoryOfADeviceWithoutBackendPassesThrough) {
   this->foreign.tensor().device = {static_cast<DLDeviceType>(42), 5};
   this->foreign.tensor().byte_offset = 64;
@@ -119,6 +126,7 @@ TYPED_TEST(ImportTest, MemoryOfADeviceWithoutBackendPassesThrough) {
   EXPECT_EQ(this->foreign.deleted, 1);
 }
 
+// Rule 30.
 TYPED_TEST(ImportTest, RunningOutOfMemoryDeletesOnceAndLeaksNothing) {
   int64_t shape[40];
   for (int64_t& size : shape) size = 1;
@@ -137,6 +145,7 @@ TYPED_TEST(ImportTest, RunningOutOfMemoryDeletesOnceAndLeaksNothing) {
   EXPECT_EQ(LiveBlocks(), live);
 }
 
+// Rule 2.
 TEST(ImportVersioned, AnotherMajorVersionIsDeletedAndOtherwiseNotRead) {
   Foreign<DLManagedTensorVersioned> foreign;
   foreign.managed.version.major = 2;
@@ -161,6 +170,7 @@ TEST(ImportVersioned, AnErrorLeavesNoTensor) {
   EXPECT_EQ(bad.deleted, 0);
 }
 
+// Rules 34, 43.
 TEST(ImportVersioned, ReadOnlyIsKeptAndLegacyIsWritable) {
   Foreign<DLManagedTensorVersioned> read_only;
   read_only.managed.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
@@ -171,6 +181,7 @@ TEST(ImportVersioned, ReadOnlyIsKeptAndLegacyIsWritable) {
   EXPECT_FALSE(FromDLPack(&legacy.managed)->is_read_only());
 }
 
+// Rule 5.
 TEST(ImportVersioned, UnknownFlagsAreRefusedAndDeleted) {
   Foreign<DLManagedTensorVersioned> foreign;
   foreign.managed.flags = 8;
@@ -178,6 +189,7 @@ TEST(ImportVersioned, UnknownFlagsAreRefusedAndDeleted) {
   EXPECT_EQ(foreign.deleted, 1);
 }
 
+// Rule 18.
 TEST(ImportVersioned, PaddedElementsHaveAByteEach) {
   Foreign<DLManagedTensorVersioned> foreign;
   foreign.managed.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;

@@ -37,6 +37,7 @@ TEST_F(RoundTrip, OurOwnExportIsUnwrapped) {
   EXPECT_EQ(released, 1);
 }
 
+// Rules 18, 43.
 TEST_F(RoundTrip, AccessAndPackingSurvive) {
   EXPECT_TRUE(FromDLPack(ToDLPack(Make().ReadOnly())->release())->is_read_only());
   const Tensor padded = *Tensor::Make(Storage::Adopt(data, 6, Device::Cpu(), {}), 0, kInt4,
@@ -44,6 +45,7 @@ TEST_F(RoundTrip, AccessAndPackingSurvive) {
   EXPECT_EQ(FromDLPack(ToDLPack(padded)->release())->packing(), Packing::kPadded);
 }
 
+// Rule 21.
 TEST_F(RoundTrip, OpaqueHandlesAndEmptyTensorsComeBack) {
   const Tensor metal = Make({DeviceType::kMetal, 0}, 48);
   const Tensor back = *FromDLPack(ToDLPack(metal)->release());

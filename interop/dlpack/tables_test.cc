@@ -21,6 +21,7 @@ static_assert(!internal_dlpack::IsBijection(kTwiceOnTheRight));
 static_assert(internal_dlpack::IsBijection(kOneToOne));
 static_assert(!internal_dlpack::NumbersAgree(kOneToOne));
 
+// Rules 16, 19.
 TEST(Tables, EveryListedTypeAndDeviceSurvives) {
   for (DType t : kAllDTypes) {
     t.lanes = 3;
@@ -32,6 +33,7 @@ TEST(Tables, EveryListedTypeAndDeviceSurvives) {
   }
 }
 
+// Rule 19.
 TEST(Tables, CodesOutsideTheHeaderSurvive) {
   const DLDevice device = ToDLDevice(ToDevice({static_cast<DLDeviceType>(99), 4}));
   EXPECT_EQ(static_cast<int>(device.device_type), 99);

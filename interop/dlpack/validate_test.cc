@@ -53,6 +53,7 @@ TEST_F(ValidateTest, RanksThatNoTensorHasAreRefusedBeforeAnythingIsRead) {
   }
 }
 
+// Rule 12.
 TEST_F(ValidateTest, AShapeIsNeededOnlyWhereThereAreDimensions) {
   t.shape = nullptr;
   EXPECT_THAT(Refusal(), HasSubstr("2 dimensions but no shape (NULL)"));
@@ -63,6 +64,7 @@ TEST_F(ValidateTest, AShapeIsNeededOnlyWhereThereAreDimensions) {
   EXPECT_EQ(checked.nbytes, 4u);
 }
 
+// Rule 11.
 TEST_F(ValidateTest, NullStridesAreRowMajor) {
   t.strides = nullptr;
   ExpectValid();
@@ -84,6 +86,7 @@ TEST_F(ValidateTest, OverflowingProductsAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("64-bit"));
 }
 
+// Rule 13.
 TEST_F(ValidateTest, StridesThatReachBeyond64BitsAreRefused) {
   for (int64_t stride : {INT64_MAX, INT64_MIN, INT64_MAX / 2, INT64_MIN / 2}) {
     foreign.strides[0] = stride;
@@ -95,6 +98,7 @@ TEST_F(ValidateTest, StridesThatReachBeyond64BitsAreRefused) {
   ExpectValid();
 }
 
+// Rule 14.
 TEST_F(ValidateTest, NegativeAndZeroStridesReachWhereTheySay) {
   foreign.strides[0] = -3;
   t.data = &foreign.data[3];
@@ -108,6 +112,7 @@ TEST_F(ValidateTest, NegativeAndZeroStridesReachWhereTheySay) {
   EXPECT_EQ(checked.nbytes, 12u);
 }
 
+// Rules 16, 17, 19.
 TEST_F(ValidateTest, OnlyTheTypesOfTheListAreKnown) {
   for (int code = 0; code < 256; ++code) {
     for (int bits = 0; bits < 256; ++bits) {
@@ -123,6 +128,7 @@ TEST_F(ValidateTest, OnlyTheTypesOfTheListAreKnown) {
 }
 
 // dlpack.h 1.3 gives each narrow type one width.
+// Rule 17.
 TEST_F(ValidateTest, WidthsThatAKindDoesNotHaveAreRefused) {
   for (DLDataType d : {DLDataType{kDLBool, 1, 1}, DLDataType{kDLBfloat, 32, 1},
                        DLDataType{kDLFloat8_e4m3fn, 16, 1}, DLDataType{kDLFloat6_e2m3fn, 8, 1},
@@ -133,6 +139,7 @@ TEST_F(ValidateTest, WidthsThatAKindDoesNotHaveAreRefused) {
   }
 }
 
+// Rule 18.
 TEST_F(ValidateTest, LanesAreKeptAndNoLanesRefused) {
   t.dtype = {kDLFloat4_e2m1fn, 4, 2};  // as PyTorch has it
   ExpectValid();
@@ -145,6 +152,7 @@ TEST_F(ValidateTest, LanesAreKeptAndNoLanesRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("0 lanes"));
 }
 
+// Rule 5.
 TEST_F(ValidateTest, FlagsAreUnderstoodOrRefusedByName) {
   ExpectValid(DLPACK_FLAG_BITMASK_READ_ONLY);
   EXPECT_EQ(checked.options.access, Access::kReadOnly);
@@ -158,6 +166,7 @@ TEST_F(ValidateTest, FlagsAreUnderstoodOrRefusedByName) {
   EXPECT_THAT(Refusal(0x19), HasSubstr("0x18"));
 }
 
+// Rule 18.
 TEST_F(ValidateTest, SubByteElementsArePackedUnlessTheFlagSaysPadded) {
   t.dtype = {kDLFloat4_e2m1fn, 4, 1};
   ExpectValid();
@@ -166,6 +175,7 @@ TEST_F(ValidateTest, SubByteElementsArePackedUnlessTheFlagSaysPadded) {
   EXPECT_EQ(checked.nbytes, 6u);
 }
 
+// Rules 8, 12.
 TEST_F(ValidateTest, ElementZeroIsAtByteOffsetWithAndWithoutStridesAndShape) {
   t.byte_offset = 4;
   for (bool has_strides : {true, false}) {
@@ -193,6 +203,7 @@ TEST_F(ValidateTest, OffsetsBeyondTheAddressSpaceAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("beyond the address space"));
 }
 
+// Rule 10.
 TEST_F(ValidateTest, ElementsNeedDataAndNoElementsDoNot) {
   t.data = nullptr;
   EXPECT_THAT(Refusal(), HasSubstr("no data (NULL)"));
@@ -205,6 +216,7 @@ TEST_F(ValidateTest, ElementsNeedDataAndNoElementsDoNot) {
   EXPECT_EQ(checked.byte_offset, 0);
 }
 
+// Rule 9.
 TEST_F(ValidateTest, AlignmentIsNobodysDuty) {
   t.data = reinterpret_cast<char*>(foreign.data) + 1;
   foreign.shape[0] = 1;
@@ -212,6 +224,7 @@ TEST_F(ValidateTest, AlignmentIsNobodysDuty) {
   EXPECT_EQ(checked.data, t.data);
 }
 
+// Rule 19.
 TEST_F(ValidateTest, ADeviceCodeOutsideTheHeaderPassesThroughAsAnOpaqueHandle) {
   for (int code : {0, 5, 6, 42, -7, INT32_MAX}) {
     t.device = {static_cast<DLDeviceType>(code), 3};
@@ -224,6 +237,7 @@ TEST_F(ValidateTest, ADeviceCodeOutsideTheHeaderPassesThroughAsAnOpaqueHandle) {
   }
 }
 
+// Rule 21.
 TEST_F(ValidateTest, NothingIsAddedToOpaqueHandles) {
   t.device = {kDLMetal, 1};
   t.byte_offset = 1000;
@@ -245,6 +259,7 @@ TEST_F(ValidateTest, OffsetsFromOpaqueHandlesFit64Bits) {
   ExpectValid();
 }
 
+// Rule 20.
 TEST_F(ValidateTest, DeviceIdsAreNotNegativeAndMeanNothingForHostMemory) {
   t.device = {kDLCUDA, -1};
   EXPECT_THAT(Refusal(), HasSubstr("device id is -1"));
@@ -258,6 +273,7 @@ TEST_F(ValidateTest, DeviceIdsAreNotNegativeAndMeanNothingForHostMemory) {
   }
 }
 
+// Rules 2, 3.
 TEST_F(ValidateTest, VersionsOfThisMajorAreReadAndOthersRefused) {
   for (uint32_t minor : {0u, 1u, 3u, 99u}) {
     EXPECT_TRUE(ValidateVersion({DLPACK_MAJOR_VERSION, minor}).ok()) << minor;

@@ -13,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Rules 8, 56.
 TEST(View, AForeignTensorIsBorrowedInPlace) {
   Foreign<DLManagedTensor> foreign;
   foreign.tensor().byte_offset = 4;
@@ -54,6 +55,7 @@ TEST(View, WhatIsNotValidIsRefused) {
   EXPECT_EQ(FromDLTensor(foreign.tensor(), &view).code(), absl::StatusCode::kInvalidArgument);
 }
 
+// Rule 21.
 TEST(View, OpaqueHandlesGoThereAndBackWithTheirOffsets) {
   Foreign<DLManagedTensor> foreign;
   foreign.tensor().device = {kDLMetal, 1};
@@ -68,6 +70,7 @@ TEST(View, OpaqueHandlesGoThereAndBackWithTheirOffsets) {
   EXPECT_EQ(back.device.device_type, kDLMetal);
 }
 
+// Rules 8, 10, 12.
 TEST(View, ATensorIsLentAsTheHeaderSays) {
   float data[6] = {};
   const Tensor t = *Tensor::Make(Storage::Adopt(data, sizeof data, Device::Cpu(), {}), 12, kFloat32,

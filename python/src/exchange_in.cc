@@ -85,16 +85,12 @@ ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
       managed->dl_tensor.device.device_type != kDLCPU || IsConjugate(x, managed->dl_tensor)) {
     return ExchangeResult::kNotTaken;
   }
-  // What is refused is let go of with no error set, whatever the producer's deleter runs.
   if (IsNegation(x, managed->dl_tensor)) {
-    managed.reset();
+    managed.reset();  // with no error set, whatever PyTorch lets go of
     RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
     return ExchangeResult::kError;
   }
-  if (absl::Status s = ImportDLPack(managed.get(), tensor); !s.ok()) {
-    managed.reset();
-    return RaiseExchange(s), ExchangeResult::kError;
-  }
+  if (!ImportDLPack(managed.get(), tensor).ok()) return ExchangeResult::kNotTaken;
   managed.release();
   return ExchangeResult::kDone;
 }

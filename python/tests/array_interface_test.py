@@ -36,6 +36,7 @@ INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uin
 FLOATS = ["float16", "float32", "float64", "complex64", "complex128"]
 
 
+# Rule 61.
 @pytest.mark.parametrize("name", ["bool", *INTEGERS, *FLOATS])
 def test_every_type_is_taken_without_a_copy(name):
     a = np.array([[1, 0, 1], [0, 1, 0]], name)
@@ -46,6 +47,7 @@ def test_every_type_is_taken_without_a_copy(name):
     assert a[0, 0] == 0
 
 
+# Rule 61.
 @pytest.mark.parametrize(
     "view", [lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], lambda a: a[1], lambda a: a[:0]]
 )
@@ -60,6 +62,7 @@ def test_no_dimensions_are_one_element():
     assert dt.from_array_interface(hold(np.array(2.5))).item() == 2.5
 
 
+# Rule 61.
 def test_read_only_memory_gives_a_read_only_tensor():
     a = np.arange(3)
     a.flags.writeable = False
@@ -69,6 +72,7 @@ def test_read_only_memory_gives_a_read_only_tensor():
         t[0] = 1
 
 
+# Rule 61.
 def test_the_object_is_kept_until_the_last_view_goes():
     holder = hold(np.arange(3))
     alive, references = weakref.ref(holder), sys.getrefcount(holder)
@@ -246,6 +250,7 @@ def test_an_image_of_pillow_is_taken():
     assert dt.from_array_interface(image).tolist() == t.tolist()
 
 
+# Rule 61.
 def test_a_tensor_goes_out_and_in_again():
     t = dt.arange(6).reshape(2, 3).T
     back = dt.from_array_interface(Holder(t.__array_interface__, t))

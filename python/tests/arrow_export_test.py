@@ -11,6 +11,7 @@ from arrow_structs import TYPES, ArrowArray, ArrowSchema, read, values_address
 import dovetail as dt
 
 
+# Rule 62.
 @pytest.mark.parametrize("name", TYPES)
 def test_pyarrow_shares_the_tensors_memory(name):
     t = dt.tensor([1, 2, 4], dtype=name)
@@ -44,6 +45,7 @@ def test_a_tensor_is_a_column_of_a_table():
     assert values_address(column.chunk(0)) == t.data_ptr()
 
 
+# Rule 62.
 def test_the_array_keeps_the_memory_and_lets_go_of_it():
     buffer = bytearray(8)
     t = dt.frombuffer(buffer, dtype=dt.uint8)
@@ -79,6 +81,7 @@ def test_capsules_that_nobody_takes_let_go_of_the_memory():
     buffer.append(0)
 
 
+# Rule 62.
 def test_the_structs_say_what_the_tensor_is():
     t = dt.arange(6)[1:]
     schema_capsule, array_capsule = t.__arrow_c_array__()

@@ -21,6 +21,7 @@ class Producer:
             setattr(self, name, lambda *args, result=result, **kwargs: result)
 
 
+# Rule 62.
 @pytest.mark.parametrize("name", TYPES)
 def test_a_pyarrow_array_shares_its_memory(name):
     array = pa.array([1, 2, 4], TYPES[name])
@@ -85,6 +86,7 @@ def test_nulls_are_refused_with_the_remedy():
     assert dt.from_arrow(array[:1]).tolist() == [1]
 
 
+# Rule 62.
 def test_nulls_that_were_not_counted_are_counted():
     values = pa.py_buffer(np.arange(4, dtype=np.int32))
     for bits, nulls in ((0b1111, 0), (0b1011, 1)):
@@ -187,6 +189,7 @@ def test_capsules_of_the_wrong_kind_are_refused():
     assert dt.from_arrow(lent).tolist() == [1]
 
 
+# Rule 62.
 def test_release_is_called_once_when_the_tensor_goes():
     lent = LentArrow(b"f", [1.0, 2.0])
     t = dt.from_arrow(lent)
@@ -198,6 +201,7 @@ def test_release_is_called_once_when_the_tensor_goes():
     assert (lent.releases, lent.schema_releases) == (1, 1)
 
 
+# Rule 62.
 def test_release_is_called_once_when_the_array_is_refused():
     lent = LentArrow(b"f", [1.0, 2.0], null_count=1)
     with pytest.raises(dt.ExchangeError, match="null"):
@@ -215,6 +219,7 @@ def test_an_array_that_was_taken_is_refused_the_second_time():
     assert lent.releases == 1
 
 
+# Rule 62.
 def test_memory_on_a_device_passes_through():
     lent = LentArrow(b"f", [1.0, 2.0], device=(arrow_structs.CUDA, 1, None))
     t = dt.from_arrow(lent)
@@ -232,6 +237,7 @@ def test_memory_on_a_device_passes_through():
     assert lent.releases == 1
 
 
+# Rule 62.
 def test_an_event_that_nobody_can_wait_for_is_refused():
     for device in ((arrow_structs.CUDA, 0, 4096), (arrow_structs.CPU, -1, 4096)):
         lent = LentArrow(b"f", [1.0], device=device)

@@ -30,6 +30,7 @@ def base(name="int64"):
     return np.arange(12).astype(name).reshape(3, 4)
 
 
+# Rule 60.
 @pytest.mark.parametrize("name", NUMPY_TYPES)
 def test_numpy_shares_the_memory_of_every_type_it_has(name):
     t = dt.tensor(base(name))
@@ -40,6 +41,7 @@ def test_numpy_shares_the_memory_of_every_type_it_has(name):
     assert t[0, 0].item() == 1
 
 
+# Rule 60.
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_goes_out_and_comes_back(layout):
     view = LAYOUTS[layout]
@@ -81,6 +83,7 @@ def test_files_and_structs_take_a_tensor():
     assert t.tolist()[:2] == [1, 2]
 
 
+# Rule 60.
 def test_a_read_only_tensor_gives_read_only_buffers():
     t = dt.frombuffer(b"abcd", dtype=dt.uint8)
     assert memoryview(t).readonly and not np.asarray(t).flags.writeable
@@ -140,6 +143,7 @@ FLAGS = {"simple": 0, "writable": 1, "nd": 8, "strided": 0x18, "strided, writabl
          "full, read-only": 0x11C, "format": 0x1C}  # fmt: skip
 
 
+# Rule 60.
 @pytest.mark.parametrize("writable", [True, False])
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -193,6 +197,7 @@ def test_a_tensor_that_requires_grad_is_refused_naming_detach():
     assert memoryview(t.detach()).tolist() == [1.0]
 
 
+# Rule 60.
 def test_a_buffer_keeps_the_memory_and_is_released_once():
     owner = bytearray(8)
     t = dt.frombuffer(owner, dtype=dt.int32)
@@ -206,6 +211,7 @@ def test_a_buffer_keeps_the_memory_and_is_released_once():
     owner.append(0)
 
 
+# Rule 61.
 def test_the_array_interface_is_version_3():
     t = dt.tensor(base("float32"))
     assert t.__array_interface__ == {
@@ -219,6 +225,7 @@ def test_the_array_interface_is_version_3():
     assert dt.frombuffer(b"a", dtype=dt.uint8).__array_interface__["data"][1] is True
 
 
+# Rule 61.
 @pytest.mark.parametrize("name", NUMPY_TYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_array_interface_describes_what_numpy_does(name, layout):
@@ -232,6 +239,7 @@ def test_the_array_interface_describes_what_numpy_does(name, layout):
         assert np.asarray(holder).tolist() == a.tolist()
 
 
+# Rule 60.
 @pytest.mark.parametrize(
     "source",
     [array.array("d", [1, 2, 3]), memoryview(b"abcdef")[::2], memoryview(bytearray(6)).cast("B"),
@@ -253,6 +261,7 @@ def test_text_and_objects_are_refused(code):
             dt.tensor(source)
 
 
+# Rule 60.
 def test_a_refused_buffer_is_released():
     owner = bytearray(16)
     source = (ctypes.c_longdouble * 1).from_buffer(owner)

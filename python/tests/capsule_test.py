@@ -45,6 +45,7 @@ def test_the_deleter_runs_once_when_the_last_view_is_gone(version):
     assert lent.deletions == 1
 
 
+# Rules 22, 26.
 @BOTH_KINDS
 def test_a_capsule_can_be_used_once(version):
     lent = Lent(version=version)
@@ -68,6 +69,7 @@ def test_a_capsule_that_nobody_uses_frees_its_tensor_once(version):
     assert lent.deletions == 1
 
 
+# Rule 27.
 @pytest.mark.parametrize("version", [(1, 3), None])
 def test_a_capsule_of_ours_that_nobody_uses_lets_go_of_the_memory(version):
     lent = Lent()
@@ -79,6 +81,7 @@ def test_a_capsule_of_ours_that_nobody_uses_lets_go_of_the_memory(version):
     assert lent.deletions == 1
 
 
+# Rule 23.
 @pytest.mark.parametrize("version", [(1, 3), None])
 def test_a_capsule_of_ours_that_was_used_frees_nothing_itself(version):
     lent = Lent()
@@ -90,6 +93,7 @@ def test_a_capsule_of_ours_that_was_used_frees_nothing_itself(version):
     assert lent.deletions == 1
 
 
+# Rule 22.
 @pytest.mark.parametrize("version", [(1, 3), None])
 def test_the_names_of_capsules_are_one_static_string_each(version):
     one, two = (dt.arange(3).__dlpack__(max_version=version) for _ in range(2))
@@ -102,6 +106,7 @@ def test_the_names_of_capsules_are_one_static_string_each(version):
     assert ctypes.string_at(used) == expected
 
 
+# Rule 7.
 @BOTH_KINDS
 def test_without_a_deleter_there_is_nothing_to_free(version):
     lent = Lent(version=version, null_deleter=True).fill([1, 2, 4])
@@ -128,6 +133,7 @@ def test_capsules_of_other_libraries_are_refused():
         dt.from_dlpack(datetime.datetime_CAPI)
 
 
+# Rules 2, 4.
 @pytest.mark.parametrize("version", [(2, 0), (0, 8), (99, 99)], ids=str)
 def test_another_major_version_is_freed_unread_and_marked_used(version):
     lent = Lent(version=version, ndim=-5, null_shape=True, code=99, flags=1 << 40)
@@ -146,6 +152,7 @@ def test_another_major_version_without_a_deleter_is_refused_too():
         dt.from_dlpack(lent.capsule())
 
 
+# Rule 3.
 @pytest.mark.parametrize("version", [(1, 0), (1, 4), (1, 4_000_000_000)], ids=str)
 def test_another_minor_version_is_read(version):
     assert dt.from_dlpack(Lent(version=version).fill([1, 2, 4]).capsule()).tolist() == [1, 2, 4]
@@ -181,6 +188,7 @@ HOSTILE = {
 }
 
 
+# Rules 10, 17, 19, 20, 30.
 @BOTH_KINDS
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_tensor_that_cannot_be_is_refused_by_what_is_wrong(case, version):
@@ -188,11 +196,13 @@ def test_a_tensor_that_cannot_be_is_refused_by_what_is_wrong(case, version):
     refused(Lent(version=version, **fields), message)
 
 
+# Rule 5.
 @pytest.mark.parametrize("flag", [8, 1 << 20, 1 << 63])
 def test_flags_of_unknown_meaning_are_refused_by_their_bits(flag):
     refused(Lent(flags=flag | 1), f"0x{flag:x}")
 
 
+# Rules 10, 31.
 @BOTH_KINDS
 @pytest.mark.parametrize("data", ["own", None, 1], ids=str)
 def test_without_elements_any_pointer_will_do_and_the_deleter_runs(version, data):
@@ -204,6 +214,7 @@ def test_without_elements_any_pointer_will_do_and_the_deleter_runs(version, data
     assert lent.deletions == 1
 
 
+# Rules 19, 21.
 @BOTH_KINDS
 @pytest.mark.parametrize("device", [(2, 3), (8, 0), (10, 1), (16, 0), (42, 7)], ids=str)
 def test_a_device_without_a_backend_passes_through_untouched(device, version):
@@ -219,6 +230,7 @@ def test_a_device_without_a_backend_passes_through_untouched(device, version):
     assert lent.deletions == 1
 
 
+# Rule 19.
 @pytest.mark.parametrize("device", [(8, 0), (42, 7)], ids=str)
 def test_values_on_a_device_that_the_cpu_cannot_reach_are_neither_printed_nor_read(device):
     t = dt.from_dlpack(Lent((2,), device=device, data=0xDEAD0000).capsule())
@@ -231,6 +243,7 @@ def test_values_on_a_device_that_the_cpu_cannot_reach_are_neither_printed_nor_re
         t[0] = 1
 
 
+# Rule 20.
 @pytest.mark.parametrize("code", [3, 11, 13])
 def test_host_memory_of_gpus_is_one_place_whatever_its_index(code):
     t = dt.from_dlpack(Lent(device=(code, 5)).fill([1, 2, 4]).capsule())
@@ -238,23 +251,21 @@ def test_host_memory_of_gpus_is_one_place_whatever_its_index(code):
     assert t.__dlpack_device__() == (code, 0)
 
 
-def test_an_exception_in_flight_survives_the_end_of_a_capsule():
+# Rule 24.
+@pytest.mark.parametrize("version", [(1, 3), None])
+def test_an_exception_in_flight_survives_the_end_of_a_capsule(version):
     def deleter_that_raises_and_catches():
         with pytest.raises(KeyError):
             {}["nothing"]
 
     lent = Lent(on_delete=deleter_that_raises_and_catches)
-
-    def fail():
-        capsule = dt.from_dlpack(lent.capsule()).__dlpack__()
-        assert kind_of(capsule) is Legacy
-        raise RuntimeError("in flight")
-
-    with pytest.raises(RuntimeError, match="in flight"):
-        fail()
+    with pytest.raises(TypeError, match=r"has no len\(\)"):
+        # The capsule goes as len() returns, with its error set.
+        len(dt.from_dlpack(lent.capsule()).__dlpack__(max_version=version))
     assert lent.deletions == 1
 
 
+# Rules 25, 30.
 @BOTH_KINDS
 def test_an_error_after_the_import_still_frees_the_tensor(version):
     lent = Lent(version=version)

@@ -63,6 +63,7 @@ def test_a_refused_object_is_not_kept():
     assert sys.getrefcount(gpu) == references
 
 
+# Rule 59.
 def test_strides_come_in_bytes():
     t = dt.from_cuda_array_interface(Gpu(strides=(4, 8)))
     assert t.strides == (1, 2)
@@ -70,6 +71,7 @@ def test_strides_come_in_bytes():
     assert (below.strides, below.data_ptr()) == ((-2,), SOMEWHERE)
 
 
+# Rule 59.
 def test_read_only_is_kept():
     assert dt.from_cuda_array_interface(Gpu(data=(SOMEWHERE, True))).readonly
 
@@ -79,6 +81,7 @@ def test_no_elements_need_no_memory():
     assert (t.shape, t.__cuda_array_interface__["data"]) == ((0, 3), (0, False))
 
 
+# Rule 59.
 def test_versions_2_and_3_are_understood():
     assert dt.from_cuda_array_interface(Gpu(version=2)).shape == (2, 3)
     for version in (0, 1, 4):
@@ -88,12 +91,14 @@ def test_versions_2_and_3_are_understood():
         dt.from_cuda_array_interface(Gpu(version=...))
 
 
+# Rule 59.
 def test_a_stream_of_0_is_refused():
     for stream in (0, -1):
         with pytest.raises(dt.ExchangeError, match=f"stream is {stream}"):
             dt.from_cuda_array_interface(Gpu(stream=stream))
 
 
+# Rule 59.
 def test_a_mask_is_refused():
     assert dt.from_cuda_array_interface(Gpu(mask=None)).shape == (2, 3)
     with pytest.raises(dt.ExchangeError, match="mask"):
@@ -135,6 +140,7 @@ def test_what_has_to_be_copied_says_that_a_backend_is_missing():
 # Out
 
 
+# Rule 59.
 @pytest.mark.parametrize("typestr", ["|b1", "|i1", "<u2", "<f2", "<i8", "<c16"])
 def test_what_came_in_goes_out(typestr):
     assert interface_of(typestr=typestr, data=(SOMEWHERE, True)) == {
@@ -147,6 +153,7 @@ def test_what_came_in_goes_out(typestr):
     }
 
 
+# Rule 59.
 def test_strides_go_out_in_bytes_and_views_at_their_element():
     t = dt.from_cuda_array_interface(Gpu())
     assert t.T.__cuda_array_interface__["strides"] == (4, 12)
@@ -154,11 +161,13 @@ def test_strides_go_out_in_bytes_and_views_at_their_element():
     assert (row["data"], row["shape"], row["strides"]) == ((SOMEWHERE + 16, False), (2,), None)
 
 
+# Rule 59.
 @pytest.mark.parametrize("stream", [None, 1, 2, 0x55AA])
 def test_the_stream_goes_on_with_the_memory(stream):
     assert interface_of(stream=stream)["stream"] == stream
 
 
+# Rule 59.
 def test_the_stream_is_not_lost_on_the_way_to_dlpack():
     t = dt.from_cuda_array_interface(Gpu(stream=0x55AA))
     for stream in (None, 1, 2):

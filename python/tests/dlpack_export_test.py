@@ -23,6 +23,7 @@ def aligned(name, values):
     return own
 
 
+# Rule 16.
 @pytest.mark.parametrize(("peer", "name"), EVERY_TYPE_OF_EVERY_PEER)
 def test_a_tensor_of_any_type_goes_out_to_any_library_at_its_address(peer, name):
     t = aligned(name, [1, 2, 4])
@@ -50,6 +51,7 @@ def test_a_view_goes_out_as_it_is():
         assert np.from_dlpack(view).tolist() == view.tolist()
 
 
+# Rule 14.
 def test_negative_strides_go_out_to_those_who_know_them():
     t = dt.arange(6)[::-2]
     assert t.strides == (-2,)
@@ -67,6 +69,7 @@ def test_one_memory_may_be_in_five_libraries_at_once():
         assert peer.pointer(x) == t.data_ptr()
 
 
+# Rules 34, 35.
 @pytest.mark.parametrize("asked", [{}, {"max_version": None}, {"max_version": (0, 8)}], ids=str)
 def test_without_a_version_from_1_on_the_capsule_is_a_legacy_one(asked):
     t = dt.arange(3)
@@ -74,6 +77,7 @@ def test_without_a_version_from_1_on_the_capsule_is_a_legacy_one(asked):
     assert repr(dt.to_dlpack(t, **asked)).startswith('<capsule object "dltensor" at 0x')
 
 
+# Rules 4, 35.
 @pytest.mark.parametrize("version", [(1, 0), (1, 3), (1, 99), (2, 0), [2, 0]], ids=str)
 def test_from_version_1_on_the_capsule_says_our_version(version):
     capsule = dt.arange(3).__dlpack__(max_version=tuple(version))
@@ -88,6 +92,7 @@ def test_a_version_that_is_no_pair_of_ints_is_a_type_error(version):
         dt.arange(3).__dlpack__(max_version=version)
 
 
+# Rule 33.
 def test_the_arguments_of_dlpack_are_by_keyword():
     t = dt.arange(3)
     with pytest.raises(TypeError):
@@ -98,11 +103,13 @@ def test_the_arguments_of_dlpack_are_by_keyword():
         dt.to_dlpack(np.zeros(2))
 
 
+# Rule 48.
 @pytest.mark.parametrize("stream", [None, -1])
 def test_on_the_cpu_there_is_no_stream_to_wait_for(stream):
     assert dt.from_dlpack(dt.arange(3).__dlpack__(stream=stream)).tolist() == [0, 1, 2]
 
 
+# Rule 48.
 @pytest.mark.parametrize("stream", [0, 1, 2, 12345])
 def test_a_stream_on_the_cpu_is_refused(stream):
     with pytest.raises(dt.StreamError, match="stream") as raised:
@@ -116,6 +123,7 @@ def test_a_stream_that_is_no_int_is_a_type_error(stream):
         dt.arange(3).__dlpack__(stream=stream)
 
 
+# Rule 32.
 def test_the_device_is_the_capsules():
     t = dt.arange(3)
     tensor = read(t.__dlpack__()).dl_tensor
@@ -123,6 +131,7 @@ def test_the_device_is_the_capsules():
     assert [type(part) for part in t.__dlpack_device__()] == [int, int]
 
 
+# Rule 41.
 def test_the_cpu_can_be_asked_for_and_is_one_place():
     t = dt.arange(3)
     managed = read(t.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
@@ -131,6 +140,15 @@ def test_the_cpu_can_be_asked_for_and_is_one_place():
         t.__dlpack__(dl_device=(1, 5))
 
 
+# Rule 42.
+@pytest.mark.parametrize("device", [(1, 0), (2, 0)], ids=str)
+def test_who_asks_for_the_cpu_gives_no_stream(device):
+    t = dt.from_dlpack(Lent(device=device).capsule())
+    with pytest.raises(BufferError, match="stream"):
+        t.__dlpack__(dl_device=(1, 0), stream=1)
+
+
+# Rule 41.
 def test_a_device_that_nobody_serves_is_refused_by_name():
     with pytest.raises(BufferError, match="hexagon"):
         dt.arange(3).__dlpack__(dl_device=(16, 0))
@@ -144,6 +162,7 @@ def test_a_device_that_is_no_pair_of_ints_is_a_type_error(device):
         dt.arange(3).__dlpack__(dl_device=device)
 
 
+# Rules 38, 39.
 @pytest.mark.parametrize("copy", [None, False])
 def test_without_a_copy_the_capsule_has_our_pointer_and_no_flag(copy):
     t = dt.arange(3)
@@ -151,6 +170,7 @@ def test_without_a_copy_the_capsule_has_our_pointer_and_no_flag(copy):
     assert (managed.dl_tensor.data, managed.flags) == (t.data_ptr(), 0)
 
 
+# Rules 6, 37, 40.
 @pytest.mark.parametrize("function", [dt.Tensor.__dlpack__, dt.to_dlpack])
 def test_a_copy_is_flagged_and_belongs_to_the_consumer(function):
     t = dt.arange(20).reshape(4, 5)[::-1, ::2]
@@ -188,6 +208,7 @@ def read_only_tensor():
     return dt.from_dlpack(x)
 
 
+# Rule 43.
 def test_a_read_only_tensor_says_so_in_the_flags_and_stays_read_only():
     t = read_only_tensor()
     assert read(t.__dlpack__(max_version=(1, 0))).flags == READ_ONLY
@@ -197,6 +218,7 @@ def test_a_read_only_tensor_says_so_in_the_flags_and_stays_read_only():
     assert dt.from_dlpack(t.__dlpack__(max_version=(1, 0))).readonly
 
 
+# Rules 34, 37.
 def test_a_read_only_tensor_has_no_legacy_capsule_but_a_copy_has():
     t = read_only_tensor()
     with pytest.raises(BufferError, match="read-only"):
@@ -207,6 +229,7 @@ def test_a_read_only_tensor_has_no_legacy_capsule_but_a_copy_has():
     assert read(t.__dlpack__(copy=True, max_version=(1, 0))).flags == IS_COPIED
 
 
+# Rule 44.
 @pytest.mark.parametrize("export", [dt.to_dlpack, dt.from_dlpack, np.from_dlpack, np.asarray])
 def test_a_tensor_that_requires_grad_is_refused_with_the_remedy(export):
     t = dt.zeros(3).requires_grad_()
@@ -215,6 +238,7 @@ def test_a_tensor_that_requires_grad_is_refused_with_the_remedy(export):
     export(t.detach())
 
 
+# Rule 16.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 @pytest.mark.parametrize("name", [*STANDARD, "bfloat16", "float8_e4m3fn", "float4_e2m1fn"])
 def test_the_capsule_says_the_type_of_dlpack(name, version):
@@ -223,6 +247,7 @@ def test_the_capsule_says_the_type_of_dlpack(name, version):
     assert (tensor.code, tensor.bits, tensor.lanes) == (t.dtype.code, t.dtype.bits, 1)
 
 
+# Rule 8.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_the_start_of_a_view_is_in_data_and_the_offset_is_0(version):
     t = dt.arange(20).reshape(4, 5)[1:, 2::2]
@@ -231,6 +256,7 @@ def test_the_start_of_a_view_is_in_data_and_the_offset_is_0(version):
     assert (shape_of(managed), strides_of(managed)) == ((3, 2), (5, 2))
 
 
+# Rules 11, 13.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 @pytest.mark.parametrize("shape", [(1,), (0,), (2, 0), (3, 1, 2)], ids=str)
 def test_strides_are_written_whatever_the_shape(shape, version):
@@ -240,6 +266,7 @@ def test_strides_are_written_whatever_the_shape(shape, version):
     assert strides_of(managed) == t.strides
 
 
+# Rules 10, 12.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_no_elements_no_data_and_no_dimensions_no_strides(version):
     empty = read(dt.zeros(2, 0).__dlpack__(max_version=version)).dl_tensor
@@ -249,6 +276,7 @@ def test_no_elements_no_data_and_no_dimensions_no_strides(version):
     assert number.data is not None
 
 
+# Rule 11.
 def test_strides_given_as_null_go_out_written():
     t = dt.from_dlpack(Lent((2, 3), None).capsule())
     assert strides_of(read(t.__dlpack__())) == (3, 1)

@@ -16,6 +16,7 @@ EVERY_TYPE_OF_EVERY_PEER = [
 ]
 
 
+# Rule 16.
 @pytest.mark.parametrize(("peer", "name"), EVERY_TYPE_OF_EVERY_PEER)
 def test_a_tensor_of_any_library_and_type_comes_in_at_its_address(peer, name):
     x = peer.make(name, [1, 2, 4])
@@ -40,6 +41,7 @@ class LegacyOnly:
 
 
 # (PyArrow's arrays are read-only, and refuse a legacy capsule.)
+# Rule 36.
 @pytest.mark.parametrize("peer", [*WRITERS, JAX], ids=str)
 def test_a_producer_without_versions_gives_the_same_tensor(peer):
     x = peer.make("float32", [1, 2, 4])
@@ -89,6 +91,7 @@ LAYOUTS = {
 }
 
 
+# Rules 8, 14.
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("library", [np.asarray, torch.from_numpy])
 def test_a_view_comes_in_with_the_shape_strides_and_start_it_has(layout, library):
@@ -102,6 +105,7 @@ def test_a_view_comes_in_with_the_shape_strides_and_start_it_has(layout, library
     assert t.tolist() == view.tolist()
 
 
+# Rule 14.
 @pytest.mark.parametrize("axes", [(slice(None, None, -1),), (slice(None), slice(None, None, -2))])
 def test_negative_strides_come_in_as_a_view_whose_start_is_its_first_element(axes):
     x = np.arange(20, dtype=np.int16).reshape(4, 5)
@@ -114,6 +118,7 @@ def test_negative_strides_come_in_as_a_view_whose_start_is_its_first_element(axe
     assert t.tolist() == view.tolist()
 
 
+# Rules 8, 11.
 @pytest.mark.parametrize("version", [(1, 3), (1, 0), (1, 9), None], ids=str)
 @pytest.mark.parametrize("strides", ["contiguous", None], ids=["strides", "NULL strides"])
 def test_element_0_lies_byte_offset_bytes_behind_data(version, strides):
@@ -124,6 +129,7 @@ def test_element_0_lies_byte_offset_bytes_behind_data(version, strides):
     assert t.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+# Rules 8, 12.
 @pytest.mark.parametrize("null", [True, False])
 def test_a_number_without_dimensions_is_found_at_its_offset_too(null):
     lent = Lent((), None if null else (), null_shape=null, byte_offset=8).fill([2.5], at=8)
@@ -131,6 +137,7 @@ def test_a_number_without_dimensions_is_found_at_its_offset_too(null):
     assert (t.shape, t.strides, t.item()) == ((), (), 2.5)
 
 
+# Rule 13.
 def test_strides_of_sizes_0_and_1_are_kept_and_reach_nothing():
     lent = Lent((1, 2, 1), (1 << 60, 1, -(1 << 61))).fill([1, 2])
     t = dt.from_dlpack(lent.capsule())
@@ -140,6 +147,7 @@ def test_strides_of_sizes_0_and_1_are_kept_and_reach_nothing():
     assert dt.from_dlpack(Lent((0, 3), (1 << 62, 1 << 62)).capsule()).tolist() == []
 
 
+# Rule 9.
 def test_an_offset_of_bytes_that_no_element_is_aligned_to_is_accepted():
     lent = Lent((2,), byte_offset=3).fill([1.5, -2], at=3)
     t = dt.from_dlpack(lent.capsule())
@@ -147,6 +155,7 @@ def test_an_offset_of_bytes_that_no_element_is_aligned_to_is_accepted():
     assert t.tolist() == [1.5, -2]
 
 
+# Rule 18.
 def test_packed_float4_reads_lowest_bits_first():
     # 0x42 holds 1 (code 2) and 2 (code 4); 0x65 holds 3 (code 5) and 4 (code 6).
     lent = Lent((4,), code=17, bits=4).fill([0x42, 0x65], ctypes.c_uint8)
@@ -155,11 +164,13 @@ def test_packed_float4_reads_lowest_bits_first():
     assert t.tolist() == [1, 2, 3, 4]
 
 
+# Rule 18.
 def test_padded_float4_has_a_byte_for_each_element():
     lent = Lent((2,), code=17, bits=4, flags=SUBBYTE_TYPE_PADDED).fill([2, 4], ctypes.c_uint8)
     assert dt.from_dlpack(lent.capsule()).tolist() == [1, 2]
 
 
+# Rule 18.
 def test_torch_exports_float4_in_pairs_and_jax_one_by_one():
     x = torch.tensor([0x42, 0x65], dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
     pairs = dt.from_dlpack(x)
@@ -170,6 +181,7 @@ def test_torch_exports_float4_in_pairs_and_jax_one_by_one():
     assert single.tolist() == [1, 2, 3, 4, 6]
 
 
+# Rule 43.
 def test_a_read_only_numpy_array_stays_read_only():
     x = np.arange(3)
     x.flags.writeable = False
@@ -181,11 +193,13 @@ def test_a_read_only_numpy_array_stays_read_only():
     assert not dt.from_dlpack(np.arange(3)).readonly
 
 
+# Rule 43.
 @pytest.mark.parametrize(("flags", "readonly"), [(0, False), (READ_ONLY, True)])
 def test_the_flag_says_whether_a_capsule_is_read_only(flags, readonly):
     assert dt.from_dlpack(Lent(flags=flags).capsule()).readonly is readonly
 
 
+# Rule 34.
 def test_arrays_of_jax_never_change_so_their_legacy_capsules_come_in_read_only():
     t = dt.from_dlpack(JAX.make("float32", [1, 2, 4]))
     assert t.readonly
@@ -223,6 +237,7 @@ class WithoutDLPack:
         return (1, 0)
 
 
+# Rule 44.
 @pytest.mark.parametrize(
     ("x", "missing"),
     [
@@ -248,6 +263,7 @@ def test_any_number_of_dimensions_comes_in(count):
     assert dt.from_dlpack(Lent((1,) * 64).capsule()).ndim == 64
 
 
+# Rules 15, 44.
 @pytest.mark.parametrize(
     "x",
     [
@@ -263,6 +279,7 @@ def test_what_its_producer_cannot_export_is_a_buffer_error(x):
         dt.from_dlpack(x)
 
 
+# Rule 55.
 @pytest.mark.parametrize(
     "x",
     [

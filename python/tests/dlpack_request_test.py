@@ -8,6 +8,7 @@ from peers import EXPORTERS
 import dovetail as dt
 
 
+# Rules 38, 39, 45.
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 @pytest.mark.parametrize("device", [None, "cpu", (1, 0), dt.Device("cpu")], ids=str)
 @pytest.mark.parametrize("copy", [None, False])
@@ -16,6 +17,7 @@ def test_on_its_own_device_a_tensor_is_shared(peer, device, copy):
     assert dt.from_dlpack(x, device=device, copy=copy).data_ptr() == peer.pointer(x)
 
 
+# Rule 37.
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 @pytest.mark.parametrize("device", [None, "cpu"])
 def test_copy_true_gives_memory_of_its_own_that_may_be_written(peer, device):
@@ -27,6 +29,7 @@ def test_copy_true_gives_memory_of_its_own_that_may_be_written(peer, device):
     assert peer.values(x) == [1, 2, 4]
 
 
+# Rules 37, 38.
 @pytest.mark.parametrize("version", [(1, 0), None])
 def test_a_capsule_is_copied_here(version):
     lent = Lent(version=version).fill([1, 2, 4])
@@ -38,6 +41,7 @@ def test_a_capsule_is_copied_here(version):
     assert dt.from_dlpack(shared.capsule(), copy=False).data_ptr() == shared.address
 
 
+# Rule 37.
 def test_a_dovetail_tensor_is_copied_when_asked():
     a = dt.arange(3)
     b = dt.from_dlpack(a, copy=True)
@@ -46,6 +50,7 @@ def test_a_dovetail_tensor_is_copied_when_asked():
     assert dt.from_dlpack(a, copy=False).data_ptr() == a.data_ptr()
 
 
+# Rule 45.
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 def test_a_device_that_nobody_serves_is_an_exchange_error_that_names_it(peer):
     x = peer.make("float32", [1, 2, 4])
@@ -53,6 +58,7 @@ def test_a_device_that_nobody_serves_is_an_exchange_error_that_names_it(peer):
         dt.from_dlpack(x, device="hexagon:0")
 
 
+# Rules 38, 45.
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 @pytest.mark.parametrize("error", [BufferError, ValueError])
 def test_another_device_without_a_copy_is_both_errors_of_the_standard(peer, error):
@@ -60,12 +66,14 @@ def test_another_device_without_a_copy_is_both_errors_of_the_standard(peer, erro
         dt.from_dlpack(peer.make("float32", [1, 2, 4]), device="cuda:0", copy=False)
 
 
+# Rule 36.
 def test_with_nothing_asked_for_a_producer_gets_the_newest_version_only():
     x = Producer(lambda **_: Lent().capsule())
     dt.from_dlpack(x)
     assert x.calls == [{"max_version": dt.dlpack_version}]
 
 
+# Rule 45.
 def test_copy_and_device_are_passed_on_as_they_were_asked():
     x = Producer(lambda **_: Lent(flags=IS_COPIED).capsule())
     dt.from_dlpack(x, copy=True)
@@ -76,6 +84,7 @@ def test_copy_and_device_are_passed_on_as_they_were_asked():
     assert x.calls[1] == {**version, "dl_device": (7, 1)}
 
 
+# Rule 6.
 def test_a_copy_that_the_producer_made_is_not_copied_again():
     lent = Lent(flags=IS_COPIED)
     t = dt.from_dlpack(Producer(lambda **_: lent.capsule()), copy=True)
@@ -93,6 +102,7 @@ def old_producer(lent, error=TypeError):
     return Producer(dlpack)
 
 
+# Rule 36.
 @pytest.mark.parametrize("version", [(1, 0), None])
 def test_a_producer_that_knows_no_keywords_is_asked_again_without(version):
     lent = Lent(version=version)
@@ -102,6 +112,7 @@ def test_a_producer_that_knows_no_keywords_is_asked_again_without(version):
     assert x.calls[1] == {}
 
 
+# Rules 36, 37, 45.
 @pytest.mark.parametrize("version", [(1, 0), None])
 def test_the_copy_of_an_old_producer_is_made_here(version):
     lent = Lent(version=version).fill([1, 2, 4])
@@ -123,6 +134,7 @@ def refusing_producer(lent, error, keyword):
 REFUSALS = [BufferError, ValueError, NotImplementedError, RuntimeError]
 
 
+# Rules 37, 45.
 @pytest.mark.parametrize("error", REFUSALS)
 def test_a_producer_that_refuses_to_copy_is_copied_from(error):
     lent = Lent().fill([1, 2, 4])
@@ -132,6 +144,7 @@ def test_a_producer_that_refuses_to_copy_is_copied_from(error):
     assert lent.deletions == 1
 
 
+# Rule 41.
 def test_memory_that_a_producer_cannot_bring_to_the_cpu_is_refused_here():
     lent = Lent(device=(2, 0))
     x = refusing_producer(lent, BufferError, "dl_device")
@@ -141,6 +154,7 @@ def test_memory_that_a_producer_cannot_bring_to_the_cpu_is_refused_here():
     assert lent.deletions == len(x.calls) - 1
 
 
+# Rules 38, 45.
 @pytest.mark.parametrize("error", REFUSALS)
 @pytest.mark.parametrize("expected", [BufferError, ValueError])
 def test_a_refusal_to_share_is_both_errors_and_keeps_the_cause(error, expected):
@@ -151,6 +165,7 @@ def test_a_refusal_to_share_is_both_errors_and_keeps_the_cause(error, expected):
     assert type(caught.value.__cause__) is error
 
 
+# Rule 38.
 def test_a_producer_that_copies_although_it_must_not_is_refused():
     lent = Lent(flags=IS_COPIED)
     with pytest.raises(dt.ExchangeError, match="made a copy"):
@@ -195,6 +210,7 @@ def test_arguments_of_other_types_are_refused_by_name(arguments, message):
     assert x.calls == []
 
 
+# Rule 45.
 def test_the_source_is_positional_only_and_the_rest_is_by_keyword():
     x = np.zeros(2)
     with pytest.raises(TypeError):

@@ -74,6 +74,7 @@ def test_a_misaligned_offset_is_accepted():
     assert t.item() == 2.5
 
 
+# Rule 60.
 def test_a_read_only_buffer_gives_a_read_only_tensor():
     t = dt.frombuffer(b"abcd", dtype=dt.uint8)
     assert t.readonly
@@ -121,6 +122,7 @@ def test_arguments_of_other_kinds_are_type_errors():
         dt.frombuffer(BUFFER, dt.int8)
 
 
+# Rule 60.
 def test_the_owner_cannot_be_resized_while_a_tensor_uses_its_buffer():
     owner = bytearray(8)
     t = dt.frombuffer(owner, dtype=dt.int32)
@@ -132,6 +134,7 @@ def test_the_owner_cannot_be_resized_while_a_tensor_uses_its_buffer():
     owner.append(0)
 
 
+# Rule 60.
 def test_a_refused_request_does_not_hold_the_buffer():
     owner = bytearray(8)
     before = sys.getrefcount(owner)

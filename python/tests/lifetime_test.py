@@ -43,6 +43,7 @@ ROUNDS = {
 }
 
 
+# Rule 30.
 @pytest.mark.parametrize("round_", ROUNDS)
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 def test_the_owner_has_the_references_it_had_before(peer, round_):
@@ -142,6 +143,7 @@ def test_shallow_copies_share_memory_and_deep_ones_do_not():
     assert (shallow.tolist(), deep.tolist()) == ([9, 1, 2], [0, 1, 2])
 
 
+# Rule 28.
 def test_a_deleter_is_called_on_the_thread_that_drops_the_tensor():
     lent = Lent()
     tensors = [dt.from_dlpack(lent.capsule())]
@@ -175,6 +177,7 @@ def test_many_threads_may_share_and_drop_tensors_of_one_owner():
     assert lent.deletions == 1
 
 
+# Rule 28.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 @pytest.mark.parametrize("hold_gil", [True, False])
 def test_a_consumer_may_call_our_deleter_with_and_without_the_gil(version, hold_gil):
@@ -188,6 +191,7 @@ def test_a_consumer_may_call_our_deleter_with_and_without_the_gil(version, hold_
     buffer.append(0)
 
 
+# Rule 28.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_a_thread_that_python_does_not_know_may_call_our_deleter(version):
     libc = ctypes.CDLL(None)
@@ -211,15 +215,13 @@ def test_exceptions_in_flight_survive_the_end_of_tensors():
 
     lents = [Lent(on_delete=raise_and_catch) for _ in range(3)]
 
-    def fail():
-        tensors = [dt.from_dlpack(lent.capsule()) for lent in lents]
-        raise RuntimeError(f"in flight with {len(tensors)}")
-
-    with pytest.raises(RuntimeError, match="in flight with 3"):
-        fail()
+    with pytest.raises(TypeError, match="'list'"):
+        # The list goes as int() returns, with its error set.
+        int([dt.from_dlpack(lent.capsule()) for lent in lents])
     assert [lent.deletions for lent in lents] == [1, 1, 1]
 
 
+# Rule 30.
 def test_a_failure_after_the_producer_gave_its_capsule_frees_it_with_no_error_set():
     lent = Lent(ndim=-1, on_delete=lambda: len([]))
     with pytest.raises(dt.ExchangeError, match="ndim -1"):
@@ -244,6 +246,7 @@ print("end")
 """
 
 
+# Rule 29.
 @pytest.mark.parametrize(
     ("imports", "make"),
     [
@@ -275,6 +278,7 @@ def test_tensors_may_be_dropped_by_threads_and_exit_handlers_at_the_end():
     assert printed == "end\n"
 
 
+# Rule 29.
 def test_a_deleter_called_after_the_interpreter_ended_leaks_and_does_not_crash():
     printed = run_python("""
         import ctypes

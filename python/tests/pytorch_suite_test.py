@@ -73,6 +73,7 @@ def test_the_protocol_there_and_back_keeps_type_and_bits(dtype):
     assert (back.dtype, back.data_ptr(), bits(back)) == (x.dtype, x.data_ptr(), bits(x))
 
 
+# Rule 55.
 @EVERY_TYPE
 def test_the_methods_alone_give_the_same_as_the_exchange_api(dtype):
     x = make(dtype)
@@ -116,6 +117,7 @@ def test_what_requires_gradients_is_not_exported():
         dt.from_dlpack(torch.zeros(10, requires_grad=True))
 
 
+# Rules 44, 55.
 @pytest.mark.parametrize("wrap", [lambda x: x, OnlyDLPack], ids=["tensor", "protocol"])
 def test_what_is_not_plain_memory_is_refused_in_torchs_words(wrap):
     with pytest.raises(BufferError, match="conjugate bit"):
@@ -126,6 +128,7 @@ def test_what_is_not_plain_memory_is_refused_in_torchs_words(wrap):
         dt.from_dlpack(wrap(torch.quantize_per_tensor(torch.randn(()), 0.1, 10, torch.qint8)))
 
 
+# Rule 13.
 def test_the_stride_of_a_single_element_is_kept():
     x = torch.rand(16)[::3][:1]
     t = dt.from_dlpack(x)
@@ -174,6 +177,7 @@ def test_numpy_and_torch_see_the_same(dtype):
     assert back.data_ptr() == x.data_ptr()
 
 
+# Rules 37, 38, 39.
 @pytest.mark.parametrize(
     ("asked", "copied"),
     [
@@ -195,12 +199,14 @@ def test_memory_moves_only_if_asked(wrap, asked, copied):
     assert (t.data_ptr() != x.data_ptr()) is copied
 
 
+# Rules 38, 45.
 def test_a_move_without_a_copy_is_a_value_error_and_a_buffer_error():
     with pytest.raises(ValueError) as caught:
         dt.from_dlpack(make(torch.float32), device="cuda:0", copy=False)
     assert isinstance(caught.value, BufferError)
 
 
+# Rule 41.
 def test_an_unsupported_device_is_a_buffer_error():
     hexagon = torch.utils.dlpack.DLDeviceType.kDLHexagon
     with pytest.raises(BufferError, match="hexagon"):

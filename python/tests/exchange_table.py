@@ -1,0 +1,69 @@
+"""The table behind `type(x).__dlpack_c_exchange_api__`, through ctypes: to read anybody's, and to
+make one of a library that there is not.
+
+    table = table_of(dovetail.Tensor)
+    out = ctypes.c_void_p()
+    assert table.managed_from(t, ctypes.byref(out)) == 0     # raises what Python error it sets
+
+The layout is that of dlpack.h 1.3.
+"""
+
+import ctypes
+
+from managed import DLTensor
+
+NAME = b"dlpack_exchange_api"
+
+SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+Allocate = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.POINTER(DLTensor),
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.c_void_p,
+    SetError,
+)
+ManagedFrom = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+ManagedTo = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+Borrow = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+Stream = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+class Table(ctypes.Structure):
+    """DLPackExchangeAPI."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("prev_api", ctypes.c_void_p),
+        ("allocate", Allocate),
+        ("managed_from", ManagedFrom),
+        ("managed_to", ManagedTo),
+        ("borrow", Borrow),
+        ("stream", Stream),
+    ]
+
+
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+
+
+def table_of(cls):
+    return Table.from_address(_pointer(cls.__dlpack_c_exchange_api__, NAME))
+
+
+def capsule_of(table, name=NAME):
+    """A capsule around a table, which has to outlive it, as the name has."""
+    return _new(ctypes.addressof(table), name, None)
+
+
+def take_object(address):
+    """The object behind an owned PyObject*, whose reference goes over to Python."""
+    x = ctypes.cast(address, ctypes.py_object).value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
+    return x

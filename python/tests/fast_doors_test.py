@@ -1,0 +1,187 @@
+"""The doors that call no Python method answer as __dlpack__ does, whatever the tensor is."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from numpy.lib.stride_tricks import as_strided
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import dovetail as dt
+
+
+class OnlyDLPack:
+    """An object of which nothing but the two methods of its class is left."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **asked):
+        return type(self.x).__dlpack__(self.x, **asked)
+
+    def __dlpack_device__(self):
+        return type(self.x).__dlpack_device__(self.x)
+
+
+def outcome(x, **asked):
+    """All that can be seen of what from_dlpack gives, or of how it refuses."""
+    try:
+        t = dt.from_dlpack(x, **asked)
+    except Exception as error:
+        return type(error), str(error)
+    # Who makes a copy chooses its place and the order of its elements.
+    memory = t.tolist() if asked.get("copy") else (t.strides, t.data_ptr())
+    return t.dtype, t.shape, t.readonly, t.device, memory
+
+
+REQUESTS = ({}, {"copy": False}, {"copy": True}, {"device": "cpu"}, {"device": "hexagon"})
+
+
+def same_by_both(x):
+    for asked in REQUESTS:
+        assert outcome(x, **asked) == outcome(OnlyDLPack(x), **asked), asked
+
+
+# NumPy
+
+PLAIN = [np.dtype(code) for code in "?bBhHiIlLqQnNefdgFDGO"]
+OTHER = [
+    np.dtype(name) for name in ("S3", "U2", "V4", "M8[s]", "m8[ns]", "i4,f4", [("only", "i4")])
+] + [np.dtype(getattr(ml_dtypes, name)) for name in ("bfloat16", "float8_e4m3fn", "int4")]
+SWAPPED = [d.newbyteorder() for d in PLAIN + OTHER if d.kind in "iufcMmU" and d.itemsize > 1]
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+def locked(a):
+    a = a[:]
+    a.flags.writeable = False
+    return a
+
+
+def unaligned(a):
+    return np.frombuffer(bytearray(a.nbytes + 1), np.uint8)[1:].view(a.dtype)
+
+
+VIEWS = {
+    "whole": lambda a: a,
+    "number": lambda a: a[1, 2, ...],
+    "row": lambda a: a[1],
+    "transposed": lambda a: a.T,
+    "reversed": lambda a: a[::-1, ::-2],
+    "no rows": lambda a: a[:0],
+    "no columns": lambda a: a[:, 5:],
+    "one column": lambda a: a[:, :1],
+    "one row": lambda a: a[1:2],
+    "one row, transposed": lambda a: a[1:2].T,
+    "one element": lambda a: a[::3, ::4],
+    "new axes": lambda a: a[None, :, None],
+    "broadcast": lambda a: np.broadcast_to(a[:1], a.shape),
+    "read-only": locked,
+    "subclass": lambda a: a.view(Subclass),
+}
+ANYWHERE = {
+    "unaligned": unaligned,
+    "gaps that are no whole elements": lambda a: as_strided(a, (2, 2), (5, a.itemsize)),
+    "a stride that means nothing": lambda a: as_strided(a, (1, 2), (7, a.itemsize)),
+    "one element with any stride": lambda a: as_strided(a, (1,), (7,)),
+    "no element with any stride": lambda a: as_strided(a, (0, 2), (7, 3)),
+}
+VIEWS.update(ANYWHERE)
+
+
+# Rules 15, 55.
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_array_of_numpy_comes_in_as_by_its_dlpack(view):
+    for dtype in (*PLAIN, *OTHER, *SWAPPED):
+        if dtype.hasobject and view in ANYWHERE:
+            continue  # there would be no objects
+        same_by_both(VIEWS[view](np.zeros((3, 4), dtype)))
+
+
+# PyTorch
+
+COMPLEX = torch.tensor([1 + 2j, 3 + 4j, 5j])
+
+
+def fake():
+    with FakeTensorMode():
+        return torch.zeros(3)
+
+
+def inference():
+    with torch.inference_mode():
+        return torch.zeros(3)
+
+
+TENSORS = {
+    "plain": lambda: torch.zeros(3),
+    "number": lambda: torch.tensor(1.5),
+    "no elements": lambda: torch.zeros(0, 3),
+    "transposed": lambda: torch.zeros(2, 3).T,
+    "broadcast": lambda: torch.zeros(3).expand(2, 3),
+    "one of many": lambda: torch.zeros(16)[::3][:1],
+    "conjugate": lambda: COMPLEX.conj(),
+    "conjugate twice": lambda: COMPLEX.conj().conj(),
+    "conjugate, resolved": lambda: COMPLEX.conj().resolve_conj(),
+    "no conjugates": lambda: COMPLEX[:0].conj(),
+    "imaginary part": lambda: COMPLEX.imag,
+    "real part of a conjugate": lambda: COMPLEX.conj().real,
+    "requires grad": lambda: torch.zeros(2, requires_grad=True),
+    "view that requires grad": lambda: torch.zeros(2, requires_grad=True)[1:],
+    "parameter": lambda: torch.nn.Parameter(torch.zeros(2)),
+    "frozen parameter": lambda: torch.nn.Parameter(torch.zeros(2), requires_grad=False),
+    "detached": lambda: torch.zeros(2, requires_grad=True).detach(),
+    "inference": inference,
+    "fake": fake,
+    "without memory": lambda: torch.zeros(2, device="meta"),
+    "only zeros": lambda: torch._efficientzerotensor(3),
+    "sparse": lambda: torch.sparse_coo_tensor([[0]], [1.0], (2,)),
+    "sparse rows": lambda: torch.eye(2).to_sparse_csr(),
+    "mkldnn": lambda: torch.zeros(2, 2).to_mkldnn(),
+    "nested": lambda: torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]),
+    "quantized": lambda: torch.quantize_per_tensor(torch.zeros(2), 0.1, 10, torch.qint8),
+}
+
+
+# Rule 55.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_of_torch_comes_in_as_by_its_dlpack(kind):
+    same_by_both(TENSORS[kind]())
+
+
+# Rule 55.
+@pytest.mark.parametrize("transform", ["vmap", "grad", "functionalize"])
+def test_a_tensor_inside_a_transformation_comes_in_as_by_its_dlpack(transform):
+    outcomes = []
+
+    def look(x):
+        outcomes.append((outcome(x), outcome(OnlyDLPack(x))))
+        return x.sum()
+
+    getattr(torch.func, transform)(look)(
+        torch.zeros(2, 3).sum(0) if transform == "grad" else torch.zeros(2, 3)
+    )
+    ((fast, slow),) = outcomes
+    assert fast == slow
+
+
+# Rule 55.
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_the_negated_imaginary_part_of_a_conjugate_is_refused_until_resolved(count):
+    x = COMPLEX[:count].conj().imag
+    with pytest.raises(dt.ExchangeError, match=r"resolve_neg\(\)"):
+        dt.from_dlpack(x)
+    assert dt.from_dlpack(x.resolve_neg()).tolist() == x.tolist()
+
+
+# Rule 55.
+def test_a_subclass_that_exports_itself_in_its_own_way_is_heard():
+    class Shifted(torch.Tensor):
+        def __dlpack__(self, **asked):
+            return (self.as_subclass(torch.Tensor) + 1).__dlpack__(**asked)
+
+    assert dt.from_dlpack(torch.zeros(2).as_subclass(Shifted)).tolist() == [1, 1]
