@@ -10,7 +10,6 @@
 #ifndef DOVETAIL_CORE_STORAGE_H_
 #define DOVETAIL_CORE_STORAGE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "dovetail/core/block_cache.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/reference_count.h"
 #include "dovetail/core/stream.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -93,7 +93,7 @@ class Storage {
   }
 
   // How many references there are; for tests and for copy decisions (1: nobody else sees it).
-  int64_t use_count() const { return refs_.load(std::memory_order_acquire); }
+  int64_t use_count() const { return refs_.value(); }
 
  private:
   friend class StorageRef;
@@ -101,7 +101,7 @@ class Storage {
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
   void Destroy() noexcept;
 
-  std::atomic<int64_t> refs_{1};
+  ReferenceCount refs_;
   void* data_;
   size_t nbytes_;
   Device device_;
@@ -116,16 +116,11 @@ inline StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Relea
 }
 
 inline void StorageRef::Ref() {
-  if (ptr_ != nullptr) ptr_->refs_.fetch_add(1, std::memory_order_relaxed);
+  if (ptr_ != nullptr) ptr_->refs_.Add();
 }
 
 inline void StorageRef::Unref() noexcept {
-  if (ptr_ == nullptr) return;
-  // A sole owner needs no atomic subtraction: nobody else can add a reference.
-  if (ptr_->refs_.load(std::memory_order_acquire) == 1 ||
-      ptr_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    ptr_->Destroy();
-  }
+  if (ptr_ != nullptr && ptr_->refs_.Drop()) ptr_->Destroy();
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,60 @@
+// ReferenceCount: how many own a thing. Atomic, but without the cost of that while the process has
+// one thread.
+//
+//   ReferenceCount count;              // 1
+//   count.Add();                       // 2
+//   if (count.Drop()) Destroy();       // whether that was the last
+//
+// Any thread. An atomic addition takes as long as all the rest of an exchange's bookkeeping; as
+// long as the C library knows of no second thread (glibc 2.32 and later tell), a plain one does. A
+// thread sees what was counted before it was started.
+
+#ifndef DOVETAIL_CORE_REFERENCE_COUNT_H_
+#define DOVETAIL_CORE_REFERENCE_COUNT_H_
+
+#include <atomic>
+#include <cstdint>
+
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define DOVETAIL_IS_SINGLE_THREADED() (__libc_single_threaded != 0)
+#else
+#define DOVETAIL_IS_SINGLE_THREADED() false
+#endif
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+class ReferenceCount {
+ public:
+  void Add() {
+    if (DOVETAIL_IS_SINGLE_THREADED()) {
+      count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else {
+      count_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  // Whether no owner is left. A sole owner needs no atomic subtraction: nobody else can add one.
+  bool Drop() {
+    const int64_t count = count_.load(std::memory_order_acquire);
+    if (count == 1) return true;
+    if (DOVETAIL_IS_SINGLE_THREADED()) {
+      count_.store(count - 1, std::memory_order_relaxed);
+      return false;
+    }
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  int64_t value() const { return count_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<int64_t> count_{1};
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#undef DOVETAIL_IS_SINGLE_THREADED
+
+#endif  // DOVETAIL_CORE_REFERENCE_COUNT_H_

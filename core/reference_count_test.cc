@@ -1,0 +1,45 @@
+#include "dovetail/core/reference_count.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+TEST(ReferenceCount, OnlyTheLastDropSaysSo) {
+  ReferenceCount count;
+  EXPECT_EQ(count.value(), 1);
+  count.Add();
+  count.Add();
+  EXPECT_EQ(count.value(), 3);
+  EXPECT_FALSE(count.Drop());
+  EXPECT_FALSE(count.Drop());
+  EXPECT_EQ(count.value(), 1);
+  EXPECT_TRUE(count.Drop());
+}
+
+TEST(ReferenceCount, ThreadsSeeWhatWasCountedBeforeThemAndLoseNothing) {
+  constexpr int kThreads = 4, kTurns = 20000;
+  ReferenceCount count;
+  for (int i = 0; i < kThreads; ++i) count.Add();  // with one thread still: a reference for each
+  std::atomic<int> last{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < kTurns; ++turn) {
+        count.Add();
+        last += count.Drop();
+      }
+      last += count.Drop();
+    });
+  }
+  last += count.Drop();  // the first owner, while the others run
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(last, 1);
+}
+
+}  // namespace
+}  // namespace dovetail
