@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
 namespace {
@@ -12,7 +13,7 @@ absl::Status Error(std::string_view what) {
 }
 
 absl::Status ShapeError(const DLTensor& t, std::string_view what) {
-  return Error(absl::StrCat("(ndim ", t.ndim, ") ", what));
+  return Error(absl::StrCat("(ndim ", t.ndim, ") ", absl::StripSuffix(what, ".")));
 }
 
 }  // namespace
