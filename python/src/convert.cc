@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/copy.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/dlpack_in.h"
@@ -54,10 +53,7 @@ bool Fit(const Target& target, std::optional<bool> copy, TensorObject* self, boo
                                ". copy=False forbids the copy that it takes."));
     return false;
   }
-  absl::StatusOr<Tensor> fitting = CopyTo(self->tensor, self->tensor.device());
-  if (!fitting.ok()) return RaiseExchange(fitting.status()), false;
-  self->tensor = *std::move(fitting);
-  return true;
+  return ReplaceByCopy(self->tensor.device(), &self->tensor);
 }
 
 PyObject* CallFunction(const Target& target, PyObject* tensor) {
@@ -116,11 +112,8 @@ PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) 
   nb::object held = nb::borrow(function);
   nb::object tensor = nb::steal(ImportObject(x));
   if (!tensor.is_valid()) return nullptr;
-  if (copy.value_or(false)) {
-    absl::StatusOr<Tensor> copied = CopyTo(AsTensor(tensor.ptr()), AsTensor(tensor.ptr()).device());
-    if (!copied.ok()) return RaiseExchange(copied.status());
-    AsTensor(tensor.ptr()) = *std::move(copied);
-  }
+  Tensor& own = AsTensor(tensor.ptr());
+  if (copy.value_or(false) && !ReplaceByCopy(own.device(), &own)) return nullptr;
   return PyObject_CallOneArg(function, tensor.ptr());
 }
 

@@ -26,9 +26,7 @@ bool CopyHere(const ImportRequest& request, Tensor* tensor) {
                                device.ToString(), " needs a copy, which copy=False forbids."));
     return false;
   }
-  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
-  if (!copied.ok()) return RaiseExchange(copied.status()), false;
-  *tensor = *std::move(copied);
+  if (!ReplaceByCopy(device, tensor)) return false;
   if (request.trace != nullptr) request.trace->consumer_copied = true;
   return true;
 }
@@ -72,6 +70,17 @@ bool HasDLPack(PyObject* x) {
   return PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), name);
 }
 
+// By x.__dlpack__(), for what no fast door took.
+bool ImportByMethod(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  if (request.trace != nullptr && HasDLPack(x)) TakeDoor(request, "__dlpack__");
+  bool copied;
+  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
+  if (request.trace != nullptr) request.trace->producer_copied = copied;
+  ImportRequest left = request;
+  if (copied) left.copy.reset();
+  return CopyHere(left, tensor);
+}
+
 // The object is made first: nothing can fail once the tensor was taken over.
 template <typename Fill>
 PyObject* WrapImported(Fill fill) {
@@ -84,6 +93,13 @@ PyObject* WrapImported(Fill fill) {
 
 }  // namespace
 
+bool ReplaceByCopy(Device device, Tensor* tensor) {
+  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
+  if (!copied.ok()) return RaiseExchange(copied.status()), false;
+  *tensor = *std::move(copied);
+  return true;
+}
+
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
   switch (ImportFast(x, request, tensor)) {
@@ -94,13 +110,7 @@ bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
     case ExchangeResult::kNotTaken:
       break;
   }
-  if (request.trace != nullptr && HasDLPack(x)) TakeDoor(request, "__dlpack__");
-  bool copied;
-  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
-  if (request.trace != nullptr) request.trace->producer_copied = copied;
-  ImportRequest left = request;
-  if (copied) left.copy.reset();
-  return CopyHere(left, tensor);
+  return ImportByMethod(x, request, tensor);
 }
 
 PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
@@ -130,7 +140,7 @@ PyObject* ImportObject(PyObject* x) {
   return WrapImported([&](Tensor* tensor) {
     const ExchangeResult fast = ImportFast(x, {}, tensor);
     if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
-    if (HasDLPack(x)) return Import(x, {}, tensor);
+    if (HasDLPack(x)) return ImportByMethod(x, {}, tensor);
     if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);
     return HasArrayInterface(x) ? ImportByArrayInterface(x, tensor)
                                 : ImportByCudaArrayInterface(x, tensor);

@@ -45,6 +45,9 @@ struct ImportRequest {
   ImportTrace* trace = nullptr;  // filled in where given
 };
 
+// Puts a new copy on `device` in the place of `tensor`.
+bool ReplaceByCopy(Device device, Tensor* tensor);
+
 // What from_dlpack does: fills `tensor`.
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor);
 

@@ -12,6 +12,11 @@ namespace {
 constexpr DType kLong = sizeof(long) == 8 ? kInt64 : kInt32;
 constexpr DType kULong = sizeof(long) == 8 ? kUInt64 : kUInt32;
 
+struct NumPyTypePair {
+  int type_num;
+  DType dtype;
+};
+
 // NumPy's numbers follow C's types, so that two may mean one DType. Export takes the first.
 constexpr NumPyTypePair kTypes[] = {
     {0, kBool},     {1, kInt8},       {2, kUInt8},       {3, kInt16},

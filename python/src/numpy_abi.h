@@ -56,14 +56,9 @@ struct NumPyAbi {
 // Looks for NumPy among the imported modules; a found one is remembered. No error is left set.
 const NumPyAbi* LoadedNumPy();
 
-// The DType of a NumPy type number, and the number to export a DType as.
-struct NumPyTypePair {
-  int type_num;
-  DType dtype;
-};
-// nullptr when there is none.
+// The DType of a NumPy type number; nullptr when there is none.
 const DType* DTypeFromNumPy(int type_num);
-// −1 when there is none.
+// The number to export a DType as; −1 when there is none.
 int NumPyFromDType(DType dtype);
 
 }  // namespace dovetail::python

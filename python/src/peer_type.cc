@@ -30,7 +30,6 @@ const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
 }  // namespace
 
 PeerType torch_tensor("torch", "Tensor");
-PeerType paddle_tensor("paddle", "Tensor");
 
 bool PeerType::Recognise(PyTypeObject* type) {
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;

@@ -38,9 +38,8 @@ class PeerType {
   const DLPackExchangeAPI* exchange_api_ = nullptr;
 };
 
-// The classes that have fast doors. Each is one object, so that it is looked for once.
+// The class that has a fast door in.
 extern PeerType torch_tensor;
-extern PeerType paddle_tensor;
 
 }  // namespace dovetail::python
 
