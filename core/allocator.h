@@ -10,7 +10,9 @@
 #define DOVETAIL_CORE_ALLOCATOR_H_
 
 #include <cstddef>
+#include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
@@ -27,6 +29,16 @@ enum class MemoryKind {
   kManaged,     // memory that migrates between host and device
 };
 
+// What an allocator gave out and holds, in bytes and calls, since the process began.
+struct AllocatorStats {
+  int64_t allocated_bytes = 0;  // in use by the program, as it asked for them
+  int64_t peak_bytes = 0;       // the most that were
+  int64_t reserved_bytes =
+      0;                    // taken from the system: in use, kept for reuse or not yet given back
+  int64_t allocations = 0;  // calls of Allocate that gave memory
+  int64_t retries = 0;      // of those, how many freed unused memory first
+};
+
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -38,6 +50,11 @@ class Allocator {
   // Takes back what Allocate gave for `nbytes`. `used_on` are the streams that still may use it:
   // the memory is not reused before their work so far is done. Any thread; must not block.
   virtual void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept = 0;
+
+  // Gives memory that nobody uses back to the system, all but `keep` bytes.
+  virtual absl::Status Trim(size_t /*keep*/) { return absl::OkStatus(); }
+
+  virtual AllocatorStats Stats() { return {}; }
 };
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -115,8 +115,13 @@ PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   Dims shape;
   Placement wanted;
   if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
-  return WrapTensor(
-      Tensor::Empty(shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu())));
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  const absl::Status made = MakeEmpty(shape, wanted.dtype_or(kFloat32),
+                                      wanted.device.value_or(Device::Cpu()), &self->tensor);
+  if (made.ok()) return reinterpret_cast<PyObject*>(self);
+  Py_DECREF(self);
+  return RaiseStatus(made);
 }
 
 PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
