@@ -13,6 +13,9 @@ absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtyp
   if (!status.ok()) return status;
   absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device);
   if (!storage.ok()) return storage.status();
+  if (dtype.is_sub_byte() && device.type == DeviceType::kCpu && bytes.size() > 0) {
+    static_cast<char*>((*storage)->data())[bytes.size() - 1] = 0;
+  }
   return Tensor(*std::move(storage), 0, dtype, std::move(layout), {});
 }
 

@@ -49,7 +49,8 @@ class Tensor {
   Tensor() noexcept {}
   bool is_null() const { return !storage_; }
 
-  // New memory, uninitialised, row-major. InvalidArgument for a bad shape; what Storage::Allocate
+  // New memory, row-major, uninitialised but for the bits that follow the last of elements that
+  // share bytes: on the CPU these are 0. InvalidArgument for a bad shape; what Storage::Allocate
   // says for a device without backend or memory.
   static absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                                       Device device = Device::Cpu());
