@@ -8,8 +8,8 @@ directory. Under a sanitizer, Python is started again with the sanitizer's libra
 import os
 import sys
 
-# More for AddressSanitizer in Python: the interpreter leaks, Paddle frees with another operator than
-# it allocated with, and tests ask for more memory than there is.
+# More for AddressSanitizer in Python: the interpreter leaks, Paddle frees by another operator than
+# it allocates by, and tests ask for more memory than there is.
 ASAN_OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
 
 
