@@ -8,9 +8,11 @@ directory. Under a sanitizer, Python is started again with the sanitizer's libra
 import os
 import sys
 
-# More for AddressSanitizer in Python: the interpreter leaks, Paddle frees by another operator than
-# it allocates by, and tests ask for more memory than there is.
+# More for the sanitizers in Python: the interpreter leaks, Paddle frees by another operator than it
+# allocates by, tests ask for more memory than there is, and how libraries without the sanitizer let
+# their threads wait is unknown to it.
 ASAN_OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
+TSAN_OPTIONS = "ignore_noninstrumented_modules=1:allocator_may_return_null=1"
 
 
 def load_sanitizer_first() -> None:
@@ -19,7 +21,8 @@ def load_sanitizer_first() -> None:
     if not libraries or "LD_PRELOAD" in os.environ:
         return
     os.environ["LD_PRELOAD"] = ":".join(libraries)
-    os.environ["ASAN_OPTIONS"] = f"{os.environ.get('ASAN_OPTIONS', '')}:{ASAN_OPTIONS}"
+    for name, more in {"ASAN_OPTIONS": ASAN_OPTIONS, "TSAN_OPTIONS": TSAN_OPTIONS}.items():
+        os.environ[name] = f"{os.environ.get(name, '')}:{more}"
     os.execv(sys.executable, sys.orig_argv)
 
 
