@@ -31,6 +31,9 @@ struct FakeLog {
   bool destroyed = false;
 };
 
+// What bytes hold that were allocated and not written.
+inline constexpr int kUnwritten = 0xcd;
+
 // Copies element by element, bit by bit.
 void NaiveCopy(const TensorView& dst, const TensorView& src);
 
