@@ -74,6 +74,8 @@ struct FloatFormat {
     }
     return sign_mask();
   }
+
+  friend constexpr bool operator==(const FloatFormat&, const FloatFormat&) = default;
 };
 
 // The format of a floating-point type (of one lane); nullopt for any other type.
