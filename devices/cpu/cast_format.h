@@ -95,9 +95,8 @@ struct EncodeOp<f> {
 
   static uint8_t Do(float x) {
     const auto code = std::bit_cast<uint32_t>(x);
-    constexpr uint32_t kHalf = 0x400000;
-    // Below the least normal number 2^-126 lies 2^-127, with which the exponents start.
-    const uint32_t rounded = code < 2 * kHalf ? code > 3 * kHalf / 2 - 1 : (code + kHalf) >> 23;
+    // Of the numbers below the least normal one, 2^-126, all above 2^-127 become that.
+    const uint32_t rounded = (code + 0x400000 - (code == 0x400000)) >> 23;
     const bool is_positive = code - 1 < 0x7fffffffu;
     return static_cast<uint8_t>(is_positive && rounded < 0xff ? rounded : 0xff);
   }

@@ -13,6 +13,7 @@
 #include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -94,7 +95,8 @@ PyObject* WrapImported(Fill fill) {
 }  // namespace
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
-  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(*tensor), [&] { return CopyTo(*tensor, device); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
   return true;

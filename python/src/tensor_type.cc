@@ -6,6 +6,7 @@
 #include "dovetail/python/src/arrow_out.h"
 #include "dovetail/python/src/attributes.h"
 #include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_out.h"
@@ -45,7 +46,6 @@ PyObject* Iterate(PyObject* self) {
   }
   return PySeqIter_New(self);
 }
-PyObject* DeepCopy(PyObject* self, PyObject*) { return CopyMethod(self, nullptr); }
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
   return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
 }
@@ -86,7 +86,21 @@ PyMethodDef methods[] = {
         "contiguous", "contiguous() -> Tensor\n\nThe tensor itself if row-major, else a copy."),
     NoArguments<&IsContiguousMethod>("is_contiguous",
                                      "is_contiguous() -> bool\n\nRow-major without gaps?"),
-    NoArguments<&CopyMethod>("copy", "copy() -> Tensor\n\nA writable, row-major copy."),
+    FastKeywords<&CopyMethod>(
+        "copy",
+        "copy(order='C') -> Tensor\n\nA writable copy without gaps. order, as in NumPy: 'C' "
+        "row-major, 'F' column-major,\n'A' column-major if the tensor is so, 'K' in the tensor's "
+        "own order."),
+    FastKeywords<&ToMethod>(
+        "to",
+        "to(dtype, non_blocking=False, copy=False) -> Tensor\n"
+        "to(device=None, dtype=None, non_blocking=False, copy=False)\n"
+        "to(other, non_blocking=False, copy=False)\n\n"
+        "The elements as another type, on another device, or as other has them: the tensor itself\n"
+        "where nothing changes, unless copy=True, else a copy in the same memory order. The call\n"
+        "returns when the copy is done, whatever non_blocking says.\n\n"
+        "Rounds to nearest, ties to even; integers keep their low bits, and floats lose their\n"
+        "fraction on the way to integers. ValueError for complex to real numbers."),
     NoArguments<&DetachMethod>("detach",
                                "detach() -> Tensor\n\nA view that does not require gradients."),
     Fast<&RequiresGradMethod>(
@@ -99,7 +113,8 @@ PyMethodDef methods[] = {
     OneArgument<&Format>("__format__", "format(self, spec)"),
     OneArgument<&ReduceEx>("__reduce_ex__", "Support for pickle."),
     NoArguments<&ShallowCopy>("__copy__", "Support for copy.copy: the same memory."),
-    OneArgument<&DeepCopy>("__deepcopy__", "Support for copy.deepcopy: a copy of the memory."),
+    OneArgument<&DeepCopyMethod>("__deepcopy__",
+                                 "Support for copy.deepcopy: a copy of the memory."),
     kEndOfMethods,
 };
 
