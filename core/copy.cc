@@ -22,26 +22,26 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device whose backend does the copy: the one that the host can't reach, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-absl::Status CopyViews(const TensorView& dst, const TensorView& src,
+// Calls the backend that does the copy; its Copy or its CastCopy.
+using BackendCopy = absl::Status (DeviceBackend::*)(const TensorView&, const TensorView&,
+                                                    const Stream&);
+absl::Status CopyViews(BackendCopy copy, const TensorView& dst, const TensorView& src,
                        const std::optional<Stream>& stream) {
   const Device device = CopyingDevice(dst.device, src.device);
   absl::StatusOr<DeviceBackend*> backend = BackendFor(stream ? stream->device() : device);
   if (!backend.ok()) return backend.status();
-  if (stream) return (*backend)->Copy(dst, src, *stream);
+  if (stream) return ((*backend)->*copy)(dst, src, *stream);
   const Stream own = Stream::Default(device);
-  absl::Status status = (*backend)->Copy(dst, src, own);
+  absl::Status status = ((*backend)->*copy)(dst, src, own);
   return status.ok() ? (*backend)->Synchronize(own) : status;
 }
 
-}  // namespace
-
-absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+// Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
+template <typename Transfer>
+absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
+                      Transfer transfer) {
   if (dst.is_read_only()) {
     return absl::FailedPreconditionError("The destination is read-only.");
-  }
-  if (dst.dtype() != src.dtype()) {
-    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
-                                                   " and ", src.dtype().ToString(), "."));
   }
   absl::StatusOr<Tensor> from = src.BroadcastTo(dst.shape());
   if (!from.ok()) return from.status();
@@ -49,9 +49,62 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
   if (dst.device() == src.device() && MayOverlap(dst, src)) {
     absl::StatusOr<Tensor> aside = CopyTo(src, src.device(), stream);
     if (!aside.ok()) return aside.status();
-    return Copy(dst, *aside, stream);
+    from = aside->BroadcastTo(dst.shape());
+    if (!from.ok()) return from.status();
+    return transfer(dst.view(), from->view());
   }
-  return CopyViews(dst.view(), from->view(), stream);
+  return transfer(dst.view(), from->view());
+}
+
+absl::Status Wait(const std::optional<Stream>& stream) {
+  if (!stream) return absl::OkStatus();
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream->device());
+  return backend.ok() ? (*backend)->Synchronize(*stream) : backend.status();
+}
+
+// A cast by the host, between devices that have none: down, cast, up, as far as needed.
+absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  Tensor from = src;
+  if (!IsHostAccessible(src.device().type)) {
+    absl::StatusOr<Tensor> fetched = CopyTo(src, Device::Cpu(), stream);
+    if (!fetched.ok()) return fetched.status();
+    from = *std::move(fetched);
+  }
+  if (absl::Status s = Wait(stream); !s.ok()) return s;
+  if (IsHostAccessible(dst.device().type)) {
+    absl::StatusOr<DeviceBackend*> host = BackendFor(Device::Cpu());
+    if (!host.ok()) return host.status();
+    absl::StatusOr<Tensor> broadcast = from.BroadcastTo(dst.shape());
+    if (!broadcast.ok()) return broadcast.status();
+    return (*host)->CastCopy(dst.view(), broadcast->view(), Stream::Default(Device::Cpu()));
+  }
+  absl::StatusOr<Tensor> cast = CopyAs(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
+  if (!cast.ok()) return cast.status();
+  absl::Status status = Copy(dst, *cast, stream);
+  // What was cast lives no longer than this call.
+  return status.ok() ? Wait(stream) : status;
+}
+
+}  // namespace
+
+absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.dtype() != src.dtype()) {
+    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
+                                                   " and ", src.dtype().ToString(), "."));
+  }
+  return CopyInto(dst, src, stream, [&](const TensorView& to, const TensorView& from) {
+    return CopyViews(&DeviceBackend::Copy, to, from, stream);
+  });
+}
+
+absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
+  return CopyInto(dst, src, stream, [&](const TensorView& to, const TensorView& from) {
+    absl::Status status = CopyViews(&DeviceBackend::CastCopy, to, from, stream);
+    const Device device = CopyingDevice(to.device, from.device);
+    if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
+    return CastOnHost(dst, src, stream);
+  });
 }
 
 absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
@@ -68,7 +121,18 @@ absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyViews(dst->view(), src.view(), stream);
+  absl::Status status = CopyViews(&DeviceBackend::Copy, dst->view(), src.view(), stream);
+  if (!status.ok()) return status;
+  return dst;
+}
+
+absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
+                              const std::optional<Stream>& stream) {
+  absl::StatusOr<Tensor> dst =
+      EmptyInOrder(src.layout(), target.order, target.dtype.value_or(src.dtype()),
+                   target.device.value_or(src.device()));
+  if (!dst.ok()) return dst;
+  absl::Status status = CopyCast(*dst, src, stream);
   if (!status.ok()) return status;
   return dst;
 }

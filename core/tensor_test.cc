@@ -1,6 +1,5 @@
 #include "dovetail/core/tensor.h"
 
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -217,21 +216,6 @@ TEST_F(TensorTest, AMovedFromTensorIsNull) {
   Tensor u = std::move(t);
   EXPECT_TRUE(t.is_null());  // NOLINT: what moving leaves is promised
   EXPECT_EQ(*u.data<float>(), floats);
-}
-
-TEST_F(TensorTest, AnEmptyTensorHasNoStrayBitsInItsLastByte) {
-  FakeLog log;
-  ScopedBackendOverride cpu(
-      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCpu}, &log));
-  for (int64_t size : {1, 3, 5, 77}) {
-    {
-      const Tensor dirty = *Tensor::Empty({(size + 1) / 2}, kUInt8);
-      std::memset(dirty.raw_data(), 0xff, static_cast<size_t>(dirty.nbytes()));
-    }
-    const Tensor t = *Tensor::Empty({size}, kInt4);
-    EXPECT_EQ(static_cast<unsigned char*>(t.raw_data())[t.nbytes() - 1] & 0xf0, 0) << size;
-  }
-  EXPECT_EQ(Tensor::Empty({0}, kInt4)->nbytes(), 0);
 }
 
 }  // namespace

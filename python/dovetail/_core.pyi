@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Final, Protocol, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Any, Final, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import Buffer, CapsuleType, Self
 
@@ -47,6 +47,8 @@ _Source: TypeAlias = (
 _SupportsArrow: TypeAlias = _SupportsArrowArray | _SupportsArrowDeviceArray
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Order: TypeAlias = Literal["C", "F", "A", "K"]
+_Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Key: TypeAlias = _Index | tuple[_Index, ...]
 
 __version__: Final[str]
@@ -166,7 +168,28 @@ class Tensor:
     def tolist(self) -> Any: ...
     def item(self) -> Any: ...
     def data_ptr(self) -> int: ...
-    def copy(self) -> Tensor: ...
+    def copy(self, order: _Order | None = "C") -> Tensor: ...
+    @overload
+    def to(
+        self, other: Tensor, /, non_blocking: builtins.bool = False, copy: builtins.bool = False
+    ) -> Tensor: ...
+    @overload
+    def to(
+        self,
+        dtype: _DTypeLike,
+        /,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+        device: _DeviceLike | None = None,
+    ) -> Tensor: ...
+    @overload
+    def to(
+        self,
+        device: _DeviceLike | None = None,
+        dtype: _DTypeLike | None = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+    ) -> Tensor: ...
     def contiguous(self) -> Tensor: ...
     def is_contiguous(self) -> builtins.bool: ...
     def detach(self) -> Tensor: ...
@@ -240,6 +263,9 @@ def to_tensor(
     place: _DeviceLike | None = None,
     stop_gradient: builtins.bool | None = True,
 ) -> Tensor: ...
+def copyto(
+    dst: Tensor, src: _Number | _Nested | _Source, casting: _Casting = "same_kind"
+) -> None: ...
 @overload
 def empty(
     shape: _Shape, *, dtype: _DTypeLike | None = None, device: _DeviceLike | None = None

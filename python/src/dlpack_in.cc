@@ -14,6 +14,7 @@
 #include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -98,7 +99,8 @@ PyObject* WrapImported(Fill fill) {
 }  // namespace
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
-  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(*tensor), [&] { return CopyTo(*tensor, device); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
   return true;

@@ -12,6 +12,7 @@
 #include "dovetail/python/src/capsule.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -123,7 +124,9 @@ PyObject* Export(const TensorObject* self, const Request& request) {
   }
   Tensor copied;
   if (copy.value_or(false)) {
-    absl::StatusOr<Tensor> result = CopyTo(self->tensor, target, options.stream);
+    const Tensor source = self->tensor;
+    absl::StatusOr<Tensor> result =
+        WithoutGilIf(IsLong(source), [&] { return CopyTo(source, target, options.stream); });
     if (!result.ok()) return RaiseExchange(result.status());
     copied = *std::move(result);
     options.is_copied = true;

@@ -11,6 +11,7 @@
 #include "dovetail/python/src/arrow_in.h"
 #include "dovetail/python/src/backends.h"
 #include "dovetail/python/src/convert.h"
+#include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/device_class.h"
 #include "dovetail/python/src/dlpack_in.h"
@@ -100,6 +101,15 @@ PyMethodDef functions[] = {
         "tensor($module, data, *, dtype=None, device=None, requires_grad=False)\n--\n\n"
         "A copy of data: a number, nested lists, or another library's array. Python floats give\n"
         "float32, ints int64."),
+    FastKeywords<&CopyToFunction>(
+        "copyto",
+        "copyto($module, dst, src, casting='same_kind')\n--\n\n"
+        "Copies src, a number, nested lists or any library's array, into the tensor dst. It is\n"
+        "broadcast to dst's shape and cast to its type, as far as casting allows: 'no', 'equiv',\n"
+        "'safe', 'same_kind' or 'unsafe', as in NumPy. Where the two overlap, the result is as if\n"
+        "src had been copied first.\n\n"
+        "TypeError for a cast that is not allowed, ValueError for a shape that does not broadcast\n"
+        "or a dst that is read-only."),
     FastKeywords<&Empty>(
         "empty",
         "empty($module, *size, dtype=None, device=None)\n--\n\n"

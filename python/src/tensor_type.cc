@@ -6,6 +6,7 @@
 #include "dovetail/python/src/arrow_out.h"
 #include "dovetail/python/src/attributes.h"
 #include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_out.h"
@@ -45,7 +46,6 @@ PyObject* Iterate(PyObject* self) {
   }
   return PySeqIter_New(self);
 }
-PyObject* DeepCopy(PyObject* self, PyObject*) { return CopyMethod(self, nullptr); }
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
   return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
 }
@@ -90,7 +90,22 @@ PyMethodDef methods[] = {
         "contiguous", "contiguous($self, /)\n--\n\nThe tensor itself if row-major, else a copy."),
     NoArguments<&IsContiguousMethod>(
         "is_contiguous", "is_contiguous($self, /)\n--\n\nWhether it is row-major without gaps."),
-    NoArguments<&CopyMethod>("copy", "copy($self, /)\n--\n\nA writable, row-major copy."),
+    FastKeywords<&CopyMethod>(
+        "copy",
+        "copy($self, /, order='C')\n--\n\n"
+        "A writable copy without gaps. order, as in NumPy: 'C' row-major, 'F' column-major,\n"
+        "'A' column-major if the tensor is so, 'K' in the tensor's own order."),
+    FastKeywords<&ToMethod>(
+        "to",
+        "to($self, /, *args, **kwargs)\n--\n\n"
+        "to(dtype, non_blocking=False, copy=False),\n"
+        "to(device=None, dtype=None, non_blocking=False, copy=False) or\n"
+        "to(other, non_blocking=False, copy=False).\n\n"
+        "The elements as another type, on another device, or as other has them: the tensor itself\n"
+        "where nothing changes, unless copy=True, else a copy in the same memory order. The call\n"
+        "returns when the copy is done, whatever non_blocking says.\n\n"
+        "Rounds to nearest, ties to even; integers keep their low bits, and floats lose their\n"
+        "fraction on the way to integers. ValueError for complex to real numbers."),
     NoArguments<&DetachMethod>("detach",
                                "detach($self, /)\n--\n\nA view that does not require gradients."),
     Fast<&RequiresGradMethod>("requires_grad_",
@@ -106,7 +121,7 @@ PyMethodDef methods[] = {
                            "__reduce_ex__($self, protocol, /)\n--\n\nSupport for pickle."),
     NoArguments<&ShallowCopy>("__copy__",
                               "__copy__($self, /)\n--\n\nSupport for copy.copy: the same memory."),
-    OneArgument<&DeepCopy>(
+    OneArgument<&DeepCopyMethod>(
         "__deepcopy__",
         "__deepcopy__($self, memo, /)\n--\n\nSupport for copy.deepcopy: a copy of the memory."),
     kEndOfMethods,
