@@ -97,7 +97,7 @@ PyMethodDef methods[] = {
         "'A' column-major if the tensor is so, 'K' in the tensor's own order."),
     FastKeywords<&ToMethod>(
         "to",
-        "to($self, /, *args, **kwargs)\n--\n\n"
+        "to($self, /, device=None, dtype=None, non_blocking=False, copy=False)\n--\n\n"
         "to(dtype, non_blocking=False, copy=False),\n"
         "to(device=None, dtype=None, non_blocking=False, copy=False) or\n"
         "to(other, non_blocking=False, copy=False).\n\n"
