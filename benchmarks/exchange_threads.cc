@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <thread>
@@ -19,54 +18,16 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "benchmarks/foreign_producer.h"
-#include "dovetail/dovetail.h"
+#include "dovetail/benchmarks/steps_dovetail.h"
 
 namespace {
 
-using dovetail_benchmarks::ProduceForeign;
+namespace steps = dovetail_benchmarks::with_dovetail;
 
-void MallocAndFree(benchmark::State& state) {
-  for (auto _ : state) {
-    void* p = std::malloc(96);
-    benchmark::DoNotOptimize(p);
-    std::free(p);
-  }
-  state.SetItemsProcessed(state.iterations());
-}
-
-void ExportAndDelete(benchmark::State& state) {
-  const auto x = *dovetail::Tensor::Empty({4, 4}, dovetail::kFloat32);
-  for (auto _ : state) {
-    auto out = dovetail::ToDLPack(x);
-    benchmark::DoNotOptimize(out);
-  }
-  state.SetItemsProcessed(state.iterations());
-}
-
-void ImportForeign(benchmark::State& state) {
-  alignas(64) float data[16];
-  for (auto _ : state) {
-    auto y = dovetail::FromDLPack(ProduceForeign(data));
-    benchmark::DoNotOptimize(y);
-  }
-  state.SetItemsProcessed(state.iterations());
-}
-
-void ThereAndBack(benchmark::State& state) {
-  const auto x = *dovetail::Tensor::Empty({4, 4}, dovetail::kFloat32);
-  for (auto _ : state) {
-    auto y = dovetail::FromDLPack(dovetail::ToDLPack(x)->release());
-    benchmark::DoNotOptimize(y);
-  }
-  state.SetItemsProcessed(state.iterations());
-}
-
-void EmptyAndDelete(benchmark::State& state) {
-  for (auto _ : state) {
-    auto y = dovetail::Tensor::Empty({4, 4}, dovetail::kFloat32);
-    benchmark::DoNotOptimize(y);
-  }
+// What a step does, and how often the threads did it together.
+template <void (*kStep)(benchmark::State&)>
+void Count(benchmark::State& state) {
+  kStep(state);
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -75,9 +36,11 @@ struct Step {
   void (*run)(benchmark::State&);
 };
 constexpr Step kSteps[] = {
-    {"malloc_and_free", &MallocAndFree},   {"export_and_delete", &ExportAndDelete},
-    {"import_foreign", &ImportForeign},    {"there_and_back", &ThereAndBack},
-    {"empty_and_delete", &EmptyAndDelete},
+    {"malloc_and_free", &Count<&steps::MallocAndFree>},
+    {"export_and_delete", &Count<&steps::ExportAndDelete>},
+    {"import_foreign", &Count<&steps::ImportForeign>},
+    {"there_and_back", &Count<&steps::ThereAndBack>},
+    {"empty", &Count<&steps::Empty>},
 };
 
 // The best of the repetitions, by the benchmark's name and its number of threads.
