@@ -1,6 +1,7 @@
 #include "dovetail/core/copy.h"
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/copy_through_host.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
@@ -22,15 +23,23 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device whose backend does the copy: the one that the host can't reach, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-absl::Status CopyViews(const TensorView& dst, const TensorView& src,
-                       const std::optional<Stream>& stream) {
-  const Device device = CopyingDevice(dst.device, src.device);
-  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream ? stream->device() : device);
+absl::Status CopyElements(const Tensor& dst, const Tensor& src,
+                          const std::optional<Stream>& stream) {
+  const Device device = CopyingDevice(dst.device(), src.device());
+  const Stream on = stream ? *stream : CurrentStream(device);
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
-  if (stream) return (*backend)->Copy(dst, src, *stream);
-  const Stream own = Stream::Default(device);
-  absl::Status status = (*backend)->Copy(dst, src, own);
-  return status.ok() ? (*backend)->Synchronize(own) : status;
+  if (device.type == DeviceType::kCpu) return (*backend)->Copy(dst.view(), src.view(), on);
+  if (NeedsTheHost(dst.device(), src.device())) return CopyThroughHost(dst, src, stream);
+  for (const Tensor* tensor : {&dst, &src}) {
+    if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
+  }
+  if (absl::Status s = (*backend)->Copy(dst.view(), src.view(), on); !s.ok()) return s;
+  dst.storage()->RecordUse(on);
+  src.storage()->RecordUse(on);
+  const bool host_waits =
+      !stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
+  return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
 }
 
 }  // namespace
@@ -51,7 +60,7 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
     if (!aside.ok()) return aside.status();
     return Copy(dst, *aside, stream);
   }
-  return CopyViews(dst.view(), from->view(), stream);
+  return CopyElements(dst, *from, stream);
 }
 
 absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
@@ -66,9 +75,11 @@ absl::Status Fill(const Tensor& dst, const void* element, const std::optional<St
 
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
+  std::optional<StreamScope> scope;
+  if (stream && stream->device() == StreamDevice(device)) scope.emplace(*stream);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyViews(dst->view(), src.view(), stream);
+  absl::Status status = CopyElements(*dst, src, stream);
   if (!status.ok()) return status;
   return dst;
 }

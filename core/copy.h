@@ -5,7 +5,9 @@
 //   absl::StatusOr<Tensor> z = Contiguous(x);              // x itself when it is dense already
 //
 // The types must be equal; nothing is cast. The backend of whichever side is not the CPU does the
-// work, ordered on the stream given, and without a stream it is done when the call returns.
+// work, ordered on the stream given, after all work on the two so far. Without a stream it is
+// ordered on the current one; where the host can reach either side, it is then done when the call
+// returns.
 
 #ifndef DOVETAIL_CORE_COPY_H_
 #define DOVETAIL_CORE_COPY_H_

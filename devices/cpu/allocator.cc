@@ -20,7 +20,7 @@ absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
   return data;
 }
 
-void CpuAllocator::Deallocate(void* data, size_t, absl::Span<const Stream>) noexcept {
+void CpuAllocator::Deallocate(void* data, size_t, std::unique_ptr<Uses>) noexcept {
   ::operator delete(data, std::align_val_t{kAllocationAlignment});
 }
 

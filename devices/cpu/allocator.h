@@ -11,7 +11,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
-  void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept override;
+  void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 };
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -28,14 +28,14 @@ TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
     ASSERT_TRUE(data.ok()) << data.status();
     EXPECT_EQ(reinterpret_cast<uintptr_t>(*data) % 256, 0u) << nbytes;
     std::memset(*data, 0xab, nbytes);
-    allocator.Deallocate(*data, nbytes, {});
+    allocator.Deallocate(*data, nbytes, nullptr);
   }
 }
 
 TEST(CpuAllocator, NoBytesAreNoMemory) {
   CpuAllocator allocator;
   EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
-  allocator.Deallocate(nullptr, 0, {});
+  allocator.Deallocate(nullptr, 0, nullptr);
 }
 
 TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
