@@ -2,7 +2,7 @@
 //
 //   absl::StatusOr<Allocator*> a = backend->GetAllocator(Device::Cpu(), MemoryKind::kDevice);
 //   absl::StatusOr<void*> p = (*a)->Allocate(1024, Stream::Default(Device::Cpu()));
-//   (*a)->Deallocate(*p, 1024, {});
+//   (*a)->Deallocate(*p, 1024, nullptr);
 //
 // Programs rarely call one: Storage::Allocate does, and gives the memory back.
 
@@ -11,12 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
+#include "dovetail/core/uses.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -47,9 +48,10 @@ class Allocator {
   // when nbytes is 0. ResourceExhausted, with the sizes, when there is no memory. Any thread.
   virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
 
-  // Takes back what Allocate gave for `nbytes`. `used_on` are the streams that still may use it:
-  // the memory is not reused before their work so far is done. Any thread; must not block.
-  virtual void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept = 0;
+  // Takes back what Allocate gave for `nbytes`. The memory is not reused before the work in `uses`
+  // is done; null: there was none. Any thread; must neither block nor throw nor, on a GPU, call the
+  // vendor.
+  virtual void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept = 0;
 
   // Gives memory that nobody uses back to the system, all but `keep` bytes.
   virtual absl::Status Trim(size_t /*keep*/) { return absl::OkStatus(); }

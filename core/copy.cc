@@ -1,6 +1,7 @@
 #include "dovetail/core/copy.h"
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/copy_through_host.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
@@ -22,18 +23,30 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device whose backend does the copy: the one that the host can't reach, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-// Calls the backend that does the copy; its Copy or its CastCopy.
+// The backend's function that does the copy: its Copy or its CastCopy.
 using BackendCopy = absl::Status (DeviceBackend::*)(const TensorView&, const TensorView&,
                                                     const Stream&);
-absl::Status CopyViews(BackendCopy copy, const TensorView& dst, const TensorView& src,
-                       const std::optional<Stream>& stream) {
-  const Device device = CopyingDevice(dst.device, src.device);
-  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream ? stream->device() : device);
+
+absl::Status CopyElements(BackendCopy copy, const Tensor& dst, const Tensor& src,
+                          const std::optional<Stream>& stream) {
+  const Device device = CopyingDevice(dst.device(), src.device());
+  const Stream on = stream ? *stream : CurrentStream(device);
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
-  if (stream) return ((*backend)->*copy)(dst, src, *stream);
-  const Stream own = Stream::Default(device);
-  absl::Status status = ((*backend)->*copy)(dst, src, own);
-  return status.ok() ? (*backend)->Synchronize(own) : status;
+  if (device.type == DeviceType::kCpu) return ((*backend)->*copy)(dst.view(), src.view(), on);
+  if (NeedsTheHost(dst.device(), src.device())) {
+    if (copy == &DeviceBackend::Copy) return CopyThroughHost(dst, src, stream);
+    return absl::UnimplementedError("No backend casts between these devices.");
+  }
+  for (const Tensor* tensor : {&dst, &src}) {
+    if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
+  }
+  if (absl::Status s = ((*backend)->*copy)(dst.view(), src.view(), on); !s.ok()) return s;
+  dst.storage()->RecordUse(on);
+  src.storage()->RecordUse(on);
+  const bool host_waits =
+      !stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
+  return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
 }
 
 // Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
@@ -51,9 +64,8 @@ absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<
     if (!aside.ok()) return aside.status();
     from = aside->BroadcastTo(dst.shape());
     if (!from.ok()) return from.status();
-    return transfer(dst.view(), from->view());
   }
-  return transfer(dst.view(), from->view());
+  return transfer(dst, *from);
 }
 
 absl::Status Wait(const std::optional<Stream>& stream) {
@@ -71,6 +83,9 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
     from = *std::move(fetched);
   }
   if (absl::Status s = Wait(stream); !s.ok()) return s;
+  for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
+    if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
+  }
   if (IsHostAccessible(dst.device().type)) {
     absl::StatusOr<DeviceBackend*> host = BackendFor(Device::Cpu());
     if (!host.ok()) return host.status();
@@ -85,6 +100,12 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   return status.ok() ? Wait(stream) : status;
 }
 
+// New memory on `device` is for use on `stream`, if that is one of its streams.
+void EnterForAllocation(const std::optional<Stream>& stream, Device device,
+                        std::optional<StreamScope>* scope) {
+  if (stream && stream->device() == StreamDevice(device)) scope->emplace(*stream);
+}
+
 }  // namespace
 
 absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
@@ -92,16 +113,16 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
     return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
                                                    " and ", src.dtype().ToString(), "."));
   }
-  return CopyInto(dst, src, stream, [&](const TensorView& to, const TensorView& from) {
-    return CopyViews(&DeviceBackend::Copy, to, from, stream);
+  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+    return CopyElements(&DeviceBackend::Copy, to, from, stream);
   });
 }
 
 absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
-  return CopyInto(dst, src, stream, [&](const TensorView& to, const TensorView& from) {
-    absl::Status status = CopyViews(&DeviceBackend::CastCopy, to, from, stream);
-    const Device device = CopyingDevice(to.device, from.device);
+  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+    absl::Status status = CopyElements(&DeviceBackend::CastCopy, to, from, stream);
+    const Device device = CopyingDevice(to.device(), from.device());
     if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
     return CastOnHost(dst, src, stream);
   });
@@ -119,18 +140,22 @@ absl::Status Fill(const Tensor& dst, const void* element, const std::optional<St
 
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
+  std::optional<StreamScope> scope;
+  EnterForAllocation(stream, device, &scope);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyViews(&DeviceBackend::Copy, dst->view(), src.view(), stream);
+  absl::Status status = CopyElements(&DeviceBackend::Copy, *dst, src, stream);
   if (!status.ok()) return status;
   return dst;
 }
 
 absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
                               const std::optional<Stream>& stream) {
-  absl::StatusOr<Tensor> dst =
-      EmptyInOrder(src.layout(), target.order, target.dtype.value_or(src.dtype()),
-                   target.device.value_or(src.device()));
+  const Device device = target.device.value_or(src.device());
+  std::optional<StreamScope> scope;
+  EnterForAllocation(stream, device, &scope);
+  absl::StatusOr<Tensor> dst = EmptyInOrder(src.layout(), target.order,
+                                            target.dtype.value_or(src.dtype()), device);
   if (!dst.ok()) return dst;
   absl::Status status = CopyCast(*dst, src, stream);
   if (!status.ok()) return status;

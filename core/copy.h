@@ -6,19 +6,18 @@
 //   absl::StatusOr<Tensor> h = CopyAs(x, {.dtype = kFloat16, .order = MemoryOrder::kK});
 //   absl::StatusOr<Tensor> z = Contiguous(x);              // x itself when it is dense already
 //
-// The backend of whichever side is not the CPU does the work, ordered on the stream given, and
-// without a stream it is done when the call returns.
+// The backend of whichever side is not the CPU does the work, ordered on the stream given, after
+// all work on the two so far. Without a stream it is ordered on the current one; where the host can
+// reach either side, it is then done when the call returns.
 //
 // What casts do, for every pair of types but those below:
 //   to bool                  anything but 0 is true, NaN too
 //   integer to integer       the low bits
-//   float to integer         without the fraction. What is out of range or no number is no error
-//   and
-//                            becomes what x86's instructions make of it (devices/cpu/cast_native.h
+//   float to integer         without the fraction. What is out of range or no number is no error,
+//                            and becomes what x86's instructions make of it (devices/cpu/cast_native.h
 //                            tells exactly), as in NumPy and PyTorch on such a machine
 //   anything to float        to nearest, ties to even. What is too large becomes what the format
-//   has
-//                            for it (float_format.h): an infinity in float16, bfloat16, float8_e5m2
+//                            has for it (float_format.h): an infinity in float16, bfloat16, float8_e5m2
 //                            and the other IEEE formats, NaN in float8_e4m3fn and the fnuz formats,
 //                            the largest number where there is no NaN either. NaN stays NaN, with
 //                            its sign where there is one. Integers, and float64 but for float16,

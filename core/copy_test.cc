@@ -147,6 +147,17 @@ TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
   EXPECT_THAT(log.synchronized, ElementsAre(standard));
 }
 
+TEST_F(CopyTest, BetweenDevicesTheHostDoesNotWait) {
+  std::vector<int32_t> values = {0, 1};
+  const Tensor x = *CopyTo(Over(values, {2}), Device::Cuda(0));
+  const size_t before = log.synchronized.size();
+  StreamScope scope(FakeStream(Device::Cuda(0), 3));
+  const Tensor y = *CopyTo(x, Device::Cuda(0));
+  EXPECT_EQ(log.synchronized.size(), before);
+  EXPECT_EQ(log.copied_on.back(), CurrentStream(Device::Cuda(0)));
+  EXPECT_THAT(log.waited, ElementsAre(CurrentStream(Device::Cuda(0)))) << "for the copy before";
+}
+
 // Rule 40.
 TEST_F(CopyTest, WithAStreamTheWorkIsOrderedThereAndNotWaitedFor) {
   std::vector<int32_t> values = {0, 1};

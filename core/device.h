@@ -91,6 +91,20 @@ struct Device {
 };
 static_assert(sizeof(Device) == 8);
 
+// The device whose streams order the work on memory of `device`: of pinned and managed host memory
+// the first device of the vendor, else the device itself.
+constexpr Device StreamDevice(Device device) {
+  switch (device.type) {
+    case DeviceType::kCudaHost:
+    case DeviceType::kCudaManaged:
+      return Device::Cuda(0);
+    case DeviceType::kRocmHost:
+      return Device::Rocm(0);
+    default:
+      return device;
+  }
+}
+
 }  // namespace dovetail::inline DOVETAIL_ABI
 
 #endif  // DOVETAIL_CORE_DEVICE_H_

@@ -12,19 +12,21 @@
 #define DOVETAIL_CORE_DEVICE_BACKEND_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
+#include "dovetail/core/uses.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -56,6 +58,15 @@ class DeviceBackend {
   // The allocator for `kind` of memory. It lives as long as the process. InvalidArgument when the
   // device has no memory of that kind, NotFound when there is no such device.
   virtual absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) = 0;
+  // The names of the allocators that SelectAllocator takes, the default first.
+  virtual std::vector<std::string> AllocatorNames(Device /*device*/, MemoryKind /*kind*/) {
+    return {};
+  }
+  // What GetAllocator returns from now on; memory goes back to where it came from. InvalidArgument,
+  // with the names, where there is no such allocator.
+  virtual absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name);
+  // What device the memory of that kind is said to be on: pinned memory of cuda:1 is on cuda_host.
+  virtual Device MemoryDevice(Device device, MemoryKind /*kind*/) { return device; }
 
   // A new stream, destroyed with its last copy.
   virtual absl::StatusOr<Stream> CreateStream(Device device) = 0;
@@ -69,17 +80,22 @@ class DeviceBackend {
   virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
   // Later work of `stream` starts only after `event`. The host does not wait.
   virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
+  // Later work of `consumer` starts only after the work in `uses`. The host does not wait, but for
+  // work on devices of other backends.
+  virtual absl::Status OrderBefore(Uses& uses, const Stream& consumer);
   // The same for an event that somebody else recorded: `event` is the address of the vendor's
   // handle (a cudaEvent_t*, a hipEvent_t*), read during the call alone. Unimplemented where there
   // are none.
-  virtual absl::Status WaitForeign(const Stream&, const void* /*event*/) {
-    return absl::UnimplementedError(
-        absl::StrCat("The backend ", name(), " can't wait for events of other libraries."));
-  }
+  virtual absl::Status WaitForeign(const Stream& stream, const void* event);
   // Whether `event` has happened.
   virtual absl::StatusOr<bool> Query(const Event& event) = 0;
+  // The host waits for `event`.
+  virtual absl::Status HostWait(const Event& event);
   // The host waits for the work that `stream` holds.
   virtual absl::Status Synchronize(const Stream& stream) = 0;
+  // Calls `release`, which gives lent memory back, once the work in `uses` is done. Must neither
+  // block nor throw.
+  virtual void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept;
 
   // Copies the elements of `src` to `dst`, of one type and shape, any strides, that do not overlap;
   // a stride of 0 in `src` repeats an element. At least one is on this backend's devices, the other

@@ -1,8 +1,8 @@
 #include "dovetail/core/storage.h"
 
-#include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
@@ -10,40 +10,119 @@
 namespace dovetail::inline DOVETAIL_ABI {
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
-  return Allocate(nbytes, Stream::Default(device), kind);
+  const Stream stream = CurrentStream(device);
+  return AllocateOn(nbytes, device, stream, kind);
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream, MemoryKind kind) {
-  const Device device = stream.device();
+  return AllocateOn(nbytes, stream.device(), stream, kind);
+}
+
+absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, const Stream& stream,
+                                               MemoryKind kind) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
   if (!backend.ok()) return backend.status();
   absl::StatusOr<Allocator*> allocator = (*backend)->GetAllocator(device, kind);
   if (!allocator.ok()) return allocator.status();
   // The Storage first: whatever fails from here on, memory included, finds its way back.
-  StorageRef storage = Adopt(nullptr, nbytes, device, {});
+  StorageRef storage = Adopt(nullptr, nbytes, (*backend)->MemoryDevice(device, kind), {});
+  const bool is_ordered = !IsHostAccessible(storage->device().type);
+  if (is_ordered) storage->GetUses();
   absl::StatusOr<void*> data = (*allocator)->Allocate(nbytes, stream);
   if (!data.ok()) return data.status();
   storage->data_ = *data;
   storage->allocator_ = *allocator;
-  storage->RecordUse(stream);
+  if (is_ordered) storage->RecordUse(stream);
   return storage;
 }
 
-void Storage::RecordUse(const Stream& stream) {
+Uses* Storage::GetUses() {
+  Uses* uses = uses_.load(std::memory_order_acquire);
+  if (uses != nullptr) return uses;
+  auto mine = std::make_unique<Uses>();
+  if (uses_.compare_exchange_strong(uses, mine.get(), std::memory_order_acq_rel)) {
+    return mine.release();
+  }
+  return uses;
+}
+
+void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
   if (device_.type == DeviceType::kCpu) return;
-  if (used_on_ == nullptr) used_on_ = new std::vector<Stream>();
-  if (std::find(used_on_->begin(), used_on_->end(), stream) == used_on_->end()) {
-    used_on_->push_back(stream);
+  Uses* uses = GetUses();
+  DeviceBackend* backend = Registry::Global().Find(stream.device().type);
+  if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
+  constexpr size_t kManyEvents = 8;
+  if (uses->events().size() >= kManyEvents) {
+    uses->DropEvents([backend](const Event& e) { return backend->Query(e).value_or(false); });
+  }
+  absl::StatusOr<Event> event = backend->Record(stream);
+  if (event.ok()) {
+    uses->AddEvent(*std::move(event));
+  } else {
+    uses->AddUnknown();
   }
 }
 
-void Storage::Destroy() noexcept {
-  if (allocator_ != nullptr) {
-    allocator_->Deallocate(data_, nbytes_, used_on());
-  } else if (release_.function != nullptr) {
-    release_.function(release_.context);
+absl::Status Storage::Share(const std::optional<Stream>& consumer) {
+  if (device_.type == DeviceType::kCpu) return absl::OkStatus();
+  if (consumer) {
+    if (absl::Status s = OrderBefore(*consumer); !s.ok()) return s;
+  } else if (Registry::Global().Find(device_.type) == nullptr) {
+    return absl::OkStatus();  // nobody here reuses the memory
   }
-  delete used_on_;
+  if (consumer && consumer->is_lasting()) {
+    GetUses()->AddStream(*consumer, UseKind::kWork);
+  } else {
+    GetUses()->AddUnknown();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Storage::OrderBefore(const Stream& stream) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream.device());
+  if (!backend.ok()) return backend.status();
+  Uses* uses = uses_.load(std::memory_order_acquire);
+  return uses == nullptr ? absl::OkStatus() : (*backend)->OrderBefore(*uses, stream);
+}
+
+absl::Status Storage::Synchronize() {
+  Uses* uses = uses_.load(std::memory_order_acquire);
+  if (uses == nullptr) return absl::OkStatus();
+  for (const Uses::Use& use : uses->streams()) {
+    absl::StatusOr<DeviceBackend*> backend = BackendFor(use.stream.device());
+    if (!backend.ok()) return backend.status();
+    if (absl::Status s = (*backend)->Synchronize(use.stream); !s.ok()) return s;
+  }
+  for (const Event& event : uses->events()) {
+    absl::StatusOr<DeviceBackend*> backend = BackendFor(event.device());
+    if (!backend.ok()) return backend.status();
+    if (absl::Status s = (*backend)->HostWait(event); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::InlinedVector<Stream, 2> Storage::used_on() const {
+  absl::InlinedVector<Stream, 2> streams;
+  if (const Uses* uses = this->uses(); uses != nullptr) {
+    for (const Uses::Use& use : uses->streams()) streams.push_back(use.stream);
+  }
+  return streams;
+}
+
+void Storage::Destroy() noexcept {
+  std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
+  if (allocator_ != nullptr) {
+    allocator_->Deallocate(data_, nbytes_, std::move(uses));
+  } else if (release_.function != nullptr) {
+    DeviceBackend* backend = uses != nullptr && uses->has_work()
+                                 ? Registry::Global().Find(StreamDevice(device_).type)
+                                 : nullptr;
+    if (backend != nullptr) {
+      backend->ReleaseAfter(std::move(uses), release_);
+    } else {
+      release_.function(release_.context);
+    }
+  }
   this->~Storage();
   FreeBlock<sizeof(Storage)>(this);
 }

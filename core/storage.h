@@ -10,19 +10,23 @@
 #ifndef DOVETAIL_CORE_STORAGE_H_
 #define DOVETAIL_CORE_STORAGE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/block_cache.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/reference_count.h"
 #include "dovetail/core/stream.h"
+#include "dovetail/core/uses.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -61,19 +65,15 @@ class StorageRef {
 
 class Storage {
  public:
-  // What is called once, on whichever thread drops the last reference. A null function: nothing to
-  // release.
-  struct Release {
-    void (*function)(void* context) = nullptr;
-    void* context = nullptr;
-  };
+  using Release = ::dovetail::Release;
 
   // Memory of somebody else's, given back by calling `release`. `data` is the lowest byte (or an
   // opaque handle), `nbytes` how many follow.
   static StorageRef Adopt(void* data, size_t nbytes, Device device, Release release);
 
-  // Memory from the allocator of the device's backend. NotFound when no backend serves the device,
-  // ResourceExhausted when there is no memory.
+  // Memory from the allocator of the device's backend, ready for use on `stream` (none named: the
+  // current one). NotFound when no backend serves the device, ResourceExhausted when there is no
+  // memory.
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, Device device,
                                              MemoryKind kind = MemoryKind::kDevice);
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, const Stream& stream,
@@ -84,18 +84,31 @@ class Storage {
   Device device() const { return device_; }
 
   // Notes that `stream` was given work on this memory, so that it is not reused before that is
-  // done. Free for the CPU. Not to be called at the same time from several threads.
-  void RecordUse(const Stream& stream);
+  // done, and that later users wait for it. Of a stream that may be gone later an event is kept
+  // instead. Free for the CPU. Any thread.
+  void RecordUse(const Stream& stream, UseKind kind = UseKind::kWork) noexcept;
 
-  // The streams that were given work on this memory. None on the CPU.
-  absl::Span<const Stream> used_on() const {
-    return used_on_ != nullptr ? absl::Span<const Stream>(*used_on_) : absl::Span<const Stream>();
-  }
+  // Lets a consumer have the memory: later work of its stream starts after the work so far, and the
+  // memory is not reused before its work is done. None: nothing is ordered, and the consumer may
+  // use any stream. The handle is not used after the call. Any thread.
+  absl::Status Share(const std::optional<Stream>& consumer);
+
+  // Later work of `stream` starts after the work on this memory so far.
+  absl::Status OrderBefore(const Stream& stream);
+
+  // The host waits for the work on this memory so far (not for what consumers do unseen).
+  absl::Status Synchronize();
+
+  // The streams that were given work on this memory, or waited for it. None on the CPU.
+  absl::InlinedVector<Stream, 2> used_on() const;
+  // What is known of its uses; null where there were none.
+  const Uses* uses() const { return uses_.load(std::memory_order_acquire); }
 
   // Takes over what is to be called, if that is `function`: the context, and nothing is called any
-  // more. For the sole owner of a Storage who can do it more cheaply; nullptr otherwise.
+  // more. For the sole owner of a Storage without uses who can do it more cheaply; nullptr
+  // otherwise.
   void* TakeRelease(void (*function)(void*)) {
-    if (refs_.value() != 1 || release_.function != function) return nullptr;
+    if (refs_.value() != 1 || release_.function != function || uses() != nullptr) return nullptr;
     release_.function = nullptr;
     return release_.context;
   }
@@ -107,15 +120,18 @@ class Storage {
   friend class StorageRef;
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
+  static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
+                                               MemoryKind kind);
   void Destroy() noexcept;
+  Uses* GetUses();
 
   ReferenceCount refs_;
   void* data_;
   size_t nbytes_;
   Device device_;
   Release release_;
-  Allocator* allocator_ = nullptr;          // where the memory goes back to; null: release_
-  std::vector<Stream>* used_on_ = nullptr;  // null on the CPU
+  Allocator* allocator_ = nullptr;     // where the memory goes back to; null: release_
+  std::atomic<Uses*> uses_ = nullptr;  // null on the CPU
 };
 
 inline StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {

@@ -152,7 +152,7 @@ TEST_F(AllocatedStorage, MemoryGoesBackToItsAllocatorWithItsSize) {
 // Rule 50.
 TEST_F(AllocatedStorage, ItsReleaseIsOrderedAfterEveryStreamThatUsedIt) {
   const Stream a = Stream::Default(Device::Cuda(0));
-  const Stream b = Stream::Borrow(Device::Cuda(0), NativeStream{7});
+  const Stream b = FakeStream(Device::Cuda(0), 7);
   {
     absl::StatusOr<StorageRef> s = Storage::Allocate(8, a);
     ASSERT_TRUE(s.ok());
@@ -163,6 +163,52 @@ TEST_F(AllocatedStorage, ItsReleaseIsOrderedAfterEveryStreamThatUsedIt) {
     EXPECT_THAT((*s)->used_on(), ElementsAre(a, b));
   }
   EXPECT_THAT(log.used_on, ElementsAre(a, b));
+}
+
+// Rule 50.
+TEST_F(AllocatedStorage, OfABorrowedStreamAnEventIsKeptAndNotTheHandle) {
+  const Stream borrowed = Stream::Borrow(Device::Cuda(0), NativeStream{7});
+  absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cuda(0));
+  ASSERT_TRUE(s.ok());
+  (*s)->RecordUse(borrowed);
+  EXPECT_THAT(log.recorded, ElementsAre(borrowed));
+  EXPECT_THAT((*s)->used_on(), ElementsAre(Stream::Default(Device::Cuda(0))));
+  EXPECT_EQ((*s)->uses()->events().size(), 1u);
+  EXPECT_FALSE((*s)->uses()->has_unknown());
+}
+
+// Rule 50.
+TEST_F(AllocatedStorage, SharingOrdersTheConsumerAndNotesWhatIsKnownOfItsUses) {
+  absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cuda(0));
+  ASSERT_TRUE(s.ok());
+  const Stream lasting = FakeStream(Device::Cuda(0), 8);
+  ASSERT_TRUE((*s)->Share(lasting).ok());
+  EXPECT_THAT(log.recorded, ElementsAre(Stream::Default(Device::Cuda(0))));
+  EXPECT_THAT(log.waited, ElementsAre(lasting));
+  EXPECT_THAT((*s)->used_on(), ElementsAre(Stream::Default(Device::Cuda(0)), lasting));
+  EXPECT_FALSE((*s)->uses()->has_unknown());
+  ASSERT_TRUE((*s)->Share(Stream::Borrow(Device::Cuda(0), NativeStream{9})).ok());
+  EXPECT_TRUE((*s)->uses()->has_unknown());
+  EXPECT_EQ((*s)->used_on().size(), 2u) << "the handle is not kept";
+}
+
+// Rule 50.
+TEST_F(AllocatedStorage, LentMemoryGoesBackAfterTheWorkOnIt) {
+  Lender untouched, ordered, used, shared;
+  const Stream stream = Stream::Default(Device::Cuda(0));
+  auto lend = [](Lender& lender) {
+    return Storage::Adopt(lender.bytes, sizeof lender.bytes, Device::Cuda(0), lender.release());
+  };
+  lend(untouched);
+  lend(ordered)->RecordUse(stream, UseKind::kOrder);
+  EXPECT_EQ(untouched.returned, 1) << "at once";
+  EXPECT_EQ(ordered.returned, 1) << "at once: the stream was given no work on it";
+  lend(used)->RecordUse(stream);
+  ASSERT_TRUE(lend(shared)->Share(std::nullopt).ok());
+  EXPECT_EQ(used.returned + shared.returned, 0);
+  ASSERT_EQ(log.late.size(), 2u) << "it is for the backend to wait";
+  for (const Release& release : log.late) release.function(release.context);
+  EXPECT_EQ(used.returned + shared.returned, 2);
 }
 
 TEST_F(AllocatedStorage, StreamsAreNotNotedOnTheCpu) {

@@ -3,6 +3,7 @@
 //   Stream s = Stream::Default(Device::Cuda(0));
 //   Stream t = Stream::Borrow(Device::Cuda(0), NativeStream{handle});   // somebody else's stream
 //   backend->Wait(t, *backend->Record(s));                              // t after what s holds now
+//   StreamScope scope(u);                                               // this thread works on u
 //
 // A Stream is a value: a device and the vendor's handle on it. It can't be made from 0, nullptr or
 // a number by accident. Borrowed streams belong to whoever made them and are used only while the
@@ -44,6 +45,8 @@ class Stream {
   NativeStream native() const { return handle_; }
   // Whether this Stream keeps the vendor's stream alive.
   bool is_owned() const { return owner_ != nullptr; }
+  // Whether the handle stays good as long as this Stream is kept: it is owned, or the default one.
+  bool is_lasting() const { return is_owned() || handle_ == NativeStream{0}; }
 
   std::string ToString() const;
 
@@ -60,6 +63,26 @@ class Stream {
   Device device_;
   NativeStream handle_;
   std::shared_ptr<void> owner_;
+};
+
+// The stream that this thread gives work to where none is named: the one that it set last for the
+// device, else Stream::Default. Memory on the host that belongs to a vendor (pinned, managed) has
+// the streams of that vendor's first device.
+Stream CurrentStream(Device device);
+
+// Makes `stream` this thread's current one on its device, and returns the one before.
+Stream ExchangeCurrentStream(Stream stream);
+
+// The same for the life of a scope, on the thread that made it. A borrowed stream must outlive it.
+class [[nodiscard]] StreamScope {
+ public:
+  explicit StreamScope(Stream stream) : previous_(ExchangeCurrentStream(std::move(stream))) {}
+  ~StreamScope() { ExchangeCurrentStream(std::move(previous_)); }
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Stream previous_;
 };
 
 // A point in a stream's work that other streams, or the host, can wait for. Made by

@@ -82,10 +82,13 @@ absl::StatusOr<void*> FakeBackend::FakeAllocator::Allocate(size_t nbytes, const 
 }
 
 void FakeBackend::FakeAllocator::Deallocate(void* data, size_t nbytes,
-                                            absl::Span<const Stream> used_on) noexcept {
+                                            std::unique_ptr<Uses> uses) noexcept {
   ++log_->deallocated;
   log_->deallocated_bytes += nbytes;
-  log_->used_on.assign(used_on.begin(), used_on.end());
+  log_->used_on.clear();
+  if (uses != nullptr) {
+    for (const Uses::Use& use : uses->streams()) log_->used_on.push_back(use.stream);
+  }
   std::free(data);
 }
 

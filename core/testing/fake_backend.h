@@ -10,6 +10,7 @@
 #ifndef DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
 #define DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,16 @@ struct FakeLog {
   std::vector<Stream> recorded;
   std::vector<Stream> waited;
   std::vector<Stream> synchronized;
+  std::vector<Release> late;  // what ReleaseAfter was given, not yet called
   bool destroyed = false;
 };
 
 // What bytes hold that were allocated and not written.
 inline constexpr int kUnwritten = 0xcd;
+// A stream that lasts, as a backend makes them.
+inline Stream FakeStream(Device device, uintptr_t handle) {
+  return Stream::Own(device, NativeStream{handle}, std::make_shared<int>(0));
+}
 
 // Copies element by element, bit by bit.
 void NaiveCopy(const TensorView& dst, const TensorView& src);
@@ -43,6 +49,7 @@ class FakeBackend : public DeviceBackend {
   FakeBackend(std::vector<DeviceType> types, FakeLog* log)
       : types_(std::move(types)), log_(log), allocator_(log) {
     log->used_on.reserve(16);  // Deallocate, which notes streams here, may not allocate
+    log->late.reserve(16);
   }
   ~FakeBackend() override { log_->destroyed = true; }
 
@@ -61,6 +68,9 @@ class FakeBackend : public DeviceBackend {
   absl::Status Wait(const Stream& stream, const Event& event) override;
   absl::StatusOr<bool> Query(const Event&) override { return true; }
   absl::Status Synchronize(const Stream& stream) override;
+  void ReleaseAfter(std::unique_ptr<Uses>, Release release) noexcept override {
+    log_->late.push_back(release);
+  }
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override;
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
     return absl::NotFoundError("The fake backend knows no pointers.");
@@ -71,7 +81,7 @@ class FakeBackend : public DeviceBackend {
    public:
     explicit FakeAllocator(FakeLog* log) : log_(log) {}
     absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
-    void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept override;
+    void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
    private:
     FakeLog* log_;

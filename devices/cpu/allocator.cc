@@ -60,7 +60,7 @@ absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
   return data;
 }
 
-void CpuAllocator::Deallocate(void* data, size_t nbytes, absl::Span<const Stream>) noexcept {
+void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
   if (nbytes - 1 < kLargestBlock) [[likely]] {
     internal_cpu::FreeSmall(data, nbytes);
   } else if (nbytes != 0) {

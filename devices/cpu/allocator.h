@@ -2,7 +2,7 @@
 //
 //   CpuAllocator allocator;
 //   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
-//   allocator.Deallocate(*data, 100, {});
+//   allocator.Deallocate(*data, 100, nullptr);
 //
 // Up to 64 KiB it comes from lists that each thread keeps (thread_cache.h); beyond, from the system
 // each time. From 4 MiB on the system is asked for huge pages, unless the environment variable
@@ -24,7 +24,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
-  void Deallocate(void* data, size_t nbytes, absl::Span<const Stream> used_on) noexcept override;
+  void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
   // Empties the lists: the caller's at once, other threads' at their next small tensor. Nothing is
   // held back, whatever `keep` says.

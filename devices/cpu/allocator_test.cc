@@ -45,14 +45,14 @@ TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
     ASSERT_TRUE(data.ok()) << data.status();
     EXPECT_EQ(reinterpret_cast<uintptr_t>(*data) % 256, 0u) << nbytes;
     std::memset(*data, 0xab, nbytes);
-    allocator.Deallocate(*data, nbytes, {});
+    allocator.Deallocate(*data, nbytes, nullptr);
   }
 }
 
 TEST(CpuAllocator, NoBytesAreNoMemory) {
   CpuAllocator allocator;
   EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
-  allocator.Deallocate(nullptr, 0, {});
+  allocator.Deallocate(nullptr, 0, nullptr);
 }
 
 TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
@@ -69,11 +69,11 @@ TEST(CpuAllocator, ASmallBlockIsTheNextOneOfItsSize) {
   CpuAllocator allocator;
   for (int c = 0; c < kBlockSizes; ++c) {
     void* first = Take(allocator, BlockSize(c));
-    allocator.Deallocate(first, BlockSize(c), {});
+    allocator.Deallocate(first, BlockSize(c), nullptr);
     const size_t smallest = c == 0 ? 1 : BlockSize(c - 1) + 1;
     void* second = Take(allocator, smallest);
     EXPECT_EQ(second, first) << BlockSize(c);
-    allocator.Deallocate(second, smallest, {});
+    allocator.Deallocate(second, smallest, nullptr);
   }
 }
 
@@ -91,7 +91,7 @@ TEST(CpuAllocator, MemoryInUseNeverOverlaps) {
       const auto [data, nbytes] = live[i];
       ASSERT_EQ(data[0], i % 251);
       ASSERT_EQ(data[nbytes - 1], i % 251);
-      allocator.Deallocate(data, nbytes, {});
+      allocator.Deallocate(data, nbytes, nullptr);
     }
     live.clear();
   }
@@ -106,7 +106,7 @@ TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
     std::vector<void*> blocks(kBlocks);
     for (int c = 0; c < kBlockSizes; ++c) {
       for (void*& block : blocks) block = Take(allocator, BlockSize(c));
-      for (void* block : blocks) allocator.Deallocate(block, BlockSize(c), {});
+      for (void* block : blocks) allocator.Deallocate(block, BlockSize(c), nullptr);
     }
     kept = SmallBlockBytes() - before;
   }).join();
@@ -116,11 +116,11 @@ TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
 
 TEST(CpuAllocator, TrimGivesBackWhatIsKept) {
   CpuAllocator allocator;
-  allocator.Deallocate(Take(allocator, 300), 300, {});
+  allocator.Deallocate(Take(allocator, 300), 300, nullptr);
   EXPECT_TRUE(allocator.Trim(0).ok());
   EXPECT_EQ(SmallBlockBytes(), 0);
   // The lists go on working.
-  allocator.Deallocate(Take(allocator, 300), 300, {});
+  allocator.Deallocate(Take(allocator, 300), 300, nullptr);
   EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
   EXPECT_TRUE(allocator.Trim(0).ok());
 }
@@ -128,12 +128,12 @@ TEST(CpuAllocator, TrimGivesBackWhatIsKept) {
 TEST(CpuAllocator, AnotherThreadTrimsAtItsNextAllocation) {
   CpuAllocator allocator;
   EXPECT_TRUE(allocator.Trim(0).ok());
-  allocator.Deallocate(Take(allocator, 300), 300, {});
+  allocator.Deallocate(Take(allocator, 300), 300, nullptr);
   std::thread([&] { EXPECT_TRUE(allocator.Trim(0).ok()); }).join();
   EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
   void* data = Take(allocator, 1);
   EXPECT_EQ(SmallBlockBytes(), 256);
-  allocator.Deallocate(data, 1, {});
+  allocator.Deallocate(data, 1, nullptr);
 }
 
 TEST(CpuAllocator, MemoryMayBeFreedOnAnotherThread) {
@@ -143,7 +143,7 @@ TEST(CpuAllocator, MemoryMayBeFreedOnAnotherThread) {
   for (void*& block : blocks) block = Take(allocator, 1000);
   EXPECT_EQ(allocator.Stats().allocated_bytes, before + 100 * 1000);
   std::thread([&] {
-    for (void* block : blocks) allocator.Deallocate(block, 1000, {});
+    for (void* block : blocks) allocator.Deallocate(block, 1000, nullptr);
   }).join();
   EXPECT_EQ(allocator.Stats().allocated_bytes, before);
 }
@@ -158,8 +158,8 @@ TEST(CpuAllocator, StatsCountWhatIsInUse) {
   EXPECT_EQ(stats.allocations - before.allocations, 2);
   EXPECT_GE(stats.reserved_bytes, stats.allocated_bytes);
   EXPECT_GE(stats.peak_bytes, stats.allocated_bytes);
-  allocator.Deallocate(small, 100, {});
-  allocator.Deallocate(large, 10 << 20, {});
+  allocator.Deallocate(small, 100, nullptr);
+  allocator.Deallocate(large, 10 << 20, nullptr);
   const int64_t peak = stats.peak_bytes;
   stats = allocator.Stats();
   EXPECT_EQ(stats.allocated_bytes, before.allocated_bytes);
@@ -173,29 +173,29 @@ TEST(CpuAllocator, LargeMemoryIsUsableToItsLastByte) {
     auto* data = static_cast<char*>(Take(allocator, nbytes));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 256, 0u);
     std::memset(data, 1, nbytes);
-    allocator.Deallocate(data, nbytes, {});
+    allocator.Deallocate(data, nbytes, nullptr);
   }
 }
 
 TEST(CpuAllocator, AForkedChildAllocatesFreesAndCounts) {
   CpuAllocator allocator;
   void* data = Take(allocator, 1000);
-  std::thread other([&] { allocator.Deallocate(Take(allocator, 2000), 2000, {}); });
+  std::thread other([&] { allocator.Deallocate(Take(allocator, 2000), 2000, nullptr); });
   other.join();
   const int64_t in_use = allocator.Stats().allocated_bytes;
   const pid_t child = fork();
   if (child == 0) {
     bool right = allocator.Stats().allocated_bytes == in_use;
-    allocator.Deallocate(data, 1000, {});
+    allocator.Deallocate(data, 1000, nullptr);
     void* more = Take(allocator, 5000);
-    std::thread([&] { allocator.Deallocate(more, 5000, {}); }).join();
+    std::thread([&] { allocator.Deallocate(more, 5000, nullptr); }).join();
     right &= allocator.Stats().allocated_bytes == in_use - 1000;
     _exit(right ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  allocator.Deallocate(data, 1000, {});
+  allocator.Deallocate(data, 1000, nullptr);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST_F(ArrowDevice, AnExportTellsTheDevice) {
 TEST_F(ArrowDevice, TheHostWaitsForTheStreamsBeforeAnExport) {
   ScopedBackendOverride scope(std::make_unique<FakeBackend>(std::vector{DeviceType::kCuda}, &log));
   const Tensor tensor = On(Device::Cuda(0));
-  const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{7});
+  const Stream stream = FakeStream(Device::Cuda(0), 7);
   tensor.storage()->RecordUse(stream);
   ArrowSchema schema;
   ArrowDeviceArray out;

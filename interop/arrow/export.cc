@@ -48,18 +48,6 @@ absl::Status CheckLayout(const Tensor& tensor) {
   return absl::OkStatus();
 }
 
-// The host waits, so that there is no event to hand out.
-absl::Status WaitForStreams(const Tensor& tensor) {
-  const absl::Span<const Stream> used = tensor.storage()->used_on();
-  if (used.empty()) return absl::OkStatus();
-  absl::StatusOr<DeviceBackend*> backend = BackendFor(tensor.device());
-  if (!backend.ok()) return backend.status();
-  for (const Stream& stream : used) {
-    if (absl::Status s = (*backend)->Synchronize(stream); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
 // Nothing can fail once the block is there.
 absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
   absl::StatusOr<const char*> format = ArrowFromDType(tensor.dtype());
@@ -71,7 +59,9 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
         absl::StrCat("its first element is ", tensor.byte_offset(),
                      " bytes from an opaque handle, which is no whole number of elements"));
   }
-  if (absl::Status s = WaitForStreams(tensor); !s.ok()) return s;
+  // The host waits, so that there is no event to hand out.
+  if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
+  if (absl::Status s = tensor.storage()->Share(std::nullopt); !s.ok()) return s;
   auto* block = new (AllocateBlock<sizeof(ArrayBlock)>())
       ArrayBlock{tensor.storage(), {nullptr, tensor.raw_data()}};
   *schema = {.format = *format, .name = "", .release = &ReleaseSchema};

@@ -46,7 +46,7 @@ absl::Status WaitForEvent(Device device, const void* event) {
         "backend serves ",
         device.ToString(), "; let the producer wait first."));
   }
-  return backend->WaitForeign(Stream::Default(device), event);
+  return backend->WaitForeign(CurrentStream(device), event);
 }
 
 absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Device device,
@@ -62,7 +62,7 @@ absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Devic
   StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, device,
                                       {.function = &Holder::Delete, .context = holder.get()});
   holder.release();
-  if (event != nullptr) storage->RecordUse(Stream::Default(device));
+  if (event != nullptr) storage->RecordUse(CurrentStream(device), UseKind::kOrder);
   return Tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
                                std::move(layout), {.access = Access::kReadOnly});
 }

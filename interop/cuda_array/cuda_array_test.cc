@@ -201,10 +201,10 @@ TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   Serve(cuda, DeviceType::kCuda, 1);
   ASSERT_TRUE(Import(Describe()).ok());
   const Device device = tensor.device();
-  tensor.storage()->RecordUse(Stream::Borrow(device, NativeStream{7}));
+  tensor.storage()->RecordUse(FakeStream(device, 7));
   EXPECT_EQ(ExportCudaArray(tensor)->stream, 7);
   EXPECT_THAT(log.waited, IsEmpty());
-  tensor.storage()->RecordUse(Stream::Borrow(device, NativeStream{8}));
+  tensor.storage()->RecordUse(FakeStream(device, 8));
   EXPECT_EQ(ExportCudaArray(tensor)->stream, 1);
   EXPECT_THAT(log.recorded, ElementsAre(Stream::Borrow(device, NativeStream{7}),
                                         Stream::Borrow(device, NativeStream{8})));

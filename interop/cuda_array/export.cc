@@ -10,23 +10,18 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
-// The interface names one stream: the only one that was given work on the memory, or our default
+// The interface names one stream: the only one that was given work on the memory, or our current
 // stream after it has waited for all of them.
-absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, const Storage& storage) {
-  const absl::Span<const Stream> used = storage.used_on();
-  if (used.size() == 1) return used[0];
+absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
+  const auto used = storage.used_on();
+  if (used.size() == 1 && storage.uses()->events().empty()) return used[0];
   if (backend == nullptr) return BackendFor(storage.device()).status();
-  Stream ours = Stream::Default(storage.device());
-  for (const Stream& stream : used) {
-    if (stream == ours) continue;
-    absl::StatusOr<Event> event = backend->Record(stream);
-    if (!event.ok()) return event.status();
-    if (absl::Status s = backend->Wait(ours, *event); !s.ok()) return s;
-  }
+  Stream ours = CurrentStream(storage.device());
+  if (absl::Status s = storage.OrderBefore(ours); !s.ok()) return s;
   return ours;
 }
 
-absl::StatusOr<int64_t> StreamCode(const Storage& storage) {
+absl::StatusOr<int64_t> StreamCode(Storage& storage) {
   DeviceBackend* backend = Registry::Global().Find(storage.device().type);
   absl::StatusOr<Stream> stream = JoinStreams(backend, storage);
   if (!stream.ok()) return stream.status();
@@ -51,11 +46,14 @@ absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor) {
   out.typestr = *std::move(typestr);
   if (tensor.num_elements() == 0) return out;
   out.data = tensor.raw_data();
-  if (!tensor.storage()->used_on().empty()) {
-    absl::StatusOr<int64_t> code = StreamCode(*tensor.storage());
+  Storage& storage = *tensor.storage();
+  if (const Uses* uses = storage.uses();
+      uses != nullptr && (!uses->streams().empty() || !uses->events().empty())) {
+    absl::StatusOr<int64_t> code = StreamCode(storage);
     if (!code.ok()) return code.status();
     out.stream = *code;
   }
+  if (absl::Status s = storage.Share(std::nullopt); !s.ok()) return s;
   return out;
 }
 

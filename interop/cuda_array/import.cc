@@ -43,7 +43,7 @@ absl::StatusOr<Stream> StreamToWaitFor(Device device, int64_t code) {
   if (backend == nullptr) return Stream::Borrow(device, NativeStream{static_cast<uintptr_t>(code)});
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, ToDLPackStream(code));
   if (!request.ok()) return request.status();
-  Stream ours = Stream::Default(device);
+  Stream ours = CurrentStream(device);
   const Stream& theirs = request->stream.value_or(ours);
   if (theirs == ours) return ours;
   absl::StatusOr<Event> event = backend->Record(theirs);
@@ -76,7 +76,7 @@ absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release
   }
   Tensor result = AdoptBuffer(std::move(memory), *device, release);
   std::move(let_go).Cancel();
-  if (stream) result.storage()->RecordUse(*stream);
+  if (stream) result.storage()->RecordUse(*stream, UseKind::kOrder);
   *tensor = std::move(result);
   return absl::OkStatus();
 }

@@ -1,26 +1,12 @@
 #include "dovetail/interop/dlpack/export.h"
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/type_table.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
-
-// The consumer's stream waits for every stream that was given work on the tensor.
-absl::Status OrderBefore(const Tensor& tensor, const Stream& consumer) {
-  absl::StatusOr<DeviceBackend*> backend = BackendFor(tensor.device());
-  if (!backend.ok()) return backend.status();
-  for (const Stream& ours : tensor.storage()->used_on()) {
-    if (ours == consumer) continue;
-    absl::StatusOr<Event> event = (*backend)->Record(ours);
-    if (!event.ok()) return event.status();
-    if (absl::Status s = (*backend)->Wait(consumer, *event); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
 
 // Elements that would share bytes have one each. Of other types the packing says nothing.
 bool IsPadded(const Tensor& tensor) {
@@ -29,7 +15,7 @@ bool IsPadded(const Tensor& tensor) {
 
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
-  return options.stream ? OrderBefore(tensor, *options.stream) : absl::OkStatus();
+  return tensor.storage()->Share(options.stream);
 }
 
 template <typename Managed>

@@ -23,7 +23,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 
 struct ExportOptions {
   // The consumer's stream on the tensor's device: the work on the tensor so far is ordered before
-  // what the consumer gives that stream later. None: no ordering is made. Not used after the call.
+  // what the consumer gives that stream later, and the memory is not reused before the consumer's
+  // work is done. None: no ordering is made. Not used after the call.
   std::optional<Stream> stream;
   // The tensor was copied for this consumer, who may write to it as its only owner (IS_COPIED).
   bool is_copied = false;

@@ -173,8 +173,8 @@ TEST_F(ExportTest, TheConsumersStreamWaitsForEveryStreamButItself) {
   FakeLog log;
   ScopedBackendOverride fake(
       std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
-  const Stream a = Stream::Borrow(Device::Cuda(0), NativeStream{11});
-  const Stream b = Stream::Borrow(Device::Cuda(0), NativeStream{12});
+  const Stream a = FakeStream(Device::Cuda(0), 11);
+  const Stream b = FakeStream(Device::Cuda(0), 12);
   const Tensor t = Make(Device::Cuda(0));
   t.storage()->RecordUse(a);
   t.storage()->RecordUse(b);

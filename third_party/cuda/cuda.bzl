@@ -1,7 +1,8 @@
 """CUDA's headers and compiler, as @dovetail_cuda: $CUDA_HOME, /usr/local/cuda, or NVIDIA's packages of the package index.
 
 Only headers are compiled against and kernels compiled with it: the driver library is opened at run time, so that one
-build runs with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels.
+build runs with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels. Where there are headers
+but no nvcc, or with --repo_env=DOVETAIL_NVCC=none, NVCC in defs.bzl is None and the build has no kernels for NVIDIA.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
@@ -31,9 +32,12 @@ def _cuda_impl(rctx):
     if not home:
         rctx.report_progress("installing NVIDIA's compiler packages")
         home = _install_packages(rctx)
+    nvcc = home + "/bin/nvcc"
+    if rctx.os.environ.get("DOVETAIL_NVCC") == "none" or not rctx.path(nvcc).exists:
+        nvcc = None
     rctx.symlink(home + "/include", "include")
-    rctx.file("compiler.txt", run(rctx, [home + "/bin/nvcc", "--version"], home + "/bin/nvcc"))
-    rctx.file("defs.bzl", '"""Where CUDA is."""\n\nCUDA_HOME = %s\n' % repr(home))
+    rctx.file("compiler.txt", run(rctx, [nvcc, "--version"], nvcc) if nvcc else "none\n")
+    rctx.file("defs.bzl", '"""CUDA\'s compiler, or None."""\n\nNVCC = %s\n' % repr(nvcc))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)
 
@@ -51,5 +55,5 @@ def _install_packages(rctx):
 cuda = repository_rule(
     implementation = _cuda_impl,
     attrs = {"lock": attr.label(default = Label("//third_party/cuda:requirements.lock"))},
-    environ = PYTHON_ENVIRON + ["CUDA_HOME", "PATH"],
+    environ = PYTHON_ENVIRON + ["CUDA_HOME", "DOVETAIL_NVCC", "PATH"],
 )

@@ -1,26 +1,41 @@
 """cuda_fatbin: compiles one CUDA source and embeds the code in the program as data.
 
-    cuda_fatbin(name = "kernels_fatbin", src = "kernels.cu", symbol = "kKernelsFatbin")
+    cuda_fatbin(name = "kernels_fatbin", src = "//devices/gpu/kernels:kernels.cu", symbol = "kKernelsFatbin")
 
-makes kernels_fatbin.inc, which defines `static const unsigned char kKernelsFatbin[]`.
+makes kernels_fatbin.inc, which defines kKernelsFatbin and kKernelsFatbinBytes (bazel/device_code.bzl), and the file
+itself. Without a compiler there is nothing in it, and kKernelsFatbinBytes is 0.
 """
 
-load("@dovetail_cuda//:defs.bzl", "CUDA_HOME")
+load("@dovetail_cuda//:defs.bzl", "NVCC")
+load("//bazel:device_code.bzl", "embed_command", "include_root_commands")
 
-# One binary for each of these, and the newest as PTX for what comes later.
-_ARCHITECTURES = ["75", "80", "90", "100"]
+# One binary for each of these (8.0 is for 8.6 and 8.9 too), and PTX of one for what comes later.
+_BINARY = ["75", "80", "90", "100", "120"]
+_PTX = "90"
 
 def cuda_fatbin(name, src, symbol, deps = [], **kwargs):
-    """Compiles `src` (which may include the headers in `deps`) and embeds it under the name `symbol`."""
-    targets = ["-gencode arch=compute_{0},code=sm_{0}".format(a) for a in _ARCHITECTURES]
-    targets.append("-gencode arch=compute_{0},code=compute_{0}".format(_ARCHITECTURES[-1]))
+    """Compiles a source and embeds it.
+
+    Args:
+      name: of the rule; <name>.inc is what programs include.
+      src: label of the source, as //package:file.
+      symbol: C++ name of the data.
+      deps: labels of the headers, included as dovetail/<package>/<header>.
+      **kwargs: of the genrule.
+    """
+    if not NVCC:
+        native.genrule(name = name, outs = [name + ".inc"], cmd = embed_command(None, "$@", symbol), **kwargs)
+        return
+    targets = ["-gencode arch=compute_{0},code=sm_{0}".format(a) for a in _BINARY]
+    targets.append("-gencode arch=compute_{0},code=compute_{0}".format(_PTX))
+    fatbin = "$(location %s.fatbin)" % name
     native.genrule(
         name = name,
         srcs = [src, "@dovetail_cuda//:compiler.txt"] + deps,
         outs = [name + ".fatbin", name + ".inc"],
-        cmd = " && ".join([
-            "{home}/bin/nvcc -fatbin -O3 -std=c++17 -I. {targets} $(location {src}) -o $(location {name}.fatbin)",
-            "{home}/bin/bin2c --const --static --name {symbol} --padd 0 $(location {name}.fatbin) >$(location {name}.inc)",
-        ]).format(home = CUDA_HOME, targets = " ".join(targets), src = src, name = name, symbol = symbol),
+        cmd = " && ".join(include_root_commands(src) + [
+            "%s -fatbin -Xfatbin -compress-all -O3 -std=c++20 -I$$include %s $$source -o %s" % (NVCC, " ".join(targets), fatbin),
+            embed_command(fatbin, "$(location %s.inc)" % name, symbol),
+        ]),
         **kwargs
     )

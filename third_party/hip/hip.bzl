@@ -1,7 +1,8 @@
 """HIP's headers and compiler, as @dovetail_hip: $ROCM_PATH, /opt/rocm, the system's, or the headers of Debian's package.
 
-The runtime library is opened at run time, so that one build runs with and without it. Where there is no hipcc,
-HIPCC in defs.bzl is None and kernels for AMD are left out of the build (third_party/hip/defs.bzl).
+The runtime library is opened at run time, so that one build runs with and without it. Kernels for AMD are compiled
+with --config=rocm alone (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: $ROCM_PATH's, or the one on PATH. Else HIPCC in
+defs.bzl is None and they are left out of the build (third_party/hip/defs.bzl).
 """
 
 load("//third_party/debian:source.bzl", "fetch_debian")
@@ -40,22 +41,51 @@ def _find_headers(rctx):
     rctx.delete("debian")
     return str(rctx.path("package/usr/include/hip"))
 
+# Chips that kernels are compiled for, as far as the compiler knows them (Debian 12's knows five).
+_ARCHITECTURES = [
+    "gfx906",
+    "gfx908",
+    "gfx90a",
+    "gfx940",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1101",
+    "gfx1200",
+    "gfx1201",
+]
+
 def _find_compiler(rctx):
+    if rctx.os.environ.get("DOVETAIL_ROCM") != "1":
+        return None
     rocm = rctx.path(rctx.os.environ.get("ROCM_PATH", "/opt/rocm") + "/bin/hipcc")
-    return str(rocm) if rocm.exists else (str(rctx.which("hipcc")) if rctx.which("hipcc") else None)
+    hipcc = rocm if rocm.exists else rctx.which("hipcc")
+    if not hipcc:
+        fail("--config=rocm needs hipcc: ./bazelw installs Debian's, and ROCM_PATH=/where/rocm/is names another")
+    return str(hipcc)
+
+# Those that the compiler compiles an empty kernel for.
+def _find_architectures(rctx, hipcc):
+    rctx.file("empty.hip", "#include <hip/hip_runtime.h>\n__global__ void empty() {}\n")
+    genco = ["env", "HIP_PLATFORM=amd", hipcc, "--genco", "-o", "empty.o", "empty.hip"]
+    return [a for a in _ARCHITECTURES if rctx.execute(genco + ["--offload-arch=" + a]).return_code == 0]
 
 def _hip_impl(rctx):
     hipcc = _find_compiler(rctx)
     version = "none\n"
+    architectures = []
     if hipcc:
         version = run(rctx, ["env", "HIP_PLATFORM=amd", hipcc, "--version"], hipcc)
+        architectures = _find_architectures(rctx, hipcc)
     rctx.symlink(_find_headers(rctx), "include/hip")
     rctx.file("compiler.txt", version)
-    rctx.file("defs.bzl", '"""HIP\'s compiler, or None."""\n\nHIPCC = %s\n' % repr(hipcc))
+    defs = '"""HIP\'s compiler, or None."""\n\nHIPCC = %r\n\nARCHITECTURES = %r\n'
+    rctx.file("defs.bzl", defs % (hipcc, architectures))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)
 
 hip = repository_rule(
     implementation = _hip_impl,
-    environ = ["PATH", "ROCM_PATH"],
+    environ = ["DOVETAIL_ROCM", "PATH", "ROCM_PATH"],
 )

@@ -1,0 +1,125 @@
+#include "dovetail/core/copy_through_host.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/core/device_backend.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+// Large enough that starting a copy costs nothing beside it, small enough for two to overlap soon.
+constexpr size_t kChunkBytes = size_t{4} << 20;
+
+struct Side {
+  DeviceBackend* backend;
+  Stream stream;
+};
+
+absl::StatusOr<Side> SideOf(Device device, const std::optional<Stream>& stream) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
+  if (!backend.ok()) return backend.status();
+  if (stream && stream->device() == StreamDevice(device)) return Side{*backend, *stream};
+  return Side{*backend, CurrentStream(device)};
+}
+
+absl::StatusOr<StorageRef> HostBlock(Device device, size_t nbytes) {
+  absl::StatusOr<StorageRef> pinned =
+      Storage::Allocate(nbytes, StreamDevice(device), MemoryKind::kPinnedHost);
+  return pinned.ok() ? pinned : Storage::Allocate(nbytes, Device::Cpu());
+}
+
+// `nbytes` bytes at `data` as a one-dimensional view. `dims` are two numbers that outlive it.
+TensorView Bytes(void* data, Device device, int64_t nbytes, int64_t (&dims)[2]) {
+  dims[0] = nbytes;
+  dims[1] = 1;
+  TensorView view;
+  view.data = data;
+  view.device = device;
+  view.dtype = kUInt8;
+  view.shape = absl::MakeSpan(&dims[0], 1);
+  view.strides = absl::MakeSpan(&dims[1], 1);
+  return view;
+}
+
+absl::Status CopyBytes(const Side& side, const TensorView& dst, const TensorView& src) {
+  return side.backend->Copy(dst, src, side.stream);
+}
+
+// Two dense tensors of as many bytes.
+absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, const Side& from) {
+  const size_t nbytes = static_cast<size_t>(src.nbytes());
+  StorageRef blocks[2];
+  for (StorageRef& block : blocks) {
+    absl::StatusOr<StorageRef> made = HostBlock(src.device(), std::min(nbytes, kChunkBytes));
+    if (!made.ok()) return made.status();
+    block = *std::move(made);
+    if (nbytes <= kChunkBytes) break;
+  }
+  std::optional<Event> emptied[2];
+  int64_t a[2], b[2];
+  for (size_t done = 0, i = 0; done < nbytes; done += kChunkBytes, i ^= 1) {
+    const auto size = static_cast<int64_t>(std::min(kChunkBytes, nbytes - done));
+    if (emptied[i]) {
+      if (absl::Status s = to.backend->HostWait(*emptied[i]); !s.ok()) return s;
+    }
+    const Storage& block = *blocks[i];
+    char* const source = static_cast<char*>(src.raw_data()) + done;
+    char* const target = static_cast<char*>(dst.raw_data()) + done;
+    if (absl::Status s = CopyBytes(from, Bytes(block.data(), block.device(), size, a),
+                                   Bytes(source, src.device(), size, b));
+        !s.ok()) {
+      return s;
+    }
+    absl::StatusOr<Event> filled = from.backend->Record(from.stream);
+    if (!filled.ok()) return filled.status();
+    if (absl::Status s = from.backend->HostWait(*filled); !s.ok()) return s;
+    // To the other vendor the block is memory like any other.
+    if (absl::Status s = CopyBytes(to, Bytes(target, dst.device(), size, a),
+                                   Bytes(block.data(), Device::Cpu(), size, b));
+        !s.ok()) {
+      return s;
+    }
+    absl::StatusOr<Event> event = to.backend->Record(to.stream);
+    if (!event.ok()) return event.status();
+    emptied[i] = *std::move(event);
+  }
+  return to.backend->Synchronize(to.stream);  // the blocks are let go
+}
+
+}  // namespace
+
+bool NeedsTheHost(Device dst, Device src) {
+  if (dst.type == DeviceType::kCpu || src.type == DeviceType::kCpu) return false;
+  const Registry& registry = Registry::Global();
+  return registry.Find(dst.type) != registry.Find(src.type);
+}
+
+absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
+                             const std::optional<Stream>& stream) {
+  absl::StatusOr<Side> to = SideOf(dst.device(), stream);
+  if (!to.ok()) return to.status();
+  absl::StatusOr<Side> from = SideOf(src.device(), stream);
+  if (!from.ok()) return from.status();
+  absl::StatusOr<Tensor> packed = Contiguous(src, from->stream);
+  if (!packed.ok()) return packed.status();
+  // What is not dense, or has another packing, is put in place by its own device.
+  if (!dst.is_contiguous() || dst.nbytes() != packed->nbytes()) {
+    absl::StatusOr<Tensor> dense = Tensor::Empty(dst.shape(), dst.dtype(), dst.device());
+    if (!dense.ok()) return dense.status();
+    if (absl::Status s = CopyThroughHost(*dense, *packed, stream); !s.ok()) return s;
+    if (absl::Status s = Copy(dst, *dense, to->stream); !s.ok()) return s;
+    return to->backend->Synchronize(to->stream);
+  }
+  if (absl::Status s = dst.storage()->OrderBefore(to->stream); !s.ok()) return s;
+  if (absl::Status s = packed->storage()->OrderBefore(from->stream); !s.ok()) return s;
+  absl::Status status = CopyDense(dst, *packed, *to, *from);
+  dst.storage()->RecordUse(to->stream);
+  packed->storage()->RecordUse(from->stream);
+  return status;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,65 @@
+#include "dovetail/core/uses.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+void Uses::AddStream(const Stream& stream, UseKind kind) noexcept {
+  absl::MutexLock lock(&mutex_);
+  for (Use& use : streams_) {
+    if (use.stream == stream) {
+      if (kind == UseKind::kWork) use.kind = kind;
+      return;
+    }
+  }
+  try {
+    streams_.push_back({stream, kind});
+  } catch (const std::bad_alloc&) {
+    unknown_ = true;
+  }
+}
+
+void Uses::AddEvent(Event event) noexcept {
+  absl::MutexLock lock(&mutex_);
+  try {
+    events_.push_back(std::move(event));
+  } catch (const std::bad_alloc&) {
+    unknown_ = true;
+  }
+}
+
+void Uses::AddUnknown() noexcept {
+  absl::MutexLock lock(&mutex_);
+  unknown_ = true;
+}
+
+Uses::UseList Uses::streams() const {
+  absl::MutexLock lock(&mutex_);
+  return streams_;
+}
+
+Uses::EventList Uses::events() const {
+  absl::MutexLock lock(&mutex_);
+  return events_;
+}
+
+bool Uses::has_unknown() const {
+  absl::MutexLock lock(&mutex_);
+  return unknown_;
+}
+
+bool Uses::has_work() const {
+  absl::MutexLock lock(&mutex_);
+  return unknown_ || !events_.empty() ||
+         std::any_of(streams_.begin(), streams_.end(),
+                     [](const Use& use) { return use.kind == UseKind::kWork; });
+}
+
+void Uses::DropEvents(absl::FunctionRef<bool(const Event&)> has_happened) {
+  absl::MutexLock lock(&mutex_);
+  events_.erase(std::remove_if(events_.begin(), events_.end(), has_happened), events_.end());
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

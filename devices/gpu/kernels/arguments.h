@@ -1,0 +1,72 @@
+// The arguments of the kernels: what a launch passes by value, filled by launches.cc and read by
+// the kernels and the emulator.
+//
+// Addresses and steps are in bytes. An index space counts units of one load or store each (1 to 16
+// bytes); the innermost dimension is the last. A launch has fewer than 2^31 units, so that all
+// divisions take 32 bits, and so no more than 30 dimensions of two or more.
+
+#ifndef DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_
+#define DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_
+
+#include <cstdint>
+
+#include "dovetail/core/config.h"
+#include "dovetail/devices/gpu/kernels/fast_divisor.h"
+#include "dovetail/devices/gpu/kernels/host_device.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+
+// The largest index space of a launch, in units, and with it the most dimensions.
+inline constexpr int64_t kMaxLaunchUnits = (int64_t{1} << 31) - 1;
+inline constexpr int kMaxLaunchRank = 30;
+
+// Threads of a block, in all kernels.
+inline constexpr int kBlockThreads = 256;
+
+// Where each operand's unit is, for every index below a total.
+template <int kOperands>
+struct IndexSpace {
+  uint32_t rank = 0;
+  FastDivisor count[kMaxLaunchRank];
+  int64_t step[kOperands][kMaxLaunchRank] = {};
+
+  // The offset of unit `index`, for each operand.
+  DOVETAIL_HOST_DEVICE void Locate(uint32_t index, int64_t (&offset)[kOperands]) const {
+    for (int k = 0; k < kOperands; ++k) offset[k] = 0;
+    DOVETAIL_NO_UNROLL
+    for (int i = static_cast<int>(rank) - 1; i >= 0; --i) {
+      const uint32_t quotient = i > 0 ? count[i].Quotient(index) : 0;
+      const uint32_t digit = index - quotient * count[i].divisor;
+      for (int k = 0; k < kOperands; ++k) offset[k] += step[k][i] * digit;
+      index = quotient;
+    }
+  }
+};
+
+struct CopyArguments {
+  unsigned char* dst = nullptr;
+  const unsigned char* src = nullptr;
+  uint32_t units = 0;   // of a linear copy
+  IndexSpace<2> space;  // {dst, src}; of a tiled copy the dimensions that are not tiled
+  // Of a tiled copy: the dimension along which dst is dense, and that along which src is.
+  struct Tiled {
+    uint32_t count = 1;
+    FastDivisor tiles;  // how many tiles are laid along it
+    int64_t dst_step = 0;
+    int64_t src_step = 0;
+  };
+  Tiled along_dst;
+  Tiled along_src;
+};
+
+struct FillArguments {
+  unsigned char* dst = nullptr;
+  uint32_t units = 0;
+  uint32_t period_mask = 0;  // unit i holds the bytes of unit (i & period_mask) of the pattern
+  alignas(16) unsigned char pattern[16] = {};
+  IndexSpace<1> space;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+
+#endif  // DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_

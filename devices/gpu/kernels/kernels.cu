@@ -1,0 +1,41 @@
+// The device code: one kernel for each line of kernel_list.inc. Compiled by nvcc and, as HIP, by
+// hipcc.
+
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h>
+#define DOVETAIL_GRID_CONSTANT
+#else
+// Lets an argument be indexed where it lies, with no copy on the stack.
+#define DOVETAIL_GRID_CONSTANT __grid_constant__
+#endif
+
+#include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/tile.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace {
+
+template <typename Kernel>
+__device__ __forceinline__ void RunPhases(const typename Kernel::Arguments& arguments) {
+  if constexpr (Kernel::kPhases == 1) {
+    Kernel::template Run<0>(arguments, blockIdx.x, threadIdx.x, nullptr);
+  } else {
+    static_assert(Kernel::kPhases == 2);
+    alignas(16) __shared__ unsigned char shared[Kernel::kSharedBytes];
+    Kernel::template Run<0>(arguments, blockIdx.x, threadIdx.x, shared);
+    __syncthreads();
+    Kernel::template Run<1>(arguments, blockIdx.x, threadIdx.x, shared);
+  }
+}
+
+}  // namespace
+
+#define DOVETAIL_GPU_KERNEL(name, ...)                                               \
+  extern "C" __global__ void __launch_bounds__(kBlockThreads)                        \
+      name(const DOVETAIL_GRID_CONSTANT typename __VA_ARGS__::Arguments arguments) { \
+    RunPhases<__VA_ARGS__>(arguments);                                               \
+  }
+#include "dovetail/devices/gpu/kernels/kernel_list.inc"
+#undef DOVETAIL_GPU_KERNEL
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu

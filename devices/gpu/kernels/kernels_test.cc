@@ -1,0 +1,259 @@
+// Random copies and fills, planned and run as the device would, against the plainest loops. Both
+// sides lie in memory with an edge that no launch may touch.
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dovetail/core/dtype.h"
+#include "dovetail/devices/gpu/kernels/host_run.h"
+#include "dovetail/devices/gpu/kernels/kernel_table.h"
+#include "dovetail/devices/gpu/kernels/launches.h"
+#include "dovetail/devices/gpu/kernels/merge.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::gpu {
+namespace {
+
+using Dims = std::vector<int64_t>;
+using Bytes = std::vector<unsigned char>;
+using Random = std::mt19937;
+
+void* Same(const void* p) { return const_cast<void*>(p); }
+
+int64_t Count(const Dims& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+// One side of a copy: strides in elements, and memory with room around what they reach.
+struct Side {
+  static constexpr int64_t kEdge = 64;
+  Dims strides;
+  int64_t origin = kEdge;  // of element 0
+  Bytes bytes;
+
+  // Dense in a random order of dimensions, with gaps and negative steps now and then, and steps of
+  // 0 where `repeats`.
+  Side(const Dims& shape, int64_t item, bool repeats, int64_t misaligned, Random& random)
+      : strides(shape.size()) {
+    Dims order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (random() % 4 != 0) std::shuffle(order.begin(), order.end(), random);
+    int64_t step = 1, highest = 0;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      if (random() % 8 == 0) step += random() % 9;
+      strides[*it] = repeats && random() % 8 == 0 ? 0 : random() % 8 == 0 ? -step : step;
+      const int64_t reach = (std::max<int64_t>(shape[*it], 1) - 1) * strides[*it] * item;
+      if (reach < 0) origin -= reach;
+      highest += std::abs(reach);
+      step *= std::max<int64_t>(shape[*it], 1);
+    }
+    origin += misaligned;
+    bytes.resize(2 * kEdge + misaligned + highest + item + 16);
+    for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+  }
+
+  // The vector's memory may start anywhere; element 0 is to be as aligned as the case wants it.
+  unsigned char* Aligned(Bytes& memory) const {
+    const auto start = reinterpret_cast<uintptr_t>(memory.data());
+    return memory.data() + (16 - start % 16) % 16;
+  }
+  TensorView View(Bytes& memory, DType dtype, const Dims& shape) const {
+    return {.data = Aligned(memory) + origin,
+            .device = Device::Cuda(0),
+            .dtype = dtype,
+            .shape = shape,
+            .strides = strides};
+  }
+};
+
+// Calls at(offset in elements of each side) for every index of `shape`.
+template <typename At>
+void ForEachIndex(const Dims& shape, const Dims& a, const Dims& b, At at) {
+  const int64_t count = Count(shape);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, x = 0, y = 0;
+    for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
+      x += rest % shape[d] * a[d];
+      y += rest % shape[d] * b[d];
+      rest /= shape[d];
+    }
+    at(x, y);
+  }
+}
+
+// Runs a copy both ways and compares every byte, edges included.
+void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src, int64_t max_units,
+               std::map<std::string, int>* used = nullptr) {
+  const int64_t item = dtype.itemsize();
+  Bytes expected = dst.bytes, actual = dst.bytes, from = src.bytes;
+  unsigned char* to = dst.Aligned(expected) + dst.origin;
+  const unsigned char* source = src.Aligned(from) + src.origin;
+  std::memcpy(dst.Aligned(expected), dst.bytes.data(), dst.bytes.size() - 16);
+  std::memcpy(dst.Aligned(actual), dst.bytes.data(), dst.bytes.size() - 16);
+  ForEachIndex(shape, dst.strides, src.strides,
+               [&](int64_t d, int64_t s) { std::memcpy(to + d * item, source + s * item, item); });
+
+  MergedCopy merged;
+  absl::Status status =
+      MergeCopy(dst.View(actual, dtype, shape), src.View(from, dtype, shape), &merged);
+  ASSERT_TRUE(status.ok()) << status;
+  int launches = 0;
+  status = ForEachCopyLaunch(
+      merged,
+      [&](const CopyLaunch& launch) {
+        CopyLaunch copy = launch;
+        void* arguments[] = {&copy.arguments};
+        if (used != nullptr) ++(*used)[KernelName(launch.kernel)];
+        ++launches;
+        return RunKernelOnHost(KernelName(launch.kernel), launch.blocks, arguments, Same)
+                   ? absl::OkStatus()
+                   : absl::InternalError("no such kernel");
+      },
+      max_units);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(launches == 0, Count(shape) == 0);
+  ASSERT_EQ(std::memcmp(dst.Aligned(actual), dst.Aligned(expected), dst.bytes.size() - 16), 0);
+
+  // The same by rectangles.
+  std::memcpy(dst.Aligned(actual), dst.bytes.data(), dst.bytes.size() - 16);
+  status = ForEachPitchedCopy(merged, [&](const PitchedCopy& p) {
+    EXPECT_GE(p.dst_pitch, p.width);
+    EXPECT_GE(p.src_pitch, p.width);
+    for (int64_t row = 0; row < p.height; ++row) {
+      std::memcpy(p.dst + row * p.dst_pitch, p.src + row * p.src_pitch, p.width);
+    }
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(std::memcmp(dst.Aligned(actual), dst.Aligned(expected), dst.bytes.size() - 16), 0);
+}
+
+constexpr DType kTypes[] = {kUInt8,
+                            kFloat16,
+                            kFloat32,
+                            kFloat64,
+                            kComplex128,
+                            {TypeKind::kUInt, 8, 3},
+                            {TypeKind::kFloat, 32, 3},
+                            {TypeKind::kFloat, 64, 4}};
+
+Dims RandomShape(Random& random) {
+  Dims shape(random() % 7);
+  for (int64_t& size : shape) size = random() % 12 == 0 ? random() % 2 : 1 + random() % 6;
+  if (!shape.empty() && random() % 2 == 0) shape[random() % shape.size()] = 1 + random() % 40;
+  return shape;
+}
+
+TEST(CopyKernels, AnyLayoutOfAnyElementSizeArrivesAndNothingElseIsTouched) {
+  Random random(7);
+  std::map<std::string, int> used;
+  for (int i = 0; i < 3000 && !testing::Test::HasFatalFailure(); ++i) {
+    const Dims shape = RandomShape(random);
+    const DType dtype = kTypes[random() % std::size(kTypes)];
+    // Aligned as the frameworks' memory is, to the element's size or a part of it, or to nothing.
+    const int64_t misaligned[] = {0, 0, 1, 2, 4, 8};
+    const Side dst(shape, dtype.itemsize(), false, misaligned[random() % 6], random);
+    const Side src(shape, dtype.itemsize(), true, misaligned[random() % 6], random);
+    const int64_t max_units = random() % 4 == 0 ? 1 + random() % 100 : kMaxLaunchUnits;
+    SCOPED_TRACE(testing::Message() << "case " << i);
+    CheckCopy(shape, dtype, dst, src, max_units, &used);
+  }
+  for (const char* name : {"dovetail_copy_1", "dovetail_copy_2", "dovetail_copy_4",
+                           "dovetail_copy_8", "dovetail_copy_16"}) {
+    EXPECT_GT(used[name], 0) << name;
+  }
+}
+
+// Dimensions turned around, of sizes around those of a tile.
+TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
+  Random random(8);
+  std::map<std::string, int> used;
+  const int64_t sizes[] = {8, 9, 31, 32, 33, 63, 64, 65, 100, 128, 129, 132, 260};
+  for (int i = 0; i < 250 && !testing::Test::HasFatalFailure(); ++i) {
+    const DType dtype = kTypes[random() % 5];
+    Dims shape = {sizes[random() % std::size(sizes)], sizes[random() % std::size(sizes)]};
+    const int batch = random() % 3;
+    for (int k = 0; k < batch; ++k) shape.insert(shape.begin() + k, 1 + random() % 3);
+    Side dst(shape, dtype.itemsize(), false, 0, random);
+    Side src(shape, dtype.itemsize(), false, random() % 4 == 0 ? 1 : 0, random);
+    // Dense on both sides, the last two dimensions the other way round in src.
+    int64_t step = 1;
+    for (size_t d = shape.size(); d-- > 0; step *= shape[d]) dst.strides[d] = src.strides[d] = step;
+    std::swap(src.strides[shape.size() - 2], src.strides[shape.size() - 1]);
+    src.strides[shape.size() - 2] = 1;
+    src.strides[shape.size() - 1] = shape[shape.size() - 2];
+    dst.origin = src.origin = Side::kEdge;
+    if (random() % 4 == 0) src.origin += dtype.itemsize();
+    dst.bytes.resize(Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
+    src.bytes.resize(Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
+    for (unsigned char& byte : src.bytes) byte = static_cast<unsigned char>(random());
+    SCOPED_TRACE(testing::Message() << "case " << i);
+    CheckCopy(shape, dtype, dst, src, kMaxLaunchUnits, &used);
+  }
+  for (const char* name : kKernelNames) {
+    if (std::string(name).find("tiled") == std::string::npos) continue;
+    EXPECT_GT(used[name], 0) << name;
+  }
+}
+
+TEST(CopyKernels, AsManyDimensionsAsThereCanBe) {
+  // Twenty dimensions of two, turned around: none can be merged.
+  const Dims shape(20, 2);
+  Random random(9);
+  Side dst({Count(shape)}, 1, false, 0, random), src({Count(shape)}, 1, false, 0, random);
+  dst.origin = src.origin = Side::kEdge;
+  dst.strides.resize(20);
+  src.strides.resize(20);
+  for (int i = 0; i < 20; ++i) {
+    dst.strides[i] = int64_t{1} << (19 - i);
+    src.strides[i] = int64_t{1} << i;
+  }
+  dst.bytes.resize(Count(shape) + 3 * Side::kEdge);
+  src.bytes.resize(Count(shape) + 3 * Side::kEdge);
+  CheckCopy(shape, kUInt8, dst, src, kMaxLaunchUnits);
+}
+
+TEST(FillKernels, AnyLayoutOfAnyElementSizeIsFilledAndNothingElseIsTouched) {
+  Random random(10);
+  std::set<std::string> used;
+  for (int i = 0; i < 2000; ++i) {
+    const Dims shape = RandomShape(random);
+    const DType dtype = kTypes[random() % 5];
+    const int64_t item = dtype.itemsize();
+    const Side dst(shape, item, false, random() % 3 == 0 ? random() % 16 : 0, random);
+    Bytes expected = dst.bytes, actual = dst.bytes;
+    std::memcpy(dst.Aligned(expected), dst.bytes.data(), dst.bytes.size() - 16);
+    std::memcpy(dst.Aligned(actual), dst.bytes.data(), dst.bytes.size() - 16);
+    unsigned char element[16];
+    for (unsigned char& byte : element) byte = static_cast<unsigned char>(random());
+    ForEachIndex(shape, dst.strides, dst.strides, [&](int64_t d, int64_t) {
+      std::memcpy(dst.Aligned(expected) + dst.origin + d * item, element, item);
+    });
+    MergedCopy merged;
+    absl::Status status = MergeFill(dst.View(actual, dtype, shape), &merged);
+    ASSERT_TRUE(status.ok()) << status;
+    status = ForEachFillLaunch(
+        merged, element, item,
+        [&](const FillLaunch& launch) {
+          FillLaunch copy = launch;
+          void* arguments[] = {&copy.arguments};
+          used.insert(KernelName(launch.kernel));
+          EXPECT_TRUE(RunKernelOnHost(KernelName(launch.kernel), launch.blocks, arguments, Same));
+          return absl::OkStatus();
+        },
+        random() % 4 == 0 ? 1 + random() % 100 : kMaxLaunchUnits);
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(std::memcmp(dst.Aligned(actual), dst.Aligned(expected), dst.bytes.size() - 16), 0)
+        << "case " << i;
+  }
+  EXPECT_EQ(used.size(), 5u);
+}
+
+}  // namespace
+}  // namespace dovetail::gpu
