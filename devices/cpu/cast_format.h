@@ -23,6 +23,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 inline constexpr FloatFormat kFloat32Format = *FloatFormatOf(kFloat32);
 inline constexpr FloatFormat kFloat16Format = *FloatFormatOf(kFloat16);
 inline constexpr FloatFormat kBFloat16Format = *FloatFormatOf(kBFloat16);
+inline constexpr FloatFormat kFloat8E4M3FnFormat = *FloatFormatOf(kFloat8E4M3Fn);
+inline constexpr FloatFormat kFloat8E5M2Format = *FloatFormatOf(kFloat8E5M2);
 
 // Holds one code of a format.
 template <FloatFormat f>
@@ -36,37 +38,36 @@ struct EncodeOp {
   static Out Do(float x) {
     const auto code = std::bit_cast<uint32_t>(x);
     const uint32_t size = code & ~kSign;
-    uint32_t magnitude = Normal(size);
-    if constexpr (f.has_subnormals() && f.bias != kFloat32Format.bias) {
-      const uint32_t subnormal = Subnormal(size);
-      magnitude = size < kLeastNormal ? subnormal : magnitude;
-    }
-    return Finish(code, size, magnitude);
+    return Finish(code, size, Magnitude(size));
   }
+
+  // For those that do the same with vectors of their own.
+  static constexpr uint32_t kInfinity = 0x7f800000u;
+  static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(127 - f.bias + 1) << 23;
+  static constexpr float kShift = 1 << (23 - f.mantissa_bits);
 
  private:
   static constexpr uint32_t kSign = 0x80000000u;
-  static constexpr uint32_t kInfinity = 0x7f800000u;
   static constexpr int kDropped = 23 - f.mantissa_bits;
-  static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(127 - f.bias + 1) << 23;
   static constexpr uint32_t kNan = f.nan(false);
   // What is above the largest number.
   static constexpr uint32_t kTooLarge = f.specials == FloatSpecials::kIeee   ? f.infinity()
                                         : f.specials == FloatSpecials::kNone ? f.max_finite()
                                                                              : kNan;
 
-  // The code, with the exponent of the format and rounded; may come out above the largest.
-  static uint32_t Normal(uint32_t size) {
-    const uint32_t last_bit = size >> kDropped & 1;
-    const uint32_t up = (uint32_t{1} << (kDropped - 1)) - 1 + last_bit;
-    return (size - (static_cast<uint32_t>(127 - f.bias) << 23) + up) >> kDropped;
-  }
-  // Next to a number whose last bit is worth as much as that of the subnormal numbers, addition
-  // rounds as they do.
-  static uint32_t Subnormal(uint32_t size) {
-    constexpr auto kUnit = static_cast<uint32_t>(127 + 24 - f.bias - f.mantissa_bits) << 23;
-    return std::bit_cast<uint32_t>(std::bit_cast<float>(size) + std::bit_cast<float>(kUnit)) -
-           kUnit;
+  // The code without the sign, rounded; may come out above the largest.
+  static uint32_t Magnitude(uint32_t size) {
+    if constexpr (f.bias == kFloat32Format.bias) {  // the exponents are those of float32
+      const uint32_t last_bit = size >> kDropped & 1;
+      return (size + (uint32_t{1} << (kDropped - 1)) - 1 + last_bit) >> kDropped;
+    } else {
+      // A power of two so much larger that adding the number to it rounds the number to its last
+      // bit, or to that of the subnormal numbers. The significand is then the last bits of the sum.
+      const uint32_t exponent = (size > kLeastNormal ? size : kLeastNormal) & kInfinity;
+      const float sum = std::bit_cast<float>(exponent) * kShift + std::bit_cast<float>(size);
+      const uint32_t significand = std::bit_cast<uint32_t>(sum) & (4 * f.mantissa_mask() + 3);
+      return significand + ((exponent - kLeastNormal) >> kDropped);
+    }
   }
   static Out Finish(uint32_t code, uint32_t size, uint32_t magnitude) {
     const uint32_t sign = code >> (32 - f.bits) & static_cast<uint32_t>(f.sign_mask());
@@ -120,6 +121,10 @@ struct DecodeOp {
   }();
 };
 
+// What float8_e4m3fn takes to come from the float16 with the same bits, the exponents of which
+// start 8 lower.
+inline constexpr float kE4M3Scale = 256;
+
 template <>
 struct DecodeOp<kBFloat16Format> {
   using In = uint16_t;
@@ -139,6 +144,16 @@ struct DecodeOp<kFloat16Format> {
     const uint32_t number = std::bit_cast<uint32_t>(std::bit_cast<float>(size) * kScale);
     const uint32_t quiet = size > 0x0f800000 ? 0x7fc00000 : 0x7f800000;
     return std::bit_cast<float>(sign | (size >= 0x0f800000 ? size | quiet : number));
+  }
+};
+
+// The upper half of a float16, NaNs included.
+template <>
+struct DecodeOp<kFloat8E5M2Format> {
+  using In = uint8_t;
+  using Out = float;
+  static float Do(uint8_t code) {
+    return DecodeOp<kFloat16Format>::Do(static_cast<uint16_t>(code << 8));
   }
 };
 

@@ -1,11 +1,12 @@
 #include "dovetail/devices/cpu/cast_path.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 
 #include "dovetail/devices/cpu/cast_complex.h"
 #include "dovetail/devices/cpu/cast_narrow.h"
 #include "dovetail/devices/cpu/cast_native.h"
+#include "dovetail/devices/cpu/cast_stream.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -73,14 +74,37 @@ void CastPath::RunBlock(const char* src, char* dst, size_t n) const {
   }
 }
 
-void CastPath::Run(const void* src, void* dst, size_t n) const {
-  if (count_ == 1) {
-    steps_[0].run(src, dst, n * steps_[0].per_element);
-    return;
+// Asks for what will be read in a while: a processor does not look ahead beyond a page by itself.
+void Prefetch(const char* begin, const char* end) {
+  for (const char* line = begin; line < end; line += 64) __builtin_prefetch(line, 0, 1);
+}
+
+void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
+  constexpr size_t kAhead = 4096;  // bytes
+  constexpr size_t kMost = kBlock;
+  alignas(64) char block[kMost * kMaxItemSize];
+  const char* const end = src + n * src_size_;
+  // The first block ends where a line does, if one of its elements does.
+  size_t count = std::min(n, kMost - reinterpret_cast<uintptr_t>(dst) % 64 / dst_size_);
+  while (n > 0) {
+    const char* const next = src + count * src_size_;
+    Prefetch(std::min(src + kAhead, end), std::min(next + kAhead, end));
+    RunBlock(src, block, count);
+    StreamBytes(dst, block, count * dst_size_);
+    src = next;
+    dst += count * dst_size_;
+    n -= count;
+    count = std::min(n, kMost);
   }
+  StreamDone();
+}
+
+void CastPath::Run(const void* src, void* dst, size_t n) const {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  for (; n > 0;) {
+  if (n * dst_size_ >= StreamFrom()) return RunStreamed(from, to, n);
+  if (count_ == 1) return steps_[0].run(from, to, n * steps_[0].per_element);
+  while (n > 0) {
     const size_t block = std::min(n, kBlock);
     RunBlock(from, to, block);
     from += block * src_size_;

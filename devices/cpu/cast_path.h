@@ -47,6 +47,8 @@ class CastPath {
   // Adds the steps between real types; false where there are none.
   bool AddReal(DType src, DType dst, SimdLevel level);
   void RunBlock(const char* src, char* dst, size_t n) const;
+  // For what is larger than the cache.
+  void RunStreamed(const char* src, char* dst, size_t n) const;
 
   Step steps_[kMaxSteps];
   int count_ = 0;

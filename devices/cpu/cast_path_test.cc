@@ -1,5 +1,6 @@
 #include "dovetail/devices/cpu/cast_path.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -8,11 +9,13 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "dovetail/core/element.h"
 #include "dovetail/core/float_format.h"
+#include "dovetail/devices/cpu/cast_stream.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -187,6 +190,30 @@ TEST_P(CastPathTest, AnyNumberOfElementsIsCastAndNothingElseIsWritten) {
         ASSERT_EQ(part, Bytes(whole.begin(), whole.begin() + n * dst.itemsize()))
             << src << " to " << dst << ", " << n;
       }
+    }
+  }
+}
+
+TEST(LargeCastTest, WhatGoesPastTheCacheIsWrittenWholeWhereverItStarts) {
+  const std::pair<DType, DType> pairs[] = {
+      {kFloat32, kBFloat16}, {kUInt8, kFloat32}, {kInt16, kFloat64}, {kInt8, kComplex128}};
+  for (auto [from, to] : pairs) {
+    const size_t n = StreamFrom() / to.itemsize() + 11;
+    Bytes src(n * from.itemsize());
+    for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<unsigned char>(i * 7 >> 3);
+    const CastPath path = *CastPath::Find(from, to);
+    Bytes expected(n * to.itemsize());
+    for (size_t i = 0; i < n; i += 1000) {
+      path.Run(&src[i * from.itemsize()], &expected[i * to.itemsize()],
+               std::min<size_t>(n - i, 1000));
+    }
+    for (size_t offset : {1, 2, 8, 63, 64}) {
+      Bytes room(offset + expected.size() + 1, 0xa5);
+      path.Run(src.data(), room.data() + offset, n);
+      EXPECT_EQ(room[offset - 1], 0xa5);
+      EXPECT_EQ(room.back(), 0xa5);
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), room.begin() + offset))
+          << from << " to " << to << " at " << offset;
     }
   }
 }

@@ -13,9 +13,31 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
+#if defined(__x86_64__)
 // From `narrow` to float32, and back. nullptr where there is no own step for the type at the level.
 CastStep X86WidenStep(DType narrow, SimdLevel level);
 CastStep X86NarrowStep(DType narrow, SimdLevel level);
+
+// The steps of one level each.
+namespace internal_cast {
+CastStep Avx2WidenStep(DType narrow);
+CastStep Avx2NarrowStep(DType narrow);
+CastStep Avx512WidenStep(DType narrow);
+CastStep Avx512NarrowStep(DType narrow);
+}  // namespace internal_cast
+
+inline CastStep X86WidenStep(DType narrow, SimdLevel level) {
+  if (level == SimdLevel::kAvx512) return internal_cast::Avx512WidenStep(narrow);
+  return level == SimdLevel::kAvx2 ? internal_cast::Avx2WidenStep(narrow) : nullptr;
+}
+inline CastStep X86NarrowStep(DType narrow, SimdLevel level) {
+  if (level == SimdLevel::kAvx512) return internal_cast::Avx512NarrowStep(narrow);
+  return level == SimdLevel::kAvx2 ? internal_cast::Avx2NarrowStep(narrow) : nullptr;
+}
+#else
+inline CastStep X86WidenStep(DType, SimdLevel) { return nullptr; }
+inline CastStep X86NarrowStep(DType, SimdLevel) { return nullptr; }
+#endif
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -1,0 +1,104 @@
+// How fast are casts between float32 and the narrow floats, without gaps, beside a memcpy that
+// moves as many bytes (read and written)? In the second-level cache, and in memory, where a copy
+// past the cache is timed too.
+//
+// Ratios are Dovetail's time to the other's: the goal is at most 1.25, 0.8 of the copy's speed.
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "benchmark/benchmark.h"
+#include "dovetail/dovetail.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace {
+
+using dovetail::DType;
+using dovetail::Tensor;
+
+struct Size {
+  const char* name;
+  int64_t elements;
+};
+constexpr Size kSizes[] = {{"in_cache", 128 * 1024}, {"in_memory", 32 * 1024 * 1024}};
+
+// Small numbers of both signs, some below the least normal one of float8.
+Tensor Numbers(int64_t count, DType dtype) {
+  Tensor floats = *Tensor::Empty({count}, dovetail::kFloat32);
+  float* values = *floats.data<float>();
+  uint32_t state = 1;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 1664525 + 1013904223;
+    values[i] = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-28f;
+  }
+  return *dovetail::CopyAs(floats, {.dtype = dtype});
+}
+
+void Cast(benchmark::State& state, DType from, DType to, int64_t count) {
+  const Tensor src = Numbers(count, from);
+  const Tensor dst = Numbers(count, to);
+  for (auto _ : state) {
+    if (!dovetail::CopyCast(dst, src).ok()) state.SkipWithError("no cast");
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * (src.nbytes() + dst.nbytes()));
+}
+
+void StreamingCopy(char* to, const char* from, size_t nbytes) {
+#if defined(__x86_64__)
+  for (size_t i = 0; i + 16 <= nbytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+  _mm_sfence();
+#else
+  std::memcpy(to, from, nbytes);
+#endif
+}
+
+// Half as many bytes as the cast reads and writes: a copy reads and writes them.
+void CopyBytes(benchmark::State& state, int64_t moved, bool streaming) {
+  const Tensor src = Numbers(moved / 8, dovetail::kFloat32);
+  const Tensor dst = Numbers(moved / 8, dovetail::kFloat32);
+  auto* to = static_cast<char*>(dst.raw_data());
+  auto* from = static_cast<const char*>(src.raw_data());
+  for (auto _ : state) {
+    if (streaming) {
+      StreamingCopy(to, from, src.nbytes());
+    } else {
+      std::memcpy(to, from, src.nbytes());
+    }
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * 2 * src.nbytes());
+}
+
+[[maybe_unused]] const bool registered = [] {
+  dovetail::RegisterDefaultBackends();
+  for (DType narrow :
+       {dovetail::kBFloat16, dovetail::kFloat16, dovetail::kFloat8E4M3Fn, dovetail::kFloat8E5M2}) {
+    for (bool narrowing : {true, false}) {
+      const DType from = narrowing ? dovetail::kFloat32 : narrow;
+      const DType to = narrowing ? narrow : dovetail::kFloat32;
+      for (const Size& size : kSizes) {
+        const std::string step =
+            absl::StrCat(narrowing ? "to_" : "from_", narrow.ToString(), "_", size.name);
+        const int64_t moved = size.elements * (from.itemsize() + to.itemsize());
+        auto add = [&](const char* library, auto function) {
+          benchmark::RegisterBenchmark(absl::StrCat(step, "/", library).c_str(), function);
+        };
+        add("dovetail", [=, n = size.elements](auto& state) { Cast(state, from, to, n); });
+        add("memcpy", [=](auto& state) { CopyBytes(state, moved, false); });
+        add("streaming", [=](auto& state) { CopyBytes(state, moved, true); });
+      }
+    }
+  }
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,179 @@
+#include "dovetail/devices/cpu/cast_format.h"
+#include "dovetail/devices/cpu/cast_x86.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace internal_cast {
+namespace {
+
+DOVETAIL_TARGET_AVX2 inline __m128i Load128(const char* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+
+DOVETAIL_TARGET_AVX2 inline __m256 LoadFloats(const char* p) {
+  return _mm256_loadu_ps(reinterpret_cast<const float*>(p));
+}
+DOVETAIL_TARGET_AVX2 inline void Store256(char* p, __m256i x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x);
+}
+
+DOVETAIL_TARGET_AVX2 void FromHalf(const void* src, void* dst, size_t n) {
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  for (; n >= 8; n -= 8, from += 16, to += 32) {
+    _mm256_storeu_ps(reinterpret_cast<float*>(to), _mm256_cvtph_ps(Load128(from)));
+  }
+  Loop<DecodeOp<kFloat16Format>>(from, to, n);
+}
+
+DOVETAIL_TARGET_AVX2 void ToHalf(const void* src, void* dst, size_t n) {
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  for (; n >= 8; n -= 8, from += 32, to += 16) {
+    const __m256 x = LoadFloats(from);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  Loop<EncodeOp<kFloat16Format>>(from, to, n);
+}
+
+DOVETAIL_TARGET_AVX2 inline bool HasNan(__m256 a, __m256 b) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)) != 0;
+}
+
+// Rounded to the upper halves of the lanes, which become the lower ones.
+DOVETAIL_TARGET_AVX2 inline __m256i RoundToUpper(__m256 x) {
+  const __m256i code = _mm256_castps_si256(x);
+  const __m256i last = _mm256_and_si256(_mm256_srli_epi32(code, 16), _mm256_set1_epi32(1));
+  const __m256i up = _mm256_add_epi32(last, _mm256_set1_epi32(0x7fff));
+  return _mm256_srli_epi32(_mm256_add_epi32(code, up), 16);
+}
+
+DOVETAIL_TARGET_AVX2 void ToBFloat(const void* src, void* dst, size_t n) {
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  for (; n >= 16; n -= 16, from += 64, to += 32) {
+    const __m256 a = LoadFloats(from), b = LoadFloats(from + 32);
+    if (HasNan(a, b)) {
+      Loop<EncodeOp<kBFloat16Format>>(from, to, 16);
+      continue;
+    }
+    const __m256i mixed = _mm256_packus_epi32(RoundToUpper(a), RoundToUpper(b));
+    Store256(to, _mm256_permute4x64_epi64(mixed, 0b11'01'10'00));
+  }
+  Loop<EncodeOp<kBFloat16Format>>(from, to, n);
+}
+
+// What EncodeOp calls the sum: its exponent is larger by that of kShift, its last bits are the
+// rounded significand, with none between them.
+template <FloatFormat f>
+DOVETAIL_TARGET_AVX2 inline __m256i Sum(__m256 x) {
+  using Op = EncodeOp<f>;
+  const __m256i size = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
+  const __m256i floor = _mm256_max_epu32(size, _mm256_set1_epi32(Op::kLeastNormal));
+  const __m256i power = _mm256_and_si256(floor, _mm256_set1_epi32(Op::kInfinity));
+  return _mm256_castps_si256(_mm256_fmadd_ps(_mm256_castsi256_ps(power), _mm256_set1_ps(Op::kShift),
+                                             _mm256_castsi256_ps(size)));
+}
+
+// The lower or the upper halves of the lanes, of `a` in the lower, of `b` in the upper halves.
+DOVETAIL_TARGET_AVX2 inline __m256i Lower(__m256i a, __m256i b) {
+  return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
+}
+DOVETAIL_TARGET_AVX2 inline __m256i Upper(__m256i a, __m256i b) {
+  return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
+}
+
+// The codes of two vectors, in the halves of the lanes as above.
+template <FloatFormat f>
+DOVETAIL_TARGET_AVX2 inline __m256i Codes(__m256 a, __m256 b) {
+  constexpr int kPlace = 23 - f.mantissa_bits;
+  constexpr int kLeast = (EncodeOp<f>::kLeastNormal + (kPlace << 23)) >> kPlace;
+  const __m256i p = Sum<f>(a), q = Sum<f>(b);
+  const __m256i exponent = _mm256_srli_epi16(Upper(p, q), kPlace - 16);
+  const __m256i code = _mm256_add_epi16(Lower(p, q), exponent);
+  const __m256i most = _mm256_set1_epi16(kLeast + f.max_finite() + 1);
+  const __m256i size = _mm256_sub_epi16(_mm256_min_epu16(code, most), _mm256_set1_epi16(kLeast));
+  const __m256i sign = _mm256_srli_epi16(Upper(_mm256_castps_si256(a), _mm256_castps_si256(b)), 8);
+  return _mm256_or_si256(size, _mm256_and_si256(sign, _mm256_set1_epi16(0x80)));
+}
+
+// Bytes that lie as a matrix of 8 rows, each a lane, in the order of its columns.
+DOVETAIL_TARGET_AVX2 inline __m256i ByColumns(__m256i rows) {
+  const __m256i in_half = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(rows, in_half),
+                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+// To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.
+template <FloatFormat f>
+DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  for (; n >= 32; n -= 32, from += 128, to += 32) {
+    const __m256 a = LoadFloats(from), b = LoadFloats(from + 32);
+    const __m256 c = LoadFloats(from + 64), d = LoadFloats(from + 96);
+    if (HasNan(a, b) || HasNan(c, d)) {
+      Loop<EncodeOp<f>>(from, to, 32);
+      continue;
+    }
+    const __m256i even = Codes<f>(a, c);
+    const __m256i odd = Codes<f>(b, d);
+    Store256(to, ByColumns(_mm256_or_si256(even, _mm256_slli_epi32(odd, 8))));
+  }
+  Loop<EncodeOp<f>>(from, to, n);
+}
+
+// A float8 as the float16 whose bits it has; float8_e4m3fn comes out smaller by kE4M3Scale.
+template <FloatFormat f>
+DOVETAIL_TARGET_AVX2 inline __m256i AsHalves(__m128i codes) {
+  if constexpr (f == kFloat8E5M2Format) {
+    return _mm256_slli_epi16(_mm256_cvtepu8_epi16(codes), 8);
+  } else {
+    const __m256i placed = _mm256_slli_epi16(_mm256_cvtepi8_epi16(codes), 7);
+    const __m256i halves = _mm256_and_si256(placed, _mm256_set1_epi16(static_cast<short>(0xbfff)));
+    // All ones is the NaN: one more carries into the bit that makes it one.
+    const __m256i carry = _mm256_and_si256(_mm256_add_epi16(halves, _mm256_set1_epi16(0x80)),
+                                           _mm256_set1_epi16(0x4000));
+    return _mm256_or_si256(halves, carry);
+  }
+}
+
+template <FloatFormat f>
+DOVETAIL_TARGET_AVX2 void FromByte(const void* src, void* dst, size_t n) {
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  const __m256 scale = _mm256_set1_ps(f == kFloat8E5M2Format ? 1.0f : kE4M3Scale);
+  for (; n >= 16; n -= 16, from += 16, to += 64) {
+    const __m256i halves = AsHalves<f>(Load128(from));
+    const __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(halves));
+    const __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
+    _mm256_storeu_ps(reinterpret_cast<float*>(to), _mm256_mul_ps(low, scale));
+    _mm256_storeu_ps(reinterpret_cast<float*>(to + 32), _mm256_mul_ps(high, scale));
+  }
+  Loop<DecodeOp<f>>(from, to, n);
+}
+
+}  // namespace
+
+CastStep Avx2WidenStep(DType narrow) {
+  if (narrow == kFloat16) return &FromHalf;
+  if (narrow == kFloat8E4M3Fn) return &FromByte<kFloat8E4M3FnFormat>;
+  if (narrow == kFloat8E5M2) return &FromByte<kFloat8E5M2Format>;
+  return nullptr;
+}
+
+CastStep Avx2NarrowStep(DType narrow) {
+  if (narrow == kFloat16) return &ToHalf;
+  if (narrow == kBFloat16) return &ToBFloat;
+  if (narrow == kFloat8E4M3Fn) return &ToByte<kFloat8E4M3FnFormat>;
+  if (narrow == kFloat8E5M2) return &ToByte<kFloat8E5M2Format>;
+  return nullptr;
+}
+
+}  // namespace internal_cast
+}  // namespace dovetail::inline DOVETAIL_ABI
+#endif
