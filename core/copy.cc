@@ -154,8 +154,8 @@ absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
   const Device device = target.device.value_or(src.device());
   std::optional<StreamScope> scope;
   EnterForAllocation(stream, device, &scope);
-  absl::StatusOr<Tensor> dst = EmptyInOrder(src.layout(), target.order,
-                                            target.dtype.value_or(src.dtype()), device);
+  absl::StatusOr<Tensor> dst =
+      EmptyInOrder(src.layout(), target.order, target.dtype.value_or(src.dtype()), device);
   if (!dst.ok()) return dst;
   absl::Status status = CopyCast(*dst, src, stream);
   if (!status.ok()) return status;

@@ -14,14 +14,16 @@
 //   to bool                  anything but 0 is true, NaN too
 //   integer to integer       the low bits
 //   float to integer         without the fraction. What is out of range or no number is no error,
-//                            and becomes what x86's instructions make of it (devices/cpu/cast_native.h
-//                            tells exactly), as in NumPy and PyTorch on such a machine
+//                            and becomes what x86's instructions make of it
+//                            (devices/cpu/cast_native.h tells exactly), as in NumPy and PyTorch on
+//                            such a machine
 //   anything to float        to nearest, ties to even. What is too large becomes what the format
-//                            has for it (float_format.h): an infinity in float16, bfloat16, float8_e5m2
-//                            and the other IEEE formats, NaN in float8_e4m3fn and the fnuz formats,
-//                            the largest number where there is no NaN either. NaN stays NaN, with
-//                            its sign where there is one. Integers, and float64 but for float16,
-//                            reach a format of 16 bits or less by way of float32: two roundings
+//                            has for it (float_format.h): an infinity in float16, bfloat16,
+//                            float8_e5m2 and the other IEEE formats, NaN in float8_e4m3fn and the
+//                            fnuz formats, the largest number where there is no NaN either. NaN
+//                            stays NaN, with its sign where there is one. Integers, and float64 but
+//                            for float16, reach a format of 16 bits or less by way of float32: two
+//                            roundings
 //   real to complex          with an imaginary part of 0
 // These are the rules of NumPy and ml_dtypes, and those of PyTorch, but that PyTorch 2.13 makes
 // what is too large for float8_e4m3fn its largest number, rounds float64 to float16 by way of

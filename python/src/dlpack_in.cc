@@ -67,6 +67,10 @@ ExchangeResult ImportFast(PyObject* x, Tensor* tensor, const char** door) {
     *door = "DLPack C exchange API";
     return ImportTorchTensor(x, tensor);
   }
+  if (paddle_tensor.Is(type)) {
+    *door = "DLPack C exchange API";
+    return ImportPaddleTensor(x, tensor);
+  }
   return ExchangeResult::kNotTaken;
 }
 

@@ -6,12 +6,13 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/peer_type.h"
+#include "dovetail/python/src/torch_mode.h"
 
 namespace dovetail::python {
 namespace {
 
-// Whether the attribute (called, if it is a method) is False. No error is left set.
-bool IsFalse(PyObject* x, PyObject* name, bool call) {
+// Whether the attribute (called, if it is a method) is `expected`. No error is left set.
+bool AttributeIs(PyObject* expected, PyObject* x, PyObject* name, bool call) {
   PyObject* args[1] = {x};
   PyObject* value =
       call ? PyObject_VectorcallMethod(name, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)
@@ -20,9 +21,9 @@ bool IsFalse(PyObject* x, PyObject* name, bool call) {
     PyErr_Clear();
     return false;
   }
-  const bool is_false = value == Py_False;
+  const bool is_expected = value == expected;
   Py_DECREF(value);
-  return is_false;
+  return is_expected;
 }
 
 // torch.Tensor.requires_grad, by its getter in C where it has one: the look-up of the attribute
@@ -38,7 +39,7 @@ bool RequiresGrad(PyObject* x) {
     Py_XDECREF(found);  // the class keeps it
     return def;
   }();
-  if (attribute == nullptr) return !IsFalse(x, name, false);
+  if (attribute == nullptr) return !AttributeIs(Py_False, x, name, false);
   PyObject* value = attribute->get(x, attribute->closure);
   if (value == nullptr) PyErr_Clear();
   const bool required = value != Py_False;
@@ -62,28 +63,31 @@ bool MayBeNegation(const DLTensor& t) {
 // A lazy conjugate, which __dlpack__ refuses and the table would export unconjugated.
 bool IsConjugate(PyObject* x, const DLTensor& t) {
   static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
-  return t.dtype.code == kDLComplex && !IsFalse(x, is_conj, true);
+  return t.dtype.code == kDLComplex && !AttributeIs(Py_False, x, is_conj, true);
 }
 
 // A lazy negation, which both the table and __dlpack__ would export with the wrong sign.
 bool IsNegation(PyObject* x, const DLTensor& t) {
   static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
   return (t.dtype.code == kDLComplex || t.dtype.code == kDLFloat) && MayBeNegation(t) &&
-         !IsFalse(x, is_neg, true);
+         !AttributeIs(Py_False, x, is_neg, true);
+}
+
+// What the class's table says of `x`, if that is in host memory. No error is left set.
+bool Lend(const PeerType& type, PyObject* x, DLTensor* lent) {
+  const DLPackExchangeAPI* api = type.exchange_api();
+  if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) return false;
+  if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
+    PyErr_Clear();  // __dlpack__ says it better
+    return false;
+  }
+  return lent->device.device_type == kDLCPU;
 }
 
 // What PyTorch's table says of `x`, where that is what __dlpack__ would.
-ExchangeResult Lend(PyObject* x, DLTensor* lent) {
-  const DLPackExchangeAPI* api = torch_tensor.exchange_api();
-  if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) {
-    return ExchangeResult::kNotTaken;
-  }
-  if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
-    PyErr_Clear();  // __dlpack__ says it better
-    return ExchangeResult::kNotTaken;
-  }
-  if (lent->device.device_type != kDLCPU || (MayRequireGrad(*lent) && RequiresGrad(x)) ||
-      IsConjugate(x, *lent)) {
+ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
+  if (!Lend(torch_tensor, x, lent) || (MayRequireGrad(*lent) && RequiresGrad(x)) ||
+      IsConjugate(x, *lent) || TorchModeIsActive()) {
     return ExchangeResult::kNotTaken;
   }
   if (IsNegation(x, *lent)) {
@@ -93,12 +97,8 @@ ExchangeResult Lend(PyObject* x, DLTensor* lent) {
   return ExchangeResult::kDone;
 }
 
-}  // namespace
-
-ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
-  DLTensor lent{};  // a table that says nothing lends no tensor
-  const ExchangeResult result = Lend(x, &lent);
-  if (result != ExchangeResult::kDone) return result;
+// A tensor over what was lent, which keeps `x` alive.
+ExchangeResult TakeLent(PyObject* x, const DLTensor& lent, Tensor* tensor) {
   if (!ImportDLTensor(lent, /*flags=*/0, ReleaseObject(x), tensor).ok()) {
     return ExchangeResult::kNotTaken;
   }
@@ -106,9 +106,30 @@ ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   return ExchangeResult::kDone;
 }
 
+}  // namespace
+
+ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
+  DLTensor lent{};  // a table that says nothing lends no tensor
+  const ExchangeResult result = LendTorch(x, &lent);
+  return result == ExchangeResult::kDone ? TakeLent(x, lent, tensor) : result;
+}
+
+// Paddle's table does not see what __dlpack__ refuses, and must not be asked of a tensor that is
+// not dense (3.3.1 crashes).
+ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
+  static PyObject* const stop_gradient = PyUnicode_InternFromString("stop_gradient");
+  static PyObject* const is_dense = PyUnicode_InternFromString("is_dense");
+  DLTensor lent{};
+  if (!AttributeIs(Py_True, x, stop_gradient, false) || !AttributeIs(Py_True, x, is_dense, true) ||
+      !Lend(paddle_tensor, x, &lent)) {
+    return ExchangeResult::kNotTaken;
+  }
+  return TakeLent(x, lent, tensor);
+}
+
 ExchangeResult BorrowTorchTensor(PyObject* x, TensorView* view) {
   DLTensor lent{};
-  const ExchangeResult result = Lend(x, &lent);
+  const ExchangeResult result = LendTorch(x, &lent);
   if (result != ExchangeResult::kDone) return result;
   return FromDLTensor(lent, view).ok() ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
 }

@@ -1,10 +1,10 @@
 // The fast door in: DLPack's C exchange API of exact, listed types.
 //
-//   switch (ImportByExchangeApi(x, &tensor)) { ... }
+//   if (torch_tensor.Is(Py_TYPE(x))) result = ImportTorchTensor(x, &tensor);
 //
 // Takes no capsule and calls no Python method: the object lends its DLTensor, and is itself kept
-// alive, which costs about a tenth of what x.__dlpack__() does. It is
-// taken only where it answers as __dlpack__ would; in doubt (a tensor that requires grad, is a lazy
+// alive, which costs about a tenth of what x.__dlpack__() does. It is taken only where it answers
+// as __dlpack__ would; in doubt (a tensor that requires grad, inside a mode of PyTorch's, a lazy
 // conjugate or negation, or lies on a device with streams) the caller asks __dlpack__. Source:
 // dlpack.h 1.3, DLPackExchangeAPI.
 
@@ -27,8 +27,11 @@ enum class ExchangeResult {
 // `x` is an exact torch.Tensor.
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
 
-// The same without taking it: `view` is valid until control returns to Python, and its memory as
-// long as `x`.
+// `x` is an exact paddle.Tensor.
+ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor);
+
+// A PyTorch tensor without taking it: `view` is valid until control returns to Python, and its
+// memory as long as `x`.
 ExchangeResult BorrowTorchTensor(PyObject* x, TensorView* view);
 
 }  // namespace dovetail::python

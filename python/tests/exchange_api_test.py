@@ -244,7 +244,9 @@ LIBRARY = """
 
     torch = types.ModuleType("torch")
     torch.Tensor = Tensor
-    sys.modules["torch"] = torch
+    modes = types.ModuleType("torch.utils._python_dispatch")
+    modes._is_in_torch_dispatch_mode = False
+    sys.modules |= {"torch": torch, modes.__name__: modes}
 
     @Borrow
     def borrow(x, out):
@@ -324,6 +326,14 @@ def test_a_table_is_for_the_class_itself_and_what_needs_no_gradient():
     setup = install("table()")
     assert ask(setup, "type('Tensor', (Tensor,), {})()") == BY_DLPACK
     assert ask(setup + "; Tensor.requires_grad = True") == BY_BOTH
+
+
+# Rule 55.
+@pytest.mark.parametrize(
+    "state", ["modes._is_in_torch_dispatch_mode = True", "del sys.modules[modes.__name__]"]
+)
+def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not_be_told(state):
+    assert ask(install("table()") + f"; {state}") == BY_BOTH
 
 
 # Rules 51, 56.

@@ -8,7 +8,7 @@ LONGEST = 400
 # Files that a program writes or whose length is their nature.
 UNBOUNDED = re.compile(r"\.lock$|\.md$|(^|/)LICENSE$")
 COMMENT = {
-    ".h": "//",
+    ".h": ("//", "/*"),
     ".inc": "//",
     ".cu": "//",
     ".hip": "//",
