@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/cast_native.h"
+#include "dovetail/devices/cpu/cast/native.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/cast_path.h"
+#include "dovetail/devices/cpu/cast/path.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@
 
 #include "dovetail/core/element.h"
 #include "dovetail/core/float_format.h"
-#include "dovetail/devices/cpu/cast_stream.h"
+#include "dovetail/devices/cpu/cast/stream.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -82,7 +82,7 @@ Bytes Sources(DType t) {
   return bytes;
 }
 
-// The rule of cast_native.h, said once more and slowly.
+// The rule of native.h, said once more and slowly.
 uint64_t TruncatedTo(DType t, double v) {
   const bool is_unsigned = t.kind == TypeKind::kUInt && t.bits >= 32;
   const int bits = t.bits < 32 ? 32 : t.bits;
