@@ -15,7 +15,7 @@
 //   integer to integer       the low bits
 //   float to integer         without the fraction. What is out of range or no number is no error,
 //                            and becomes what x86's instructions make of it
-//                            (devices/cpu/cast_native.h tells exactly), as in NumPy and PyTorch on
+//                            (devices/cpu/cast/native.h tells exactly), as in NumPy and PyTorch on
 //                            such a machine
 //   anything to float        to nearest, ties to even. What is too large becomes what the format
 //                            has for it (float_format.h): an infinity in float16, bfloat16,

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/cast/path.h"
 #include "dovetail/devices/cpu/cast_loops.h"
-#include "dovetail/devices/cpu/cast_path.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {

@@ -66,7 +66,11 @@ class RandomView {
   int64_t Below(int64_t end) { return static_cast<int64_t>(random_() % end); }
   std::vector<int64_t> Shape() {
     std::vector<int64_t> shape(Below(5));
-    for (int64_t& size : shape) size = Below(8) == 0 ? 1 + Below(90) : 1 + Below(7);
+    int64_t count = 1;
+    for (int64_t& size : shape) {
+      size = Below(8) == 0 && count < 20 ? 1 + Below(90) : 1 + Below(7);
+      count *= size;
+    }
     return shape;
   }
   Tensor Make(const std::vector<int64_t>& shape, DType dtype, bool may_repeat) {
@@ -106,7 +110,7 @@ class RandomView {
 TEST_F(CastCopyTest, AnyLayoutIsCastIntoAnyOther) {
   const DType types[] = {kBool,    kInt8,         kInt64,  kFloat16, kBFloat16, kFloat32,
                          kFloat64, kFloat8E4M3Fn, kUInt16, kInt4,    kUInt2,    kFloat4E2M1Fn};
-  for (uint32_t seed = 0; seed < 3000; ++seed) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
     RandomView random(seed);
     const std::vector<int64_t> shape = random.Shape();
     const DType from = types[random.Below(std::size(types))];

@@ -1,11 +1,11 @@
-#include "dovetail/devices/cpu/cast_narrow.h"
+#include "dovetail/devices/cpu/cast/narrow.h"
 
 #include <cstdint>
 #include <optional>
 
 #include "dovetail/core/float_format.h"
-#include "dovetail/devices/cpu/cast_format.h"
-#include "dovetail/devices/cpu/cast_x86.h"
+#include "dovetail/devices/cpu/cast/format.h"
+#include "dovetail/devices/cpu/cast/x86.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

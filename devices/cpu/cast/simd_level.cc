@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/simd_level.h"
+#include "dovetail/devices/cpu/cast/simd_level.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

@@ -15,11 +15,11 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/devices/cpu/cast_step.h"
+#include "dovetail/devices/cpu/cast/step.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// The type of cast_native.h that a narrow type is widened to: float32, int8 or uint8. The type
+// The type of native.h that a narrow type is widened to: float32, int8 or uint8. The type
 // itself for any other.
 DType WideTypeOf(DType dtype);
 

@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/cast_native.h"
+#include "dovetail/devices/cpu/cast/native.h"
 
 #include <bit>
 #include <cmath>
@@ -97,12 +97,19 @@ auto OpFor() {
   }
 }
 
+// AVX-512 alone converts between 64-bit integers and floating-point numbers by vectors, and has
+// masks for what is out of range. All else memory bounds anyway.
+template <typename S, typename D>
+constexpr bool kNeedsWide =
+    std::is_floating_point_v<S> ? std::is_integral_v<D>
+                                : std::is_floating_point_v<D> && sizeof(S) == 8;
+
 template <typename S>
 CastStep StepFrom(DType dst, SimdLevel level) {
   if constexpr (std::is_arithmetic_v<S>) {
-#define DOVETAIL_CPP_TYPE(type, id)                                                      \
-  if constexpr (std::is_arithmetic_v<type>) {                                            \
-    if (dst == k##id) return StepAt<decltype(OpFor<S, type>()), /*kWide=*/false>(level); \
+#define DOVETAIL_CPP_TYPE(type, id)                                                          \
+  if constexpr (std::is_arithmetic_v<type>) {                                                \
+    if (dst == k##id) return StepAt<decltype(OpFor<S, type>()), kNeedsWide<S, type>>(level); \
   }
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE

@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/cast_stream.h"
+#include "dovetail/devices/cpu/cast/stream.h"
 
 #include <unistd.h>
 

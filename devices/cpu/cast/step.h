@@ -18,7 +18,7 @@
 #include <cstring>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/simd_level.h"
+#include "dovetail/devices/cpu/cast/simd_level.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 

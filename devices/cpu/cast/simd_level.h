@@ -5,8 +5,8 @@
 // Kernels are compiled for several levels; which one runs is decided at run time by what the
 // processor has. A higher level includes the lower ones. Any thread, no errors.
 
-#ifndef DOVETAIL_DEVICES_CPU_SIMD_LEVEL_H_
-#define DOVETAIL_DEVICES_CPU_SIMD_LEVEL_H_
+#ifndef DOVETAIL_DEVICES_CPU_CAST_SIMD_LEVEL_H_
+#define DOVETAIL_DEVICES_CPU_CAST_SIMD_LEVEL_H_
 
 #include <cstdint>
 
@@ -35,4 +35,4 @@ SimdLevel BestSimdLevel();
       target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")))
 #endif
 
-#endif  // DOVETAIL_DEVICES_CPU_SIMD_LEVEL_H_
+#endif  // DOVETAIL_DEVICES_CPU_CAST_SIMD_LEVEL_H_

@@ -1,5 +1,5 @@
-#include "dovetail/devices/cpu/cast_format.h"
-#include "dovetail/devices/cpu/cast_x86.h"
+#include "dovetail/devices/cpu/cast/format.h"
+#include "dovetail/devices/cpu/cast/x86.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

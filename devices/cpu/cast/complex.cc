@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/cast_complex.h"
+#include "dovetail/devices/cpu/cast/complex.h"
 
 #include <cstdint>
 

@@ -1,12 +1,12 @@
-#include "dovetail/devices/cpu/cast_path.h"
+#include "dovetail/devices/cpu/cast/path.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/cast_complex.h"
-#include "dovetail/devices/cpu/cast_narrow.h"
-#include "dovetail/devices/cpu/cast_native.h"
-#include "dovetail/devices/cpu/cast_stream.h"
+#include "dovetail/devices/cpu/cast/complex.h"
+#include "dovetail/devices/cpu/cast/narrow.h"
+#include "dovetail/devices/cpu/cast/native.h"
+#include "dovetail/devices/cpu/cast/stream.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

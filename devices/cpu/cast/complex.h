@@ -8,7 +8,7 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/devices/cpu/cast_step.h"
+#include "dovetail/devices/cpu/cast/step.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 

@@ -1,11 +1,11 @@
 // float32 to and from the narrow formats of dtype_list.inc, one element at a time: the Ops of
-// cast_step.h, without branches, so that the compiler makes vectors of them.
+// step.h, without branches, so that the compiler makes vectors of them.
 //
 //   EncodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0.3f)      // 0x35: 0.3125
 //   DecodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0x35)      // 0.3125f
 //
 // The results are those of EncodeFloat and DecodeFloat in core/float_format.h, but for what a NaN
-// says besides being one (cast_narrow.h). No errors, any thread.
+// says besides being one (narrow.h). No errors, any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
 #define DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_

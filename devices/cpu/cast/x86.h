@@ -1,15 +1,15 @@
-// The casts of cast_narrow.h that x86 has instructions for, or for which it pays to write them.
+// The casts of narrow.h that x86 has instructions for, or for which it pays to write them.
 //
 //   if (CastStep step = X86NarrowStep(kFloat16, BestSimdLevel())) step(src, dst, n);
 //
-// The results are those of cast_narrow.h, bit by bit.
+// The results are those of narrow.h, bit by bit.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_X86_H_
 #define DOVETAIL_DEVICES_CPU_CAST_X86_H_
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/devices/cpu/cast_step.h"
+#include "dovetail/devices/cpu/cast/step.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 

@@ -1,0 +1,104 @@
+"""How fast are casts in Python beside those of PyTorch, NumPy and ml_dtypes?
+
+./bazelw run -c opt //benchmarks:cast_peers [-- DIRECTORY]
+
+One thread each, into memory that is there already (copyto, copy_), so that no allocation is timed;
+the rows "new" allocate, as t.to(dtype) does. Ratios are Dovetail's time to PyTorch's. With a
+directory, also writes cast_peers.md and cast_peers.svg there.
+"""
+
+import os
+import pathlib
+import sys
+
+import measure
+import ml_dtypes
+import numpy as np
+import plot
+import torch
+
+import dovetail as dt
+
+NARROW = ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"]
+SIZES = {"in cache": 128 * 1024, "in memory": 8 * 1024 * 1024}
+
+
+def cast_row(source, target, size):
+    """Of float32 numbers around 0, cast to the source type first."""
+    count = SIZES[size]
+    floats = torch.randn(count, generator=torch.Generator().manual_seed(0))
+    theirs = floats.to(getattr(torch, source))
+    their_result = torch.empty(count, dtype=getattr(torch, target))
+    ours = dt.from_dlpack(floats.clone()).to(source)
+    our_result = dt.empty(count, dtype=target)
+    array, array_result = ours.numpy(), np.empty(count, our_result.numpy().dtype)
+    return measure.Row(
+        f"{source} to {target}, {size}",
+        {
+            "dovetail": lambda: dt.copyto(our_result, ours, "unsafe"),
+            "torch": lambda: their_result.copy_(theirs),
+            "numpy": lambda: np.copyto(array_result, array, casting="unsafe"),
+        },
+        "torch",
+        goal=1.0,
+    )
+
+
+def new_row(count):
+    floats = torch.randn(count)
+    ours, array = dt.from_dlpack(floats), floats.numpy()
+    return measure.Row(
+        f"new bfloat16 of {count} float32",
+        {
+            "dovetail": lambda: ours.to("bfloat16"),
+            "torch": lambda: floats.to(torch.bfloat16),
+            "numpy": lambda: array.astype(ml_dtypes.bfloat16),
+        },
+        "torch",
+        goal=1.0,
+    )
+
+
+def transposed_row():
+    floats = torch.randn(2048, 2048)
+    ours, theirs = dt.from_dlpack(floats).T, floats.T
+    our_result, their_result = dt.empty(2048, 2048, dtype="bfloat16"), floats.bfloat16()
+    return measure.Row(
+        "float32 to bfloat16, transposed 2048 x 2048",
+        {
+            "dovetail": lambda: dt.copyto(our_result, ours, "unsafe"),
+            "torch": lambda: their_result.copy_(theirs),
+        },
+        "torch",
+        goal=1.0,
+    )
+
+
+def rows():
+    for size in SIZES:
+        for narrow in NARROW:
+            yield cast_row("float32", narrow, size)
+            yield cast_row(narrow, "float32", size)
+    for source, target in [("uint8", "float32"), ("int64", "float32"), ("float64", "float32"),
+                           ("float16", "bfloat16"), ("float32", "int32")]:  # fmt: skip
+        yield cast_row(source, target, "in cache")
+    yield transposed_row()
+    yield new_row(16)
+    yield new_row(4096)
+
+
+def main():
+    torch.set_num_threads(1)
+    measured = measure.measure(list(rows()), repeats=7)
+    text = measure.table(measured)
+    print(text)
+    if len(sys.argv) > 1:
+        directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "cast_peers.md").write_text(text + "\n")
+        picture = plot.svg(measured, "Casts in Python, one thread, net ns (shorter is faster)")
+        (directory / "cast_peers.svg").write_text(picture)
+
+
+if __name__ == "__main__":
+    main()
