@@ -8,8 +8,9 @@ namespace cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-// What is read at a time of each row of src that a transpose goes down.
-constexpr int64_t kSrcRowBytes = 256;
+// What is read at a time of each row of src that a transpose goes down, and the rows of dst that it
+// is spread over at most.
+constexpr int64_t kSrcRowBytes = 512;
 // Of dst: what is worth the detour, and from which on further loops must be the nearest as well.
 constexpr int64_t kShortestRun = 256;
 constexpr int64_t kLongRun = 1024;
@@ -47,7 +48,7 @@ struct Chain {
 };
 
 int64_t RowsAtOnce(const CopyPlan& plan) {
-  return std::min(plan.loops[1].count, std::max(kSrcRowBytes / plan.unit(), int64_t{1}));
+  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), Division::kMostRows});
 }
 
 }  // namespace
@@ -69,6 +70,7 @@ bool Division::Divide(const CopyPlan& plan) {
     if (!chain.taken[1]) {
       rows = plan.loops[1];
       rows_at_once = RowsAtOnce(plan);
+      box[1].count = rows_at_once;
     }
   }
   TakeIntoBox(plan, chain.loops, chain.length);
