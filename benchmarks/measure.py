@@ -54,7 +54,7 @@ def _least(functions, repeats):
 
 def _calls(function):
     """How often to call it for some ten milliseconds."""
-    calls, seconds = 1000, 0.0
+    calls, seconds = 1, 0.0
     while seconds < 0.002:
         calls *= 2
         seconds = timeit.timeit(function, number=calls)

@@ -1,4 +1,4 @@
-"""set_num_threads and get_num_threads, and large copies on one thread, on several, and in a child."""
+"""set_num_threads, get_num_threads, and large copies on one thread, on several, in a child."""
 
 import os
 import threading

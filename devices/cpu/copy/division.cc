@@ -55,7 +55,10 @@ int64_t RowsAtOnce(const CopyPlan& plan) {
 
 bool Division::Divide(const CopyPlan& plan) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
-  const int rows_loop = plan.kernel_loops() == 2 ? 1 : -1;
+  // Rows that are dense on both sides, or filled, can be cut anywhere: their second loop is like
+  // any.
+  const bool plain = plan.kernel == CopyKernel::kRows || plan.kernel == CopyKernel::kFill;
+  const int rows_loop = plan.kernel_loops() == 2 && !plain ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
@@ -73,14 +76,14 @@ bool Division::Divide(const CopyPlan& plan) {
       box[1].count = rows_at_once;
     }
   }
-  TakeIntoBox(plan, chain.loops, chain.length);
+  TakeIntoBox(plan, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
   for (int i = 1; i < plan.rank; ++i) {
     if (!chain.taken[i] && i != rows_loop) outer[outer_rank++] = plan.loops[i];
   }
   return true;
 }
 
-void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length) {
+void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops) {
   const int64_t limit = kBlockBytes / rows_at_once / kLine * kLine;
   box_row_bytes = plan.unit();
   for (int i = 0; i < length; ++i) {
@@ -89,7 +92,7 @@ void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length) {
       along[along_rank++] = loop;
       continue;
     }
-    const int at = chain[i] < box_rank && chain[i] < plan.kernel_loops() ? chain[i] : box_rank++;
+    const int at = chain[i] < kernel_loops ? chain[i] : box_rank++;
     box[at] = loop;
     if (box_row_bytes * loop.count > limit) {
       const int64_t part = limit / box_row_bytes;

@@ -44,7 +44,7 @@ struct Division {
   static constexpr int64_t kMostRows = 128;
 
  private:
-  void TakeIntoBox(const CopyPlan& plan, const int* chain, int length);
+  void TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops);
 };
 
 }  // namespace cpu
