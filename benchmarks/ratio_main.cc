@@ -32,7 +32,10 @@ class Recorder final : public benchmark::ConsoleReporter {
       if (is_single || run.aggregate_name == "median" || run.error_occurred) shown.push_back(run);
       if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
       const std::vector<std::string> parts = absl::StrSplit(run.run_name.function_name, '/');
-      if (parts.size() == 2) Note(parts[0], parts[1], run.GetAdjustedCPUTime());
+      // A benchmark that asks for real time (UseRealTime) does not do all its work on this thread.
+      const bool real = run.run_name.time_type == "real_time";
+      const double time = real ? run.GetAdjustedRealTime() : run.GetAdjustedCPUTime();
+      if (parts.size() == 2) Note(parts[0], parts[1], time);
     }
     if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
   }

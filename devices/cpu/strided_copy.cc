@@ -2,8 +2,8 @@
 
 #include "dovetail/core/layout.h"
 #include "dovetail/devices/cpu/copy/bits.h"
-#include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/few.h"
+#include "dovetail/devices/cpu/copy/parts.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -73,7 +73,7 @@ void StridedCopy(const TensorView& dst, const TensorView& src) {
   if (CopyFew(dst, src, bits / 8)) return;
   cpu::CopyPlan plan;
   Plan(dst, src, bits / 8, &plan);
-  cpu::Execute(plan, dst.data, src.data);
+  cpu::ExecuteInParts(plan, dst.data, src.data);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

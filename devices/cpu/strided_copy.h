@@ -5,7 +5,8 @@
 //   cpu::CopyPlan plan;                        // the same, planned once for many copies
 //   if (PlanStridedCopy(dst, src, &plan)) cpu::Execute(plan, dst.data, src.data);
 //
-// How copies are planned and done: copy/plan.h, copy/execute.h. Never throws. Threads: any.
+// How copies are planned and done: copy/plan.h, copy/execute.h; large ones by several threads
+// (copy/parts.h, core/parallel.h). Never throws. Threads: any.
 
 #ifndef DOVETAIL_DEVICES_CPU_STRIDED_COPY_H_
 #define DOVETAIL_DEVICES_CPU_STRIDED_COPY_H_

@@ -24,6 +24,7 @@
 #include "dovetail/python/src/method_table.h"
 #include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/threads.h"
 #include "dovetail/python/src/values.h"
 
 namespace nb = nanobind;
@@ -158,6 +159,7 @@ NB_MODULE(_core, m) {
   m.attr("_convert_targets") = py::TargetNames();
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
+  py::AddThreads(m);
   if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
     throw nb::python_error();

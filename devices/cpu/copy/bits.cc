@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/parts.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -70,7 +70,7 @@ void BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
   }
   plan.Add({groups, group_bytes, group_bytes});
   plan.Finish(group_bytes);
-  Execute(plan, dst, src);
+  ExecuteInParts(plan, dst, src);
 }
 
 void BitLoops::CopyBits(char* dst, const char* src) const {

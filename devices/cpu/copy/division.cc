@@ -8,8 +8,9 @@ namespace cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-// What is read at a time of each row of src that a transpose goes down.
-constexpr int64_t kSrcRowBytes = 256;
+// What is read at a time of each row of src that a transpose goes down, and the rows of dst that it
+// is spread over at most.
+constexpr int64_t kSrcRowBytes = 512;
 // Of dst: what is worth the detour, and from which on further loops must be the nearest as well.
 constexpr int64_t kShortestRun = 256;
 constexpr int64_t kLongRun = 1024;
@@ -47,14 +48,17 @@ struct Chain {
 };
 
 int64_t RowsAtOnce(const CopyPlan& plan) {
-  return std::min(plan.loops[1].count, std::max(kSrcRowBytes / plan.unit(), int64_t{1}));
+  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), Division::kMostRows});
 }
 
 }  // namespace
 
 bool Division::Divide(const CopyPlan& plan) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
-  const int rows_loop = plan.kernel_loops() == 2 ? 1 : -1;
+  // Rows that are dense on both sides, or filled, can be cut anywhere: their second loop is like
+  // any.
+  const bool plain = plan.kernel == CopyKernel::kRows || plan.kernel == CopyKernel::kFill;
+  const int rows_loop = plan.kernel_loops() == 2 && !plain ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
@@ -69,16 +73,17 @@ bool Division::Divide(const CopyPlan& plan) {
     if (!chain.taken[1]) {
       rows = plan.loops[1];
       rows_at_once = RowsAtOnce(plan);
+      box[1].count = rows_at_once;
     }
   }
-  TakeIntoBox(plan, chain.loops, chain.length);
+  TakeIntoBox(plan, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
   for (int i = 1; i < plan.rank; ++i) {
     if (!chain.taken[i] && i != rows_loop) outer[outer_rank++] = plan.loops[i];
   }
   return true;
 }
 
-void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length) {
+void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops) {
   const int64_t limit = kBlockBytes / rows_at_once / kLine * kLine;
   box_row_bytes = plan.unit();
   for (int i = 0; i < length; ++i) {
@@ -87,7 +92,7 @@ void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length) {
       along[along_rank++] = loop;
       continue;
     }
-    const int at = chain[i] < box_rank && chain[i] < plan.kernel_loops() ? chain[i] : box_rank++;
+    const int at = chain[i] < kernel_loops ? chain[i] : box_rank++;
     box[at] = loop;
     if (box_row_bytes * loop.count > limit) {
       const int64_t part = limit / box_row_bytes;

@@ -39,11 +39,12 @@ struct Division {
   Loop outer[CopyPlan::kMaxLoops];
   int outer_rank = 0;
 
-  // What a block takes: no more than this with rows each padded by 2 * 64 bytes.
+  // A block fits into the nearest cache.
   static constexpr int64_t kBlockBytes = 32 << 10;
+  static constexpr int64_t kMostRows = 128;
 
  private:
-  void TakeIntoBox(const CopyPlan& plan, const int* chain, int length);
+  void TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops);
 };
 
 }  // namespace cpu

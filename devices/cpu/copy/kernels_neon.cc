@@ -23,6 +23,7 @@ void StreamDone() {}
 namespace neon {
 #include "dovetail/devices/cpu/copy/vector128_neon.inc"
 using Widest = Vector128;
+using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace neon
 

@@ -30,6 +30,7 @@ void StreamDone() { _mm_sfence(); }
 namespace sse2 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
+using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace sse2
 
@@ -39,6 +40,7 @@ DOVETAIL_BEGIN_TARGET("ssse3")
 namespace ssse3 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
+using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace ssse3
 DOVETAIL_END_TARGET
@@ -48,6 +50,7 @@ namespace avx2 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 #include "dovetail/devices/cpu/copy/vector256_x86.inc"
 using Widest = Vector256;
+using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace avx2
 DOVETAIL_END_TARGET
@@ -55,8 +58,11 @@ DOVETAIL_END_TARGET
 DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl")
 namespace avx512 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/vector512_x86.inc"
 using Widest = Vector512;
+// Filling four lanes from four places takes longer than twice filling two.
+using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace avx512
 DOVETAIL_END_TARGET

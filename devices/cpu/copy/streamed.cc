@@ -15,9 +15,8 @@ namespace cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-constexpr int64_t kMostRows = 256;
 // The buffer lies on the stack.
-constexpr int64_t kBufferBytes = Division::kBlockBytes + kMostRows * 2 * kLine;
+constexpr int64_t kBufferBytes = Division::kBlockBytes + Division::kMostRows * 2 * kLine;
 // Rows that go from src to dst without the buffer.
 constexpr int64_t kDirectRow = 4096;
 
@@ -54,8 +53,8 @@ void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
   } while (at.Next());
 }
 
-// Asks for the memory that the next block of a transpose reads: its rows in src lie too far apart
-// for a processor to guess them. For other kernels, does nothing.
+// Asks for the memory that the next block of a transpose reads, into the second cache: its rows in
+// src lie too far apart for a processor to guess them. For other kernels, does nothing.
 class Prefetcher {
  public:
   Prefetcher(const CopyPlan& plan, const Division& division) {
@@ -79,7 +78,7 @@ class Prefetcher {
 
   void FetchPart() {
     for (int64_t row = 0; row < part_ && more_; ++row) {
-      for (int64_t i = 0; i < row_bytes_; i += kLine) __builtin_prefetch(src_ + at_.src + i);
+      for (int64_t i = 0; i < row_bytes_; i += kLine) __builtin_prefetch(src_ + at_.src + i, 0, 2);
       more_ = at_.Next();
     }
   }

@@ -1,0 +1,125 @@
+"""How long does a copy of a strided tensor into a dense one take, beside NumPy, PyTorch and memcpy?
+
+./bazelw run -c opt //benchmarks:strided_copy_peers [-- DIRECTORY]
+
+Prints a table of times in one run, on one thread and on two ("x 2"), and the geometric means of the
+first ten layouts. "memcpy" is np.copyto of as many bytes, dense on both sides. With a directory,
+also writes strided_copy_peers.md and strided_copy_peers.svg there.
+"""
+
+import math
+import os
+import pathlib
+import sys
+
+import measure
+import numpy as np
+import plot
+import torch
+
+import dovetail as dt
+
+# name, type, shape of the dense source, order of its dimensions in the copy, steps of its slices
+LAYOUTS = [
+    ("transpose 4096 x 4096 f32", "f4", (4096, 4096), (1, 0), None),
+    ("transpose 8191 x 4097 f32", "f4", (8191, 4097), (1, 0), None),
+    ("transpose 512 x 512 f32", "f4", (512, 512), (1, 0), None),
+    ("transpose 4096 x 4096 u8", "u1", (4096, 4096), (1, 0), None),
+    ("transpose 3000 x 3000 f64", "f8", (3000, 3000), (1, 0), None),
+    ("NCHW to NHWC f32 16 x 64 x 128 x 128", "f4", (16, 64, 128, 128), (0, 2, 3, 1), None),
+    ("NHWC to NCHW u8 16 x 224 x 224 x 3", "u1", (16, 224, 224, 3), (0, 3, 1, 2), None),
+    ("NHWC to NCHW f32 16 x 224 x 224 x 3", "f4", (16, 224, 224, 3), (0, 3, 1, 2), None),
+    ("bhsd to bshd f16 4 x 32 x 1024 x 64", "f2", (4, 32, 1024, 64), (0, 2, 1, 3), None),
+    ("5-D reversal f32 16 x 16 x 32 x 32 x 64", "f4", (16, 16, 32, 32, 64), (4, 3, 2, 1, 0), None),
+    ("transpose 64 x 64 f32", "f4", (64, 64), (1, 0), None),
+    ("transpose 256 x 256 u8", "u1", (256, 256), (1, 0), None),
+    ("transpose 1000 x 1000 u8", "u1", (1000, 1000), (1, 0), None),
+    ("transpose 2048 x 2048 f16", "f2", (2048, 2048), (1, 0), None),
+    ("transpose 1021 x 2039 f16", "f2", (1021, 2039), (1, 0), None),
+    ("transpose 1024 x 1024 c128", "c16", (1024, 1024), (1, 0), None),
+    ("transpose 3001 x 3001 f32", "f4", (3001, 3001), (1, 0), None),
+    ("NCHW to NHWC u8 16 x 3 x 224 x 224", "u1", (16, 3, 224, 224), (0, 2, 3, 1), None),
+    ("NCHW to NHWC f32 16 x 3 x 224 x 224", "f4", (16, 3, 224, 224), (0, 2, 3, 1), None),
+    ("NHWC to NCHW u8 16 x 224 x 224 x 4", "u1", (16, 224, 224, 4), (0, 3, 1, 2), None),
+    ("rotation 101 x 103 x 107 f32", "f4", (101, 103, 107), (2, 0, 1), None),
+    ("outer swap, rows of 100 f32", "f4", (200, 300, 100), (1, 0, 2), None),
+    ("outer swap, rows of 7 f32", "f4", (300, 400, 7), (1, 0, 2), None),
+    ("last reversed f32", "f4", (1000, 1000), (0, 1), (1, -1)),
+    ("last reversed u8", "u1", (1000, 1000), (0, 1), (1, -1)),
+    ("first reversed f32", "f4", (1000, 1000), (0, 1), (-1, 1)),
+    ("every 2nd f32", "f4", (1000, 2000), (0, 1), (1, 2)),
+    ("every 3rd u8", "u1", (1000, 3000), (0, 1), (1, 3)),
+    ("transpose 8 x 8 f32", "f4", (8, 8), (1, 0), None),
+    ("2 x 3 x 4 f32 reversed", "f4", (2, 3, 4), (2, 1, 0), None),
+]
+TEN = 10
+
+
+def view(dtype, shape, order, steps):
+    array = np.arange(math.prod(shape), dtype="f8").astype(dtype).reshape(shape)
+    if steps is not None:
+        array = array[tuple(slice(None, None, step) for step in steps)]
+    return array.transpose(order)
+
+
+def copies(source):
+    """Functions that each copy `source` into dense memory, by library; a torch source may have no
+    negative strides."""
+    dense = np.zeros(source.shape, source.dtype)
+    flat = np.ones(source.size, source.dtype), np.zeros(source.size, source.dtype)
+    to, from_ = dt.from_dlpack(dense), dt.from_dlpack(source)
+    functions = {
+        "dovetail": lambda: to.__setitem__(..., from_),
+        "memcpy": lambda: np.copyto(flat[1], flat[0]),
+        "numpy": lambda: np.copyto(dense, source),
+    }
+    if min(source.strides) >= 0:
+        out, tensor = torch.from_numpy(dense), torch.from_numpy(source)
+        functions["torch"] = lambda: out.copy_(tensor)
+    return functions
+
+
+def on_threads(count, row, repeats):
+    dt.set_num_threads(count)
+    torch.set_num_threads(count)
+    measure.measure([row], repeats)
+
+
+def layout_row(name, dtype, shape, order, steps):
+    source = view(dtype, shape, order, steps)
+    functions = copies(source)
+    repeats = 9 if source.nbytes > 1 << 20 else 25
+    row = measure.Row(name, functions, "memcpy", goal=2.0)
+    on_threads(1, row, repeats)
+    if source.nbytes > 1 << 20:
+        both = {name: functions[name] for name in ("dovetail", "torch") if name in functions}
+        again = measure.Row(name, both, "dovetail")
+        on_threads(2, again, repeats)
+        row.nanoseconds.update({f"{name} x 2": ns for name, ns in again.nanoseconds.items()})
+    return row
+
+
+def means(rows):
+    """Lines on how many times as fast as each peer we are in the geometric mean."""
+    lines = []
+    for peer in ("memcpy", "numpy", "torch"):
+        ratios = [row.nanoseconds[peer] / row.nanoseconds["dovetail"] for row in rows]
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        lines.append(f"Geometric mean of the first {len(rows)}: {mean:.2f} x as fast as {peer}.")
+    return "\n".join(lines)
+
+
+def main():
+    rows = [layout_row(*layout) for layout in LAYOUTS]
+    text = measure.table(rows) + "\n\n" + means(rows[:TEN])
+    print(text)
+    if len(sys.argv) > 1:
+        directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "strided_copy_peers.md").write_text(text + "\n")
+        picture = plot.svg(rows, "Copies into dense memory, net ns (shorter is faster)")
+        (directory / "strided_copy_peers.svg").write_text(picture)
+
+
+if __name__ == "__main__":
+    main()

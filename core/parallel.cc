@@ -1,0 +1,140 @@
+#include "dovetail/core/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+int AvailableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(CPU_COUNT(&set), 1);
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+std::atomic<int> num_threads{0};  // 0: not known yet
+thread_local bool in_body = false;
+
+// What the pool works at: parts are taken by counting.
+struct Work {
+  Work(int64_t parts, absl::FunctionRef<void(int64_t)> body) : parts(parts), body(body) {}
+
+  void TakeParts() {
+    in_body = true;
+    for (int64_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(part);
+    in_body = false;
+  }
+
+  const int64_t parts;
+  const absl::FunctionRef<void(int64_t)> body;
+  std::atomic<int64_t> next{0};
+};
+
+class Pool {
+ public:
+  // False, and nothing done, when it is at work for someone else.
+  bool Run(Work& work, int helpers) {
+    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
+    if (!turn.owns_lock()) return false;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      StartThreads(helpers);
+      work_ = &work;
+      wanted_ = std::min(helpers, threads_);
+    }
+    wake_.notify_all();
+    work.TakeParts();
+    std::unique_lock<std::mutex> lock(mutex_);
+    work_ = nullptr;  // nobody joins from here on
+    done_.wait(lock, [this] { return working_ == 0; });
+    return true;
+  }
+
+ private:
+  void StartThreads(int count) {
+    while (threads_ < count) {
+      try {
+        std::thread([this] { Serve(); }).detach();
+      } catch (const std::system_error&) {
+        return;  // fewer will do
+      }
+      ++threads_;
+    }
+  }
+
+  void Serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      wake_.wait(lock, [this] { return work_ != nullptr && wanted_ > 0; });
+      Work* work = work_;
+      --wanted_;
+      ++working_;
+      lock.unlock();
+      work->TakeParts();
+      lock.lock();
+      if (--working_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex turn_;  // held while there is work
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  Work* work_ = nullptr;
+  int wanted_ = 0;   // threads that may still join
+  int working_ = 0;  // threads that have
+  int threads_ = 0;
+};
+
+std::atomic<Pool*> pool{nullptr};
+// In the child the pool's threads are gone and its locks may be held for ever: it is left behind.
+void ForgetPool() { pool.store(nullptr, std::memory_order_relaxed); }
+
+// Never destroyed, so that its threads may sleep in it while the process exits.
+Pool& GetPool() {
+  static const int registered = pthread_atfork(nullptr, nullptr, ForgetPool);
+  static_cast<void>(registered);
+  Pool* found = pool.load(std::memory_order_acquire);
+  if (found != nullptr) return *found;
+  auto* made = new Pool;
+  if (pool.compare_exchange_strong(found, made, std::memory_order_acq_rel)) return *made;
+  delete made;
+  return *found;
+}
+
+}  // namespace
+
+int GetNumThreads() {
+  int count = num_threads.load(std::memory_order_relaxed);
+  if (count > 0) return count;
+  int unknown = 0;
+  count = AvailableProcessors();
+  return num_threads.compare_exchange_strong(unknown, count) ? count : unknown;
+}
+
+absl::Status SetNumThreads(int count) {
+  if (count < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The number of threads must be 1 or more, not ", count, "."));
+  }
+  num_threads.store(count, std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body) {
+  Work work(parts, body);
+  const int64_t threads = std::min<int64_t>(GetNumThreads(), parts);
+  if (threads > 1 && !in_body && GetPool().Run(work, static_cast<int>(threads) - 1)) return;
+  for (int64_t part = 0; part < parts; ++part) body(part);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

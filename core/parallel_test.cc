@@ -1,0 +1,198 @@
+#include "dovetail/core/parallel.h"
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+class ParallelForTest : public testing::Test {
+ protected:
+  ~ParallelForTest() override { EXPECT_TRUE(SetNumThreads(before_).ok()); }
+  int before_ = GetNumThreads();
+};
+
+// Two bodies that wait for each other end only if two threads run them.
+void Meet() {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  int there = 0;
+  ParallelFor(2, [&](int64_t) {
+    std::unique_lock<std::mutex> lock(mutex);
+    ++there;
+    arrived.notify_all();
+    arrived.wait(lock, [&] { return there == 2; });
+  });
+}
+
+TEST(NumThreads, IsTheNumberOfProcessorsAtFirst) {
+  cpu_set_t set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  EXPECT_EQ(GetNumThreads(), CPU_COUNT(&set));
+}
+
+TEST_F(ParallelForTest, TheNumberIsWhatWasSet) {
+  ASSERT_TRUE(SetNumThreads(3).ok());
+  EXPECT_EQ(GetNumThreads(), 3);
+}
+
+TEST_F(ParallelForTest, FewerThanOneThreadIsRefused) {
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  for (int count : {0, -1}) {
+    EXPECT_EQ(SetNumThreads(count).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(GetNumThreads(), 2);
+}
+
+TEST_F(ParallelForTest, EveryPartIsDoneOnce) {
+  for (int threads : {1, 2, 5}) {
+    ASSERT_TRUE(SetNumThreads(threads).ok());
+    for (int64_t parts : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> done(parts);
+      ParallelFor(parts, [&](int64_t part) { ++done[part]; });
+      for (const auto& times : done) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+TEST_F(ParallelForTest, TwoPartsRunAtATime) {
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  Meet();
+}
+
+TEST_F(ParallelForTest, NoMoreThreadsThanWereSetTakePart) {
+  ASSERT_TRUE(SetNumThreads(4).ok());
+  ParallelFor(100, [](int64_t) {});  // three helpers exist from here on
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  ParallelFor(200, [&](int64_t) {
+    std::this_thread::yield();
+    std::lock_guard<std::mutex> lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  EXPECT_LE(seen.size(), 2u);
+}
+
+TEST_F(ParallelForTest, OneThreadDoesItAllInOrder) {
+  ASSERT_TRUE(SetNumThreads(1).ok());
+  std::vector<int64_t> order;
+  ParallelFor(4, [&](int64_t part) { order.push_back(part); });
+  EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3}));
+}
+
+TEST_F(ParallelForTest, WorkWithinWorkIsDoneByTheThreadThatAsks) {
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  std::atomic<int> done{0};
+  ParallelFor(4, [&](int64_t) {
+    const auto self = std::this_thread::get_id();
+    ParallelFor(4, [&](int64_t) {
+      EXPECT_EQ(std::this_thread::get_id(), self);
+      ++done;
+    });
+  });
+  EXPECT_EQ(done, 16);
+}
+
+TEST_F(ParallelForTest, ManyThreadsMayAskAtOnce) {
+  ASSERT_TRUE(SetNumThreads(3).ok());
+  std::atomic<int> done{0};
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 4; ++i) {
+    askers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) ParallelFor(5, [&](int64_t) { ++done; });
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(done, 4 * 200 * 5);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own, and no fork after threads
+
+int CountThreads() {
+  int count = 0;
+  for (int tries = 0; tries < 100; ++tries) {  // a thread that ended is seen for a moment longer
+    FILE* status = std::fopen("/proc/self/status", "r");
+    char line[256];
+    while (std::fgets(line, sizeof line, status) != nullptr) {
+      std::sscanf(line, "Threads: %d", &count);
+    }
+    std::fclose(status);
+    if (count == 1) break;
+  }
+  return count;
+}
+
+// In a process of its own, since other tests have started threads.
+TEST(ParallelForDeathTest, NoThreadIsStartedBeforeItIsNeeded) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const int before = CountThreads();
+        bool ok = SetNumThreads(4).ok() && GetNumThreads() == 4;
+        ParallelFor(1, [](int64_t) {});
+        ok = ok && CountThreads() == before;
+        ParallelFor(4, [](int64_t) {});
+        ok = ok && CountThreads() == before + 3;
+        std::_Exit(ok ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ParallelForTest, AChildProcessStartsThreadsOfItsOwn) {
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  Meet();
+  for (int round = 0; round < 3; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);  // a child that hangs is killed, and the test fails
+      Meet();
+      std::_Exit(7);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  }
+  Meet();
+}
+
+// Forked while the pool is at work, and its locks may be held.
+TEST_F(ParallelForTest, AForkInTheMidstOfWorkLeavesTheChildAble) {
+  ASSERT_TRUE(SetNumThreads(3).ok());
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) ParallelFor(50, [](int64_t) {});
+  });
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);
+      Meet();
+      std::_Exit(7);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  }
+  stop = true;
+  busy.join();
+}
+
+#endif  // !__SANITIZE_THREAD__
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,79 @@
+#include "dovetail/devices/cpu/copy/parts.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "dovetail/core/parallel.h"
+#include "dovetail/devices/cpu/copy/streamed.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// What a part has at least: less is copied in the time that it takes to wake a thread.
+constexpr int64_t kLeastBytes = 1 << 20;
+// So that a thread that is held up leaves its share to the others.
+constexpr int64_t kPartsPerThread = 4;
+// What dense rows are not cut below.
+constexpr int64_t kDenseDst = 4096;
+constexpr int64_t kDenseSrc = 512;
+
+// The turns of a loop that stay together.
+int64_t Grain(const CopyPlan& plan, int i) {
+  const Loop& loop = plan.loops[i];
+  if (i == 0 && plan.kernel == CopyKernel::kPutTogether) return loop.count;
+  if (loop.dst_step == plan.unit()) return kDenseDst / plan.unit();
+  if (loop.src_step == plan.unit()) return kDenseSrc / plan.unit();
+  return 1;
+}
+
+}  // namespace
+
+Parts::Parts(const CopyPlan& plan, int64_t most) : plan_(plan) {
+  if (!plan.empty && most > 1) Choose(most);
+}
+
+// The loop that takes the longest steps of those that can be divided so often; else the one that
+// can be divided most.
+void Parts::Choose(int64_t most) {
+  int64_t best_pieces = 1;
+  for (int i = 0; i < plan_.rank; ++i) {
+    const Loop& loop = plan_.loops[i];
+    const int64_t pieces = std::min(loop.count / Grain(plan_, i), most);
+    if (pieces > best_pieces || (pieces == best_pieces && pieces > 1 &&
+                                 std::abs(loop.dst_step) > std::abs(plan_.loops[loop_].dst_step))) {
+      best_pieces = pieces;
+      loop_ = i;
+    }
+  }
+  if (best_pieces <= 1) return;
+  const Loop& loop = plan_.loops[loop_];
+  const int64_t grain = Grain(plan_, loop_);
+  const int64_t grains = (loop.count + grain - 1) / grain;
+  turns_ = (grains + best_pieces - 1) / best_pieces * grain;
+  count_ = (loop.count + turns_ - 1) / turns_;
+}
+
+void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options) const {
+  if (count_ == 1) return Execute(plan_, dst, src, options);
+  ExecuteOptions own = options;
+  const int64_t stream_from = own.stream_from >= 0 ? own.stream_from : StreamThreshold();
+  own.stream_from = plan_.bytes >= stream_from ? 0 : INT64_MAX;
+  CopyPlan piece = plan_;
+  Loop& loop = piece.loops[loop_];
+  loop.count = std::min(turns_, loop.count - part * turns_);
+  piece.bytes = plan_.bytes / plan_.loops[loop_].count * loop.count;
+  Execute(piece, static_cast<char*>(dst) + part * turns_ * loop.dst_step,
+          static_cast<const char*>(src) + part * turns_ * loop.src_step, own);
+}
+
+void ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
+  if (plan.bytes < 2 * kLeastBytes) return Execute(plan, dst, src);
+  const int64_t threads = GetNumThreads();
+  if (threads == 1) return Execute(plan, dst, src);
+  const Parts parts(plan, std::min(plan.bytes / kLeastBytes, threads * kPartsPerThread));
+  ParallelFor(parts.count(), [&](int64_t part) { parts.Run(part, dst, src); });
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

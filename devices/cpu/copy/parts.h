@@ -1,0 +1,45 @@
+// Divides a plan into parts that may run on several threads.
+//
+//   const Parts parts(plan, 8);                        // at most 8
+//   for (int64_t i = 0; i < parts.count(); ++i) parts.Run(i, dst, src, options);
+//
+// Parts write no byte in common. Threads: each part on any.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PARTS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PARTS_H_
+
+#include <cstdint>
+
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/plan.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+class Parts {
+ public:
+  // `plan` outlives the parts.
+  Parts(const CopyPlan& plan, int64_t most);
+
+  // At least 1; fewer than asked for where no loop can be divided so often.
+  int64_t count() const { return count_; }
+
+  // dst and src as for Execute. A part is as much past the cache as the whole would be.
+  void Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options = {}) const;
+
+ private:
+  void Choose(int64_t most);
+
+  const CopyPlan& plan_;
+  int loop_ = 0;       // which is divided
+  int64_t turns_ = 0;  // of it in each part but the last
+  int64_t count_ = 1;
+};
+
+// The whole plan, on several threads (core/parallel.h) where it is large enough.
+void ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PARTS_H_

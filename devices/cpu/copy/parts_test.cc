@@ -1,0 +1,88 @@
+#include "dovetail/devices/cpu/copy/parts.h"
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "dovetail/core/parallel.h"
+#include "dovetail/devices/cpu/copy/copy_case.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::cpu {
+namespace {
+
+using Bytes = std::vector<char>;
+
+class PartsProperty : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, PartsProperty, testing::Range(0u, 4u));
+
+TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
+  Random random(GetParam());
+  int divided = 0;
+  for (int round = 0; round < 300; ++round) {
+    const CopyCase copy =
+        round % 3 == 0 ? CaseFor(kAllCopyKernels[random() % std::size(kAllCopyKernels)], &random)
+                       : RandomCase(&random);
+    const CopyPlan plan = copy.Plan();
+    const Reach to = copy.DstReach(), from = copy.SrcReach();
+    Bytes src(from.bytes), expected(to.bytes), dst(to.bytes);
+    for (char& byte : src) byte = static_cast<char>(random());
+    copy.Naive(expected.data() + to.first, src.data() + from.first);
+    const Parts parts(plan, 1 + random() % 9);
+    divided += parts.count() > 1;
+    const int64_t stream_from = random() % 2 == 0 ? 0 : INT64_MAX;
+    for (int64_t part = parts.count() - 1; part >= 0; --part) {
+      parts.Run(part, dst.data() + to.first, src.data() + from.first, {.stream_from = stream_from});
+    }
+    ASSERT_EQ(dst, expected) << copy.ToString() << " parts " << parts.count();
+  }
+  EXPECT_GT(divided, 50);
+}
+
+TEST(Parts, ALargeRowIsDivided) {
+  CopyPlan plan;
+  plan.Add({1 << 20, 1, 1});
+  plan.Finish(1);
+  EXPECT_EQ(Parts(plan, 8).count(), 8);
+  EXPECT_EQ(Parts(plan, 1).count(), 1);
+}
+
+TEST(Parts, PixelsAreNotTornApart) {
+  CopyPlan plan;
+  plan.Add({1000, 3, 1});
+  plan.Add({3, 1, 1000});
+  plan.Finish(1);
+  ASSERT_EQ(plan.kernel, CopyKernel::kPutTogether);
+  EXPECT_EQ(Parts(plan, 3).count(), 1);
+}
+
+// Several copies at a time, each on several threads: what the sanitizer for threads looks at.
+TEST(ExecuteInParts, CopiesOnSeveralThreads) {
+  const int before = GetNumThreads();
+  ASSERT_TRUE(SetNumThreads(3).ok());
+  constexpr int64_t kN = 1100, kM = 1003;
+  std::vector<int32_t> src(kN * kM);
+  std::iota(src.begin(), src.end(), 0);
+  CopyPlan plan;
+  plan.Add({kN, kM * 4, 4});
+  plan.Add({kM, 4, kN * 4});
+  plan.Finish(4);
+  ASSERT_GT(Parts(plan, 4).count(), 1);
+  auto copy_and_check = [&] {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<int32_t> dst(kN * kM);
+      ExecuteInParts(plan, dst.data(), src.data());
+      for (int64_t i = 0; i < kN; ++i) {
+        for (int64_t j = 0; j < kM; ++j) ASSERT_EQ(dst[i * kM + j], j * kN + i);
+      }
+    }
+  };
+  std::thread other(copy_and_check);
+  copy_and_check();
+  other.join();
+  EXPECT_TRUE(SetNumThreads(before).ok());
+}
+
+}  // namespace
+}  // namespace dovetail::cpu
