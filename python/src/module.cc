@@ -21,7 +21,9 @@
 #include "dovetail/python/src/explain.h"
 #include "dovetail/python/src/factory.h"
 #include "dovetail/python/src/frombuffer.h"
+#include "dovetail/python/src/memory.h"
 #include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/streams.h"
 #include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/threads.h"
@@ -160,6 +162,8 @@ NB_MODULE(_core, m) {
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
   py::AddThreads(m);
+  py::AddStreams(m);
+  py::AddMemory(m);
   if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
     throw nb::python_error();
