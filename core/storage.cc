@@ -51,6 +51,10 @@ void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
   Uses* uses = GetUses();
   DeviceBackend* backend = Registry::Global().Find(stream.device().type);
   if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
+  constexpr size_t kManyEvents = 8;
+  if (uses->events().size() >= kManyEvents) {
+    uses->DropEvents([backend](const Event& e) { return backend->Query(e).value_or(false); });
+  }
   absl::StatusOr<Event> event = backend->Record(stream);
   if (event.ok()) {
     uses->AddEvent(*std::move(event));

@@ -57,19 +57,9 @@ bool Uses::has_work() const {
                      [](const Use& use) { return use.kind == UseKind::kWork; });
 }
 
-void Uses::Forget(const Stream& stream) {
+void Uses::DropEvents(absl::FunctionRef<bool(const Event&)> has_happened) {
   absl::MutexLock lock(&mutex_);
-  for (auto use = streams_.begin(); use != streams_.end(); ++use) {
-    if (use->stream == stream) {
-      streams_.erase(use);
-      return;
-    }
-  }
-}
-
-void Uses::ForgetEvents() {
-  absl::MutexLock lock(&mutex_);
-  events_.clear();
+  events_.erase(std::remove_if(events_.begin(), events_.end(), has_happened), events_.end());
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

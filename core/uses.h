@@ -21,6 +21,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
@@ -67,9 +68,9 @@ class Uses {
   // Whether the memory may still be in use when the last reference to it is dropped.
   bool has_work() const;
 
-  // Forgets a stream whose work so far is known to be done, or events that have happened.
-  void Forget(const Stream& stream);
-  void ForgetEvents();
+  // Forgets the events that have happened. (Streams are kept: one that is idle now may be given
+  // work by another thread at any time.)
+  void DropEvents(absl::FunctionRef<bool(const Event&)> has_happened);
 
   // For whoever releases the memory later.
   Uses* next = nullptr;

@@ -71,6 +71,11 @@ class AsyncAllocator final : public GpuAllocator {
  protected:
   absl::StatusOr<void*> Obtain(size_t nbytes, const Stream& stream) override {
     Runtime& runtime = parts().runtime;
+    if (StreamDevice(stream.device()).index != device()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Memory on ", runtime.DeviceAt(device()).ToString(),
+                       " can't be allocated in the order of ", stream.ToString(), "."));
+    }
     DeviceGuard guard(runtime, device());
     if (!guard.ok()) return guard.status();
     const RuntimeApi& api = runtime.api();

@@ -53,6 +53,13 @@ class GpuAllocator : public ReleasedAllocator {
   absl::Status Trim(size_t keep) final;
   AllocatorStats Stats() override;
 
+  // For an allocator over this one: memory without the checks, the statistics and the second
+  // attempt, and the return of unused memory to the system.
+  absl::StatusOr<void*> ObtainFor(size_t nbytes, const Stream& stream) {
+    return Obtain(nbytes, stream);
+  }
+  absl::Status ReduceFor(size_t keep) { return Reduce(keep); }
+
   Parts& parts() { return parts_; }
   int device() const { return device_; }
 

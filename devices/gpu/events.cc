@@ -95,6 +95,7 @@ absl::StatusOr<bool> Events::Query(const Event& event) {
     return absl::FailedPreconditionError(
         "The event belongs to a graph that was captured; it can't be asked.");
   }
+  const RelaxedCaptureMode relaxed(runtime_);
   const RuntimeApi& api = runtime_.api();
   const Result result = api.event_query(api.self, Native(event));
   if (runtime_.Classify(result) == ResultClass::kNotReady) return false;

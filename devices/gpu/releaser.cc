@@ -178,8 +178,6 @@ bool Releaser::SynchronizeDevices() {
 }
 
 void Releaser::Poll() {
-  if (awaited_.empty()) return;
-  const RelaxedCaptureMode relaxed(runtime_);
   size_t kept = 0;
   for (std::unique_ptr<Uses>& uses : awaited_) {
     bool done = true;

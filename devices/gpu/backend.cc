@@ -1,0 +1,147 @@
+#include "dovetail/devices/gpu/backend.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/devices/gpu/allocator_table.h"
+#include "dovetail/devices/gpu/copier.h"
+#include "dovetail/devices/gpu/order.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace {
+
+std::vector<DeviceType> DeviceTypesOf(const VendorTraits& vendor) {
+  std::vector<DeviceType> types = {vendor.device, vendor.pinned};
+  if (vendor.managed) types.push_back(*vendor.managed);
+  return types;
+}
+
+class GpuBackend final : public DeviceBackend {
+ public:
+  explicit GpuBackend(const RuntimeApi& api)
+      : types_(DeviceTypesOf(*api.vendor)),
+        parts_(api),
+        allocators_(parts_),
+        copier_(parts_,
+                [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }) {}
+  // What is still on its way back needs the allocators.
+  ~GpuBackend() override {
+    parts_.releaser.Flush();
+    parts_.streams.DestroyPending();
+  }
+
+  std::string_view name() const override { return parts_.runtime.vendor().name; }
+  absl::Span<const DeviceType> device_types() const override { return types_; }
+  absl::StatusOr<int> DeviceCount() override { return parts_.runtime.DeviceCount(); }
+
+  absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
+    return allocators_.Get(device, kind);
+  }
+  std::vector<std::string> AllocatorNames(Device device, MemoryKind kind) override {
+    return allocators_.Names(device, kind);
+  }
+  absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name) override {
+    return allocators_.Select(device, kind, name);
+  }
+  Device MemoryDevice(Device device, MemoryKind kind) override {
+    const VendorTraits& vendor = parts_.runtime.vendor();
+    switch (allocators_.KindOf(device, kind)) {
+      case MemoryKind::kPinnedHost:
+        return {vendor.pinned, 0};
+      case MemoryKind::kManaged:
+        if (vendor.managed) return {*vendor.managed, 0};
+        break;
+      case MemoryKind::kDevice:
+        break;
+    }
+    return StreamDevice(device);
+  }
+
+  absl::StatusOr<Stream> CreateStream(Device device) override {
+    return parts_.streams.Create(device);
+  }
+  absl::StatusOr<StreamRequest> DecodeStream(Device device, std::optional<int64_t> code) override {
+    return parts_.streams.Decode(device, code);
+  }
+  absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) override {
+    return parts_.streams.Encode(stream);
+  }
+
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    return parts_.events.Record(stream);
+  }
+  absl::Status Wait(const Stream& stream, const Event& event) override {
+    return parts_.events.Wait(stream, event);
+  }
+  absl::StatusOr<bool> Query(const Event& event) override { return parts_.events.Query(event); }
+  absl::Status HostWait(const Event& event) override { return parts_.events.Synchronize(event); }
+  absl::Status Synchronize(const Stream& stream) override {
+    return parts_.streams.Synchronize(stream);
+  }
+  absl::Status OrderBefore(Uses& uses, const Stream& consumer) override {
+    return gpu::OrderBefore(parts_, uses, consumer);
+  }
+  absl::Status WaitForeign(const Stream& stream, const void* event) override {
+    DeviceGuard guard(parts_.runtime, StreamDevice(stream.device()).index);
+    if (!guard.ok()) return guard.status();
+    const RuntimeApi& api = parts_.runtime.api();
+    return parts_.runtime.Check(api.stream_wait_event(api.self, parts_.runtime.Native(stream),
+                                                      *static_cast<const NativeEvent*>(event)),
+                                "letting a stream wait for an event of another library");
+  }
+  void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
+    uses->release = release;
+    uses->allocator = nullptr;
+    parts_.releaser.Push(std::move(uses));
+  }
+
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
+    parts_.releaser.Drain();
+    return copier_.Copy(dst, src, stream);
+  }
+
+  absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) override {
+    if (absl::Status s = parts_.runtime.Ready(); !s.ok()) return s;
+    const VendorTraits& vendor = parts_.runtime.vendor();
+    const RuntimeApi& api = parts_.runtime.api();
+    PointerInfo info{};
+    absl::Status s =
+        parts_.runtime.Check(api.pointer_info(api.self, data, &info), "asking about a pointer");
+    if (!s.ok()) return s;
+    const Device device = parts_.runtime.DeviceAt(info.device);
+    switch (info.kind) {
+      case PointerKind::kPinnedHost:
+        return PointerAttributes{
+            {vendor.pinned, 0}, MemoryKind::kPinnedHost, info.base, info.nbytes};
+      case PointerKind::kManaged:
+        return PointerAttributes{vendor.managed ? Device{*vendor.managed, 0} : device,
+                                 MemoryKind::kManaged, info.base, info.nbytes};
+      case PointerKind::kDevice:
+        return PointerAttributes{device, MemoryKind::kDevice, info.base, info.nbytes};
+      case PointerKind::kUnknown:
+        break;
+    }
+    return absl::NotFoundError(absl::StrCat("The address 0x",
+                                            absl::Hex(reinterpret_cast<uintptr_t>(data)),
+                                            " is in no memory of ", vendor.product, "."));
+  }
+
+ private:
+  const std::vector<DeviceType> types_;
+  Parts parts_;
+  AllocatorTable allocators_;
+  Copier copier_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBackend> MakeGpuBackend(const RuntimeApi& api) {
+  return std::make_unique<GpuBackend>(api);
+}
+
+absl::Status RegisterGpuBackend(Registry& registry, const RuntimeApi& api) {
+  return registry.Register(MakeGpuBackend(api));
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu

@@ -1,0 +1,82 @@
+#include "dovetail/devices/gpu/order.h"
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace {
+
+bool IsDefault(const Stream& stream) { return stream.native() == NativeStream{0}; }
+
+class Ordering {
+ public:
+  Ordering(Parts& parts, const Stream& consumer, bool captured)
+      : parts_(parts), consumer_(consumer), captured_(captured) {}
+
+  absl::Status After(const Stream& stream) {
+    if (stream == consumer_) return absl::OkStatus();
+    if (captured_) {
+      if (IsDefault(stream)) return absl::OkStatus();
+      absl::StatusOr<bool> with_it = parts_.streams.IsCapturing(stream);
+      if (!with_it.ok()) return with_it.status();
+      if (!*with_it) return CheckDone(parts_.streams.IsIdle(stream), stream);
+    } else if (parts_.streams.IsIdle(stream)) {
+      return absl::OkStatus();
+    }
+    absl::StatusOr<Event> event = parts_.events.Record(stream);
+    if (!event.ok()) return event.status();
+    return parts_.events.Wait(consumer_, *event);
+  }
+
+  absl::Status After(const Event& event) {
+    if (!captured_) {
+      return Events::IsCaptured(event) ? absl::OkStatus() : parts_.events.Wait(consumer_, event);
+    }
+    if (Events::IsCaptured(event)) return parts_.events.Wait(consumer_, event);
+    return CheckDone(parts_.events.Query(event).value_or(false), Stream::Default(event.device()));
+  }
+
+ private:
+  absl::Status CheckDone(bool done, const Stream& stream) {
+    if (done) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("Work on the memory is pending on ", stream.device().ToString(), " (",
+                     stream.ToString(), ") outside of the graph that ", consumer_.ToString(),
+                     " is captured into; wait for it before the capture begins."));
+  }
+
+  Parts& parts_;
+  const Stream& consumer_;
+  const bool captured_;
+};
+
+}  // namespace
+
+absl::Status OrderBefore(Parts& parts, const Uses& uses, const Stream& consumer) {
+  parts.releaser.Drain();
+  absl::StatusOr<bool> captured = parts.streams.IsCapturing(consumer);
+  if (!captured.ok()) return captured.status();
+  if (IsDefault(consumer)) {
+    absl::StatusOr<bool> ours = parts.streams.IsCapturing(CurrentStream(consumer.device()));
+    if (!ours.ok() || *ours) return ours.status();
+  }
+  Ordering ordering(parts, consumer, *captured);
+  // No event goes from one backend to another: there the host waits.
+  auto other_backend = [&parts](Device device) {
+    const bool is_ours = StreamDevice(device).type == parts.runtime.vendor().device;
+    return is_ours ? nullptr : Registry::Global().Find(device.type);
+  };
+  for (const Uses::Use& use : uses.streams()) {
+    DeviceBackend* other = other_backend(use.stream.device());
+    absl::Status s = other != nullptr ? other->Synchronize(use.stream) : ordering.After(use.stream);
+    if (!s.ok()) return s;
+  }
+  for (const Event& event : uses.events()) {
+    DeviceBackend* other = other_backend(event.device());
+    absl::Status s = other != nullptr ? other->HostWait(event) : ordering.After(event);
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu

@@ -1,0 +1,215 @@
+#include "dovetail/tests/emulator/emulator.h"
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using emulator::Emulator;
+using emulator::kAllocatedPoison;
+using emulator::kFreedPoison;
+using gpu::ResultClass;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class EmulatorTest : public testing::Test {
+ protected:
+  EmulatorTest() { api().push_device(api().self, 0, &previous_); }
+  ~EmulatorTest() override { api().pop_device(api().self, previous_); }
+
+  const gpu::RuntimeApi& api() { return gpu_.api(); }
+  NativeStream NewStream() {
+    NativeStream s{};
+    EXPECT_EQ(api().stream_create(api().self, &s), 0);
+    return s;
+  }
+  void* NewMemory(size_t nbytes) {
+    void* p = nullptr;
+    EXPECT_EQ(api().malloc_device(api().self, nbytes, &p), 0);
+    return p;
+  }
+  unsigned char First(const void* p) { return gpu_.Peek(p, 1)[0]; }
+
+  Emulator gpu_{{.devices = 2}};
+  void* previous_ = nullptr;
+};
+
+TEST_F(EmulatorTest, WorkRunsOnlyWhenSomebodyWaitsForIt) {
+  const NativeStream s = NewStream();
+  void* p = NewMemory(16);
+  ASSERT_EQ(api().fill_async(api().self, p, 7, 1, 16, s), 0);
+  EXPECT_EQ(First(p), kAllocatedPoison);
+  const NativeStream other = NewStream();
+  api().stream_synchronize(api().self, other);
+  EXPECT_EQ(First(p), kAllocatedPoison) << "nobody ordered the two";
+  api().stream_synchronize(api().self, s);
+  EXPECT_EQ(First(p), 7);
+}
+
+TEST_F(EmulatorTest, AStreamThatWaitsForAnEventRunsWhatWasRecorded) {
+  const NativeStream a = NewStream(), b = NewStream();
+  void* p = NewMemory(4);
+  gpu::NativeEvent event;
+  ASSERT_EQ(api().event_create(api().self, gpu::kEventPlain, &event), 0);
+  api().fill_async(api().self, p, 1, 1, 4, a);
+  api().event_record(api().self, event, a);
+  api().fill_async(api().self, p, 2, 1, 4, a);
+  api().stream_wait_event(api().self, b, event);
+  EXPECT_EQ(First(p), kAllocatedPoison);
+  api().stream_synchronize(api().self, b);
+  EXPECT_EQ(First(p), 1) << "up to the event, and no further";
+  EXPECT_EQ(api().event_query(api().self, event), 0);
+}
+
+TEST_F(EmulatorTest, QueriesAreAnsweredWithPatience) {
+  const NativeStream s = NewStream();
+  void* p = NewMemory(4);
+  api().fill_async(api().self, p, 1, 1, 4, s);
+  std::vector<gpu::Result> answers;
+  for (int i = 0; i < 3; ++i) answers.push_back(api().stream_query(api().self, s));
+  const auto not_ready = static_cast<gpu::Result>(ResultClass::kNotReady);
+  EXPECT_THAT(answers, ElementsAre(not_ready, not_ready, 0));
+}
+
+TEST_F(EmulatorTest, TheLegacyStreamWaitsForBlockingStreamsAlone) {
+  void* p = NewMemory(8);
+  const NativeStream blocking = gpu_.MakeStream(0, /*blocking=*/true), free = gpu_.MakeStream(0);
+  gpu_.Set(blocking, 0, p, 1, 1);
+  gpu_.Set(free, 0, static_cast<char*>(p) + 1, 1, 1);
+  api().stream_synchronize(api().self, api().legacy_stream);
+  EXPECT_THAT(gpu_.Peek(p, 2), ElementsAre(1, kAllocatedPoison));
+}
+
+TEST_F(EmulatorTest, ASeedLetsStreamsGoAhead) {
+  Emulator eager({.seed = 5});
+  const gpu::RuntimeApi& api = eager.api();
+  void* previous;
+  api.push_device(api.self, 0, &previous);
+  NativeStream s{};
+  void* p;
+  api.stream_create(api.self, &s);
+  api.malloc_device(api.self, 4, &p);
+  api.fill_async(api.self, p, 9, 1, 4, s);
+  int version, driver;
+  for (int i = 0; i < 1000; ++i) api.runtime_version(api.self, &version, &driver);
+  EXPECT_EQ(eager.Peek(p, 1)[0], 9);
+  api.pop_device(api.self, previous);
+}
+
+using EmulatorDeathTest = EmulatorTest;
+TEST_F(EmulatorDeathTest, TheHostCantTouchDeviceMemory) {
+  auto* p = static_cast<volatile char*>(NewMemory(16));
+  EXPECT_DEATH(p[0] = 1, "");
+  EXPECT_DEATH(std::memset(const_cast<char*>(p), 0, 16), "");
+}
+
+TEST_F(EmulatorTest, FreesAreCheckedAndPoisoned) {
+  void* p = NewMemory(16);
+  EXPECT_EQ(First(p), kAllocatedPoison);
+  EXPECT_EQ(api().free_device(api().self, p), 0);
+  EXPECT_EQ(First(p), kFreedPoison);
+  EXPECT_NE(api().free_device(api().self, p), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("freed before")));
+  EXPECT_NE(api().fill_async(api().self, p, 0, 1, 16, api().legacy_stream), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("after it was freed")));
+  EXPECT_EQ(NewMemory(16), p) << "reused as soon as may be";
+  int mine;
+  EXPECT_NE(api().free_host(api().self, &mine), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("no allocation")));
+}
+
+TEST_F(EmulatorTest, AFreeInStreamOrderThatDoesNotWaitForAnotherStreamIsSeen) {
+  const NativeStream a = NewStream(), b = NewStream();
+  void* p;
+  ASSERT_EQ(api().malloc_async(api().self, 64, a, &p), 0);
+  gpu_.RecordAndWait(a, b, 0);
+  ASSERT_EQ(api().fill_async(api().self, p, 3, 1, 64, b), 0);
+  ASSERT_EQ(api().free_async(api().self, p, a), 0);
+  api().stream_synchronize(api().self, a);
+  EXPECT_THAT(gpu_.Complaints(), IsEmpty());
+  api().stream_synchronize(api().self, b);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("after its free had happened")));
+}
+
+TEST_F(EmulatorTest, MemoryUsedBeforeItsAllocationHappenedIsSeen) {
+  const NativeStream a = NewStream(), b = NewStream();
+  void* p;
+  ASSERT_EQ(api().malloc_async(api().self, 64, a, &p), 0);
+  api().fill_async(api().self, p, 3, 1, 64, b);
+  api().stream_synchronize(api().self, b);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("before its allocation")));
+}
+
+TEST_F(EmulatorTest, APoolGivesMemoryToAnotherStreamInOrder) {
+  const NativeStream a = NewStream(), b = NewStream();
+  void *p, *q, *r;
+  api().malloc_async(api().self, 64, a, &p);
+  api().fill_async(api().self, p, 3, 1, 64, a);
+  api().free_async(api().self, p, a);
+  api().malloc_async(api().self, 64, a, &q);
+  EXPECT_EQ(q, p);
+  api().free_async(api().self, q, a);
+  api().malloc_async(api().self, 64, b, &r);
+  EXPECT_EQ(r, p);
+  api().fill_async(api().self, r, 4, 1, 64, b);
+  api().stream_synchronize(api().self, b);
+  EXPECT_EQ(First(r), 4);
+  EXPECT_THAT(gpu_.Complaints(), IsEmpty());
+}
+
+TEST_F(EmulatorTest, AStreamThatWasDestroyedOrIsOfAnotherDeviceIsRefused) {
+  const NativeStream s = NewStream();
+  api().stream_destroy(api().self, s);
+  EXPECT_NE(api().stream_synchronize(api().self, s), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("destroyed before")));
+  const NativeStream far = gpu_.MakeStream(1);
+  void* p = NewMemory(4);
+  EXPECT_NE(api().fill_async(api().self, p, 0, 1, 4, far), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("while device 0 is current")));
+}
+
+TEST_F(EmulatorTest, AnotherDevicesMemoryNeedsPeerAccess) {
+  void* far = gpu_.Malloc(1, 16);
+  EXPECT_NE(api().fill_async(api().self, far, 0, 1, 16, api().legacy_stream), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("no access")));
+  EXPECT_EQ(api().peer_enable(api().self, 1), 0);
+  EXPECT_EQ(api().classify(api().self, api().peer_enable(api().self, 1)),
+            ResultClass::kPeerAlreadyEnabled);
+  EXPECT_EQ(api().fill_async(api().self, far, 0, 1, 16, api().legacy_stream), 0);
+}
+
+TEST_F(EmulatorTest, WhatACaptureForbidsBreaksIt) {
+  const NativeStream s = NewStream();
+  void* p = NewMemory(4);
+  gpu_.BeginCapture(s, 0);
+  api().fill_async(api().self, p, 5, 1, 4, s);
+  ASSERT_TRUE(gpu_.EndCapture(s, 0));
+  gpu_.Finish();
+  EXPECT_EQ(First(p), kAllocatedPoison) << "captured, not run";
+  gpu_.LaunchLastGraph(s, 0);
+  gpu_.Finish();
+  EXPECT_EQ(First(p), 5);
+  void* q;
+  const std::vector<std::function<void()>> forbidden = {
+      [&] { api().stream_query(api().self, s); },
+      [&] { api().stream_synchronize(api().self, s); },
+      [&] { api().device_synchronize(api().self); },
+      [&] { api().fill_async(api().self, p, 6, 1, 4, api().legacy_stream); },
+      [&] { api().malloc_device(api().self, 4, &q); },
+  };
+  for (const auto& call : forbidden) {
+    gpu_.BeginCapture(s, 0);
+    call();
+    EXPECT_FALSE(gpu_.EndCapture(s, 0));
+    EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("A capture was broken")));
+  }
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,49 @@
+#include "dovetail/tests/emulator/queues.h"
+
+#include <utility>
+
+namespace dovetail::inline DOVETAIL_ABI::emulator {
+
+Queue* Queues::Make(int device, bool blocking) {
+  auto queue = std::make_unique<Queue>();
+  // Handles are never used again, so that one of a destroyed stream is known as such.
+  queue->handle = next_handle_;
+  next_handle_ += 0x100;
+  queue->device = device;
+  queue->blocking = blocking;
+  queues_.push_back(std::move(queue));
+  return queues_.back().get();
+}
+
+void Queues::Add(Queue* queue, std::function<void()> run, Points after) {
+  queue->work.push_back({std::move(run), std::move(after)});
+  ++queue->added;
+}
+
+void Queues::RunTo(const Point& point) {
+  Queue& queue = *point.queue;
+  while (queue.done < point.count) {
+    // What the front waits for was added before it: this ends.
+    RunTo(Points(queue.work.front().after));
+    Work work = std::move(queue.work.front());
+    queue.work.pop_front();
+    ++queue.done;
+    if (work.run) work.run();
+  }
+}
+
+void Queues::RunDevice(int device) {
+  for (const auto& queue : queues_) {
+    if (queue->device == device) RunTo(Tail(queue.get()));
+  }
+}
+
+void Queues::LetGoAhead() {
+  constexpr uint64_t kSeldom = 16;
+  if (queues_.empty() || random_() % kSeldom != 0) return;
+  Queue* queue = queues_[random_() % queues_.size()].get();
+  const uint64_t left = queue->added - queue->done;
+  if (left > 0) RunTo({queue, queue->done + 1 + random_() % left});
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::emulator
