@@ -1,7 +1,8 @@
 // CUDA as a backend: CUDA devices, pinned and managed host memory.
 //
 //   absl::Status s = RegisterCudaBackend(Registry::Global());      // opens nothing
-//   (*BackendFor(Device::Cuda(0)))->DeviceCount();                 // opens the driver, or says why not
+//   (*BackendFor(Device::Cuda(0)))->DeviceCount();                 // opens the driver, or says why
+//   not
 //
 // NVIDIA's driver (libcuda.so.1) is opened at the first call that needs it. Without it there
 // are no devices, and a reason that a person can read.

@@ -1,7 +1,7 @@
 #include "dovetail/devices/rocm/backend.h"
 
-#include "dovetail/devices/rocm/runtime.h"
 #include "dovetail/devices/gpu/backend.h"
+#include "dovetail/devices/rocm/runtime.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 

@@ -7,6 +7,7 @@
 #ifndef DOVETAIL_DEVICES_GPU_LOADER_RESULT_CODES_H_
 #define DOVETAIL_DEVICES_GPU_LOADER_RESULT_CODES_H_
 
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -70,9 +71,11 @@ class ResultTexts {
     std::lock_guard<std::mutex> lock(mutex_);
     std::string& kept = texts_[code];
     if (kept.empty()) {
-      kept = name == nullptr   ? absl::StrCat("error ", code)
-             : text == nullptr ? std::string(name)
-                               : absl::StrCat(name, ": ", text);
+      // Some versions of HIP give the name as the text.
+      const bool has_text = text != nullptr && name != nullptr && std::strcmp(name, text) != 0;
+      kept = name == nullptr ? absl::StrCat("error ", code)
+             : has_text      ? absl::StrCat(name, ": ", text)
+                             : std::string(name);
     }
     return kept.c_str();
   }
