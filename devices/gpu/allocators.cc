@@ -30,6 +30,7 @@ class PlainAllocator final : public GpuAllocator {
  protected:
   absl::StatusOr<void*> Obtain(size_t nbytes, const Stream&) override {
     Runtime& runtime = parts().runtime;
+    const RelaxedCaptureMode relaxed(runtime);
     DeviceGuard guard(runtime, device());
     if (!guard.ok()) return guard.status();
     void* data = nullptr;

@@ -23,6 +23,9 @@ class Ordering {
     } else if (parts_.streams.IsIdle(stream)) {
       return absl::OkStatus();
     }
+    if (IsDefault(stream) && parts_.streams.IsCaptureOpen(stream.device())) {
+      return CheckDone(false, stream);
+    }
     absl::StatusOr<Event> event = parts_.events.Record(stream);
     if (!event.ok()) return event.status();
     return parts_.events.Wait(consumer_, *event);
@@ -39,10 +42,9 @@ class Ordering {
  private:
   absl::Status CheckDone(bool done, const Stream& stream) {
     if (done) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrCat("Work on the memory is pending on ", stream.device().ToString(), " (",
-                     stream.ToString(), ") outside of the graph that ", consumer_.ToString(),
-                     " is captured into; wait for it before the capture begins."));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Work on the memory may be pending on ", stream.ToString(),
+        ", outside of a graph that is being captured; wait for it before the capture begins."));
   }
 
   Parts& parts_;
@@ -59,6 +61,13 @@ absl::Status OrderBefore(Parts& parts, const Uses& uses, const Stream& consumer)
   if (IsDefault(consumer)) {
     absl::StatusOr<bool> ours = parts.streams.IsCapturing(CurrentStream(consumer.device()));
     if (!ours.ok() || *ours) return ours.status();
+  }
+  // A consumer that waits for captured work becomes part of the capture itself.
+  for (const Uses::Use& use : uses.streams()) {
+    if (*captured) break;
+    if (StreamDevice(use.stream.device()).type != parts.runtime.vendor().device) continue;
+    captured = parts.streams.IsCapturing(use.stream);
+    if (!captured.ok()) return captured.status();
   }
   Ordering ordering(parts, consumer, *captured);
   // No event goes from one backend to another: there the host waits.

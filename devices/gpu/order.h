@@ -9,7 +9,8 @@
 // While a stream is captured into a graph, only work of the same capture can be ordered before it.
 // Work on the default stream is then taken to be done (asking would break the capture); work that
 // is pending on another stream outside of the capture is FailedPrecondition. Nothing is done for a
-// consumer on the default stream while this thread's own stream is captured.
+// consumer on the default stream while this thread's own stream is captured; and work on the
+// default stream can't be ordered before another one while a capture is open: FailedPrecondition.
 
 #ifndef DOVETAIL_DEVICES_GPU_ORDER_H_
 #define DOVETAIL_DEVICES_GPU_ORDER_H_

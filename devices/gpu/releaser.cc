@@ -87,7 +87,8 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
       return;
     }
   }
-  if (!RecordUses(*uses) || uses->has_unknown()) return unknown_.push_back(std::move(uses));
+  // What covers all of the device's work covers the streams that are known as well.
+  if (uses->has_unknown() || !RecordUses(*uses)) return unknown_.push_back(std::move(uses));
   Await(std::move(uses));
 }
 

@@ -160,22 +160,37 @@ absl::StatusOr<bool> Streams::IsCapturing(const Stream& stream) {
   return capturing;
 }
 
-bool Streams::MayCapture() {
+std::vector<Stream> Streams::SeenCaptured(bool* any_borrowed) {
   std::vector<Stream> ours;
-  {
-    absl::MutexLock lock(&table_->mutex);
-    for (const auto& [device, handle] : table_->captured) {
-      const auto made = table_->made.find({device, handle});
-      std::shared_ptr<void> owner = made == table_->made.end() ? nullptr : made->second.lock();
-      if (owner == nullptr) return true;
+  *any_borrowed = false;
+  absl::MutexLock lock(&table_->mutex);
+  for (const auto& [device, handle] : table_->captured) {
+    const auto made = table_->made.find({device, handle});
+    std::shared_ptr<void> owner = made == table_->made.end() ? nullptr : made->second.lock();
+    if (owner == nullptr) {
+      *any_borrowed = true;
+    } else {
       ours.push_back(Stream::Own(runtime_.DeviceAt(device), handle, std::move(owner)));
     }
   }
-  for (const Stream& stream : ours) {
+  return ours;
+}
+
+bool Streams::MayCapture() {
+  bool any_borrowed;
+  for (const Stream& stream : SeenCaptured(&any_borrowed)) {
     absl::StatusOr<bool> capturing = IsCapturing(stream);
     if (!capturing.ok() || *capturing) return true;
   }
-  return false;
+  return any_borrowed;
+}
+
+bool Streams::IsCaptureOpen(Device device) {
+  bool any_borrowed;
+  for (const Stream& stream : SeenCaptured(&any_borrowed)) {
+    if (stream.device() == device && IsCapturing(stream).value_or(true)) return true;
+  }
+  return IsCapturing(CurrentStream(device)).value_or(true);
 }
 
 void Streams::ForgetBorrowedCaptures() {

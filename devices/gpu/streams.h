@@ -53,6 +53,8 @@ class Streams {
   // old: it counts until it is seen again, or until it is forgotten.
   bool MayCapture();
   void ForgetBorrowedCaptures();
+  // Whether a stream of ours, or this thread's current one on the device, is captured now.
+  bool IsCaptureOpen(Device device);
 
  private:
   // Shared with the streams' owners, which may outlive the backend.
@@ -65,6 +67,8 @@ class Streams {
   };
   struct Owner;
 
+  // Those of ours that were last seen captured, and whether there are borrowed ones.
+  std::vector<Stream> SeenCaptured(bool* any_borrowed);
   std::optional<Stream> FindMade(Device device, NativeStream handle);
 
   Runtime& runtime_;

@@ -1,0 +1,34 @@
+// What each function of the emulator's RuntimeApi begins with, and the parts that the table of them
+// is put together from. Internal to the emulator.
+
+#ifndef DOVETAIL_TESTS_EMULATOR_CALL_H_
+#define DOVETAIL_TESTS_EMULATOR_CALL_H_
+
+#include "dovetail/tests/emulator/impl.h"
+
+namespace dovetail::inline DOVETAIL_ABI::emulator {
+
+// One call: alone, counted, and with streams that go ahead before it.
+class Call {
+ public:
+  explicit Call(void* self) : impl_(*static_cast<Emulator::Impl*>(self)), lock_(impl_.mutex) {
+    ++impl_.counts.total;
+    if (impl_.options.seed != 0) impl_.queues.LetGoAhead();
+  }
+  Emulator::Impl* operator->() { return &impl_; }
+  Emulator::Impl& operator*() { return impl_; }
+
+ private:
+  Emulator::Impl& impl_;
+  std::lock_guard<std::recursive_mutex> lock_;
+};
+
+// Each fills in its functions.
+void FillMemory(gpu::RuntimeApi& api, const EmulatorOptions& options);
+void FillStreams(gpu::RuntimeApi& api, const EmulatorOptions& options);
+void FillKernels(gpu::RuntimeApi& api);
+void FillProcesses(gpu::RuntimeApi& api);
+
+}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+
+#endif  // DOVETAIL_TESTS_EMULATOR_CALL_H_

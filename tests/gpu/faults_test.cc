@@ -1,0 +1,165 @@
+// Tests of the tests: each turns one switch that breaks something, and sees that it is noticed,
+// with certainty. Without the switch the same scene is right (Sound).
+
+#include <array>
+#include <string>
+
+#include "dovetail/tests/gpu/scenes.h"
+
+namespace dovetail {
+namespace {
+
+using emulator::Fault;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+enum class Switch {
+  kNone,
+  kSkippedWaitOnExport,
+  kSkippedWaitOnImport,
+  kEarlyReuse,
+  kKeptConsumersStream,
+  kWrongStreamCode,
+};
+
+class FaultTest : public EmulatedGpu {
+ protected:
+  const Tensor source = Counting({kSceneElements});
+  const std::vector<int32_t> expected = Values(source);
+
+  // A tensor is written on our stream and read by a consumer: whether it saw the elements.
+  bool ExportIsSeen(Switch broken) {
+    const Stream ours = MakeStream();
+    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+    gpu().Finish();
+    EXPECT_TRUE(Copy(t, source, ours).ok());
+    Consumer consumer(gpu(), device());
+    gpu().Inject(Fault::kIgnoreWaits, broken == Switch::kSkippedWaitOnExport);
+    consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+    gpu().Inject(Fault::kIgnoreWaits, false);
+    consumer.Read();
+    consumer.Synchronize();
+    const bool seen = consumer.Seen() == expected;
+    gpu().Finish();
+    return seen;
+  }
+
+  // A tensor is taken in from a producer and copied on our stream: whether the copy is right.
+  bool ImportIsSeen(Switch broken) {
+    Producer producer(gpu(), device());
+    producer.Write(9);
+    bool seen;
+    {
+      const Stream ours = MakeStream();
+      StreamScope scope(ours);
+      const Tensor t = *FromDLPack(
+          producer.Lend(ours.native(), /*orders=*/broken != Switch::kSkippedWaitOnImport));
+      t.storage()->RecordUse(ours, UseKind::kOrder);
+      const Tensor u = *CopyTo(t, device());
+      EXPECT_TRUE(backend().Synchronize(ours).ok());
+      seen = AsInts(gpu().Peek(u.raw_data(), kSceneBytes)) ==
+             std::vector<int32_t>(kSceneElements, Repeated(9));
+    }
+    EXPECT_TRUE(AllocatorOf(device()).Trim(0).ok());
+    return seen;
+  }
+
+  // A consumer reads on while the memory is let go: whether it still saw the elements, and nothing
+  // touched what was freed.
+  bool ReleaseIsOrdered(Switch broken) {
+    const Stream ours = MakeStream();
+    StreamScope scope(ours);
+    Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+    EXPECT_TRUE(Copy(t, source, ours).ok());
+    Consumer consumer(gpu(), device());
+    // As if the consumer's handle were one that lasts, and were kept until the deleter runs.
+    const Stream theirs =
+        broken == Switch::kKeptConsumersStream
+            ? Stream::Own(device(), consumer.stream().native(), std::make_shared<int>(0))
+            : consumer.stream();
+    consumer.Take(*ToDLPack(t, {.stream = theirs}));
+    t = Tensor();
+    consumer.Read();
+    gpu().Inject(Fault::kEventsHappenEarly, broken == Switch::kEarlyReuse);
+    if (broken == Switch::kKeptConsumersStream) consumer.DestroyStream();
+    consumer.DeleteTensor();
+    const int32_t other = -1;
+    for (int i = 0; i < 4; ++i) {
+      const Tensor next = *Tensor::Empty({kSceneElements}, kInt32, device());
+      EXPECT_TRUE(Fill(next, &other).ok());
+    }
+    EXPECT_TRUE(backend().Synchronize(ours).ok());
+    gpu().Inject(Fault::kEventsHappenEarly, false);
+    gpu().Finish();
+    const bool touched = !gpu().TakeComplaints().empty();
+    return consumer.Seen() == expected && !touched;
+  }
+};
+
+TEST_F(FaultTest, SoundCodeIsSeenToBeSound) {
+  EXPECT_TRUE(ExportIsSeen(Switch::kNone));
+  EXPECT_TRUE(ImportIsSeen(Switch::kNone));
+  EXPECT_TRUE(ReleaseIsOrdered(Switch::kNone));
+}
+
+// Rule 49.
+TEST_F(FaultTest, ASkippedWaitOnExportIsSeen) {
+  EXPECT_FALSE(ExportIsSeen(Switch::kSkippedWaitOnExport));
+}
+
+// Rule 49.
+TEST_F(FaultTest, ASkippedWaitOnImportIsSeen) {
+  EXPECT_FALSE(ImportIsSeen(Switch::kSkippedWaitOnImport));
+}
+
+// Rule 50.
+TEST_F(FaultTest, AnEarlyReuseIsSeen) {
+  for (const char* name : {"async", "direct", "caching(async)", "caching(direct)"}) {
+    ASSERT_TRUE(backend().SelectAllocator(device(), MemoryKind::kDevice, name).ok());
+    const bool ordered = ReleaseIsOrdered(Switch::kEarlyReuse);
+    // A free of "direct" waits for the device whatever the events say.
+    EXPECT_EQ(ordered, std::string_view(name) == "direct") << name;
+  }
+}
+
+// Rule 50.
+TEST_F(FaultTest, AConsumersStreamThatIsKeptIsSeen) {
+  EXPECT_FALSE(ReleaseIsOrdered(Switch::kKeptConsumersStream));
+}
+
+// Rule 46. Rule 47.
+TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
+  for (const bool wrong : {false, true}) {
+    static gpu::VendorTraits traits;
+    traits = gpu::kCudaTraits;
+    // None would be no synchronisation, as it is in __cuda_array_interface__.
+    if (wrong) traits.stream_codes.none = gpu::StreamMeaning::kNoSync;
+    Start({.vendor = &traits});
+    void* const out = gpu().Malloc(0, kSceneBytes);
+    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+    gpu().Finish();
+    ASSERT_TRUE(Copy(t, source, MakeStream()).ok());
+    const absl::StatusOr<StreamRequest> request = backend().DecodeStream(device(), std::nullopt);
+    ASSERT_TRUE(ToDLPack(t, {.stream = request->stream}).ok());
+    // The consumer reads on the legacy stream, whose code is None.
+    const NativeStream legacy = gpu().api().legacy_stream;
+    gpu().CopyOn(legacy, 0, out, t.raw_data(), kSceneBytes);
+    ASSERT_TRUE(backend().Synchronize(Stream::Default(device())).ok());
+    EXPECT_EQ(AsInts(gpu().Peek(out, kSceneBytes)) == expected, !wrong);
+    gpu().Finish();
+  }
+}
+
+using FaultDeathTest = FaultTest;
+TEST_F(FaultDeathTest, ATouchByTheHostIsSeen) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a new process, and none that was forked
+  gpu().Inject(Fault::kCopyOnHost, true);
+  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  EXPECT_DEATH(Copy(t, source).IgnoreError(), "");
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,202 @@
+// Work on a tensor is seen by who uses it next, and nobody waits more than that takes.
+
+#include <string>
+
+#include "dovetail/tests/gpu/scenes.h"
+
+namespace dovetail {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class OrderTest : public EmulatedGpu, public testing::WithParamInterface<const gpu::VendorTraits*> {
+ protected:
+  OrderTest() : EmulatedGpu({.vendor = GetParam()}) {}
+
+  // A tensor that was given work on `stream`: copying what Counting() gives.
+  Tensor Written(const Stream& stream) {
+    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
+    EXPECT_TRUE(Copy(t, Counting({kSceneElements}), stream).ok());
+    return t;
+  }
+  const std::vector<int32_t> expected = Values(Counting({kSceneElements}));
+};
+INSTANTIATE_TEST_SUITE_P(Vendors, OrderTest, testing::Values(&gpu::kCudaTraits, &gpu::kRocmTraits),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+// Rule 49.
+TEST_P(OrderTest, AConsumersStreamSeesTheWorkThatIsPending) {
+  for (const Stream& ours : {Stream::Default(device()), MakeStream()}) {
+    const Tensor t = Written(ours);
+    Consumer consumer(gpu(), device());
+    gpu().ResetCounts();
+    consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+    EXPECT_EQ(gpu().counts().host_waits, 0);
+    EXPECT_GE(gpu().counts().stream_waits, 1);
+    consumer.Read();
+    consumer.Synchronize();
+    EXPECT_EQ(consumer.Seen(), expected);
+  }
+}
+
+TEST_P(OrderTest, WithoutAStreamNothingIsOrdered) {
+  const Stream ours = MakeStream();
+  const Tensor t = Written(ours);
+  ASSERT_TRUE(backend().Synchronize(Stream::Default(device())).ok());
+  Consumer consumer(gpu(), device());
+  gpu().ResetCounts();
+  consumer.Take(*ToDLPack(t));
+  EXPECT_EQ(gpu().counts().total, 0);
+}
+
+// Rule 49.
+TEST_P(OrderTest, NothingIsDoneWhereBothAreOneStreamOrNothingIsPending) {
+  const Stream ours = MakeStream();
+  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  gpu().Finish();
+  ASSERT_TRUE(Copy(t, Counting({kSceneElements}), ours).ok());
+  gpu().Finish();
+  gpu().ResetCounts();
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  EXPECT_EQ(gpu().counts().stream_waits, 0) << "all was done";
+  EXPECT_EQ(gpu().counts().event_records, 0);
+  ASSERT_TRUE(Copy(t, Counting({kSceneElements}), ours).ok());
+  gpu().ResetCounts();
+  ASSERT_TRUE(ToDLPack(t, {.stream = ours}).ok());
+  EXPECT_EQ(gpu().counts().stream_waits, 0) << "it is one stream";
+  EXPECT_EQ(gpu().counts().event_records, 0);
+}
+
+// Rule 49.
+TEST_P(OrderTest, WorkOnABorrowedStreamIsSeenThoughTheStreamIsGone) {
+  const NativeStream theirs = gpu().MakeStream(0);
+  const Tensor t = Written(Borrow(theirs));
+  gpu().DestroyStream(theirs);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  consumer.Read();
+  consumer.Synchronize();
+  EXPECT_EQ(consumer.Seen(), expected);
+}
+
+// Rule 49.
+TEST_P(OrderTest, OurOwnStreamsSeeEachOther) {
+  const Stream a = MakeStream(), b = MakeStream();
+  const Tensor t = Written(a);
+  const Tensor u = *CopyTo(t, device(), b);
+  ASSERT_TRUE(backend().Synchronize(b).ok());
+  EXPECT_EQ(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), expected);
+  // And a write waits for who reads still.
+  const int32_t zero = 0;
+  ASSERT_TRUE(Fill(t, &zero, a).ok());
+  EXPECT_EQ(Values(u), expected);
+  EXPECT_THAT(Values(t), Each(0));
+}
+
+// Rule 49.
+TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
+  Producer producer(gpu(), device());
+  producer.Write(3);
+  {
+    const Stream ours = MakeStream();
+    StreamScope scope(ours);
+    const int64_t code = (*backend().EncodeStream(CurrentStream(device()))).value();
+    const Tensor t = *FromDLPack(producer.Lend(NativeStream(code)));
+    t.storage()->RecordUse(CurrentStream(device()), UseKind::kOrder);
+    const Tensor u = *CopyTo(t, device());
+    ASSERT_TRUE(backend().Synchronize(ours).ok());
+    EXPECT_THAT(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), Each(Repeated(3)));
+    // It goes on to somebody else, who sees it, too.
+    Consumer consumer(gpu(), device());
+    consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+    consumer.Read();
+    consumer.Synchronize();
+    EXPECT_THAT(consumer.Seen(), Each(Repeated(3)));
+  }
+  ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
+  EXPECT_EQ(producer.deleted(), 1);
+}
+
+TEST_P(OrderTest, WorkOnAnotherDevicesStreamIsWaitedFor) {
+  const Tensor x = OnDevice(Counting({kSceneElements}), 1);
+  const Stream on_1 = MakeStream(1), on_0 = MakeStream(0);
+  const Tensor y = *CopyTo(x, device(0), on_1);
+  const Tensor z = *CopyTo(y, device(0), on_0);
+  ASSERT_TRUE(backend().Synchronize(on_0).ok());
+  EXPECT_EQ(AsInts(gpu().Peek(z.raw_data(), kSceneBytes)), expected);
+}
+
+// ---- Captures ----
+
+class CaptureTest : public OrderTest {};
+INSTANTIATE_TEST_SUITE_P(Vendors, CaptureTest,
+                         testing::Values(&gpu::kCudaTraits, &gpu::kRocmTraits),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+// Rule 49.
+TEST_P(CaptureTest, NoneAddsNoDependencyWhileOurStreamIsCaptured) {
+  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  gpu().BeginCapture(ours.native(), 0);
+  const Stream consumer = *backend().DecodeStream(device(), std::nullopt)->stream;
+  EXPECT_TRUE(ToDLPack(t, {.stream = consumer}).ok());
+  EXPECT_TRUE(gpu().EndCapture(ours.native(), 0)) << "the legacy stream was not touched";
+}
+
+// Rule 49.
+TEST_P(CaptureTest, AnExportToACapturedStreamDoesNotTouchTheLegacyStream) {
+  const Tensor t = Written(Stream::Default(device()));
+  Consumer consumer(gpu(), device());
+  gpu().BeginCapture(consumer.stream().native(), 0);
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  consumer.Read();
+  EXPECT_TRUE(gpu().EndCapture(consumer.stream().native(), 0));
+  gpu().Finish();
+  gpu().LaunchLastGraph(consumer.stream().native(), 0);
+  gpu().Finish();
+  EXPECT_EQ(consumer.Seen(), expected);
+}
+
+// Rule 49.
+TEST_P(CaptureTest, WorkOfTheSameCaptureIsOrderedInIt) {
+  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  const Tensor source = OnDevice(Counting({kSceneElements}));
+  gpu().Finish();
+  const Stream ours = MakeStream();
+  Consumer consumer(gpu(), device());
+  gpu().BeginCapture(ours.native(), 0);
+  ASSERT_TRUE(Copy(t, source, ours).ok());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  consumer.Read();
+  EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));
+  gpu().LaunchLastGraph(ours.native(), 0);
+  gpu().Finish();
+  EXPECT_EQ(consumer.Seen(), expected);
+}
+
+TEST_P(CaptureTest, WorkThatIsPendingOutsideOfTheCaptureIsSaid) {
+  const Tensor t = Written(MakeStream());
+  Consumer consumer(gpu(), device());
+  gpu().BeginCapture(consumer.stream().native(), 0);
+  EXPECT_THAT(ToDLPack(t, {.stream = consumer.stream()}).status().message(),
+              HasSubstr("before the capture begins"));
+  EXPECT_TRUE(gpu().EndCapture(consumer.stream().native(), 0));
+}
+
+TEST_P(CaptureTest, TheHostDoesNotWaitForACapturedStreamNorAllocateOnIt) {
+  const Stream ours = MakeStream();
+  gpu().BeginCapture(ours.native(), 0);
+  EXPECT_THAT(backend().Synchronize(ours).message(), HasSubstr("captured into a graph"));
+  EXPECT_THAT(Storage::Allocate(64, ours).status().message(), HasSubstr("allocate it before"));
+  absl::StatusOr<Event> event = backend().Record(ours);
+  ASSERT_TRUE(event.ok());
+  EXPECT_FALSE(backend().Query(*event).ok());
+  EXPECT_FALSE(backend().HostWait(*event).ok());
+  EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,259 @@
+// Memory is not used again, nor given back to its lender, before the work on it is done.
+
+#include <string>
+#include <thread>
+#include <tuple>
+
+#include "dovetail/tests/gpu/scenes.h"
+
+namespace dovetail {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Each allocator of device memory, with and without an event over the device's whole work.
+class ReleaseTest : public EmulatedGpu,
+                    public testing::WithParamInterface<std::tuple<std::string, bool>> {
+ protected:
+  ReleaseTest() : EmulatedGpu({.has_context_events = std::get<1>(GetParam())}) {
+    EXPECT_TRUE(
+        backend().SelectAllocator(device(), MemoryKind::kDevice, std::get<0>(GetParam())).ok());
+  }
+
+  Tensor New() { return *Tensor::Empty({kSceneElements}, kInt32, device()); }
+  Tensor Filled(int32_t value) {
+    const Tensor t = New();
+    EXPECT_TRUE(Fill(t, &value).ok());
+    return t;
+  }
+  // Allocates and overwrites memory again and again, as a program goes on.
+  void GoOn() {
+    for (int i = 0; i < 8; ++i) {
+      Filled(-1);
+      std::this_thread::yield();
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Allocators, ReleaseTest,
+                         testing::Combine(testing::Values("async", "direct", "caching(async)",
+                                                          "caching(direct)"),
+                                          testing::Bool()),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param) +
+                                              (std::get<1>(info.param) ? "_events" : "_sync");
+                           for (char& c : name) c = c == '(' || c == ')' ? '_' : c;
+                           return name;
+                         });
+
+// Rule 50.
+TEST_P(ReleaseTest, MemoryIsNotReusedBeforeAConsumersReadsAreDone) {
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = Filled(42);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  t = Tensor();
+  consumer.Read();
+  consumer.DeleteTensor();
+  GoOn();
+  ASSERT_TRUE(backend().Synchronize(ours).ok());
+  gpu().Finish();
+  EXPECT_THAT(consumer.Seen(), Each(42));
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, AConsumerMayDestroyItsStreamBeforeTheDeleterRuns) {
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = Filled(42);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  t = Tensor();
+  consumer.Read();
+  consumer.DestroyStream();
+  consumer.DeleteTensor();
+  GoOn();
+  ASSERT_TRUE(backend().Synchronize(ours).ok());
+  gpu().Finish();
+  EXPECT_THAT(consumer.Seen(), Each(42));
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, AConsumerWithoutSynchronisationIsWaitedForToo) {
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = Filled(42);
+  ASSERT_TRUE(backend().Synchronize(ours).ok());
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t));
+  t = Tensor();
+  consumer.Read();
+  consumer.DeleteTensor();
+  GoOn();
+  gpu().Finish();
+  EXPECT_THAT(consumer.Seen(), Each(42));
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, ACountedStreamOfOursIsWaitedForByItself) {
+  const Stream ours = MakeStream(), second = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = Filled(42);
+  const Tensor out = New();
+  ASSERT_TRUE(Copy(out, t, second).ok());
+  t = Tensor();
+  gpu().ResetCounts();
+  GoOn();
+  EXPECT_EQ(gpu().counts().context_event_records, 0);
+  EXPECT_THAT(Values(out), Each(42));
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, ABorrowedStreamThatIsGoneIsWaitedForByItsEvent) {
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = Filled(42);
+  const Tensor out = New();
+  const NativeStream theirs = gpu().MakeStream(0);
+  ASSERT_TRUE(Copy(out, t, Borrow(theirs)).ok());
+  gpu().DestroyStream(theirs);
+  t = Tensor();
+  gpu().ResetCounts();
+  GoOn();
+  EXPECT_EQ(gpu().counts().context_event_records, 0);
+  EXPECT_THAT(Values(out), Each(42));
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, ADeleterMakesNoCallToTheVendor) {
+  Tensor t = Filled(42);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  t = Tensor();
+  gpu().ResetCounts();
+  std::thread([&] { consumer.DeleteTensor(); }).join();
+  EXPECT_EQ(gpu().counts().total, 0);
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, LentMemoryGoesBackOnlyAfterOurWorkOnIt) {
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Producer producer(gpu(), device());
+  producer.Write(5);
+  Tensor t = *FromDLPack(producer.Lend(ours.native()));
+  t.storage()->RecordUse(ours, UseKind::kOrder);
+  const Tensor out = *CopyTo(t, device());
+  t = Tensor();
+  EXPECT_EQ(producer.deleted(), 0) << "the copy has not run";
+  ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
+  EXPECT_EQ(producer.deleted(), 1);
+  EXPECT_THAT(Values(out), Each(Repeated(5)));
+}
+
+TEST_P(ReleaseTest, LentMemoryThatWasNotUsedGoesBackAtOnce) {
+  Producer producer(gpu(), device());
+  Tensor t = *FromDLPack(producer.Lend(gpu().api().legacy_stream, false));
+  t.storage()->RecordUse(Stream::Default(device()), UseKind::kOrder);
+  t = Tensor();
+  EXPECT_EQ(producer.deleted(), 1);
+}
+
+// Rule 50.
+TEST_P(ReleaseTest, LentMemoryThatWentOnToAConsumerIsWaitedForToo) {
+  Producer producer(gpu(), device());
+  producer.Write(6);
+  const Stream ours = MakeStream();
+  StreamScope scope(ours);
+  Tensor t = *FromDLPack(producer.Lend(ours.native()));
+  t.storage()->RecordUse(ours, UseKind::kOrder);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  consumer.Read();
+  t = Tensor();
+  consumer.DeleteTensor();
+  EXPECT_EQ(producer.deleted(), 0);
+  for (int i = 0; i < 1000 && producer.deleted() == 0; ++i) GoOn();
+  EXPECT_EQ(producer.deleted(), 1);
+  gpu().Finish();
+  EXPECT_THAT(consumer.Seen(), Each(Repeated(6)));
+}
+
+// Rule 49. Rule 50.
+TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
+  Tensor t = Filled(42);
+  Consumer consumer(gpu(), device());
+  consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
+  t = Tensor();
+  consumer.Read();
+  consumer.DeleteTensor();
+  const Stream captured = MakeStream(), other = MakeStream();
+  gpu().Finish();
+  const Tensor from = New(), to = New();  // before the capture
+  gpu().Finish();
+  gpu().BeginCapture(captured.native(), 0);
+  ASSERT_TRUE(Copy(to, from, captured).ok());
+  gpu().ResetCounts();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Storage::Allocate(kSceneBytes * 2, other).ok());
+  EXPECT_EQ(gpu().counts().context_event_records + gpu().counts().device_synchronizes, 0);
+  EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
+}
+
+TEST_P(ReleaseTest, NothingIsLost) {
+  const std::string name = std::get<0>(GetParam());
+  {
+    const Stream a = MakeStream(), b = MakeStream();
+    for (int i = 0; i < 20; ++i) {
+      const Tensor t = *Tensor::Empty({1 + i * 37}, kInt32, device());
+      const int32_t value = i;
+      ASSERT_TRUE(Fill(t, &value, i % 2 == 0 ? a : b).ok());
+      if (i % 3 == 0) {
+        ASSERT_TRUE(ToDLPack(t).ok());
+      }
+    }
+  }
+  Allocator& allocator = AllocatorOf(device());
+  ASSERT_TRUE(allocator.Trim(0).ok());
+  EXPECT_EQ(allocator.Stats().allocated_bytes, 0);
+  EXPECT_EQ(allocator.Stats().reserved_bytes, 0);
+  EXPECT_EQ(gpu().LiveBytes(0), 0u);
+}
+
+TEST(ReleaseOfUnseenCaptures, OneThatAnEventBreaksIsNotBrokenAgain) {
+  // A capture that this library was never shown can't be known of: the first event over the whole
+  // device meets it. From then on unknown uses wait for a trim.
+  struct Scene : EmulatedGpu {
+    void TestBody() override {
+      Consumer consumer(gpu(), device());
+      for (int i = 0; i < 3; ++i) {
+        const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+        consumer.Take(*ToDLPack(t));
+        consumer.DeleteTensor();
+      }
+      const NativeStream unseen = gpu().MakeStream(0);
+      gpu().Finish();
+      const Stream ours = MakeStream();
+      StreamScope scope(ours);
+      gpu().ResetCounts();
+      gpu().BeginCapture(unseen, 0);
+      for (int i = 0; i < 5; ++i) ASSERT_TRUE(Tensor::Empty({2}, kInt32, device()).ok());
+      EXPECT_FALSE(gpu().EndCapture(unseen, 0));
+      EXPECT_EQ(gpu().counts().context_event_records, 1);
+      EXPECT_THAT(gpu().TakeComplaints(), ElementsAre(HasSubstr("whole work")));
+      ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
+      EXPECT_EQ(AllocatorOf(device()).Stats().allocated_bytes, 0);
+    }
+    void Run() {
+      TestBody();
+      TearDown();
+    }
+  } scene;
+  scene.Run();
+}
+
+}  // namespace
+}  // namespace dovetail
