@@ -3,8 +3,8 @@
 ./bazelw run -c opt //benchmarks:gpu_peers        # in any Python with PyTorch for CUDA, and CuPy
 python gpu_peers.py
 
-Allocation and release, dense copies of strided tensors, and exchange (host time, but for the copies:
-those are timed between two synchronisations). Without a GPU it says so and ends well.
+Allocation and release, dense copies of strided tensors, and exchange: host time, but for the
+copies, which are timed between two synchronisations. Without a GPU it says so and ends well.
 """
 
 import sys
@@ -35,15 +35,18 @@ def allocation_rows(peers):
     device = dt.Device("cuda:0")
     rows = []
     for text, nbytes in (("1 KiB", 1 << 10), ("1 MiB", 1 << 20), ("64 MiB", 64 << 20)):
-        functions = {"dovetail": lambda n=nbytes: dt.empty(n, dtype="uint8", device=device)}
-        if "torch" in peers:
-            torch = peers["torch"]
-            functions["torch"] = lambda n=nbytes: torch.empty(n, dtype=torch.uint8, device="cuda")
-        if "cupy" in peers:
-            cupy = peers["cupy"]
-            functions["cupy"] = lambda n=nbytes: cupy.empty(n, dtype=cupy.uint8)
+        functions = _allocations(peers, nbytes, device)
         rows.append(measure.Row(f"allocate {text}", functions, _baseline(functions), 1.0))
     return rows
+
+
+def _allocations(peers, nbytes, device):
+    functions = {"dovetail": lambda: dt.empty(nbytes, dtype="uint8", device=device)}
+    if torch := peers.get("torch"):
+        functions["torch"] = lambda: torch.empty(nbytes, dtype=torch.uint8, device="cuda")
+    if cupy := peers.get("cupy"):
+        functions["cupy"] = lambda: cupy.empty(nbytes, dtype=cupy.uint8)
+    return functions
 
 
 def exchange_rows(peers):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks Dovetail on this machine's GPU, and writes a report: python3 gpu_check.py [--report FILE]
 
-It stands in a folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled with what Bazel built:
-no Bazel is needed here, only Python (of the version that the pack was built for), and whatever of
-PyTorch, CuPy, JAX, pytest and compute-sanitizer there is. Each step says what it needs and is told in
-the report as passed, failed or not run, with the reason. It exits with 1 if a step failed.
+It stands in a folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled with what Bazel
+built: no Bazel is needed here, only Python (of the version that the pack was built for), and
+whatever of PyTorch, CuPy, JAX, pytest and compute-sanitizer there is. Each step says what it needs
+and is told in the report as passed, failed or not run, with the reason. It exits with 1 if a step
+failed.
 """
 
 import argparse
@@ -164,7 +165,7 @@ def judge(step, code):
 
 def versions():
     """What this machine is made of, as name and text."""
-    yield "date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    yield "date", datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     yield "Python", f"{platform.python_implementation()} {platform.python_version()}"
     yield "system", platform.platform()
     if shutil.which("nvidia-smi"):
