@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/device_backend.h"
 #include "dovetail/core/packing.h"
 
 namespace vendor {
@@ -136,8 +135,12 @@ class VendorBackend final : public dovetail::DeviceBackend {
 
 }  // namespace
 
+std::unique_ptr<dovetail::DeviceBackend> MakeVendorBackend() {
+  return std::make_unique<VendorBackend>();
+}
+
 absl::Status RegisterVendorBackend(dovetail::Registry& registry) {
-  return registry.Register(std::make_unique<VendorBackend>());
+  return registry.Register(MakeVendorBackend());
 }
 
 }  // namespace vendor

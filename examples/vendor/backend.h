@@ -10,13 +10,18 @@
 #ifndef DOVETAIL_EXAMPLES_VENDOR_BACKEND_H_
 #define DOVETAIL_EXAMPLES_VENDOR_BACKEND_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
 namespace vendor {
 
 inline constexpr dovetail::Device kDevice{dovetail::DeviceType::kExtDev, 0};
+
+std::unique_ptr<dovetail::DeviceBackend> MakeVendorBackend();
 
 // AlreadyExists when something serves ext_dev already.
 absl::Status RegisterVendorBackend(dovetail::Registry& registry);
