@@ -45,6 +45,8 @@ class Stream {
   NativeStream native() const { return handle_; }
   // Whether this Stream keeps the vendor's stream alive.
   bool is_owned() const { return owner_ != nullptr; }
+  // What keeps it alive; null for a borrowed one.
+  const std::shared_ptr<void>& owner() const { return owner_; }
   // Whether the handle stays good as long as this Stream is kept: it is owned, or the default one.
   bool is_lasting() const { return is_owned() || handle_ == NativeStream{0}; }
 
@@ -93,6 +95,7 @@ class Event {
 
   Device device() const { return device_; }
   void* state() const { return state_.get(); }
+  const std::shared_ptr<void>& shared_state() const { return state_; }
 
  private:
   Device device_;

@@ -1,0 +1,111 @@
+// Conversions between the types of core/backend_abi.h and core's, both directions.
+//
+//   CStream c(stream);                    // passed in: borrowed for the call
+//   backend->record(self, c.get(), &event, &message);
+//   return ToEvent(event);                // passed out: taken over
+//
+// What passes through keeps its identity: a shared pointer that goes over and comes back is the
+// same pointer again, since what stands for it on the way is a box around it.
+
+#ifndef DOVETAIL_CORE_ABI_CONVERT_H_
+#define DOVETAIL_CORE_ABI_CONVERT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "dovetail/core/backend_abi.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/tensor_view.h"
+#include "dovetail/core/uses.h"
+
+namespace dovetail::inline DOVETAIL_ABI::abi {
+
+// ---- Errors ----
+
+// Receives what a call says of its failure.
+class Message {
+ public:
+  Message() : c_{this, &Set} {}
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  DovetailMessage* get() { return &c_; }
+  // The status of a call that returned `code`.
+  absl::Status Of(int32_t code) const;
+
+ private:
+  static void Set(void* context, const char* text) noexcept;
+  DovetailMessage c_;
+  std::string text_;
+};
+
+// The code of a status, whose text is told to `message`, which may be null.
+int32_t Report(const absl::Status& status, DovetailMessage* message);
+
+// ---- Devices and views ----
+
+inline DovetailDevice ToC(Device d) { return {static_cast<int32_t>(d.type), d.index}; }
+inline Device FromC(DovetailDevice d) { return {static_cast<DeviceType>(d.type), d.index}; }
+DovetailTensorView ToC(const TensorView& view);  // as long as `view`'s shape and strides
+TensorView FromC(const DovetailTensorView& view);
+
+// ---- Shared objects ----
+
+// A box around a shared pointer, with one reference; a null pointer gives a null object.
+DovetailShared Box(std::shared_ptr<void> pointer);
+// The other side's object as a shared pointer, keeping it by one reference more.
+std::shared_ptr<void> Share(const DovetailShared& shared);
+// The same, taking over the reference that is there.
+std::shared_ptr<void> Adopt(const DovetailShared& shared);
+
+// A stream, an event or uses of ours for the length of a call.
+class CStream {
+ public:
+  explicit CStream(const Stream& stream);
+  ~CStream();
+  CStream(const CStream&) = delete;
+  CStream& operator=(const CStream&) = delete;
+  const DovetailStream* get() const { return &c_; }
+
+ private:
+  DovetailStream c_;
+};
+
+// How an event passes: its state is a box of this side, or an object of the other's already.
+DovetailEvent BoxEvent(const Event& event);    // ours, boxed: one reference
+Event UnboxEvent(const DovetailEvent& event);  // what BoxEvent put in
+Event AdoptEvent(const DovetailEvent& event);  // the other side's, taken over
+DovetailEvent LendEvent(const Event& event);   // what AdoptEvent made, borrowed
+
+Stream ToStream(const DovetailStream& stream);     // borrowed
+Stream AdoptStream(const DovetailStream& stream);  // taken over
+DovetailStream BoxStream(const Stream& stream);    // one reference
+
+// The uses of memory, with events as LendEvent gives them.
+class CUses {
+ public:
+  explicit CUses(const Uses& uses);
+  ~CUses();
+  CUses(const CUses&) = delete;
+  CUses& operator=(const CUses&) = delete;
+  const DovetailUses* get() const { return &c_; }
+
+ private:
+  std::vector<DovetailStream> streams_;
+  std::vector<int32_t> works_;
+  std::vector<DovetailEvent> events_;
+  Uses::EventList held_;
+  DovetailUses c_;
+};
+
+// With events as UnboxEvent reads them. Null gives none.
+std::unique_ptr<Uses> ToUses(const DovetailUses* uses);
+
+}  // namespace dovetail::inline DOVETAIL_ABI::abi
+
+#endif  // DOVETAIL_CORE_ABI_CONVERT_H_

@@ -1,0 +1,255 @@
+#include "dovetail/core/abi/export.h"
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dovetail/core/abi/convert.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using abi::BoxEvent;
+using abi::BoxStream;
+using abi::FromC;
+using abi::Report;
+using abi::ToStream;
+using abi::ToUses;
+using abi::UnboxEvent;
+
+// What stands behind an exported struct.
+struct Exported {
+  DovetailBackend c;
+  std::unique_ptr<DeviceBackend> backend;
+  std::string name;
+  std::vector<int32_t> types;
+};
+DeviceBackend& Backend(void* self) { return *static_cast<Exported*>(self)->backend; }
+Allocator& AsAllocator(void* allocator) { return *static_cast<Allocator*>(allocator); }
+
+// Runs `body`, which returns a status; no exception passes.
+template <typename Body>
+int32_t Try(DovetailMessage* message, Body body) noexcept {
+  try {
+    return Report(body(), message);
+  } catch (const std::bad_alloc&) {
+    return static_cast<int32_t>(absl::StatusCode::kResourceExhausted);
+  } catch (const std::exception&) {
+    return static_cast<int32_t>(absl::StatusCode::kInternal);
+  }
+}
+
+// The same, and hands the value of a StatusOr on.
+template <typename Result, typename Take>
+int32_t TryValue(DovetailMessage* message, Result result, Take take) noexcept {
+  return Try(message, [&]() -> absl::Status {
+    auto value = result();
+    if (!value.ok()) return value.status();
+    take(*std::move(value));
+    return absl::OkStatus();
+  });
+}
+
+void FreeExported(void* self) { delete static_cast<Exported*>(self); }
+
+const char* Name(void* self) { return static_cast<Exported*>(self)->name.c_str(); }
+
+size_t DeviceTypes(void* self, const int32_t** types) {
+  *types = static_cast<Exported*>(self)->types.data();
+  return static_cast<Exported*>(self)->types.size();
+}
+
+int32_t DeviceCount(void* self, int32_t* count, DovetailMessage* message) {
+  return TryValue(message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
+}
+
+int32_t GetAllocator(void* self, DovetailDevice device, int32_t kind, void** allocator,
+                     DovetailMessage* message) {
+  return TryValue(
+      message,
+      [&] { return Backend(self).GetAllocator(FromC(device), static_cast<MemoryKind>(kind)); },
+      [&](Allocator* a) { *allocator = a; });
+}
+
+int32_t Allocate(void* allocator, size_t nbytes, const DovetailStream* stream, void** data,
+                 DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return AsAllocator(allocator).Allocate(nbytes, ToStream(*stream)); },
+      [&](void* p) { *data = p; });
+}
+
+void Deallocate(void* allocator, void* data, size_t nbytes, const DovetailUses* uses) {
+  Try(nullptr, [&] {
+    AsAllocator(allocator).Deallocate(data, nbytes, ToUses(uses));
+    return absl::OkStatus();
+  });
+}
+
+int32_t Trim(void* allocator, size_t keep, DovetailMessage* message) {
+  return Try(message, [&] { return AsAllocator(allocator).Trim(keep); });
+}
+
+void Stats(void* allocator, DovetailAllocatorStats* stats) {
+  const AllocatorStats s = AsAllocator(allocator).Stats();
+  *stats = {s.allocated_bytes, s.peak_bytes, s.reserved_bytes, s.allocations, s.retries};
+}
+
+void AllocatorNames(void* self, DovetailDevice device, int32_t kind, void* context,
+                    void (*take)(void*, const char*)) {
+  Try(nullptr, [&] {
+    for (const std::string& name :
+         Backend(self).AllocatorNames(FromC(device), static_cast<MemoryKind>(kind))) {
+      take(context, name.c_str());
+    }
+    return absl::OkStatus();
+  });
+}
+
+int32_t SelectAllocator(void* self, DovetailDevice device, int32_t kind, const char* name,
+                        DovetailMessage* message) {
+  return Try(message, [&] {
+    return Backend(self).SelectAllocator(FromC(device), static_cast<MemoryKind>(kind), name);
+  });
+}
+
+DovetailDevice MemoryDevice(void* self, DovetailDevice device, int32_t kind) {
+  return abi::ToC(Backend(self).MemoryDevice(FromC(device), static_cast<MemoryKind>(kind)));
+}
+
+int32_t CreateStream(void* self, DovetailDevice device, DovetailStream* stream,
+                     DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return Backend(self).CreateStream(FromC(device)); },
+      [&](const Stream& made) { *stream = BoxStream(made); });
+}
+
+int32_t DecodeStream(void* self, DovetailDevice device, const int64_t* code, int32_t* has_stream,
+                     DovetailStream* stream, DovetailMessage* message) {
+  return TryValue(
+      message,
+      [&] {
+        return Backend(self).DecodeStream(
+            FromC(device), code != nullptr ? std::optional<int64_t>(*code) : std::nullopt);
+      },
+      [&](const StreamRequest& request) {
+        *has_stream = request.stream.has_value();
+        if (request.stream) *stream = BoxStream(*request.stream);
+      });
+}
+
+int32_t EncodeStream(void* self, const DovetailStream* stream, int32_t* is_none, int64_t* code,
+                     DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return Backend(self).EncodeStream(ToStream(*stream)); },
+      [&](const std::optional<int64_t>& value) {
+        *is_none = !value.has_value();
+        *code = value.value_or(0);
+      });
+}
+
+int32_t Record(void* self, const DovetailStream* stream, DovetailEvent* event,
+               DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return Backend(self).Record(ToStream(*stream)); },
+      [&](const Event& recorded) { *event = BoxEvent(recorded); });
+}
+
+int32_t Wait(void* self, const DovetailStream* stream, const DovetailEvent* event,
+             DovetailMessage* message) {
+  return Try(message, [&] { return Backend(self).Wait(ToStream(*stream), UnboxEvent(*event)); });
+}
+
+int32_t OrderBefore(void* self, const DovetailUses* uses, const DovetailStream* consumer,
+                    const DovetailStream* current, DovetailMessage* message) {
+  return Try(message, [&] {
+    const StreamScope scope(ToStream(*current));
+    return Backend(self).OrderBefore(*ToUses(uses), ToStream(*consumer));
+  });
+}
+
+int32_t WaitForeign(void* self, const DovetailStream* stream, const void* event,
+                    DovetailMessage* message) {
+  return Try(message, [&] { return Backend(self).WaitForeign(ToStream(*stream), event); });
+}
+
+int32_t Query(void* self, const DovetailEvent* event, int32_t* happened, DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return Backend(self).Query(UnboxEvent(*event)); },
+      [&](bool value) { *happened = value; });
+}
+
+int32_t HostWait(void* self, const DovetailEvent* event, DovetailMessage* message) {
+  return Try(message, [&] { return Backend(self).HostWait(UnboxEvent(*event)); });
+}
+
+int32_t Synchronize(void* self, const DovetailStream* stream, DovetailMessage* message) {
+  return Try(message, [&] { return Backend(self).Synchronize(ToStream(*stream)); });
+}
+
+// Where memory runs out the lender's memory is lost, rather than given back too soon.
+void ReleaseAfter(void* self, const DovetailUses* uses, void (*function)(void*), void* context) {
+  Try(nullptr, [&] {
+    Backend(self).ReleaseAfter(ToUses(uses), {function, context});
+    return absl::OkStatus();
+  });
+}
+
+int32_t Copy(void* self, const DovetailTensorView* dst, const DovetailTensorView* src,
+             const DovetailStream* stream, DovetailMessage* message) {
+  return Try(message,
+             [&] { return Backend(self).Copy(FromC(*dst), FromC(*src), ToStream(*stream)); });
+}
+
+int32_t GetPointerAttributes(void* self, const void* data, DovetailPointerAttributes* attributes,
+                             DovetailMessage* message) {
+  return TryValue(
+      message, [&] { return Backend(self).GetPointerAttributes(data); },
+      [&](const PointerAttributes& a) {
+        *attributes = {abi::ToC(a.device), static_cast<int32_t>(a.kind), a.base, a.nbytes};
+      });
+}
+
+}  // namespace
+
+DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
+  auto exported = std::make_unique<Exported>();
+  exported->name = std::string(backend->name());
+  for (DeviceType type : backend->device_types()) {
+    exported->types.push_back(static_cast<int32_t>(type));
+  }
+  exported->backend = std::move(backend);
+  exported->c = {.struct_size = sizeof(DovetailBackend),
+                 .major = DOVETAIL_BACKEND_ABI_MAJOR,
+                 .minor = DOVETAIL_BACKEND_ABI_MINOR,
+                 .self = exported.get(),
+                 .release = &FreeExported,
+                 .name = &Name,
+                 .device_types = &DeviceTypes,
+                 .device_count = &DeviceCount,
+                 .get_allocator = &GetAllocator,
+                 .allocate = &Allocate,
+                 .deallocate = &Deallocate,
+                 .trim = &Trim,
+                 .stats = &Stats,
+                 .allocator_names = &AllocatorNames,
+                 .select_allocator = &SelectAllocator,
+                 .memory_device = &MemoryDevice,
+                 .create_stream = &CreateStream,
+                 .decode_stream = &DecodeStream,
+                 .encode_stream = &EncodeStream,
+                 .record = &Record,
+                 .wait = &Wait,
+                 .order_before = &OrderBefore,
+                 .wait_foreign = &WaitForeign,
+                 .query = &Query,
+                 .host_wait = &HostWait,
+                 .synchronize = &Synchronize,
+                 .release_after = &ReleaseAfter,
+                 .copy = &Copy,
+                 .pointer_attributes = &GetPointerAttributes};
+  return &exported.release()->c;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,235 @@
+#include "dovetail/core/abi/import.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "dovetail/core/abi/convert.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using abi::AdoptEvent;
+using abi::AdoptStream;
+using abi::CStream;
+using abi::CUses;
+using abi::LendEvent;
+using abi::Message;
+using abi::ToC;
+
+class ImportedAllocator final : public Allocator {
+ public:
+  ImportedAllocator(const DovetailBackend& c, void* allocator) : c_(c), allocator_(allocator) {}
+
+  absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override {
+    Message message;
+    void* data = nullptr;
+    const CStream on(stream);
+    absl::Status s = message.Of(c_.allocate(allocator_, nbytes, on.get(), &data, message.get()));
+    if (!s.ok()) return s;
+    return data;
+  }
+  void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override {
+    try {
+      if (uses == nullptr) return c_.deallocate(allocator_, data, nbytes, nullptr);
+      c_.deallocate(allocator_, data, nbytes, CUses(*uses).get());
+    } catch (const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
+    }
+  }
+  absl::Status Trim(size_t keep) override {
+    Message message;
+    return message.Of(c_.trim(allocator_, keep, message.get()));
+  }
+  AllocatorStats Stats() override {
+    DovetailAllocatorStats s{};
+    c_.stats(allocator_, &s);
+    return {s.allocated_bytes, s.peak_bytes, s.reserved_bytes, s.allocations, s.retries};
+  }
+
+ private:
+  const DovetailBackend& c_;
+  void* allocator_;
+};
+
+class ImportedBackend final : public DeviceBackend {
+ public:
+  explicit ImportedBackend(const DovetailBackend* c) : c_(*c), name_(c->name(c->self)) {
+    const int32_t* types = nullptr;
+    const size_t count = c_.device_types(c_.self, &types);
+    for (size_t i = 0; i < count; ++i) types_.push_back(static_cast<DeviceType>(types[i]));
+  }
+  ~ImportedBackend() override {
+    if (c_.release != nullptr) c_.release(c_.self);
+  }
+
+  std::string_view name() const override { return name_; }
+  absl::Span<const DeviceType> device_types() const override { return types_; }
+  absl::StatusOr<int> DeviceCount() override {
+    Message message;
+    int32_t count = 0;
+    absl::Status s = message.Of(c_.device_count(c_.self, &count, message.get()));
+    if (!s.ok()) return s;
+    return count;
+  }
+
+  absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
+    Message message;
+    void* found = nullptr;
+    absl::Status s = message.Of(
+        c_.get_allocator(c_.self, ToC(device), static_cast<int32_t>(kind), &found, message.get()));
+    if (!s.ok()) return s;
+    absl::MutexLock lock(&mutex_);
+    std::unique_ptr<ImportedAllocator>& allocator = allocators_[found];
+    if (allocator == nullptr) allocator = std::make_unique<ImportedAllocator>(c_, found);
+    return allocator.get();
+  }
+  std::vector<std::string> AllocatorNames(Device device, MemoryKind kind) override {
+    std::vector<std::string> names;
+    c_.allocator_names(c_.self, ToC(device), static_cast<int32_t>(kind), &names,
+                       [](void* context, const char* name) {
+                         static_cast<std::vector<std::string>*>(context)->emplace_back(name);
+                       });
+    return names;
+  }
+  absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name) override {
+    Message message;
+    return message.Of(c_.select_allocator(c_.self, ToC(device), static_cast<int32_t>(kind),
+                                          std::string(name).c_str(), message.get()));
+  }
+  Device MemoryDevice(Device device, MemoryKind kind) override {
+    return abi::FromC(c_.memory_device(c_.self, ToC(device), static_cast<int32_t>(kind)));
+  }
+
+  absl::StatusOr<Stream> CreateStream(Device device) override {
+    Message message;
+    DovetailStream made{};
+    absl::Status s = message.Of(c_.create_stream(c_.self, ToC(device), &made, message.get()));
+    if (!s.ok()) return s;
+    return AdoptStream(made);
+  }
+  absl::StatusOr<StreamRequest> DecodeStream(Device device, std::optional<int64_t> code) override {
+    Message message;
+    int32_t has_stream = 0;
+    DovetailStream stream{};
+    absl::Status s = message.Of(c_.decode_stream(c_.self, ToC(device), code ? &*code : nullptr,
+                                                 &has_stream, &stream, message.get()));
+    if (!s.ok()) return s;
+    if (has_stream == 0) return StreamRequest{};
+    return StreamRequest{AdoptStream(stream)};
+  }
+  absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) override {
+    Message message;
+    int32_t is_none = 0;
+    int64_t code = 0;
+    const CStream c(stream);
+    absl::Status s = message.Of(c_.encode_stream(c_.self, c.get(), &is_none, &code, message.get()));
+    if (!s.ok()) return s;
+    return is_none != 0 ? std::optional<int64_t>() : code;
+  }
+
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    Message message;
+    DovetailEvent event{};
+    const CStream on(stream);
+    absl::Status s = message.Of(c_.record(c_.self, on.get(), &event, message.get()));
+    if (!s.ok()) return s;
+    return AdoptEvent(event);
+  }
+  absl::Status Wait(const Stream& stream, const Event& event) override {
+    Message message;
+    const CStream on(stream);
+    const DovetailEvent lent = LendEvent(event);
+    return message.Of(c_.wait(c_.self, on.get(), &lent, message.get()));
+  }
+  absl::Status OrderBefore(Uses& uses, const Stream& consumer) override {
+    Message message;
+    const CStream on(consumer), current(CurrentStream(consumer.device()));
+    const CUses given(uses);
+    return message.Of(
+        c_.order_before(c_.self, given.get(), on.get(), current.get(), message.get()));
+  }
+  absl::Status WaitForeign(const Stream& stream, const void* event) override {
+    Message message;
+    const CStream on(stream);
+    return message.Of(c_.wait_foreign(c_.self, on.get(), event, message.get()));
+  }
+  absl::StatusOr<bool> Query(const Event& event) override {
+    Message message;
+    int32_t happened = 0;
+    const DovetailEvent lent = LendEvent(event);
+    absl::Status s = message.Of(c_.query(c_.self, &lent, &happened, message.get()));
+    if (!s.ok()) return s;
+    return happened != 0;
+  }
+  absl::Status HostWait(const Event& event) override {
+    Message message;
+    const DovetailEvent lent = LendEvent(event);
+    return message.Of(c_.host_wait(c_.self, &lent, message.get()));
+  }
+  absl::Status Synchronize(const Stream& stream) override {
+    Message message;
+    const CStream on(stream);
+    return message.Of(c_.synchronize(c_.self, on.get(), message.get()));
+  }
+  void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
+    try {
+      c_.release_after(c_.self, CUses(*uses).get(), release.function, release.context);
+    } catch (const std::bad_alloc&) {  // as for memory of its own
+    }
+  }
+
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
+    Message message;
+    const CStream on(stream);
+    const DovetailTensorView to = ToC(dst), from = ToC(src);
+    return message.Of(c_.copy(c_.self, &to, &from, on.get(), message.get()));
+  }
+  absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) override {
+    Message message;
+    DovetailPointerAttributes a{};
+    absl::Status s = message.Of(c_.pointer_attributes(c_.self, data, &a, message.get()));
+    if (!s.ok()) return s;
+    return PointerAttributes{abi::FromC(a.device), static_cast<MemoryKind>(a.kind), a.base,
+                             a.nbytes};
+  }
+
+ private:
+  const DovetailBackend& c_;
+  const std::string name_;
+  std::vector<DeviceType> types_;
+  absl::Mutex mutex_;
+  std::map<void*, std::unique_ptr<ImportedAllocator>> allocators_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBackend* c) {
+  if (c->major != DOVETAIL_BACKEND_ABI_MAJOR) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The backend follows version ", c->major, ".", c->minor,
+                     " of Dovetail's interface for backends; this Dovetail understands version ",
+                     DOVETAIL_BACKEND_ABI_MAJOR, "."));
+  }
+  if (c->struct_size < sizeof(DovetailBackend)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The backend's struct has ", c->struct_size, " bytes, where version ",
+                     DOVETAIL_BACKEND_ABI_MAJOR, ".", DOVETAIL_BACKEND_ABI_MINOR, " has ",
+                     sizeof(DovetailBackend), "."));
+  }
+  // All that follows `release` are functions.
+  const auto* begin = reinterpret_cast<void (*const*)()>(&c->name);
+  const auto* end = reinterpret_cast<void (*const*)()>(c + 1);
+  for (const auto* function = begin; function != end; ++function) {
+    if (*function == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("The backend lacks the function number ",
+                                                     function - begin, " after its name."));
+    }
+  }
+  return std::make_unique<ImportedBackend>(c);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,26 @@
+// A DeviceBackend from the C struct of core/backend_abi.h that another shared object handed over.
+//
+//   absl::StatusOr<std::unique_ptr<DeviceBackend>> backend = ImportBackend(c);
+//   absl::Status s = Registry::Global().Register(*std::move(backend));
+//
+// The struct must live until its `release` is called, which the backend's end does.
+
+#ifndef DOVETAIL_CORE_ABI_IMPORT_H_
+#define DOVETAIL_CORE_ABI_IMPORT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "dovetail/core/backend_abi.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device_backend.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// InvalidArgument, and nothing is taken, for another major version, a struct that is too short, or
+// one that lacks a function.
+absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBackend* c);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_ABI_IMPORT_H_

@@ -1,0 +1,302 @@
+#include "dovetail/tests/conformance/suite.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/core/tensor.h"
+#include "gmock/gmock.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using testing::HasSubstr;
+
+// 0, 1, 2, … on the host, in elements of a type of whole bytes.
+Tensor Pattern(absl::Span<const int64_t> shape, DType dtype) {
+  Tensor t = *Tensor::Empty(shape, dtype);
+  auto* bytes = static_cast<unsigned char*>(t.raw_data());
+  for (int64_t i = 0; i < t.nbytes(); ++i) {
+    bytes[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  }
+  return t;
+}
+
+std::vector<unsigned char> Bytes(const Tensor& t) {
+  const absl::StatusOr<Tensor> host = CopyTo(t, Device::Cpu());
+  EXPECT_TRUE(host.ok()) << host.status();
+  if (!host.ok()) return {};
+  const auto* bytes = static_cast<const unsigned char*>(host->raw_data());
+  return {bytes, bytes + host->nbytes()};
+}
+
+// What a test does to tensors of rank 3: the same on the host and on the device.
+using View = Tensor (*)(const Tensor&);
+constexpr View kViews[] = {
+    [](const Tensor& t) { return t; },
+    [](const Tensor& t) { return *t.Permute({2, 1, 0}); },
+    [](const Tensor& t) { return *t.Permute({1, 0, 2}); },
+    [](const Tensor& t) { return *t.Slice(2, {.start = 1, .step = 2}); },
+    [](const Tensor& t) { return *t.Slice(0, {.step = -1}); },
+    [](const Tensor& t) { return *t.Index({IndexItem::Range({.step = -2}), IndexItem::At(1)}); },
+    [](const Tensor& t) { return *t.Select(0, 1)->Transpose(0, 1); },
+};
+
+}  // namespace
+
+void BackendConformance::SetUp() {
+  const std::string full = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string test = full.substr(0, full.find('/'));
+  for (const Exclusion& exclusion : GetParam().exclusions) {
+    if (exclusion.test == test) GTEST_SKIP() << exclusion.reason;
+  }
+  environment_ = GetParam().make();
+}
+
+void BackendConformance::TearDown() {
+  if (environment_ != nullptr) environment_->Check();
+}
+
+TEST_P(BackendConformance, HasANameTypesAndDevices) {
+  EXPECT_FALSE(backend().name().empty());
+  ASSERT_FALSE(backend().device_types().empty());
+  ASSERT_TRUE(backend().DeviceCount().ok()) << backend().DeviceCount().status();
+  EXPECT_GE(devices(), 1);
+}
+
+TEST_P(BackendConformance, ADeviceThatIsNotThereIsNotFound) {
+  const Device beyond = device(devices());
+  EXPECT_EQ(backend().GetAllocator(beyond, MemoryKind::kDevice).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(backend().CreateStream(beyond).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(backend().DecodeStream(beyond, std::nullopt).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_P(BackendConformance, MemoryIsAlignedAndApart) {
+  std::vector<StorageRef> held;
+  for (size_t nbytes : {1, 255, 256, 257, 100000}) {
+    absl::StatusOr<StorageRef> s = Storage::Allocate(nbytes, device());
+    ASSERT_TRUE(s.ok()) << s.status();
+    const auto begin = reinterpret_cast<uintptr_t>((*s)->data());
+    EXPECT_EQ(begin % kAllocationAlignment, 0u);
+    for (const StorageRef& other : held) {
+      const auto there = reinterpret_cast<uintptr_t>(other->data());
+      EXPECT_TRUE(begin + nbytes <= there || there + other->nbytes() <= begin);
+    }
+    held.push_back(*std::move(s));
+  }
+}
+
+TEST_P(BackendConformance, NoBytesAreNoMemory) {
+  EXPECT_EQ(*allocator().Allocate(0, Stream::Default(device())), nullptr);
+  allocator().Deallocate(nullptr, 0, nullptr);
+  const Tensor t = *Tensor::Empty({0, 3}, kFloat32, device());
+  EXPECT_EQ(Bytes(t).size(), 0u);
+}
+
+TEST_P(BackendConformance, TooMuchMemoryIsSaidWithTheSize) {
+  const absl::Status s = allocator().Allocate(size_t{1} << 60, Stream::Default(device())).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(s.message()), HasSubstr(std::to_string(size_t{1} << 60)));
+}
+
+TEST_P(BackendConformance, ElementsOfEverySizeArriveWhole) {
+  for (DType dtype : {kUInt8, kInt16, kFloat32, kFloat64, kComplex128, kBFloat16}) {
+    for (View view : kViews) {
+      const Tensor host = Pattern({3, 4, 5}, dtype);
+      const absl::StatusOr<Tensor> dense = CopyTo(view(host), device());
+      ASSERT_TRUE(dense.ok()) << dense.status();
+      EXPECT_EQ(dense->device(), device());
+      EXPECT_EQ(Bytes(*dense), Bytes(view(host))) << dtype << " to the device";
+      const Tensor whole = *CopyTo(host, device());
+      EXPECT_EQ(Bytes(view(whole)), Bytes(view(host))) << dtype << " from the device";
+      EXPECT_EQ(Bytes(*CopyTo(view(whole), device())), Bytes(view(host))) << dtype << " on it";
+    }
+  }
+}
+
+TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
+  for (View view : kViews) {
+    const Tensor host = Pattern({4, 5, 6}, kInt16);
+    const Tensor there = *CopyTo(host, device());
+    const Tensor news = Pattern(view(host).shape(), kInt16);
+    ASSERT_TRUE(Copy(view(there), news).ok());
+    ASSERT_TRUE(Copy(view(host), news).ok());
+    EXPECT_EQ(Bytes(there), Bytes(host));
+    const int16_t element = 77;
+    ASSERT_TRUE(Fill(view(there), &element).ok());
+    ASSERT_TRUE(Fill(view(host), &element).ok());
+    EXPECT_EQ(Bytes(there), Bytes(host));
+  }
+}
+
+TEST_P(BackendConformance, RepeatedElementsAreRead) {
+  const Tensor row = Pattern({5}, kFloat32);
+  const Tensor there = *Tensor::Empty({3, 5}, kFloat32, device());
+  ASSERT_TRUE(Copy(there, row).ok());
+  EXPECT_EQ(Bytes(there), Bytes(*row.BroadcastTo({3, 5})));
+  ASSERT_TRUE(Copy(there, *CopyTo(row, device())).ok());
+  EXPECT_EQ(Bytes(there), Bytes(*row.BroadcastTo({3, 5})));
+}
+
+TEST_P(BackendConformance, SubByteElementsThatShareBytesArriveWhole) {
+  const Tensor host = Pattern({4, 6}, kFloat4E2M1Fn);
+  const Tensor there = *CopyTo(host, device());
+  EXPECT_EQ(Bytes(there), Bytes(host));
+  EXPECT_EQ(Bytes(*there.Slice(1, {.start = 2, .stop = 5})),
+            Bytes(*host.Slice(1, {.start = 2, .stop = 5})));
+  EXPECT_EQ(Bytes(*there.Transpose(0, 1)), Bytes(*host.Transpose(0, 1)));
+}
+
+TEST_P(BackendConformance, LargeStridedCopiesArriveWhole) {
+  const Tensor host = Pattern({900, 1100}, kFloat32);
+  const Tensor turned = *host.Transpose(0, 1);
+  const Tensor there = *CopyTo(turned, device());
+  EXPECT_TRUE(Bytes(there) == Bytes(turned));
+  const Tensor back = *Tensor::Empty({900, 1100}, kFloat32);
+  ASSERT_TRUE(Copy(*back.Transpose(0, 1), there).ok());
+  EXPECT_TRUE(Bytes(back) == Bytes(host));
+}
+
+TEST_P(BackendConformance, EveryDeviceReachesEveryOther) {
+  const Tensor host = Pattern({3, 4, 5}, kFloat32);
+  for (int from = 0; from < std::min(devices(), 3); ++from) {
+    for (int to = 0; to < std::min(devices(), 3); ++to) {
+      const Tensor x = *CopyTo(host, device(from));
+      for (View view : kViews) {
+        const absl::StatusOr<Tensor> y = CopyTo(view(x), device(to));
+        ASSERT_TRUE(y.ok()) << y.status();
+        EXPECT_EQ(Bytes(*y), Bytes(view(host)));
+      }
+    }
+  }
+}
+
+TEST_P(BackendConformance, PinnedAndManagedMemoryIsReachedByTheHost) {
+  for (MemoryKind kind : {MemoryKind::kPinnedHost, MemoryKind::kManaged}) {
+    absl::StatusOr<StorageRef> s = Storage::Allocate(240, device(), kind);
+    if (absl::IsInvalidArgument(s.status())) continue;  // none of that kind
+    ASSERT_TRUE(s.ok()) << s.status();
+    const Tensor t = *Tensor::Make(*s, 0, kFloat32, *Layout::Contiguous({3, 4, 5}), {});
+    const Tensor host = Pattern({3, 4, 5}, kFloat32);
+    std::memcpy(t.raw_data(), host.raw_data(), 240);
+    EXPECT_EQ(Bytes(*CopyTo(*t.Permute({2, 0, 1}), device())), Bytes(*host.Permute({2, 0, 1})));
+    EXPECT_EQ(Bytes(t), Bytes(host));
+  }
+}
+
+TEST_P(BackendConformance, PointersOfItsMemoryAreKnown) {
+  const Tensor t = *Tensor::Empty({16}, kFloat32, device());
+  const absl::StatusOr<PointerAttributes> known = backend().GetPointerAttributes(t.raw_data());
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_EQ(known->device, device());
+  EXPECT_EQ(known->kind, MemoryKind::kDevice);
+}
+
+TEST_P(BackendConformance, MemoryOfNobodysIsNotFound) {
+  int mine;
+  EXPECT_EQ(backend().GetPointerAttributes(&mine).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_P(BackendConformance, NoneIsAStreamCodeAndMinusOneIsNoSynchronisation) {
+  EXPECT_TRUE(backend().DecodeStream(device(), std::nullopt).ok());
+  absl::StatusOr<StreamRequest> none = backend().DecodeStream(device(), -1);
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(none->stream.has_value());
+  EXPECT_EQ(backend().DecodeStream(device(), -2).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(BackendConformance, AStreamsCodeLeadsBackToIt) {
+  for (const Stream& stream : {Stream::Default(device()), *backend().CreateStream(device())}) {
+    const absl::StatusOr<std::optional<int64_t>> code = backend().EncodeStream(stream);
+    ASSERT_TRUE(code.ok()) << code.status();
+    EXPECT_EQ(*backend().DecodeStream(device(), *code)->stream, stream);
+  }
+}
+
+TEST_P(BackendConformance, StreamsAreDistinctAndLast) {
+  const Stream a = *backend().CreateStream(device()), b = *backend().CreateStream(device());
+  EXPECT_NE(a, b);
+  EXPECT_TRUE(a.is_lasting());
+  EXPECT_NE(a, Stream::Default(device()));
+}
+
+TEST_P(BackendConformance, EventsOrderStreams) {
+  const Stream a = *backend().CreateStream(device()), b = *backend().CreateStream(device());
+  const Tensor host = Pattern({64, 64}, kFloat32);
+  const Tensor x = *CopyTo(host, device(), a);
+  const absl::StatusOr<Event> event = backend().Record(a);
+  ASSERT_TRUE(event.ok());
+  ASSERT_TRUE(backend().Wait(b, *event).ok());
+  const Tensor y = *CopyTo(x, device(), b);
+  EXPECT_EQ(Bytes(y), Bytes(host));
+  EXPECT_TRUE(backend().HostWait(*event).ok());
+  EXPECT_TRUE(backend().Query(*event).value_or(false));
+  EXPECT_TRUE(backend().Synchronize(b).ok());
+}
+
+TEST_P(BackendConformance, TensorsPassFromStreamToStream) {
+  const Tensor host = Pattern({64, 64}, kFloat32);
+  Tensor x = *CopyTo(host, device());
+  for (int i = 0; i < 8; ++i) {
+    StreamScope scope(*backend().CreateStream(device()));
+    x = *CopyTo(*x.Transpose(0, 1), device());
+  }
+  EXPECT_EQ(Bytes(x), Bytes(host));
+}
+
+TEST_P(BackendConformance, LentMemoryIsGivenBackOnceAndAfterItsWork) {
+  const Tensor owner = *CopyTo(Pattern({64}, kFloat32), device());
+  const Stream stream = *backend().CreateStream(device());
+  std::atomic<int> returned = 0;
+  {
+    const Tensor lent = *Tensor::Make(
+        Storage::Adopt(owner.raw_data(), 256, device(),
+                       {[](void* n) { ++*static_cast<std::atomic<int>*>(n); }, &returned}),
+        0, kFloat32, *Layout::Contiguous({64}), {});
+    const Tensor copy = *CopyTo(lent, device(), stream);
+    EXPECT_EQ(returned, 0);
+  }
+  ASSERT_TRUE(backend().Synchronize(stream).ok());
+  ASSERT_TRUE(allocator().Trim(0).ok());
+  EXPECT_EQ(returned, 1);
+}
+
+TEST_P(BackendConformance, AllocatorsAreChosenByName) {
+  for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
+    ASSERT_TRUE(backend().SelectAllocator(device(), MemoryKind::kDevice, name).ok()) << name;
+    {
+      const Tensor host = Pattern({3, 4, 5}, kFloat32);
+      EXPECT_EQ(Bytes(*CopyTo(host, device())), Bytes(host)) << name;
+      const Tensor t = *Tensor::Empty({100}, kFloat32, device());
+      EXPECT_EQ(allocator().Stats().allocated_bytes, 400) << name;
+      EXPECT_GE(allocator().Stats().reserved_bytes, 400) << name;
+    }
+    EXPECT_EQ(allocator().Stats().allocated_bytes, 0) << name;
+    EXPECT_TRUE(allocator().Trim(0).ok()) << name;
+  }
+  EXPECT_EQ(backend().SelectAllocator(device(), MemoryKind::kDevice, "none such").code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(BackendConformance, ThreadsWorkSideBySide) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this, i] {
+      const Tensor host = Pattern({16 + i, 16}, kFloat32);
+      for (int round = 0; round < 10; ++round) {
+        const Tensor x = *CopyTo(*host.Transpose(0, 1), device());
+        EXPECT_EQ(Bytes(*x.Transpose(0, 1)), Bytes(host));
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
