@@ -93,7 +93,7 @@ Result MemoryInfo(void* self, size_t* free_bytes, size_t* total_bytes) {
 // Every attribute stays as it is here for memory that the driver does not know.
 struct Attributes {
   CUmemorytype type = {};
-  bool managed = false;
+  unsigned managed = 0;  // the driver writes a boolean, of a byte or of four
   int device = 0;
   CUdeviceptr base = 0;
   size_t nbytes = 0;
@@ -126,7 +126,7 @@ Result CudaPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   if (result == CUDA_ERROR_INVALID_VALUE) found = {};
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) return result;
   *info = {PointerKind::kUnknown, found.device, AsPointer(found.base), found.nbytes};
-  if (found.managed) {
+  if (found.managed != 0) {
     info->kind = PointerKind::kManaged;
   } else if (found.type == CU_MEMORYTYPE_HOST) {
     info->kind = PointerKind::kPinnedHost;
