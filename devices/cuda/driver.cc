@@ -103,10 +103,10 @@ CUresult CudaDriver::Context(int device, CUcontext* context) {
 
 CUresult CudaDriver::Pool(int device, CUmemoryPool* pool) {
   if (device < 0 || device >= device_count_) return CUDA_ERROR_INVALID_DEVICE;
-  if (!HasPools(device)) return CUDA_ERROR_NOT_SUPPORTED;
   std::atomic<CUmemoryPool>& kept = devices_[device].pool;
   *pool = kept.load(std::memory_order_acquire);
   if (*pool != nullptr) return CUDA_SUCCESS;
+  if (!HasPools(device)) return CUDA_ERROR_NOT_SUPPORTED;
   std::lock_guard<std::mutex> lock(mutex_);
   *pool = kept.load(std::memory_order_relaxed);
   if (*pool != nullptr) return CUDA_SUCCESS;

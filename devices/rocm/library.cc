@@ -94,10 +94,10 @@ bool HipLibrary::HasPools(int device) const {
 
 Result HipLibrary::Pool(int device, hipMemPool_t* pool) {
   if (device < 0 || device >= device_count_) return hipErrorInvalidDevice;
-  if (!HasPools(device)) return hipErrorNotSupported;
   std::atomic<hipMemPool_t>& kept = pools_[device];
   *pool = kept.load(std::memory_order_acquire);
   if (*pool != nullptr) return hipSuccess;
+  if (!HasPools(device)) return hipErrorNotSupported;
   std::lock_guard<std::mutex> lock(mutex_);
   *pool = kept.load(std::memory_order_relaxed);
   if (*pool != nullptr) return hipSuccess;
