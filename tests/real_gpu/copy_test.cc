@@ -44,6 +44,8 @@ class GpuCopy : public OnGpu {
     ASSERT_TRUE(made.ok()) << made.status();
     const Tensor back = *CopyTo(*made, Device::Cpu());
     const Tensor expected = *CopyTo(view(host), Device::Cpu());
+    ASSERT_EQ(back.shape(), expected.shape());
+    if (expected.num_elements() == 0) return;
     ASSERT_EQ(std::memcmp(back.raw_data(), expected.raw_data(), expected.nbytes()), 0)
         << view(host);
   }

@@ -12,6 +12,7 @@ import argparse
 import ctypes
 import dataclasses
 import datetime
+import importlib.util
 import os
 import pathlib
 import platform
@@ -36,6 +37,7 @@ class Step:
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     needs_gpu: bool = True
     needs: str | None = None  # a program that must be on PATH
+    needs_module: str | None = None  # a module that this Python must have
     timeout: int = 300
     keep: int = TAIL  # lines of its output for the report
     result: str = NOT_RUN
@@ -74,6 +76,7 @@ def steps():
         "Python: exchange with PyTorch, CuPy and JAX",
         [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tests)],
         needs_gpu=False,  # it says itself what it lacks
+        needs_module="pytest",
         keep=60,
     )
     for tool in ("memcheck", "racecheck"):
@@ -120,6 +123,9 @@ def run(step, no_gpu):
         return
     if step.needs and not shutil.which(step.needs):
         step.reason = f"{step.needs} is not on PATH"
+        return
+    if step.needs_module and importlib.util.find_spec(step.needs_module) is None:
+        step.reason = f"this Python has no {step.needs_module}"
         return
     paths = [str(HERE / "site"), os.environ.get("PYTHONPATH", "")]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)))
