@@ -42,7 +42,7 @@ def main():
 
 def _devices_text(devices):
     if isinstance(devices, str):
-        return f"no devices: {devices}"
+        return f"0 devices: {devices}"
     return f"{devices} device" + ("" if devices == 1 else "s")
 
 

@@ -6,7 +6,7 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
-#include "dovetail/devices/register_default.h"
+#include "dovetail/devices/register_all.h"
 #include "dovetail/python/src/array_interface_in.h"
 #include "dovetail/python/src/arrow_in.h"
 #include "dovetail/python/src/backends.h"
@@ -155,7 +155,7 @@ NB_MODULE(_core, m) {
   namespace py = dovetail::python;
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
-  dovetail::RegisterDefaultBackends();
+  dovetail::RegisterAllBackends();
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   m.attr("_convert_targets") = py::TargetNames();

@@ -1,5 +1,7 @@
 """explain() and `python -m dovetail`: what they say is what happens."""
 
+import re
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -67,6 +69,8 @@ def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
     lines = {line.split()[0]: line for line in text.splitlines()}
     assert lines["dovetail"].endswith(dt.__version__)
     assert "1 device" in lines["cpu"]
+    for name in ("cuda", "rocm"):  # where there are none the line says why
+        assert re.search(r"[1-9] device|0 devices: .{20}", lines[name]), lines[name]
     assert np.__version__ in lines["numpy.ndarray"] and "buffer" in lines["numpy.ndarray"]
     assert "C exchange API" in lines["torch.Tensor"]
     assert "Arrow C data" in lines["pyarrow.Array"]

@@ -1,0 +1,36 @@
+// What do Dovetail's steps on a GPU cost, beside the vendor's own calls in the same run?
+//
+//   allocation and release against the vendor's stream-ordered pool (host time)
+//   copies between pinned memory and the device against the plain asynchronous copy
+//   strided copies against a device-to-device copy of as many bytes
+//   export and import on the same stream and on another (host time)
+//
+// Goals on an H200: allocation no slower than the pool; pinned copies at 0.97 of the plain copy's
+// speed or more; large transposes at 0.85 of the device-to-device copy's or more (a ratio of at
+// most 1.18 in the table). benchmarks/gpu_peers.py has PyTorch and CuPy beside it.
+
+#include <cstdio>
+
+#include "benchmarks/gpu_device.h"
+#include "benchmarks/ratio_report.h"
+
+int main(int argc, char** argv) {
+  using namespace dovetail_benchmarks;
+  std::string reason;
+  const Gpu* gpu = FindGpu(&reason);
+  if (gpu == nullptr) {
+    std::printf("No GPU here, so there is nothing to measure: %s\n", reason.c_str());
+    return 0;
+  }
+  dovetail::gpu::DeviceInfo info;
+  Expect(*gpu, gpu->api->device_info(gpu->api->self, gpu->device.index, &info));
+  std::printf("%s (%s)%s\n", info.name, info.architecture,
+              gpu->is_emulated ? ": emulated, so the times mean nothing" : "");
+  AddAllocation(*gpu);
+  AddCopies(*gpu);
+  AddExchange(*gpu);
+  const int code = RunBenchmarks(argc, argv);
+  std::fflush(stdout);
+  // Without the ends of static objects: the driver may be gone before them.
+  std::_Exit(code);
+}

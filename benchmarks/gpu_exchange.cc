@@ -1,0 +1,58 @@
+// Handing a device tensor over: host time of export and import, with and without another stream.
+
+#include "benchmarks/gpu_device.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/import.h"
+
+namespace dovetail_benchmarks {
+namespace {
+
+using dovetail::Stream;
+using dovetail::Tensor;
+
+// A tensor that `gpu.stream` has written to. On it a consumer's own stream needs no waiting for
+// what is done, so that each turn gives the stream some work first where `pending` says so.
+void Export(benchmark::State& state, const Gpu& gpu, bool other_stream, bool pending) {
+  const Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
+  const Tensor y = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
+  Expect(dovetail::Copy(x, y, gpu.stream));
+  Stream consumer = gpu.stream;
+  if (other_stream) consumer = Get(gpu.backend->CreateStream(gpu.device));
+  Expect(gpu.backend->Synchronize(gpu.stream));
+  for (auto _ : state) {
+    if (pending) {
+      state.PauseTiming();
+      Expect(dovetail::Copy(x, y, gpu.stream));
+      state.ResumeTiming();
+    }
+    auto out = dovetail::ToDLPack(x, {.stream = consumer});
+    benchmark::DoNotOptimize(out);
+  }
+  Expect(gpu.backend->Synchronize(gpu.stream));
+  Expect(gpu.backend->Synchronize(consumer));
+}
+
+void ExportAndImport(benchmark::State& state, const Gpu& gpu) {
+  const Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
+  for (auto _ : state) {
+    auto out = dovetail::ToDLPack(x, {.stream = gpu.stream});
+    auto in = dovetail::FromDLPack(out->release());
+    benchmark::DoNotOptimize(in);
+  }
+}
+
+}  // namespace
+
+void AddExchange(const Gpu& gpu) {
+  benchmark::RegisterBenchmark("export same stream/dovetail",
+                               [&gpu](auto& state) { Export(state, gpu, false, false); });
+  benchmark::RegisterBenchmark("export other stream/dovetail",
+                               [&gpu](auto& state) { Export(state, gpu, true, false); });
+  benchmark::RegisterBenchmark("export other, pending/dovetail",
+                               [&gpu](auto& state) { Export(state, gpu, true, true); });
+  benchmark::RegisterBenchmark("export and import/dovetail",
+                               [&gpu](auto& state) { ExportAndImport(state, gpu); });
+}
+
+}  // namespace dovetail_benchmarks

@@ -1,0 +1,150 @@
+"""What do Dovetail's steps on a GPU cost in Python, beside PyTorch and CuPy in the same run?
+
+./bazelw run -c opt //benchmarks:gpu_peers        # in any Python with PyTorch for CUDA, and CuPy
+python gpu_peers.py
+
+Allocation and release, dense copies of strided tensors, and exchange: host time, but for the
+copies, which are timed between two synchronisations. Without a GPU it says so and ends well.
+"""
+
+import sys
+import time
+
+import measure
+
+import dovetail as dt
+
+SHAPE = (8192, 8192)
+
+
+def find_peers():
+    """PyTorch and CuPy as far as they are here and see a GPU, by name; and why others are not."""
+    peers, missing = {}, []
+    for name in ("torch", "cupy"):
+        try:
+            library = __import__(name)
+            library.cuda.current_device() if name == "torch" else library.cuda.Device().id
+        except Exception as error:  # not installed, no driver, no device: all worth the same line
+            missing.append(f"{name}: {error}")
+        else:
+            peers[name] = library
+    return peers, missing
+
+
+def allocation_rows(peers):
+    device = dt.Device("cuda:0")
+    rows = []
+    for text, nbytes in (("1 KiB", 1 << 10), ("1 MiB", 1 << 20), ("64 MiB", 64 << 20)):
+        functions = _allocations(peers, nbytes, device)
+        rows.append(measure.Row(f"allocate {text}", functions, _baseline(functions), 1.0))
+    return rows
+
+
+def _allocations(peers, nbytes, device):
+    functions = {"dovetail": lambda: dt.empty(nbytes, dtype="uint8", device=device)}
+    if torch := peers.get("torch"):
+        functions["torch"] = lambda: torch.empty(nbytes, dtype=torch.uint8, device="cuda")
+    if cupy := peers.get("cupy"):
+        functions["cupy"] = lambda: cupy.empty(nbytes, dtype=cupy.uint8)
+    return functions
+
+
+def exchange_rows(peers):
+    """Hands one 4 x 4 tensor on, with the stream that is current and with another."""
+    rows = []
+    ours = dt.zeros((4, 4), device="cuda:0")
+    if "torch" in peers:
+        torch = peers["torch"]
+        theirs = torch.zeros(4, 4, device="cuda")
+        other = torch.cuda.Stream()
+        handle = other.cuda_stream
+        rows += [
+            measure.Row(
+                "export to another stream",
+                {
+                    "dovetail": lambda: ours.__dlpack__(stream=handle, max_version=(1, 3)),
+                    "torch": lambda: theirs.__dlpack__(stream=handle, max_version=(1, 3)),
+                },
+                "torch",
+                0.5,
+            ),
+            measure.Row(
+                "export to the default stream",
+                {
+                    "dovetail": lambda: ours.__dlpack__(max_version=(1, 3)),
+                    "torch": lambda: theirs.__dlpack__(max_version=(1, 3)),
+                },
+                "torch",
+                0.5,
+            ),
+        ]
+        if "cupy" in peers:
+            cupy = peers["cupy"]
+            rows.append(
+                measure.Row(
+                    "torch tensor in",
+                    {
+                        "dovetail": lambda: dt.from_dlpack(theirs),
+                        "cupy": lambda: cupy.from_dlpack(theirs),
+                    },
+                    "cupy",
+                    1.0,
+                )
+            )
+    return rows
+
+
+def copy_rows(peers):
+    """Dense copies of transposed matrices: milliseconds on the device."""
+    if "torch" not in peers:
+        return []
+    torch = peers["torch"]
+    rows = []
+    for name in ("float32", "float16", "uint8", "float64"):
+        source = torch.zeros(SHAPE, dtype=getattr(torch, name), device="cuda").t()
+        view = dt.from_dlpack(source)
+        rows.append(
+            (
+                f"transpose {name} {SHAPE[0]} x {SHAPE[1]}",
+                _device_time(torch, view.contiguous),
+                _device_time(torch, source.contiguous),
+                _device_time(torch, lambda s=source: s.t().clone()),
+            )
+        )
+    return rows
+
+
+def _device_time(torch, work, times=20):
+    for _ in range(3):
+        work()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(times):
+        work()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / times * 1e3
+
+
+def _baseline(functions):
+    """The first peer; where there is none, Dovetail itself."""
+    return next((name for name in functions if name != "dovetail"), "dovetail")
+
+
+def main():
+    devices = dt.backends().get("cuda", "this build has no CUDA backend")
+    if not isinstance(devices, int) or devices == 0:
+        print(f"No GPU here, so there is nothing to measure: {devices}")
+        return
+    peers, missing = find_peers()
+    for line in missing:
+        print(f"left out, {line}")
+    print(measure.table(measure.measure(allocation_rows(peers) + exchange_rows(peers))))
+    print("\n| copy | Dovetail ms | torch .contiguous() ms | torch dense copy ms |")
+    print("|---|---:|---:|---:|")
+    for text, *times in copy_rows(peers):
+        print(f"| {text} | " + " | ".join(f"{t:.3f}" for t in times) + " |")
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()

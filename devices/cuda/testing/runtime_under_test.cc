@@ -1,0 +1,10 @@
+// The runtime that devices/gpu/loader/testing/load_test.cc is about: CUDA's.
+
+#include "dovetail/devices/cuda/runtime.h"
+
+namespace dovetail::gpu {
+
+const RuntimeApi& RuntimeUnderTest();
+const RuntimeApi& RuntimeUnderTest() { return CudaRuntimeApi(); }
+
+}  // namespace dovetail::gpu

@@ -1,0 +1,71 @@
+// How the threads of a tiled copy meet the banks of shared memory: 32 banks of four bytes, one word
+// of each at a time, for the threads whose access goes together (32 of up to four bytes each, 16 of
+// eight, 8 of sixteen). Source: CUDA C++ Programming Guide, shared memory.
+
+#include "dovetail/devices/gpu/kernels/tile.h"
+
+#include <map>
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace dovetail::gpu {
+namespace {
+
+template <typename Tile>
+constexpr int kTogether = Tile::kWordBytes <= 4 ? 32 : 128 / Tile::kWordBytes;
+
+// Whether no bank is asked for two different words.
+template <typename Tile, typename SlotOf>
+bool MeetsEachBankOnce(SlotOf slot_of) {
+  for (uint32_t first = 0; first < kBlockThreads; first += kTogether<Tile>) {
+    std::map<uint32_t, std::set<uint32_t>> words;  // by bank
+    for (uint32_t thread = first; thread < first + kTogether<Tile>; ++thread) {
+      const uint32_t slot = slot_of(thread);
+      for (int byte = 0; byte < Tile::kWordBytes; byte += 4) {
+        const uint32_t word = (slot + byte) / 4;
+        words[word % 32].insert(word);
+      }
+    }
+    for (const auto& [bank, distinct] : words) {
+      if (distinct.size() > 1) return false;
+    }
+  }
+  return true;
+}
+
+template <typename Tile>
+class Tiles : public testing::Test {};
+using Kinds = testing::Types<TileCopy<1, 1>, TileCopy<1, 4>, TileCopy<2, 1>, TileCopy<2, 2>,
+                             TileCopy<4, 1>, TileCopy<8, 1>, TileCopy<16, 1>>;
+TYPED_TEST_SUITE(Tiles, Kinds);
+
+TYPED_TEST(Tiles, NeighbouringThreadsMeetDifferentBanksWhileTheyLoad) {
+  constexpr int kRun = TypeParam::kAlongDst / TypeParam::kColumns;
+  for (int j = 0; j < kRun; ++j) {
+    EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([&](uint32_t thread) {
+      return TypeParam::Slot(thread % TypeParam::kLoadWidth * kRun + j,
+                             thread / TypeParam::kLoadWidth);
+    }));
+  }
+}
+
+TYPED_TEST(Tiles, NeighbouringThreadsMeetDifferentBanksWhileTheyStore) {
+  EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([](uint32_t thread) {
+    return TypeParam::Slot(thread / TypeParam::kColumns, thread % TypeParam::kColumns);
+  }));
+}
+
+TYPED_TEST(Tiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
+  std::set<uint32_t> slots;
+  for (uint32_t row = 0; row < TypeParam::kAlongSrc; ++row) {
+    for (uint32_t column = 0; column < TypeParam::kColumns; ++column) {
+      const uint32_t slot = TypeParam::Slot(row, column);
+      EXPECT_LE(slot + TypeParam::kWordBytes, uint32_t{TypeParam::kSharedBytes});
+      EXPECT_TRUE(slots.insert(slot).second);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dovetail::gpu

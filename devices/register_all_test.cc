@@ -1,0 +1,31 @@
+#include "dovetail/devices/register_all.h"
+
+#include <dlfcn.h>
+
+#include "dovetail/core/registry.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+TEST(RegisterAll, EveryBackendIsThereAndNoDriverIsOpened) {
+  EXPECT_TRUE(Registry::Global().Backends().empty());
+  RegisterAllBackends();
+  RegisterAllBackends();
+  EXPECT_EQ(Registry::Global().Backends().size(), 3u);
+  for (DeviceType type : {DeviceType::kCuda, DeviceType::kCudaHost, DeviceType::kCudaManaged}) {
+    ASSERT_NE(Registry::Global().Find(type), nullptr) << DeviceTypeName(type);
+    EXPECT_EQ(Registry::Global().Find(type)->name(), "cuda");
+  }
+  for (DeviceType type : {DeviceType::kRocm, DeviceType::kRocmHost}) {
+    ASSERT_NE(Registry::Global().Find(type), nullptr) << DeviceTypeName(type);
+    EXPECT_EQ(Registry::Global().Find(type)->name(), "rocm");
+  }
+  for (const char* library :
+       {"libcuda.so.1", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
+    EXPECT_EQ(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), nullptr) << library;
+  }
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,26 @@
+// What chip an AMD device is, such as "gfx90a". HIP says so only in a structure whose layout
+// changed between its versions; the kernel's driver says it in plain text.
+//
+//   FindArchitecture("0000:3b:00.0", "/sys/class/kfd/kfd/topology/nodes")    // "gfx90a", or ""
+//
+// Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c (gfx_target_version, location_id,
+// domain).
+
+#ifndef DOVETAIL_DEVICES_ROCM_ARCHITECTURE_H_
+#define DOVETAIL_DEVICES_ROCM_ARCHITECTURE_H_
+
+#include <string>
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+
+inline constexpr char kKfdNodes[] = "/sys/class/kfd/kfd/topology/nodes";
+
+// The chip of the device at a PCI bus id, from the folder of one entry per device. Empty where it
+// is not known.
+std::string FindArchitecture(const std::string& pci_bus_id, const std::string& nodes);
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+
+#endif  // DOVETAIL_DEVICES_ROCM_ARCHITECTURE_H_

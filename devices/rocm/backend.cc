@@ -1,0 +1,12 @@
+#include "dovetail/devices/rocm/backend.h"
+
+#include "dovetail/devices/gpu/backend.h"
+#include "dovetail/devices/rocm/runtime.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+absl::Status RegisterRocmBackend(Registry& registry) {
+  return gpu::RegisterGpuBackend(registry, gpu::RocmRuntimeApi());
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,24 @@
+// ROCm as a backend: ROCm devices and pinned host memory.
+//
+//   absl::Status s = RegisterRocmBackend(Registry::Global());      // opens nothing
+//   (*BackendFor(Device::Rocm(0)))->DeviceCount();                 // opens the driver, or says why
+//   not
+//
+// HIP's runtime library (libamdhip64.so) is opened at the first call that needs it. Without it
+// there are no devices, and a reason that a person can read.
+
+#ifndef DOVETAIL_DEVICES_ROCM_BACKEND_H_
+#define DOVETAIL_DEVICES_ROCM_BACKEND_H_
+
+#include "absl/status/status.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+// AlreadyExists when something serves one of the vendor's device types already.
+absl::Status RegisterRocmBackend(Registry& registry);
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_ROCM_BACKEND_H_

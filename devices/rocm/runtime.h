@@ -1,0 +1,21 @@
+// RuntimeApi filled from HIP's runtime library: what the GPU backend runs AMD's devices by.
+//
+//   const RuntimeApi& api = RocmRuntimeApi();       // opens nothing
+//   std::string reason;
+//   if (api.load(api.self, &reason)) ...
+//
+// One for the process, never destroyed. Any thread.
+
+#ifndef DOVETAIL_DEVICES_ROCM_RUNTIME_H_
+#define DOVETAIL_DEVICES_ROCM_RUNTIME_H_
+
+#include "dovetail/core/config.h"
+#include "dovetail/devices/gpu/runtime_api.h"
+
+namespace dovetail::inline DOVETAIL_ABI::gpu {
+
+const RuntimeApi& RocmRuntimeApi();
+
+}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+
+#endif  // DOVETAIL_DEVICES_ROCM_RUNTIME_H_

@@ -1,0 +1,10 @@
+// The runtime that devices/gpu/loader/testing/load_test.cc is about: ROCm's.
+
+#include "dovetail/devices/rocm/runtime.h"
+
+namespace dovetail::gpu {
+
+const RuntimeApi& RuntimeUnderTest();
+const RuntimeApi& RuntimeUnderTest() { return RocmRuntimeApi(); }
+
+}  // namespace dovetail::gpu

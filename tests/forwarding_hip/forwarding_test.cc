@@ -1,0 +1,102 @@
+// The ROCm runtime, through the library that forwards to CUDA, down to a libcuda.so.1 that notes
+// its calls: the whole way that tools/gpu_check takes on a machine with an NVIDIA card.
+
+#include <string>
+
+#include "dovetail/devices/gpu/loader/testing/fake_library.h"
+#include "dovetail/devices/rocm/runtime.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+void* At(uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+class Forwarding : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    ASSERT_TRUE(api.load(api.self, &reason)) << reason;
+    fake = new dovetail_fake::FakeLibrary("libcuda.so.1");
+    ASSERT_TRUE(fake->is_there()) << "the test needs the stand-in, and found a real driver";
+    void* previous;
+    ASSERT_EQ(api.push_device(self, 1, &previous), 0);
+    fake->TakeLog();
+  }
+  void TearDown() override { delete fake; }
+
+  // The calls of CUDA that a function led to, after it succeeded.
+  std::string Calls(Result result) {
+    EXPECT_EQ(result, 0);
+    return fake->TakeLog();
+  }
+
+  const RuntimeApi& api = RocmRuntimeApi();
+  void* const self = api.self;
+  const NativeStream stream{0x5000};
+  dovetail_fake::FakeLibrary* fake = nullptr;
+};
+
+TEST_F(Forwarding, DescribesCudasDeviceAsRocms) {
+  int count = 0;
+  EXPECT_EQ(api.device_count(self, &count), 0);
+  EXPECT_EQ(count, 2);
+  DeviceInfo info;
+  EXPECT_EQ(api.device_info(self, 1, &info), 0);
+  EXPECT_STREQ(info.name, "Fake GPU");
+  EXPECT_EQ(info.multiprocessors, 132);
+  EXPECT_TRUE(info.has_pools);
+  EXPECT_TRUE(info.maps_pinned_host);
+}
+
+TEST_F(Forwarding, CallsReachCudaOnTheDeviceThatWasSet) {
+  void* ptr = nullptr;
+  EXPECT_THAT(Calls(api.malloc_device(self, 64, &ptr)),
+              HasSubstr("cuCtxPushCurrent_v2(0xc1); cuMemAlloc_v2(64); cuCtxPopCurrent_v2()"));
+  EXPECT_EQ(ptr, At(0xa000));
+  EXPECT_THAT(Calls(api.copy_async(self, At(0x10), At(0x20), 5, stream)),
+              HasSubstr("cuMemcpyAsync(16, 32, 5, 0x5000)"));
+  EXPECT_THAT(Calls(api.malloc_async(self, 64, stream, &ptr)),
+              HasSubstr("cuMemAllocFromPoolAsync(64, 0x901, 0x5000)"));
+  EXPECT_THAT(Calls(api.event_record(self, At(0xe000), stream)),
+              HasSubstr("cuEventRecord(0xe000, 0x5000)"));
+}
+
+TEST_F(Forwarding, TheNullStreamIsCudasLegacyOne) {
+  EXPECT_THAT(Calls(api.stream_query(self, api.legacy_stream)), HasSubstr("cuStreamQuery(0x1)"));
+  EXPECT_THAT(Calls(api.stream_query(self, api.per_thread_stream)),
+              HasSubstr("cuStreamQuery(0x2)"));
+}
+
+TEST_F(Forwarding, PointersAreTheKindThatCudaSays) {
+  PointerInfo info;
+  EXPECT_EQ(api.pointer_info(self, At(0xa010), &info), 0);
+  EXPECT_EQ(info.kind, PointerKind::kDevice);
+  EXPECT_EQ(info.base, At(0xa000));
+  EXPECT_EQ(api.pointer_info(self, At(0xb010), &info), 0);
+  EXPECT_EQ(info.kind, PointerKind::kManaged);
+  EXPECT_EQ(api.pointer_info(self, At(0xd010), &info), 0);
+  EXPECT_EQ(info.kind, PointerKind::kPinnedHost);
+  EXPECT_EQ(api.pointer_info(self, At(0x1010), &info), 0);
+  EXPECT_EQ(info.kind, PointerKind::kUnknown);
+}
+
+TEST_F(Forwarding, ErrorsComeBack) {
+  fake->Fail("cuMemAlloc_v2", 2);
+  void* ptr = nullptr;
+  EXPECT_EQ(api.classify(self, api.malloc_device(self, 64, &ptr)), ResultClass::kOutOfMemory);
+}
+
+TEST_F(Forwarding, KernelsAreCudasOwn) {
+  const KernelImage image = {.data = "an image for AMD", .nbytes = 16};
+  NativeModule module = nullptr;
+  const Result result = api.module_load(self, &image, &module);
+  if (result == 209) GTEST_SKIP() << "this build has no kernels for CUDA";
+  EXPECT_THAT(Calls(result), HasSubstr("cuModuleLoadData(3126193488)"));
+}
+
+}  // namespace
+}  // namespace dovetail::gpu

@@ -1,0 +1,130 @@
+// Strided copies on a GPU against the CPU's: random layouts of every element size, and turned
+// dimensions of sizes around those of a kernel's tile. DOVETAIL_TEST_CASES sets how many.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/tests/real_gpu/device_under_test.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using Dims = std::vector<int64_t>;
+using Random = std::mt19937;
+
+constexpr DType kTypes[] = {kUInt8, kFloat16, kFloat32, kFloat64, kComplex128};
+
+int Cases() {
+  const char* text = std::getenv("DOVETAIL_TEST_CASES");
+  return text != nullptr ? std::atoi(text) : 300;
+}
+
+class GpuCopy : public OnGpu {
+ protected:
+  // Any bytes on the CPU, and the same on the device.
+  Tensor OnHost(const Dims& shape, DType dtype, Random& random) {
+    const Tensor t = *Tensor::Empty(shape, dtype);
+    auto* bytes = static_cast<unsigned char*>(t.raw_data());
+    for (int64_t i = 0; i < t.nbytes(); ++i) bytes[i] = static_cast<unsigned char>(random());
+    return t;
+  }
+
+  // The device makes a dense copy of a view of `host`; the CPU does the same.
+  template <typename View>
+  void ExpectSameCopy(const Tensor& host, View view) {
+    const Tensor there = *CopyTo(host, device());
+    const absl::StatusOr<Tensor> made = CopyTo(view(there), device());
+    ASSERT_TRUE(made.ok()) << made.status();
+    const Tensor back = *CopyTo(*made, Device::Cpu());
+    const Tensor expected = *CopyTo(view(host), Device::Cpu());
+    ASSERT_EQ(back.shape(), expected.shape());
+    if (expected.num_elements() == 0) return;
+    ASSERT_EQ(std::memcmp(back.raw_data(), expected.raw_data(), expected.nbytes()), 0)
+        << view(host);
+  }
+};
+
+TEST_F(GpuCopy, RandomViewsArriveAsOnTheCpu) {
+  Random random(1);
+  for (int i = 0; i < Cases() && !HasFatalFailure(); ++i) {
+    Dims shape(1 + random() % 5);
+    for (int64_t& size : shape) size = 1 + random() % 7;
+    shape[random() % shape.size()] = 1 + random() % 50;
+    Dims order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<SliceSpec> slices(shape.size());
+    for (SliceSpec& slice : slices) {
+      slice.step = random() % 4 == 0 ? 2 : random() % 6 == 0 ? -1 : 1;
+      if (slice.step == 1 && random() % 4 == 0) slice.start = 1;
+    }
+    const Tensor host = OnHost(shape, kTypes[random() % std::size(kTypes)], random);
+    SCOPED_TRACE(testing::Message() << "case " << i);
+    ExpectSameCopy(host, [&](const Tensor& t) {
+      Tensor view = t;
+      for (size_t d = 0; d < slices.size(); ++d) view = *view.Slice(d, slices[d]);
+      return *view.Permute(order);
+    });
+  }
+}
+
+TEST_F(GpuCopy, TurnedDimensionsArriveAsOnTheCpu) {
+  Random random(2);
+  const int64_t sizes[] = {8, 31, 32, 33, 64, 65, 127, 128, 132, 260, 515};
+  for (int i = 0; i < Cases() && !HasFatalFailure(); ++i) {
+    const Dims shape = {1 + static_cast<int64_t>(random() % 3), sizes[random() % std::size(sizes)],
+                        sizes[random() % std::size(sizes)]};
+    const Tensor host = OnHost(shape, kTypes[random() % std::size(kTypes)], random);
+    SCOPED_TRACE(testing::Message() << "case " << i);
+    ExpectSameCopy(host, [](const Tensor& t) { return *t.Transpose(1, 2); });
+  }
+}
+
+TEST_F(GpuCopy, ViewsAreWrittenWithoutTouchingWhatIsBetween) {
+  Random random(3);
+  for (int i = 0; i < Cases() / 10 && !HasFatalFailure(); ++i) {
+    const DType dtype = kTypes[random() % std::size(kTypes)];
+    const Tensor host = OnHost({40, 60}, dtype, random);
+    const Tensor part = OnHost({60, 20}, dtype, random);
+    const auto view = [](const Tensor& t) {
+      return *t.Slice(0, {.start = 1, .step = 2})->Transpose(0, 1);
+    };
+    const Tensor there = *CopyTo(host, device());
+    ASSERT_TRUE(Copy(view(there), *CopyTo(part, device())).ok());
+    ASSERT_TRUE(Copy(view(host), part).ok());
+    const Tensor back = *CopyTo(there, Device::Cpu());
+    ASSERT_EQ(std::memcmp(back.raw_data(), host.raw_data(), host.nbytes()), 0);
+  }
+}
+
+TEST_F(GpuCopy, FillsReachEveryElementOfAView) {
+  Random random(4);
+  for (DType dtype : kTypes) {
+    const Tensor host = OnHost({30, 50}, dtype, random);
+    const Tensor there = *CopyTo(host, device());
+    unsigned char element[16];
+    for (unsigned char& byte : element) byte = static_cast<unsigned char>(random());
+    ASSERT_TRUE(Fill(*there.Slice(1, {.step = 3}), element).ok());
+    ASSERT_TRUE(Fill(*host.Slice(1, {.step = 3}), element).ok());
+    const Tensor back = *CopyTo(there, Device::Cpu());
+    ASSERT_EQ(std::memcmp(back.raw_data(), host.raw_data(), host.nbytes()), 0) << dtype;
+  }
+}
+
+TEST_F(GpuCopy, ABroadcastIsRepeated) {
+  Random random(5);
+  for (DType dtype : kTypes) {
+    const Tensor host = OnHost({1, 77}, dtype, random);
+    ExpectSameCopy(host, [](const Tensor& t) { return *t.BroadcastTo({130, 77}); });
+  }
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Checks Dovetail on this machine's GPU, and writes a report: python3 gpu_check.py [--report FILE]
+
+It stands in a folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled with what Bazel
+built: no Bazel is needed here, only Python (of the version that the pack was built for), and
+whatever of PyTorch, CuPy, JAX, pytest and compute-sanitizer there is. Each step says what it needs
+and is told in the report as passed, failed or not run, with the reason. It exits with 1 if a step
+failed.
+"""
+
+import argparse
+import ctypes
+import dataclasses
+import datetime
+import importlib.util
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TAIL = 40  # lines of output that the report shows of a step
+
+PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
+
+
+@dataclasses.dataclass
+class Step:
+    """One command and what became of it."""
+
+    title: str
+    command: list[str]
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    needs_gpu: bool = True
+    needs: str | None = None  # a program that must be on PATH
+    needs_module: str | None = None  # a module that this Python must have
+    timeout: int = 300
+    keep: int = TAIL  # lines of its output for the report
+    result: str = NOT_RUN
+    reason: str = ""
+    seconds: float = 0.0
+    output: str = ""
+
+
+def find_gpu():
+    """The driver's version as CUDA counts it and the number of devices, or why there is none."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        return None, f"no NVIDIA driver: {error}"
+    version, count = ctypes.c_int(), ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    if code != 0 or count.value == 0:
+        return None, f"the driver finds no device (error {code}, {count.value} devices)"
+    return (version.value, count.value), ""
+
+
+def steps():
+    """What is done, in this order."""
+    programs, tests, python = HERE / "bin", HERE / "tests", sys.executable
+    cuda = {"DOVETAIL_TEST_GPU": "cuda"}
+    rocm = {"DOVETAIL_TEST_GPU": "rocm", "LD_LIBRARY_PATH": _library_path("forwarding")}
+    emulator = {"DOVETAIL_TEST_GPU": "emulator"}
+    found = sorted(path for path in programs.glob("*_test"))
+    yield Step("What Dovetail finds here", [python, "-m", "dovetail"], needs_gpu=False)
+    for path in found:
+        yield Step(f"{path.name} on the emulator", [str(path)], emulator, needs_gpu=False, keep=8)
+    for path in found:
+        yield Step(f"{path.name} on CUDA", [str(path)], cuda, keep=8)
+    yield Step(
+        "Python: exchange with PyTorch, CuPy and JAX",
+        [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tests)],
+        needs_gpu=False,  # it says itself what it lacks
+        needs_module="pytest",
+        keep=60,
+    )
+    for tool in ("memcheck", "racecheck"):
+        yield Step(
+            f"compute-sanitizer, {tool}: copy_test on CUDA",
+            [
+                "compute-sanitizer",
+                f"--tool={tool}",
+                "--error-exitcode=9",
+                str(programs / "copy_test"),
+            ],
+            {**cuda, "DOVETAIL_TEST_CASES": "30"},
+            needs="compute-sanitizer",
+        )
+    for path in found:
+        yield Step(f"{path.name} on ROCm, forwarded to CUDA", [str(path)], rocm, keep=8)
+    trial = ["--benchmark_repetitions=1", "--benchmark_min_time=0.0001"]
+    trial.append("--benchmark_filter=allocate|export|pinned|transpose f")
+    quick = ["--benchmark_repetitions=5", "--benchmark_min_time=0.05"]
+    yield Step(
+        "Benchmarks on the emulator (a trial: the times mean nothing)",
+        [str(programs / "gpu"), *trial],
+        {"DOVETAIL_BENCHMARK_GPU": "emulator"},
+        needs_gpu=False,
+        keep=6,
+    )
+    yield Step("Benchmarks", [str(programs / "gpu"), *quick], keep=80, timeout=600)
+    yield Step(
+        "Benchmarks beside PyTorch and CuPy",
+        [python, str(HERE / "benchmarks" / "gpu_peers.py")],
+        needs_gpu=False,
+        keep=60,
+    )
+
+
+def _library_path(folder):
+    return os.pathsep.join(filter(None, [str(HERE / folder), os.environ.get("LD_LIBRARY_PATH")]))
+
+
+def run(step, no_gpu):
+    """Carries the step out and notes what became of it."""
+    if step.needs_gpu and no_gpu:
+        step.reason = no_gpu
+        return
+    if step.needs and not shutil.which(step.needs):
+        step.reason = f"{step.needs} is not on PATH"
+        return
+    if step.needs_module and importlib.util.find_spec(step.needs_module) is None:
+        step.reason = f"this Python has no {step.needs_module}"
+        return
+    paths = [str(HERE / "site"), os.environ.get("PYTHONPATH", "")]
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)))
+    environment.update(step.environment)
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            step.command,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=step.timeout,
+            check=False,
+        )
+        step.output, code = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as error:
+        step.output = error.stdout or ""
+        if isinstance(step.output, bytes):
+            step.output = step.output.decode(errors="replace")
+        step.output += f"\n(ended after {step.timeout} s)"
+        code = -1
+    except OSError as error:
+        step.output, code = str(error), -1
+    step.seconds = time.monotonic() - start
+    judge(step, code)
+
+
+def judge(step, code):
+    """Passed, failed, or, where all that it did was to skip, not run."""
+    step.result = PASSED if code == 0 else FAILED
+    if "pytest" in step.command and code == 5:  # nothing was collected
+        step.result = NOT_RUN
+    ran = re.search(r"\[  PASSED  \] (\d+) test", step.output)
+    skipped = re.search(r"\[  SKIPPED \] (\d+) test", step.output)
+    if step.result == PASSED and skipped and ran and int(ran[1]) == 0:
+        step.result = NOT_RUN
+    if step.result == PASSED and step.output.startswith("No GPU here"):
+        step.result = NOT_RUN
+    if step.result == NOT_RUN:
+        reasons = re.findall(r"(?:no device: |SKIPPED .*?: |No GPU here.*?: )(.*)", step.output)
+        step.reason = reasons[0] if reasons else "all of it was skipped"
+    elif code != 0:
+        step.reason = f"exit code {code}"
+
+
+def versions():
+    """What this machine is made of, as name and text."""
+    yield "date", datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    yield "Python", f"{platform.python_implementation()} {platform.python_version()}"
+    yield "system", platform.platform()
+    if shutil.which("nvidia-smi"):
+        query = [
+            "nvidia-smi",
+            "--query-gpu=name,driver_version,memory.total",
+            "--format=csv,noheader",
+        ]
+        done = subprocess.run(query, capture_output=True, text=True, check=False)
+        yield "GPU, driver", done.stdout.strip().replace("\n", "; ") or done.stderr.strip()
+    for name in ("torch", "cupy", "jax", "numpy", "pytest"):
+        yield name, _version_of(name)
+
+
+def _version_of(name):
+    # In a process of its own: importing all of them here would take the GPU's memory.
+    code = f"import {name}; print({name}.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "not here"
+
+
+def report(done, gpu, no_gpu):
+    """The report, as Markdown."""
+    lines = ["# Dovetail on a GPU", ""]
+    if gpu:
+        version, count = gpu
+        lines.append(
+            f"{count} device(s); the driver is for CUDA {version // 1000}.{version % 1000 // 10}."
+        )
+    else:
+        lines.append(f"**Nothing below ran on a GPU:** {no_gpu}.")
+    lines += ["", "| what | version |", "|---|---|"]
+    lines += [f"| {name} | {text} |" for name, text in versions()]
+    lines += ["", "| step | result | seconds | |", "|---|---|---:|---|"]
+    lines += [
+        f"| {step.title} | {step.result} | {step.seconds:.1f} | {step.reason.replace('|', '/')} |"
+        for step in done
+    ]
+    for step in done:
+        text = step.output.strip().splitlines()
+        if text:
+            shown = text if step.result == FAILED else text[-step.keep :]
+            lines += ["", f"## {step.title}", "", "```", *shown[-400:], "```"]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--report", type=pathlib.Path, default=HERE / "report.md")
+    parser.add_argument("--only", default="", help="run the steps whose title matches this pattern")
+    options = parser.parse_args()
+    gpu, no_gpu = find_gpu()
+    if no_gpu:
+        print(f"gpu_check: no GPU here ({no_gpu}); what needs one is not run")
+    done = []
+    for step in steps():
+        if not re.search(options.only, step.title):
+            continue
+        run(step, no_gpu)
+        print(f"gpu_check: {step.result:<8} {step.title} {step.reason}".rstrip(), flush=True)
+        done.append(step)
+    options.report.write_text(report(done, gpu, no_gpu), encoding="utf-8")
+    failed = sum(step.result == FAILED for step in done)
+    print(
+        f"gpu_check: {sum(step.result == PASSED for step in done)} passed, {failed} failed, "
+        f"{sum(step.result == NOT_RUN for step in done)} not run; {options.report}"
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
