@@ -30,9 +30,12 @@ SimdLevel BestSimdLevel();
 // Before a function that is compiled for a level; the code of what it inlines is, too.
 #if defined(__x86_64__)
 #define DOVETAIL_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi2")))
-#define DOVETAIL_TARGET_AVX512 \
-  __attribute__((              \
-      target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")))
+#define DOVETAIL_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2"
+#if defined(__clang__)
+#define DOVETAIL_TARGET_AVX512 __attribute__((target(DOVETAIL_AVX512)))
+#else
+#define DOVETAIL_TARGET_AVX512 __attribute__((target(DOVETAIL_AVX512 ",prefer-vector-width=512")))
+#endif
 #endif
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_SIMD_LEVEL_H_
