@@ -60,8 +60,8 @@ class CpuBackend final : public DeviceBackend {
             absl::StrCat("The CPU can't reach memory on ", device.ToString(), "."));
       }
     }
-    StridedCopy(dst, src);
-    return absl::OkStatus();
+    if (StridedCopy(dst, src)) return absl::OkStatus();
+    return absl::CancelledError("The copy was interrupted; a part of it is done.");
   }
 
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {

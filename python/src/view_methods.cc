@@ -4,6 +4,7 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -18,14 +19,15 @@ bool MayRequireGrad(TypeKind kind) {
 }
 
 // Copies without the GIL, which long copies would keep from other threads. The Tensor is a copy of
-// its own, so that nothing it needs goes away meanwhile.
+// its own, so that nothing it needs goes away meanwhile. Ctrl-C stops it.
 template <typename CopyFunction>
 PyObject* CopyWithoutGil(PyObject* self, CopyFunction copy) {
   const Tensor source = AsTensor(self);
   absl::StatusOr<Tensor> result{absl::UnknownError("")};
-  Py_BEGIN_ALLOW_THREADS;
-  result = copy(source);
-  Py_END_ALLOW_THREADS;
+  {
+    WithoutGil released;
+    result = copy(source);
+  }
   return View(self, std::move(result));
 }
 
