@@ -27,6 +27,8 @@ ALLOWED = {
     "dovetail._core.Tensor.__buffer__": "a slot before Python 3.12",
     "dovetail._core.backends": "a function of nanobind's",
     "dovetail._core.dtype": "a function of nanobind's",
+    "dovetail._core.get_num_threads": "a function of nanobind's",
+    "dovetail._core.set_num_threads": "a function of nanobind's",
 }
 
 PROGRAM = """

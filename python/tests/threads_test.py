@@ -122,15 +122,15 @@ def test_signals_are_handled_in_the_midst_of_a_very_large_copy(alarms):
 
 
 def test_a_handler_that_raises_stops_a_very_large_copy(alarms):
-    class Stop(Exception):
+    class StoppedError(Exception):
         pass
 
     def stop(*_):
         signal.setitimer(signal.ITIMER_REAL, 0)
-        raise Stop
+        raise StoppedError
 
     tensor = very_large()
-    with pytest.raises(Stop):
+    with pytest.raises(StoppedError):
         alarms(stop)
         tensor.copy()
     assert tensor.copy().shape == (16384, 16384)
