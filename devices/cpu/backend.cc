@@ -55,9 +55,9 @@ class CpuBackend final : public DeviceBackend {
   absl::Status Synchronize(const Stream& stream) override { return Check(stream.device()); }
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {
-    absl::Status status = CheckReach(dst, src);
-    if (status.ok()) StridedCopy(dst, src);
-    return status;
+    if (absl::Status status = CheckReach(dst, src); !status.ok()) return status;
+    if (StridedCopy(dst, src)) return absl::OkStatus();
+    return absl::CancelledError("The copy was interrupted; a part of it is done.");
   }
 
   absl::Status CastCopy(const TensorView& dst, const TensorView& src, const Stream&) override {

@@ -65,15 +65,15 @@ bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan
   return true;
 }
 
-void StridedCopy(const TensorView& dst, const TensorView& src) {
+bool StridedCopy(const TensorView& dst, const TensorView& src) {
   const int64_t bits = StepBits(dst.dtype, dst.packing);
   if (bits % 8 != 0 || bits != StepBits(src.dtype, src.packing)) {
     return cpu::BitLoops(dst, src).Copy(dst.data, src.data);
   }
-  if (CopyFew(dst, src, bits / 8)) return;
+  if (CopyFew(dst, src, bits / 8)) return true;
   cpu::CopyPlan plan;
   Plan(dst, src, bits / 8, &plan);
-  cpu::ExecuteInParts(plan, dst.data, src.data);
+  return cpu::ExecuteInParts(plan, dst.data, src.data);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

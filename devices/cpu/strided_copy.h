@@ -17,8 +17,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 
 // Both host-accessible, of one type and shape; any strides, alignment and packing; no overlap. A
-// stride of 0 in `src` repeats an element.
-void StridedCopy(const TensorView& dst, const TensorView& src);
+// stride of 0 in `src` repeats an element. False when the copy was stopped before its end
+// (core/interruption.h).
+bool StridedCopy(const TensorView& dst, const TensorView& src);
 
 // Looks at types, shapes and strides alone: the plan is good for any memory. False where elements
 // share bytes, which no plan says.

@@ -66,11 +66,16 @@ std::nullptr_t Raise(PyObject* type, std::string_view message) {
 }
 
 std::nullptr_t RaiseStatus(const absl::Status& status) {
+  // What was stopped by a signal's handler has the handler's exception (without_gil.h).
+  if (status.code() == absl::StatusCode::kCancelled && PyErr_Occurred() != nullptr) return nullptr;
   return Raise(TypeFor(status.code()), status.message());
 }
 
 std::nullptr_t RaiseExchange(const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kResourceExhausted) return RaiseStatus(status);
+  if (status.code() == absl::StatusCode::kResourceExhausted ||
+      status.code() == absl::StatusCode::kCancelled) {
+    return RaiseStatus(status);
+  }
   return RaiseExchange(status.message());
 }
 

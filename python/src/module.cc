@@ -134,6 +134,18 @@ PyMethodDef functions[] = {
         "to_tensor",
         "to_tensor($module, data, dtype=None, place=None, stop_gradient=True)\n--\n\n"
         "tensor() under Paddle's name and parameters."),
+    NoArguments<&GetNumThreadsFunction>(
+        "get_num_threads",
+        "get_num_threads($module, /)\n--\n\n"
+        "The most threads that one copy on the CPU uses, the calling thread included. At first, the\n"
+        "number of processors that the process may run on."),
+    OneArgument<&SetNumThreadsFunction>(
+        "set_num_threads",
+        "set_num_threads($module, count, /)\n--\n\n"
+        "Sets the most threads that one copy on the CPU uses, for the whole process; 1: the calling\n"
+        "thread alone. ValueError below 1.\n\n"
+        "Threads are started by the first copy that is large enough to need them, and after a fork\n"
+        "the child starts its own."),
     NoArguments<&BackendsFunction>(
         "backends",
         "backends($module, /)\n--\n\n"
@@ -161,7 +173,6 @@ NB_MODULE(_core, m) {
   m.attr("_convert_targets") = py::TargetNames();
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
-  py::AddThreads(m);
   py::AddStreams(m);
   py::AddMemory(m);
   if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||

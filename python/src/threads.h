@@ -3,11 +3,12 @@
 #ifndef DOVETAIL_PYTHON_SRC_THREADS_H_
 #define DOVETAIL_PYTHON_SRC_THREADS_H_
 
-#include <nanobind/nanobind.h>
+#include <Python.h>
 
 namespace dovetail::python {
 
-void AddThreads(nanobind::module_& module);
+PyObject* GetNumThreadsFunction(PyObject* module, PyObject* unused);
+PyObject* SetNumThreadsFunction(PyObject* module, PyObject* count);
 
 }  // namespace dovetail::python
 

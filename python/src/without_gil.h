@@ -1,16 +1,21 @@
-// Long work without the GIL, which it would keep from other threads; short work with it, since to
-// let it go and take it again costs more than that work.
+// Long work without the GIL, which it would keep from other threads, and which Ctrl-C stops; short
+// work with it, since to let it go and take it again costs more than that work.
 //
 //   absl::StatusOr<Tensor> copy = WithoutGilIf(IsLong(source), [&] { return CopyTo(source, d); });
+//   if (!copy.ok()) return RaiseStatus(copy.status());   // a signal handler's exception, if any
 //
 // Needs the GIL. What the work uses must not go away meanwhile: Tensors are copies of its own, not
-// those inside Python objects. The work touches nothing of Python's.
+// those inside Python objects. The work touches nothing of Python's. Handlers run on the main thread
+// alone, as everywhere in Python; work that one stopped is Cancelled.
 
 #ifndef DOVETAIL_PYTHON_SRC_WITHOUT_GIL_H_
 #define DOVETAIL_PYTHON_SRC_WITHOUT_GIL_H_
 
 #include <Python.h>
 
+#include <optional>
+
+#include "dovetail/core/interruption.h"
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
@@ -23,15 +28,31 @@ inline bool IsLong(const Tensor& tensor) {
   return tensor.nbytes() >= kLongBytes || !IsHostAccessible(tensor.device().type);
 }
 
+class WithoutGil {
+ public:
+  WithoutGil() : thread_(PyEval_SaveThread()), scope_(&WithoutGil::CheckSignals, this) {}
+  ~WithoutGil() { PyEval_RestoreThread(thread_); }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  // What a handler raises stays set for whoever takes the GIL back.
+  static bool CheckSignals(void* self) {
+    auto* released = static_cast<WithoutGil*>(self);
+    PyEval_RestoreThread(released->thread_);
+    const bool raised = PyErr_CheckSignals() != 0;
+    released->thread_ = PyEval_SaveThread();
+    return raised;
+  }
+
+  PyThreadState* thread_;
+  ScopedInterruption scope_;
+};
+
 template <typename Work>
 auto WithoutGilIf(bool is_long, Work work) {
-  // Taken again in any case, after an exception too.
-  struct Guard {
-    PyThreadState* state;
-    ~Guard() {
-      if (state != nullptr) PyEval_RestoreThread(state);
-    }
-  } guard{is_long ? PyEval_SaveThread() : nullptr};
+  std::optional<WithoutGil> released;  // the GIL is taken again in any case, after exceptions too
+  if (is_long) released.emplace();
   return work();
 }
 

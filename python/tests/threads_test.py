@@ -1,6 +1,7 @@
 """set_num_threads, get_num_threads, and large copies on one thread, on several, in a child."""
 
 import os
+import signal
 import threading
 
 import numpy as np
@@ -19,7 +20,7 @@ def threads_as_before():
 def test_the_number_is_what_was_set():
     dt.set_num_threads(3)
     assert dt.get_num_threads() == 3
-    dt.set_num_threads(count=1)
+    dt.set_num_threads(1)
     assert dt.get_num_threads() == 1
 
 
@@ -87,3 +88,49 @@ def test_a_child_process_copies_with_threads_of_its_own():
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.fixture
+def alarms():
+    """Sets what SIGALRM calls, and sends one every millisecond."""
+
+    def start(handler):
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+
+    before = signal.getsignal(signal.SIGALRM)
+    yield start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def very_large():
+    """256 MB, which no copy gets done in a few milliseconds."""
+    return dt.from_dlpack(np.zeros((16384, 16384), np.uint8).T)
+
+
+def test_signals_are_handled_in_the_midst_of_a_very_large_copy(alarms):
+    calls = []
+    tensor = very_large()
+    alarms(lambda *_: calls.append(1))
+    calls.clear()
+    tensor.copy()
+    handled = len(calls)
+    # One that was handled after the copy, and the others during it: a signal that comes several
+    # times before it is handled is handled once.
+    assert handled >= 3
+
+
+def test_a_handler_that_raises_stops_a_very_large_copy(alarms):
+    class StoppedError(Exception):
+        pass
+
+    def stop(*_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise StoppedError
+
+    tensor = very_large()
+    with pytest.raises(StoppedError):
+        alarms(stop)
+        tensor.copy()
+    assert tensor.copy().shape == (16384, 16384)

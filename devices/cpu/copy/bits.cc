@@ -37,8 +37,8 @@ BitLoops::BitLoops(const TensorView& dst, const TensorView& src)
   }
 }
 
-void BitLoops::Copy(void* dst, const void* src) const {
-  if (empty_) return;
+bool BitLoops::Copy(void* dst, const void* src) const {
+  if (empty_) return true;
   auto* to = static_cast<char*>(dst);
   const auto* from = static_cast<const char*>(src);
   int dense = -1;  // the loop that is dense on both sides; all others step by whole bytes
@@ -52,17 +52,21 @@ void BitLoops::Copy(void* dst, const void* src) const {
   }
   const int64_t group = 8 / std::gcd(bits_, 8);  // elements that fill whole bytes
   const int64_t groups = dense < 0 || !whole ? 0 : loops_[dense].count / group;
-  if (groups == 0) return CopyBits(to, from);
+  if (groups == 0) {
+    CopyBits(to, from);
+    return true;
+  }
   const int64_t group_bytes = group * bits_ / 8;
-  CopyBytes(to, from, dense, groups, group_bytes);
+  if (!CopyBytes(to, from, dense, groups, group_bytes)) return false;
   BitLoops rest = *this;
   rest.loops_[dense].count -= groups * group;
   if (rest.loops_[dense].count > 0) {
     rest.CopyBits(to + groups * group_bytes, from + groups * group_bytes);
   }
+  return true;
 }
 
-void BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
+bool BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
                          int64_t group_bytes) const {
   CopyPlan plan;
   for (int i = rank_ - 1; i >= 0; --i) {
@@ -70,7 +74,7 @@ void BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
   }
   plan.Add({groups, group_bytes, group_bytes});
   plan.Finish(group_bytes);
-  ExecuteInParts(plan, dst, src);
+  return ExecuteInParts(plan, dst, src);
 }
 
 void BitLoops::CopyBits(char* dst, const char* src) const {

@@ -23,10 +23,11 @@ class BitLoops {
   BitLoops(const TensorView& dst, const TensorView& src);
 
   // No bytes in common. A padded element's upper bits are cleared.
-  void Copy(void* dst, const void* src) const;
+  // False when it was stopped (core/interruption.h).
+  [[nodiscard]] bool Copy(void* dst, const void* src) const;
 
  private:
-  void CopyBytes(char* dst, const char* src, int dense, int64_t groups, int64_t group_bytes) const;
+  bool CopyBytes(char* dst, const char* src, int dense, int64_t groups, int64_t group_bytes) const;
   void CopyBits(char* dst, const char* src) const;
 
   int bits_;          // of an element

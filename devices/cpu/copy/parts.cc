@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "dovetail/core/interruption.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 
@@ -14,6 +15,8 @@ namespace {
 constexpr int64_t kLeastBytes = 1 << 20;
 // So that a thread that is held up leaves its share to the others.
 constexpr int64_t kPartsPerThread = 4;
+// Some milliseconds: what someone who wants to stop a copy waits for.
+constexpr int64_t kBytesBetweenQuestions = 32 << 20;
 // What dense rows are not cut below.
 constexpr int64_t kDenseDst = 4096;
 constexpr int64_t kDenseSrc = 512;
@@ -67,12 +70,23 @@ void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& 
           static_cast<const char*>(src) + part * turns_ * loop.src_step, own);
 }
 
-void ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
-  if (plan.bytes < 2 * kLeastBytes) return Execute(plan, dst, src);
-  const int64_t threads = GetNumThreads();
-  if (threads == 1) return Execute(plan, dst, src);
-  const Parts parts(plan, std::min(plan.bytes / kLeastBytes, threads * kPartsPerThread));
-  ParallelFor(parts.count(), [&](int64_t part) { parts.Run(part, dst, src); });
+bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
+  const int64_t threads = plan.bytes < 2 * kLeastBytes ? 1 : GetNumThreads();
+  const bool asks = plan.bytes >= 2 * kBytesBetweenQuestions && ScopedInterruption::IsPossible();
+  if (threads == 1 && !asks) {
+    Execute(plan, dst, src);
+    return true;
+  }
+  const int64_t spans = asks ? plan.bytes / kBytesBetweenQuestions : 1;
+  const int64_t at_once = threads == 1 ? 1 : threads * kPartsPerThread;
+  const Parts parts(plan, std::min(plan.bytes / kLeastBytes, spans * at_once));
+  const int64_t step = asks ? at_once : parts.count();
+  for (int64_t first = 0; first < parts.count(); first += step) {
+    if (first > 0 && ScopedInterruption::IsAsked()) return false;
+    ParallelFor(std::min(step, parts.count() - first),
+                [&](int64_t part) { parts.Run(first + part, dst, src); });
+  }
+  return true;
 }
 
 }  // namespace cpu

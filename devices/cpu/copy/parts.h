@@ -36,8 +36,9 @@ class Parts {
   int64_t count_ = 1;
 };
 
-// The whole plan, on several threads (core/parallel.h) where it is large enough.
-void ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
+// The whole plan, on several threads (core/parallel.h) where it is large enough. False when it was
+// stopped before its end (core/interruption.h), which only very large copies look for.
+[[nodiscard]] bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

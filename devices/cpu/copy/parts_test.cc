@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "dovetail/core/interruption.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/devices/cpu/copy/copy_case.h"
 #include "gtest/gtest.h"
@@ -72,7 +73,7 @@ TEST(ExecuteInParts, CopiesOnSeveralThreads) {
   auto copy_and_check = [&] {
     for (int round = 0; round < 3; ++round) {
       std::vector<int32_t> dst(kN * kM);
-      ExecuteInParts(plan, dst.data(), src.data());
+      ASSERT_TRUE(ExecuteInParts(plan, dst.data(), src.data()));
       for (int64_t i = 0; i < kN; ++i) {
         for (int64_t j = 0; j < kM; ++j) ASSERT_EQ(dst[i * kM + j], j * kN + i);
       }
@@ -82,6 +83,66 @@ TEST(ExecuteInParts, CopiesOnSeveralThreads) {
   copy_and_check();
   other.join();
   EXPECT_TRUE(SetNumThreads(before).ok());
+}
+
+class ParallelThreads {
+ public:
+  explicit ParallelThreads(int count) { EXPECT_TRUE(SetNumThreads(count).ok()); }
+  ~ParallelThreads() { EXPECT_TRUE(SetNumThreads(before_).ok()); }
+
+ private:
+  int before_ = GetNumThreads();
+};
+
+// Answers no so many times, then yes.
+struct Answers {
+  int no;
+  int asked = 0;
+  static bool Ask(void* self) {
+    auto& answers = *static_cast<Answers*>(self);
+    return ++answers.asked > answers.no;
+  }
+};
+
+CopyPlan LargeRow(int64_t bytes) {
+  CopyPlan plan;
+  plan.Add({bytes, 1, 1});
+  plan.Finish(1);
+  return plan;
+}
+
+TEST(ExecuteInParts, AVeryLargeCopyCanBeStopped) {
+  for (int threads : {1, 2}) {
+    const ParallelThreads set(threads);
+    const Bytes src(130 << 20, 7);
+    Bytes dst(src.size(), 0);
+    Answers answers{.no = 1};
+    const ScopedInterruption scope(Answers::Ask, &answers);
+    EXPECT_FALSE(ExecuteInParts(LargeRow(src.size()), dst.data(), src.data()));
+    EXPECT_EQ(answers.asked, 2);
+    EXPECT_EQ(dst.front(), 7);
+    EXPECT_EQ(dst.back(), 0) << "the copy went on";
+  }
+}
+
+TEST(ExecuteInParts, ACopyThatNobodyStopsIsWhole) {
+  const Bytes src(130 << 20, 7);
+  Bytes dst(src.size(), 0);
+  Answers answers{.no = 100};
+  const ScopedInterruption scope(Answers::Ask, &answers);
+  EXPECT_TRUE(ExecuteInParts(LargeRow(src.size()), dst.data(), src.data()));
+  EXPECT_GE(answers.asked, 2);
+  EXPECT_EQ(dst, src);
+}
+
+TEST(ExecuteInParts, ASmallCopyAsksNobody) {
+  const Bytes src(8 << 20, 7);
+  Bytes dst(src.size(), 0);
+  Answers answers{.no = 0};
+  const ScopedInterruption scope(Answers::Ask, &answers);
+  EXPECT_TRUE(ExecuteInParts(LargeRow(src.size()), dst.data(), src.data()));
+  EXPECT_EQ(answers.asked, 0);
+  EXPECT_EQ(dst, src);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// Whether long work should stop. Who starts it says, for the current thread, how to ask.
+//
+//   ScopedInterruption scope([](void* me) { return static_cast<Me*>(me)->IsAsked(); }, me);
+//   absl::Status s = Copy(dst, src);          // Cancelled if it was
+//
+// Work asks every few dozen megabytes, on the thread that started it. Threads: each has its own.
+
+#ifndef DOVETAIL_CORE_INTERRUPTION_H_
+#define DOVETAIL_CORE_INTERRUPTION_H_
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+class ScopedInterruption {
+ public:
+  using Ask = bool (*)(void* context);
+
+  // `ask` must not throw. The innermost scope of a thread is the one that is asked.
+  ScopedInterruption(Ask ask, void* context) : ask_(ask), context_(context), outer_(innermost_) {
+    innermost_ = this;
+  }
+  ~ScopedInterruption() { innermost_ = outer_; }
+  ScopedInterruption(const ScopedInterruption&) = delete;
+  ScopedInterruption& operator=(const ScopedInterruption&) = delete;
+
+  // Whether this thread has a scope, and whether it says to stop.
+  static bool IsPossible() { return innermost_ != nullptr; }
+  static bool IsAsked() { return innermost_ != nullptr && innermost_->ask_(innermost_->context_); }
+
+ private:
+  static inline thread_local ScopedInterruption* innermost_ = nullptr;
+
+  Ask ask_;
+  void* context_;
+  ScopedInterruption* outer_;
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_INTERRUPTION_H_
