@@ -5,8 +5,8 @@
 //   if (!copy.ok()) return RaiseStatus(copy.status());   // a signal handler's exception, if any
 //
 // Needs the GIL. What the work uses must not go away meanwhile: Tensors are copies of its own, not
-// those inside Python objects. The work touches nothing of Python's. Handlers run on the main thread
-// alone, as everywhere in Python; work that one stopped is Cancelled.
+// those inside Python objects. The work touches nothing of Python's. Handlers run on the main
+// thread alone, as everywhere in Python; work that one stopped is Cancelled.
 
 #ifndef DOVETAIL_PYTHON_SRC_WITHOUT_GIL_H_
 #define DOVETAIL_PYTHON_SRC_WITHOUT_GIL_H_
