@@ -2,16 +2,34 @@
 
 What Bazel asks of a test program is translated for pytest: the report file (XML_OUTPUT_FILE, one
 entry a test case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch
-directory.
+directory. Under a sanitizer, Python is started again with the sanitizer's libraries loaded first.
 """
 
 import os
 import sys
 
-import pytest
+# More for the sanitizers in Python: the interpreter leaks, Paddle frees by another operator than it
+# allocates by, tests ask for more memory than there is, and how libraries without the sanitizer let
+# their threads wait is unknown to it.
+ASAN_OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
+TSAN_OPTIONS = "ignore_noninstrumented_modules=1:allocator_may_return_null=1"
+
+
+def load_sanitizer_first() -> None:
+    with open("bazel/sanitizer_runtime.txt") as names:
+        libraries = names.read().split()
+    if not libraries or "LD_PRELOAD" in os.environ:
+        return
+    os.environ["LD_PRELOAD"] = ":".join(libraries)
+    for name, more in {"ASAN_OPTIONS": ASAN_OPTIONS, "TSAN_OPTIONS": TSAN_OPTIONS}.items():
+        os.environ[name] = f"{os.environ.get(name, '')}:{more}"
+    os.execv(sys.executable, sys.orig_argv)
 
 
 def main() -> int:
+    load_sanitizer_first()
+    import pytest
+
     arguments = ["-p", "no:cacheprovider", "--color=no", "-ra", f"--rootdir={os.getcwd()}"]
     if report := os.environ.get("XML_OUTPUT_FILE"):
         arguments.append(f"--junitxml={report}")

@@ -75,12 +75,16 @@ def dovetail_py_binary(name, deps = [], **kwargs):
         **kwargs
     )
 
-def dovetail_py_test(name, srcs, deps = [], args = [], size = "medium", **kwargs):
-    """Runs pytest over `srcs`, each a plain pytest file; conftest.py and helpers go into `deps` or `data`."""
+def dovetail_py_test(name, srcs, deps = [], data = [], args = [], size = "medium", **kwargs):
+    """Runs pytest over `srcs`, each a plain pytest file; conftest.py and helpers go into `deps` or `data`.
+
+    It runs under sanitizers, too, unless it has the tag "no-sanitizer": then it looks at nothing of ours in C++.
+    """
     py_test(
         name = name,
         size = size,
         srcs = srcs + ["//bazel:pytest_main.py"],
+        data = data + ["//bazel:sanitizer_runtime"],
         args = ["$(location %s)" % src for src in srcs] + args,
         legacy_create_init = 0,
         main = "//bazel:pytest_main.py",

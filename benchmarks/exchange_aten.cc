@@ -4,7 +4,7 @@
 #include "ATen/ops/empty.h"
 #include "ATen/ops/zeros.h"
 #include "benchmark/benchmark.h"
-#include "benchmarks/foreign_producer.h"
+#include "dovetail/benchmarks/foreign_producer.h"
 
 namespace {
 

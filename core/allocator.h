@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"

@@ -1,23 +1,22 @@
-/* A device backend as a plain C struct: how one from another shared object or wheel, built by
- * another compiler against another version of Dovetail or without it, serves devices here.
- *
- *   static const DovetailBackend backend = {DOVETAIL_BACKEND_HEADER, .name = &MyName, ...};
- *   PyCapsule_New((void*)&backend, DOVETAIL_BACKEND_CAPSULE, NULL);    //
- * dovetail.register_backend()
- *
- * What each function does is what the function of the same name does in core/device_backend.h; this
- * header says what differs. In C++, core/abi/export.h makes the struct from a DeviceBackend, and
- * core/abi/import.h a DeviceBackend from the struct.
- *
- * Errors: functions that can fail return 0, or an absl::StatusCode as a number, after at most one
- * call of message->set with a text in UTF-8 that is copied. Outputs are written on success alone.
- * Ownership: `self` lives until `release`. A DovetailShared that is passed in is borrowed for the
- * call, who keeps it calls retain; one that is passed out belongs to who receives it, who calls
- * release once. Arrays that are passed in are borrowed for the call.
- * Threads: any function, on any thread, at the same time. Nothing may throw.
- * Versions: `major` must be equal. Later minor versions add functions at the end; struct_size tells
- * how many there are. Pointers marked "may be NULL" may be; so may all beyond struct_size.
- */
+// A device backend as a plain C struct: how one from another shared object or wheel, built by
+// another compiler against another version of Dovetail or without it, serves devices here.
+//
+//   static const DovetailBackend backend = {DOVETAIL_BACKEND_HEADER, .name = &MyName, ...};
+//   PyCapsule_New((void*)&backend, DOVETAIL_BACKEND_CAPSULE, NULL);
+//   // and in Python: dovetail.register_backend(capsule)
+//
+// What each function does is what the function of the same name does in core/device_backend.h; this
+// header says what differs. In C++, core/abi/export.h makes the struct from a DeviceBackend, and
+// core/abi/import.h a DeviceBackend from the struct.
+//
+// Errors: functions that can fail return 0, or an absl::StatusCode as a number, after at most one
+// call of message->set with a text in UTF-8 that is copied. Outputs are written on success alone.
+// Ownership: `self` lives until `release`. A DovetailShared that is passed in is borrowed for the
+// call, who keeps it calls retain; one that is passed out belongs to who receives it, who calls
+// release once. Arrays that are passed in are borrowed for the call.
+// Threads: any function, on any thread, at the same time. Nothing may throw.
+// Versions: `major` must be equal. Later minor versions add functions at the end; struct_size tells
+// how many there are. Pointers marked "may be NULL" may be; so may all beyond struct_size.
 
 #ifndef DOVETAIL_CORE_BACKEND_ABI_H_
 #define DOVETAIL_CORE_BACKEND_ABI_H_

@@ -23,18 +23,24 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device whose backend does the copy: the one that the host can't reach, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-absl::Status CopyElements(const Tensor& dst, const Tensor& src,
+// Calls the backend that does the copy; its Copy or its CastCopy.
+using BackendCopy = absl::Status (DeviceBackend::*)(const TensorView&, const TensorView&,
+                                                    const Stream&);
+absl::Status CopyElements(BackendCopy copy, const Tensor& dst, const Tensor& src,
                           const std::optional<Stream>& stream) {
   const Device device = CopyingDevice(dst.device(), src.device());
   const Stream on = stream ? *stream : CurrentStream(device);
   absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
-  if (device.type == DeviceType::kCpu) return (*backend)->Copy(dst.view(), src.view(), on);
-  if (NeedsTheHost(dst.device(), src.device())) return CopyThroughHost(dst, src, stream);
+  if (device.type == DeviceType::kCpu) return ((*backend)->*copy)(dst.view(), src.view(), on);
+  if (NeedsTheHost(dst.device(), src.device())) {
+    return copy == &DeviceBackend::Copy ? CopyThroughHost(dst, src, stream)
+                                        : absl::UnimplementedError("Only the host casts here.");
+  }
   for (const Tensor* tensor : {&dst, &src}) {
     if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
   }
-  if (absl::Status s = (*backend)->Copy(dst.view(), src.view(), on); !s.ok()) return s;
+  if (absl::Status s = ((*backend)->*copy)(dst.view(), src.view(), on); !s.ok()) return s;
   dst.storage()->RecordUse(on);
   src.storage()->RecordUse(on);
   const bool host_waits =
@@ -42,15 +48,12 @@ absl::Status CopyElements(const Tensor& dst, const Tensor& src,
   return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+// Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
+template <typename Transfer>
+absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
+                      Transfer transfer) {
   if (dst.is_read_only()) {
     return absl::FailedPreconditionError("The destination is read-only.");
-  }
-  if (dst.dtype() != src.dtype()) {
-    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
-                                                   " and ", src.dtype().ToString(), "."));
   }
   absl::StatusOr<Tensor> from = src.BroadcastTo(dst.shape());
   if (!from.ok()) return from.status();
@@ -58,9 +61,62 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
   if (dst.device() == src.device() && MayOverlap(dst, src)) {
     absl::StatusOr<Tensor> aside = CopyTo(src, src.device(), stream);
     if (!aside.ok()) return aside.status();
-    return Copy(dst, *aside, stream);
+    from = aside->BroadcastTo(dst.shape());
+    if (!from.ok()) return from.status();
+    return transfer(dst, *from);
   }
-  return CopyElements(dst, *from, stream);
+  return transfer(dst, *from);
+}
+
+absl::Status Wait(const std::optional<Stream>& stream) {
+  if (!stream) return absl::OkStatus();
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream->device());
+  return backend.ok() ? (*backend)->Synchronize(*stream) : backend.status();
+}
+
+// A cast by the host, between devices that have none: down, cast, up, as far as needed.
+absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  Tensor from = src;
+  if (!IsHostAccessible(src.device().type)) {
+    absl::StatusOr<Tensor> fetched = CopyTo(src, Device::Cpu(), stream);
+    if (!fetched.ok()) return fetched.status();
+    from = *std::move(fetched);
+  }
+  if (absl::Status s = Wait(stream); !s.ok()) return s;
+  if (IsHostAccessible(dst.device().type)) {
+    absl::StatusOr<DeviceBackend*> host = BackendFor(Device::Cpu());
+    if (!host.ok()) return host.status();
+    absl::StatusOr<Tensor> broadcast = from.BroadcastTo(dst.shape());
+    if (!broadcast.ok()) return broadcast.status();
+    return (*host)->CastCopy(dst.view(), broadcast->view(), Stream::Default(Device::Cpu()));
+  }
+  absl::StatusOr<Tensor> cast = CopyAs(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
+  if (!cast.ok()) return cast.status();
+  absl::Status status = Copy(dst, *cast, stream);
+  // What was cast lives no longer than this call.
+  return status.ok() ? Wait(stream) : status;
+}
+
+}  // namespace
+
+absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.dtype() != src.dtype()) {
+    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
+                                                   " and ", src.dtype().ToString(), "."));
+  }
+  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+    return CopyElements(&DeviceBackend::Copy, to, from, stream);
+  });
+}
+
+absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
+  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+    absl::Status status = CopyElements(&DeviceBackend::CastCopy, to, from, stream);
+    const Device device = CopyingDevice(to.device(), from.device());
+    if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
+    return CastOnHost(dst, src, stream);
+  });
 }
 
 absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
@@ -79,7 +135,22 @@ absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
   if (stream && stream->device() == StreamDevice(device)) scope.emplace(*stream);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyElements(*dst, src, stream);
+  absl::Status status = CopyElements(&DeviceBackend::Copy, *dst, src, stream);
+  if (!status.ok()) return status;
+  return dst;
+}
+
+absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
+                              const std::optional<Stream>& stream) {
+  std::optional<StreamScope> scope;
+  if (stream && stream->device() == StreamDevice(target.device.value_or(src.device()))) {
+    scope.emplace(*stream);
+  }
+  absl::StatusOr<Tensor> dst =
+      EmptyInOrder(src.layout(), target.order, target.dtype.value_or(src.dtype()),
+                   target.device.value_or(src.device()));
+  if (!dst.ok()) return dst;
+  absl::Status status = CopyCast(*dst, src, stream);
   if (!status.ok()) return status;
   return dst;
 }

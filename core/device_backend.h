@@ -102,6 +102,13 @@ class DeviceBackend {
   // there or host-accessible. Ordered on `stream`; the caller keeps both alive until then.
   virtual absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) = 0;
 
+  // The same for elements of two types, cast as copy.h says. Unimplemented where the backend has no
+  // casts of its own: the host then does the work.
+  virtual absl::Status CastCopy(const TensorView& /*dst*/, const TensorView& /*src*/,
+                                const Stream& /*stream*/) {
+    return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));
+  }
+
   // Whose memory `data` points at. NotFound when it is none of this backend's.
   virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;
 };

@@ -7,8 +7,9 @@
 // Decoding is exact. Encoding rounds once, to nearest with ties to even. What is too large becomes
 // what the format has for it: an infinity, else a NaN, else the largest finite number. These are
 // the rules of ml_dtypes (jax-ml/ml_dtypes, include/float8.h and mxfloat.h), for float8_e8m0fnu
-// too: it has neither sign nor zero, so that 0 and negative numbers become NaN, and what is
-// positive but smaller than 2^-127 becomes 2^-127. Constexpr, no errors, any thread.
+// too: it has neither sign nor zero, so that 0 and negative numbers become NaN, what is positive
+// but smaller than 2^-127 becomes 2^-127, and what lies between that and 2^-126 the latter (in
+// PyTorch as well). Constexpr, no errors, any thread.
 
 #ifndef DOVETAIL_CORE_FLOAT_FORMAT_H_
 #define DOVETAIL_CORE_FLOAT_FORMAT_H_
@@ -74,6 +75,8 @@ struct FloatFormat {
     }
     return sign_mask();
   }
+
+  friend constexpr bool operator==(const FloatFormat&, const FloatFormat&) = default;
 };
 
 // The format of a floating-point type (of one lane); nullopt for any other type.
@@ -132,7 +135,9 @@ constexpr uint64_t EncodeMagnitude(const FloatFormat& f, double value) {
     // Rounding up to the smallest normal number carries into the exponent field.
     return ShiftAndRound(significand, kDoubleMantissaBits - f.mantissa_bits + first_field - field);
   }
-  const uint64_t rounded = ShiftAndRound(significand, kDoubleMantissaBits - f.mantissa_bits);
+  const int dropped = kDoubleMantissaBits - f.mantissa_bits;
+  if (field == 0) return significand > uint64_t{1} << dropped;  // the least of float8_e8m0fnu
+  const uint64_t rounded = ShiftAndRound(significand, dropped);
   // Rounding up to the next power of two carries into the exponent field, too.
   return (static_cast<uint64_t>(field) << f.mantissa_bits) + (rounded - f.mantissa_mask() - 1);
 }

@@ -77,7 +77,9 @@ TEST_P(SmallFormat, MidpointsGoToTheEvenNeighbourAndAllElseToTheNearest) {
     // Without a mantissa the significand that is rounded is the 1 before the point, which is odd.
     const uint64_t even = f.mantissa_bits == 0 ? code + 1 : code + code % 2;
     ASSERT_EQ(EncodeFloat(f, middle), even) << middle;
-    ASSERT_EQ(EncodeFloat(f, std::nextafter(middle, 0)), code) << middle;
+    // Above the least number of float8_e8m0fnu there is none but the next.
+    const bool rises = f.mantissa_bits == 0 && code == 0;
+    ASSERT_EQ(EncodeFloat(f, std::nextafter(middle, 0)), rises ? 1 : code) << middle;
     ASSERT_EQ(EncodeFloat(f, std::nextafter(middle, kInf)), code + 1) << middle;
   }
 }

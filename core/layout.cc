@@ -42,9 +42,10 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
   return ReachError(sizes, {strides, static_cast<size_t>(rank)});
 }
 
-// Writes sizes and strides to `dims`, and how far they reach. The number of elements, or -1 when
-// something is wrong with them.
-int64_t Fill(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
+// Finds how far sizes and strides reach, and writes them to `dims` if kKeep. The number of
+// elements, or -1 when something is wrong with them.
+template <bool kKeep>
+int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
              Extent* extent) {
   int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
   int64_t lowest = 0, highest = 0;
@@ -53,8 +54,10 @@ int64_t Fill(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t
     const int64_t size = shape[i];
     // As the array libraries do: a size of 0 counts as 1 in row-major strides.
     const int64_t stride = strides != nullptr ? strides[i] : product;
-    dims[i] = size;
-    dims[rank + i] = stride;
+    if constexpr (kKeep) {
+      dims[i] = size;
+      dims[rank + i] = stride;
+    }
     if (size <= 1) {
       bad |= size < 0;
       empty |= size == 0;
@@ -121,7 +124,7 @@ bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t* stride
     AllocateHeap(static_cast<int>(rank));
     dims = heap_;
   }
-  const int64_t count = Fill(rank, shape, strides, dims, extent);
+  const int64_t count = Walk<true>(rank, shape, strides, dims, extent);
   if (count < 0) {
     if (rank > kInlineRank) FreeHeap();
     return false;
@@ -129,6 +132,12 @@ bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t* stride
   rank_ = static_cast<int32_t>(rank);
   num_elements_ = count;
   return true;
+}
+
+int64_t Layout::Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
+                        Extent* extent) {
+  if (rank < 0 || rank > kMaxRank) return -1;
+  return Walk<false>(rank, shape, strides, nullptr, extent);
 }
 
 bool Layout::is_contiguous() const {

@@ -77,6 +77,10 @@ class Layout {
   // then.
   bool TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent);
 
+  // The checks alone, and nothing kept: the number of elements, or -1 on an error.
+  static int64_t Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
+                         Extent* extent);
+
   int rank() const { return rank_; }
   absl::Span<const int64_t> shape() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return {dims(), static_cast<size_t>(rank_)};

@@ -195,5 +195,22 @@ TEST(Layout, LayoutsOfDifferentRankOrStridesDiffer) {
   EXPECT_NE(Strided({2}, {1}), Strided({2}, {2}));
 }
 
+TEST(Layout, MeasuringFindsWhatMakingOneDoes) {
+  const int64_t shape[] = {2, 3, 1}, strides[] = {-3, 1, 77}, negative[] = {2, -1};
+  Extent extent, made;
+  Layout layout;
+  EXPECT_EQ(Layout::Measure(3, shape, strides, &extent), 6);
+  ASSERT_TRUE(layout.TryAssign(3, shape, strides, &made));
+  EXPECT_EQ(extent, made);
+  EXPECT_EQ(extent, (Extent{-3, 2}));
+  EXPECT_EQ(Layout::Measure(2, shape, nullptr, &extent), 6);
+  EXPECT_EQ(extent, (Extent{0, 5}));
+  EXPECT_EQ(Layout::Measure(0, nullptr, nullptr, &extent), 1);
+  EXPECT_EQ(Layout::Measure(2, negative, nullptr, &extent), -1);
+  for (int64_t rank : {int64_t{-1}, int64_t{Layout::kMaxRank} + 1, INT64_MAX}) {
+    EXPECT_EQ(Layout::Measure(rank, shape, nullptr, &extent), -1) << rank;
+  }
+}
+
 }  // namespace
 }  // namespace dovetail

@@ -117,6 +117,18 @@ TEST(Storage, ManyThreadsThatCopyAndDropReleaseOnce) {
   }
 }
 
+TEST(Storage, ASoleOwnerMayTakeTheReleaseOver) {
+  Lender lender;
+  StorageRef s = lender.Lend();
+  StorageRef other = s;
+  EXPECT_EQ(s->TakeRelease(lender.release().function), nullptr) << "somebody else holds it";
+  other = StorageRef();
+  EXPECT_EQ(s->TakeRelease([](void*) {}), nullptr) << "another function";
+  EXPECT_EQ(s->TakeRelease(lender.release().function), &lender);
+  s = StorageRef();
+  EXPECT_EQ(lender.returned, 0);
+}
+
 class AllocatedStorage : public testing::Test {
  protected:
   FakeLog log;

@@ -5,15 +5,34 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
-  Layout layout;
+absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
+                       Tensor* tensor) {
+  TensorAssembly assembly(tensor);
+  Layout& layout = assembly.layout();
+  Extent extent;
   ByteRange bytes;
-  absl::Status status = layout.Assign(shape.size(), shape.data(), nullptr);
-  if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
-  if (!status.ok()) return status;
+  const bool sized =
+      layout.TryAssign(static_cast<int64_t>(shape.size()), shape.data(), nullptr, &extent) &&
+      (layout.num_elements() == 0 || BytesOfExtent(extent, dtype, Packing::kPacked, &bytes));
+  if (!sized) [[unlikely]] {
+    absl::Status status = layout.Assign(static_cast<int64_t>(shape.size()), shape.data(), nullptr);
+    if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
+    return status;
+  }
   absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device);
   if (!storage.ok()) return storage.status();
-  return Tensor(*std::move(storage), 0, dtype, std::move(layout), {});
+  if (dtype.is_sub_byte() && bytes.size() > 0 && IsHostAccessible(device.type)) {
+    static_cast<char*>((*storage)->data())[bytes.size() - 1] = 0;
+  }
+  assembly.Finish(*std::move(storage), 0, dtype, {});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
+  absl::StatusOr<Tensor> tensor(std::in_place);  // filled in where it stands
+  absl::Status status = MakeEmpty(shape, dtype, device, &*tensor);
+  if (!status.ok()) tensor = std::move(status);
+  return tensor;
 }
 
 absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DType dtype,

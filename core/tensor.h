@@ -49,7 +49,8 @@ class Tensor {
   Tensor() noexcept {}
   bool is_null() const { return !storage_; }
 
-  // New memory, uninitialised, row-major. InvalidArgument for a bad shape; what Storage::Allocate
+  // New memory, uninitialised, row-major; on the host the bits of the last byte that belong to no
+  // element are 0. InvalidArgument for a bad shape; what Storage::Allocate
   // says for a device without backend or memory.
   static absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                                       Device device = Device::Cpu());
@@ -159,6 +160,10 @@ class TensorAssembly {
  private:
   Tensor& tensor_;
 };
+
+// Tensor::Empty into a tensor that is there already, for those who make very many. On an error the
+// tensor is null.
+absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device, Tensor* tensor);
 
 static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_copy_constructible_v<Tensor>);
 

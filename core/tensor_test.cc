@@ -1,6 +1,5 @@
 #include "dovetail/core/tensor.h"
 
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -189,6 +188,20 @@ TEST_F(TensorTest, EmptyMakesDenseWritableMemory) {
   }
   EXPECT_EQ(log.allocated, 3);
   EXPECT_EQ(log.deallocated, 3);
+}
+
+// No copy of elements writes them: equal tensors would differ in their bytes.
+TEST_F(TensorTest, TheBitsAfterTheLastElementOfNewMemoryAreZero) {
+  FakeLog log;
+  ScopedBackendOverride fake(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCpu}, &log));
+  const auto last_byte = [](int64_t count, DType dtype) {
+    const Tensor t = *Tensor::Empty({count}, dtype);
+    return static_cast<const unsigned char*>(t.raw_data())[t.storage()->nbytes() - 1];
+  };
+  EXPECT_EQ(last_byte(7, kInt4), 0);
+  EXPECT_EQ(last_byte(3, kFloat6E2M3Fn), 0);
+  EXPECT_EQ(last_byte(7, kInt8), kUnwritten);
 }
 
 TEST_F(TensorTest, PrintsWhatItIsWithoutItsValues) {

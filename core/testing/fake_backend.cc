@@ -1,6 +1,7 @@
 #include "dovetail/core/testing/fake_backend.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -76,7 +77,8 @@ absl::StatusOr<void*> FakeBackend::FakeAllocator::Allocate(size_t nbytes, const 
   // Whole multiples of the alignment, as aligned_alloc asks.
   const size_t rounded = (nbytes + kAllocationAlignment - 1) / kAllocationAlignment;
   if (nbytes == 0) return nullptr;
-  return std::aligned_alloc(kAllocationAlignment, rounded * kAllocationAlignment);
+  void* data = std::aligned_alloc(kAllocationAlignment, rounded * kAllocationAlignment);
+  return std::memset(data, kUnwritten, nbytes);
 }
 
 void FakeBackend::FakeAllocator::Deallocate(void* data, size_t nbytes,

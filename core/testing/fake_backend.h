@@ -38,6 +38,9 @@ inline Stream FakeStream(Device device, uintptr_t handle) {
   return Stream::Own(device, NativeStream{handle}, std::make_shared<int>(0));
 }
 
+// What bytes hold that were allocated and not written.
+inline constexpr int kUnwritten = 0xcd;
+
 // Copies element by element, bit by bit.
 void NaiveCopy(const TensorView& dst, const TensorView& src);
 

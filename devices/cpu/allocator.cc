@@ -1,27 +1,96 @@
 #include "dovetail/devices/cpu/allocator.h"
 
-#include <cstdint>
-#include <new>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/thread_cache.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
+namespace {
 
-absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
-  if (nbytes == 0) return nullptr;
-  // Sizes beyond the address space are refused here: operator new may abort on them.
-  void* data = nbytes > PTRDIFF_MAX
-                   ? nullptr
-                   : ::operator new(nbytes, std::align_val_t{kAllocationAlignment}, std::nothrow);
-  if (data == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("Out of memory on cpu: ", nbytes, " bytes could not be allocated."));
-  }
+using internal_cpu::kLargestBlock;
+
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kHugeFrom = 2 * kHugePage;  // below, what they save is less than what they waste
+
+bool UseHugePages() {
+  static const bool use = [] {
+    const char* text = std::getenv("DOVETAIL_CPU_HUGE_PAGES");
+    return text == nullptr || std::string_view(text) != "0";
+  }();
+  return use;
+}
+
+void* AllocateLarge(size_t nbytes) {
+  // Sizes beyond the address space are refused here: rounding them up would overflow.
+  if (nbytes > PTRDIFF_MAX) return nullptr;
+  const bool huge = nbytes >= kHugeFrom && UseHugePages();
+  const size_t rounded = (nbytes + kAllocationAlignment - 1) & ~(kAllocationAlignment - 1);
+  void* data = std::aligned_alloc(huge ? kHugePage : kAllocationAlignment, rounded);
+#ifdef MADV_HUGEPAGE
+  // A wish: a system that has none goes on with small pages.
+  if (huge && data != nullptr) madvise(data, nbytes & ~(kHugePage - 1), MADV_HUGEPAGE);
+#endif
   return data;
 }
 
-void CpuAllocator::Deallocate(void* data, size_t, std::unique_ptr<Uses>) noexcept {
-  ::operator delete(data, std::align_val_t{kAllocationAlignment});
+absl::Status NoMemory(size_t nbytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("Out of memory on cpu: ", nbytes, " bytes could not be allocated."));
+}
+
+}  // namespace
+
+absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
+  if (nbytes - 1 < kLargestBlock) [[likely]] {  // 0 wraps around
+    void* data = internal_cpu::AllocateSmall(nbytes);
+    if (data == nullptr) return NoMemory(nbytes);
+    return data;
+  }
+  if (nbytes == 0) return nullptr;
+  void* data = AllocateLarge(nbytes);
+  if (data == nullptr) return NoMemory(nbytes);
+  const auto bytes = static_cast<int64_t>(nbytes);
+  NotePeak(large_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  large_allocations_.fetch_add(1, std::memory_order_relaxed);
+  return data;
+}
+
+void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
+  if (nbytes - 1 < kLargestBlock) [[likely]] {
+    internal_cpu::FreeSmall(data, nbytes);
+  } else if (nbytes != 0) {
+    std::free(data);
+    large_bytes_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
+  }
+}
+
+absl::Status CpuAllocator::Trim(size_t) {
+  internal_cpu::TrimSmall();
+  return absl::OkStatus();
+}
+
+void CpuAllocator::NotePeak(int64_t large_bytes) {
+  const int64_t now = large_bytes + internal_cpu::SmallBlockBytes();
+  int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+AllocatorStats CpuAllocator::Stats() {
+  const int64_t large_bytes = large_bytes_.load(std::memory_order_relaxed);
+  NotePeak(large_bytes);
+  const internal_cpu::SmallStats small = internal_cpu::GetSmallStats();
+  return {
+      .allocated_bytes = large_bytes + small.allocated_bytes,
+      .peak_bytes = peak_bytes_.load(std::memory_order_relaxed),
+      .reserved_bytes = large_bytes + internal_cpu::SmallBlockBytes(),
+      .allocations = large_allocations_.load(std::memory_order_relaxed) + small.allocations,
+  };
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

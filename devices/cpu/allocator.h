@@ -1,17 +1,43 @@
-// The CPU's allocator: ordinary memory, aligned to kAllocationAlignment (256) bytes.
+// The CPU's allocator: memory aligned to kAllocationAlignment (256) bytes.
+//
+//   CpuAllocator allocator;
+//   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
+//   allocator.Deallocate(*data, 100, {});
+//
+// Up to 64 KiB it comes from lists that each thread keeps (thread_cache.h); beyond, from the system
+// each time. From 4 MiB on the system is asked for huge pages, unless the environment variable
+// DOVETAIL_CPU_HUGE_PAGES is 0.
 
 #ifndef DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 
 #include "dovetail/core/allocator.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// Threads: any. Streams are trivially ordered on the CPU, so the streams given do not matter.
+// Threads: any. Streams are trivially ordered on the CPU, so the streams given do not matter. The
+// lists and their statistics belong to the process: all CpuAllocators share them.
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
+
+  // Empties the lists: the caller's at once, other threads' at their next small tensor. Nothing is
+  // held back, whatever `keep` says.
+  absl::Status Trim(size_t keep) override;
+
+  // peak_bytes is the most that was seen by this function and whenever more than 64 KiB were asked
+  // for; small tensors count in it by their blocks, kept ones included.
+  AllocatorStats Stats() override;
+
+ private:
+  void NotePeak(int64_t bytes);
+
+  std::atomic<int64_t> large_bytes_{0}, large_allocations_{0}, peak_bytes_{0};
 };
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/cpu/allocator.h"
+#include "dovetail/devices/cpu/cast_copy.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -54,14 +55,14 @@ class CpuBackend final : public DeviceBackend {
   absl::Status Synchronize(const Stream& stream) override { return Check(stream.device()); }
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {
-    for (Device device : {dst.device, src.device}) {
-      if (!IsHostAccessible(device.type)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("The CPU can't reach memory on ", device.ToString(), "."));
-      }
-    }
-    StridedCopy(dst, src);
-    return absl::OkStatus();
+    absl::Status status = CheckReach(dst, src);
+    if (status.ok()) StridedCopy(dst, src);
+    return status;
+  }
+
+  absl::Status CastCopy(const TensorView& dst, const TensorView& src, const Stream&) override {
+    absl::Status status = CheckReach(dst, src);
+    return status.ok() ? CastStrided(dst, src) : status;
   }
 
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
@@ -73,6 +74,16 @@ class CpuBackend final : public DeviceBackend {
     if (device == Device::Cpu()) return absl::OkStatus();
     return absl::NotFoundError(
         absl::StrCat("There is one CPU device, \"cpu\", and no ", device.ToString(), "."));
+  }
+
+  static absl::Status CheckReach(const TensorView& dst, const TensorView& src) {
+    for (Device device : {dst.device, src.device}) {
+      if (!IsHostAccessible(device.type)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("The CPU can't reach memory on ", device.ToString(), "."));
+      }
+    }
+    return absl::OkStatus();
   }
 
   CpuAllocator allocator_;

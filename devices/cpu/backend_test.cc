@@ -21,32 +21,6 @@ using testing::HasSubstr;
 
 const Stream kStream = Stream::Default(Device::Cpu());
 
-TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
-  CpuAllocator allocator;
-  for (size_t nbytes : {size_t{1}, size_t{255}, size_t{256}, size_t{257}, size_t{100000}}) {
-    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
-    ASSERT_TRUE(data.ok()) << data.status();
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(*data) % 256, 0u) << nbytes;
-    std::memset(*data, 0xab, nbytes);
-    allocator.Deallocate(*data, nbytes, nullptr);
-  }
-}
-
-TEST(CpuAllocator, NoBytesAreNoMemory) {
-  CpuAllocator allocator;
-  EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
-  allocator.Deallocate(nullptr, 0, nullptr);
-}
-
-TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
-  CpuAllocator allocator;
-  for (size_t nbytes : {SIZE_MAX, size_t{1} << 63}) {
-    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
-    EXPECT_EQ(data.status().code(), absl::StatusCode::kResourceExhausted);
-    EXPECT_THAT(std::string(data.status().message()), HasSubstr(std::to_string(nbytes)));
-  }
-}
-
 class CpuBackendTest : public testing::Test {
  protected:
   std::unique_ptr<DeviceBackend> cpu = MakeCpuBackend();

@@ -11,6 +11,7 @@
 
 #include "dovetail/core/layout.h"
 #include "dovetail/core/testing/fake_backend.h"
+#include "dovetail/devices/cpu/copy/execute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -116,6 +117,52 @@ TEST(StridedCopy, PaddingIsCleared) {
   EXPECT_THAT(padded, ElementsAre(0x0a, 0x0b, 0x0d));
 }
 
+// Packed elements of every width in rows that end within a byte: whole bytes go as bytes, the rest
+// bit by bit, and the bits beside them stay.
+TEST(StridedCopy, PackedRowsFallOnWholeBytesAsFarAsTheyCan) {
+  std::mt19937 random(5);
+  for (DType dtype : {kUInt4, DType{TypeKind::kFloat6E2M3Fn, 6, 1}, DType{TypeKind::kUInt, 2, 1},
+                      DType{TypeKind::kFloat4E2M1Fn, 4, 3}}) {
+    for (int64_t n : {1, 2, 3, 7, 8, 64, 101, 1000}) {
+      const Dims shape = {3, n}, padded = {(n + 11) / 4 * 4, 1}, dense = {(n + 3) / 4 * 4, 1};
+      const int64_t bits = dtype.element_bits();
+      Bytes from((3 * padded[0] * bits + 7) / 8), to((3 * dense[0] * bits + 7) / 8);
+      for (unsigned char& b : from) b = static_cast<unsigned char>(random());
+      for (unsigned char& b : to) b = static_cast<unsigned char>(random());
+      Bytes expected = to;
+      const TensorView src{.data = from.data(), .dtype = dtype, .shape = shape, .strides = padded};
+      TensorView dst{.data = expected.data(), .dtype = dtype, .shape = shape, .strides = dense};
+      NaiveCopy(dst, src);
+      dst.data = to.data();
+      StridedCopy(dst, src);
+      EXPECT_EQ(to, expected) << dtype << " n " << n;
+    }
+  }
+}
+
+TEST(StridedCopy, OnePlanServesManyCopies) {
+  const Dims shape = {30, 40}, transposed = {1, 30}, dense = {40, 1};
+  std::vector<int32_t> from(1200), to(1200);
+  TensorView src{.data = from.data(), .dtype = kInt32, .shape = shape, .strides = transposed};
+  TensorView dst{.data = to.data(), .dtype = kInt32, .shape = shape, .strides = dense};
+  cpu::CopyPlan plan;
+  ASSERT_TRUE(PlanStridedCopy(dst, src, &plan));
+  for (int round = 0; round < 2; ++round) {
+    std::iota(from.begin(), from.end(), 1000 * round);
+    cpu::Execute(plan, to.data(), from.data());
+    EXPECT_EQ(to[1], 1000 * round + 30);
+    EXPECT_EQ(to[40], 1000 * round + 1);
+    EXPECT_EQ(to[1199], 1000 * round + 1199);
+  }
+}
+
+TEST(StridedCopy, ElementsThatShareBytesHaveNoPlan) {
+  const Dims shape = {8}, strides = {1};
+  const TensorView view{.dtype = kUInt4, .shape = shape, .strides = strides};
+  cpu::CopyPlan plan;
+  EXPECT_FALSE(PlanStridedCopy(view, view, &plan));
+}
+
 TEST(StridedCopy, ARepeatedElementIsWrittenEverywhere) {
   const Dims shape = {2, 3}, dense = {3, 1}, repeated = {0, 0};
   const int32_t seven = 7;
@@ -128,8 +175,10 @@ TEST(StridedCopy, ARepeatedElementIsWrittenEverywhere) {
 
 TEST(StridedCopy, NoElementsTouchNothing) {
   const Dims shape = {3, 0}, strides = {INT64_MAX, INT64_MIN};
-  StridedCopy({.data = nullptr, .dtype = kInt32, .shape = shape, .strides = strides},
-              {.data = nullptr, .dtype = kInt32, .shape = shape, .strides = strides});
+  for (DType dtype : {kInt32, kUInt4}) {
+    const TensorView nothing{.data = nullptr, .dtype = dtype, .shape = shape, .strides = strides};
+    StridedCopy(nothing, nothing);
+  }
 }
 
 }  // namespace

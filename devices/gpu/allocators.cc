@@ -1,5 +1,6 @@
 #include "dovetail/devices/gpu/allocators.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -205,6 +206,9 @@ std::unique_ptr<GpuAllocator> MakeAllocator(Parts& parts, AllocatorSource source
   std::string where = parts.runtime.DeviceAt(device).ToString();
   switch (source) {
     case AllocatorSource::kAsync:
+      // Memory stays in the pool until it is trimmed: giving it back at each synchronisation is
+      // slow.
+      api.pool_set_release_threshold(api.self, device, SIZE_MAX);
       return std::make_unique<AsyncAllocator>(parts, device, std::move(where));
     case AllocatorSource::kDirect:
       return std::make_unique<PlainAllocator>(parts, device, std::move(where), api.malloc_device,

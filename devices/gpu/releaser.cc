@@ -1,6 +1,9 @@
 #include "dovetail/devices/gpu/releaser.h"
 
+#include <system_error>
 #include <utility>
+
+#include "absl/cleanup/cleanup.h"
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 namespace {
@@ -29,36 +32,41 @@ void Releaser::Drain() {
   if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
   if (runtime_.IsForkedChild() || streams_.MayCapture()) return;
   if (!mutex_.TryLock()) return;  // another thread is at it
-  TakePushed();
-  CollectSync();
-  if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
-  Poll();
-  List ready = TakeReady();
-  mutex_.Unlock();
+  List ready;
+  {
+    const absl::Cleanup unlock = [this]() ABSL_UNLOCK_FUNCTION(mutex_) { mutex_.Unlock(); };
+    TakePushed();
+    CollectSync();
+    if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
+    Poll();
+    ready = TakeReady();
+  }
   GiveBack(std::move(ready));
 }
 
 void Releaser::Flush() {
   if (runtime_.IsForkedChild() || !runtime_.Ready().ok()) return;
-  mutex_.Lock();
-  TakePushed();
-  contexts_are_captured_ = false;
-  if (sync_thread_.joinable()) sync_thread_.join();
-  CollectSync();
-  if (!unknown_.empty()) {
-    if (SynchronizeDevices()) {
-      for (std::unique_ptr<Uses>& uses : unknown_) Await(std::move(uses));
-      unknown_.clear();
-    } else {
-      contexts_are_captured_ = true;
+  List ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    TakePushed();
+    contexts_are_captured_ = false;
+    if (sync_thread_.joinable()) sync_thread_.join();
+    CollectSync();
+    if (!unknown_.empty()) {
+      if (SynchronizeDevices()) {
+        for (std::unique_ptr<Uses>& uses : unknown_) Await(std::move(uses));
+        unknown_.clear();
+      } else {
+        contexts_are_captured_ = true;
+      }
     }
+    for (const std::unique_ptr<Uses>& uses : awaited_) {
+      for (const Event& event : uses->awaited) (void)events_.Synchronize(event);
+    }
+    Poll();
+    ready = TakeReady();
   }
-  for (const std::unique_ptr<Uses>& uses : awaited_) {
-    for (const Event& event : uses->awaited) (void)events_.Synchronize(event);
-  }
-  Poll();
-  List ready = TakeReady();
-  mutex_.Unlock();
   GiveBack(std::move(ready));
 }
 
@@ -146,10 +154,16 @@ void Releaser::StartSync() {
   syncing_ = std::move(unknown_);
   unknown_.clear();
   sync_state_.store(SyncState::kRunning, std::memory_order_relaxed);
-  sync_thread_ = std::thread([this] {
-    const bool done = SynchronizeDevices();
-    sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
-  });
+  try {
+    sync_thread_ = std::thread([this] {
+      const bool done = SynchronizeDevices();
+      sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
+    });
+  } catch (const std::system_error&) {  // no thread to be had: tried again by the next Drain
+    unknown_ = std::move(syncing_);
+    syncing_.clear();
+    sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);
+  }
 }
 
 void Releaser::CollectSync() {

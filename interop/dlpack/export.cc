@@ -48,14 +48,18 @@ Managed* Export(const Tensor& tensor) {
 
 }  // namespace
 
-absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
-  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
   auto* managed = Export<DLManagedTensorVersioned>(tensor);
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-                   (options.is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
+                   (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
                    (IsPadded(tensor) ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   return UniqueDLPack(managed);
+}
+
+absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
+  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+  return ToDLPackUnordered(tensor, options.is_copied);
 }
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,

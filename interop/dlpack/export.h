@@ -30,6 +30,10 @@ struct ExportOptions {
   bool is_copied = false;
 };
 
+// The same for a caller who knows that there is a tensor and that no stream is to be ordered, as on
+// the CPU: it can't fail (but for std::bad_alloc).
+UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied = false);
+
 // FailedPrecondition for a null tensor; what the backend says when the streams can't be ordered.
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options = {});
 

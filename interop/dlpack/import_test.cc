@@ -199,5 +199,27 @@ TEST(ImportVersioned, PaddedElementsHaveAByteEach) {
   EXPECT_EQ(x.Select(0, 1)->raw_data(), reinterpret_cast<char*>(foreign.data) + 3);
 }
 
+// Rules 30, 56.
+TEST(ImportLent, ATensorIsCopiedFromAndItsMemoryGivenBackByTheRelease) {
+  Foreign<DLManagedTensorVersioned> foreign;
+  int released = 0;
+  const Storage::Release release{[](void* count) { ++*static_cast<int*>(count); }, &released};
+  Tensor x;
+  foreign.tensor().ndim = -1;
+  EXPECT_EQ(ImportDLTensor(foreign.tensor(), 0, release, &x).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(x.is_null());
+  EXPECT_EQ(released, 0) << "what was not taken is not given back";
+  foreign.tensor().ndim = 2;
+  ASSERT_TRUE(ImportDLTensor(foreign.tensor(), DLPACK_FLAG_BITMASK_READ_ONLY, release, &x).ok());
+  foreign.tensor().shape[0] = 99;
+  EXPECT_THAT(x.shape(), ElementsAre(2, 3));
+  EXPECT_EQ(x.raw_data(), foreign.data);
+  EXPECT_TRUE(x.is_read_only());
+  x = Tensor();
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(foreign.deleted, 0);
+}
+
 }  // namespace
 }  // namespace dovetail

@@ -57,6 +57,12 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
 [[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
 [[gnu::cold]] absl::Status VersionError(DLPackVersion version);
 
+// The number of elements, or -1 for a shape and strides that make no layout.
+[[gnu::always_inline]] inline int64_t TakeDims(const DLTensor& t, Layout* layout, Extent* extent) {
+  if (layout == nullptr) return Layout::Measure(t.ndim, t.shape, t.strides, extent);
+  return layout->TryAssign(t.ndim, t.shape, t.strides, extent) ? layout->num_elements() : -1;
+}
+
 [[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags,
                                                 CheckedTensor* out, Layout* layout) {
   if ((flags & ~kKnownFlags) != 0) [[unlikely]]
@@ -66,15 +72,16 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
   if (t.device.device_id < 0) [[unlikely]]
     return Defect::kDevice;
   Extent extent;
-  if ((t.ndim > 0 && t.shape == nullptr) || !layout->TryAssign(t.ndim, t.shape, t.strides, &extent))
-      [[unlikely]] {
+  if (t.ndim > 0 && t.shape == nullptr) [[unlikely]]
     return Defect::kShape;
-  }
+  const int64_t count = TakeDims(t, layout, &extent);
+  if (count < 0) [[unlikely]]
+    return Defect::kShape;
   // Filled in only now, so that little is kept across the call.
   out->device = ToDevice(t.device);
   out->dtype = ToDType(t.dtype);
   out->options = OptionsOf(flags);
-  const bool empty = layout->num_elements() == 0;
+  const bool empty = count == 0;
   ByteRange range;
   if (!empty && !BytesOfExtent(extent, out->dtype, out->options.packing, &range)) [[unlikely]] {
     return Defect::kBytes;
@@ -107,6 +114,7 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
 
 }  // namespace internal_dlpack
 
+// `layout` may be nullptr for a caller who keeps none.
 [[gnu::always_inline]] inline absl::Status Validate(const DLTensor& tensor, uint64_t flags,
                                                     CheckedTensor* checked, Layout* layout) {
   const auto defect = internal_dlpack::FindDefect(tensor, flags, checked, layout);

@@ -23,8 +23,9 @@ DLTensor ToDLTensor(const TensorView& view) {
 
 absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
   CheckedTensor checked;
-  Layout layout;
-  if (absl::Status s = Validate(tensor, /*flags=*/0, &checked, &layout); !s.ok()) return s;
+  if (absl::Status s = Validate(tensor, /*flags=*/0, &checked, /*layout=*/nullptr); !s.ok()) {
+    return s;
+  }
   if (tensor.ndim > 0 && tensor.strides == nullptr) {
     return absl::InvalidArgumentError("This DLPack tensor has no strides (NULL) to borrow.");
   }

@@ -33,8 +33,8 @@ int Signature::Find(PyObject* name) const {
   return -1;
 }
 
-bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
-                      PyObject** values) const {
+bool Signature::ParseAnew(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                          PyObject** values) const {
   if (nargs > positional_) {
     PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, %zd were given",
                  function_, positional_, nargs);
@@ -42,6 +42,7 @@ bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames
   }
   for (int i = 0; i < count_; ++i) values[i] = i < nargs ? args[i] : nullptr;
   const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
+  LastCall call{kwnames, nargs};
   for (Py_ssize_t k = 0; k < keywords; ++k) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, k);
     const int i = Find(name);
@@ -51,6 +52,7 @@ bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames
       return false;
     }
     values[i] = args[nargs + k];
+    call.places[k] = static_cast<uint8_t>(i);
   }
   for (int i = 0; i < required_; ++i) {
     if (values[i] == nullptr) {
@@ -58,6 +60,14 @@ bool Signature::Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames
       return false;
     }
   }
+#ifndef Py_GIL_DISABLED
+  if (keywords > 0) {
+    PyObject* former = last_.kwnames;
+    last_ = call;
+    Py_INCREF(kwnames);
+    Py_XDECREF(former);
+  }
+#endif
   return true;
 }
 

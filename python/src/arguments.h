@@ -34,14 +34,34 @@ class Signature {
             std::initializer_list<const char*> names, int positional_only = 0);
 
   // Borrowed references in the order of the names; nullptr for what was not given.
-  bool Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const;
+  bool Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const {
+    const bool as_before = kwnames == nullptr ? nargs >= required_ && nargs <= positional_
+                                              : kwnames == last_.kwnames && nargs == last_.nargs;
+    if (!as_before) return ParseAnew(args, nargs, kwnames, values);
+    for (int i = 0; i < count_; ++i) values[i] = i < nargs ? args[i] : nullptr;
+    if (kwnames == nullptr) return true;
+    const Py_ssize_t keywords = PyTuple_GET_SIZE(kwnames);
+    for (Py_ssize_t k = 0; k < keywords; ++k) values[last_.places[k]] = args[nargs + k];
+    return true;
+  }
 
  private:
+  // Where the keywords of the last call went. A call site passes the same tuple of names every
+  // time, so that they are looked up once.
+  struct LastCall {
+    PyObject* kwnames = nullptr;  // kept alive, since it is known by its address
+    Py_ssize_t nargs = 0;
+    uint8_t places[kMaxParameters] = {};
+  };
+
+  bool ParseAnew(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                 PyObject** values) const;
   int Find(PyObject* name) const;
 
   const char* function_;
   int positional_, required_, positional_only_, count_;
   PyObject* names_[kMaxParameters];
+  mutable LastCall last_;  // guarded by the GIL; never filled in where there is none
 };
 
 inline bool IsGiven(PyObject* value) { return value != nullptr && value != Py_None; }

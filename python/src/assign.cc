@@ -14,6 +14,7 @@
 #include "dovetail/python/src/nested.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace nb = nanobind;
 
@@ -62,7 +63,17 @@ bool CopyTensor(const Target& to, Tensor from) {
     if (!inner.ok()) return Done(inner.status());
     from = *std::move(inner);
   }
-  return to.starts_inside_byte() ? CopyBitwise(to, from) : Done(Copy(to.View(), from));
+  const bool is_long = IsLong(from) || IsLong(to.tensor);
+  if (!to.starts_inside_byte()) {
+    return Done(WithoutGilIf(is_long, [&] { return CopyCast(to.View(), from); }));
+  }
+  if (from.dtype() != to.tensor.dtype()) {
+    absl::StatusOr<Tensor> cast =
+        WithoutGilIf(is_long, [&] { return CopyAs(from, {.dtype = to.tensor.dtype()}); });
+    if (!cast.ok()) return Done(cast.status());
+    from = *std::move(cast);
+  }
+  return CopyBitwise(to, from);
 }
 
 bool AssignNumber(const Target& to, PyObject* value) {
@@ -83,30 +94,43 @@ bool AssignNumber(const Target& to, PyObject* value) {
                 dtype.itemsize());
     return true;
   }
-  return Done(Fill(to.View(), element));
+  return Done(WithoutGilIf(IsLong(to.tensor), [&] { return Fill(to.View(), element); }));
 }
 
-bool AssignExchanged(const Target& to, PyObject* value) {
+bool RefuseCast(DType from, DType to, const AssignRules& rules) {
+  const std::string name = to.ToString();
+  Raise(rules.refusal,
+        absl::StrCat("The value is ", from.ToString(), " and the tensor is ", name,
+                     ", which the rule '", CastingName(rules.casting),
+                     "' does not convert. Convert it first, as in dovetail.tensor(value, "
+                     "dtype=dovetail.",
+                     name, "), or use dovetail.copyto(..., casting='unsafe')."));
+  return false;
+}
+
+bool AssignExchanged(const Target& to, PyObject* value, const AssignRules& rules) {
   // Our own may require gradient, which an import would refuse: no one else gets it here.
   nb::object imported = IsTensor(value) ? nb::borrow(value) : nb::steal(ImportObject(value));
   if (!imported.is_valid()) return false;
   const Tensor& from = AsTensor(imported.ptr());
   const DType wanted = to.tensor.dtype();
-  if (from.dtype() == wanted) return CopyTensor(to, from);
   // A 0-D tensor is as good as its number.
-  if (from.rank() == 0) return AssignNumber(to, imported.ptr());
-  const std::string name = wanted.ToString();
-  Raise(PyExc_ValueError,
-        absl::StrCat("The value is ", from.dtype().ToString(), " and the tensor is ", name,
-                     "; types are not converted on assignment. Convert it first, as in "
-                     "dovetail.tensor(value, dtype=dovetail.",
-                     name, ")."));
-  return false;
+  if (from.dtype() != wanted && from.rank() == 0) return AssignNumber(to, imported.ptr());
+  if (!CanCast(from.dtype(), wanted, rules.casting)) return RefuseCast(from.dtype(), wanted, rules);
+  return CopyTensor(to, from);
 }
 
 }  // namespace
 
-bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value) {
+bool CheckWritable(const Tensor& tensor) {
+  if (!tensor.is_read_only()) return true;
+  PyErr_SetString(PyExc_ValueError,
+                  "the tensor is read-only and can't be written; write to a copy, t.copy()");
+  return false;
+}
+
+bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
+            const AssignRules& rules) {
   const Target to{tensor, view};
   if (IsNumber(value)) return AssignNumber(to, value);
   if (IsNestedData(value)) {
@@ -114,7 +138,7 @@ bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value) {
     const DType dtype = tensor.dtype();
     return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
   }
-  if (IsExchangeable(value)) return AssignExchanged(to, value);
+  if (IsExchangeable(value)) return AssignExchanged(to, value, rules);
   PyErr_Format(PyExc_TypeError,
                "a tensor can be assigned numbers, lists of numbers, tensors and arrays, not %.200s",
                Py_TYPE(value)->tp_name);

@@ -1,33 +1,38 @@
 #include "dovetail/python/src/backends.h"
 
-#include <nanobind/stl/string.h>
-
-#include <string>
+#include <string_view>
 
 #include "dovetail/core/registry.h"
 
-namespace nb = nanobind;
-
 namespace dovetail::python {
+namespace {
 
-void AddBackends(nb::module_& m) {
-  m.def(
-      "backends",
-      [] {
-        nb::dict result;
-        for (DeviceBackend* backend : Registry::Global().Backends()) {
-          const std::string name(backend->name());
-          absl::StatusOr<int> count = backend->DeviceCount();
-          if (count.ok()) {
-            result[name.c_str()] = *count;
-          } else {
-            result[name.c_str()] = std::string(count.status().message());
-          }
-        }
-        return result;
-      },
-      nb::sig("def backends() -> dict[str, int | str]"),
-      "The backends by name, each with its number of devices or, as text, why it has none.");
+PyObject* Text(std::string_view text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+// Takes over the references; false where one is missing.
+bool SetItem(PyObject* dict, PyObject* key, PyObject* value) {
+  const bool set = key != nullptr && value != nullptr && PyDict_SetItem(dict, key, value) == 0;
+  Py_XDECREF(key);
+  Py_XDECREF(value);
+  return set;
+}
+
+}  // namespace
+
+PyObject* BackendsFunction(PyObject*, PyObject*) {
+  PyObject* result = PyDict_New();
+  if (result == nullptr) return nullptr;
+  for (DeviceBackend* backend : Registry::Global().Backends()) {
+    const absl::StatusOr<int> count = backend->DeviceCount();
+    PyObject* devices = count.ok() ? PyLong_FromLong(*count) : Text(count.status().message());
+    if (!SetItem(result, Text(backend->name()), devices)) {
+      Py_DECREF(result);
+      return nullptr;
+    }
+  }
+  return result;
 }
 
 }  // namespace dovetail::python

@@ -3,11 +3,12 @@
 #ifndef DOVETAIL_PYTHON_SRC_BACKENDS_H_
 #define DOVETAIL_PYTHON_SRC_BACKENDS_H_
 
-#include <nanobind/nanobind.h>
+#include <Python.h>
 
 namespace dovetail::python {
 
-void AddBackends(nanobind::module_& module);
+// A function of the module, METH_NOARGS.
+PyObject* BackendsFunction(PyObject* module, PyObject*);
 
 }  // namespace dovetail::python
 

@@ -11,7 +11,9 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_out.h"
+#include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -43,8 +45,8 @@ const char* Misfit(const Target& target, const Tensor& tensor) {
 }
 
 // Makes the tensor one that the library takes, by a copy if need be.
-bool Fit(const Target& target, std::optional<bool> copy, TensorObject* self, bool* copied) {
-  const char* misfit = Misfit(target, self->tensor);
+bool Fit(const Target& target, std::optional<bool> copy, Tensor* tensor, bool* copied) {
+  const char* misfit = Misfit(target, *tensor);
   *copied = misfit != nullptr || copy.value_or(false);
   if (!*copied) return true;
   if (copy == std::optional<bool>(false)) {
@@ -53,7 +55,7 @@ bool Fit(const Target& target, std::optional<bool> copy, TensorObject* self, boo
                                ". copy=False forbids the copy that it takes."));
     return false;
   }
-  return ReplaceByCopy(self->tensor.device(), &self->tensor);
+  return ReplaceByCopy(tensor->device(), tensor);
 }
 
 PyObject* CallFunction(const Target& target, PyObject* tensor) {
@@ -63,37 +65,38 @@ PyObject* CallFunction(const Target& target, PyObject* tensor) {
   return function.is_valid() ? PyObject_CallOneArg(function.ptr(), tensor) : nullptr;
 }
 
-// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
-// to the caller; `self` holds a reference of its own, by which a deleter that ran all the same is
-// seen.
-PyObject* ByExchangeApi(const Target& target, const TensorObject* self, bool copied) {
+bool HasExchangeApi(const Target& target, const Tensor& tensor) {
   const DLPackExchangeAPI* api = target.type.exchange_api();
-  absl::StatusOr<UniqueDLPack> managed = ToDLPack(self->tensor, {.is_copied = copied});
-  if (!managed.ok()) return RaiseExchange(managed.status());
-  const int64_t references = self->tensor.storage()->use_count();
+  return target.door == TargetDoor::kExchangeApi && api != nullptr &&
+         api->managed_tensor_to_py_object_no_sync != nullptr &&
+         tensor.device().type == DeviceType::kCpu;
+}
+
+// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
+// to the caller; `tensor` holds a reference of its own, by which a deleter that ran all the same is
+// seen.
+PyObject* ByExchangeApi(const Target& target, const Tensor& tensor, bool copied) {
+  UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
+  const int64_t references = tensor.storage()->use_count();
   void* made = nullptr;
-  const int failed = api->managed_tensor_to_py_object_no_sync(managed->get(), &made);
-  if (failed == 0 || self->tensor.storage()->use_count() < references) managed->release();
+  const int failed =
+      target.type.exchange_api()->managed_tensor_to_py_object_no_sync(managed.get(), &made);
+  if (failed == 0 || tensor.storage()->use_count() < references) (void)managed.release();
   return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
 }
 
-PyObject* Make(const Target& target, TensorObject* self, bool copied) {
-  auto* object = reinterpret_cast<PyObject*>(self);
+PyObject* Make(const Target& target, Tensor&& tensor, bool copied) {
+  if (HasExchangeApi(target, tensor)) return ByExchangeApi(target, tensor, copied);
+  nb::object object = nb::steal(WrapTensor(std::move(tensor)));
+  if (!object.is_valid()) return nullptr;
   switch (target.door) {
     case TargetDoor::kOwn:
-      return Py_NewRef(object);
+      return object.release().ptr();
     case TargetDoor::kNumPy:
-      return NumPyMethod(object, nullptr);
-    case TargetDoor::kExchangeApi: {
-      const DLPackExchangeAPI* api = target.type.exchange_api();
-      if (api != nullptr && api->managed_tensor_to_py_object_no_sync != nullptr &&
-          self->tensor.device().type == DeviceType::kCpu) {
-        return ByExchangeApi(target, self, copied);
-      }
-      return CallFunction(target, object);
-    }
+      return NumPyMethod(object.ptr(), nullptr);
+    case TargetDoor::kExchangeApi:
     case TargetDoor::kFunction:
-      return CallFunction(target, object);
+      return CallFunction(target, object.ptr());
   }
   return nullptr;
 }
@@ -117,6 +120,14 @@ PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) 
   return PyObject_CallOneArg(function, tensor.ptr());
 }
 
+// NumPy takes all that PyTorch has on the CPU, so that nothing need stand between the two.
+// nullptr without an error where the usual way has to be taken.
+PyObject* TorchToNumPy(PyObject* x) {
+  TensorView view;
+  const bool borrowed = BorrowTorchTensor(x, &view) == ExchangeResult::kDone;
+  return borrowed ? MakeNumPyArray(view, x) : nullptr;
+}
+
 }  // namespace
 
 PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -135,12 +146,16 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   if (Py_TYPE(v[0]) == type && !copy.value_or(false)) return Py_NewRef(v[0]);
   Target* target = FindTarget(type);
   if (target == nullptr) return ByRegistered(v[0], v[1], copy);
-  nb::object object = nb::steal(ImportObject(v[0]));
-  if (!object.is_valid()) return nullptr;
-  TensorObject* self = AsTensorObject(object.ptr());
+  DrainPendingReleases();
+  if (target->door == TargetDoor::kNumPy && torch_tensor.Is(Py_TYPE(v[0])) &&
+      !copy.value_or(false)) {
+    PyObject* array = TorchToNumPy(v[0]);
+    if (array != nullptr || PyErr_Occurred()) return array;
+  }
+  Tensor tensor;
   bool copied;
-  if (!Fit(*target, copy, self, &copied)) return nullptr;
-  return Make(*target, self, copied);
+  if (!ImportAny(v[0], &tensor) || !Fit(*target, copy, &tensor, &copied)) return nullptr;
+  return Make(*target, std::move(tensor), copied);
 }
 
 PyObject* MisfitFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

@@ -115,10 +115,12 @@ bool AskDevice(PyObject* x, Device* device) {
 
 // The stream that the producer orders its work before: ours, always passed explicitly.
 bool AddStream(Device device, Call* call) {
-  if (device.type == DeviceType::kCpu) return true;
-  DeviceBackend* backend = Registry::Global().Find(device.type);
+  // Memory of the host is ready when its producer says so; managed memory has streams.
+  const bool has_streams =
+      !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
+  DeviceBackend* backend = has_streams ? Registry::Global().Find(device.type) : nullptr;
   if (backend == nullptr) return true;
-  absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(Stream::Default(device));
+  absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(CurrentStream(device));
   if (!code.ok()) return RaiseExchange(code.status()), false;
   if (!code->has_value()) return true;
   nb::object value = nb::steal(PyLong_FromLongLong(**code));
@@ -226,6 +228,12 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
     nb::error_scope in_flight;  // not every producer's destructor heeds it
     capsule.reset();
     return false;
+  }
+  // The producer has ordered its work before our stream, and who uses the tensor next waits for
+  // that.
+  if (const Device at = tensor->device();
+      at.type != DeviceType::kCpu && Registry::Global().Find(at.type) != nullptr) {
+    tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
   }
   *copied = *copied || facts.is_copied();
   if (request.trace != nullptr) request.trace->capsule = facts;

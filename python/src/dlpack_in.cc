@@ -12,7 +12,9 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_in.h"
+#include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -50,19 +52,22 @@ bool ImportOwn(PyObject* x, Tensor* tensor) {
   return true;
 }
 
-// The doors that call no Python method.
-ExchangeResult ImportFast(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+// The doors that call no Python method; `*door` becomes the one that was taken.
+ExchangeResult ImportFast(PyObject* x, Tensor* tensor, const char** door) {
+  PyTypeObject* const type = Py_TYPE(x);
   if (IsTensor(x)) {
-    TakeDoor(request, "dovetail.Tensor");
+    *door = "dovetail.Tensor";
     return ImportOwn(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
   }
-  if (ImportNumPyArray(x, tensor)) {
-    TakeDoor(request, "NumPy array");
-    return ExchangeResult::kDone;
+  if (numpy_ndarray.Is(type)) {
+    *door = "NumPy array";
+    return ImportNumPyArray(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
   }
-  const ExchangeResult result = ImportByExchangeApi(x, tensor);
-  if (result != ExchangeResult::kNotTaken) TakeDoor(request, "DLPack C exchange API");
-  return result;
+  if (torch_tensor.Is(type)) {
+    *door = "DLPack C exchange API";
+    return ImportTorchTensor(x, tensor);
+  }
+  return ExchangeResult::kNotTaken;
 }
 
 bool HasDLPack(PyObject* x) {
@@ -94,7 +99,8 @@ PyObject* WrapImported(Fill fill) {
 }  // namespace
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
-  absl::StatusOr<Tensor> copied = CopyTo(*tensor, device);
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(*tensor), [&] { return CopyTo(*tensor, device); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
   return true;
@@ -102,33 +108,41 @@ bool ReplaceByCopy(Device device, Tensor* tensor) {
 
 bool Import(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (PyCapsule_CheckExact(x)) return ImportCapsule(x, request, tensor);
-  switch (ImportFast(x, request, tensor)) {
-    case ExchangeResult::kDone:
-      return CopyHere(request, tensor);
-    case ExchangeResult::kError:
-      return false;
-    case ExchangeResult::kNotTaken:
-      break;
-  }
-  return ImportByMethod(x, request, tensor);
+  const char* door;
+  const ExchangeResult fast = ImportFast(x, tensor, &door);
+  if (fast == ExchangeResult::kNotTaken) return ImportByMethod(x, request, tensor);
+  TakeDoor(request, door);
+  return fast == ExchangeResult::kDone && CopyHere(request, tensor);
 }
+
+namespace {
+
+// from_dlpack(x), with nothing else asked for.
+bool ImportAsItIs(PyObject* x, Tensor* tensor) {
+  const char* door;
+  const ExchangeResult fast = ImportFast(x, tensor, &door);
+  if (fast != ExchangeResult::kNotTaken) [[likely]]
+    return fast == ExchangeResult::kDone;
+  return PyCapsule_CheckExact(x) ? ImportCapsule(x, {}, tensor) : ImportByMethod(x, {}, tensor);
+}
+
+}  // namespace
 
 PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
-  ImportRequest request;
-  PyObject* x;
   if (nargs == 1 && kwnames == nullptr) {
-    x = args[0];
-  } else {
-    static const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
-                                      /*positional_only=*/1);
-    PyObject* v[3];
-    if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
-    if (!ParseOptionalBool(v[2], "copy", &request.copy)) return nullptr;
-    if (IsGiven(v[1]) && !ParseDevice(v[1], &request.device.emplace())) return nullptr;
-    x = v[0];
+    return WrapImported([&](Tensor* tensor) { return ImportAsItIs(args[0], tensor); });
   }
-  return WrapImported([&](Tensor* tensor) { return Import(x, request, tensor); });
+  static const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
+                                    /*positional_only=*/1);
+  PyObject* v[3];
+  ImportRequest request;
+  if (!kSignature.Parse(args, nargs, kwnames, v) ||
+      !ParseOptionalBool(v[2], "copy", &request.copy) ||
+      (IsGiven(v[1]) && !ParseDevice(v[1], &request.device.emplace()))) {
+    return nullptr;
+  }
+  return WrapImported([&](Tensor* tensor) { return Import(v[0], request, tensor); });
 }
 
 bool IsExchangeable(PyObject* x) {
@@ -136,15 +150,18 @@ bool IsExchangeable(PyObject* x) {
          HasCudaArrayInterface(x);
 }
 
+bool ImportAny(PyObject* x, Tensor* tensor) {
+  const char* door;
+  const ExchangeResult fast = ImportFast(x, tensor, &door);
+  if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
+  if (HasDLPack(x)) return ImportByMethod(x, {}, tensor);
+  if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);
+  return HasArrayInterface(x) ? ImportByArrayInterface(x, tensor)
+                              : ImportByCudaArrayInterface(x, tensor);
+}
+
 PyObject* ImportObject(PyObject* x) {
-  return WrapImported([&](Tensor* tensor) {
-    const ExchangeResult fast = ImportFast(x, {}, tensor);
-    if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
-    if (HasDLPack(x)) return ImportByMethod(x, {}, tensor);
-    if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);
-    return HasArrayInterface(x) ? ImportByArrayInterface(x, tensor)
-                                : ImportByCudaArrayInterface(x, tensor);
-  });
+  return WrapImported([&](Tensor* tensor) { return ImportAny(x, tensor); });
 }
 
 }  // namespace dovetail::python

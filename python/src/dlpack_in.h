@@ -26,6 +26,8 @@ PyObject* FromDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t
 // A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer, its
 // __array_interface__ or its __cuda_array_interface__.
 PyObject* ImportObject(PyObject* x);
+// The same without an object around it.
+bool ImportAny(PyObject* x, Tensor* tensor);
 
 // Whether `x` has one of these.
 bool IsExchangeable(PyObject* x);

@@ -1,5 +1,6 @@
 #include "dovetail/python/src/dlpack_out.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "dovetail/python/src/capsule.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -110,21 +112,21 @@ bool ParseTarget(const Tensor& tensor, const Request& request, Device* target,
 }
 
 PyObject* Export(const TensorObject* self, const Request& request) {
-  if (self->requires_grad) {
-    return RaiseRequiresGrad();
-  }
+  if (self->requires_grad) return RaiseRequiresGrad();
   bool versioned;
+  if (!ParseMaxVersion(request.max_version, &versioned)) return nullptr;
   Device target;
   std::optional<bool> copy;
   ExportOptions options;
-  if (!ParseMaxVersion(request.max_version, &versioned) ||
-      !ParseTarget(self->tensor, request, &target, &copy) ||
+  if (!ParseTarget(self->tensor, request, &target, &copy) ||
       !DecodeStream(self->tensor, target, request.stream, &options)) {
     return nullptr;
   }
   Tensor copied;
   if (copy.value_or(false)) {
-    absl::StatusOr<Tensor> result = CopyTo(self->tensor, target, options.stream);
+    const Tensor source = self->tensor;
+    absl::StatusOr<Tensor> result =
+        WithoutGilIf(IsLong(source), [&] { return CopyTo(source, target, options.stream); });
     if (!result.ok()) return RaiseExchange(result.status());
     copied = *std::move(result);
     options.is_copied = true;
@@ -140,14 +142,68 @@ PyObject* Export(const TensorObject* self, const Request& request) {
   return MakeCapsule(*std::move(managed));
 }
 
+// The last call of __dlpack__ that asked for a new enough struct and nothing else. A consumer
+// passes the same objects every time, so that such calls are known by them.
+class PlainCall {
+ public:
+  bool Is(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) const {
+    if (nargs != 0 || kwnames == nullptr || kwnames != kwnames_) return false;
+    bool same = true;
+    for (Py_ssize_t i = 0; i < count_; ++i) same &= args[i] == args_[i];
+    return same;
+  }
+
+  // `request` is what the arguments said.
+  void Note(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, const Request& request) {
+#ifndef Py_GIL_DISABLED
+    bool versioned;
+    if (nargs != 0 || kwnames == nullptr || IsGiven(request.stream) || IsGiven(request.dl_device) ||
+        IsGiven(request.copy) || !IsOfInts(request.max_version) ||
+        !ParseMaxVersion(request.max_version, &versioned) || !versioned) {
+      return;
+    }
+    const Py_ssize_t count = PyTuple_GET_SIZE(kwnames);
+    for (Py_ssize_t i = 0; i < count; ++i) Py_INCREF(args[i]);  // kept, to be known by address
+    for (Py_ssize_t i = 0; i < count_; ++i) Py_DECREF(args_[i]);
+    std::copy_n(args, count, args_);
+    count_ = count;
+    PyObject* former = kwnames_;
+    kwnames_ = Py_NewRef(kwnames);
+    Py_XDECREF(former);
+#endif
+  }
+
+ private:
+  // A tuple whose items never say anything else.
+  static bool IsOfInts(PyObject* version) {
+    return version != nullptr && PyTuple_CheckExact(version) && PyTuple_GET_SIZE(version) == 2 &&
+           PyLong_CheckExact(PyTuple_GET_ITEM(version, 0)) &&
+           PyLong_CheckExact(PyTuple_GET_ITEM(version, 1));
+  }
+
+  PyObject* kwnames_ = nullptr;
+  Py_ssize_t count_ = 0;
+  PyObject* args_[4] = {};
+};
+PlainCall plain_call;
+
 }  // namespace
 
 PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const TensorObject* const object = AsTensorObject(self);
+  // Host memory has no streams to order.
+  if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad &&
+      object->tensor.device().type == DeviceType::kCpu) [[likely]] {
+    return MakeCapsule(ToDLPackUnordered(object->tensor));
+  }
   static const Signature kSignature("__dlpack__", 0, 0,
                                     {"stream", "max_version", "dl_device", "copy"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
-  return Export(AsTensorObject(self), {v[0], v[1], v[2], v[3]});
+  const Request request{v[0], v[1], v[2], v[3]};
+  PyObject* capsule = Export(object, request);
+  if (capsule != nullptr) plain_call.Note(args, nargs, kwnames, request);
+  return capsule;
 }
 
 PyObject* TensorDLPackDevice(PyObject* self, PyObject*) {

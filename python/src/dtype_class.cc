@@ -162,15 +162,11 @@ void AddDTypeClass(nb::module_& m) {
   }
   foreign_types = PyDict_New();
   if (foreign_types == nullptr) throw nb::python_error();
-  m.def(
-      "dtype",
-      [](nb::handle value) {
-        DType dtype;
-        if (!ParseDType(value.ptr(), &dtype)) throw nb::python_error();
-        return nb::steal(DTypeToPython(dtype));
-      },
-      nb::arg("value"), nb::sig("def dtype(value: object, /) -> DType"),
-      "The DType that a name, a Python type or another library's type stands for.");
+}
+
+PyObject* DTypeFunction(PyObject*, PyObject* value) {
+  DType dtype;
+  return ParseDType(value, &dtype) ? DTypeToPython(dtype) : nullptr;
 }
 
 }  // namespace dovetail::python

@@ -13,6 +13,10 @@ namespace dovetail::python {
 
 void AddDTypeClass(nanobind::module_& module);
 
+// dovetail.dtype(value), METH_O: the DType that a name, a Python type or another library's type
+// stands for.
+PyObject* DTypeFunction(PyObject* module, PyObject* value);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_DTYPE_CLASS_H_

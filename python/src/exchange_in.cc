@@ -2,8 +2,9 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/interop/dlpack/import.h"
-#include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/peer_type.h"
 
 namespace dovetail::python {
@@ -45,6 +46,11 @@ bool RequiresGrad(PyObject* x) {
   return required;
 }
 
+// Only floating-point and complex tensors can.
+bool MayRequireGrad(const DLTensor& t) {
+  return t.dtype.code != kDLInt && t.dtype.code != kDLUInt && t.dtype.code != kDLBool;
+}
+
 // PyTorch's lazy negation marks only what .imag of a conjugate gives: no dimension of stride 1.
 bool MayBeNegation(const DLTensor& t) {
   for (int32_t i = 0; i < t.ndim; ++i) {
@@ -66,33 +72,45 @@ bool IsNegation(PyObject* x, const DLTensor& t) {
          !IsFalse(x, is_neg, true);
 }
 
-}  // namespace
-
-ExchangeResult ImportByExchangeApi(PyObject* x, Tensor* tensor) {
-  if (!torch_tensor.Is(Py_TYPE(x))) return ExchangeResult::kNotTaken;
+// What PyTorch's table says of `x`, where that is what __dlpack__ would.
+ExchangeResult Lend(PyObject* x, DLTensor* lent) {
   const DLPackExchangeAPI* api = torch_tensor.exchange_api();
-  if (api == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr) {
+  if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) {
     return ExchangeResult::kNotTaken;
   }
-  if (RequiresGrad(x)) return ExchangeResult::kNotTaken;
-  DLManagedTensorVersioned* raw = nullptr;
-  if (api->managed_tensor_from_py_object_no_sync(x, &raw) != 0 || raw == nullptr) {
+  if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
     PyErr_Clear();  // __dlpack__ says it better
     return ExchangeResult::kNotTaken;
   }
-  UniqueDLPack managed(raw);
-  if (managed->version.major != DLPACK_MAJOR_VERSION ||
-      managed->dl_tensor.device.device_type != kDLCPU || IsConjugate(x, managed->dl_tensor)) {
+  if (lent->device.device_type != kDLCPU || (MayRequireGrad(*lent) && RequiresGrad(x)) ||
+      IsConjugate(x, *lent)) {
     return ExchangeResult::kNotTaken;
   }
-  if (IsNegation(x, managed->dl_tensor)) {
-    managed.reset();  // with no error set, whatever PyTorch lets go of
+  if (IsNegation(x, *lent)) {
     RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
     return ExchangeResult::kError;
   }
-  if (!ImportDLPack(managed.get(), tensor).ok()) return ExchangeResult::kNotTaken;
-  managed.release();
   return ExchangeResult::kDone;
+}
+
+}  // namespace
+
+ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
+  DLTensor lent{};  // a table that says nothing lends no tensor
+  const ExchangeResult result = Lend(x, &lent);
+  if (result != ExchangeResult::kDone) return result;
+  if (!ImportDLTensor(lent, /*flags=*/0, ReleaseObject(x), tensor).ok()) {
+    return ExchangeResult::kNotTaken;
+  }
+  Py_INCREF(x);
+  return ExchangeResult::kDone;
+}
+
+ExchangeResult BorrowTorchTensor(PyObject* x, TensorView* view) {
+  DLTensor lent{};
+  const ExchangeResult result = Lend(x, &lent);
+  if (result != ExchangeResult::kDone) return result;
+  return FromDLTensor(lent, view).ok() ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
 }
 
 }  // namespace dovetail::python

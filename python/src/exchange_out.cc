@@ -63,8 +63,12 @@ int ToPyObject(DLManagedTensorVersioned* managed, void** out) {
 
 int CurrentWorkStream(DLDeviceType type, int32_t index, void** out) {
   const Device device = ToDevice({type, index});
-  *out = nullptr;  // the default stream; nothing at all on the CPU
-  if (device.type == DeviceType::kCpu || Registry::Global().Find(device.type) != nullptr) return 0;
+  *out = nullptr;  // nothing at all on the CPU
+  if (device.type == DeviceType::kCpu) return 0;
+  if (Registry::Global().Find(device.type) != nullptr) {
+    *out = reinterpret_cast<void*>(CurrentStream(device).native());
+    return 0;
+  }
   RaiseExchange("No backend serves " + device.ToString() + ", so no stream of it is current.");
   return -1;
 }

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "dovetail/core/copy.h"
+#include "dovetail/core/float_format.h"
 #include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/casting.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/elements.h"
 #include "dovetail/python/src/error.h"
@@ -15,6 +17,7 @@
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/view_methods.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace nb = nanobind;
 
@@ -27,9 +30,23 @@ bool Take(absl::StatusOr<Tensor> from, Tensor* to) {
   return true;
 }
 
-// A dense copy on the CPU with the elements converted to `dtype`.
-bool Cast(const Tensor& from, DType dtype, Tensor* to) {
+// Whether every value of a type can be cast: what is to be refused otherwise is found element by
+// element.
+bool TakesAll(DType from, DType to) {
+  if (CanCast(from, to, Casting::kSafe) || to == kBool) return true;
+  if (from.kind == TypeKind::kComplex) return to.kind == TypeKind::kComplex;
+  const std::optional<FloatFormat> format = FloatFormatOf(to);
+  return to.kind == TypeKind::kComplex || (format && (format->has_nan() || !FloatFormatOf(from)));
+}
+
+// A copy with the elements converted to `dtype`, each checked where it may not fit.
+bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
   if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
+  if (TakesAll(from.dtype(), dtype)) {
+    return Take(WithoutGilIf(IsLong(from),
+                             [&] { return CopyAs(from, {.dtype = dtype, .device = device}); }),
+                to);
+  }
   Tensor source = from;
   if (!IsHostAccessible(from.device().type) && !Take(CopyTo(from, Device::Cpu()), &source)) {
     return false;
@@ -37,12 +54,15 @@ bool Cast(const Tensor& from, DType dtype, Tensor* to) {
   if (!NewHostTensor(from.shape(), dtype, to)) return false;
   int64_t to_bit = 0;
   const int64_t step = StepBits(source.dtype(), source.packing());
-  return ForEachElement(source.layout(), step, 0, [&](int64_t bit) {
-    const ElementValue value = ReadElement(source.raw_data(), bit, source.dtype());
-    const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
-    to_bit += dtype.bits;
-    return written;
-  });
+  return ForEachElement(source.layout(), step, 0,
+                        [&](int64_t bit) {
+                          const ElementValue value =
+                              ReadElement(source.raw_data(), bit, source.dtype());
+                          const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
+                          to_bit += dtype.bits;
+                          return written;
+                        }) &&
+         MoveTo(device, to);
 }
 
 bool CopyExchanged(PyObject* data, const Placement& wanted, Tensor* result) {
@@ -50,8 +70,10 @@ bool CopyExchanged(PyObject* data, const Placement& wanted, Tensor* result) {
   if (!imported.is_valid()) return false;
   const Tensor& from = AsTensor(imported.ptr());
   const Device device = wanted.device.value_or(from.device());
-  if (wanted.dtype_or(from.dtype()) == from.dtype()) return Take(CopyTo(from, device), result);
-  return Cast(from, *wanted.dtype, result) && MoveTo(device, result);
+  if (wanted.dtype_or(from.dtype()) != from.dtype()) {
+    return Convert(from, *wanted.dtype, device, result);
+  }
+  return Take(WithoutGilIf(IsLong(from), [&] { return CopyTo(from, device); }), result);
 }
 
 PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {
@@ -115,8 +137,13 @@ PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   Dims shape;
   Placement wanted;
   if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
-  return WrapTensor(
-      Tensor::Empty(shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu())));
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  const absl::Status made = MakeEmpty(shape, wanted.dtype_or(kFloat32),
+                                      wanted.device.value_or(Device::Cpu()), &self->tensor);
+  if (made.ok()) return reinterpret_cast<PyObject*>(self);
+  Py_DECREF(self);
+  return RaiseStatus(made);
 }
 
 PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -128,7 +155,10 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
       !Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32)), &tensor)) {
     return nullptr;
   }
-  if (tensor.nbytes() > 0) std::memset(tensor.raw_data(), 0, tensor.nbytes());
+  if (tensor.nbytes() > 0) {
+    WithoutGilIf(IsLong(tensor),
+                 [&] { return std::memset(tensor.raw_data(), 0, tensor.nbytes()); });
+  }
   if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }
@@ -150,7 +180,9 @@ PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
     return nullptr;
   }
   if (!Take(Tensor::Empty(shape, element.dtype()), &tensor)) return nullptr;
-  if (absl::Status s = Fill(tensor, element.raw_data()); !s.ok()) return RaiseStatus(s);
+  const absl::Status filled =
+      WithoutGilIf(IsLong(tensor), [&] { return Fill(tensor, element.raw_data()); });
+  if (!filled.ok()) return RaiseStatus(filled);
   if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/owner.h"
+#include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/view_methods.h"
 
@@ -18,8 +20,30 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
+// One run of bytes, and how they are let go of.
+struct Bytes {
+  void* data;
+  int64_t nbytes;
+  Access access;
+  Storage::Release release;
+};
+
+// Objects whose bytes stay where they are as long as the object lives: no buffer has to be held.
+// (An array whose owner resizes it with refcheck=False moves them, buffer or not.)
+bool GetLastingBytes(PyObject* object, Bytes* bytes) {
+  if (PyBytes_CheckExact(object)) {
+    *bytes = {PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), Access::kReadOnly, {}};
+  } else if (NumPyBytes array; numpy_ndarray.Is(Py_TYPE(object)) && GetNumPyBytes(object, &array)) {
+    *bytes = {array.data, array.nbytes, array.access, {}};
+  } else {
+    return false;
+  }
+  bytes->release = ReleaseObject(Py_NewRef(object));
+  return true;
+}
+
 // The buffer as one run of bytes; nullptr with an error set.
-std::unique_ptr<HeldBuffer> GetBytes(PyObject* object) {
+std::unique_ptr<HeldBuffer> HoldBuffer(PyObject* object) {
   if (!PyObject_CheckBuffer(object)) {
     PyErr_Format(PyExc_ValueError,
                  "frombuffer() needs an object with the buffer protocol; %.200s "
@@ -44,6 +68,17 @@ std::unique_ptr<HeldBuffer> GetBytes(PyObject* object) {
     Py_XDECREF(traceback);
   }
   return nullptr;
+}
+
+bool GetBytes(PyObject* object, Bytes* bytes) {
+  if (GetLastingBytes(object, bytes)) return true;
+  std::unique_ptr<HeldBuffer> held = HoldBuffer(object);
+  if (held == nullptr) return false;
+  const Py_buffer& view = held->view;
+  const Access access = view.readonly ? Access::kReadOnly : Access::kReadWrite;
+  *bytes = {view.buf, view.len, access, {}};
+  bytes->release = ReleaseBuffer(std::move(held));
+  return true;
 }
 
 // How many elements of `dtype` the request takes of a buffer of `nbytes`.
@@ -92,20 +127,20 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
       !ParseOptionalBool(v[4], "requires_grad", &requires_grad)) {
     return nullptr;
   }
-  std::unique_ptr<HeldBuffer> held = GetBytes(v[0]);
-  if (held == nullptr) return nullptr;
-  void* data = held->view.buf;
-  const int64_t nbytes = held->view.len;
-  const Access access = held->view.readonly ? Access::kReadOnly : Access::kReadWrite;
-  // From here on the storage releases the buffer, on errors too.
-  StorageRef storage = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(std::move(held)));
-  absl::StatusOr<int64_t> elements = CountElements(nbytes, dtype, count, offset);
+  Bytes bytes;
+  if (!GetBytes(v[0], &bytes)) return nullptr;
+  // From here on the storage lets go of them, on errors too.
+  StorageRef storage = Storage::Adopt(bytes.data, bytes.nbytes, Device::Cpu(), bytes.release);
+  const absl::StatusOr<int64_t> elements = CountElements(bytes.nbytes, dtype, count, offset);
   if (!elements.ok()) return RaiseStatus(elements.status());
-  absl::StatusOr<Layout> layout = Layout::Contiguous({*elements});
-  if (!layout.ok()) return RaiseStatus(layout.status());
-  nb::object result = nb::steal(WrapTensor(
-      Tensor::Make(std::move(storage), offset, dtype, *std::move(layout), {.access = access})));
-  if (!result.is_valid()) return nullptr;
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  nb::object result = nb::steal(reinterpret_cast<PyObject*>(self));
+  TensorAssembly assembly(&self->tensor);
+  if (absl::Status s = assembly.layout().Assign(1, &*elements, nullptr); !s.ok()) {
+    return RaiseStatus(s);
+  }
+  assembly.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();
 }

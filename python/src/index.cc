@@ -28,11 +28,7 @@ int TensorSetItem(PyObject* self, PyObject* key, PyObject* value) {
   }
   // A copy, since converting the value may run any Python code.
   const Tensor tensor = AsTensor(self);
-  if (tensor.is_read_only()) {
-    PyErr_SetString(PyExc_ValueError,
-                    "the tensor is read-only and can't be written; write to a copy, t.copy()");
-    return -1;
-  }
+  if (!CheckWritable(tensor)) return -1;
   IndexItems items;
   if (!ParseIndexKey(key, &items)) return -1;
   LayoutView view;

@@ -2,10 +2,12 @@
 // signature calls for.
 //
 //   PyMethodDef methods[] = {
-//       NoArguments<&CopyMethod>("copy", "copy() -> Tensor ..."),
+//       NoArguments<&CopyMethod>("copy", "copy($self, /)\n--\n\nA writable copy."),
 //       FastKeywords<&TensorDLPack>("__dlpack__", "..."),
 //       kEndOfMethods,
 //   };
+//
+// A docstring opens with the signature, in the form that CPython takes out as __text_signature__.
 
 #ifndef DOVETAIL_PYTHON_SRC_METHOD_TABLE_H_
 #define DOVETAIL_PYTHON_SRC_METHOD_TABLE_H_

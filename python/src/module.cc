@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "dlpack/dlpack.h"
@@ -11,6 +12,7 @@
 #include "dovetail/python/src/arrow_in.h"
 #include "dovetail/python/src/backends.h"
 #include "dovetail/python/src/convert.h"
+#include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/device_class.h"
 #include "dovetail/python/src/dlpack_in.h"
@@ -20,7 +22,9 @@
 #include "dovetail/python/src/explain.h"
 #include "dovetail/python/src/factory.h"
 #include "dovetail/python/src/frombuffer.h"
+#include "dovetail/python/src/memory.h"
 #include "dovetail/python/src/method_table.h"
+#include "dovetail/python/src/streams.h"
 #include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/values.h"
@@ -33,7 +37,7 @@ namespace {
 PyMethodDef functions[] = {
     FastKeywords<&FromDLPackFunction>(
         "from_dlpack",
-        "from_dlpack(x, /, *, device=None, copy=None) -> Tensor\n\n"
+        "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
         "A tensor that shares the memory of x, an object with __dlpack__ and __dlpack_device__ or "
         "a DLPack capsule.\n\n"
         "device  where the tensor is to lie; None: where x is\n"
@@ -43,46 +47,51 @@ PyMethodDef functions[] = {
         "protocol. A capsule can be used once."),
     FastKeywords<&ToDLPackFunction>(
         "to_dlpack",
-        "to_dlpack(tensor, *, max_version=None, stream=None, copy=None) -> capsule\n\n"
+        "to_dlpack($module, tensor, *, max_version=None, stream=None, copy=None)\n--\n\n"
         "The tensor as a DLPack capsule that shares its memory: a legacy \"dltensor\" or, with\n"
         "max_version=(1, 0) or later, a \"dltensor_versioned\". Other libraries take the tensor\n"
         "itself, by its __dlpack__ method, and need no capsule."),
     OneArgument<&ToImmutableConsumer>("_to_immutable_consumer",
+                                      "_to_immutable_consumer($module, tensor, /)\n--\n\n"
                                       "A legacy capsule for a library that never writes."),
-    Fast<&TraceImport>("_trace_import", "An import that tells how it went, for explain()."),
+    Fast<&TraceImport>("_trace_import",
+                       "_trace_import($module, x, device, copy, /)\n--\n\n"
+                       "An import that tells how it went, for explain()."),
     FastKeywords<&ConvertFunction>(
         "convert",
-        "convert(x, target, /, *, copy=None)\n\n"
+        "convert($module, x, target, /, *, copy=None)\n--\n\n"
         "x, any library's tensor, as an object of the class target: numpy.ndarray, torch.Tensor,\n"
         "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, dovetail.Tensor or one that\n"
         "register_converter() added.\n\n"
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),
-    Fast<&MisfitFunction>("_misfit", "Why convert() would copy, for explain()."),
+    Fast<&MisfitFunction>("_misfit",
+                          "_misfit($module, tensor, target, /)\n--\n\n"
+                          "Why convert() would copy, for explain()."),
     Fast<&RegisterConverter>(
         "register_converter",
-        "register_converter(type, from_tensor)\n\n"
+        "register_converter($module, type, from_tensor, /)\n--\n\n"
         "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor."),
     OneArgument<&FromArrowFunction>(
         "from_arrow",
-        "from_arrow(x, /) -> Tensor\n\n"
+        "from_arrow($module, x, /)\n--\n\n"
         "A read-only tensor that shares the memory of an Arrow array: one dimension of numbers\n"
         "without nulls, from an object with __arrow_c_device_array__ or __arrow_c_array__.\n\n"
         "Raises ExchangeError for what can't be a tensor, AttributeError for an x without the\n"
         "protocol."),
     OneArgument<&FromArrayInterface>(
         "from_array_interface",
-        "from_array_interface(x, /) -> Tensor\n\n"
+        "from_array_interface($module, x, /)\n--\n\n"
         "A tensor that shares the memory of an object with __array_interface__."),
     OneArgument<&FromCudaArrayInterface>(
         "from_cuda_array_interface",
-        "from_cuda_array_interface(x, /) -> Tensor\n\n"
+        "from_cuda_array_interface($module, x, /)\n--\n\n"
         "A tensor that shares the memory of an object with __cuda_array_interface__. Without a\n"
         "CUDA backend, which could tell the device, it is on cuda:0."),
     FastKeywords<&FromBuffer>(
         "frombuffer",
-        "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
+        "frombuffer($module, buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\n"
         "A 1-D tensor over the bytes of an object with the buffer protocol, which it shares.\n\n"
         "dtype   the type that the bytes are read as; it is not inferred\n"
         "count   elements; negative: all that follow offset\n"
@@ -92,23 +101,49 @@ PyMethodDef functions[] = {
         "ValueError for counts and offsets that do not go with the buffer's size."),
     FastKeywords<&MakeTensor>(
         "tensor",
-        "tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
+        "tensor($module, data, *, dtype=None, device=None, requires_grad=False)\n--\n\n"
         "A copy of data: a number, nested lists, or another library's array. Python floats give\n"
         "float32, ints int64."),
-    FastKeywords<&Empty>("empty",
-                         "empty(*shape, dtype=float32, device=None) -> Tensor\n\n"
-                         "New memory, uninitialised, aligned to 256 bytes."),
-    FastKeywords<&Zeros>("zeros", "zeros(*shape, dtype=float32, device=None) -> Tensor"),
-    FastKeywords<&Full>("full", "full(shape, fill_value, *, dtype=None, device=None) -> Tensor"),
-    FastKeywords<&Arange>("arange",
-                          "arange([start,] stop[, step], *, dtype=None, device=None) -> Tensor\n\n"
-                          "Evenly spaced numbers: int64 from ints, float32 if one is a float."),
+    FastKeywords<&CopyToFunction>(
+        "copyto",
+        "copyto($module, dst, src, casting='same_kind')\n--\n\n"
+        "Copies src, a number, nested lists or any library's array, into the tensor dst. It is\n"
+        "broadcast to dst's shape and cast to its type, as far as casting allows: 'no', 'equiv',\n"
+        "'safe', 'same_kind' or 'unsafe', as in NumPy. Where the two overlap, the result is as if\n"
+        "src had been copied first.\n\n"
+        "TypeError for a cast that is not allowed, ValueError for a shape that does not broadcast\n"
+        "or a dst that is read-only."),
+    FastKeywords<&Empty>(
+        "empty",
+        "empty($module, *size, dtype=None, device=None)\n--\n\n"
+        "A tensor in new memory, uninitialised and aligned to 256 bytes: float32 unless dtype says\n"
+        "otherwise. The sizes may be one tuple, as shape=, too."),
+    FastKeywords<&Zeros>("zeros",
+                         "zeros($module, *size, dtype=None, device=None)\n--\n\n"
+                         "As empty(), filled with zeros."),
+    FastKeywords<&Full>(
+        "full",
+        "full($module, shape, fill_value, *, dtype=None, device=None)\n--\n\n"
+        "A tensor whose elements are fill_value, a number or a tensor of one; its type as of tensor()."),
+    FastKeywords<&Arange>(
+        "arange",
+        "arange($module, start, stop=None, step=1, *, dtype=None, device=None)\n--\n\n"
+        "Evenly spaced numbers from start up to stop, without it: int64 from ints, float32 if one is\n"
+        "a float. With one number alone, that is stop, and start is 0."),
     FastKeywords<&ToTensor>(
         "to_tensor",
-        "to_tensor(data, dtype=None, place=None, stop_gradient=True) -> Tensor\n\n"
+        "to_tensor($module, data, dtype=None, place=None, stop_gradient=True)\n--\n\n"
         "tensor() under Paddle's name and parameters."),
+    NoArguments<&BackendsFunction>(
+        "backends",
+        "backends($module, /)\n--\n\n"
+        "The backends by name, each with its number of devices or, as text, why it has none."),
+    OneArgument<&DTypeFunction>(
+        "dtype",
+        "dtype($module, value, /)\n--\n\n"
+        "The DType that a name, a Python type or another library's type stands for."),
     Fast<&EdgeValues>("_edge_values",
-                      "_edge_values(tensor, edge) -> list\n\n"
+                      "_edge_values($module, tensor, edge, /)\n--\n\n"
                       "tolist() with the first and last items of long dimensions only, for repr."),
     kEndOfMethods,
 };
@@ -120,13 +155,19 @@ NB_MODULE(_core, m) {
   namespace py = dovetail::python;
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
-  dovetail::RegisterAllBackends();
+  // Of the backends that come with Dovetail those that the environment names, or all.
+  if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
+    dovetail::RegisterAllBackends();
+  } else if (absl::Status s = dovetail::RegisterBackends(names); !s.ok()) {
+    throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
+  }
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   m.attr("_convert_targets") = py::TargetNames();
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
-  py::AddBackends(m);
+  py::AddStreams(m);
+  py::AddMemory(m);
   if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
     throw nb::python_error();

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <bit>
 #include <iterator>
 
 namespace nb = nanobind;
@@ -39,6 +40,24 @@ constexpr ByNumber MakeByNumber() {
   return table;
 }
 constexpr ByNumber kByNumber = MakeByNumber();
+
+// All widths are powers of two.
+constexpr int WidthPlace(DType dtype) { return std::countr_zero(dtype.bits); }
+struct ByDType {
+  int8_t type_num[8][8];
+};
+constexpr ByDType MakeByDType() {
+  ByDType table;
+  for (auto& of_kind : table.type_num) {
+    for (int8_t& number : of_kind) number = -1;
+  }
+  for (const NumPyTypePair& p : kTypes) {
+    int8_t& number = table.type_num[static_cast<size_t>(p.dtype.kind)][WidthPlace(p.dtype)];
+    if (number < 0) number = static_cast<int8_t>(p.type_num);
+  }
+  return table;
+}
+constexpr ByDType kByDType = MakeByDType();
 
 // Places in the table of functions, numpy/__multiarray_api.h.
 constexpr int kVersionPlace = 0;
@@ -87,10 +106,9 @@ const DType* DTypeFromNumPy(int type_num) {
 }
 
 int NumPyFromDType(DType dtype) {
-  for (const NumPyTypePair& p : kTypes) {
-    if (p.dtype == dtype) return p.type_num;
-  }
-  return -1;
+  const bool listed = dtype.lanes == 1 && (dtype.bits & (dtype.bits - 1)) == 0 &&
+                      static_cast<size_t>(dtype.kind) < std::size(kByDType.type_num);
+  return listed ? kByDType.type_num[static_cast<size_t>(dtype.kind)][WidthPlace(dtype)] : -1;
 }
 
 }  // namespace dovetail::python

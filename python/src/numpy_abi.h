@@ -40,7 +40,9 @@ struct NumPyArray {
   NumPyDescr* descr;
   int flags;
 };
+inline constexpr int kNumPyRowMajor = 0x0001;
 inline constexpr int kNumPyWriteable = 0x0400;
+inline constexpr int kNumPyWarnOnWrite = INT32_MIN;  // the highest bit
 
 struct NumPyAbi {
   PyTypeObject* ndarray;

@@ -1,7 +1,6 @@
 #include "dovetail/python/src/numpy_in.h"
 
 #include <bit>
-#include <cstring>
 
 #include "dovetail/python/src/numpy_abi.h"
 #include "dovetail/python/src/owner.h"
@@ -10,19 +9,6 @@ namespace dovetail::python {
 namespace {
 
 constexpr char kOtherByteOrder = std::endian::native == std::endian::little ? '>' : '<';
-
-// The type of exact arrays, once one was seen.
-PyTypeObject* ndarray = nullptr;
-
-bool IsArray(PyObject* x) {
-  PyTypeObject* type = Py_TYPE(x);
-  if (type == ndarray) return true;
-  if (ndarray != nullptr || std::strcmp(type->tp_name, "numpy.ndarray") != 0) return false;
-  const NumPyAbi* numpy = LoadedNumPy();
-  if (numpy == nullptr || numpy->ndarray != type) return false;
-  ndarray = type;
-  return true;
-}
 
 // Strides in elements; false where they are no whole number of them. Item sizes are powers of two.
 bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides) {
@@ -38,7 +24,7 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
 }  // namespace
 
 bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
-  if (!IsArray(x)) return false;
+  if (LoadedNumPy() == nullptr) return false;  // of another ABI
   const auto* array = reinterpret_cast<const NumPyArray*>(x);
   const DType* dtype = DTypeFromNumPy(array->descr->type_num);
   if (dtype == nullptr || array->descr->byte_order == kOtherByteOrder) return false;
@@ -47,12 +33,13 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
   if (!ElementStrides(array, dtype->itemsize(), strides)) return false;
 
   TensorAssembly assembly(tensor);
+  Layout& layout = assembly.layout();
+  Extent extent;
   ByteRange range;
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-  if (!assembly.layout()
-           .Assign(array->ndim, reinterpret_cast<const int64_t*>(array->shape), strides)
-           .ok() ||
-      !BytesReached(assembly.layout(), *dtype, Packing::kPacked, &range).ok()) {
+  const auto* shape = reinterpret_cast<const int64_t*>(array->shape);
+  if (!layout.TryAssign(array->ndim, shape, strides, &extent) ||
+      (layout.num_elements() != 0 && !BytesOfExtent(extent, *dtype, Packing::kPacked, &range))) {
     return false;
   }
   StorageRef storage =
@@ -62,6 +49,21 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
       std::move(storage), -range.begin, *dtype,
       {.access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly,
        .packing = Packing::kPacked});
+  return true;
+}
+
+bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes) {
+  if (LoadedNumPy() == nullptr) return false;
+  const auto* array = reinterpret_cast<const NumPyArray*>(x);
+  const DType* dtype = DTypeFromNumPy(array->descr->type_num);
+  if (dtype == nullptr || (array->flags & kNumPyRowMajor) == 0 ||
+      (array->flags & kNumPyWarnOnWrite) != 0) {
+    return false;
+  }
+  int64_t nbytes = dtype->itemsize();
+  for (int i = 0; i < array->ndim; ++i) nbytes *= array->shape[i];
+  *bytes = {array->data, nbytes,
+            array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly};
   return true;
 }
 

@@ -1,6 +1,6 @@
 // The fast door in for exact NumPy arrays: their fields are read where they stand.
 //
-//   if (ImportNumPyArray(x, &tensor)) ...
+//   if (numpy_ndarray.Is(Py_TYPE(x)) && ImportNumPyArray(x, &tensor)) ...
 //
 // It answers as numpy.ndarray.__dlpack__ does: the same type, layout and access, the array kept
 // alive. What that would refuse (structured types, another byte order, strides between elements) is
@@ -11,12 +11,24 @@
 
 #include <Python.h>
 
+#include <cstdint>
+
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
 
-// False, and no error set, when `x` is no exact ndarray or one that __dlpack__ has to answer for.
+// `x` is an exact ndarray. False, and no error set, for one that __dlpack__ has to answer for.
 bool ImportNumPyArray(PyObject* x, Tensor* tensor);
+
+// The bytes of an exact ndarray, for a reader who gives them a type of his own.
+struct NumPyBytes {
+  void* data;
+  int64_t nbytes;
+  Access access;
+};
+// False, and no error set, where the buffer protocol has to answer: gaps between the elements, a
+// type that has no DType, an array that warns when it is written.
+bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes);
 
 }  // namespace dovetail::python
 

@@ -23,22 +23,19 @@ PyObject* BySlowPath(PyObject* self) {
 
 }  // namespace
 
-PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner) {
+PyObject* MakeNumPyArray(const TensorView& view, PyObject* owner) {
   const NumPyAbi* numpy = LoadedNumPy();
-  const int type_num = NumPyFromDType(tensor.dtype());
+  const int type_num = NumPyFromDType(view.dtype);
   if (numpy == nullptr || type_num < 0) return nullptr;
-  const int64_t itemsize = tensor.dtype().itemsize();
+  const int64_t itemsize = view.dtype.itemsize();
   Py_ssize_t strides[Layout::kMaxRank];
-  for (int i = 0; i < tensor.rank(); ++i) {
-    strides[i] = WrappingMultiply(tensor.layout().stride(i), itemsize);
-  }
+  for (int i = 0; i < view.rank(); ++i) strides[i] = WrappingMultiply(view.strides[i], itemsize);
   PyObject* descr = numpy->descr_from_type(type_num);
   if (descr == nullptr) return nullptr;
-  PyObject* array =
-      numpy->new_from_descr(numpy->ndarray, descr, tensor.rank(),
-                            reinterpret_cast<const Py_ssize_t*>(tensor.shape().data()), strides,
-                            tensor.num_elements() == 0 ? no_elements : tensor.raw_data(),
-                            tensor.is_read_only() ? 0 : kNumPyWriteable, nullptr);
+  PyObject* array = numpy->new_from_descr(
+      numpy->ndarray, descr, view.rank(), reinterpret_cast<const Py_ssize_t*>(view.shape.data()),
+      strides, view.data != nullptr ? view.data : no_elements,
+      view.access == Access::kReadOnly ? 0 : kNumPyWriteable, nullptr);
   if (array == nullptr) return nullptr;
   if (numpy->set_base_object(array, Py_NewRef(owner)) != 0) {
     Py_DECREF(array);
@@ -58,7 +55,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
     nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
     if (!numpy.is_valid()) return nullptr;
   }
-  PyObject* array = MakeNumPyArray(tensor, self);
+  PyObject* array = MakeNumPyArray(tensor.view(), self);
   return array != nullptr || PyErr_Occurred() ? array : BySlowPath(self);
 }
 

@@ -5,14 +5,14 @@
 
 #include <Python.h>
 
-#include "dovetail/core/tensor.h"
+#include "dovetail/core/tensor_view.h"
 
 namespace dovetail::python {
 
-// An array that shares the memory of `tensor`, read-only where it is, and keeps `owner` alive. The
+// An array that shares the memory of `view`, read-only where it is, and keeps `owner` alive. The
 // memory must be the host's. nullptr and no error set when NumPy's C interface can't be used or has
 // no such type; nullptr with an error set otherwise.
-PyObject* MakeNumPyArray(const Tensor& tensor, PyObject* owner);
+PyObject* MakeNumPyArray(const TensorView& view, PyObject* owner);
 
 // Tensor.numpy(). Imports NumPy. ExchangeError for memory that the host can't reach and tensors
 // that require gradients, TypeError for types that neither NumPy nor ml_dtypes has.

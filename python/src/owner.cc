@@ -50,14 +50,20 @@ bool InterpreterIsAlive() {
 #endif
 }
 
-// A Python thread that let the GIL go for a while, as PyTorch does when it frees a tensor, may take
-// it back without waiting if no other thread has it. Up to 3.11 the interpreter tells; from 3.12 on
-// it does not, and the pending list serves.
-bool CanTakeFreeGil() {
-#if PY_VERSION_HEX < 0x030c0000
-  return _PyThreadState_UncheckedGet() == nullptr && PyGILState_GetThisThreadState() != nullptr;
+// Whether this thread has the GIL, and if not whether it may take it back without waiting.
+enum class Gil { kHeld, kFree, kOutOfReach };
+
+Gil LookAtGil() {
+  PyThreadState* const state = _PyThreadState_UncheckedGet();
+#if PY_VERSION_HEX >= 0x030c0000
+  return state != nullptr ? Gil::kHeld : Gil::kOutOfReach;  // the state is this thread's
 #else
-  return false;
+  // The state is that of whichever thread has the GIL. A Python thread that let it go for a while,
+  // as PyTorch does when it frees a tensor, finds it free where no other thread took it.
+  PyThreadState* const own = PyGILState_GetThisThreadState();
+  if (own == nullptr) return Gil::kOutOfReach;
+  if (state == own) return Gil::kHeld;
+  return state == nullptr && InterpreterIsAlive() ? Gil::kFree : Gil::kOutOfReach;
 #endif
 }
 
@@ -65,17 +71,19 @@ bool CanTakeFreeGil() {
 // not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
-  if (PyGILState_Check()) {
-    let_go(context);
-    return;
+  switch (LookAtGil()) {
+    case Gil::kHeld:
+      let_go(context);
+      return;
+    case Gil::kFree:
+      PyEval_RestoreThread(PyGILState_GetThisThreadState());
+      let_go(context);
+      PyEval_SaveThread();
+      return;
+    case Gil::kOutOfReach:
+      break;
   }
   if (!InterpreterIsAlive()) return;
-  if (CanTakeFreeGil()) {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    let_go(context);
-    PyGILState_Release(state);
-    return;
-  }
   auto* entry = new (std::nothrow) Pending{nullptr, let_go, context};
   if (entry == nullptr) return;
   entry->next = pending.load(std::memory_order_relaxed);
@@ -88,6 +96,8 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
 
 void DropObject(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
 
+void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
+
 void DropBuffer(void* context) {
   auto* held = static_cast<HeldBuffer*>(context);
   PyBuffer_Release(&held->view);
@@ -96,8 +106,13 @@ void DropBuffer(void* context) {
 
 }  // namespace
 
-Storage::Release ReleaseObject(PyObject* object) {
-  return {[](void* context) { LetGo(&DropObject, context); }, object};
+Storage::Release ReleaseObject(PyObject* object) { return {&LetGoOfObject, object}; }
+
+void DestroyWithGil(Tensor& tensor) {
+  Storage* const storage = tensor.storage().get();
+  void* const owner = storage != nullptr ? storage->TakeRelease(&LetGoOfObject) : nullptr;
+  tensor.~Tensor();
+  Py_XDECREF(static_cast<PyObject*>(owner));
 }
 
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer) {

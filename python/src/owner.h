@@ -18,11 +18,16 @@
 #include <memory>
 
 #include "dovetail/core/storage.h"
+#include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
 
 // Drops one strong reference to `object`, which is taken over.
 Storage::Release ReleaseObject(PyObject* object);
+
+// Destroys `tensor` for a caller who has the GIL: an owner is let go of at once, without asking who
+// has it.
+void DestroyWithGil(Tensor& tensor);
 
 // A Python buffer, held until `PyBuffer_Release`.
 struct HeldBuffer {

@@ -29,11 +29,18 @@ const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
 
 }  // namespace
 
+PeerType numpy_ndarray("numpy", "ndarray");
 PeerType torch_tensor("torch", "Tensor");
+PeerType paddle_tensor("paddle", "Tensor");
+PeerType jax_array("jax", "Array");
+PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
+PeerType pyarrow_array("pyarrow", "Array");
+PeerType dovetail_tensor("dovetail", "Tensor");
 
 bool PeerType::Recognise(PyTypeObject* type) {
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;
-  nb::object module = nb::steal(PyImport_GetModule(nb::str(module_).ptr()));
+  nb::object name = nb::steal(PyUnicode_FromString(module_));
+  nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
   nb::object known =
       module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), name_)) : nb::object();
   PyErr_Clear();

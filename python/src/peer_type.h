@@ -1,6 +1,5 @@
 // PeerType: one class of another library, found without importing it.
 //
-//   PeerType torch_tensor("torch", "Tensor");
 //   if (torch_tensor.Is(Py_TYPE(x))) ...                 // exactly that class, no subclass
 //
 // An object of a class can only exist once its module was imported, so that looking among the
@@ -38,8 +37,14 @@ class PeerType {
   const DLPackExchangeAPI* exchange_api_ = nullptr;
 };
 
-// The class that has a fast door in.
+// The classes that Dovetail knows by name.
+extern PeerType numpy_ndarray;
 extern PeerType torch_tensor;
+extern PeerType paddle_tensor;
+extern PeerType jax_array;
+extern PeerType tvm_ffi_tensor;
+extern PeerType pyarrow_array;
+extern PeerType dovetail_tensor;
 
 }  // namespace dovetail::python
 

@@ -21,7 +21,7 @@ enum class TargetDoor {
 };
 
 struct Target {
-  PeerType type;
+  PeerType& type;
   TargetDoor door;
   // What the library takes without a copy. What it does not take is copied, unless copy=False.
   bool takes_read_only;

@@ -58,10 +58,10 @@ void DeallocateTensorObject(PyObject* object) {
   TensorObject* self = AsTensorObject(object);
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   if (PyErr_Occurred() == nullptr) {
-    self->tensor.~Tensor();
+    DestroyWithGil(self->tensor);
   } else {
     nb::error_scope in_flight;  // a producer's deleter may run Python code
-    self->tensor.~Tensor();
+    DestroyWithGil(self->tensor);
   }
   if (free_count < kFreeListSize) {
     free_list[free_count++] = self;

@@ -6,6 +6,7 @@
 #include "dovetail/python/src/arrow_out.h"
 #include "dovetail/python/src/attributes.h"
 #include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_out.h"
@@ -45,7 +46,6 @@ PyObject* Iterate(PyObject* self) {
   }
   return PySeqIter_New(self);
 }
-PyObject* DeepCopy(PyObject* self, PyObject*) { return CopyMethod(self, nullptr); }
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
   return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
 }
@@ -53,53 +53,77 @@ PyObject* ShallowCopy(PyObject* self, PyObject*) {
 PyMethodDef methods[] = {
     FastKeywords<&TensorDLPack>(
         "__dlpack__",
-        "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None) -> capsule\n\n"
+        "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
         "The tensor as a DLPack capsule, which shares its memory (array API standard, 2024.12)."),
     NoArguments<&TensorDLPackDevice>(
-        "__dlpack_device__",
-        "__dlpack_device__() -> (int, int)\n\nDLPack's device type and index."),
+        "__dlpack_device__", "__dlpack_device__($self, /)\n--\n\nDLPack's device type and index."),
     FastKeywords<&TensorArrowArray>(
         "__arrow_c_array__",
-        "__arrow_c_array__(requested_schema=None) -> (capsule, capsule)\n\n"
+        "__arrow_c_array__($self, /, requested_schema=None)\n--\n\n"
         "The tensor as an Arrow schema and array that share its memory (PyCapsule interface)."),
     FastKeywords<&TensorArrowDeviceArray>(
         "__arrow_c_device_array__",
-        "__arrow_c_device_array__(requested_schema=None, **kwargs) -> (capsule, capsule)\n\n"
+        "__arrow_c_device_array__($self, /, requested_schema=None, **kwargs)\n--\n\n"
         "The same for memory on any device."),
-    NoArguments<&TensorToList>("tolist", "tolist() -> list\n\nThe elements as nested lists."),
-    NoArguments<&TensorItemMethod>("item", "item() -> number\n\nThe only element."),
+    NoArguments<&TensorToList>("tolist", "tolist($self, /)\n--\n\nThe elements as nested lists."),
+    NoArguments<&TensorItemMethod>("item",
+                                   "item($self, /)\n--\n\nThe only element, as a Python number."),
     NoArguments<&NumPyMethod>(
         "numpy",
-        "numpy() -> numpy.ndarray\n\nAn array that shares the memory; types that "
+        "numpy($self, /)\n--\n\nAn array of NumPy that shares the memory; types that "
         "NumPy does not have need ml_dtypes."),
-    FastKeywords<&ArrayMethod>("__array__", "__array__(dtype=None, copy=None) -> numpy.ndarray"),
-    Fast<&PermuteMethod>("permute",
-                         "permute(*dims) -> Tensor\n\nA view with the dimensions in that order."),
+    FastKeywords<&ArrayMethod>(
+        "__array__",
+        "__array__($self, /, dtype=None, copy=None)\n--\n\nWhat numpy.asarray() asks for."),
+    Fast<&PermuteMethod>(
+        "permute", "permute($self, /, *dims)\n--\n\nA view with the dimensions in that order."),
     Fast<&TransposeMethod>(
         "transpose",
-        "transpose(dim0, dim1) -> Tensor\n\nA view with two dimensions exchanged; transpose() and "
-        "transpose(order) reverse or reorder all, as in NumPy."),
-    Fast<&ReshapeMethod>("reshape",
-                         "reshape(*shape) -> Tensor\n\nThe elements in another shape, one size of "
-                         "which may be -1: a view where strides allow it, else a copy."),
+        "transpose($self, /, *dims)\n--\n\n"
+        "A view with the two dimensions exchanged; transpose() and transpose(order) reverse or\n"
+        "reorder all, as in NumPy."),
+    Fast<&ReshapeMethod>(
+        "reshape",
+        "reshape($self, /, *shape)\n--\n\nThe elements in another shape, one size of "
+        "which may be -1: a view where strides allow it, else a copy."),
     NoArguments<&ContiguousMethod>(
-        "contiguous", "contiguous() -> Tensor\n\nThe tensor itself if row-major, else a copy."),
-    NoArguments<&IsContiguousMethod>("is_contiguous",
-                                     "is_contiguous() -> bool\n\nRow-major without gaps?"),
-    NoArguments<&CopyMethod>("copy", "copy() -> Tensor\n\nA writable, row-major copy."),
+        "contiguous", "contiguous($self, /)\n--\n\nThe tensor itself if row-major, else a copy."),
+    NoArguments<&IsContiguousMethod>(
+        "is_contiguous", "is_contiguous($self, /)\n--\n\nWhether it is row-major without gaps."),
+    FastKeywords<&CopyMethod>(
+        "copy",
+        "copy($self, /, order='C')\n--\n\n"
+        "A writable copy without gaps. order, as in NumPy: 'C' row-major, 'F' column-major,\n"
+        "'A' column-major if the tensor is so, 'K' in the tensor's own order."),
+    FastKeywords<&ToMethod>(
+        "to",
+        "to($self, /, device=None, dtype=None, non_blocking=False, copy=False)\n--\n\n"
+        "to(dtype, non_blocking=False, copy=False),\n"
+        "to(device=None, dtype=None, non_blocking=False, copy=False) or\n"
+        "to(other, non_blocking=False, copy=False).\n\n"
+        "The elements as another type, on another device, or as other has them: the tensor itself\n"
+        "where nothing changes, unless copy=True, else a copy in the same memory order. The call\n"
+        "returns when the copy is done, whatever non_blocking says.\n\n"
+        "Rounds to nearest, ties to even; integers keep their low bits, and floats lose their\n"
+        "fraction on the way to integers. ValueError for complex to real numbers."),
     NoArguments<&DetachMethod>("detach",
-                               "detach() -> Tensor\n\nA view that does not require gradients."),
-    Fast<&RequiresGradMethod>(
-        "requires_grad_",
-        "requires_grad_(value=True) -> Tensor\n\nSets the mark for autograd; returns the tensor."),
-    NoArguments<&DataPointerMethod>("data_ptr",
-                                    "data_ptr() -> int\n\nThe address of element 0, or the handle "
-                                    "on devices without addresses."),
-    NoArguments<&TensorComplex>("__complex__", "complex(self)"),
-    OneArgument<&Format>("__format__", "format(self, spec)"),
-    OneArgument<&ReduceEx>("__reduce_ex__", "Support for pickle."),
-    NoArguments<&ShallowCopy>("__copy__", "Support for copy.copy: the same memory."),
-    OneArgument<&DeepCopy>("__deepcopy__", "Support for copy.deepcopy: a copy of the memory."),
+                               "detach($self, /)\n--\n\nA view that does not require gradients."),
+    Fast<&RequiresGradMethod>("requires_grad_",
+                              "requires_grad_($self, value=True, /)\n--\n\n"
+                              "Sets the mark for autograd; returns the tensor."),
+    NoArguments<&DataPointerMethod>(
+        "data_ptr",
+        "data_ptr($self, /)\n--\n\nThe address of element 0, or the handle "
+        "on devices without addresses."),
+    NoArguments<&TensorComplex>("__complex__", "__complex__($self, /)\n--\n\ncomplex(self)"),
+    OneArgument<&Format>("__format__", "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
+    OneArgument<&ReduceEx>("__reduce_ex__",
+                           "__reduce_ex__($self, protocol, /)\n--\n\nSupport for pickle."),
+    NoArguments<&ShallowCopy>("__copy__",
+                              "__copy__($self, /)\n--\n\nSupport for copy.copy: the same memory."),
+    OneArgument<&DeepCopyMethod>(
+        "__deepcopy__",
+        "__deepcopy__($self, memo, /)\n--\n\nSupport for copy.deepcopy: a copy of the memory."),
     kEndOfMethods,
 };
 

@@ -1,12 +1,16 @@
 #include "dovetail/python/src/values.h"
 
 #include <limits>
+#include <utility>
 
+#include "dovetail/core/copy.h"
 #include "dovetail/core/packing.h"
+#include "dovetail/core/registry.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -49,9 +53,26 @@ class Lister {
   const int64_t step_;
 };
 
+// The elements where the host can read them, after the work that is pending on them: the tensor
+// itself, or a copy of what lies on a device.
+bool OnHost(const Tensor& tensor, Tensor* on_host) {
+  *on_host = tensor;
+  const DeviceType type = tensor.device().type;
+  if (type == DeviceType::kCpu) return true;
+  if (Registry::Global().Find(type) == nullptr) return CheckHostAccess(tensor);
+  const absl::Status status = WithoutGilIf(true, [&]() -> absl::Status {
+    if (IsHostAccessible(type)) return tensor.storage()->Synchronize();
+    absl::StatusOr<Tensor> copied = CopyTo(tensor, Device::Cpu());
+    if (!copied.ok()) return copied.status();
+    *on_host = *std::move(copied);
+    return absl::OkStatus();
+  });
+  return status.ok() || (RaiseExchange(status), false);
+}
+
 PyObject* ListValues(PyObject* self, int64_t edge) {
-  const Tensor tensor = AsTensor(self);
-  if (!CheckHasNumbers(tensor.dtype()) || !CheckHostAccess(tensor)) return nullptr;
+  Tensor tensor;
+  if (!CheckHasNumbers(AsTensor(self).dtype()) || !OnHost(AsTensor(self), &tensor)) return nullptr;
   return Lister(tensor, edge).List();
 }
 
@@ -63,8 +84,14 @@ bool ReadOne(PyObject* self, const char* what, ElementValue* value) {
                  static_cast<long long>(tensor.num_elements()));
     return false;
   }
-  if (!CheckHasNumbers(tensor.dtype()) || !CheckHostAccess(tensor)) return false;
-  *value = ReadElement(tensor.raw_data(), 0, tensor.dtype());
+  if (!CheckHasNumbers(tensor.dtype())) return false;
+  if (tensor.device().type == DeviceType::kCpu) {
+    *value = ReadElement(tensor.raw_data(), 0, tensor.dtype());
+    return true;
+  }
+  Tensor on_host;
+  if (!OnHost(tensor, &on_host)) return false;
+  *value = ReadElement(on_host.raw_data(), 0, tensor.dtype());
   return true;
 }
 

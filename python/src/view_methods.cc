@@ -4,6 +4,7 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace dovetail::python {
 namespace {
@@ -12,24 +13,12 @@ PyObject* View(PyObject* self, absl::StatusOr<Tensor> tensor) {
   return WrapTensor(std::move(tensor), AsTensorObject(self)->requires_grad);
 }
 
-bool MayRequireGrad(TypeKind kind) {
-  return kind != TypeKind::kInt && kind != TypeKind::kUInt && kind != TypeKind::kBool &&
-         kind != TypeKind::kHandle;
-}
-
-// Copies without the GIL, which long copies would keep from other threads. The Tensor is a copy of
-// its own, so that nothing it needs goes away meanwhile.
-template <typename CopyFunction>
-PyObject* CopyWithoutGil(PyObject* self, CopyFunction copy) {
-  const Tensor source = AsTensor(self);
-  absl::StatusOr<Tensor> result{absl::UnknownError("")};
-  Py_BEGIN_ALLOW_THREADS;
-  result = copy(source);
-  Py_END_ALLOW_THREADS;
-  return View(self, std::move(result));
-}
-
 }  // namespace
+
+bool MayRequireGrad(DType dtype) {
+  return dtype.kind != TypeKind::kInt && dtype.kind != TypeKind::kUInt &&
+         dtype.kind != TypeKind::kBool && dtype.kind != TypeKind::kHandle;
+}
 
 PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   Dims order;
@@ -59,26 +48,16 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
   if (!ParseDims(args, nargs, &shape)) return nullptr;
   absl::StatusOr<Tensor> view = AsTensor(self).Reshape(shape);
   if (!absl::IsFailedPrecondition(view.status())) return View(self, std::move(view));
-  return CopyWithoutGil(self, [&](const Tensor& source) -> absl::StatusOr<Tensor> {
-    absl::StatusOr<Tensor> dense = Contiguous(source);
-    return dense.ok() ? dense->Reshape(shape) : dense;
-  });
-}
-
-PyObject* ContiguousMethod(PyObject* self, PyObject*) {
-  if (AsTensor(self).is_contiguous()) return Py_NewRef(self);
-  return CopyWithoutGil(self, [](const Tensor& source) { return Contiguous(source); });
-}
-
-PyObject* CopyMethod(PyObject* self, PyObject*) {
-  return CopyWithoutGil(self, [](const Tensor& source) { return CopyTo(source, source.device()); });
+  const Tensor source = AsTensor(self);
+  absl::StatusOr<Tensor> dense = WithoutGilIf(IsLong(source), [&] { return Contiguous(source); });
+  return View(self, dense.ok() ? dense->Reshape(shape) : std::move(dense));
 }
 
 PyObject* DetachMethod(PyObject* self, PyObject*) { return WrapTensor(Tensor(AsTensor(self))); }
 
 bool MarkRequiresGrad(PyObject* self, bool value) {
   const DType dtype = AsTensor(self).dtype();
-  if (value && !MayRequireGrad(dtype.kind)) {
+  if (value && !MayRequireGrad(dtype)) {
     Raise(PyExc_ValueError, "Only floating-point and complex tensors can require gradients, not " +
                                 dtype.ToString() + ".");
     return false;

@@ -1,4 +1,4 @@
-// The methods of dovetail.Tensor that give views and copies, and its mark for autograd.
+// The methods of dovetail.Tensor that give views, and its mark for autograd.
 //
 // Functions for tp_methods; all need the GIL and return nullptr with an error set. Views share the
 // memory, its access and the mark of the tensor that they are made from.
@@ -8,13 +8,13 @@
 
 #include <Python.h>
 
+#include "dovetail/core/dtype.h"
+
 namespace dovetail::python {
 
 PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* TransposeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
-PyObject* ContiguousMethod(PyObject* self, PyObject* unused);
-PyObject* CopyMethod(PyObject* self, PyObject* unused);
 PyObject* DetachMethod(PyObject* self, PyObject* unused);
 PyObject* RequiresGradMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* DataPointerMethod(PyObject* self, PyObject* unused);
@@ -22,6 +22,9 @@ PyObject* IsContiguousMethod(PyObject* self, PyObject* unused);
 
 // The .T attribute.
 PyObject* ReverseDims(PyObject* self);
+
+// Whether tensors of the type may have the mark for autograd.
+bool MayRequireGrad(DType dtype);
 
 // Sets or clears the mark for autograd. Only floating-point and complex tensors may have it: false
 // with a ValueError set otherwise.

@@ -3,7 +3,6 @@
 import array
 import copy
 import ctypes
-import gc
 import mmap
 import sys
 import threading
@@ -286,37 +285,13 @@ def test_a_deleter_called_after_the_interpreter_ended_leaks_and_does_not_crash()
         from managed import take_over
         libc = ctypes.CDLL(None)
         managed = take_over(dt.frombuffer(bytearray(8), dtype=dt.int8).__dlpack__())
-        # What C's exit() calls comes after Python's end.
-        libc.__cxa_atexit(
-            ctypes.c_void_p(managed.deleter), ctypes.c_void_p(ctypes.addressof(managed)), None
-        )
+        # What C's exit() calls comes after Python's end. (A handle of NULL loses the argument under
+        # ThreadSanitizer.)
+        address = ctypes.c_void_p(ctypes.addressof(managed))
+        libc.__cxa_atexit(ctypes.c_void_p(managed.deleter), address, address)
         print("end")
     """)
     assert printed == "end\n"
-
-
-@pytest.mark.parametrize("peer", [NUMPY, TORCH], ids=str)
-def test_a_hundred_thousand_exchanges_leave_nothing_behind(peer):
-    x = peer.make("float32", [1, 2, 4])
-
-    def exchange(times):
-        for _ in range(times):
-            t = dt.from_dlpack(x)
-            np.from_dlpack(t[1:])
-            t.__dlpack__()
-
-    exchange(1000)
-    objects, resident, before = len(gc.get_objects()), resident_bytes(), references(x)
-    exchange(100_000)
-    assert references(x) == before
-    assert len(gc.get_objects()) - objects < 100
-    assert resident_bytes() - resident < 2_000_000  # a lost block each would be 10^7
-
-
-def resident_bytes():
-    gc.collect()
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * mmap.PAGESIZE
 
 
 def test_torch_threads_may_drop_a_tensor_that_python_lent_them():

@@ -1,0 +1,60 @@
+#include "dovetail/core/memory_order.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "absl/container/inlined_vector.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
+
+// Whether the first dimension's elements are neighbours, without gaps.
+bool IsColumnMajor(const Layout& layout) {
+  int64_t step = 1;
+  for (int i = 0; i < layout.rank(); ++i) {
+    if (layout.shape(i) != 1 && layout.stride(i) != step) return false;
+    step *= layout.shape(i);
+  }
+  return true;
+}
+
+// The dimensions, the one with the largest steps first.
+Dims OrderOf(const Layout& like, MemoryOrder order) {
+  Dims dims(like.rank());
+  std::iota(dims.begin(), dims.end(), 0);
+  if (order == MemoryOrder::kA) {
+    const bool column_major = !like.is_contiguous() && IsColumnMajor(like);
+    order = column_major ? MemoryOrder::kF : MemoryOrder::kC;
+  }
+  if (order == MemoryOrder::kF) std::reverse(dims.begin(), dims.end());
+  if (order != MemoryOrder::kK || like.is_contiguous()) return dims;
+  // Dimensions of size 1, whose strides mean nothing, come first and change nothing.
+  auto step = [&](int64_t dim) {
+    const int d = static_cast<int>(dim);
+    return like.shape(d) == 1 ? std::numeric_limits<int64_t>::max() : std::abs(like.stride(d));
+  };
+  std::stable_sort(dims.begin(), dims.end(),
+                   [&](int64_t a, int64_t b) { return step(a) > step(b); });
+  return dims;
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType dtype,
+                                    Device device) {
+  if (order == MemoryOrder::kC) return Tensor::Empty(like.shape(), dtype, device);
+  const Dims dims = OrderOf(like, order);
+  Dims shape(dims.size()), inverse(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    shape[i] = like.shape(static_cast<int>(dims[i]));
+    inverse[dims[i]] = static_cast<int64_t>(i);
+  }
+  absl::StatusOr<Tensor> sorted = Tensor::Empty(shape, dtype, device);
+  return sorted.ok() ? sorted->Permute(inverse) : sorted;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

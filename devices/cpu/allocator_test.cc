@@ -1,0 +1,202 @@
+#include "dovetail/devices/cpu/allocator.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "dovetail/devices/cpu/thread_cache.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using internal_cpu::BlockSize;
+using internal_cpu::kBlockSizes;
+using internal_cpu::kLargestBlock;
+using internal_cpu::SmallBlockBytes;
+using testing::HasSubstr;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeeps = false;  // off, so that a use after free is seen
+#else
+constexpr bool kKeeps = true;
+#endif
+constexpr int64_t kKeptPerSize = 64 << 10;
+
+const Stream kStream = Stream::Default(Device::Cpu());
+
+void* Take(CpuAllocator& allocator, size_t nbytes) {
+  absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
+  EXPECT_TRUE(data.ok()) << data.status();
+  return data.ok() ? *data : nullptr;
+}
+
+TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
+  CpuAllocator allocator;
+  for (size_t nbytes : {size_t{1}, size_t{255}, size_t{256}, size_t{257}, size_t{100000}}) {
+    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
+    ASSERT_TRUE(data.ok()) << data.status();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(*data) % 256, 0u) << nbytes;
+    std::memset(*data, 0xab, nbytes);
+    allocator.Deallocate(*data, nbytes, {});
+  }
+}
+
+TEST(CpuAllocator, NoBytesAreNoMemory) {
+  CpuAllocator allocator;
+  EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
+  allocator.Deallocate(nullptr, 0, {});
+}
+
+TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
+  CpuAllocator allocator;
+  for (size_t nbytes : {SIZE_MAX, size_t{1} << 63}) {
+    absl::StatusOr<void*> data = allocator.Allocate(nbytes, kStream);
+    EXPECT_EQ(data.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(std::string(data.status().message()), HasSubstr(std::to_string(nbytes)));
+  }
+}
+
+TEST(CpuAllocator, ASmallBlockIsTheNextOneOfItsSize) {
+  if (!kKeeps) GTEST_SKIP() << "off under AddressSanitizer";
+  CpuAllocator allocator;
+  for (int c = 0; c < kBlockSizes; ++c) {
+    void* first = Take(allocator, BlockSize(c));
+    allocator.Deallocate(first, BlockSize(c), {});
+    const size_t smallest = c == 0 ? 1 : BlockSize(c - 1) + 1;
+    void* second = Take(allocator, smallest);
+    EXPECT_EQ(second, first) << BlockSize(c);
+    allocator.Deallocate(second, smallest, {});
+  }
+}
+
+TEST(CpuAllocator, MemoryInUseNeverOverlaps) {
+  CpuAllocator allocator;
+  std::vector<std::pair<unsigned char*, size_t>> live;
+  for (int round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < 300; ++i) {
+      const size_t nbytes = 1 + (i * 977 + round * 131) % (2 * kLargestBlock);
+      auto* data = static_cast<unsigned char*>(Take(allocator, nbytes));
+      std::memset(data, static_cast<int>(i % 251), nbytes);
+      live.emplace_back(data, nbytes);
+    }
+    for (size_t i = 0; i < live.size(); ++i) {
+      const auto [data, nbytes] = live[i];
+      ASSERT_EQ(data[0], i % 251);
+      ASSERT_EQ(data[nbytes - 1], i % 251);
+      allocator.Deallocate(data, nbytes, {});
+    }
+    live.clear();
+  }
+}
+
+TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
+  const int64_t before = SmallBlockBytes();
+  int64_t kept = 0;
+  std::thread([&] {
+    CpuAllocator allocator;
+    constexpr int kBlocks = 1000;
+    std::vector<void*> blocks(kBlocks);
+    for (int c = 0; c < kBlockSizes; ++c) {
+      for (void*& block : blocks) block = Take(allocator, BlockSize(c));
+      for (void* block : blocks) allocator.Deallocate(block, BlockSize(c), {});
+    }
+    kept = SmallBlockBytes() - before;
+  }).join();
+  EXPECT_EQ(kept, kKeeps ? kBlockSizes * kKeptPerSize : 0);
+  EXPECT_EQ(SmallBlockBytes(), before);
+}
+
+TEST(CpuAllocator, TrimGivesBackWhatIsKept) {
+  CpuAllocator allocator;
+  allocator.Deallocate(Take(allocator, 300), 300, {});
+  EXPECT_TRUE(allocator.Trim(0).ok());
+  EXPECT_EQ(SmallBlockBytes(), 0);
+  // The lists go on working.
+  allocator.Deallocate(Take(allocator, 300), 300, {});
+  EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
+  EXPECT_TRUE(allocator.Trim(0).ok());
+}
+
+TEST(CpuAllocator, AnotherThreadTrimsAtItsNextAllocation) {
+  CpuAllocator allocator;
+  EXPECT_TRUE(allocator.Trim(0).ok());
+  allocator.Deallocate(Take(allocator, 300), 300, {});
+  std::thread([&] { EXPECT_TRUE(allocator.Trim(0).ok()); }).join();
+  EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
+  void* data = Take(allocator, 1);
+  EXPECT_EQ(SmallBlockBytes(), 256);
+  allocator.Deallocate(data, 1, {});
+}
+
+TEST(CpuAllocator, MemoryMayBeFreedOnAnotherThread) {
+  CpuAllocator allocator;
+  const int64_t before = allocator.Stats().allocated_bytes;
+  std::vector<void*> blocks(100);
+  for (void*& block : blocks) block = Take(allocator, 1000);
+  EXPECT_EQ(allocator.Stats().allocated_bytes, before + 100 * 1000);
+  std::thread([&] {
+    for (void* block : blocks) allocator.Deallocate(block, 1000, {});
+  }).join();
+  EXPECT_EQ(allocator.Stats().allocated_bytes, before);
+}
+
+TEST(CpuAllocator, StatsCountWhatIsInUse) {
+  CpuAllocator allocator;
+  const AllocatorStats before = allocator.Stats();
+  void* small = Take(allocator, 100);
+  void* large = Take(allocator, 10 << 20);
+  AllocatorStats stats = allocator.Stats();
+  EXPECT_EQ(stats.allocated_bytes - before.allocated_bytes, 100 + (10 << 20));
+  EXPECT_EQ(stats.allocations - before.allocations, 2);
+  EXPECT_GE(stats.reserved_bytes, stats.allocated_bytes);
+  EXPECT_GE(stats.peak_bytes, stats.allocated_bytes);
+  allocator.Deallocate(small, 100, {});
+  allocator.Deallocate(large, 10 << 20, {});
+  const int64_t peak = stats.peak_bytes;
+  stats = allocator.Stats();
+  EXPECT_EQ(stats.allocated_bytes, before.allocated_bytes);
+  EXPECT_EQ(stats.peak_bytes, peak);
+}
+
+TEST(CpuAllocator, LargeMemoryIsUsableToItsLastByte) {
+  CpuAllocator allocator;
+  for (size_t nbytes :
+       {kLargestBlock + 1, (size_t{4} << 20) - 1, size_t{4} << 20, (size_t{9} << 20) + 12345}) {
+    auto* data = static_cast<char*>(Take(allocator, nbytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 256, 0u);
+    std::memset(data, 1, nbytes);
+    allocator.Deallocate(data, nbytes, {});
+  }
+}
+
+TEST(CpuAllocator, AForkedChildAllocatesFreesAndCounts) {
+  CpuAllocator allocator;
+  void* data = Take(allocator, 1000);
+  std::thread other([&] { allocator.Deallocate(Take(allocator, 2000), 2000, {}); });
+  other.join();
+  const int64_t in_use = allocator.Stats().allocated_bytes;
+  const pid_t child = fork();
+  if (child == 0) {
+    bool right = allocator.Stats().allocated_bytes == in_use;
+    allocator.Deallocate(data, 1000, {});
+    void* more = Take(allocator, 5000);
+    std::thread([&] { allocator.Deallocate(more, 5000, {}); }).join();
+    right &= allocator.Stats().allocated_bytes == in_use - 1000;
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  allocator.Deallocate(data, 1000, {});
+}
+
+}  // namespace
+}  // namespace dovetail

@@ -1,0 +1,222 @@
+#include "dovetail/devices/cpu/cast_copy.h"
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/cast_loops.h"
+#include "dovetail/devices/cpu/cast_path.h"
+#include "dovetail/devices/cpu/strided_copy.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+// Of the elements of a tile, in either type.
+constexpr int64_t kTileBytes = 16 * 1024;
+// As many elements in a row are worth a call of their own.
+constexpr int64_t kLongRow = 64;
+
+// Strides of a dense box.
+CastDims DenseStrides(absl::Span<const int64_t> extents) {
+  CastDims strides(extents.size());
+  int64_t step = 1;
+  for (int i = static_cast<int>(extents.size()) - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= extents[i];
+  }
+  return strides;
+}
+
+int64_t Product(absl::Span<const int64_t> extents) {
+  int64_t product = 1;
+  for (int64_t extent : extents) product *= extent;
+  return product;
+}
+
+// The box that a tile takes: as much of the dimensions as is near in memory, on both sides.
+CastDims ChooseBox(const CastLoops& loops, int64_t elements) {
+  CastDims box(loops.rank(), 1);
+  auto grow = [&](int dim, int64_t limit) {
+    box[dim] = std::min(loops.counts[dim], std::max<int64_t>(limit, 1));
+  };
+  const int inner = loops.rank() - 1;
+  int src_inner = inner;
+  for (int i = inner - 1; i >= 0; --i) {
+    const int64_t stride = std::abs(loops.src_strides[i]);
+    if (stride != 0 &&
+        (stride < std::abs(loops.src_strides[src_inner]) || loops.src_strides[src_inner] == 0)) {
+      src_inner = i;
+    }
+  }
+  if (src_inner != inner) {
+    int64_t side = 1;
+    while (side * side < elements) side *= 2;
+    grow(inner, side);
+    grow(src_inner, elements / box[inner]);
+    grow(inner, elements / box[src_inner]);
+  }
+  for (int i = inner; i >= 0; --i) {
+    if (box[i] == 1) grow(i, elements / Product(box));
+    if (box[i] < loops.counts[i] && src_inner == inner) break;
+  }
+  return box;
+}
+
+// One cast of one pair of types over views whose elements have bytes of their own.
+class Caster {
+ public:
+  Caster(const CastPath& path, const TensorView& dst, const TensorView& src)
+      : path_(path), dst_(dst), src_(src), loops_(dst, src) {}
+
+  void Run() const {
+    const int inner = loops_.rank() - 1;
+    if (loops_.dst_strides[inner] == 1 && loops_.src_strides[inner] == 1 &&
+        (loops_.counts[inner] >= kLongRow || inner == 0)) {
+      return RunRows();
+    }
+    RunTiles();
+  }
+
+ private:
+  char* DstAt(int64_t offset) const {
+    return static_cast<char*>(dst_.data) + offset * dst_.dtype.itemsize();
+  }
+  char* SrcAt(int64_t offset) const {
+    return static_cast<char*>(src_.data) + offset * src_.dtype.itemsize();
+  }
+
+  void RunRows() const {
+    CastDims box(loops_.rank(), 1);
+    box.back() = loops_.counts.back();
+    loops_.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+      path_.Run(SrcAt(src), DstAt(dst), extents.back());
+    });
+  }
+
+  void RunTiles() const {
+    alignas(64) char gathered[kTileBytes];
+    alignas(64) char cast[kTileBytes];
+    const int64_t itemsize = std::max(dst_.dtype.itemsize(), src_.dtype.itemsize());
+    const CastDims box = ChooseBox(loops_, kTileBytes / itemsize);
+    loops_.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+      const CastDims dense = DenseStrides(extents);
+      const void* from = SrcAt(src);
+      void* to = DstAt(dst);
+      const bool dst_is_dense = CastLoops::IsDense(extents, loops_.dst_strides);
+      if (!CastLoops::IsDense(extents, loops_.src_strides)) {
+        StridedCopy(Tile(gathered, src_.dtype, extents, dense),
+                    Tile(from, src_.dtype, extents, loops_.src_strides));
+        from = gathered;
+      }
+      path_.Run(from, dst_is_dense ? to : cast, Product(extents));
+      if (!dst_is_dense) {
+        StridedCopy(Tile(to, dst_.dtype, extents, loops_.dst_strides),
+                    Tile(cast, dst_.dtype, extents, dense));
+      }
+    });
+  }
+
+  static TensorView Tile(const void* data, DType dtype, absl::Span<const int64_t> extents,
+                         absl::Span<const int64_t> strides) {
+    return {.data = const_cast<void*>(data),
+            .dtype = dtype,
+            .packing = Packing::kPadded,
+            .shape = extents,
+            .strides = strides};
+  }
+
+  const CastPath& path_;
+  const TensorView& dst_;
+  const TensorView& src_;
+  const CastLoops loops_;
+};
+
+// Memory for a dense copy of a view whose elements share bytes, each of which then has its own.
+class Unpacked {
+ public:
+  explicit Unpacked(const TensorView& packed)
+      : strides_(DenseStrides(packed.shape)),
+        data_(new (std::nothrow) char[Product(packed.shape)]),
+        view_(packed) {
+    view_.data = data_.get();
+    view_.packing = Packing::kPadded;
+    view_.strides = strides_;
+  }
+  bool is_there() const { return data_ != nullptr; }
+  const TensorView& view() const { return view_; }
+
+ private:
+  CastDims strides_;
+  std::unique_ptr<char[]> data_;
+  TensorView view_;
+};
+
+bool SharesBytes(const TensorView& view) { return StepBits(view.dtype, view.packing) % 8 != 0; }
+
+absl::Status RunCast(const CastPath& path, const TensorView& dst, const TensorView& src) {
+  if (SharesBytes(src)) {
+    const Unpacked own(src);
+    if (!own.is_there()) return absl::ResourceExhaustedError("No memory to unpack the elements.");
+    StridedCopy(own.view(), src);
+    return RunCast(path, dst, own.view());
+  }
+  if (SharesBytes(dst)) {
+    const Unpacked own(dst);
+    if (!own.is_there()) return absl::ResourceExhaustedError("No memory to unpack the elements.");
+    Caster(path, own.view(), src).Run();
+    StridedCopy(dst, own.view());
+    return absl::OkStatus();
+  }
+  Caster(path, dst, src).Run();
+  return absl::OkStatus();
+}
+
+// A type with lanes as one with another, innermost dimension.
+class Lanes {
+ public:
+  explicit Lanes(const TensorView& view) : view_(view) {
+    if (view.dtype.lanes == 1) return;
+    shape_.assign(view.shape.begin(), view.shape.end());
+    shape_.push_back(view.dtype.lanes);
+    for (int64_t stride : view.strides) strides_.push_back(stride * view.dtype.lanes);
+    strides_.push_back(1);
+    view_.shape = shape_;
+    view_.strides = strides_;
+    view_.dtype.lanes = 1;
+  }
+  const TensorView& view() const { return view_; }
+
+ private:
+  CastDims shape_, strides_;
+  TensorView view_;
+};
+
+// Whether lanes follow each other without gaps from one element to the next.
+bool HasEvenLanes(const TensorView& view) {
+  return view.dtype.lanes == 1 || StepBits(view.dtype, view.packing) == view.dtype.element_bits();
+}
+
+}  // namespace
+
+absl::Status CastStrided(const TensorView& dst, const TensorView& src) {
+  const Lanes to(dst), from(src);
+  std::optional<CastPath> path;
+  if (dst.dtype.lanes == src.dtype.lanes && HasEvenLanes(dst) && HasEvenLanes(src)) {
+    path = CastPath::Find(from.view().dtype, to.view().dtype);
+  }
+  if (!path) {
+    const bool loses_part =
+        src.dtype.kind == TypeKind::kComplex && dst.dtype.kind != TypeKind::kComplex;
+    return absl::InvalidArgumentError(
+        absl::StrCat("There is no cast from ", src.dtype.ToString(), " to ", dst.dtype.ToString(),
+                     loses_part ? ", which would lose the imaginary part." : "."));
+  }
+  for (int64_t size : dst.shape) {
+    if (size == 0) return absl::OkStatus();
+  }
+  return RunCast(*path, to.view(), from.view());
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,62 @@
+#include "dovetail/devices/cpu/cast_loops.h"
+
+#include <cstdlib>
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+struct Loop {
+  int64_t count, dst_stride, src_stride;
+};
+
+// The destination's steps decide, then the source's: the smallest innermost.
+bool IsOutside(const Loop& a, const Loop& b) {
+  if (a.dst_stride != b.dst_stride) return a.dst_stride > b.dst_stride;
+  return std::abs(a.src_stride) > std::abs(b.src_stride);
+}
+
+}  // namespace
+
+CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
+  absl::InlinedVector<Loop, Layout::kInlineRank> loops;
+  for (int i = 0; i < dst.rank(); ++i) {
+    Loop loop{dst.shape[i], dst.strides[i], src.strides[i]};
+    if (loop.count == 1) continue;  // its strides mean nothing and may be anything
+    if (loop.dst_stride < 0) {
+      dst_start += (loop.count - 1) * loop.dst_stride;
+      src_start += (loop.count - 1) * loop.src_stride;
+      loop.dst_stride = -loop.dst_stride;
+      loop.src_stride = -loop.src_stride;
+    }
+    loops.push_back(loop);
+  }
+  std::stable_sort(loops.begin(), loops.end(), IsOutside);
+  for (const Loop& loop : loops) {
+    if (!counts.empty() && dst_strides.back() == loop.count * loop.dst_stride &&
+        src_strides.back() == loop.count * loop.src_stride) {
+      counts.back() *= loop.count;
+      dst_strides.back() = loop.dst_stride;
+      src_strides.back() = loop.src_stride;
+    } else {
+      counts.push_back(loop.count);
+      dst_strides.push_back(loop.dst_stride);
+      src_strides.push_back(loop.src_stride);
+    }
+  }
+  if (counts.empty()) {
+    counts.push_back(1);
+    dst_strides.push_back(1);
+    src_strides.push_back(1);
+  }
+}
+
+bool CastLoops::IsDense(absl::Span<const int64_t> extents, absl::Span<const int64_t> strides) {
+  int64_t step = 1;
+  for (int i = static_cast<int>(extents.size()) - 1; i >= 0; --i) {
+    if (extents[i] != 1 && strides[i] != step) return false;
+    step *= extents[i];
+  }
+  return true;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,138 @@
+#include "dovetail/devices/cpu/cast_native.h"
+
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+// The number without its fraction; the least Int where that is out of range. Without a branch: C++
+// does not define the conversion itself there, so that the number is replaced before.
+template <typename Int, typename Float>
+Int Truncate(Float x) {
+  constexpr Float kLeast = static_cast<Float>(std::numeric_limits<Int>::min());
+  const bool fits = x >= kLeast && x < -kLeast;
+  return static_cast<Int>(fits ? x : kLeast);
+}
+
+template <typename Uint, typename Float>
+Uint TruncateUnsigned(Float x) {
+  using Int = std::make_signed_t<Uint>;
+  constexpr Float kHalf = -static_cast<Float>(std::numeric_limits<Int>::min());
+  const bool upper = x >= kHalf;
+  const auto code = static_cast<Uint>(Truncate<Int>(upper ? x - kHalf : x));
+  return upper ? code ^ (Uint{1} << (8 * sizeof(Uint) - 1)) : code;
+}
+
+// One element from S to D. Among integers the sign of the target makes no difference, nor that of a
+// source with as many bits or more: steps are made for one of them.
+template <typename S, typename D>
+struct NumberOp {
+  using In = S;
+  using Out = D;
+  static D Do(S x) {
+    if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D>) {
+      if constexpr (sizeof(D) < 4) {
+        return static_cast<D>(Truncate<int32_t>(x));
+      } else if constexpr (std::is_unsigned_v<D>) {
+        return TruncateUnsigned<D>(x);
+      } else {
+        return Truncate<D>(x);
+      }
+    } else {
+      return static_cast<D>(x);
+    }
+  }
+};
+
+// To a bool, which is a byte of 0 or 1. NaN is no 0.
+template <typename S>
+struct TruthOp {
+  using In = S;
+  using Out = uint8_t;
+  static uint8_t Do(S x) { return x != S{0}; }
+};
+
+// From a bool, of which any byte but 0 is true.
+template <typename D>
+struct FromTruthOp {
+  using In = uint8_t;
+  using Out = D;
+  static D Do(uint8_t x) { return static_cast<D>(x != 0); }
+};
+
+// Integers without and with the sign that they have in the list.
+template <size_t kSize>
+using Unsigned = std::conditional_t<
+    kSize == 1, uint8_t,
+    std::conditional_t<kSize == 2, uint16_t, std::conditional_t<kSize == 4, uint32_t, uint64_t>>>;
+template <typename T>
+auto AsUnsigned() {
+  if constexpr (std::is_integral_v<T>) {
+    return Unsigned<sizeof(T)>{};
+  } else {
+    return T{};
+  }
+}
+
+// The Op for a pair of types of the list.
+template <typename S, typename D>
+auto OpFor() {
+  if constexpr (std::is_same_v<D, bool>) {
+    return TruthOp<decltype(AsUnsigned<S>())>{};
+  } else if constexpr (std::is_same_v<S, bool>) {
+    return FromTruthOp<decltype(AsUnsigned<D>())>{};
+  } else if constexpr (std::is_integral_v<S> && std::is_integral_v<D> && sizeof(S) >= sizeof(D)) {
+    return NumberOp<Unsigned<sizeof(S)>, Unsigned<sizeof(D)>>{};
+  } else if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+    return NumberOp<S, Unsigned<sizeof(D)>>{};
+  } else if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D> && sizeof(D) < 4) {
+    return NumberOp<S, Unsigned<sizeof(D)>>{};
+  } else {
+    return NumberOp<S, D>{};
+  }
+}
+
+template <typename S>
+CastStep StepFrom(DType dst, SimdLevel level) {
+  if constexpr (std::is_arithmetic_v<S>) {
+#define DOVETAIL_CPP_TYPE(type, id)                                                      \
+  if constexpr (std::is_arithmetic_v<type>) {                                            \
+    if (dst == k##id) return StepAt<decltype(OpFor<S, type>()), /*kWide=*/false>(level); \
+  }
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_CPP_TYPE
+  }
+  return nullptr;
+}
+
+struct RoundToOddOp {
+  using In = double;
+  using Out = float;
+  static float Do(double x) {
+    const float nearest = static_cast<float>(x);
+    const auto code = std::bit_cast<uint32_t>(nearest);
+    const bool inexact = static_cast<double>(nearest) != x;  // true of NaN, which stays one
+    const bool away = std::abs(static_cast<double>(nearest)) > std::abs(x);
+    // Towards zero, and the last bit stands for all that was cut off.
+    return std::bit_cast<float>(inexact ? (code - away) | 1 : code);
+  }
+};
+
+}  // namespace
+
+CastStep NativeStep(DType src, DType dst, SimdLevel level) {
+#define DOVETAIL_CPP_TYPE(type, id) \
+  if (src == k##id) return StepFrom<type>(dst, level);
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_CPP_TYPE
+  return nullptr;
+}
+
+CastStep RoundToOddStep(SimdLevel level) { return StepAt<RoundToOddOp, /*kWide=*/false>(level); }
+
+}  // namespace dovetail::inline DOVETAIL_ABI

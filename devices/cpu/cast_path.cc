@@ -1,0 +1,92 @@
+#include "dovetail/devices/cpu/cast_path.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "dovetail/devices/cpu/cast_complex.h"
+#include "dovetail/devices/cpu/cast_narrow.h"
+#include "dovetail/devices/cpu/cast_native.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+DType PartOf(DType complex) {
+  return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
+}
+
+bool IsComplex(DType dtype) { return dtype.kind == TypeKind::kComplex; }
+
+}  // namespace
+
+bool CastPath::AddReal(DType src, DType dst, SimdLevel level) {
+  const DType from = WideTypeOf(src);
+  const DType to = WideTypeOf(dst);
+  if (from != src) Add(WidenStep(src, level));
+  if (from == kFloat64 && dst == kFloat16) {
+    Add(RoundToOddStep(level));
+  } else if (from != to || (from == src && to == dst)) {
+    CastStep step = NativeStep(from, to, level);
+    if (step == nullptr) return false;
+    Add(step);
+  }
+  if (to != dst) Add(NarrowStep(dst, level));
+  return true;
+}
+
+std::optional<CastPath> CastPath::Find(DType src, DType dst, SimdLevel level) {
+  if (src.lanes != 1 || dst.lanes != 1) return std::nullopt;
+  CastPath path;
+  path.src_size_ = src.itemsize();
+  path.dst_size_ = dst.itemsize();
+  const DType src_part = IsComplex(src) ? PartOf(src) : src;
+  const DType dst_part = IsComplex(dst) ? PartOf(dst) : dst;
+  if (IsComplex(src) && IsComplex(dst)) {
+    path.AddReal(src_part, dst_part, level);
+    for (Step& step : path.steps_) step.per_element = 2;
+    return path;
+  }
+  if (IsComplex(src)) {
+    if (dst != kBool) return std::nullopt;
+    DType wide = src;
+    if (src_part == kFloat16) {
+      wide = kComplex64;
+      path.Add(WidenStep(kFloat16, level), /*per_element=*/2);
+    }
+    path.Add(ComplexToBoolStep(wide, level));
+    return path;
+  }
+  if ((src != dst_part || !IsComplex(dst)) && !path.AddReal(src, dst_part, level)) {
+    return std::nullopt;
+  }
+  if (IsComplex(dst)) path.Add(RealToComplexStep(dst_part, level));
+  return path;
+}
+
+// All steps over one block, from one buffer on the stack to the other.
+void CastPath::RunBlock(const char* src, char* dst, size_t n) const {
+  alignas(64) char buffers[2][kBlock * kMaxItemSize];
+  const char* from = src;
+  for (int i = 0; i < count_; ++i) {
+    char* to = i + 1 == count_ ? dst : buffers[i % 2];
+    steps_[i].run(from, to, n * steps_[i].per_element);
+    from = to;
+  }
+}
+
+void CastPath::Run(const void* src, void* dst, size_t n) const {
+  if (count_ == 1) {
+    steps_[0].run(src, dst, n * steps_[0].per_element);
+    return;
+  }
+  auto* from = static_cast<const char*>(src);
+  auto* to = static_cast<char*>(dst);
+  for (; n > 0;) {
+    const size_t block = std::min(n, kBlock);
+    RunBlock(from, to, block);
+    from += block * src_size_;
+    to += block * dst_size_;
+    n -= block;
+  }
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

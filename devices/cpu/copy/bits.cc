@@ -1,0 +1,85 @@
+#include "dovetail/devices/cpu/copy/bits.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+bool GetBit(const char* base, int64_t bit) { return (base[bit >> 3] >> (bit & 7)) & 1; }
+void SetBit(char* base, int64_t bit, bool value) {
+  const auto mask = static_cast<unsigned char>(1u << (bit & 7));
+  auto& byte = reinterpret_cast<unsigned char&>(base[bit >> 3]);
+  byte = value ? byte | mask : byte & static_cast<unsigned char>(~mask);
+}
+
+}  // namespace
+
+BitLoops::BitLoops(const TensorView& dst, const TensorView& src)
+    : bits_(dst.dtype.element_bits()),
+      dst_step_(StepBits(dst.dtype, dst.packing)),
+      src_step_(StepBits(src.dtype, src.packing)) {
+  for (int64_t size : dst.shape) empty_ = empty_ || size == 0;
+  for (int i = dst.rank() - 1; i >= 0 && !empty_; --i) {
+    if (dst.shape[i] <= 1) continue;  // its strides mean nothing and may be anything
+    const Loop loop{dst.shape[i], dst.strides[i] * dst_step_, src.strides[i] * src_step_};
+    Loop* last = rank_ > 0 ? &loops_[rank_ - 1] : nullptr;
+    if (last != nullptr && loop.dst_step == last->count * last->dst_step &&
+        loop.src_step == last->count * last->src_step) {
+      last->count *= loop.count;
+    } else {
+      loops_[rank_++] = loop;
+    }
+  }
+}
+
+void BitLoops::Copy(void* dst, const void* src) const {
+  if (empty_) return;
+  auto* to = static_cast<char*>(dst);
+  const auto* from = static_cast<const char*>(src);
+  int dense = -1;  // the loop that is dense on both sides; all others step by whole bytes
+  bool whole = true;
+  for (int i = 0; i < rank_; ++i) {
+    if (dense < 0 && loops_[i].dst_step == bits_ && loops_[i].src_step == bits_) {
+      dense = i;
+    } else {
+      whole = whole && loops_[i].dst_step % 8 == 0 && loops_[i].src_step % 8 == 0;
+    }
+  }
+  const int64_t group = 8 / std::gcd(bits_, 8);  // elements that fill whole bytes
+  const int64_t groups = dense < 0 || !whole ? 0 : loops_[dense].count / group;
+  if (groups == 0) return CopyBits(to, from);
+  const int64_t group_bytes = group * bits_ / 8;
+  CopyBytes(to, from, dense, groups, group_bytes);
+  BitLoops rest = *this;
+  rest.loops_[dense].count -= groups * group;
+  if (rest.loops_[dense].count > 0) {
+    rest.CopyBits(to + groups * group_bytes, from + groups * group_bytes);
+  }
+}
+
+void BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
+                         int64_t group_bytes) const {
+  CopyPlan plan;
+  for (int i = rank_ - 1; i >= 0; --i) {
+    if (i != dense) plan.Add({loops_[i].count, loops_[i].dst_step / 8, loops_[i].src_step / 8});
+  }
+  plan.Add({groups, group_bytes, group_bytes});
+  plan.Finish(group_bytes);
+  Execute(plan, dst, src);
+}
+
+void BitLoops::CopyBits(char* dst, const char* src) const {
+  Odometer at(loops_, rank_);
+  do {
+    for (int b = 0; b < bits_; ++b) SetBit(dst, at.dst + b, GetBit(src, at.src + b));
+    for (int64_t b = bits_; b < dst_step_; ++b) SetBit(dst, at.dst + b, false);
+  } while (at.Next());
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,41 @@
+// What every kernel copies: a block of two loops of elements of one size.
+//
+//   Block b{dst, src, {.count = 3, .dst_step = 4, .src_step = 12}, {.count = 5, .dst_step = 12,
+//   .src_step = 4}}; CopyElements<4>(b);                      // 5 x 3 elements of 4 bytes
+//
+// Steps are bytes, of any sign. Nothing is owned; kernels never throw, never allocate, and read and
+// write the bytes of the elements alone, except where one says so.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
+#define DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
+
+#include <cstdint>
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+struct Loop {
+  int64_t count;
+  int64_t dst_step;
+  int64_t src_step;
+};
+
+struct Block {
+  char* dst;
+  const char* src;
+  Loop inner;
+  Loop outer;
+};
+
+using BlockKernel = void (*)(const Block&);
+
+// The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
+inline constexpr int kUnitSizes = 5;
+inline constexpr int kMaxUnit = 16;
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_

@@ -1,0 +1,164 @@
+#include "dovetail/devices/cpu/copy/copy_case.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+int64_t Pick(Random* random, int64_t lowest, int64_t highest) {
+  return lowest + static_cast<int64_t>((*random)() % (highest - lowest + 1));
+}
+
+bool OneIn(Random* random, int n) { return (*random)() % n == 0; }
+
+Reach ReachOf(const std::vector<Loop>& loops, int64_t element, int64_t Loop::* step) {
+  int64_t low = 0, high = 0;
+  for (const Loop& loop : loops) {
+    if (loop.count == 0) return {};
+    (loop.*step < 0 ? low : high) += (loop.count - 1) * (loop.*step);
+  }
+  return {high - low + element, -low};
+}
+
+int64_t RandomSize(Random* random) {
+  switch ((*random)() % 6) {
+    case 0:
+      return Pick(random, 1, 3);
+    case 1:
+      return Pick(random, 1, 20);
+    case 2:
+      return Pick(random, 1, 90);
+    default:
+      return Pick(random, 1, 9);
+  }
+}
+
+// The steps of a permuted dense tensor, with or without gaps, each with a sign.
+void ChooseSteps(CopyCase* copy, int64_t Loop::* step, bool repeats, Random* random) {
+  std::vector<int> order(copy->loops.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!OneIn(random, 3)) std::shuffle(order.begin(), order.end(), *random);
+  const bool gaps = OneIn(random, 2);
+  int64_t next = copy->element;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    Loop& loop = copy->loops[*it];
+    if (gaps && OneIn(random, 3)) next *= Pick(random, 1, 4);
+    if (gaps && OneIn(random, 4)) next += copy->element * Pick(random, 0, 2);
+    loop.*step = OneIn(random, 5) ? -next : next;
+    if (repeats && OneIn(random, 7)) loop.*step = 0;
+    next *= std::max<int64_t>(loop.count, 1);
+  }
+}
+
+}  // namespace
+
+CopyPlan CopyCase::Plan() const {
+  CopyPlan plan;
+  for (const Loop& loop : loops) plan.Add(loop);
+  plan.Finish(element);
+  return plan;
+}
+
+Reach CopyCase::DstReach() const { return ReachOf(loops, element, &Loop::dst_step); }
+Reach CopyCase::SrcReach() const { return ReachOf(loops, element, &Loop::src_step); }
+
+void CopyCase::Naive(char* dst, const char* src) const {
+  std::vector<int64_t> turn(loops.size(), 0);
+  for (const Loop& loop : loops) {
+    if (loop.count == 0) return;
+  }
+  while (true) {
+    int64_t to = 0, from = 0;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      to += turn[i] * loops[i].dst_step;
+      from += turn[i] * loops[i].src_step;
+    }
+    std::memcpy(dst + to, src + from, element);
+    auto i = static_cast<int64_t>(loops.size()) - 1;
+    for (; i >= 0 && ++turn[i] == loops[i].count; --i) turn[i] = 0;
+    if (i < 0) return;
+  }
+}
+
+std::string CopyCase::ToString() const {
+  std::string text = "elements of " + std::to_string(element) + " bytes, (count, dst, src):";
+  for (const Loop& loop : loops) {
+    text += " (" + std::to_string(loop.count) + ", " + std::to_string(loop.dst_step) + ", " +
+            std::to_string(loop.src_step) + ")";
+  }
+  return text;
+}
+
+CopyCase RandomCase(Random* random) {
+  constexpr int64_t kElements[] = {1, 2, 4, 8, 16, 3, 12, 24, 32};
+  constexpr int64_t kMost = 8000;
+  CopyCase copy;
+  copy.element = kElements[Pick(random, 0, OneIn(random, 2) ? 8 : 4)];
+  int64_t count = 1;
+  for (int64_t rank = Pick(random, 0, 5); rank > 0; --rank) {
+    const int64_t size = OneIn(random, 60) ? 0 : RandomSize(random);
+    copy.loops.push_back({count * size <= kMost ? size : 1, 0, 0});
+    count *= std::max<int64_t>(copy.loops.back().count, 1);
+  }
+  ChooseSteps(&copy, &Loop::dst_step, false, random);
+  ChooseSteps(&copy, &Loop::src_step, true, random);
+  return copy;
+}
+
+CopyCase CaseFor(CopyKernel kernel, Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 3);
+  const int64_t lane = 16 / e;
+  const int64_t n = Pick(random, lane, 160), m = Pick(random, lane, 100);
+  const int64_t outer = Pick(random, 1, 3);
+  const int64_t gap = e * Pick(random, 0, 5);  // after each row
+  const int64_t planes = Pick(random, 2, 4);
+  switch (kernel) {
+    case CopyKernel::kRows:
+      return {e,
+              {{outer, 50 * n * (n * e + gap), n * e}, {n, n * e + gap, outer * n * e}, {n, e, e}}};
+    case CopyKernel::kFill:
+      return {e, {{m, n * e + gap, e}, {n, e, 0}}};
+    case CopyKernel::kTranspose: {
+      const int64_t dst_pitch = n * e + gap, src_pitch = OneIn(random, 3) ? 4096 : m * e + gap;
+      return {e,
+              {{outer, m * dst_pitch, n * src_pitch},
+               {m, dst_pitch, OneIn(random, 3) ? -e : e},
+               {n, e, OneIn(random, 3) ? -src_pitch : src_pitch}}};
+    }
+    case CopyKernel::kTakeApart: {
+      if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
+      // Some of the planes, or all but one-byte ones that a transpose would take.
+      const int64_t wanted = std::min(Pick(random, 1, planes), lane - 1);
+      return {e,
+              {{outer, wanted * (n * e + gap), n * planes * e},
+               {std::max<int64_t>(wanted, 1), n * e + gap, e},
+               {n, e, planes * e}}};
+    }
+    case CopyKernel::kPutTogether: {
+      const int64_t count = std::min(planes, lane - 1);
+      return {e,
+              {{outer, n * count * e, count * (n * e + gap)},
+               {n, count * e, e},
+               {count, e, n * e + gap}}};
+    }
+    case CopyKernel::kElements:
+    case CopyKernel::kNothing:
+      break;
+  }
+  return {e, {{m, 2 * n * e + gap, e}, {n, 2 * e, m * e}}};
+}
+
+std::vector<SimdLevel> SimdLevels() {
+  std::vector<SimdLevel> levels;
+  for (SimdLevel level : kAllSimdLevels) {
+    if (KernelsOf(level) != nullptr) levels.push_back(level);
+  }
+  return levels;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,58 @@
+// Copies for tests: random ones, those that each kernel is made for, and the plainest way to do
+// them.
+//
+//   CopyCase copy = RandomCase(&random);
+//   copy.Naive(dst, src);                    // element 0 of each, as for Execute
+//   Execute(copy.Plan(), dst, src);
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_COPY_CASE_H_
+#define DOVETAIL_DEVICES_CPU_COPY_COPY_CASE_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/plan.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+using Random = std::mt19937;
+
+// Bytes from the lowest to the highest that one side reaches, and where its element 0 is in them.
+struct Reach {
+  int64_t bytes = 0;
+  int64_t first = 0;
+};
+
+struct CopyCase {
+  int64_t element = 1;  // bytes
+  std::vector<Loop> loops;
+
+  CopyPlan Plan() const;
+  Reach DstReach() const;
+  Reach SrcReach() const;
+  void Naive(char* dst, const char* src) const;
+  std::string ToString() const;
+};
+
+// Any shape, strides of any sign, gaps, repeated sources, elements of 1 to 32 bytes.
+CopyCase RandomCase(Random* random);
+
+// One that is planned for the kernel given, of a random size that the kernel takes.
+CopyCase CaseFor(CopyKernel kernel, Random* random);
+
+inline constexpr CopyKernel kAllCopyKernels[] = {
+    CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,
+    CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kElements,
+};
+
+// The levels that this machine has.
+std::vector<SimdLevel> SimdLevels();
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_COPY_CASE_H_

@@ -1,0 +1,105 @@
+#include "dovetail/devices/cpu/copy/division.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+// What is read at a time of each row of src that a transpose goes down.
+constexpr int64_t kSrcRowBytes = 256;
+// Of dst: what is worth the detour, and from which on further loops must be the nearest as well.
+constexpr int64_t kShortestRun = 256;
+constexpr int64_t kLongRun = 1024;
+
+int64_t Cost(const Loop& loop) {
+  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
+}
+
+// The loops that continue each other in dst, from loops[0] on.
+struct Chain {
+  int loops[CopyPlan::kMaxLoops];
+  int length = 0;
+  int64_t run = 0;  // bytes without a gap
+  bool taken[CopyPlan::kMaxLoops] = {};
+
+  void Take(const CopyPlan& plan, int i) {
+    loops[length++] = i;
+    taken[i] = true;
+    run = plan.loops[i].dst_step * plan.loops[i].count;
+  }
+
+  int Next(const CopyPlan& plan) const {
+    for (int i = 1; i < plan.rank; ++i) {
+      if (!taken[i] && plan.loops[i].dst_step == run) return i;
+    }
+    return -1;
+  }
+
+  bool IsNearest(const CopyPlan& plan, int next, int rows) const {
+    for (int i = 1; i < plan.rank; ++i) {
+      if (!taken[i] && i != rows && Cost(plan.loops[i]) < Cost(plan.loops[next])) return false;
+    }
+    return true;
+  }
+};
+
+int64_t RowsAtOnce(const CopyPlan& plan) {
+  return std::min(plan.loops[1].count, std::max(kSrcRowBytes / plan.unit(), int64_t{1}));
+}
+
+}  // namespace
+
+bool Division::Divide(const CopyPlan& plan) {
+  if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
+  const int rows_loop = plan.kernel_loops() == 2 ? 1 : -1;
+  Chain chain;
+  chain.Take(plan, 0);
+  for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
+    if (next == rows_loop && chain.run * RowsAtOnce(plan) > kBlockBytes) break;
+    if (next != rows_loop && chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop))
+      break;
+  }
+  if (chain.run < kShortestRun) return false;
+  box[box_rank++] = plan.loops[0];
+  if (rows_loop > 0) {
+    box[box_rank++] = plan.loops[1];
+    if (!chain.taken[1]) {
+      rows = plan.loops[1];
+      rows_at_once = RowsAtOnce(plan);
+    }
+  }
+  TakeIntoBox(plan, chain.loops, chain.length);
+  for (int i = 1; i < plan.rank; ++i) {
+    if (!chain.taken[i] && i != rows_loop) outer[outer_rank++] = plan.loops[i];
+  }
+  return true;
+}
+
+void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length) {
+  const int64_t limit = kBlockBytes / rows_at_once / kLine * kLine;
+  box_row_bytes = plan.unit();
+  for (int i = 0; i < length; ++i) {
+    const Loop& loop = plan.loops[chain[i]];
+    if (along_rank > 0) {
+      along[along_rank++] = loop;
+      continue;
+    }
+    const int at = chain[i] < box_rank && chain[i] < plan.kernel_loops() ? chain[i] : box_rank++;
+    box[at] = loop;
+    if (box_row_bytes * loop.count > limit) {
+      const int64_t part = limit / box_row_bytes;
+      cut = at;
+      cut_total = loop.count;
+      box[at].count = part;
+      along[along_rank++] = {(loop.count + part - 1) / part, part * loop.dst_step,
+                             part * loop.src_step};
+    }
+    box_row_bytes *= box[at].count;
+  }
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,69 @@
+#include "dovetail/devices/cpu/copy/execute.h"
+
+#include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/rows.h"
+#include "dovetail/devices/cpu/copy/streamed.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+constexpr BlockKernel kRows[kUnitSizes] = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>,
+                                           CopyRows<16>};
+constexpr BlockKernel kFills[kUnitSizes] = {FillRows<1>, FillRows<2>, FillRows<4>, FillRows<8>,
+                                            FillRows<16>};
+constexpr BlockKernel kElements[kUnitSizes] = {CopyElements<1>, CopyElements<2>, CopyElements<4>,
+                                               CopyElements<8>, CopyElements<16>};
+
+BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
+  switch (kernel) {
+    case CopyKernel::kRows:
+      return kRows[unit_log2];
+    case CopyKernel::kFill:
+      return kFills[unit_log2];
+    case CopyKernel::kTranspose:
+      return kernels.transpose[unit_log2];
+    case CopyKernel::kTakeApart:
+      return kernels.take_apart[unit_log2];
+    case CopyKernel::kPutTogether:
+      return kernels.put_together[unit_log2];
+    case CopyKernel::kElements:
+    case CopyKernel::kNothing:
+      break;
+  }
+  return kElements[unit_log2];
+}
+
+}  // namespace
+
+void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
+                   const char* src, const Kernels& kernels) {
+  constexpr Loop kOnce{1, 0, 0};
+  const BlockKernel run = Choose(kernel, unit_log2, kernels);
+  const int own = CopyPlan::KernelLoops(kernel, unit_log2, loops, rank);
+  Block block{dst, src, own > 0 ? loops[0] : kOnce, own > 1 ? loops[1] : kOnce};
+  if (rank <= own) return run(block);
+  Odometer at(loops + own, rank - own);
+  do {
+    block.dst = dst + at.dst;
+    block.src = src + at.src;
+    run(block);
+  } while (at.Next());
+}
+
+void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options) {
+  if (plan.empty) return;
+  const Kernels& kernels =
+      options.kernels != nullptr ? *options.kernels : *KernelsOf(BestSimdLevel());
+  char* to = static_cast<char*>(dst) + plan.dst_offset;
+  const char* from = static_cast<const char*>(src) + plan.src_offset;
+  if (plan.bytes >= (options.stream_from >= 0 ? options.stream_from : StreamThreshold()) &&
+      ExecuteStreamed(plan, to, from, kernels)) {
+    return;
+  }
+  ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

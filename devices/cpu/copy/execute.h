@@ -1,0 +1,31 @@
+// Runs a plan.
+//
+//   Execute(plan, dst, src);                 // the elements 0 of both sides
+//
+// dst and src have no bytes in common. Threads: any; a plan is only read.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
+#define DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
+
+#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/plan.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// How a copy is executed, where a caller (a test) knows better.
+struct ExecuteOptions {
+  const Kernels* kernels = nullptr;  // of the best level
+  int64_t stream_from = -1;          // bytes from which on lines are written past the cache
+};
+
+// Through the cache, from `dst` and `src` on, which are where the first turn of all loops is.
+void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
+                   const char* src, const Kernels& kernels);
+
+void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options = {});
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_

@@ -1,0 +1,143 @@
+// Every plan against the plainest loop there is: at each level of vector instructions, through the
+// cache and past it, by the kernel that was planned and by every other one that could do it.
+
+#include "dovetail/devices/cpu/copy/execute.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "dovetail/devices/cpu/copy/copy_case.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::cpu {
+namespace {
+
+using Bytes = std::vector<char>;
+
+Bytes RandomBytes(int64_t count, Random* random) {
+  Bytes bytes((count + 3) / 4 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 4) {
+    const auto four = static_cast<uint32_t>((*random)());
+    std::memcpy(&bytes[i], &four, 4);
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+// The plan, and what other kernels could do in its place.
+std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
+  const CopyPlan plan = copy.Plan();
+  std::vector<CopyPlan> plans = {plan};
+  auto add = [&](CopyKernel kernel) {
+    plans.push_back(plan);
+    plans.back().kernel = kernel;
+  };
+  if (plan.kernel != CopyKernel::kElements && plan.kernel != CopyKernel::kNothing) {
+    add(CopyKernel::kElements);
+  }
+  if (plan.kernel == CopyKernel::kPutTogether ||
+      (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 2)) {
+    add(CopyKernel::kTranspose);
+  }
+  return plans;
+}
+
+// Unaligned copies of both sides, with some bytes around them; everything must be as after the
+// naive copy.
+void Check(const CopyCase& copy, Random* random) {
+  constexpr int64_t kEdge = 80;
+  const Reach dst_reach = copy.DstReach(), src_reach = copy.SrcReach();
+  const int64_t dst_at = (*random)() % kEdge, src_at = (*random)() % kEdge;
+  const Bytes src = RandomBytes(src_reach.bytes + kEdge, random);
+  const Bytes before = RandomBytes(dst_reach.bytes + 2 * kEdge, random);
+  Bytes expected = before;
+  copy.Naive(expected.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first);
+  for (const CopyPlan& plan : PlansFor(copy)) {
+    for (SimdLevel level : SimdLevels()) {
+      for (int64_t stream_from : {int64_t{0}, INT64_MAX}) {
+        Bytes dst = before;
+        Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
+                {.kernels = KernelsOf(level), .stream_from = stream_from});
+        ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
+                                 << " level " << static_cast<int>(level)
+                                 << (stream_from == 0 ? " streamed" : " cached");
+      }
+    }
+  }
+}
+
+class ExecuteProperty : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, ExecuteProperty, testing::Range(0u, 4u));
+
+TEST_P(ExecuteProperty, RandomCopiesWriteTheSameBytesAsANaiveLoop) {
+  Random random(GetParam());
+  for (int round = 0; round < 600; ++round) {
+    Check(RandomCase(&random), &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ExecuteProperty, EachKernelWritesTheSameBytesAsANaiveLoop) {
+  Random random(GetParam() + 100);
+  for (CopyKernel kernel : kAllCopyKernels) {
+    int planned = 0;
+    for (int round = 0; round < 30; ++round) {
+      const CopyCase copy = CaseFor(kernel, &random);
+      planned += copy.Plan().kernel == kernel;
+      Check(copy, &random);
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_GE(planned, 10) << "kernel " << static_cast<int>(kernel) << " was hardly looked at";
+  }
+}
+
+// Larger than a block, so that rows continue from block to block, at every place in a line.
+TEST(Execute, RowsAreContinuedFromBlockToBlock) {
+  Random random(1);
+  for (int64_t start = 0; start < 64; start += 31) {
+    for (int64_t element : {1, 2, 4, 8, 16}) {
+      const int64_t n = 5000 / element + start, m = 5 + 40 / element;
+      CopyCase transpose{element, {{m, n * element, element}, {n, element, m * element}}};
+      CopyCase rows{element, {{4 * n, 3 * element, 5 * element}, {3, element, element}}};
+      for (const CopyCase& copy : {transpose, rows}) {
+        Check(copy, &random);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Execute, APlanIsGoodForAnyMemory) {
+  const CopyCase copy{2, {{30, 80, 2}, {40, 2, 60}}};
+  const CopyPlan plan = copy.Plan();
+  Random random(2);
+  for (int round = 0; round < 3; ++round) {
+    const Bytes src = RandomBytes(2400, &random);
+    Bytes dst(2400), expected(2400);
+    Execute(plan, dst.data(), src.data());
+    copy.Naive(expected.data(), src.data());
+    EXPECT_EQ(dst, expected);
+  }
+}
+
+TEST(Execute, NoElementsTouchNothing) {
+  CopyPlan plan;
+  plan.Add({0, 4, 4});
+  plan.Add({3, INT64_MAX, INT64_MIN});
+  plan.Finish(4);
+  Execute(plan, nullptr, nullptr);
+}
+
+TEST(SimdLevel, TheBestIsThere) {
+  EXPECT_NE(KernelsOf(BestSimdLevel()), nullptr);
+  EXPECT_NE(KernelsOf(SimdLevel::kNone), nullptr);
+#if defined(__x86_64__) || defined(__aarch64__)
+  EXPECT_GT(SimdLevels().size(), 1u);
+#endif
+}
+
+}  // namespace
+}  // namespace dovetail::cpu

@@ -1,0 +1,46 @@
+// The kernels of each level of vector instructions, and which of them this machine has.
+//
+//   const Kernels& kernels = KernelsOf(BestSimdLevel());
+//   kernels.transpose[2](block);                          // elements of 1 << 2 bytes
+//
+// Threads: any. The level is looked up once a process.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_KERNELS_H_
+
+#include <cstdint>
+
+#include "dovetail/devices/cpu/copy/block.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// From the least to the most. kNone uses no vector instruction of its own.
+enum class SimdLevel { kNone, kSse2, kSsse3, kAvx2, kAvx512, kNeon };
+inline constexpr SimdLevel kAllSimdLevels[] = {SimdLevel::kNone,   SimdLevel::kSse2,
+                                               SimdLevel::kSsse3,  SimdLevel::kAvx2,
+                                               SimdLevel::kAvx512, SimdLevel::kNeon};
+
+// By the logarithm of the size of an element. What a level has no instructions for copies element
+// by element: every entry works for every block that its comment allows.
+struct Kernels {
+  BlockKernel transpose[kUnitSizes];     // inner dense in dst, outer dense in src
+  BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
+                                         // inner's step there; or inner steps back by 1 in src
+  BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src
+  // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
+  // before others may look.
+  void (*stream)(char* dst, const char* src, int64_t lines);
+  void (*stream_done)();
+};
+
+// Null where this program or machine has no such level.
+const Kernels* KernelsOf(SimdLevel level);
+
+// The highest level that is there.
+SimdLevel BestSimdLevel();
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_KERNELS_H_

@@ -1,0 +1,19 @@
+// Where each kind of processor keeps its kernels. For kernels.cc alone.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_INTERNAL_H_
+#define DOVETAIL_DEVICES_CPU_COPY_KERNELS_INTERNAL_H_
+
+#include "dovetail/devices/cpu/copy/kernels.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// Null for what this machine lacks. Defined on x86-64 only.
+const Kernels* X86Kernels(SimdLevel level);
+// Defined on 64-bit ARM only.
+const Kernels* NeonKernels();
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_KERNELS_INTERNAL_H_

@@ -1,0 +1,36 @@
+// The level of 64-bit ARM.
+
+#include "dovetail/devices/cpu/copy/kernels_internal.h"
+
+#if defined(__aarch64__)
+
+#include <arm_neon.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/shuffle_tables.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+void StreamDone() {}
+
+#define DOVETAIL_HAS_SHUFFLE 1
+namespace neon {
+#include "dovetail/devices/cpu/copy/vector128_neon.inc"
+using Widest = Vector128;
+#include "dovetail/devices/cpu/copy/level.inc"
+}  // namespace neon
+
+}  // namespace
+
+const Kernels* NeonKernels() { return &neon::kKernels; }
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // __aarch64__

@@ -1,0 +1,90 @@
+// The levels of x86-64, all from the same sources.
+
+#include "dovetail/devices/cpu/copy/kernels_internal.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/shuffle_tables.h"
+#include "dovetail/devices/cpu/copy/target.h"
+
+// g++ 12 takes the undefined operands of its own AVX-512 header for a mistake of ours.
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+void StreamDone() { _mm_sfence(); }
+
+#define DOVETAIL_HAS_SHUFFLE 0
+namespace sse2 {
+#include "dovetail/devices/cpu/copy/vector128_x86.inc"
+using Widest = Vector128;
+#include "dovetail/devices/cpu/copy/level.inc"
+}  // namespace sse2
+
+#undef DOVETAIL_HAS_SHUFFLE
+#define DOVETAIL_HAS_SHUFFLE 1
+DOVETAIL_BEGIN_TARGET("ssse3")
+namespace ssse3 {
+#include "dovetail/devices/cpu/copy/vector128_x86.inc"
+using Widest = Vector128;
+#include "dovetail/devices/cpu/copy/level.inc"
+}  // namespace ssse3
+DOVETAIL_END_TARGET
+
+DOVETAIL_BEGIN_TARGET("avx2")
+namespace avx2 {
+#include "dovetail/devices/cpu/copy/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/vector256_x86.inc"
+using Widest = Vector256;
+#include "dovetail/devices/cpu/copy/level.inc"
+}  // namespace avx2
+DOVETAIL_END_TARGET
+
+DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl")
+namespace avx512 {
+#include "dovetail/devices/cpu/copy/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/vector512_x86.inc"
+using Widest = Vector512;
+#include "dovetail/devices/cpu/copy/level.inc"
+}  // namespace avx512
+DOVETAIL_END_TARGET
+
+}  // namespace
+
+const Kernels* X86Kernels(SimdLevel level) {
+  __builtin_cpu_init();
+  switch (level) {
+    case SimdLevel::kSse2:
+      return &sse2::kKernels;
+    case SimdLevel::kSsse3:
+      return __builtin_cpu_supports("ssse3") ? &ssse3::kKernels : nullptr;
+    case SimdLevel::kAvx2:
+      return __builtin_cpu_supports("avx2") ? &avx2::kKernels : nullptr;
+    case SimdLevel::kAvx512: {
+      const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+      return all ? &avx512::kKernels : nullptr;
+    }
+    case SimdLevel::kNone:
+    case SimdLevel::kNeon:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // __x86_64__

@@ -1,0 +1,86 @@
+// How a strided copy will be done: which loops, in which order, by which kernel.
+//
+//   CopyPlan plan;
+//   plan.Add({.count = 3, .dst_step = 4, .src_step = 20});
+//   plan.Add({.count = 5, .dst_step = 12, .src_step = 4});
+//   plan.Finish(4);                            // bytes of an element
+//   // plan.kernel == CopyKernel::kTranspose
+//   Execute(plan, dst, src);                   // execute.h; as often as you like, on any memory
+//
+// A plan is a plain value on the stack: making one allocates nothing. Steps are bytes.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
+
+#include <cstdint>
+
+#include "dovetail/core/config.h"
+#include "dovetail/devices/cpu/copy/block.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+enum class CopyKernel : uint8_t {
+  kNothing,      // there are no elements
+  kRows,         // loops[0] is dense on both sides
+  kFill,         // loops[0] is dense in dst and repeats one element
+  kTranspose,    // loops[0] is dense in dst, loops[1] in src
+  kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
+  kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kElements,     // anything
+};
+
+struct CopyPlan {
+  // The loops of a tensor of the highest rank, and those within an element of an odd size.
+  static constexpr int kMaxLoops = 64 + 2;
+
+  // One more loop, in any order. Loops of one turn are left out, of none leave nothing to copy.
+  void Add(Loop loop) {
+    if (loop.count == 1) return;
+    if (loop.count == 0) empty = true;
+    loops[rank++] = loop;
+  }
+
+  // Brings the loops into order and chooses the kernel. Where loops write an element several times
+  // (a dst_step of 0), its last value stays.
+  void Finish(int64_t element_bytes);
+
+  CopyKernel kernel = CopyKernel::kNothing;
+  bool empty = false;
+  int unit_log2 = 0;  // of the bytes that are moved as one; a block's kernels are chosen by it
+  int rank = 0;
+  int64_t dst_offset = 0;  // where the first turn of all loops is, from element 0
+  int64_t src_offset = 0;
+  int64_t bytes = 0;  // that are written
+  // [0] and [1] are the kernel's (as far as there are that many); the others, inner first, come in
+  // the order in which they reach the least new memory.
+  Loop loops[kMaxLoops];
+
+  int64_t unit() const { return int64_t{1} << unit_log2; }
+
+  // How many of the loops the kernel runs itself. One that takes rows apart has a second where
+  // there are several planes.
+  int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }
+  static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
+    if (rank < 2) return rank;
+    if (kernel == CopyKernel::kTakeApart)
+      return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
+    return 2;
+  }
+
+ private:
+  void TakeUnit(int64_t element_bytes);
+  void Orient();
+  void SortByDst();
+  void Merge();
+  void Widen();
+  void ChooseKernel();
+  void SortOuter(int first);
+  void MoveTo(int from, int to);
+  int FindDenseInSrc() const;
+};
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PLAN_H_

@@ -1,0 +1,150 @@
+#include "dovetail/devices/cpu/copy/plan.h"
+
+#include <initializer_list>
+#include <tuple>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::cpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+CopyPlan Plan(std::initializer_list<Loop> loops, int64_t element_bytes) {
+  CopyPlan plan;
+  for (const Loop& loop : loops) plan.Add(loop);
+  plan.Finish(element_bytes);
+  return plan;
+}
+
+// (count, step in dst, step in src), the innermost first.
+using Steps = std::tuple<int64_t, int64_t, int64_t>;
+std::vector<Steps> Loops(const CopyPlan& plan) {
+  std::vector<Steps> loops;
+  for (int i = 0; i < plan.rank; ++i) {
+    loops.emplace_back(plan.loops[i].count, plan.loops[i].dst_step, plan.loops[i].src_step);
+  }
+  return loops;
+}
+
+TEST(CopyPlan, OneElementHasNoLoops) {
+  const CopyPlan plan = Plan({}, 4);
+  EXPECT_FALSE(plan.empty);
+  EXPECT_THAT(Loops(plan), IsEmpty());
+  EXPECT_EQ(plan.bytes, 4);
+}
+
+TEST(CopyPlan, ALoopWithoutTurnsLeavesNothing) {
+  const CopyPlan plan = Plan({{3, INT64_MAX, INT64_MIN}, {0, 4, 4}}, 4);
+  EXPECT_TRUE(plan.empty);
+  EXPECT_EQ(plan.kernel, CopyKernel::kNothing);
+}
+
+TEST(CopyPlan, LoopsThatStepEvenlyAreMergedInAnyOrder) {
+  for (auto order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    const Loop loops[] = {{5, 48, 48}, {3, 16, 16}, {4, 4, 4}};
+    CopyPlan plan;
+    for (int i : order) plan.Add(loops[i]);
+    plan.Finish(4);
+    EXPECT_EQ(plan.kernel, CopyKernel::kRows);
+    EXPECT_THAT(Loops(plan), ElementsAre(Steps{60, 4, 4}));
+    EXPECT_EQ(plan.bytes, 240);
+  }
+}
+
+TEST(CopyPlan, LoopsOfOneTurnAreLeftOut) {
+  const CopyPlan plan = Plan({{1, INT64_MAX, INT64_MIN}, {100, 4, 4}, {1, 0, 0}}, 4);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 4}));
+}
+
+TEST(CopyPlan, EverythingAscendsInDst) {
+  // Both sides reversed: one row, from the other end.
+  const CopyPlan plan = Plan({{5, -80, -80}, {20, -4, -4}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kRows);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 4}));
+  EXPECT_EQ(plan.dst_offset, -99 * 4);
+  EXPECT_EQ(plan.src_offset, -99 * 4);
+}
+
+TEST(CopyPlan, ALoopThatStandsStillInDstHasItsLastTurnOnly) {
+  const CopyPlan plan = Plan({{7, 0, 40}, {10, 4, 4}}, 4);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{10, 4, 4}));
+  EXPECT_EQ(plan.src_offset, 240);
+}
+
+TEST(CopyPlan, AShortDenseRowIsOneElement) {
+  // Pairs of 4 bytes: a transpose of 8 bytes.
+  const CopyPlan plan = Plan({{30, 8, 800}, {100, 240, 8}, {2, 4, 4}}, 4);
+  EXPECT_EQ(plan.unit(), 8);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTranspose);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{30, 8, 800}, Steps{100, 240, 8}));
+}
+
+TEST(CopyPlan, AnElementOfAnOddSizeIsARow) {
+  const CopyPlan plan = Plan({{30, 12, 1200}, {100, 360, 12}}, 12);
+  EXPECT_EQ(plan.unit(), 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kRows);
+  EXPECT_EQ(std::get<0>(Loops(plan)[0]), 3);
+}
+
+TEST(CopyPlan, ATransposeHasTheLoopThatIsDenseInSrcSecond) {
+  // NCHW to NHWC.
+  const CopyPlan plan =
+      Plan({{2, 64 * 900 * 4, 64 * 900 * 4}, {900, 64 * 4, 4}, {64, 4, 900 * 4}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTranspose);
+  EXPECT_THAT(Loops(plan),
+              ElementsAre(Steps{64, 4, 3600}, Steps{900, 256, 4}, Steps{2, 230400, 230400}));
+}
+
+TEST(CopyPlan, ATransposeOfAReversedSourceRunsBackwardsInDst) {
+  const CopyPlan plan = Plan({{40, 400, -4}, {100, 4, 160}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTranspose);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 160}, Steps{40, -400, 4}));
+  EXPECT_EQ(plan.dst_offset, 39 * 400);
+  EXPECT_EQ(plan.src_offset, -39 * 4);
+}
+
+TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
+  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kTakeApart);
+  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kPutTogether);
+  // Pixels with a gap between them in dst can't be written as vectors.
+  EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
+}
+
+TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
+  EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kTakeApart);
+  EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kTakeApart);
+  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kElements);
+}
+
+TEST(CopyPlan, ARepeatedElementIsAFill) {
+  const CopyPlan plan = Plan({{10, 400, 4}, {100, 4, 0}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kFill);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 0}, Steps{10, 400, 4}));
+}
+
+TEST(CopyPlan, AScatterReadsTheNearestMemoryNext) {
+  const CopyPlan plan = Plan({{10, 8000, 800}, {20, 400, 4}, {10, 40, 80}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kElements);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{10, 40, 80}, Steps{20, 400, 4}, Steps{10, 8000, 800}));
+}
+
+TEST(CopyPlan, OuterLoopsComeInTheOrderOfTheMemoryThatTheyReach) {
+  // A reversal of five dimensions.
+  const CopyPlan plan = Plan({{64, 1 << 20, 4},
+                              {32, 1 << 15, 256},
+                              {32, 1 << 10, 1 << 13},
+                              {16, 64, 1 << 18},
+                              {16, 4, 1 << 22}},
+                             4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTranspose);
+  EXPECT_THAT(Loops(plan),
+              ElementsAre(Steps{16, 4, 1 << 22}, Steps{64, 1 << 20, 4}, Steps{16, 64, 1 << 18},
+                          Steps{32, 1 << 15, 256}, Steps{32, 1 << 10, 1 << 13}));
+}
+
+}  // namespace
+}  // namespace dovetail::cpu

@@ -1,0 +1,195 @@
+#include "dovetail/devices/cpu/copy/streamed.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "dovetail/devices/cpu/copy/division.h"
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+constexpr int64_t kMostRows = 256;
+// The buffer lies on the stack.
+constexpr int64_t kBufferBytes = Division::kBlockBytes + kMostRows * 2 * kLine;
+// Rows that go from src to dst without the buffer.
+constexpr int64_t kDirectRow = 4096;
+
+// Writes `bytes` from src on to dst past the cache, but for what comes before dst's first line and
+// after its last. Gives the number of bytes after the last line, which are not written.
+int64_t WriteLines(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
+  const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
+  std::memcpy(dst, src, before);
+  const int64_t lines = (bytes - before) / kLine;
+  kernels.stream(dst + before, src + before, lines);
+  return bytes - before - lines * kLine;
+}
+
+void WriteRow(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
+  const int64_t rest = WriteLines(dst, src, bytes, kernels);
+  std::memcpy(dst + bytes - rest, src + bytes - rest, rest);
+}
+
+// Whether rows need no buffer: long ones, and those that are whole lines anyway.
+bool AreDirect(const CopyPlan& plan, const char* dst) {
+  if (plan.kernel != CopyKernel::kRows) return false;
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  if (bytes >= kDirectRow) return true;
+  int64_t all = reinterpret_cast<intptr_t>(dst) | bytes;
+  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
+  return all % kLine == 0;
+}
+
+void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  Odometer at(plan.loops + 1, plan.rank - 1);
+  do {
+    WriteRow(dst + at.dst, src + at.src, bytes, kernels);
+  } while (at.Next());
+}
+
+// Asks for the memory that the next block of a transpose reads: its rows in src lie too far apart
+// for a processor to guess them. For other kernels, does nothing.
+class Prefetcher {
+ public:
+  Prefetcher(const CopyPlan& plan, const Division& division) {
+    if (plan.kernel != CopyKernel::kTranspose) return;
+    // box[1] is what is dense in src.
+    row_bytes_ = division.box[1].count * plan.unit();
+    for (int i = 0; i < division.box_rank; ++i) {
+      if (i == 1) continue;
+      loops_[rank_++] = division.box[i];
+      rows_ *= division.box[i].count;
+    }
+  }
+
+  // The next block is at `src`, and will be asked for in `parts` parts.
+  void Start(const char* src, int64_t parts) {
+    src_ = src;
+    part_ = (rows_ + parts - 1) / parts;
+    at_ = Odometer(loops_, rank_);
+    more_ = rank_ > 0;
+  }
+
+  void FetchPart() {
+    for (int64_t row = 0; row < part_ && more_; ++row) {
+      for (int64_t i = 0; i < row_bytes_; i += kLine) __builtin_prefetch(src_ + at_.src + i);
+      more_ = at_.Next();
+    }
+  }
+
+ private:
+  Loop loops_[CopyPlan::kMaxLoops];
+  int rank_ = 0;
+  int64_t rows_ = 1;
+  int64_t row_bytes_ = 0;
+  int64_t part_ = 0;
+  const char* src_ = nullptr;
+  bool more_ = false;
+  Odometer at_{nullptr, 0};
+};
+
+// Some rows of dst and the buffer that they are gathered in.
+class Gatherer {
+ public:
+  Gatherer(const CopyPlan& plan, const Division& division, const Kernels& kernels)
+      : plan_(plan), kernels_(kernels), division_(division), next_(plan, division) {
+    // Rows of the buffer start at lines; before each is room for what its last block left.
+    pitch_ = (division.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
+    if (pitch_ % (8 * kLine) == 0) pitch_ += kLine;  // so that rows fall into all sets of the cache
+    if (division_.has_rows()) division_.box[1].dst_step = pitch_;
+  }
+
+  // All blocks of `rows` rows that start at dst.
+  void Write(char* dst, const char* src, int64_t rows) {
+    if (division_.has_rows()) division_.box[1].count = rows;
+    const int64_t row_bytes_of_whole = division_.box_row_bytes;
+    const int64_t part = division_.box[division_.cut].count;
+    Odometer at(division_.along, division_.along_rank);
+    bool more, first = true;
+    do {
+      int64_t bytes = row_bytes_of_whole;
+      if (division_.cut_total > 0) {
+        const int64_t count = std::min(part, division_.cut_total - at.turn(0) * part);
+        division_.box[division_.cut].count = count;
+        bytes = row_bytes_of_whole / part * count;
+      }
+      const int64_t dst_offset = at.dst;
+      ExecuteCached(plan_.kernel, plan_.unit_log2, division_.box, division_.box_rank,
+                    buffer_ + kLine, src + at.src, kernels_);
+      more = at.Next();
+      if (more) next_.Start(src + at.src, rows);
+      for (int64_t r = 0; r < rows; ++r) {
+        if (more) next_.FetchPart();
+        Flush(dst + r * division_.rows.dst_step + dst_offset, buffer_ + kLine + r * pitch_, bytes,
+              first, !more);
+      }
+      first = false;
+    } while (more);
+    division_.box[division_.cut].count = part;
+  }
+
+ private:
+  void Flush(char* dst, char* row, int64_t bytes, bool first, bool last) {
+    // What the row's last block left stands right before this one.
+    const int64_t left = first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
+    const int64_t rest = WriteLines(dst - left, row - left, bytes + left, kernels_);
+    char* end = row + bytes;
+    if (last) {
+      std::memcpy(dst + bytes - rest, end - rest, rest);
+    } else {
+      std::memmove(row - rest, end - rest, rest);
+    }
+  }
+
+  const CopyPlan& plan_;
+  const Kernels& kernels_;
+  Division division_;
+  Prefetcher next_;
+  int64_t pitch_;
+  alignas(kLine) char buffer_[kBufferBytes];
+};
+
+}  // namespace
+
+int64_t StreamThreshold() {
+  static const int64_t threshold = [] {
+    // A cache that both sides fit into is faster than memory. One larger than this is shared by
+    // more cores than a program sees, and hardly faster than memory for one of them.
+    constexpr int64_t kLargestOwn = 64 << 20;
+    constexpr int64_t kUnknown = 2 << 20;
+    const int64_t shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const int64_t own = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return std::max(shared <= kLargestOwn ? shared / 2 : own, kUnknown);
+  }();
+  return threshold;
+}
+
+bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  if (AreDirect(plan, dst)) {
+    WriteDirectRows(plan, dst, src, kernels);
+  } else {
+    Division division;
+    if (!division.Divide(plan)) return false;
+    Gatherer gatherer(plan, division, kernels);
+    Odometer at(division.outer, division.outer_rank);
+    do {
+      for (int64_t row = 0; row < division.rows.count; row += division.rows_at_once) {
+        gatherer.Write(dst + at.dst + row * division.rows.dst_step,
+                       src + at.src + row * division.rows.src_step,
+                       std::min(division.rows_at_once, division.rows.count - row));
+      }
+    } while (at.Next());
+  }
+  kernels.stream_done();
+  return true;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,257 @@
+#include "dovetail/python/src/streams.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/device_backend.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/error.h"
+#include "dovetail/python/src/find_attribute.h"
+#include "dovetail/python/src/owner.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+void Throw(const absl::Status& status) {
+  RaiseStatus(status);
+  throw nb::python_error();
+}
+template <typename T>
+T OrThrow(absl::StatusOr<T> value) {
+  if (!value.ok()) Throw(value.status());
+  return *std::move(value);
+}
+void OrThrow(const absl::Status& status) {
+  if (!status.ok()) Throw(status);
+}
+
+DeviceBackend& BackendOf(Device device) { return *OrThrow(BackendFor(device)); }
+
+// The GPU that is meant where nothing says which: the first of the vendor that has any.
+Device FirstGpu() {
+  for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
+    DeviceBackend* backend = Registry::Global().Find(type);
+    if (backend != nullptr && backend->DeviceCount().value_or(0) > 0) return {type, 0};
+  }
+  return Device::Cuda(0);
+}
+
+// An attribute of another library's stream; invalid where it has none.
+nb::object Attribute(PyObject* object, const char* name) {
+  nb::object found;
+  if (!FindAttribute(object, name, &found)) PyErr_Clear();
+  return found;
+}
+
+bool HandleOf(PyObject* object, int64_t* handle) {
+  if (PyLong_Check(object) && !PyBool_Check(object)) return ParseInt(object, handle);
+  if (nb::object method = Attribute(object, "__cuda_stream__"); method.is_valid()) {
+    nb::object pair = nb::steal(PyObject_CallNoArgs(method.ptr()));
+    if (!pair.is_valid()) return false;
+    if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
+      PyErr_Format(PyExc_TypeError, "__cuda_stream__() returned %R, not a pair (version, handle)",
+                   pair.ptr());
+      return false;
+    }
+    return ParseInt(PyTuple_GET_ITEM(pair.ptr(), 1), handle);
+  }
+  for (const char* name : {"cuda_stream", "ptr"}) {
+    if (nb::object value = Attribute(object, name); value.is_valid()) {
+      return ParseInt(value.ptr(), handle);
+    }
+  }
+  PyErr_Format(PyExc_TypeError,
+               "'%.200s' object is no stream; expected a dovetail.Stream, a handle, or an object "
+               "with __cuda_stream__, .cuda_stream or .ptr",
+               Py_TYPE(object)->tp_name);
+  return false;
+}
+
+bool DeviceOf(PyObject* object, PyObject* given, Device* device) {
+  if (IsGiven(given)) return ParseDevice(given, device);
+  *device = FirstGpu();
+  if (nb::object index = Attribute(object, "device_id"); index.is_valid()) {
+    int64_t value;
+    if (!ParseInt(index.ptr(), &value)) return false;
+    if (value >= 0) device->index = static_cast<int32_t>(value);
+    return true;
+  }
+  nb::object said = PyLong_Check(object) ? nb::object() : Attribute(object, "device");
+  Device parsed;
+  if (!said.is_valid()) return true;
+  if (!ParseDevice(said.ptr(), &parsed)) {
+    PyErr_Clear();  // CuPy's Device says its index alone
+    return true;
+  }
+  device->index = parsed.index;  // PyTorch on ROCm says "cuda"
+  return true;
+}
+
+// Puts back what was current before, on the thread that entered.
+struct StreamContext {
+  explicit StreamContext(Stream s) : stream(std::move(s)) {}
+  Stream stream;
+  std::optional<Stream> previous;
+};
+
+std::string Repr(const Stream& s) { return absl::StrCat("<dovetail.Stream: ", s.ToString(), ">"); }
+
+bool IsDone(const Event& e) { return OrThrow(BackendOf(e.device()).Query(e)); }
+
+template <typename Object>
+void WaitOnHost(DeviceBackend& backend, absl::Status (DeviceBackend::*wait)(const Object&),
+                const Object& object) {
+  absl::Status status;
+  {
+    nb::gil_scoped_release release;
+    status = (backend.*wait)(object);
+  }
+  OrThrow(status);
+}
+
+void AddStreamClass(nb::module_& m) {
+  nb::class_<Stream> c(
+      m, "Stream", nb::is_final(),
+      "Stream(device)\n\n"
+      "A new queue of work on a device, as in Stream(\"cuda:0\"). It lives as long "
+      "as\nanything refers to it; any thread may use it.");
+  c.attr("__module__") = "dovetail";
+  c.def(
+      "__init__",
+      [](Stream* self, nb::handle device) {
+        Device parsed;
+        if (!ParseDevice(device.ptr(), &parsed)) throw nb::python_error();
+        new (self) Stream(OrThrow(BackendOf(parsed).CreateStream(parsed)));
+      },
+      nb::arg("device"), nb::sig("def __init__(self, device: object) -> None"));
+  c.def_prop_ro(
+      "device", [](const Stream& s) { return nb::steal(DeviceToPython(s.device())); },
+      nb::sig("def device(self) -> Device"), "The device that it belongs to.");
+  c.def_prop_ro(
+      "handle", [](const Stream& s) { return static_cast<uintptr_t>(s.native()); },
+      "The vendor's handle (a cudaStream_t, a hipStream_t) as a number; 0: the default stream.");
+  c.def(
+      "__cuda_stream__",
+      [](const Stream& s) { return nb::make_tuple(0, static_cast<uintptr_t>(s.native())); },
+      nb::sig("def __cuda_stream__(self) -> tuple[int, int]"),
+      "(0, handle): the protocol by which other libraries take the stream.");
+  c.def(
+      "record", [](const Stream& s) { return OrThrow(BackendOf(s.device()).Record(s)); },
+      "An Event after the work that the stream holds now.");
+  c.def(
+      "wait", [](const Stream& s, const Event& e) { OrThrow(BackendOf(s.device()).Wait(s, e)); },
+      nb::arg("event"), "Work given to the stream from now on starts after the event.");
+  c.def(
+      "synchronize",
+      [](const Stream& s) {
+        WaitOnHost<Stream>(BackendOf(s.device()), &DeviceBackend::Synchronize, s);
+      },
+      "The host waits for the work that the stream holds.");
+  c.def("__repr__", &Repr);
+  c.def("__eq__", [](const Stream& a, nb::handle b) {
+    return nb::isinstance<Stream>(b) && a == *nb::inst_ptr<Stream>(b);
+  });
+  c.def("__hash__", [](const Stream& s) {
+    return static_cast<Py_ssize_t>(absl::HashOf(s.device(), static_cast<uintptr_t>(s.native())));
+  });
+}
+
+void AddEventClass(nb::module_& m) {
+  nb::class_<Event> c(m, "Event", nb::is_final(),
+                      "A point in a stream's work, made by Stream.record(), that other streams and "
+                      "the\nhost can wait for.");
+  c.attr("__module__") = "dovetail";
+  c.def_prop_ro(
+      "device", [](const Event& e) { return nb::steal(DeviceToPython(e.device())); },
+      nb::sig("def device(self) -> Device"), "The device whose work it is in.");
+  c.def("query", &IsDone, "Whether it has happened.");
+  c.def(
+      "synchronize",
+      [](const Event& e) { WaitOnHost<Event>(BackendOf(e.device()), &DeviceBackend::HostWait, e); },
+      "The host waits for it.");
+}
+
+void AddContext(nb::module_& m) {
+  nb::class_<StreamContext> c(m, "_StreamContext", nb::is_final());
+  c.def("__enter__", [](StreamContext& self) {
+    if (self.previous) throw std::runtime_error("this stream context was entered already");
+    self.previous = ExchangeCurrentStream(self.stream);
+    return self.stream;
+  });
+  c.def(
+      "__exit__",
+      [](StreamContext& self, nb::args) {
+        if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
+      },
+      nb::sig("def __exit__(self, *args: object) -> None"));
+  m.def(
+      "stream",
+      [](nb::handle stream, nb::handle device) {
+        std::optional<Stream> parsed;
+        if (!ParseStreamObject(stream.ptr(), device.ptr(), &parsed)) throw nb::python_error();
+        return StreamContext(*std::move(parsed));
+      },
+      nb::arg("stream"), nb::arg("device") = nb::none(),
+      nb::sig("def stream(stream: object, device: object | None = None) -> _StreamContext"),
+      "A context in which this thread's work on the stream's device goes to it, and which other\n"
+      "libraries' tensors are taken in on.\n\n"
+      "stream  a Stream, another library's stream (PyTorch's, CuPy's, anything with\n"
+      "        __cuda_stream__), or a handle, which must outlive the context\n"
+      "device  whose stream it is, where the object does not say");
+  m.def(
+      "current_stream",
+      [](nb::handle device) {
+        Device parsed = FirstGpu();
+        if (IsGiven(device.ptr()) && !ParseDevice(device.ptr(), &parsed)) throw nb::python_error();
+        OrThrow(BackendFor(parsed).status());
+        return CurrentStream(parsed);
+      },
+      nb::arg("device") = nb::none(),
+      nb::sig("def current_stream(device: object | None = None) -> Stream"),
+      "The stream that this thread's work on the device goes to: that of the innermost stream(),\n"
+      "else the default one.");
+}
+
+}  // namespace
+
+bool ParseStreamObject(PyObject* object, PyObject* given, std::optional<Stream>* stream) {
+  if (nb::isinstance<Stream>(object)) {
+    *stream = *nb::inst_ptr<Stream>(object);
+    return true;
+  }
+  int64_t handle;
+  Device device;
+  if (!HandleOf(object, &handle) || !DeviceOf(object, given, &device)) return false;
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
+  if (!backend.ok()) return RaiseStatus(backend.status()), false;
+  // 0 is the default stream in every vendor's runtime, whatever DLPack makes of the number.
+  absl::StatusOr<StreamRequest> request =
+      (*backend)->DecodeStream(device, handle == 0 ? std::nullopt : std::optional<int64_t>(handle));
+  if (!request.ok()) return RaiseStream(request.status().message()), false;
+  if (!request->stream) return RaiseStream("-1 is no stream."), false;
+  *stream = *std::move(request->stream);
+  if (!(*stream)->is_lasting() && !PyLong_Check(object)) {
+    // The object keeps its stream alive.
+    const Release release = ReleaseObject(Py_NewRef(object));
+    *stream = Stream::Own(device, (*stream)->native(),
+                          std::shared_ptr<void>(release.context, release.function));
+  }
+  return true;
+}
+
+void AddStreams(nb::module_& m) {
+  AddStreamClass(m);
+  AddEventClass(m);
+  AddContext(m);
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,119 @@
+// emulated_gpu: emulated GPUs for tests of the Python package. An extension module of its own, no
+// part of the wheel, that registers as a backend from any other wheel would: by a capsule.
+//
+//   gpu = emulated_gpu.Gpu("cuda", devices=2)
+//   dovetail.register_backend(gpu.backend())
+//   ... assert gpu.complaints() == []
+//
+// What other libraries do on streams of their own is done by Gpu's methods: addresses are numbers.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dovetail/core/abi/export.h"
+#include "dovetail/devices/gpu/backend.h"
+#include "dovetail/devices/register_default.h"
+#include "dovetail/tests/emulator/emulator.h"
+
+namespace nb = nanobind;
+
+namespace dovetail {
+namespace {
+
+using emulator::Emulator;
+
+class Gpu {
+ public:
+  Gpu(const std::string& vendor, int devices, bool kernels)
+      : emulator_(new Emulator(
+            {.vendor = VendorOf(vendor), .devices = devices, .has_kernels = kernels})) {}
+
+  // The backend lives as long as the process, and the emulator under it does so too.
+  nb::object backend() {
+    return nb::steal(PyCapsule_New(ExportBackend(gpu::MakeGpuBackend(emulator_->api())),
+                                   DOVETAIL_BACKEND_CAPSULE, nullptr));
+  }
+  Emulator* operator->() const { return emulator_; }
+
+ private:
+  static const gpu::VendorTraits* VendorOf(const std::string& name) {
+    if (name == "cuda") return &gpu::kCudaTraits;
+    if (name == "rocm") return &gpu::kRocmTraits;
+    throw nb::value_error("vendor must be \"cuda\" or \"rocm\"");
+  }
+  Emulator* const emulator_;
+};
+
+void* Address(uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+nb::bytes AsBytes(const std::vector<unsigned char>& bytes) {
+  return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+}  // namespace dovetail
+
+NB_MODULE(emulated_gpu, m) {
+  using dovetail::Address;
+  using dovetail::AsBytes;
+  using dovetail::Gpu;
+  using dovetail::NativeStream;
+  nb::set_leak_warnings(false);
+  dovetail::RegisterDefaultBackends();  // of this shared object: copies pass through the CPU's
+  nb::class_<Gpu>(m, "Gpu")
+      .def(nb::init<const std::string&, int, bool>(), nb::arg("vendor"), nb::arg("devices") = 2,
+           nb::arg("kernels") = true)
+      .def("backend", &Gpu::backend)
+      .def("complaints", [](Gpu& g) { return g->TakeComplaints(); })
+      .def("reset_counts", [](Gpu& g) { g->ResetCounts(); })
+      .def("counts",
+           [](Gpu& g) {
+             const auto c = g->counts();
+             nb::dict d;
+             d["event_records"] = c.event_records;
+             d["stream_waits"] = c.stream_waits;
+             d["host_waits"] = c.host_waits;
+             d["copies"] = c.copies;
+             d["launches"] = c.launches;
+             d["total"] = c.total;
+             return d;
+           })
+      .def("make_stream",
+           [](Gpu& g, int device) { return static_cast<uintptr_t>(g->MakeStream(device)); })
+      .def("destroy_stream", [](Gpu& g, uintptr_t s) { g->DestroyStream(NativeStream{s}); })
+      .def("malloc",
+           [](Gpu& g, int device, size_t nbytes) {
+             return reinterpret_cast<uintptr_t>(g->Malloc(device, nbytes));
+           })
+      .def("free", [](Gpu& g, uintptr_t p) { g->Free(Address(p)); })
+      .def("set",
+           [](Gpu& g, uintptr_t stream, int device, uintptr_t p, int value, size_t nbytes) {
+             g->Set(NativeStream{stream}, device, Address(p), value, nbytes);
+           })
+      .def("copy",
+           [](Gpu& g, uintptr_t stream, int device, uintptr_t dst, uintptr_t src, size_t nbytes) {
+             g->CopyOn(NativeStream{stream}, device, Address(dst), Address(src), nbytes);
+           })
+      .def("record_and_wait",
+           [](Gpu& g, uintptr_t recorded, uintptr_t waiting, int device) {
+             g->RecordAndWait(NativeStream{recorded}, NativeStream{waiting}, device);
+           })
+      .def("synchronize",
+           [](Gpu& g, uintptr_t stream) {
+             const auto& api = g->api();
+             api.stream_synchronize(api.self, NativeStream{stream});
+           })
+      .def("finish", [](Gpu& g) { g->Finish(); })
+      .def("peek",
+           [](Gpu& g, uintptr_t p, size_t nbytes) { return AsBytes(g->Peek(Address(p), nbytes)); })
+      .def("is_live", [](Gpu& g, uintptr_t p) { return g->IsLive(Address(p)); })
+      .def("begin_capture",
+           [](Gpu& g, uintptr_t s, int device) { g->BeginCapture(NativeStream{s}, device); })
+      .def("end_capture",
+           [](Gpu& g, uintptr_t s, int device) { return g->EndCapture(NativeStream{s}, device); });
+}
