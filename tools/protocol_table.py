@@ -13,7 +13,7 @@ import pathlib
 import re
 
 RULES, TABLE = "docs/protocol_rules.txt", "docs/protocol.md"
-FOLDERS = ("core", "devices", "interop", "python/tests")
+FOLDERS = ("core", "devices", "interop", "python/tests", "tests/gpu")
 MARKER = re.compile(r"(?://|#) Rules? (\d+(?:, \d+)*)\.")
 CC_TEST = re.compile(r"(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
 

@@ -91,7 +91,7 @@ TEST_P(Backend, PointersAreKnown) {
 
 // ---- Streams ----
 
-// Rule 46. Rule 47.
+// Rules 46, 47.
 TEST_P(Backend, StreamCodesMeanWhatTheVendorsRulesSay) {
   const bool is_cuda = GetParam()->device == DeviceType::kCuda;
   const Stream standard = Stream::Default(device());
@@ -114,7 +114,7 @@ TEST_P(Backend, StreamCodesMeanWhatTheVendorsRulesSay) {
   }
 }
 
-// Rule 46. Rule 47.
+// Rules 46, 47.
 TEST_P(Backend, AStreamsCodeLeadsBackToIt) {
   const Stream made = MakeStream();
   for (const Stream& stream : {Stream::Default(device()), made}) {

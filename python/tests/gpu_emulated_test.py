@@ -138,7 +138,7 @@ def test_writes(device):
 
 
 def test_printing(device):
-    assert repr(dt.tensor([1, 2], device=device)) == f"dovetail.tensor([1, 2], device='{device}')"
+    assert repr(dt.tensor([1, 2], device=device)) == f"tensor([1, 2], device='{device}')"
 
 
 def test_numpy_is_refused_with_the_remedy(device):
@@ -223,7 +223,7 @@ def test_a_stream_of_another_device_is_refused(gpu, vendor):
 # ---- DLPack ----
 
 
-# Rule 46. Rule 47.
+# Rules 46, 47.
 def test_stream_codes(vendor, device):
     t = dt.empty(2, device=device)
     accepted = {"cuda": [None, 1, 2, -1], "rocm": [None, 0, -1]}[vendor]

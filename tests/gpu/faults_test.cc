@@ -130,7 +130,7 @@ TEST_F(FaultTest, AConsumersStreamThatIsKeptIsSeen) {
   EXPECT_FALSE(ReleaseIsOrdered(Switch::kKeptConsumersStream));
 }
 
-// Rule 46. Rule 47.
+// Rules 46, 47.
 TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
   for (const bool wrong : {false, true}) {
     static gpu::VendorTraits traits;

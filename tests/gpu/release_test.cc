@@ -182,7 +182,7 @@ TEST_P(ReleaseTest, LentMemoryThatWentOnToAConsumerIsWaitedForToo) {
   EXPECT_THAT(consumer.Seen(), Each(Repeated(6)));
 }
 
-// Rule 49. Rule 50.
+// Rules 49, 50.
 TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
   Tensor t = Filled(42);
   Consumer consumer(gpu(), device());
