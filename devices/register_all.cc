@@ -1,21 +1,56 @@
 #include "dovetail/devices/register_all.h"
 
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/devices/cpu/backend.h"
 #include "dovetail/devices/cuda/backend.h"
-#include "dovetail/devices/register_default.h"
 #include "dovetail/devices/rocm/backend.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  absl::Status (*add)(Registry&);
+};
+constexpr Entry kBackends[] = {
+    {"cpu", &RegisterCpuBackend}, {"cuda", &RegisterCudaBackend}, {"rocm", &RegisterRocmBackend}};
+
+const Entry* Find(std::string_view name) {
+  for (const Entry& entry : kBackends) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 void RegisterAllBackends() {
   static const bool registered = [] {
-    RegisterDefaultBackends();
+    bool all = true;
     // The only error is that the program registered a backend of its own before: that one stays.
-    const bool cuda = RegisterCudaBackend(Registry::Global()).ok();
-    const bool rocm = RegisterRocmBackend(Registry::Global()).ok();
-    return cuda && rocm;
+    for (const Entry& entry : kBackends) all = entry.add(Registry::Global()).ok() && all;
+    return all;
   }();
   static_cast<void>(registered);
+}
+
+absl::Status RegisterBackends(std::string_view names) {
+  std::vector<const Entry*> wanted;
+  for (std::string_view name : absl::StrSplit(names, ',')) {
+    wanted.push_back(Find(name));
+    if (wanted.back() == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("There is no backend \"", name, "\"; there are cpu, cuda and rocm."));
+    }
+  }
+  for (const Entry* entry : wanted) {
+    if (absl::Status s = entry->add(Registry::Global()); !s.ok()) return s;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,6 +1,7 @@
 // All backends of this repository: the CPU's, CUDA's and ROCm's.
 //
-//   dovetail::RegisterAllBackends();      // once, before tensors are made or copied
+//   dovetail::RegisterAllBackends();                   // once, before tensors are made or copied
+//   absl::Status s = dovetail::RegisterBackends("cpu,cuda");      // or these alone
 //
 // Nothing is opened: a driver is loaded at the first call that needs it, and where there is none
 // its backend has no devices. A program that wants the CPU alone calls RegisterDefaultBackends; one
@@ -9,6 +10,9 @@
 #ifndef DOVETAIL_DEVICES_REGISTER_ALL_H_
 #define DOVETAIL_DEVICES_REGISTER_ALL_H_
 
+#include <string_view>
+
+#include "absl/status/status.h"
 #include "dovetail/core/config.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -16,6 +20,10 @@ namespace dovetail::inline DOVETAIL_ABI {
 // Registers them with Registry::Global(); what serves a device type already stays. Later calls do
 // nothing. Any thread.
 void RegisterAllBackends();
+
+// Those with the names given, separated by commas. InvalidArgument, with the names that there are
+// and nothing registered, for another; AlreadyExists where one's device types are served.
+absl::Status RegisterBackends(std::string_view names);
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -10,6 +10,11 @@ namespace {
 
 TEST(RegisterAll, EveryBackendIsThereAndNoDriverIsOpened) {
   EXPECT_TRUE(Registry::Global().Backends().empty());
+  EXPECT_EQ(RegisterBackends("cpu,tpu").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Registry::Global().Backends().empty()) << "a wrong name registers nothing";
+  EXPECT_TRUE(RegisterBackends("cpu").ok());
+  EXPECT_EQ(Registry::Global().Backends().size(), 1u);
+  EXPECT_EQ(RegisterBackends("cpu").code(), absl::StatusCode::kAlreadyExists);
   RegisterAllBackends();
   RegisterAllBackends();
   EXPECT_EQ(Registry::Global().Backends().size(), 3u);

@@ -80,7 +80,8 @@ void AddMemory(nb::module_& m) {
         "Takes in a backend from another extension module: a capsule named \"dovetail_backend\"\n"
         "around the C struct of dovetail/core/backend_abi.h, which can be used once.\n\n"
         "RuntimeError where a backend serves its devices already, ValueError for a struct of\n"
-        "another major version.");
+        "another major version. One that comes with Dovetail makes room where the environment\n"
+        "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm.");
   m.def(
       "allocators",
       [](nb::handle device, const std::string& kind) {

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "dlpack/dlpack.h"
@@ -167,7 +168,12 @@ NB_MODULE(_core, m) {
   namespace py = dovetail::python;
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
-  dovetail::RegisterAllBackends();
+  // Of the backends that come with Dovetail those that the environment names, or all.
+  if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
+    dovetail::RegisterAllBackends();
+  } else if (absl::Status s = dovetail::RegisterBackends(names); !s.ok()) {
+    throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
+  }
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   m.attr("_convert_targets") = py::TargetNames();

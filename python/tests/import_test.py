@@ -88,6 +88,14 @@ def test_backends_say_their_devices_or_why_they_have_none():
         assert isinstance(devices, int) or needed in devices, devices
 
 
+def test_the_environment_chooses_among_the_backends_that_come_with_the_package():
+    code = "import dovetail as dt; print(*dt.backends())"
+    prefix = "import os; os.environ['DOVETAIL_BACKENDS'] = "
+    assert run_python(prefix + "'cpu,rocm'; " + code) == "cpu rocm\n"
+    with pytest.raises(AssertionError, match=r"no backend .*tpu.*there are cpu, cuda and rocm"):
+        run_python(prefix + "'tpu'; " + code)
+
+
 def test_no_driver_is_opened_by_an_import():
     printed = run_python("""
         import dovetail as dt

@@ -139,6 +139,26 @@ def test_our_work_is_seen_by_a_stream_of_torch(torch):
         assert bool((y == 5).all())
 
 
+def test_our_work_goes_to_a_stream_of_torchs_where_it_is_current(torch):
+    x = torch.zeros(1 << 20, device="cuda")
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side), dt.stream(side):
+        torch.cuda._sleep(BUSY)
+        x.fill_(3)
+        y = torch.from_dlpack(dt.from_dlpack(x).copy())
+        total = y.sum()
+    side.synchronize()
+    assert total.item() == 3 * (1 << 20)
+
+
+def test_to_brings_tensors_to_the_device_and_back():
+    t = dt.arange(1000, dtype=dt.int32)
+    there = t.to("cuda:0")
+    assert there.device == dt.Device("cuda:0")
+    assert there[::-3].to("cpu").tolist() == t[::-3].tolist()
+
+
 def test_memory_is_not_used_again_before_a_consumer_is_done(torch):
     side = torch.cuda.Stream()
     for turn in range(10):
