@@ -19,26 +19,28 @@ int64_t CountFew(absl::Span<const int64_t> shape) {
   return few ? count : -1;
 }
 
+template <int kSize>
+bool CopyFewOf(const TensorView& dst, const TensorView& src) {
+  cpu::CopyFew<kSize>(static_cast<char*>(dst.data), static_cast<const char*>(src.data),
+                      dst.shape.data(), dst.strides.data(), src.strides.data(), dst.rank());
+  return true;
+}
+
 // False where they are not few, or of an odd size.
 bool CopyFew(const TensorView& dst, const TensorView& src, int64_t size) {
   const int64_t count = CountFew(dst.shape);
   if (count <= 0) return count == 0;
-  auto copy = [&]<int kSize>() {
-    cpu::CopyFew<kSize>(static_cast<char*>(dst.data), static_cast<const char*>(src.data),
-                        dst.shape.data(), dst.strides.data(), src.strides.data(), dst.rank());
-    return true;
-  };
   switch (size) {
     case 1:
-      return copy.operator()<1>();
+      return CopyFewOf<1>(dst, src);
     case 2:
-      return copy.operator()<2>();
+      return CopyFewOf<2>(dst, src);
     case 4:
-      return copy.operator()<4>();
+      return CopyFewOf<4>(dst, src);
     case 8:
-      return copy.operator()<8>();
+      return CopyFewOf<8>(dst, src);
     case 16:
-      return copy.operator()<16>();
+      return CopyFewOf<16>(dst, src);
     default:
       return false;
   }
