@@ -14,8 +14,11 @@
 #include "benchmarks/gpu_device.h"
 #include "benchmarks/ratio_report.h"
 
+using dovetail_benchmarks::Expect;
+using dovetail_benchmarks::FindGpu;
+using dovetail_benchmarks::Gpu;
+
 int main(int argc, char** argv) {
-  using namespace dovetail_benchmarks;
   std::string reason;
   const Gpu* gpu = FindGpu(&reason);
   if (gpu == nullptr) {
@@ -26,10 +29,10 @@ int main(int argc, char** argv) {
   Expect(*gpu, gpu->api->device_info(gpu->api->self, gpu->device.index, &info));
   std::printf("%s (%s)%s\n", info.name, info.architecture,
               gpu->is_emulated ? ": emulated, so the times mean nothing" : "");
-  AddAllocation(*gpu);
-  AddCopies(*gpu);
-  AddExchange(*gpu);
-  const int code = RunBenchmarks(argc, argv);
+  dovetail_benchmarks::AddAllocation(*gpu);
+  dovetail_benchmarks::AddCopies(*gpu);
+  dovetail_benchmarks::AddExchange(*gpu);
+  const int code = dovetail_benchmarks::RunBenchmarks(argc, argv);
   std::fflush(stdout);
   // Without the ends of static objects: the driver may be gone before them.
   std::_Exit(code);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +13,26 @@ struct Node {
   int64_t domain = 0;
   int64_t location = -1;  // bus, device and function as PCI packs them
   int64_t version = 0;    // 90010 is 9.0.10
+};
+
+// Of "0000:3b:00.0": domain, bus, device and function, in hexadecimal.
+struct PciAddress {
+  int64_t domain = 0;
+  int64_t location = 0;
+
+  bool Parse(const std::string& text) {
+    unsigned long numbers[4];
+    const char* at = text.c_str();
+    for (int i = 0; i < 4; ++i) {
+      char* end = nullptr;
+      numbers[i] = std::strtoul(at, &end, 16);
+      if (end == at || *end != "::.\0"[i]) return false;
+      at = end + 1;
+    }
+    domain = static_cast<int64_t>(numbers[0]);
+    location = static_cast<int64_t>(numbers[1] << 8 | numbers[2] << 3 | numbers[3]);
+    return true;
+  }
 };
 
 Node ReadNode(const std::filesystem::path& properties) {
@@ -29,15 +50,14 @@ Node ReadNode(const std::filesystem::path& properties) {
 }  // namespace
 
 std::string FindArchitecture(const std::string& pci_bus_id, const std::string& nodes) {
-  unsigned domain, bus, device, function;
-  if (std::sscanf(pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4) {
-    return "";
-  }
-  const int64_t location = bus << 8 | device << 3 | function;
+  PciAddress address;
+  if (!address.Parse(pci_bus_id)) return "";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(nodes, error)) {
     const Node node = ReadNode(entry.path() / "properties");
-    if (node.version == 0 || node.domain != domain || node.location != location) continue;
+    if (node.version == 0 || node.domain != address.domain || node.location != address.location) {
+      continue;
+    }
     char text[32];
     std::snprintf(text, sizeof(text), "gfx%d%x%x", static_cast<int>(node.version / 10000),
                   static_cast<unsigned>(node.version / 100 % 100),

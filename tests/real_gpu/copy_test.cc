@@ -23,7 +23,7 @@ constexpr DType kTypes[] = {kUInt8, kFloat16, kFloat32, kFloat64, kComplex128};
 
 int Cases() {
   const char* text = std::getenv("DOVETAIL_TEST_CASES");
-  return text != nullptr ? std::atoi(text) : 300;
+  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : 300;
 }
 
 class GpuCopy : public OnGpu {

@@ -59,7 +59,7 @@ Result Fake(const char* name, const Args&... args) {
 // A number that the test's environment sets for the fake.
 inline int Setting(const char* name, int otherwise) {
   const char* text = std::getenv(name);
-  return text != nullptr ? std::atoi(text) : otherwise;
+  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : otherwise;
 }
 
 }  // namespace dovetail_fake
