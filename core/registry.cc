@@ -41,6 +41,13 @@ std::vector<DeviceBackend*> Registry::Backends() const {
   return backends;
 }
 
+DeviceBackend* FindServing(DeviceType type) {
+  DeviceBackend* backend = Registry::Global().Find(type);
+  if (backend == nullptr || type == DeviceType::kCpu) return backend;
+  const absl::StatusOr<int> count = backend->DeviceCount();
+  return count.ok() && *count > 0 ? backend : nullptr;
+}
+
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Global().Find(device.type)) return backend;
   return absl::NotFoundError(

@@ -55,6 +55,11 @@ class Registry {
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };
 
+// The backend of the global registry for a device type, if it has devices here; nullptr otherwise.
+// Without one, memory passes through: a vendor's backend whose driver is absent knows no more about
+// foreign memory than none does. Opens the driver, on its first call.
+DeviceBackend* FindServing(DeviceType type);
+
 // The backend of the global registry for `device`. NotFound, with what to do, when there is none.
 absl::StatusOr<DeviceBackend*> BackendFor(Device device);
 

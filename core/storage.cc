@@ -49,7 +49,7 @@ Uses* Storage::GetUses() {
 void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
   if (device_.type == DeviceType::kCpu) return;
   Uses* uses = GetUses();
-  DeviceBackend* backend = Registry::Global().Find(stream.device().type);
+  DeviceBackend* backend = FindServing(stream.device().type);
   if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
   constexpr size_t kManyEvents = 8;
   if (uses->events().size() >= kManyEvents) {
@@ -67,7 +67,7 @@ absl::Status Storage::Share(const std::optional<Stream>& consumer) {
   if (device_.type == DeviceType::kCpu) return absl::OkStatus();
   if (consumer) {
     if (absl::Status s = OrderBefore(*consumer); !s.ok()) return s;
-  } else if (Registry::Global().Find(device_.type) == nullptr) {
+  } else if (FindServing(device_.type) == nullptr) {
     return absl::OkStatus();  // nobody here reuses the memory
   }
   if (consumer && consumer->is_lasting()) {
@@ -114,9 +114,8 @@ void Storage::Destroy() noexcept {
   if (allocator_ != nullptr) {
     allocator_->Deallocate(data_, nbytes_, std::move(uses));
   } else if (release_.function != nullptr) {
-    DeviceBackend* backend = uses != nullptr && uses->has_work()
-                                 ? Registry::Global().Find(StreamDevice(device_).type)
-                                 : nullptr;
+    DeviceBackend* backend =
+        uses != nullptr && uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
     if (backend != nullptr) {
       backend->ReleaseAfter(std::move(uses), release_);
     } else {

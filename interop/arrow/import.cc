@@ -39,7 +39,7 @@ absl::Status WaitForEvent(Device device, const void* event) {
     return absl::InvalidArgumentError(
         "This Arrow array can't be taken in: it is on the CPU and has an event to wait for.");
   }
-  DeviceBackend* backend = Registry::Global().Find(device.type);
+  DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) {
     return absl::NotFoundError(absl::StrCat(
         "This Arrow array can't be taken in: it has an event to wait for (sync_event), and no "

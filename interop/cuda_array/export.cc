@@ -22,7 +22,7 @@ absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
 }
 
 absl::StatusOr<int64_t> StreamCode(Storage& storage) {
-  DeviceBackend* backend = Registry::Global().Find(storage.device().type);
+  DeviceBackend* backend = FindServing(storage.device().type);
   absl::StatusOr<Stream> stream = JoinStreams(backend, storage);
   if (!stream.ok()) return stream.status();
   // Without a backend the stream is one that came in by this interface, whose codes are handles.

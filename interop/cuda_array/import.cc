@@ -24,7 +24,7 @@ absl::Status CheckVersion(int64_t version) {
 absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
   bool any = false;
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
-    DeviceBackend* backend = Registry::Global().Find(type);
+    DeviceBackend* backend = FindServing(type);
     if (backend == nullptr || backend->DeviceCount().value_or(0) == 0) continue;
     if (memory.nbytes == 0) return Device{type, 0};
     absl::StatusOr<PointerAttributes> known = backend->GetPointerAttributes(memory.data);
@@ -39,7 +39,7 @@ absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
 // The stream that the tensor's users have to wait for: ours, which waits for the producer's, or the
 // producer's where no backend can wait.
 absl::StatusOr<Stream> StreamToWaitFor(Device device, int64_t code) {
-  DeviceBackend* backend = Registry::Global().Find(device.type);
+  DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) return Stream::Borrow(device, NativeStream{static_cast<uintptr_t>(code)});
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, ToDLPackStream(code));
   if (!request.ok()) return request.status();

@@ -118,7 +118,7 @@ bool AddStream(Device device, Call* call) {
   // Memory of the host is ready when its producer says so; managed memory has streams.
   const bool has_streams =
       !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
-  DeviceBackend* backend = has_streams ? Registry::Global().Find(device.type) : nullptr;
+  DeviceBackend* backend = has_streams ? FindServing(device.type) : nullptr;
   if (backend == nullptr) return true;
   absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(CurrentStream(device));
   if (!code.ok()) return RaiseExchange(code.status()), false;
@@ -232,7 +232,7 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   // The producer has ordered its work before our stream, and who uses the tensor next waits for
   // that.
   if (const Device at = tensor->device();
-      at.type != DeviceType::kCpu && Registry::Global().Find(at.type) != nullptr) {
+      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
     tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
   }
   *copied = *copied || facts.is_copied();

@@ -77,7 +77,7 @@ bool DecodeStream(const Tensor& tensor, Device device, PyObject* value, ExportOp
   std::optional<int64_t> code;
   if (!ParseStream(value, &code)) return false;
   if (!code.has_value() && device.type == DeviceType::kCpu) return true;
-  DeviceBackend* backend = Registry::Global().Find(device.type);
+  DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) return CheckUnserved(tensor, code);
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
   if (!request.ok()) return RaiseStream(request.status().message()), false;

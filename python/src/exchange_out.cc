@@ -65,7 +65,7 @@ int CurrentWorkStream(DLDeviceType type, int32_t index, void** out) {
   const Device device = ToDevice({type, index});
   *out = nullptr;  // nothing at all on the CPU
   if (device.type == DeviceType::kCpu) return 0;
-  if (Registry::Global().Find(device.type) != nullptr) {
+  if (FindServing(device.type) != nullptr) {
     *out = reinterpret_cast<void*>(CurrentStream(device).native());
     return 0;
   }

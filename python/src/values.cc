@@ -59,7 +59,7 @@ bool OnHost(const Tensor& tensor, Tensor* on_host) {
   *on_host = tensor;
   const DeviceType type = tensor.device().type;
   if (type == DeviceType::kCpu) return true;
-  if (Registry::Global().Find(type) == nullptr) return CheckHostAccess(tensor);
+  if (FindServing(type) == nullptr) return CheckHostAccess(tensor);
   const absl::Status status = WithoutGilIf(true, [&]() -> absl::Status {
     if (IsHostAccessible(type)) return tensor.storage()->Synchronize();
     absl::StatusOr<Tensor> copied = CopyTo(tensor, Device::Cpu());
