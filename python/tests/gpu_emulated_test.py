@@ -327,15 +327,11 @@ def test_the_exchange_api_tells_the_current_stream(device):
     current = ctypes.PYFUNCTYPE(
         ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
     )
-    found = None
-    t = dt.empty(1, device=device)
-    code = t.__dlpack_device__()[0]
-    s = dt.Stream(device)
-    with dt.stream(s):
+    code = dt.empty(1, device=device).__dlpack_device__()[0]
+    with dt.stream(dt.Stream(device)) as s:
         out = ctypes.c_void_p()
         assert current(functions[6])(code, 0, ctypes.byref(out)) == 0
-        found = out.value
-    assert found == s.handle
+    assert out.value == s.handle
 
 
 # ---- __cuda_array_interface__ ----
