@@ -36,7 +36,7 @@ def exchange_rows():
                 "numpy": lambda: np.from_dlpack(tensor),
             },
             "tvm-ffi",
-            1.0,
+            0.5,
         ),
         measure.Row(
             "from_dlpack(numpy array)",
@@ -46,7 +46,7 @@ def exchange_rows():
                 "torch": lambda: torch.from_dlpack(array),
             },
             "tvm-ffi",
-            1.0,
+            0.4,
         ),
         measure.Row(
             "numpy array to torch tensor",
@@ -55,13 +55,15 @@ def exchange_rows():
                 "torch": lambda: torch.from_numpy(array),
             },
             "torch",
+            0.8,
         ),
         measure.Row(
             "torch tensor to numpy array",
             {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": tensor.numpy},
             "torch",
+            0.25,
         ),
-        measure.Row("t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch"),
+        measure.Row("t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch", 0.25),
         measure.Row(
             "np.from_dlpack(t)",
             {
@@ -69,6 +71,7 @@ def exchange_rows():
                 "tvm-ffi": lambda: np.from_dlpack(theirs),
             },
             "tvm-ffi",
+            0.8,
         ),
         measure.Row(
             "torch.from_dlpack(t)",
@@ -86,6 +89,7 @@ def exchange_rows():
                 "torch": lambda: torch.frombuffer(array, dtype=torch.float32),
             },
             "numpy",
+            0.3,
         ),
         measure.Row(
             "t[2:5]",
@@ -95,6 +99,7 @@ def exchange_rows():
                 "torch": lambda: tensor[key],
             },
             "numpy",
+            1.0,
         ),
         measure.Row(
             "empty(16)",
@@ -104,6 +109,7 @@ def exchange_rows():
                 "torch": lambda: torch.empty(16, dtype=torch.float32),
             },
             "numpy",
+            0.4,
         ),
     ]
 
@@ -121,7 +127,7 @@ def import_row(repeats=7):
             for _ in range(repeats)
         )
 
-    row = measure.Row("import", {}, "numpy")
+    row = measure.Row("import", {}, "numpy", 0.15)
     row.nanoseconds = {"dovetail": nanoseconds("dovetail"), "numpy": nanoseconds("numpy")}
     return row
 

@@ -8,6 +8,7 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/buffer_protocol.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/host_ready.h"
 #include "dovetail/python/src/tensor_object.h"
 
 namespace nb = nanobind;
@@ -50,6 +51,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
   }
   absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
   if (!typestr.ok()) return RaiseAbsent(typestr.status().message());
+  if (!WaitUntilReady(tensor)) return nullptr;
   return ArrayInterfaceDict(tensor, *typestr, AddressOf(tensor));
 }
 

@@ -8,6 +8,7 @@
 #include "dovetail/interop/buffer/format.h"
 #include "dovetail/interop/buffer/strided.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/host_ready.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -107,7 +108,7 @@ int FillBuffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   const char* format;
-  if (!FindFormat(tensor, flags, &format)) return -1;
+  if (!FindFormat(tensor, flags, &format) || !WaitUntilReady(tensor)) return -1;
   Dimensions dims = DimensionsOf(tensor, flags);
   view->buf = AddressOf(tensor);
   view->len = tensor.nbytes();

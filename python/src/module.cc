@@ -147,6 +147,47 @@ PyMethodDef functions[] = {
         "thread alone. ValueError below 1.\n\n"
         "Threads are started by the first copy that is large enough to need them, and after a fork\n"
         "the child starts its own."),
+    FastKeywords<&StreamFunction>(
+        "stream",
+        "stream($module, stream, device=None)\n--\n\n"
+        "A context in which this thread's work on the stream's device goes to it, and on which\n"
+        "other libraries' tensors are taken in.\n\n"
+        "stream  a Stream, another library's stream (PyTorch's, CuPy's, anything with\n"
+        "        __cuda_stream__), or a handle, which must outlive the context\n"
+        "device  whose stream it is, where the object does not say"),
+    FastKeywords<&CurrentStreamFunction>(
+        "current_stream",
+        "current_stream($module, device=None)\n--\n\n"
+        "The Stream that this thread's work on the device goes to: that of the innermost stream(),\n"
+        "else the default one."),
+    OneArgument<&RegisterBackendFunction>(
+        "register_backend",
+        "register_backend($module, capsule, /)\n--\n\n"
+        "Takes in a backend from another extension module: a capsule named \"dovetail_backend\"\n"
+        "around the C struct of dovetail/core/backend_abi.h, which can be used once.\n\n"
+        "RuntimeError where a backend serves its devices already, ValueError for a struct of\n"
+        "another major version. One that comes with Dovetail makes room where the environment\n"
+        "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm."),
+    FastKeywords<&AllocatorsFunction>(
+        "allocators",
+        "allocators($module, device, kind='device')\n--\n\n"
+        "The names of the allocators that set_allocator() takes, the default first.\n\n"
+        "kind  of memory: 'device', 'pinned' or 'managed'"),
+    FastKeywords<&SetAllocatorFunction>(
+        "set_allocator",
+        "set_allocator($module, device, name, kind='device')\n--\n\n"
+        "Where memory of the device comes from, from now on; memory goes back to where it came\n"
+        "from. ValueError, with the names there are, for an unknown one."),
+    FastKeywords<&AllocatorStatsFunction>(
+        "allocator_stats",
+        "allocator_stats($module, device, kind='device')\n--\n\n"
+        "What the allocator in use gave out and holds: allocated_bytes, peak_bytes,\n"
+        "reserved_bytes (taken from the system), allocations and retries (calls)."),
+    FastKeywords<&TrimMemoryFunction>(
+        "trim_memory",
+        "trim_memory($module, device, keep=0, kind='device')\n--\n\n"
+        "Waits for the device and gives memory that nobody uses back to the system, all but keep\n"
+        "bytes. Not while a stream is captured into a graph."),
     NoArguments<&BackendsFunction>(
         "backends",
         "backends($module, /)\n--\n\n"
@@ -180,7 +221,6 @@ NB_MODULE(_core, m) {
   py::AddDTypeClass(m);
   py::AddDeviceClass(m);
   py::AddStreams(m);
-  py::AddMemory(m);
   if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
     throw nb::python_error();

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/host_ready.h"
 #include "dovetail/python/src/numpy_abi.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -51,6 +52,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
     return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
                          "; copy the tensor to the CPU first.");
   }
+  if (!WaitUntilReady(tensor)) return nullptr;
   if (LoadedNumPy() == nullptr) {
     nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
     if (!numpy.is_valid()) return nullptr;

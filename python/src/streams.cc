@@ -193,32 +193,6 @@ void AddContext(nb::module_& m) {
         if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
       },
       nb::sig("def __exit__(self, *args: object) -> None"));
-  m.def(
-      "stream",
-      [](nb::handle stream, nb::handle device) {
-        std::optional<Stream> parsed;
-        if (!ParseStreamObject(stream.ptr(), device.ptr(), &parsed)) throw nb::python_error();
-        return StreamContext(*std::move(parsed));
-      },
-      nb::arg("stream"), nb::arg("device") = nb::none(),
-      nb::sig("def stream(stream: object, device: object | None = None) -> _StreamContext"),
-      "A context in which this thread's work on the stream's device goes to it, and which other\n"
-      "libraries' tensors are taken in on.\n\n"
-      "stream  a Stream, another library's stream (PyTorch's, CuPy's, anything with\n"
-      "        __cuda_stream__), or a handle, which must outlive the context\n"
-      "device  whose stream it is, where the object does not say");
-  m.def(
-      "current_stream",
-      [](nb::handle device) {
-        Device parsed = FirstGpu();
-        if (IsGiven(device.ptr()) && !ParseDevice(device.ptr(), &parsed)) throw nb::python_error();
-        OrThrow(BackendFor(parsed).status());
-        return CurrentStream(parsed);
-      },
-      nb::arg("device") = nb::none(),
-      nb::sig("def current_stream(device: object | None = None) -> Stream"),
-      "The stream that this thread's work on the device goes to: that of the innermost stream(),\n"
-      "else the default one.");
 }
 
 }  // namespace
@@ -246,6 +220,29 @@ bool ParseStreamObject(PyObject* object, PyObject* given, std::optional<Stream>*
                           std::shared_ptr<void>(release.context, release.function));
   }
   return true;
+}
+
+PyObject* StreamFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("stream", 2, 1, {"stream", "device"});
+  PyObject* v[2];
+  std::optional<Stream> stream;
+  if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseStreamObject(v[0], v[1], &stream)) {
+    return nullptr;
+  }
+  return nb::cast(StreamContext(*std::move(stream))).release().ptr();
+}
+
+PyObject* CurrentStreamFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  static const Signature kSignature("current_stream", 1, 0, {"device"});
+  PyObject* v[1];
+  Device device = FirstGpu();
+  if (!kSignature.Parse(args, nargs, kwnames, v) ||
+      (IsGiven(v[0]) && !ParseDevice(v[0], &device))) {
+    return nullptr;
+  }
+  if (absl::Status s = BackendFor(device).status(); !s.ok()) return RaiseStatus(s);
+  return nb::cast(CurrentStream(device)).release().ptr();
 }
 
 void AddStreams(nb::module_& m) {

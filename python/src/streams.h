@@ -20,7 +20,14 @@
 
 namespace dovetail::python {
 
+// The classes.
 void AddStreams(nanobind::module_& module);
+
+// stream(stream, device=None) and current_stream(device=None), of the module's method table.
+PyObject* StreamFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames);
+PyObject* CurrentStreamFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames);
 
 // The stream that `object` stands for: a dovetail.Stream, a handle, or another library's stream.
 // `device` may be null: where the object says, else device 0 of the vendor there is. False with an

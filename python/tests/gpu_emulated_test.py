@@ -59,12 +59,12 @@ class Consumer:
 class Producer:
     """Another library's tensor: written on a stream of its own, ordered as __dlpack__ must."""
 
-    def __init__(self, gpu, vendor, value):
+    def __init__(self, gpu, vendor, value, device=None):
         self.gpu, self.vendor = gpu, vendor
         self.stream = gpu.make_stream(0)
         self.asked = []
         # What stands for its memory is a tensor of ours that nothing else knows.
-        self.tensor = dt.empty(N, dtype=dt.int32, device=f"{vendor}:0")
+        self.tensor = dt.empty(N, dtype=dt.int32, device=device or f"{vendor}:0")
         gpu.finish()
         gpu.set(self.stream, 0, self.tensor.data_ptr(), value, NBYTES)
 
@@ -266,6 +266,16 @@ def test_an_import_without_a_stream_names_the_default_one(gpu, vendor):
     assert producer.asked == [{"cuda": 1, "rocm": 0}[vendor]]
 
 
+@pytest.mark.parametrize("read", [np.asarray, lambda t: t.numpy(), memoryview, dt.Tensor.tolist])
+def test_what_the_host_reads_of_managed_memory_is_ready(read):
+    gpu = GPUS["cuda"]
+    producer = Producer(gpu, "cuda", 3, device="cuda_managed")
+    with dt.stream(dt.Stream("cuda:0")):
+        t = dt.from_dlpack(producer)
+    assert list(read(t)) == [0x03030303] * N
+    assert gpu.complaints() == []
+
+
 # Rule 42.
 def test_dl_device_cpu_is_ready_on_return(gpu, device):
     t = counting().to(device)
@@ -317,15 +327,11 @@ def test_the_exchange_api_tells_the_current_stream(device):
     current = ctypes.PYFUNCTYPE(
         ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
     )
-    found = None
-    t = dt.empty(1, device=device)
-    code = t.__dlpack_device__()[0]
-    s = dt.Stream(device)
-    with dt.stream(s):
+    code = dt.empty(1, device=device).__dlpack_device__()[0]
+    with dt.stream(dt.Stream(device)) as s:
         out = ctypes.c_void_p()
         assert current(functions[6])(code, 0, ctypes.byref(out)) == 0
-        found = out.value
-    assert found == s.handle
+    assert out.value == s.handle
 
 
 # ---- __cuda_array_interface__ ----
