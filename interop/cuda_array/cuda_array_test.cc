@@ -211,6 +211,15 @@ TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device), Stream::Default(device)));
 }
 
+TEST_F(CudaArray, SeveralStreamsOfADeviceWithoutADriverAreAnError) {
+  std::optional<ScopedBackendOverride> cuda;
+  Serve(cuda, DeviceType::kCuda, 1)->devices = 0;
+  ASSERT_TRUE(Import(Describe()).ok());
+  tensor.storage()->RecordUse(FakeStream(tensor.device(), 7));
+  tensor.storage()->RecordUse(FakeStream(tensor.device(), 8));
+  EXPECT_EQ(ExportCudaArray(tensor).status().code(), absl::StatusCode::kNotFound);
+}
+
 // Rule 59.
 TEST_F(CudaArray, AnExportNamesTypeAndElement0) {
   ASSERT_TRUE(Import(Describe()).ok());

@@ -15,7 +15,11 @@ namespace {
 absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
   const auto used = storage.used_on();
   if (used.size() == 1 && storage.uses()->events().empty()) return used[0];
-  if (backend == nullptr) return BackendFor(storage.device()).status();
+  if (backend == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("The memory was used on several streams, and no backend with devices serves ",
+                     storage.device().ToString(), " to bring them together."));
+  }
   Stream ours = CurrentStream(storage.device());
   if (absl::Status s = storage.OrderBefore(ours); !s.ok()) return s;
   return ours;
