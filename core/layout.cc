@@ -42,42 +42,6 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
   return ReachError(sizes, {strides, static_cast<size_t>(rank)});
 }
 
-// Finds how far sizes and strides reach, and writes them to `dims` if kKeep. The number of
-// elements, or -1 when something is wrong with them.
-template <bool kKeep>
-int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
-             Extent* extent) {
-  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
-  int64_t lowest = 0, highest = 0;
-  bool bad = false, empty = false, too_far = false;
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    const int64_t size = shape[i];
-    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
-    const int64_t stride = strides != nullptr ? strides[i] : product;
-    if constexpr (kKeep) {
-      dims[i] = size;
-      dims[rank + i] = stride;
-    }
-    if (size <= 1) {
-      bad |= size < 0;
-      empty |= size == 0;
-      continue;
-    }
-    int64_t span;
-    bad |= __builtin_mul_overflow(product, size, &product);
-    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
-    if (stride >= 0) {
-      too_far |= __builtin_add_overflow(highest, span, &highest);
-    } else {
-      too_far |= __builtin_add_overflow(lowest, span, &lowest);
-    }
-  }
-  extent->lowest = empty ? 0 : lowest;
-  extent->highest = empty ? 0 : highest;
-  if (bad || (too_far && !empty)) return -1;
-  return empty ? 0 : product;
-}
-
 }  // namespace
 
 void Layout::FreeHeap() {
@@ -114,30 +78,10 @@ absl::Status Layout::Assign(int64_t rank, const int64_t* shape, const int64_t* s
                                                   : Explain(rank, shape, strides);
 }
 
-bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent) {
-  Free();
-  rank_ = 0;
-  num_elements_ = 1;
-  int64_t* dims = inline_;
-  if (rank < 0 || rank > kInlineRank) {
-    if (rank < 0 || rank > kMaxRank) return false;
-    AllocateHeap(static_cast<int>(rank));
-    dims = heap_;
-  }
-  const int64_t count = Walk<true>(rank, shape, strides, dims, extent);
-  if (count < 0) {
-    if (rank > kInlineRank) FreeHeap();
-    return false;
-  }
-  rank_ = static_cast<int32_t>(rank);
-  num_elements_ = count;
-  return true;
-}
-
 int64_t Layout::Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
                         Extent* extent) {
   if (rank < 0 || rank > kMaxRank) return -1;
-  return Walk<false>(rank, shape, strides, nullptr, extent);
+  return internal_layout::Walk<false>(rank, shape, strides, nullptr, extent);
 }
 
 bool Layout::is_contiguous() const {

@@ -147,6 +147,67 @@ class Layout {
   };
 };
 
+namespace internal_layout {
+
+// Finds how far sizes and strides reach, and writes them to `dims` if kKeep. The number of
+// elements, or -1 when something is wrong with them.
+template <bool kKeep>
+inline int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
+                    Extent* extent) {
+  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
+  int64_t lowest = 0, highest = 0;
+  bool bad = false, empty = false, too_far = false;
+  for (int64_t i = rank - 1; i >= 0; --i) {
+    const int64_t size = shape[i];
+    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
+    const int64_t stride = strides != nullptr ? strides[i] : product;
+    if constexpr (kKeep) {
+      dims[i] = size;
+      dims[rank + i] = stride;
+    }
+    if (size <= 1) {
+      bad |= size < 0;
+      empty |= size == 0;
+      continue;
+    }
+    int64_t span;
+    bad |= __builtin_mul_overflow(product, size, &product);
+    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
+    if (stride >= 0) {
+      too_far |= __builtin_add_overflow(highest, span, &highest);
+    } else {
+      too_far |= __builtin_add_overflow(lowest, span, &lowest);
+    }
+  }
+  extent->lowest = empty ? 0 : lowest;
+  extent->highest = empty ? 0 : highest;
+  if (bad || (too_far && !empty)) return -1;
+  return empty ? 0 : product;
+}
+
+}  // namespace internal_layout
+
+inline bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides,
+                              Extent* extent) {
+  Free();
+  rank_ = 0;
+  num_elements_ = 1;
+  int64_t* dims = inline_;
+  if (rank < 0 || rank > kInlineRank) {
+    if (rank < 0 || rank > kMaxRank) return false;
+    AllocateHeap(static_cast<int>(rank));
+    dims = heap_;
+  }
+  const int64_t count = internal_layout::Walk<true>(rank, shape, strides, dims, extent);
+  if (count < 0) {
+    if (rank > kInlineRank) FreeHeap();
+    return false;
+  }
+  rank_ = static_cast<int32_t>(rank);
+  num_elements_ = count;
+  return true;
+}
+
 // a * b modulo 2^64, for a product that means nothing where it overflows: the stride of a dimension
 // with one element or none, an offset into a tensor without elements.
 constexpr int64_t WrappingMultiply(int64_t a, int64_t b) {

@@ -94,17 +94,6 @@ absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
   return Import(managed, tensor);
 }
 
-absl::Status ImportDLTensor(const DLTensor& lent, uint64_t flags, Storage::Release release,
-                            Tensor* out) {
-  TensorAssembly tensor(out);
-  CheckedTensor checked;
-  absl::Status status = Validate(lent, flags, &checked, &tensor.layout());
-  if (!status.ok()) return status;
-  StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device, release);
-  tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
-  return status;
-}
-
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
   return ImportOrDelete(managed);
 }

@@ -12,13 +12,10 @@
 #ifndef DOVETAIL_INTEROP_DLPACK_IMPORT_H_
 #define DOVETAIL_INTEROP_DLPACK_IMPORT_H_
 
-#include <cstdint>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -32,12 +29,6 @@ absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed);
 // the deleter has not run, and `tensor` is null.
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor);
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor);
-
-// A tensor that its producer only lends: shape and strides are copied during the call, and the
-// memory is given back by calling `release`. `flags` are those of DLManagedTensorVersioned. On an
-// error `release` is not called, and `tensor` is null.
-absl::Status ImportDLTensor(const DLTensor& lent, uint64_t flags, Storage::Release release,
-                            Tensor* tensor);
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -1,4 +1,5 @@
 #include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/import_lent.h"
 
 #include <string>
 #include <thread>

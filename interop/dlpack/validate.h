@@ -89,7 +89,8 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
   out->data = t.data;
   out->nbytes = range.size();
   out->byte_offset = 0;
-  if (!IsAddressable(out->device.type)) [[unlikely]] {
+  // (Asked first, for what most tensors are.)
+  if (out->device.type != DeviceType::kCpu && !IsAddressable(out->device.type)) [[unlikely]] {
     // Nothing may be added to an opaque handle: the offset stays beside it.
     int64_t begin, end;
     const bool too_far = __builtin_add_overflow(t.byte_offset, 0, &out->byte_offset) ||

@@ -1,7 +1,7 @@
 #include "dovetail/python/src/exchange_in.h"
 
 #include "dlpack/dlpack.h"
-#include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/import_lent.h"
 #include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
