@@ -6,9 +6,11 @@ import sys
 import textwrap
 
 
-def run_python(code, *options):
-    """What `code` prints; an AssertionError with all its output if it does not exit with 0."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+def run_python(code, *options, **settings):
+    """What `code` prints, with `settings` in its environment; an AssertionError with all its output
+    if it does not exit with 0."""
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = dict(os.environ, PYTHONPATH=path, **settings)
     result = subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(code)],
         env=environment,

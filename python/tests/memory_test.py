@@ -1,0 +1,56 @@
+"""The CPU's memory: what is in use, what is kept for reuse, and how to have it given back."""
+
+import pytest
+from process import run_python
+
+import dovetail as dt
+
+KINDS = ["pinned", "managed"]
+
+
+def stats():
+    return dt.allocator_stats("cpu")
+
+
+def test_the_bytes_in_use_are_those_of_the_tensors():
+    before = stats()
+    small, large = dt.empty(1000, dtype=dt.float32), dt.empty(1 << 20, dtype=dt.float32)
+    during = stats()
+    assert during["allocated_bytes"] - before["allocated_bytes"] == small.nbytes + large.nbytes
+    assert during["allocations"] - before["allocations"] == 2
+    assert during["reserved_bytes"] >= during["allocated_bytes"]
+    assert during["peak_bytes"] >= during["allocated_bytes"]
+    view = large[1:]
+    del small, large
+    assert stats()["allocated_bytes"] - before["allocated_bytes"] == 4 << 20
+    del view
+    assert stats()["allocated_bytes"] == before["allocated_bytes"]
+
+
+def test_memory_kept_for_reuse_goes_back_on_request():
+    in_use = stats()["allocated_bytes"]
+    for _ in range(100):
+        dt.empty(100)
+    dt.trim_memory("cpu")
+    assert stats()["allocated_bytes"] == in_use
+    assert stats()["reserved_bytes"] <= 2 * in_use + 256
+
+
+# What is kept is bounded, and by the setting: of 1,000 tensors of each size, none or a few.
+@pytest.mark.parametrize(("setting", "kept"), [("0", 0), ("4096", 9 * 4096)])
+def test_a_thread_keeps_no_more_than_the_environment_says(setting, kept):
+    code = """
+    import dovetail as dt
+    for size in (256 << i for i in range(9)):
+        tensors = [dt.empty(size, dtype=dt.uint8) for _ in range(1000)]
+        del tensors
+    print(dt.allocator_stats("cpu")["reserved_bytes"])
+    """
+    reserved = int(run_python(code, DOVETAIL_CPU_CACHE_BYTES=setting))
+    assert reserved <= kept
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cpu_has_ordinary_memory_alone(kind):
+    with pytest.raises(ValueError, match="pinned and managed memory belong to a GPU"):
+        dt.allocator_stats("cpu", kind)
