@@ -7,6 +7,7 @@
 #include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/cast/stream.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -102,7 +103,7 @@ void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
 void CastPath::Run(const void* src, void* dst, size_t n) const {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  if (n * dst_size_ >= StreamFrom()) return RunStreamed(from, to, n);
+  if (n * dst_size_ >= static_cast<size_t>(StreamThreshold())) return RunStreamed(from, to, n);
   if (count_ == 1) return steps_[0].run(from, to, n * steps_[0].per_element);
   while (n > 0) {
     const size_t block = std::min(n, kBlock);

@@ -15,7 +15,7 @@
 
 #include "dovetail/core/element.h"
 #include "dovetail/core/float_format.h"
-#include "dovetail/devices/cpu/cast/stream.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -198,7 +198,7 @@ TEST(LargeCastTest, WhatGoesPastTheCacheIsWrittenWholeWhereverItStarts) {
   const std::pair<DType, DType> pairs[] = {
       {kFloat32, kBFloat16}, {kUInt8, kFloat32}, {kInt16, kFloat64}, {kInt8, kComplex128}};
   for (auto [from, to] : pairs) {
-    const size_t n = StreamFrom() / to.itemsize() + 11;
+    const size_t n = StreamThreshold() / to.itemsize() + 11;
     Bytes src(n * from.itemsize());
     for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<unsigned char>(i * 7 >> 3);
     const CastPath path = *CastPath::Find(from, to);

@@ -1,7 +1,5 @@
 #include "dovetail/devices/cpu/cast/stream.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -11,18 +9,6 @@
 #endif
 
 namespace dovetail::inline DOVETAIL_ABI {
-
-size_t StreamFrom() {
-  static const size_t bytes = [] {
-    // A larger one is shared by more processors than this program runs on.
-    constexpr long kLargestOwn = 64 << 20;
-    constexpr long kUnknown = 4 << 20;
-    const long shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    const long own = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return static_cast<size_t>(std::max(shared <= kLargestOwn ? shared / 2 : own, kUnknown));
-  }();
-  return bytes;
-}
 
 #if defined(__x86_64__)
 void StreamBytes(char* dst, const char* src, size_t nbytes) {

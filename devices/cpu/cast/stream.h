@@ -1,6 +1,6 @@
 // Writes what is larger than the cache past it.
 //
-//   if (nbytes >= StreamFrom()) { StreamBytes(dst, block, n); …; StreamDone(); }
+//   if (nbytes >= StreamThreshold()) { StreamBytes(dst, block, n); …; StreamDone(); }
 //
 // A processor that writes a part of a line reads the line first; stores that go past the cache
 // write whole lines and read none. Any thread.
@@ -13,9 +13,6 @@
 #include "dovetail/core/config.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
-
-// The bytes from which on that pays: half of the last cache that is this processor's own.
-size_t StreamFrom();
 
 // Copies as memcpy does, the whole lines of dst past the cache where there is a way to.
 void StreamBytes(char* dst, const char* src, size_t nbytes);

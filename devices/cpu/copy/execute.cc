@@ -4,6 +4,7 @@
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {

@@ -6,6 +6,7 @@
 #include "dovetail/core/interruption.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {

@@ -15,9 +15,6 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// The bytes from which on that pays, by the machine's caches. Looked up once a process.
-int64_t StreamThreshold();
-
 // False, and nothing done, where dst has no long rows to write. `dst` and `src` are where the first
 // turn of all loops is.
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
