@@ -29,9 +29,10 @@ using Dims = std::vector<int64_t>;
 struct Layout {
   const char* name;
   DType dtype;
-  Dims shape;         // of the dense tensor that is copied
-  Dims order;         // its dimensions as they are in the copy
-  Dims steps = {};    // what each dimension is sliced with: a negative one reverses it
+  Dims shape;  // of the dense tensor that is copied
+  Dims order;  // its dimensions as they are in the copy
+  // What each dimension is sliced with: a negative step reverses it.
+  Dims steps = {};    // NOLINT(readability-redundant-member-init): most cases leave it out
   int64_t start = 0;  // bytes by which both sides miss the alignment of new memory
 };
 

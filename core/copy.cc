@@ -23,25 +23,29 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device whose backend does the copy: the one that the host can't reach, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-// The backend's function that does the copy: its Copy or its CastCopy.
-using BackendCopy = absl::Status (DeviceBackend::*)(const TensorView&, const TensorView&,
-                                                    const Stream&);
+enum class Transfer { kCopy, kCast };
 
-absl::Status CopyElements(BackendCopy copy, const Tensor& dst, const Tensor& src,
+absl::Status Do(Transfer transfer, DeviceBackend* backend, const Tensor& dst, const Tensor& src,
+                const Stream& on) {
+  return transfer == Transfer::kCopy ? backend->Copy(dst.view(), src.view(), on)
+                                     : backend->CastCopy(dst.view(), src.view(), on);
+}
+
+absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& src,
                           const std::optional<Stream>& stream) {
   const Device device = CopyingDevice(dst.device(), src.device());
   const Stream on = stream ? *stream : CurrentStream(device);
   absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
-  if (device.type == DeviceType::kCpu) return ((*backend)->*copy)(dst.view(), src.view(), on);
+  if (device.type == DeviceType::kCpu) return Do(transfer, *backend, dst, src, on);
   if (NeedsTheHost(dst.device(), src.device())) {
-    if (copy == &DeviceBackend::Copy) return CopyThroughHost(dst, src, stream);
+    if (transfer == Transfer::kCopy) return CopyThroughHost(dst, src, stream);
     return absl::UnimplementedError("No backend casts between these devices.");
   }
   for (const Tensor* tensor : {&dst, &src}) {
     if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
   }
-  if (absl::Status s = ((*backend)->*copy)(dst.view(), src.view(), on); !s.ok()) return s;
+  if (absl::Status s = Do(transfer, *backend, dst, src, on); !s.ok()) return s;
   dst.storage()->RecordUse(on);
   src.storage()->RecordUse(on);
   const bool host_waits =
@@ -50,9 +54,9 @@ absl::Status CopyElements(BackendCopy copy, const Tensor& dst, const Tensor& src
 }
 
 // Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
-template <typename Transfer>
+template <typename Move>
 absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
-                      Transfer transfer) {
+                      Move move) {
   if (dst.is_read_only()) {
     return absl::FailedPreconditionError("The destination is read-only.");
   }
@@ -65,7 +69,7 @@ absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<
     from = aside->BroadcastTo(dst.shape());
     if (!from.ok()) return from.status();
   }
-  return transfer(dst, *from);
+  return move(dst, *from);
 }
 
 absl::Status Wait(const std::optional<Stream>& stream) {
@@ -114,14 +118,14 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
                                                    " and ", src.dtype().ToString(), "."));
   }
   return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    return CopyElements(&DeviceBackend::Copy, to, from, stream);
+    return CopyElements(Transfer::kCopy, to, from, stream);
   });
 }
 
 absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
   return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    absl::Status status = CopyElements(&DeviceBackend::CastCopy, to, from, stream);
+    absl::Status status = CopyElements(Transfer::kCast, to, from, stream);
     const Device device = CopyingDevice(to.device(), from.device());
     if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
     return CastOnHost(dst, src, stream);
@@ -144,7 +148,7 @@ absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
   EnterForAllocation(stream, device, &scope);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyElements(&DeviceBackend::Copy, *dst, src, stream);
+  absl::Status status = CopyElements(Transfer::kCopy, *dst, src, stream);
   if (!status.ok()) return status;
   return dst;
 }

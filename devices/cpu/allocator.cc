@@ -26,14 +26,13 @@ bool UseHugePages() {
 }
 
 void* AllocateLarge(size_t nbytes) {
-  // Sizes beyond the address space are refused here: rounding them up would overflow.
-  if (nbytes > PTRDIFF_MAX) return nullptr;
+  if (nbytes > PTRDIFF_MAX) return nullptr;  // no address space has that much
   const bool huge = nbytes >= kHugeFrom && UseHugePages();
-  const size_t rounded = (nbytes + kAllocationAlignment - 1) & ~(kAllocationAlignment - 1);
-  void* data = std::aligned_alloc(huge ? kHugePage : kAllocationAlignment, rounded);
+  void* data = nullptr;
+  if (posix_memalign(&data, huge ? kHugePage : kAllocationAlignment, nbytes) != 0) return nullptr;
 #ifdef MADV_HUGEPAGE
   // A wish: a system that has none goes on with small pages.
-  if (huge && data != nullptr) madvise(data, nbytes & ~(kHugePage - 1), MADV_HUGEPAGE);
+  if (huge) madvise(data, nbytes & ~(kHugePage - 1), MADV_HUGEPAGE);
 #endif
   return data;
 }

@@ -207,7 +207,7 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
       });
   if (sent) {
     absl::Status s = unpack(*sent);
-    if (status.ok()) status = s;
+    if (status.ok()) status = std::move(s);
   }
   return status;
 }

@@ -85,7 +85,8 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
       break;
   }
   const NativeStream handle{static_cast<uintptr_t>(*code)};
-  if (std::optional<Stream> ours = FindMade(device, handle)) return StreamRequest{std::move(*ours)};
+  std::optional<Stream> ours = FindMade(device, handle);
+  if (ours.has_value()) return StreamRequest{std::move(ours)};
   Stream stream = Stream::Borrow(device, handle);
   if (api.stream_device != nullptr) {
     int index = 0;

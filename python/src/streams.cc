@@ -189,7 +189,7 @@ void AddContext(nb::module_& m) {
   });
   c.def(
       "__exit__",
-      [](StreamContext& self, nb::args) {
+      [](StreamContext& self, nb::args) {  // NOLINT(performance-unnecessary-value-param)
         if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
       },
       nb::sig("def __exit__(self, *args: object) -> None"));

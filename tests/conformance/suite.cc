@@ -199,7 +199,7 @@ TEST_P(BackendConformance, PointersOfItsMemoryAreKnown) {
 }
 
 TEST_P(BackendConformance, MemoryOfNobodysIsNotFound) {
-  int mine;
+  int mine = 0;
   EXPECT_EQ(backend().GetPointerAttributes(&mine).status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -286,8 +286,10 @@ TEST_P(BackendConformance, AllocatorsAreChosenByName) {
 }
 
 TEST_P(BackendConformance, ThreadsWorkSideBySide) {
+  constexpr int kThreads = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([this, i] {
       const Tensor host = Pattern({16 + i, 16}, kFloat32);
       for (int round = 0; round < 10; ++round) {

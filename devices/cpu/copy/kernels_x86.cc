@@ -45,6 +45,7 @@ using Tile = Vector128;
 }  // namespace ssse3
 DOVETAIL_END_TARGET
 
+// NOLINTBEGIN(readability-duplicate-include): each level compiles them anew
 DOVETAIL_BEGIN_TARGET("avx2")
 namespace avx2 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
@@ -66,6 +67,7 @@ using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace avx512
 DOVETAIL_END_TARGET
+// NOLINTEND(readability-duplicate-include)
 
 }  // namespace
 

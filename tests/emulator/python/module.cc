@@ -65,6 +65,7 @@ NB_MODULE(emulated_gpu, m) {
   using dovetail::NativeStream;
   nb::set_leak_warnings(false);
   dovetail::RegisterDefaultBackends();  // of this shared object: copies pass through the CPU's
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the macro declares it
   nb::class_<Gpu>(m, "Gpu")
       .def(nb::init<const std::string&, int, bool>(), nb::arg("vendor"), nb::arg("devices") = 2,
            nb::arg("kernels") = true)
