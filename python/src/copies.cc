@@ -22,8 +22,8 @@ PyObject* NewCopy(PyObject* self, const CopyTarget& target) {
   const bool is_long =
       IsLong(source) || !IsHostAccessible(target.device.value_or(source.device()).type);
   absl::StatusOr<Tensor> copy = WithoutGilIf(is_long, [&] { return CopyAs(source, target); });
-  const bool mark =
-      AsTensorObject(self)->requires_grad && MayRequireGrad(target.dtype.value_or(source.dtype()));
+  const bool mark = AsTensorObject(self)->requires_grad &&
+                    MayRequireGrad(target.dtype.value_or(source.dtype()).kind);
   return WrapTensor(std::move(copy), mark);
 }
 

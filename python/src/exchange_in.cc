@@ -2,11 +2,13 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/interop/dlpack/import_lent.h"
+#include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
 #include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/torch_mode.h"
+#include "dovetail/python/src/view_methods.h"
 
 namespace dovetail::python {
 namespace {
@@ -47,11 +49,6 @@ bool RequiresGrad(PyObject* x) {
   return required;
 }
 
-// Only floating-point and complex tensors can.
-bool MayRequireGrad(const DLTensor& t) {
-  return t.dtype.code != kDLInt && t.dtype.code != kDLUInt && t.dtype.code != kDLBool;
-}
-
 // PyTorch's lazy negation marks only what .imag of a conjugate gives: no dimension of stride 1.
 bool MayBeNegation(const DLTensor& t) {
   for (int32_t i = 0; i < t.ndim; ++i) {
@@ -86,7 +83,8 @@ bool Lend(const PeerType& type, PyObject* x, DLTensor* lent) {
 
 // What PyTorch's table says of `x`, where that is what __dlpack__ would.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
-  if (!Lend(torch_tensor, x, lent) || (MayRequireGrad(*lent) && RequiresGrad(x)) ||
+  if (!Lend(torch_tensor, x, lent) ||
+      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && RequiresGrad(x)) ||
       IsConjugate(x, *lent) || TorchModeIsActive()) {
     return ExchangeResult::kNotTaken;
   }

@@ -15,11 +15,6 @@ PyObject* View(PyObject* self, absl::StatusOr<Tensor> tensor) {
 
 }  // namespace
 
-bool MayRequireGrad(DType dtype) {
-  return dtype.kind != TypeKind::kInt && dtype.kind != TypeKind::kUInt &&
-         dtype.kind != TypeKind::kBool && dtype.kind != TypeKind::kHandle;
-}
-
 PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   Dims order;
   if (!ParseDims(args, nargs, &order)) return nullptr;
@@ -57,7 +52,7 @@ PyObject* DetachMethod(PyObject* self, PyObject*) { return WrapTensor(Tensor(AsT
 
 bool MarkRequiresGrad(PyObject* self, bool value) {
   const DType dtype = AsTensor(self).dtype();
-  if (value && !MayRequireGrad(dtype)) {
+  if (value && !MayRequireGrad(dtype.kind)) {
     Raise(PyExc_ValueError, "Only floating-point and complex tensors can require gradients, not " +
                                 dtype.ToString() + ".");
     return false;

@@ -23,8 +23,11 @@ PyObject* IsContiguousMethod(PyObject* self, PyObject* unused);
 // The .T attribute.
 PyObject* ReverseDims(PyObject* self);
 
-// Whether tensors of the type may have the mark for autograd.
-bool MayRequireGrad(DType dtype);
+// Whether tensors of that kind of number may have the mark for autograd.
+inline bool MayRequireGrad(TypeKind kind) {
+  return kind != TypeKind::kInt && kind != TypeKind::kUInt && kind != TypeKind::kBool &&
+         kind != TypeKind::kHandle;
+}
 
 // Sets or clears the mark for autograd. Only floating-point and complex tensors may have it: false
 // with a ValueError set otherwise.
