@@ -6,7 +6,7 @@
 #include "dovetail/devices/cpu/cast/complex.h"
 #include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"
-#include "dovetail/devices/cpu/cast/stream.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -83,6 +83,7 @@ void Prefetch(const char* begin, const char* end) {
 void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
   constexpr size_t kAhead = 4096;  // bytes
   constexpr size_t kMost = kBlock;
+  const cpu::Kernels& kernels = *cpu::KernelsOf(cpu::BestSimdLevel());
   alignas(64) char block[kMost * kMaxItemSize];
   const char* const end = src + n * src_size_;
   // The first block ends where a line does, if one of its elements does.
@@ -91,13 +92,13 @@ void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
     const char* const next = src + count * src_size_;
     Prefetch(std::min(src + kAhead, end), std::min(next + kAhead, end));
     RunBlock(src, block, count);
-    StreamBytes(dst, block, count * dst_size_);
+    cpu::WriteRow(dst, block, static_cast<int64_t>(count * dst_size_), kernels);
     src = next;
     dst += count * dst_size_;
     n -= count;
     count = std::min(n, kMost);
   }
-  StreamDone();
+  kernels.stream_done();
 }
 
 void CastPath::Run(const void* src, void* dst, size_t n) const {

@@ -7,31 +7,16 @@
 #include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = Division::kBlockBytes + Division::kMostRows * 2 * kLine;
 // Rows that go from src to dst without the buffer.
 constexpr int64_t kDirectRow = 4096;
-
-// Writes `bytes` from src on to dst past the cache, but for what comes before dst's first line and
-// after its last. Gives the number of bytes after the last line, which are not written.
-int64_t WriteLines(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
-  const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
-  std::memcpy(dst, src, before);
-  const int64_t lines = (bytes - before) / kLine;
-  kernels.stream(dst + before, src + before, lines);
-  return bytes - before - lines * kLine;
-}
-
-void WriteRow(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
-  const int64_t rest = WriteLines(dst, src, bytes, kernels);
-  std::memcpy(dst + bytes - rest, src + bytes - rest, rest);
-}
 
 // Whether rows need no buffer: long ones, and those that are whole lines anyway.
 bool AreDirect(const CopyPlan& plan, const char* dst) {
