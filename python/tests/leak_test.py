@@ -2,7 +2,9 @@
 
 Counted are the references to what was handed over, Python's own blocks, and the bytes that malloc
 has given out (exactly: no page counts), after the first tenth of the exchanges and at their end.
-One lost byte in a hundred exchanges would show.
+One lost byte in a hundred exchanges would show. What is lost by each exchange is lost again by the
+next thousand, and what a framework's cache takes is not: where there are few exchanges, growth is a
+leak if it comes back.
 """
 
 import array
@@ -30,6 +32,7 @@ MILLION = 1_000_000
 OF_REFUSALS = 200_000
 PER_EXCHANGE = 0.01  # bytes; and what caches that fill themselves late may take:
 BLOCKS_OF_CACHES, BYTES_OF_CACHES = 100, 8192
+ROUNDS = 3  # growth that is a leak is there in each
 
 
 class MallInfo(ctypes.Structure):
@@ -66,13 +69,18 @@ def leaves_nothing(exchange, watched=(), times=MILLION):
         exchange()
     gc.freeze()  # what is there now is no matter of the collector's, which then takes no time
     look(watched)
-    references, blocks, size = look(watched)
-    for _ in itertools.repeat(None, times - times // 10):
-        exchange()
-    references_after, blocks_after, size_after = look(watched)
-    assert references_after == references
-    assert blocks_after - blocks < BLOCKS_OF_CACHES
-    assert size_after - size < BYTES_OF_CACHES + PER_EXCHANGE * times
+    grown = []
+    for _ in range(ROUNDS):
+        references, blocks, size = look(watched)
+        for _ in itertools.repeat(None, times - times // 10):
+            exchange()
+        references_after, blocks_after, size_after = look(watched)
+        assert references_after == references
+        more_blocks, more_bytes = blocks_after - blocks, size_after - size
+        if more_blocks < BLOCKS_OF_CACHES and more_bytes < BYTES_OF_CACHES + PER_EXCHANGE * times:
+            return
+        grown.append((more_blocks, more_bytes))
+    raise AssertionError(f"{times} exchanges left (blocks, bytes), round by round: {grown}")
 
 
 class With:
