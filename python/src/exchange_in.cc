@@ -7,6 +7,7 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/peer_type.h"
+#include "dovetail/python/src/torch_gradient.h"
 #include "dovetail/python/src/torch_mode.h"
 #include "dovetail/python/src/view_methods.h"
 
@@ -26,27 +27,6 @@ bool AttributeIs(PyObject* expected, PyObject* x, PyObject* name, bool call) {
   const bool is_expected = value == expected;
   Py_DECREF(value);
   return is_expected;
-}
-
-// torch.Tensor.requires_grad, by its getter in C where it has one: the look-up of the attribute
-// would take as long as all of our part of the exchange.
-bool RequiresGrad(PyObject* x) {
-  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
-  static PyGetSetDef* const attribute = [x]() -> PyGetSetDef* {
-    PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), name);
-    PyErr_Clear();
-    const bool is_getter = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type);
-    PyGetSetDef* def =
-        is_getter ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
-    Py_XDECREF(found);  // the class keeps it
-    return def;
-  }();
-  if (attribute == nullptr) return !AttributeIs(Py_False, x, name, false);
-  PyObject* value = attribute->get(x, attribute->closure);
-  if (value == nullptr) PyErr_Clear();
-  const bool required = value != Py_False;
-  Py_XDECREF(value);
-  return required;
 }
 
 // PyTorch's lazy negation marks only what .imag of a conjugate gives: no dimension of stride 1.
@@ -84,7 +64,7 @@ bool Lend(const PeerType& type, PyObject* x, DLTensor* lent) {
 // What PyTorch's table says of `x`, where that is what __dlpack__ would.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (!Lend(torch_tensor, x, lent) ||
-      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && RequiresGrad(x)) ||
+      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) ||
       IsConjugate(x, *lent) || TorchModeIsActive()) {
     return ExchangeResult::kNotTaken;
   }

@@ -1,42 +1,58 @@
 #include "dovetail/python/src/torch_mode.h"
 
 #include <Python.h>
-#include <dlfcn.h>
 #include <nanobind/nanobind.h>
+
+#include "dovetail/python/src/torch_symbol.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
 
-// c10::impl::TorchDispatchModeTLS::any_modes_set(bool skip_infra_modes), which PyTorch 2.1 to 2.13
-// (at least) export.
+// c10::impl::TorchDispatchModeTLS::any_modes_set(bool skip_infra_modes)
 using AnyModesSet = bool (*)(bool);
+// at::impl::torch_function_mode_enabled()
+using FunctionModeEnabled = bool (*)();
 
-AnyModesSet FindAnyModesSet() {
-  void* c10 = dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD);  // PyTorch's own, if it has one
-  if (c10 == nullptr) return nullptr;
-  return reinterpret_cast<AnyModesSet>(
-      dlsym(c10, "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb"));
+// What PyTorch 2.13 exports.
+struct Modes {
+  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(
+      FindTorchSymbol(kC10, "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb"));
+  FunctionModeEnabled function_mode_enabled = reinterpret_cast<FunctionModeEnabled>(
+      FindTorchSymbol(kTorchCpu, "_ZN2at4impl27torch_function_mode_enabledEv"));
+};
+
+// `module.name`, called if it is a function; None where there is none. No error is left set.
+nb::object Ask(const char* module_name, const char* name) {
+  nb::object key = nb::steal(PyUnicode_InternFromString(module_name));
+  nb::object module = nb::steal(key.is_valid() ? PyImport_GetModule(key.ptr()) : nullptr);
+  nb::object value =
+      nb::steal(module.is_valid() ? PyObject_GetAttrString(module.ptr(), name) : nullptr);
+  if (value.is_valid() && PyCallable_Check(value.ptr())) {
+    value = nb::steal(PyObject_CallNoArgs(value.ptr()));
+  }
+  PyErr_Clear();
+  return value.is_valid() ? value : nb::none();
 }
 
 // The mark that PyTorch's Python side keeps: set while any thread is inside a mode.
-bool IsMarked() {
-  static PyObject* const module_name = PyUnicode_InternFromString("torch.utils._python_dispatch");
-  nb::object module = nb::steal(PyImport_GetModule(module_name));
-  nb::object mark =
-      module.is_valid()
-          ? nb::steal(PyObject_GetAttrString(module.ptr(), "_is_in_torch_dispatch_mode"))
-          : nb::object();
-  PyErr_Clear();
-  return mark.ptr() != Py_False;
+bool DispatchIsMarked() {
+  return Ask("torch.utils._python_dispatch", "_is_in_torch_dispatch_mode").ptr() != Py_False;
+}
+
+bool FunctionsAreMarked() {
+  return Ask("torch._C", "_is_torch_function_mode_enabled").ptr() != Py_False;
 }
 
 }  // namespace
 
 bool TorchModeIsActive() {
-  static const AnyModesSet any_modes_set = FindAnyModesSet();
-  return any_modes_set != nullptr ? any_modes_set(/*skip_infra_modes=*/false) : IsMarked();
+  static const Modes modes;
+  return (modes.any_modes_set != nullptr ? modes.any_modes_set(/*skip_infra_modes=*/false)
+                                         : DispatchIsMarked()) ||
+         (modes.function_mode_enabled != nullptr ? modes.function_mode_enabled()
+                                                 : FunctionsAreMarked());
 }
 
 }  // namespace dovetail::python

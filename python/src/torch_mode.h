@@ -1,5 +1,5 @@
-// Whether PyTorch would answer by a mode of this thread's: FakeTensorMode, or any other dispatch
-// mode, sees what __dlpack__ does, and may refuse it. The C exchange API asks no mode.
+// Whether PyTorch would answer by a mode of this thread's: FakeTensorMode, or any other dispatch or
+// function mode, sees what __dlpack__ does, and may refuse it. The C exchange API asks no mode.
 //
 //   if (TorchModeIsActive()) ...                     // then only __dlpack__ knows the answer
 

@@ -246,7 +246,9 @@ LIBRARY = """
     torch.Tensor = Tensor
     modes = types.ModuleType("torch.utils._python_dispatch")
     modes._is_in_torch_dispatch_mode = False
-    sys.modules |= {"torch": torch, modes.__name__: modes}
+    functions = types.ModuleType("torch._C")
+    functions._is_torch_function_mode_enabled = lambda: False
+    sys.modules |= {module.__name__: module for module in (torch, modes, functions)}
 
     @Borrow
     def borrow(x, out):
@@ -330,7 +332,13 @@ def test_a_table_is_for_the_class_itself_and_what_needs_no_gradient():
 
 # Rule 55.
 @pytest.mark.parametrize(
-    "state", ["modes._is_in_torch_dispatch_mode = True", "del sys.modules[modes.__name__]"]
+    "state",
+    [
+        "modes._is_in_torch_dispatch_mode = True",
+        "del sys.modules[modes.__name__]",
+        "functions._is_torch_function_mode_enabled = lambda: True",
+        "del sys.modules[functions.__name__]",
+    ],
 )
 def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not_be_told(state):
     assert ask(install("table()") + f"; {state}") == BY_BOTH

@@ -124,6 +124,21 @@ def test_a_tensor_of_torch_comes_in_as_by_its_dlpack(kind):
 
 
 # Rule 55.
+def test_a_tensor_is_asked_each_time_whether_it_requires_gradients():
+    x, y = torch.zeros(2), torch.zeros(2)
+    for tensor in (x, y):
+        same_by_both(tensor)
+        same_by_both(tensor.requires_grad_())
+    torch.utils.swap_tensors(x, z := torch.ones(3))
+    assert dt.from_dlpack(x).tolist() == [1, 1, 1]
+    y.data = z.data  # which leaves y a tensor that requires gradients
+    for tensor in (y, z):
+        with pytest.raises(BufferError, match="grad"):
+            dt.from_dlpack(tensor)
+    assert dt.from_dlpack(y.requires_grad_(False)).tolist() == [0, 0]
+
+
+# Rule 55.
 @pytest.mark.parametrize("transform", ["vmap", "grad", "functionalize"])
 def test_a_tensor_inside_a_transformation_comes_in_as_by_its_dlpack(transform):
     outcomes = []
@@ -160,8 +175,9 @@ MODES = [
 
 # Rule 55.
 @pytest.mark.parametrize("mode", MODES)
-def test_a_tensor_inside_a_mode_comes_in_as_by_its_dlpack(mode):
-    x = torch.zeros(3)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_a_tensor_inside_a_mode_comes_in_as_by_its_dlpack(mode, dtype):
+    x = torch.zeros(3, dtype=dtype)
     with mode():
         fast, slow = outcome(x), outcome(OnlyDLPack(x))
     assert fast == slow
