@@ -4,6 +4,39 @@
 #include "absl/strings/str_join.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
+namespace internal_layout {
+
+int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
+             Extent* extent) {
+  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
+  int64_t lowest = 0, highest = 0;
+  bool bad = false, empty = false, too_far = false;
+  for (int64_t i = rank - 1; i >= 0; --i) {
+    const int64_t size = shape[i];
+    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
+    const int64_t stride = strides != nullptr ? strides[i] : product;
+    if (dims != nullptr) {
+      dims[i] = size;
+      dims[rank + i] = stride;
+    }
+    if (size <= 1) {
+      bad |= size < 0;
+      empty |= size == 0;
+      continue;
+    }
+    int64_t span;
+    bad |= __builtin_mul_overflow(product, size, &product);
+    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
+    int64_t& end = stride >= 0 ? highest : lowest;
+    too_far |= __builtin_add_overflow(end, span, &end);
+  }
+  *extent = empty ? Extent{} : Extent{lowest, highest};
+  if (bad || (too_far && !empty)) return -1;
+  return empty ? 0 : product;
+}
+
+}  // namespace internal_layout
+
 namespace {
 
 [[gnu::cold, gnu::noinline]] absl::Status RankError(int64_t rank) {
@@ -76,12 +109,6 @@ absl::Status Layout::Assign(int64_t rank, const int64_t* shape, const int64_t* s
   Extent extent;
   return TryAssign(rank, shape, strides, &extent) ? absl::OkStatus()
                                                   : Explain(rank, shape, strides);
-}
-
-int64_t Layout::Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
-                        Extent* extent) {
-  if (rank < 0 || rank > kMaxRank) return -1;
-  return internal_layout::Walk<false>(rank, shape, strides, nullptr, extent);
 }
 
 bool Layout::is_contiguous() const {

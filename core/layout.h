@@ -88,6 +88,8 @@ class Layout {
   absl::Span<const int64_t> strides() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return {dims() + rank_, static_cast<size_t>(rank_)};
   }
+  // Writes rank() sizes, then rank() strides.
+  void CopyTo(int64_t* dims) const { CopyWords(dims, this->dims(), 2 * rank_); }
   int64_t shape(int dim) const { return dims()[dim]; }
   int64_t stride(int dim) const { return dims()[rank_ + dim]; }
   int64_t num_elements() const { return num_elements_; }
@@ -149,40 +151,34 @@ class Layout {
 
 namespace internal_layout {
 
-// Finds how far sizes and strides reach, and writes them to `dims` if kKeep. The number of
-// elements, or -1 when something is wrong with them.
+// Finds how far sizes and strides reach, and writes them to `dims` if that is not null. The number
+// of elements, or -1 when something is wrong with them.
+int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
+             Extent* extent);
+
+// The same, short and in place for what nearly all tensors have: sizes of at least 1 and strides of
+// at least 0. -1 for all others, of which Walk knows more.
 template <bool kKeep>
-inline int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
-                    Extent* extent) {
-  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
-  int64_t lowest = 0, highest = 0;
-  bool bad = false, empty = false, too_far = false;
+[[gnu::always_inline]] inline int64_t WalkPlain(int64_t rank, const int64_t* shape,
+                                                const int64_t* strides, int64_t* dims,
+                                                Extent* extent) {
+  int64_t product = 1, highest = 0;
   for (int64_t i = rank - 1; i >= 0; --i) {
     const int64_t size = shape[i];
-    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
     const int64_t stride = strides != nullptr ? strides[i] : product;
     if constexpr (kKeep) {
       dims[i] = size;
       dims[rank + i] = stride;
     }
-    if (size <= 1) {
-      bad |= size < 0;
-      empty |= size == 0;
-      continue;
-    }
     int64_t span;
-    bad |= __builtin_mul_overflow(product, size, &product);
-    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
-    if (stride >= 0) {
-      too_far |= __builtin_add_overflow(highest, span, &highest);
-    } else {
-      too_far |= __builtin_add_overflow(lowest, span, &lowest);
+    if (size <= 0 || stride < 0 || __builtin_mul_overflow(product, size, &product) ||
+        __builtin_mul_overflow(size - 1, stride, &span) ||
+        __builtin_add_overflow(highest, span, &highest)) [[unlikely]] {
+      return -1;
     }
   }
-  extent->lowest = empty ? 0 : lowest;
-  extent->highest = empty ? 0 : highest;
-  if (bad || (too_far && !empty)) return -1;
-  return empty ? 0 : product;
+  *extent = {0, highest};
+  return product;
 }
 
 }  // namespace internal_layout
@@ -198,14 +194,30 @@ inline bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t*
     AllocateHeap(static_cast<int>(rank));
     dims = heap_;
   }
-  const int64_t count = internal_layout::Walk<true>(rank, shape, strides, dims, extent);
-  if (count < 0) {
-    if (rank > kInlineRank) FreeHeap();
-    return false;
+  Extent reached;  // never pointed at, so that it may stay in registers
+  int64_t count = internal_layout::WalkPlain<true>(rank, shape, strides, dims, &reached);
+  if (count < 0) [[unlikely]] {
+    Extent other;
+    count = internal_layout::Walk(rank, shape, strides, dims, &other);
+    reached = other;
+    if (count < 0) {
+      if (rank > kInlineRank) FreeHeap();
+      return false;
+    }
   }
+  *extent = reached;
   rank_ = static_cast<int32_t>(rank);
   num_elements_ = count;
   return true;
+}
+
+inline int64_t Layout::Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
+                               Extent* extent) {
+  if (rank < 0 || rank > kMaxRank) return -1;
+  const int64_t count = internal_layout::WalkPlain<false>(rank, shape, strides, nullptr, extent);
+  if (count >= 0) [[likely]]
+    return count;
+  return internal_layout::Walk(rank, shape, strides, nullptr, extent);
 }
 
 // a * b modulo 2^64, for a product that means nothing where it overflows: the stride of a dimension

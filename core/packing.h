@@ -22,7 +22,10 @@ enum class Packing : uint8_t { kPacked, kPadded };
 
 // Bits from one element to the next.
 constexpr int64_t StepBits(DType dtype, Packing packing) {
-  return packing == Packing::kPadded ? dtype.itemsize() * 8 : dtype.element_bits();
+  const int64_t bits = dtype.element_bits();
+  if (bits % 8 == 0) [[likely]]
+    return bits;
+  return packing == Packing::kPadded ? dtype.itemsize() * 8 : bits;
 }
 
 // Where element `index` starts: the byte, rounded down, and the bit in it. Wraps around only for
@@ -54,22 +57,17 @@ struct ByteRange {
 
 // False when an offset overflows. `extent` is that of a layout with elements.
 constexpr bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
-  const int64_t step = StepBits(dtype, packing);
+  const int64_t bits = StepBits(dtype, packing);
+  const bool whole = bits % 8 == 0;
+  const int64_t step = whole ? bits / 8 : bits;
   int64_t begin = 0, end = 0, size;
-  bool overflow;
-  if (step % 8 == 0) [[likely]] {
-    overflow = __builtin_mul_overflow(extent.lowest, step / 8, &begin) ||
-               __builtin_mul_overflow(extent.highest, step / 8, &end) ||
-               __builtin_add_overflow(end, step / 8, &end);
-  } else {
-    overflow = __builtin_mul_overflow(extent.lowest, step, &begin) ||
-               __builtin_mul_overflow(extent.highest, step, &end) ||
-               __builtin_add_overflow(end, step + 7, &end);
-    begin = begin >> 3;  // rounds down
-    end = end >> 3;
+  if (extent.lowest != 0 && __builtin_mul_overflow(extent.lowest, step, &begin)) return false;
+  if (__builtin_mul_overflow(extent.highest, step, &end) ||
+      __builtin_add_overflow(end, whole ? step : step + 7, &end)) {
+    return false;
   }
-  *range = {begin, end};
-  return !overflow && !__builtin_sub_overflow(end, begin, &size);
+  *range = whole ? ByteRange{begin, end} : ByteRange{begin >> 3, end >> 3};  // rounds down
+  return !__builtin_sub_overflow(range->end, range->begin, &size);
 }
 
 // The same of a layout; nothing where there are no elements. InvalidArgument when an offset

@@ -52,12 +52,18 @@ static_assert(internal_dlpack::IsBijection(kDeviceCodes));
 static_assert(internal_dlpack::NumbersAgree(kDeviceCodes));
 
 // On export, the index of memory that has none to tell (CPU, pinned, managed) is 0, as on import.
+// (The CPU is asked for first, as what most tensors are on.)
+static_assert(!IsIndexed(DeviceType::kCpu));
 constexpr DLDevice ToDLDevice(Device d) {
+  if (d.type == DeviceType::kCpu) [[likely]]
+    return {kDLCPU, 0};
   return {static_cast<DLDeviceType>(d.type), IsIndexed(d.type) ? d.index : 0};
 }
 
 constexpr Device ToDevice(DLDevice d) {
   const auto type = static_cast<DeviceType>(d.device_type);
+  if (type == DeviceType::kCpu) [[likely]]
+    return Device::Cpu();
   return {type, IsIndexed(type) ? d.device_id : 0};
 }
 

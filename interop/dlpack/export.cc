@@ -20,16 +20,13 @@ absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
 }
 
 template <typename Managed>
-Managed* Export(const Tensor& tensor) {
+[[gnu::always_inline]] inline Managed* Export(const Tensor& tensor) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   const int rank = tensor.rank();
   Block* block = Block::New(tensor.storage(), rank);
   int64_t* shape = block->dims();
   int64_t* strides = shape + rank;
-  for (int i = 0; i < rank; ++i) {
-    shape[i] = tensor.layout().shape(i);
-    strides[i] = tensor.layout().stride(i);
-  }
+  tensor.layout().CopyTo(shape);
   const bool opaque = !IsAddressable(tensor.device().type);
   Managed& managed = block->managed;
   managed.manager_ctx = block;
@@ -47,9 +44,8 @@ Managed* Export(const Tensor& tensor) {
   return &managed;
 }
 
-}  // namespace
-
-UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
+// Inline, for ToDLPack, whose other half is a single comparison for memory of the host.
+[[gnu::always_inline]] inline UniqueDLPack ExportVersioned(const Tensor& tensor, bool is_copied) {
   auto* managed = Export<DLManagedTensorVersioned>(tensor);
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
@@ -58,9 +54,15 @@ UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
   return UniqueDLPack(managed);
 }
 
+}  // namespace
+
+UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
+  return ExportVersioned(tensor, is_copied);
+}
+
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
-  return ToDLPackUnordered(tensor, options.is_copied);
+  return ExportVersioned(tensor, options.is_copied);
 }
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,

@@ -10,7 +10,9 @@
 #define DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
 
 #include <bit>
+#include <cstdint>
 #include <iterator>
+#include <type_traits>
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
@@ -54,10 +56,29 @@ static_assert(std::size(kTypeCodes) == std::size(kAllTypeKinds), "a kind is not 
 static_assert(internal_dlpack::IsBijection(kTypeCodes));
 static_assert(internal_dlpack::NumbersAgree(kTypeCodes));
 
-// The two structs have the same parts in the same places. They are copied whole: what is written in
-// parts and then read whole keeps the processor waiting, in every exchange.
-constexpr DLDataType ToDLDataType(DType t) { return std::bit_cast<DLDataType>(t); }
-constexpr DType ToDType(DLDataType d) { return std::bit_cast<DType>(d); }
+namespace internal_dlpack {
+
+// Keeps `x` in a register of its own, where the compiler would merge loads or split stores.
+[[gnu::always_inline]] constexpr uint32_t InRegister(uint32_t x) {
+  if (!std::is_constant_evaluated()) asm("" : "+r"(x));
+  return x;
+}
+
+}  // namespace internal_dlpack
+
+// The two structs have the same parts in the same places. A processor waits when it reads whole
+// what was just written in parts, which then happens in every exchange: so they are written whole,
+// and what another library wrote is read part by part.
+[[gnu::always_inline]] constexpr DLDataType ToDLDataType(DType t) {
+  return std::bit_cast<DLDataType>(internal_dlpack::InRegister(std::bit_cast<uint32_t>(t)));
+}
+[[gnu::always_inline]] constexpr DType ToDType(const DLDataType& d) {
+  using internal_dlpack::InRegister;
+  const uint32_t code = d.code, bits = InRegister(d.bits), lanes = InRegister(d.lanes);
+  const bool little = std::endian::native == std::endian::little;
+  const uint32_t whole = little ? code | bits << 8 | lanes << 16 : code << 24 | bits << 16 | lanes;
+  return std::bit_cast<DType>(InRegister(whole));
+}
 static_assert(ToDType({kDLInt, 64, 2}) == DType{TypeKind::kInt, 64, 2});
 static_assert(ToDType(ToDLDataType(kFloat4E2M1Fn)) == kFloat4E2M1Fn);
 

@@ -67,7 +67,8 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
                                                 CheckedTensor* out, Layout* layout) {
   if ((flags & ~kKnownFlags) != 0) [[unlikely]]
     return Defect::kFlags;
-  if (!ToDType(t.dtype).is_known()) [[unlikely]]
+  const DType dtype = ToDType(t.dtype);
+  if (!dtype.is_known()) [[unlikely]]
     return Defect::kType;
   if (t.device.device_id < 0) [[unlikely]]
     return Defect::kDevice;
@@ -79,11 +80,11 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
     return Defect::kShape;
   // Filled in only now, so that little is kept across the call.
   out->device = ToDevice(t.device);
-  out->dtype = ToDType(t.dtype);
+  out->dtype = dtype;
   out->options = OptionsOf(flags);
   const bool empty = count == 0;
   ByteRange range;
-  if (!empty && !BytesOfExtent(extent, out->dtype, out->options.packing, &range)) [[unlikely]] {
+  if (!empty && !BytesOfExtent(extent, dtype, out->options.packing, &range)) [[unlikely]] {
     return Defect::kBytes;
   }
   out->data = t.data;
@@ -102,14 +103,14 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
     return Defect::kNone;  // whatever data is, it is not read
   if (t.data == nullptr) [[unlikely]]
     return Defect::kNull;
-  uintptr_t first, end;
-  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||
-      __builtin_add_overflow(first, range.begin, &first) ||
-      __builtin_add_overflow(first, range.size(), &end)) [[unlikely]] {
+  const auto below = -static_cast<uint64_t>(range.begin), above = static_cast<uint64_t>(range.end);
+  uintptr_t origin, end;  // of element 0; of all
+  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &origin) ||
+      origin < below || __builtin_add_overflow(origin, above, &end)) [[unlikely]] {
     return Defect::kAddress;
   }
-  out->data = reinterpret_cast<void*>(first);
-  out->byte_offset = -range.begin;
+  out->data = reinterpret_cast<void*>(origin - below);
+  out->byte_offset = static_cast<int64_t>(below);
   return Defect::kNone;
 }
 
