@@ -12,6 +12,7 @@
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_in.h"
+#include "dovetail/python/src/numpy_lend.h"
 #include "dovetail/python/src/numpy_out.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/target.h"
@@ -151,6 +152,11 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
       !copy.value_or(false)) {
     PyObject* array = TorchToNumPy(v[0]);
     if (array != nullptr || PyErr_Occurred()) return array;
+  }
+  if (target->door == TargetDoor::kExchangeApi && numpy_ndarray.Is(Py_TYPE(v[0])) &&
+      !copy.value_or(false)) {
+    PyObject* made = LendNumPyArray(*target, v[0]);
+    if (made != nullptr || PyErr_Occurred()) return made;
   }
   Tensor tensor;
   bool copied;

@@ -23,32 +23,41 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
 
 }  // namespace
 
-bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
+bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view) {
   if (LoadedNumPy() == nullptr) return false;  // of another ABI
   const auto* array = reinterpret_cast<const NumPyArray*>(x);
   const DType* dtype = DTypeFromNumPy(array->descr->type_num);
   if (dtype == nullptr || array->descr->byte_order == kOtherByteOrder) return false;
   if (array->ndim > Layout::kMaxRank) return false;
-  int64_t strides[Layout::kMaxRank];
   if (!ElementStrides(array, dtype->itemsize(), strides)) return false;
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  const auto rank = static_cast<size_t>(array->ndim);
+  view->data = array->data;
+  view->device = Device::Cpu();
+  view->dtype = *dtype;
+  view->access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly;
+  view->shape = {reinterpret_cast<const int64_t*>(array->shape), rank};
+  view->strides = {strides, rank};
+  return true;
+}
 
+bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
+  int64_t strides[Layout::kMaxRank];
+  TensorView view;
+  if (!ViewNumPyArray(x, strides, &view)) return false;
   TensorAssembly assembly(tensor);
   Layout& layout = assembly.layout();
   Extent extent;
   ByteRange range;
-  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-  const auto* shape = reinterpret_cast<const int64_t*>(array->shape);
-  if (!layout.TryAssign(array->ndim, shape, strides, &extent) ||
-      (layout.num_elements() != 0 && !BytesOfExtent(extent, *dtype, Packing::kPacked, &range))) {
+  if (!layout.TryAssign(view.rank(), view.shape.data(), strides, &extent) ||
+      (layout.num_elements() != 0 && !BytesOfExtent(extent, view.dtype, view.packing, &range))) {
     return false;
   }
-  StorageRef storage =
-      Storage::Adopt(array->data + range.begin, range.size(), Device::Cpu(), ReleaseObject(x));
+  StorageRef storage = Storage::Adopt(static_cast<char*>(view.data) + range.begin, range.size(),
+                                      view.device, ReleaseObject(x));
   Py_INCREF(x);
-  assembly.Finish(
-      std::move(storage), -range.begin, *dtype,
-      {.access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly,
-       .packing = Packing::kPacked});
+  assembly.Finish(std::move(storage), -range.begin, view.dtype,
+                  {.access = view.access, .packing = view.packing});
   return true;
 }
 

@@ -20,6 +20,10 @@ namespace dovetail::python {
 // `x` is an exact ndarray. False, and no error set, for one that __dlpack__ has to answer for.
 bool ImportNumPyArray(PyObject* x, Tensor* tensor);
 
+// The same as a view, with `strides` as the room for its strides: kMaxRank of Layout. Valid while
+// the array is; that its extent fits an address space is not looked at.
+bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view);
+
 // The bytes of an exact ndarray, for a reader who gives them a type of his own.
 struct NumPyBytes {
   void* data;

@@ -1,0 +1,62 @@
+#include "dovetail/python/src/numpy_lend.h"
+
+#include <algorithm>
+
+#include "dovetail/core/layout.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/interop/dlpack/lend.h"
+#include "dovetail/python/src/numpy_in.h"
+#include "dovetail/python/src/owner.h"
+
+namespace dovetail::python {
+namespace {
+
+// Whether an import would accept what the view says.
+bool IsValid(const TensorView& view) {
+  Extent extent;
+  ByteRange range;
+  const int64_t count =
+      Layout::Measure(view.rank(), view.shape.data(), view.strides.data(), &extent);
+  return count == 0 || (count > 0 && BytesOfExtent(extent, view.dtype, view.packing, &range));
+}
+
+bool Takes(const Target& target, const TensorView& view) {
+  return (view.access == Access::kReadWrite || target.takes_read_only) &&
+         (target.takes_negative_strides || std::all_of(view.strides.begin(), view.strides.end(),
+                                                       [](int64_t stride) { return stride >= 0; }));
+}
+
+void Mark(void* deleted) { *static_cast<bool*>(deleted) = true; }
+
+}  // namespace
+
+PyObject* LendNumPyArray(const Target& target, PyObject* x) {
+  const DLPackExchangeAPI* api = target.type.exchange_api();
+  if (api == nullptr || api->managed_tensor_to_py_object_no_sync == nullptr ||
+      !target.takes_strides || target.alignment != 1) {
+    return nullptr;
+  }
+  int64_t strides[Layout::kMaxRank];
+  TensorView view;
+  if (!ViewNumPyArray(x, strides, &view) || !Takes(target, view) || !IsValid(view)) return nullptr;
+
+  // dlpack.h does not say who owns the struct when the function fails. Until it has succeeded the
+  // deleter leaves a mark here, and the array is not held.
+  bool deleted = false;
+  UniqueDLPack lent = LendDLPack(view, {&Mark, &deleted});
+  if (lent == nullptr) return nullptr;
+  DLManagedTensorVersioned* const managed = lent.release();
+  void* made = nullptr;
+  const int failed = api->managed_tensor_to_py_object_no_sync(managed, &made);
+  if (!deleted) {
+    if (failed == 0) {
+      SetRelease(managed, ReleaseObject(x));
+      Py_INCREF(x);
+    } else {
+      managed->deleter(managed);
+    }
+  }
+  return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
+}
+
+}  // namespace dovetail::python
