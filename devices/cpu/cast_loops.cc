@@ -59,4 +59,29 @@ bool CastLoops::IsDense(absl::Span<const int64_t> extents, absl::Span<const int6
   return true;
 }
 
+// The outermost loop that can be divided so often; else the one that can be divided most. A loop
+// that writes its elements over and over is left whole.
+CastParts::CastParts(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most)
+    : loops_(loops) {
+  int64_t pieces = 1;
+  for (int i = 0; i < loops.rank(); ++i) {
+    const int64_t possible = std::min((loops.counts[i] + grain[i] - 1) / grain[i], most);
+    if (loops.dst_strides[i] == 0 || possible <= pieces) continue;
+    pieces = possible;
+    loop_ = i;
+  }
+  const int64_t grains = (loops.counts[loop_] + grain[loop_] - 1) / grain[loop_];
+  turns_ = (grains + pieces - 1) / pieces * grain[loop_];
+  count_ = (loops.counts[loop_] + turns_ - 1) / turns_;
+}
+
+CastLoops CastParts::Get(int64_t part) const {
+  CastLoops piece = loops_;
+  const int64_t first = part * turns_;
+  piece.counts[loop_] = std::min(turns_, loops_.counts[loop_] - first);
+  piece.dst_start += first * loops_.dst_strides[loop_];
+  piece.src_start += first * loops_.src_strides[loop_];
+  return piece;
+}
+
 }  // namespace dovetail::inline DOVETAIL_ABI
