@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/devices/cpu/thread_cache.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,11 +24,7 @@ using internal_cpu::kLargestBlock;
 using internal_cpu::SmallBlockBytes;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeeps = false;  // off, so that a use after free is seen
-#else
-constexpr bool kKeeps = true;
-#endif
+constexpr bool kKeeps = !kAddressSanitizer;
 constexpr int64_t kKeptPerSize = 64 << 10;
 
 const Stream kStream = Stream::Default(Device::Cpu());

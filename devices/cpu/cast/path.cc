@@ -83,7 +83,7 @@ void Prefetch(const char* begin, const char* end) {
 void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
   constexpr size_t kAhead = 4096;  // bytes
   constexpr size_t kMost = kBlock;
-  const cpu::Kernels& kernels = *cpu::KernelsOf(cpu::BestSimdLevel());
+  const cpu::Kernels& kernels = *cpu::KernelsOf(BestSimdLevel());
   alignas(64) char block[kMost * kMaxItemSize];
   const char* const end = src + n * src_size_;
   // The first block ends where a line does, if one of its elements does.
