@@ -25,7 +25,7 @@ using internal_cpu::SmallBlockBytes;
 using testing::HasSubstr;
 
 constexpr bool kKeeps = !kAddressSanitizer;
-constexpr int64_t kKeptPerSize = 64 << 10;
+constexpr int64_t kKeptPerSize = 256 << 10;
 
 const Stream kStream = Stream::Default(Device::Cpu());
 
@@ -99,7 +99,7 @@ TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
   int64_t kept = 0;
   std::thread([&] {
     CpuAllocator allocator;
-    constexpr int kBlocks = 1000;
+    constexpr int kBlocks = 2000;
     std::vector<void*> blocks(kBlocks);
     for (int c = 0; c < kBlockSizes; ++c) {
       for (void*& block : blocks) block = Take(allocator, BlockSize(c));

@@ -15,7 +15,7 @@ namespace {
 // What a thread keeps of each size at most, in bytes.
 int64_t BytesKept() {
   static const int64_t bytes = [] {
-    constexpr int64_t kDefault = 64 << 10;
+    constexpr int64_t kDefault = 256 << 10;
     constexpr int64_t kMost = int64_t{1} << 30;
     const char* text = std::getenv("DOVETAIL_CPU_CACHE_BYTES");
     if (text == nullptr || *text == '\0') return kDefault;
