@@ -210,15 +210,15 @@ TEST_F(CastCopyTest, NoElementsAreCastToNone) {
 // Large enough for threads: rows of one piece, several rows, transposes, steps, packed elements.
 TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
   std::mt19937 random(1);
-  const Tensor bytes = *Tensor::Empty({1031 * 2048}, kInt8);
+  const Tensor bytes = *Tensor::Empty({1031, 1024}, kInt8);
   for (int64_t i = 0; i < bytes.num_elements(); ++i) {
     static_cast<int8_t*>(bytes.raw_data())[i] = static_cast<int8_t>(random());
   }
-  const Tensor numbers = *CopyAs(*bytes.Reshape({1031, 2048}), {.dtype = kFloat32});
+  const Tensor numbers = *CopyAs(bytes, {.dtype = kFloat32});
   const Tensor views[] = {numbers,
-                          *numbers.Reshape({1031 * 2048}),
+                          *numbers.Reshape({1031 * 1024}),
                           *numbers.Transpose(0, 1),
-                          *numbers.Slice(1, {.start = 3, .stop = 2000}),
+                          *numbers.Slice(1, {.start = 3, .stop = 1000}),
                           *numbers.Slice(0, {.step = -1}),
                           *numbers.Slice(1, {.step = -1})};
   for (const Tensor& view : views) {
@@ -233,16 +233,15 @@ TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
           results.back().append(static_cast<const char*>(back.raw_data()), back.nbytes());
         }
       }
+      EXPECT_FALSE(results[0] == std::string(results[0].size(), '\0'));
       EXPECT_TRUE(results[1] == results[0]) << view << " to " << to;
       EXPECT_TRUE(results[2] == results[0]) << view << " to " << to;
     }
-    const ScopedNumThreads threads(2);
-    EXPECT_EQ(Values(*CopyAs(view, {.dtype = kFloat64})), Values(view)) << view;
   }
 }
 
 TEST_F(CastCopyTest, AVeryLargeCastCanBeStopped) {
-  const Tensor src = *Tensor::Empty({7, 8 << 20}, kFloat32);
+  const Tensor src = *Tensor::Empty({5, 8 << 20}, kFloat32);
   const float one = 1;
   ASSERT_TRUE(Fill(src, &one).ok());
   for (const Tensor& from : {src, *src.Transpose(0, 1)}) {  // rows, and tiles
