@@ -28,9 +28,9 @@ CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
       loop.dst_stride = -loop.dst_stride;
       loop.src_stride = -loop.src_stride;
     }
-    loops.push_back(loop);
+    // In order; std::stable_sort would take memory.
+    loops.insert(std::upper_bound(loops.begin(), loops.end(), loop, IsOutside), loop);
   }
-  std::stable_sort(loops.begin(), loops.end(), IsOutside);
   for (const Loop& loop : loops) {
     if (!counts.empty() && dst_strides.back() == loop.count * loop.dst_stride &&
         src_strides.back() == loop.count * loop.src_stride) {
