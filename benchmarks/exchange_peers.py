@@ -7,13 +7,12 @@ taken off). With a directory, also writes exchange_peers.md and exchange_peers.s
 """
 
 import os
-import pathlib
 import subprocess
 import sys
 
 import measure
 import numpy as np
-import plot
+import report
 import torch
 import tvm_ffi
 
@@ -132,16 +131,13 @@ def import_row(repeats=7):
     return row
 
 
+NOTE = """Tensors of 16 elements, net ns of an empty call; `import` in a process of its own. What
+each row does: benchmarks/exchange_peers.py."""
+
+
 def main():
     rows = [*measure.measure(exchange_rows()), import_row()]
-    text = measure.table(rows)
-    print(text)
-    if len(sys.argv) > 1:
-        directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / "exchange_peers.md").write_text(text + "\n")
-        picture = plot.svg(rows, "Exchange in Python, 16 elements, net ns (shorter is faster)")
-        (directory / "exchange_peers.svg").write_text(picture)
+    report.publish("exchange_peers", "Exchange in Python, 16 elements", NOTE, rows)
 
 
 if __name__ == "__main__":

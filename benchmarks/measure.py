@@ -53,11 +53,11 @@ def _least(functions, repeats):
 
 
 def _calls(function):
-    """How often to call it for some ten milliseconds."""
+    """How often to call it for some ten milliseconds, if nothing else holds the machine up."""
     calls, seconds = 1, 0.0
     while seconds < 0.002:
         calls *= 2
-        seconds = timeit.timeit(function, number=calls)
+        seconds = min(timeit.repeat(function, number=calls, repeat=3))
     return max(int(calls * 0.01 / seconds), 1)
 
 

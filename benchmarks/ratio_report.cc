@@ -86,7 +86,7 @@ class Recorder final : public benchmark::ConsoleReporter {
 
 namespace dovetail_benchmarks {
 
-int RunBenchmarks(int argc, char** argv) {
+int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
   std::vector<std::string> defaults = {"--benchmark_enable_random_interleaving=true",
                                        "--benchmark_repetitions=11", "--benchmark_min_time=0.05"};
   std::vector<char*> arguments = {argv[0]};
@@ -97,6 +97,11 @@ int RunBenchmarks(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
   Recorder recorder;
   benchmark::RunSpecifiedBenchmarks(&recorder);
+  if (register_later != nullptr) {
+    benchmark::ClearRegisteredBenchmarks();
+    register_later();
+    benchmark::RunSpecifiedBenchmarks(&recorder);
+  }
   recorder.PrintTable();
   benchmark::Shutdown();
   return 0;

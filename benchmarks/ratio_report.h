@@ -13,8 +13,9 @@
 
 namespace dovetail_benchmarks {
 
-// The exit code of the program.
-int RunBenchmarks(int argc, char** argv);
+// The exit code of the program. `register_later` registers benchmarks that run when all others
+// have: those that start threads, say, if the others are to be alone.
+int RunBenchmarks(int argc, char** argv, void (*register_later)() = nullptr);
 
 }  // namespace dovetail_benchmarks
 

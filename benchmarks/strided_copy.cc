@@ -16,6 +16,7 @@
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/simd_level.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 #include "dovetail/devices/register_default.h"
 
@@ -132,7 +133,7 @@ void Measure(benchmark::State& state, const Layout& layout, int threads, Work wo
 }
 
 void Stream(const Operands& o) {
-  const auto* kernels = dovetail::cpu::KernelsOf(dovetail::cpu::BestSimdLevel());
+  const auto* kernels = dovetail::cpu::KernelsOf(dovetail::BestSimdLevel());
   // Both buffers start at a line, and end with the last whole one.
   kernels->stream(static_cast<char*>(o.dst_memory.raw_data()),
                   static_cast<const char*>(o.src_memory.raw_data()), o.bytes / 64);

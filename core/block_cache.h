@@ -14,24 +14,13 @@
 #include <cstddef>
 #include <new>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/core/config.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace internal_block_cache {
 
 inline constexpr int kBlocksPerThread = 32;
-
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kEnabled = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool kEnabled = false;
-#else
-inline constexpr bool kEnabled = true;
-#endif
-#else
-inline constexpr bool kEnabled = true;
-#endif
 
 struct FreeList {
   void* head;    // a free block holds the pointer to the next in its first bytes
@@ -67,7 +56,7 @@ inline void* AllocateBlock() {
 template <size_t kSize>
 inline void FreeBlock(void* block) noexcept {
   auto& list = internal_block_cache::free_list<kSize>;
-  if (internal_block_cache::kEnabled &&
+  if (!kAddressSanitizer &&
       (list.room > 0 || (!list.started && internal_block_cache::Start(list)))) {
     *static_cast<void**>(block) = list.head;
     list.head = block;

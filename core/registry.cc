@@ -29,8 +29,20 @@ absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
   owned_.push_back(std::move(backend));
   for (DeviceType type : owned_.back()->device_types()) {
     entries_[static_cast<uint32_t>(type)].store(owned_.back().get(), std::memory_order_release);
+    if (type == DeviceType::kCpu) FindHostAllocator();
   }
   return absl::OkStatus();
+}
+
+void Registry::FindHostAllocator() {
+  constexpr MemoryKind kKind = MemoryKind::kDevice;
+  Allocator* found = nullptr;
+  DeviceBackend* backend = Find(DeviceType::kCpu);
+  if (backend != nullptr && backend->AllocatorNames(Device::Cpu(), kKind).size() <= 1 &&
+      backend->MemoryDevice(Device::Cpu(), kKind) == Device::Cpu()) {
+    found = backend->GetAllocator(Device::Cpu(), kKind).value_or(nullptr);
+  }
+  host_allocator_.store(found, std::memory_order_release);
 }
 
 std::vector<DeviceBackend*> Registry::Backends() const {
@@ -63,6 +75,7 @@ ScopedBackendOverride::ScopedBackendOverride(std::unique_ptr<DeviceBackend> back
     auto& entry = registry_.entries_[static_cast<uint32_t>(type)];
     previous_.push_back(entry.exchange(backend_.get(), std::memory_order_acq_rel));
   }
+  registry_.FindHostAllocator();
 }
 
 ScopedBackendOverride::~ScopedBackendOverride() {
@@ -71,6 +84,7 @@ ScopedBackendOverride::~ScopedBackendOverride() {
     registry_.entries_[static_cast<uint32_t>(type)].store(previous_[i++],
                                                           std::memory_order_release);
   }
+  registry_.FindHostAllocator();
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

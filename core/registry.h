@@ -44,13 +44,22 @@ class Registry {
     return i < kMaxDeviceTypes ? entries_[i].load(std::memory_order_acquire) : nullptr;
   }
 
+  // The allocator of ordinary host memory, which a new tensor there needs no more than. Null where
+  // no backend serves the CPU, and where that lets programs choose among several. Any thread, no
+  // lock.
+  Allocator* host_allocator() const { return host_allocator_.load(std::memory_order_acquire); }
+
   // All backends, in the order of their registration.
   std::vector<DeviceBackend*> Backends() const;
 
  private:
   friend class ScopedBackendOverride;
 
+  // After the CPU's backend has changed.
+  void FindHostAllocator();
+
   std::array<std::atomic<DeviceBackend*>, kMaxDeviceTypes> entries_ = {};
+  std::atomic<Allocator*> host_allocator_ = nullptr;
   mutable absl::Mutex mutex_;
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };

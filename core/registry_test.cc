@@ -67,6 +67,35 @@ TEST(Registry, TypesBeyondTheArrayAreRefused) {
   EXPECT_TRUE(registry.Backends().empty());
 }
 
+// A CPU backend whose allocator programs choose, as GPUs' are.
+class ChoosyBackend final : public FakeBackend {
+ public:
+  using FakeBackend::FakeBackend;
+  std::vector<std::string> AllocatorNames(Device, MemoryKind) override { return {"one", "other"}; }
+};
+
+TEST(Registry, KnowsTheAllocatorOfHostMemoryWhereThereIsButOne) {
+  FakeLog cpu, cuda, other, choosy;
+  Registry registry;
+  ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda}, &cuda)).ok());
+  EXPECT_EQ(registry.host_allocator(), nullptr);
+  ASSERT_TRUE(registry.Register(Fake({DeviceType::kCpu}, &cpu)).ok());
+  Allocator* allocator = registry.host_allocator();
+  ASSERT_NE(allocator, nullptr);
+  EXPECT_EQ(allocator,
+            *registry.Find(DeviceType::kCpu)->GetAllocator(Device::Cpu(), MemoryKind::kDevice));
+  {
+    ScopedBackendOverride scope(Fake({DeviceType::kCpu}, &other), registry);
+    EXPECT_NE(registry.host_allocator(), allocator);
+  }
+  EXPECT_EQ(registry.host_allocator(), allocator);
+  {
+    ScopedBackendOverride scope(
+        std::make_unique<ChoosyBackend>(std::vector{DeviceType::kCpu}, &choosy), registry);
+    EXPECT_EQ(registry.host_allocator(), nullptr);
+  }
+}
+
 TEST(Registry, AnOverrideLastsAsLongAsItsScope) {
   FakeLog registered, inner, outer;
   Registry registry;

@@ -122,6 +122,7 @@ class Storage {
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
+  static absl::StatusOr<StorageRef> AllocateFrom(Allocator& allocator, size_t nbytes);
   void Destroy() noexcept;
   Uses* GetUses();
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/devices/cpu/thread_cache.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,12 +24,8 @@ using internal_cpu::kLargestBlock;
 using internal_cpu::SmallBlockBytes;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeeps = false;  // off, so that a use after free is seen
-#else
-constexpr bool kKeeps = true;
-#endif
-constexpr int64_t kKeptPerSize = 64 << 10;
+constexpr bool kKeeps = !kAddressSanitizer;
+constexpr int64_t kKeptPerSize = 256 << 10;
 
 const Stream kStream = Stream::Default(Device::Cpu());
 
@@ -102,7 +99,7 @@ TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
   int64_t kept = 0;
   std::thread([&] {
     CpuAllocator allocator;
-    constexpr int kBlocks = 1000;
+    constexpr int kBlocks = 2000;
     std::vector<void*> blocks(kBlocks);
     for (int c = 0; c < kBlockSizes; ++c) {
       for (void*& block : blocks) block = Take(allocator, BlockSize(c));

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/cpu/allocator.h"
 #include "dovetail/devices/cpu/cast_copy.h"
+#include "dovetail/devices/cpu/large_work.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -56,8 +57,7 @@ class CpuBackend final : public DeviceBackend {
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {
     if (absl::Status status = CheckReach(dst, src); !status.ok()) return status;
-    if (StridedCopy(dst, src)) return absl::OkStatus();
-    return absl::CancelledError("The copy was interrupted; a part of it is done.");
+    return StridedCopy(dst, src) ? absl::OkStatus() : cpu::LargeWork::Stopped();
   }
 
   absl::Status CastCopy(const TensorView& dst, const TensorView& src, const Stream&) override {

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/cpu/cast/path.h"
 #include "dovetail/devices/cpu/cast_loops.h"
+#include "dovetail/devices/cpu/large_work.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -17,6 +19,8 @@ namespace {
 constexpr int64_t kTileBytes = 16 * 1024;
 // As many elements in a row are worth a call of their own.
 constexpr int64_t kLongRow = 64;
+// Of a row that is divided among threads: whole lines of any type.
+constexpr int64_t kRowGrain = 4096;
 
 // Strides of a dense box.
 CastDims DenseStrides(absl::Span<const int64_t> extents) {
@@ -70,16 +74,31 @@ class Caster {
   Caster(const CastPath& path, const TensorView& dst, const TensorView& src)
       : path_(path), dst_(dst), src_(src), loops_(dst, src) {}
 
-  void Run() const {
-    const int inner = loops_.rank() - 1;
-    if (loops_.dst_strides[inner] == 1 && loops_.src_strides[inner] == 1 &&
-        (loops_.counts[inner] >= kLongRow || inner == 0)) {
-      return RunRows();
-    }
-    RunTiles();
+  // False when it was stopped before its end.
+  [[nodiscard]] bool Run() const {
+    const int64_t item_bytes = dst_.dtype.itemsize() + src_.dtype.itemsize();
+    const cpu::LargeWork work(Product(loops_.counts) * item_bytes / 2);
+    return HasLongRows() ? RunRows(work) : RunTiles(work);
   }
 
  private:
+  bool HasLongRows() const {
+    const int inner = loops_.rank() - 1;
+    return loops_.dst_strides[inner] == 1 && loops_.src_strides[inner] == 1 &&
+           (loops_.counts[inner] >= kLongRow || inner == 0);
+  }
+
+  // Calls part(loops) for all loops, or for parts of them.
+  template <typename Part>
+  bool Divide(const cpu::LargeWork& work, absl::Span<const int64_t> grain, Part part) const {
+    if (work.most_parts() == 1) {
+      part(loops_);
+      return true;
+    }
+    const CastParts parts(loops_, grain, work.most_parts());
+    return work.Run(parts.count(), [&](int64_t i) { part(parts.Get(i)); });
+  }
+
   char* DstAt(int64_t offset) const {
     return static_cast<char*>(dst_.data) + offset * dst_.dtype.itemsize();
   }
@@ -87,32 +106,42 @@ class Caster {
     return static_cast<char*>(src_.data) + offset * src_.dtype.itemsize();
   }
 
-  void RunRows() const {
-    CastDims box(loops_.rank(), 1);
+  bool RunRows(const cpu::LargeWork& work) const {
+    CastDims box(loops_.rank(), 1), grain(loops_.rank(), 1);
     box.back() = loops_.counts.back();
-    loops_.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
-      path_.Run(SrcAt(src), DstAt(dst), extents.back());
+    grain.back() = kRowGrain;
+    // What the whole would do, however it is divided.
+    const bool past_cache = box.back() * dst_.dtype.itemsize() >= StreamThreshold();
+    return Divide(work, grain, [&](const CastLoops& loops) {
+      loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+        path_.Run(SrcAt(src), DstAt(dst), extents.back(), past_cache);
+      });
     });
   }
 
-  void RunTiles() const {
-    alignas(64) char gathered[kTileBytes];
-    alignas(64) char cast[kTileBytes];
+  bool RunTiles(const cpu::LargeWork& work) const {
     const int64_t itemsize = std::max(dst_.dtype.itemsize(), src_.dtype.itemsize());
     const CastDims box = ChooseBox(loops_, kTileBytes / itemsize);
-    loops_.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+    return Divide(work, box, [&](const CastLoops& loops) { RunTiles(loops, box); });
+  }
+
+  void RunTiles(const CastLoops& loops, absl::Span<const int64_t> box) const {
+    alignas(64) char gathered[kTileBytes];
+    alignas(64) char cast[kTileBytes];
+    loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
       const CastDims dense = DenseStrides(extents);
       const void* from = SrcAt(src);
       void* to = DstAt(dst);
-      const bool dst_is_dense = CastLoops::IsDense(extents, loops_.dst_strides);
-      if (!CastLoops::IsDense(extents, loops_.src_strides)) {
+      const bool dst_is_dense = CastLoops::IsDense(extents, loops.dst_strides);
+      // Tiles are too small to be stopped.
+      if (!CastLoops::IsDense(extents, loops.src_strides)) {
         StridedCopy(Tile(gathered, src_.dtype, extents, dense),
-                    Tile(from, src_.dtype, extents, loops_.src_strides));
+                    Tile(from, src_.dtype, extents, loops.src_strides));
         from = gathered;
       }
       path_.Run(from, dst_is_dense ? to : cast, Product(extents));
       if (!dst_is_dense) {
-        StridedCopy(Tile(to, dst_.dtype, extents, loops_.dst_strides),
+        StridedCopy(Tile(to, dst_.dtype, extents, loops.dst_strides),
                     Tile(cast, dst_.dtype, extents, dense));
       }
     });
@@ -159,18 +188,16 @@ absl::Status RunCast(const CastPath& path, const TensorView& dst, const TensorVi
   if (SharesBytes(src)) {
     const Unpacked own(src);
     if (!own.is_there()) return absl::ResourceExhaustedError("No memory to unpack the elements.");
-    StridedCopy(own.view(), src);
+    if (!StridedCopy(own.view(), src)) return cpu::LargeWork::Stopped();
     return RunCast(path, dst, own.view());
   }
   if (SharesBytes(dst)) {
     const Unpacked own(dst);
     if (!own.is_there()) return absl::ResourceExhaustedError("No memory to unpack the elements.");
-    Caster(path, own.view(), src).Run();
-    StridedCopy(dst, own.view());
-    return absl::OkStatus();
+    const bool done = Caster(path, own.view(), src).Run() && StridedCopy(dst, own.view());
+    return done ? absl::OkStatus() : cpu::LargeWork::Stopped();
   }
-  Caster(path, dst, src).Run();
-  return absl::OkStatus();
+  return Caster(path, dst, src).Run() ? absl::OkStatus() : cpu::LargeWork::Stopped();
 }
 
 // A type with lanes as one with another, innermost dimension.

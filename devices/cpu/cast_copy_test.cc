@@ -1,5 +1,6 @@
 #include "dovetail/devices/cpu/cast_copy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -8,7 +9,9 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/element.h"
+#include "dovetail/core/interruption.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/devices/cpu/backend.h"
 #include "gmock/gmock.h"
@@ -202,6 +205,74 @@ TEST_F(CastCopyTest, WhatCannotBeCastIsRefusedAndNothingIsWritten) {
 
 TEST_F(CastCopyTest, NoElementsAreCastToNone) {
   EXPECT_EQ(CopyAs(*Tensor::Empty({0, 3}, kFloat32), {.dtype = kInt8})->num_elements(), 0);
+}
+
+// Large enough for threads: rows of one piece, several rows, transposes, steps, packed elements.
+TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
+  std::mt19937 random(1);
+  const Tensor bytes = *Tensor::Empty({1031, 1024}, kInt8);
+  for (int64_t i = 0; i < bytes.num_elements(); ++i) {
+    static_cast<int8_t*>(bytes.raw_data())[i] = static_cast<int8_t>(random());
+  }
+  const Tensor numbers = *CopyAs(bytes, {.dtype = kFloat32});
+  const Tensor views[] = {numbers,
+                          *numbers.Reshape({1031 * 1024}),
+                          *numbers.Transpose(0, 1),
+                          *numbers.Slice(1, {.start = 3, .stop = 1000}),
+                          *numbers.Slice(0, {.step = -1}),
+                          *numbers.Slice(1, {.step = -1})};
+  for (const Tensor& view : views) {
+    for (DType to : {kBFloat16, kFloat64, kInt4}) {
+      std::vector<std::string> results;
+      for (int count : {1, 2, 5}) {
+        const ScopedNumThreads threads(count);
+        const Tensor cast = *CopyAs(view, {.dtype = to});
+        results.emplace_back(static_cast<const char*>(cast.raw_data()), cast.nbytes());
+        if (to == kInt4) {  // and packed elements as the source
+          const Tensor back = *CopyAs(cast, {.dtype = kFloat32});
+          results.back().append(static_cast<const char*>(back.raw_data()), back.nbytes());
+        }
+      }
+      EXPECT_FALSE(results[0] == std::string(results[0].size(), '\0'));
+      EXPECT_TRUE(results[1] == results[0]) << view << " to " << to;
+      EXPECT_TRUE(results[2] == results[0]) << view << " to " << to;
+    }
+  }
+}
+
+TEST_F(CastCopyTest, AVeryLargeCastCanBeStopped) {
+  const Tensor src = *Tensor::Empty({5, 8 << 20}, kFloat32);
+  const float one = 1;
+  ASSERT_TRUE(Fill(src, &one).ok());
+  for (const Tensor& from : {src, *src.Transpose(0, 1)}) {  // rows, and tiles
+    for (int count : {1, 2}) {
+      const ScopedNumThreads threads(count);
+      const Tensor dst = *Tensor::Empty(from.shape(), kUInt8);
+      std::memset(dst.raw_data(), 0, dst.nbytes());
+      Answers answers{.no = 1};
+      const ScopedInterruption scope(Answers::Ask, &answers);
+      const absl::Status status = CopyCast(dst, from);
+      EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+      EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted"));
+      EXPECT_EQ(answers.asked, 2);
+      const auto* bytes = static_cast<const char*>(dst.raw_data());
+      EXPECT_EQ(bytes[0], 1);
+      EXPECT_EQ(bytes[dst.nbytes() - 1], 0) << "the cast went on";
+    }
+  }
+}
+
+TEST_F(CastCopyTest, ACastThatNobodyStopsIsWholeAndASmallOneAsksNobody) {
+  Answers answers{.no = 100};
+  const ScopedInterruption scope(Answers::Ask, &answers);
+  const Tensor src = *Tensor::Empty({40 << 20}, kUInt8);
+  std::memset(src.raw_data(), 7, src.nbytes());
+  const Tensor cast = *CopyAs(src, {.dtype = kInt16});
+  EXPECT_EQ(answers.asked, 0);  // less than 64 MiB, of both sides' mean
+  const Tensor wide = *CopyAs(cast, {.dtype = kFloat32});
+  EXPECT_GE(answers.asked, 1);
+  const auto* values = static_cast<const float*>(wide.raw_data());
+  EXPECT_EQ(std::count(values, values + wide.num_elements(), 7.0f), wide.num_elements());
 }
 
 TEST_F(CastCopyTest, TheHostCastsForADeviceWithoutCasts) {

@@ -28,9 +28,9 @@ CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
       loop.dst_stride = -loop.dst_stride;
       loop.src_stride = -loop.src_stride;
     }
-    loops.push_back(loop);
+    // In order; std::stable_sort would take memory.
+    loops.insert(std::upper_bound(loops.begin(), loops.end(), loop, IsOutside), loop);
   }
-  std::stable_sort(loops.begin(), loops.end(), IsOutside);
   for (const Loop& loop : loops) {
     if (!counts.empty() && dst_strides.back() == loop.count * loop.dst_stride &&
         src_strides.back() == loop.count * loop.src_stride) {
@@ -57,6 +57,31 @@ bool CastLoops::IsDense(absl::Span<const int64_t> extents, absl::Span<const int6
     step *= extents[i];
   }
   return true;
+}
+
+// The outermost loop that can be divided so often; else the one that can be divided most. A loop
+// that writes its elements over and over is left whole.
+CastParts::CastParts(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most)
+    : loops_(loops) {
+  int64_t pieces = 1;
+  for (int i = 0; i < loops.rank(); ++i) {
+    const int64_t possible = std::min((loops.counts[i] + grain[i] - 1) / grain[i], most);
+    if (loops.dst_strides[i] == 0 || possible <= pieces) continue;
+    pieces = possible;
+    loop_ = i;
+  }
+  const int64_t grains = (loops.counts[loop_] + grain[loop_] - 1) / grain[loop_];
+  turns_ = (grains + pieces - 1) / pieces * grain[loop_];
+  count_ = (loops.counts[loop_] + turns_ - 1) / turns_;
+}
+
+CastLoops CastParts::Get(int64_t part) const {
+  CastLoops piece = loops_;
+  const int64_t first = part * turns_;
+  piece.counts[loop_] = std::min(turns_, loops_.counts[loop_] - first);
+  piece.dst_start += first * loops_.dst_strides[loop_];
+  piece.src_start += first * loops_.src_strides[loop_];
+  return piece;
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

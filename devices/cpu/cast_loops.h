@@ -57,6 +57,25 @@ class CastLoops {
   int64_t dst_start = 0, src_start = 0;       // of the first element, from the views' element 0
 };
 
+// Divides loops into parts that write no element in common.
+//
+//   const CastParts parts(loops, grain, 8);                 // at most 8
+//   for (int64_t i = 0; i < parts.count(); ++i) parts.Get(i).ForEachTile(box, …);
+class CastParts {
+ public:
+  // As many turns as `grain` says of each loop stay together. `loops` outlives the parts.
+  CastParts(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most);
+
+  int64_t count() const { return count_; }  // at least 1
+  CastLoops Get(int64_t part) const;
+
+ private:
+  const CastLoops& loops_;
+  int loop_ = 0;       // which is divided
+  int64_t turns_ = 0;  // of it in each part but the last
+  int64_t count_ = 1;
+};
+
 }  // namespace dovetail::inline DOVETAIL_ABI
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_LOOPS_H_

@@ -7,25 +7,15 @@
 #include <mutex>
 #include <vector>
 
+#include "dovetail/core/address_sanitizer.h"
+
 namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kEnabled = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kEnabled = false;
-#else
-constexpr bool kEnabled = true;
-#endif
-#else
-constexpr bool kEnabled = true;
-#endif
 
 // What a thread keeps of each size at most, in bytes.
 int64_t BytesKept() {
   static const int64_t bytes = [] {
-    constexpr int64_t kDefault = 64 << 10;
+    constexpr int64_t kDefault = 256 << 10;
     constexpr int64_t kMost = int64_t{1} << 30;
     const char* text = std::getenv("DOVETAIL_CPU_CACHE_BYTES");
     if (text == nullptr || *text == '\0') return kDefault;
@@ -33,7 +23,7 @@ int64_t BytesKept() {
     const long long value = std::strtoll(text, &end, 10);
     return *end == '\0' && value >= 0 ? std::min<int64_t>(value, kMost) : kDefault;
   }();
-  return kEnabled ? bytes : 0;
+  return kAddressSanitizer ? 0 : bytes;
 }
 
 std::atomic<int64_t> block_bytes{0};  // changed only where the system is asked

@@ -5,7 +5,7 @@
 //   FreeSmall(data, 100);                 // on any thread: into that thread's lists
 //
 // Blocks come in powers of two from 256 bytes to 64 KiB. A thread keeps at most
-// DOVETAIL_CPU_CACHE_BYTES (an environment variable, read once; 64 KiB unless set, 0 for none) of
+// DOVETAIL_CPU_CACHE_BYTES (an environment variable, read once; 256 KiB unless set, 0 for none) of
 // each size, and gives all of it back when it ends. Under AddressSanitizer nothing is kept, so that
 // a use after free is seen. A forked child keeps what the forking thread had.
 

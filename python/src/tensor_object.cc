@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
 
@@ -15,10 +16,10 @@ namespace {
 
 // Dead objects kept for reuse. The GIL guards the list; without a GIL, and under AddressSanitizer
 // (which would miss a use after free), there is none.
-#if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__)
+#if defined(Py_GIL_DISABLED)
 constexpr int kFreeListSize = 0;
 #else
-constexpr int kFreeListSize = 64;
+constexpr int kFreeListSize = kAddressSanitizer ? 0 : 64;
 #endif
 TensorObject* free_list[kFreeListSize + 1];
 int free_count = 0;

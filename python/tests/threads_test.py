@@ -50,6 +50,15 @@ def check(array):
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_large_cast_is_the_same_on_any_number_of_threads(count):
+    dt.set_num_threads(count)
+    array = large()
+    for view in (array, array.T, array[:, ::2]):
+        cast = dt.from_dlpack(view).to("int16").numpy()
+        np.testing.assert_array_equal(cast, view.astype(np.int32).astype(np.int16))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_large_copy_is_the_same_on_any_number_of_threads(count):
     dt.set_num_threads(count)
     check(large())
@@ -109,19 +118,24 @@ def very_large():
     return dt.from_dlpack(np.zeros((16384, 16384), np.uint8).T)
 
 
-def test_signals_are_handled_in_the_midst_of_a_very_large_copy(alarms):
+LONG_WORK = [lambda tensor: tensor.copy(), lambda tensor: tensor.to("int16")]
+
+
+@pytest.mark.parametrize("work", LONG_WORK, ids=["copy", "cast"])
+def test_signals_are_handled_in_the_midst_of_a_very_large_copy(alarms, work):
     calls = []
     tensor = very_large()
     alarms(lambda *_: calls.append(1))
     calls.clear()
-    tensor.copy()
+    work(tensor)
     handled = len(calls)
     # One that was handled after the copy, and the others during it: a signal that comes several
     # times before it is handled is handled once.
     assert handled >= 3
 
 
-def test_a_handler_that_raises_stops_a_very_large_copy(alarms):
+@pytest.mark.parametrize("work", LONG_WORK, ids=["copy", "cast"])
+def test_a_handler_that_raises_stops_a_very_large_copy(alarms, work):
     class StoppedError(Exception):
         pass
 
@@ -132,5 +146,5 @@ def test_a_handler_that_raises_stops_a_very_large_copy(alarms):
     tensor = very_large()
     with pytest.raises(StoppedError):
         alarms(stop)
-        tensor.copy()
-    assert tensor.copy().shape == (16384, 16384)
+        work(tensor)
+    assert work(tensor).shape == (16384, 16384)

@@ -83,7 +83,7 @@ void Prefetch(const char* begin, const char* end) {
 void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
   constexpr size_t kAhead = 4096;  // bytes
   constexpr size_t kMost = kBlock;
-  const cpu::Kernels& kernels = *cpu::KernelsOf(cpu::BestSimdLevel());
+  const cpu::Kernels& kernels = *cpu::KernelsOf(BestSimdLevel());
   alignas(64) char block[kMost * kMaxItemSize];
   const char* const end = src + n * src_size_;
   // The first block ends where a line does, if one of its elements does.
@@ -102,9 +102,13 @@ void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
 }
 
 void CastPath::Run(const void* src, void* dst, size_t n) const {
+  Run(src, dst, n, n * dst_size_ >= static_cast<size_t>(StreamThreshold()));
+}
+
+void CastPath::Run(const void* src, void* dst, size_t n, bool past_cache) const {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  if (n * dst_size_ >= static_cast<size_t>(StreamThreshold())) return RunStreamed(from, to, n);
+  if (past_cache) return RunStreamed(from, to, n);
   if (count_ == 1) return steps_[0].run(from, to, n * steps_[0].per_element);
   while (n > 0) {
     const size_t block = std::min(n, kBlock);

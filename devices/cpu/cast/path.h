@@ -26,8 +26,10 @@ class CastPath {
   // types with lanes.
   static std::optional<CastPath> Find(DType src, DType dst, SimdLevel level = BestSimdLevel());
 
-  // `n` elements, that do not overlap.
-  void Run(const void* src, void* dst, size_t n) const;
+  // `n` elements, that do not overlap. `past_cache`: what is written does not stay in the cache,
+  // which pays for what is larger than it.
+  void Run(const void* src, void* dst, size_t n, bool past_cache) const;
+  void Run(const void* src, void* dst, size_t n) const;  // by their number
 
   int num_steps() const { return count_; }
 

@@ -26,10 +26,11 @@ bool IsComplex(DType t) { return t.kind == TypeKind::kComplex; }
 bool IsInteger(DType t) { return t.kind == TypeKind::kInt || t.kind == TypeKind::kUInt; }
 bool IsReal(DType t) { return t.kind != TypeKind::kHandle && !IsComplex(t); }
 
+// For which there are loops of their own.
 std::vector<SimdLevel> Levels() {
   std::vector<SimdLevel> levels;
-  for (SimdLevel level : kAllSimdLevels) {
-    if (level <= BestSimdLevel()) levels.push_back(level);
+  for (SimdLevel level : {SimdLevel::kNone, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
+    if (HasSimdLevel(level)) levels.push_back(level);
   }
   return levels;
 }

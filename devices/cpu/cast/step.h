@@ -18,7 +18,8 @@
 #include <cstring>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/cast/simd_level.h"
+#include "dovetail/devices/cpu/cast/target.h"
+#include "dovetail/devices/cpu/simd_level.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -58,15 +59,15 @@ DOVETAIL_TARGET_AVX512 void RunAvx512(const void* src, void* dst, size_t n) {
 
 }  // namespace internal_cast
 
-// The loop over `Op` for a level. With kWide = false that for AVX-512 is the one for AVX2: for
-// steps that memory bounds anyway.
+// The loop over `Op` for a level; the levels below AVX2 have one in common. With kWide = false that
+// for AVX-512 is the one for AVX2: for steps that memory bounds anyway.
 template <typename Op, bool kWide = true>
 constexpr CastStep StepAt([[maybe_unused]] SimdLevel level) {
 #if defined(__x86_64__)
   if constexpr (kWide) {
     if (level == SimdLevel::kAvx512) return &internal_cast::RunAvx512<Op>;
   }
-  if (level != SimdLevel::kBaseline) return &internal_cast::RunAvx2<Op>;
+  if (level == SimdLevel::kAvx2 || level == SimdLevel::kAvx512) return &internal_cast::RunAvx2<Op>;
 #endif
   return &internal_cast::RunBaseline<Op>;
 }

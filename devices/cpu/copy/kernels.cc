@@ -26,25 +26,15 @@ constexpr Kernels kPlainKernels = {
 }  // namespace
 
 const Kernels* KernelsOf(SimdLevel level) {
+  if (!HasSimdLevel(level)) return nullptr;
   if (level == SimdLevel::kNone) return &kPlainKernels;
 #if defined(__x86_64__)
   return X86Kernels(level);
 #elif defined(__aarch64__)
-  return level == SimdLevel::kNeon ? NeonKernels() : nullptr;
+  return NeonKernels();
 #else
   return nullptr;
 #endif
-}
-
-SimdLevel BestSimdLevel() {
-  static const SimdLevel best = [] {
-    SimdLevel found = SimdLevel::kNone;
-    for (SimdLevel level : kAllSimdLevels) {
-      if (KernelsOf(level) != nullptr) found = level;
-    }
-    return found;
-  }();
-  return best;
 }
 
 }  // namespace cpu

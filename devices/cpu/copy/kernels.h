@@ -1,9 +1,9 @@
-// The kernels of each level of vector instructions, and which of them this machine has.
+// The kernels of each level of vector instructions.
 //
 //   const Kernels& kernels = KernelsOf(BestSimdLevel());
 //   kernels.transpose[2](block);                          // elements of 1 << 2 bytes
 //
-// Threads: any. The level is looked up once a process.
+// Threads: any.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_H_
@@ -11,15 +11,10 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/simd_level.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
-
-// From the least to the most. kNone uses no vector instruction of its own.
-enum class SimdLevel { kNone, kSse2, kSsse3, kAvx2, kAvx512, kNeon };
-inline constexpr SimdLevel kAllSimdLevels[] = {SimdLevel::kNone,   SimdLevel::kSse2,
-                                               SimdLevel::kSsse3,  SimdLevel::kAvx2,
-                                               SimdLevel::kAvx512, SimdLevel::kNeon};
 
 // By the logarithm of the size of an element. What a level has no instructions for copies element
 // by element: every entry works for every block that its comment allows.
@@ -36,9 +31,6 @@ struct Kernels {
 
 // Null where this program or machine has no such level.
 const Kernels* KernelsOf(SimdLevel level);
-
-// The highest level that is there.
-SimdLevel BestSimdLevel();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -8,7 +8,7 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Null for what this machine lacks. Defined on x86-64 only.
+// For a level that the machine has and that is above kNone. Defined on x86-64 only.
 const Kernels* X86Kernels(SimdLevel level);
 // Defined on 64-bit ARM only.
 const Kernels* NeonKernels();

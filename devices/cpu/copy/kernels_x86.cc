@@ -72,19 +72,15 @@ DOVETAIL_END_TARGET
 }  // namespace
 
 const Kernels* X86Kernels(SimdLevel level) {
-  __builtin_cpu_init();
   switch (level) {
     case SimdLevel::kSse2:
       return &sse2::kKernels;
     case SimdLevel::kSsse3:
-      return __builtin_cpu_supports("ssse3") ? &ssse3::kKernels : nullptr;
+      return &ssse3::kKernels;
     case SimdLevel::kAvx2:
-      return __builtin_cpu_supports("avx2") ? &avx2::kKernels : nullptr;
-    case SimdLevel::kAvx512: {
-      const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-      return all ? &avx512::kKernels : nullptr;
-    }
+      return &avx2::kKernels;
+    case SimdLevel::kAvx512:
+      return &avx512::kKernels;
     case SimdLevel::kNone:
     case SimdLevel::kNeon:
       break;

@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "dovetail/core/interruption.h"
-#include "dovetail/core/parallel.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/large_work.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// What a part has at least: less is copied in the time that it takes to wake a thread.
-constexpr int64_t kLeastBytes = 1 << 20;
-// So that a thread that is held up leaves its share to the others.
-constexpr int64_t kPartsPerThread = 4;
-// Some milliseconds: what someone who wants to stop a copy waits for.
-constexpr int64_t kBytesBetweenQuestions = 32 << 20;
 // What dense rows are not cut below.
 constexpr int64_t kDenseDst = 4096;
 constexpr int64_t kDenseSrc = 512;
@@ -72,22 +65,13 @@ void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& 
 }
 
 bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
-  const int64_t threads = plan.bytes < 2 * kLeastBytes ? 1 : GetNumThreads();
-  const bool asks = plan.bytes >= 2 * kBytesBetweenQuestions && ScopedInterruption::IsPossible();
-  if (threads == 1 && !asks) {
+  const LargeWork work(plan.bytes);
+  if (work.most_parts() == 1) {
     Execute(plan, dst, src);
     return true;
   }
-  const int64_t spans = asks ? plan.bytes / kBytesBetweenQuestions : 1;
-  const int64_t at_once = threads == 1 ? 1 : threads * kPartsPerThread;
-  const Parts parts(plan, std::min(plan.bytes / kLeastBytes, spans * at_once));
-  const int64_t step = asks ? at_once : parts.count();
-  for (int64_t first = 0; first < parts.count(); first += step) {
-    if (first > 0 && ScopedInterruption::IsAsked()) return false;
-    ParallelFor(std::min(step, parts.count() - first),
-                [&](int64_t part) { parts.Run(first + part, dst, src); });
-  }
-  return true;
+  const Parts parts(plan, work.most_parts());
+  return work.Run(parts.count(), [&](int64_t part) { parts.Run(part, dst, src); });
 }
 
 }  // namespace cpu

@@ -36,8 +36,8 @@ class Parts {
   int64_t count_ = 1;
 };
 
-// The whole plan, on several threads (core/parallel.h) where it is large enough. False when it was
-// stopped before its end (core/interruption.h), which only very large copies look for.
+// The whole plan, on several threads where it is large enough. False when it was stopped before its
+// end, which only very large copies look for (large_work.h).
 [[nodiscard]] bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
 
 }  // namespace cpu

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dovetail/core/interruption.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/testing/answers.h"
 #include "dovetail/devices/cpu/copy/copy_case.h"
 #include "gtest/gtest.h"
 
@@ -60,8 +60,7 @@ TEST(Parts, PixelsAreNotTornApart) {
 
 // Several copies at a time, each on several threads: what the sanitizer for threads looks at.
 TEST(ExecuteInParts, CopiesOnSeveralThreads) {
-  const int before = GetNumThreads();
-  ASSERT_TRUE(SetNumThreads(3).ok());
+  const ScopedNumThreads set(3);
   constexpr int64_t kN = 1100, kM = 1003;
   std::vector<int32_t> src(kN * kM);
   std::iota(src.begin(), src.end(), 0);
@@ -82,27 +81,7 @@ TEST(ExecuteInParts, CopiesOnSeveralThreads) {
   std::thread other(copy_and_check);
   copy_and_check();
   other.join();
-  EXPECT_TRUE(SetNumThreads(before).ok());
 }
-
-class ParallelThreads {
- public:
-  explicit ParallelThreads(int count) { EXPECT_TRUE(SetNumThreads(count).ok()); }
-  ~ParallelThreads() { EXPECT_TRUE(SetNumThreads(before_).ok()); }
-
- private:
-  int before_ = GetNumThreads();
-};
-
-// Answers no so many times, then yes.
-struct Answers {
-  int no;
-  int asked = 0;
-  static bool Ask(void* self) {
-    auto& answers = *static_cast<Answers*>(self);
-    return ++answers.asked > answers.no;
-  }
-};
 
 CopyPlan LargeRow(int64_t bytes) {
   CopyPlan plan;
@@ -113,7 +92,7 @@ CopyPlan LargeRow(int64_t bytes) {
 
 TEST(ExecuteInParts, AVeryLargeCopyCanBeStopped) {
   for (int threads : {1, 2}) {
-    const ParallelThreads set(threads);
+    const ScopedNumThreads set(threads);
     const Bytes src(130 << 20, 7);
     Bytes dst(src.size(), 0);
     Answers answers{.no = 1};

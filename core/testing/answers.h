@@ -1,0 +1,41 @@
+// For tests of long work: how many threads it has, and someone who says when it should stop.
+//
+//   const ScopedNumThreads threads(2);
+//   Answers answers{.no = 1};                                    // once no, then yes
+//   const ScopedInterruption scope(Answers::Ask, &answers);
+//   EXPECT_FALSE(…);
+//   EXPECT_EQ(answers.asked, 2);
+//
+// Answers are for the thread of the scope; the number of threads is the process's.
+
+#ifndef DOVETAIL_CORE_TESTING_ANSWERS_H_
+#define DOVETAIL_CORE_TESTING_ANSWERS_H_
+
+#include "dovetail/core/config.h"
+#include "dovetail/core/parallel.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct Answers {
+  int no;
+  int asked = 0;
+  static bool Ask(void* self) {
+    auto& answers = *static_cast<Answers*>(self);
+    return ++answers.asked > answers.no;
+  }
+};
+
+class ScopedNumThreads {
+ public:
+  explicit ScopedNumThreads(int count) { SetNumThreads(count).IgnoreError(); }
+  ~ScopedNumThreads() { SetNumThreads(before_).IgnoreError(); }
+  ScopedNumThreads(const ScopedNumThreads&) = delete;
+  ScopedNumThreads& operator=(const ScopedNumThreads&) = delete;
+
+ private:
+  const int before_ = GetNumThreads();
+};
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_TESTING_ANSWERS_H_

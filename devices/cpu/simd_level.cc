@@ -1,0 +1,44 @@
+#include "dovetail/devices/cpu/simd_level.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+bool HasSimdLevel(SimdLevel level) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();  // for callers that run before the constructors of libgcc
+#endif
+  switch (level) {
+    case SimdLevel::kNone:
+      return true;
+#if defined(__x86_64__)
+    case SimdLevel::kSse2:
+      return true;
+    case SimdLevel::kSsse3:
+      return __builtin_cpu_supports("ssse3");
+    case SimdLevel::kAvx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+    case SimdLevel::kAvx512:
+      return HasSimdLevel(SimdLevel::kAvx2) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+#elif defined(__aarch64__)
+    case SimdLevel::kNeon:
+      return true;
+#endif
+    default:
+      return false;
+  }
+}
+
+SimdLevel BestSimdLevel() {
+  static const SimdLevel best = [] {
+    SimdLevel found = SimdLevel::kNone;
+    for (SimdLevel level : kAllSimdLevels) {
+      if (HasSimdLevel(level)) found = level;
+    }
+    return found;
+  }();
+  return best;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
