@@ -51,12 +51,12 @@ class Prefetcher {
     }
   }
 
-  // The next block is at `src`, and will be asked for in `parts` parts.
+  // The next block is at `src` (or nowhere), and will be asked for in `parts` parts.
   void Start(const char* src, int64_t parts) {
     src_ = src;
     part_ = (rows_ + parts - 1) / parts;
     at_ = Odometer(loops_, rank_);
-    more_ = rank_ > 0;
+    more_ = rank_ > 0 && src != nullptr;
   }
 
   void FetchPart() {
@@ -88,8 +88,9 @@ class Gatherer {
     if (division_.has_rows()) division_.box[1].dst_step = pitch_;
   }
 
-  // All blocks of `rows` rows that start at dst.
-  void Write(char* dst, const char* src, int64_t rows) {
+  // All blocks of `rows` rows that start at dst. The next blocks that will be asked for are at
+  // `after`, or nowhere.
+  void Write(char* dst, const char* src, int64_t rows, const char* after) {
     if (division_.has_rows()) division_.box[1].count = rows;
     const int64_t row_bytes_of_whole = division_.box_row_bytes;
     const int64_t part = division_.box[division_.cut].count;
@@ -106,9 +107,9 @@ class Gatherer {
       ExecuteCached(plan_.kernel, plan_.unit_log2, division_.box, division_.box_rank,
                     buffer_ + kLine, src + at.src, kernels_);
       more = at.Next();
-      if (more) next_.Start(src + at.src, rows);
+      next_.Start(more ? src + at.src : after, rows);
       for (int64_t r = 0; r < rows; ++r) {
-        if (more) next_.FetchPart();
+        next_.FetchPart();
         Flush(dst + r * division_.rows.dst_step + dst_offset, buffer_ + kLine + r * pitch_, bytes,
               first, !more);
       }
@@ -147,14 +148,21 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
     Division division;
     if (!division.Divide(plan)) return false;
     Gatherer gatherer(plan, division, kernels);
+    const Loop& rows = division.rows;
+    const int64_t step = division.rows_at_once;
     Odometer at(division.outer, division.outer_rank);
-    do {
-      for (int64_t row = 0; row < division.rows.count; row += division.rows_at_once) {
-        gatherer.Write(dst + at.dst + row * division.rows.dst_step,
-                       src + at.src + row * division.rows.src_step,
-                       std::min(division.rows_at_once, division.rows.count - row));
+    for (bool more = true; more;) {
+      char* const to = dst + at.dst;
+      const char* const from = src + at.src;
+      more = at.Next();
+      for (int64_t row = 0; row < rows.count; row += step) {
+        const char* after = row + step < rows.count ? from + (row + step) * rows.src_step
+                            : more                  ? src + at.src
+                                                    : nullptr;
+        gatherer.Write(to + row * rows.dst_step, from + row * rows.src_step,
+                       std::min(step, rows.count - row), after);
       }
-    } while (at.Next());
+    }
   }
   kernels.stream_done();
   return true;
