@@ -129,9 +129,45 @@ PyObject* TorchToNumPy(PyObject* x) {
   return borrowed ? MakeNumPyArray(view, x) : nullptr;
 }
 
+// Without a tensor of ours, for the pairs that allow it; nullptr as above.
+PyObject* ConvertDirectly(PyObject* x, const Target& target) {
+  switch (target.door) {
+    case TargetDoor::kNumPy:
+      return torch_tensor.Is(Py_TYPE(x)) ? TorchToNumPy(x) : nullptr;
+    case TargetDoor::kExchangeApi:
+      return numpy_ndarray.Is(Py_TYPE(x)) ? LendNumPyArray(target, x) : nullptr;
+    case TargetDoor::kOwn:
+    case TargetDoor::kFunction:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy) {
+  if (!PyType_Check(target_class)) {
+    PyErr_Format(PyExc_TypeError, "convert() takes a class to convert to, not %R", target_class);
+    return nullptr;
+  }
+  auto* type = reinterpret_cast<PyTypeObject*>(target_class);
+  const bool may_share = !copy.value_or(false);
+  if (Py_TYPE(x) == type && may_share) return Py_NewRef(x);
+  const Target* target = FindTarget(type);
+  if (target == nullptr) return ByRegistered(x, target_class, copy);
+  DrainPendingReleases();
+  if (may_share) {
+    PyObject* made = ConvertDirectly(x, *target);
+    if (made != nullptr || PyErr_Occurred()) return made;
+  }
+  Tensor tensor;
+  bool copied;
+  if (!ImportAny(x, &tensor) || !Fit(*target, copy, &tensor, &copied)) return nullptr;
+  return Make(*target, std::move(tensor), copied);
+}
+
 }  // namespace
 
 PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (nargs == 2 && kwnames == nullptr) return Convert(args[0], args[1], std::nullopt);
   static const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
                                     /*positional_only=*/2);
   PyObject* v[3];
@@ -139,29 +175,7 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[2], "copy", &copy)) {
     return nullptr;
   }
-  if (!PyType_Check(v[1])) {
-    PyErr_Format(PyExc_TypeError, "convert() takes a class to convert to, not %R", v[1]);
-    return nullptr;
-  }
-  auto* type = reinterpret_cast<PyTypeObject*>(v[1]);
-  if (Py_TYPE(v[0]) == type && !copy.value_or(false)) return Py_NewRef(v[0]);
-  Target* target = FindTarget(type);
-  if (target == nullptr) return ByRegistered(v[0], v[1], copy);
-  DrainPendingReleases();
-  if (target->door == TargetDoor::kNumPy && torch_tensor.Is(Py_TYPE(v[0])) &&
-      !copy.value_or(false)) {
-    PyObject* array = TorchToNumPy(v[0]);
-    if (array != nullptr || PyErr_Occurred()) return array;
-  }
-  if (target->door == TargetDoor::kExchangeApi && numpy_ndarray.Is(Py_TYPE(v[0])) &&
-      !copy.value_or(false)) {
-    PyObject* made = LendNumPyArray(*target, v[0]);
-    if (made != nullptr || PyErr_Occurred()) return made;
-  }
-  Tensor tensor;
-  bool copied;
-  if (!ImportAny(v[0], &tensor) || !Fit(*target, copy, &tensor, &copied)) return nullptr;
-  return Make(*target, std::move(tensor), copied);
+  return Convert(v[0], v[1], copy);
 }
 
 PyObject* MisfitFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

@@ -1,7 +1,5 @@
 #include "dovetail/python/src/numpy_lend.h"
 
-#include <algorithm>
-
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/dlpack/lend.h"
