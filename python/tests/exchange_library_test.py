@@ -1,0 +1,192 @@
+"""How tensors come in from, and go out to, a library whose table is not what PyTorch's is: a library
+of the tests' own, which stands where PyTorch would, in a process of its own.
+"""
+
+import pytest
+from process import run_python
+
+LIBRARY = """
+    import ctypes, sys, types
+    from exchange_table import Borrow, Table, capsule_of, table_of
+    from managed import Lent
+    import dovetail as dt
+
+    asked = []
+
+    class Tensor:
+        requires_grad = False
+        by_table, by_dlpack = Lent().fill([1, 2, 4]), Lent().fill([1, 2, 4])
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **_):
+            asked.append("__dlpack__")
+            return self.by_dlpack.capsule()
+
+    torch = types.ModuleType("torch")
+    torch.Tensor = Tensor
+    modes = types.ModuleType("torch.utils._python_dispatch")
+    modes._is_in_torch_dispatch_mode = False
+    functions = types.ModuleType("torch._C")
+    functions._is_torch_function_mode_enabled = lambda: False
+    sys.modules |= {module.__name__: module for module in (torch, modes, functions)}
+
+    @Borrow
+    def borrow(x, out):
+        asked.append("table")
+        out[0] = x.by_table.managed.dl_tensor
+        return 0
+
+    def table(major=1, minor=3, function=borrow, before=None):
+        made = Table(major, minor, before and ctypes.addressof(before), borrow=function)
+        made.before = before
+        return made
+
+    def answer(result):
+        return Borrow(lambda x, out: result)
+
+    def ask(x):
+        try:
+            print(dt.from_dlpack(x).tolist() == [1, 2, 4], end=" ")
+        except dt.ExchangeError as error:
+            print(error, end=" ")
+        print(*asked, Tensor.by_table.deletions, Tensor.by_dlpack.deletions)
+"""
+BY_TABLE, BY_DLPACK, BY_BOTH = "True table 0 0", "True __dlpack__ 0 1", "True table __dlpack__ 0 1"
+
+
+def ask(setup, x="Tensor()"):
+    """How a tensor comes in: what it was asked, and how often each of its two was deleted."""
+    return run_python(LIBRARY + f"\n    {setup}\n    ask({x})\n").strip()
+
+
+def install(table):
+    return f"kept = {table}; Tensor.__dlpack_c_exchange_api__ = capsule_of(kept)"
+
+
+# Rules 3, 52.
+@pytest.mark.parametrize(
+    ("table", "way"),
+    [
+        ("table()", BY_TABLE),
+        ("table(minor=99)", BY_TABLE),
+        ("table(major=2)", BY_DLPACK),
+        ("table(major=0)", BY_DLPACK),
+        ("table(2, before=table())", BY_TABLE),
+        ("table(3, before=table(2, before=table()))", BY_TABLE),
+        ("table(3, before=table(2))", BY_DLPACK),
+    ],
+)
+def test_a_table_is_used_that_is_of_our_major_version_or_leads_to_one(table, way):
+    assert ask(install(table)) == way
+
+
+# Rule 51.
+@pytest.mark.parametrize(
+    "value", ["capsule_of(kept, b'dlpack_exchange_API')", "ctypes.addressof(kept)", "None"]
+)
+def test_what_is_no_capsule_of_that_name_is_no_table(value):
+    assert ask(f"kept = table(); Tensor.__dlpack_c_exchange_api__ = {value}") == BY_DLPACK
+
+
+# Rule 53.
+def test_a_table_without_the_function_is_not_used():
+    assert ask(install("table(function=Borrow())")) == BY_DLPACK
+
+
+# Rule 55.
+@pytest.mark.parametrize(
+    "function",
+    ["answer(-1)", "answer(0)", "table_of(dt.Tensor).borrow"],
+    ids=["failure", "no tensor", "failure with an error set"],
+)
+def test_a_table_that_gives_nothing_is_followed_by_dlpack(function):
+    assert ask(install(f"table(function={function})")) == BY_DLPACK
+
+
+# Rule 55.
+def test_a_table_is_for_the_class_itself_and_what_needs_no_gradient():
+    setup = install("table()")
+    assert ask(setup, "type('Tensor', (Tensor,), {})()") == BY_DLPACK
+    assert ask(setup + "; Tensor.requires_grad = True") == BY_BOTH
+
+
+# Rule 55.
+@pytest.mark.parametrize(
+    "state",
+    [
+        "modes._is_in_torch_dispatch_mode = True",
+        "del sys.modules[modes.__name__]",
+        "functions._is_torch_function_mode_enabled = lambda: True",
+        "del sys.modules[functions.__name__]",
+    ],
+)
+def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not_be_told(state):
+    assert ask(install("table()") + f"; {state}") == BY_BOTH
+
+
+# Rules 51, 56.
+def test_the_object_is_kept_alive_that_lent_its_tensor():
+    setup = install("table()") + "; x = Tensor(); before = sys.getrefcount(x)"
+    code = """
+    t = dt.from_dlpack(x)
+    views = [t[1:], t.T]
+    Tensor.by_table.managed.dl_tensor.shape[0] = 99  # what was lent is read no more
+    print(sys.getrefcount(x) - before, t.shape)
+    del t, views[0]
+    print(sys.getrefcount(x) - before)
+    views.clear()
+    print(sys.getrefcount(x) - before)
+    """
+    assert run_python(LIBRARY + f"\n    {setup}{code}").split() == ["1", "(3,)", "1", "0"]
+
+
+# Rules 10, 30, 55.
+@pytest.mark.parametrize("fields", ["device=(2, 0)", "data=None", "code=99", "bits=12"])
+def test_what_the_table_lends_and_we_can_not_take_is_asked_of_dlpack(fields):
+    assert ask(install("table()") + f"; Tensor.by_table = Lent({fields})") == BY_BOTH
+
+
+# Rules 27, 30.
+@pytest.mark.parametrize(
+    "deletes, result, held",
+    [(False, 0, 1), (True, 0, 0), (False, -1, 0), (True, -1, 0)],
+    ids=["keeps it", "copies it", "fails", "fails after deleting it"],
+)
+def test_an_array_given_to_a_consumer_is_let_go_of_once_whatever_it_does(deletes, result, held):
+    code = f"""
+    import numpy as np
+    from exchange_table import ManagedTo
+    from managed import Versioned
+
+    kept = []
+
+    @ManagedTo
+    def take(address, out):
+        managed = Versioned.from_address(address)
+        delete = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)
+        if {deletes}:
+            delete(address)
+        elif {result} == 0:
+            kept.append((delete, address))
+        out[0] = id(None)
+        return {result}
+
+    made = table()
+    made.managed_to = take
+    Tensor.__dlpack_c_exchange_api__ = capsule_of(made)
+    dt.from_dlpack(Tensor())  # which is when the class is looked at
+    x = np.arange(3)
+    before = sys.getrefcount(x)
+    for _ in range(3):
+        try:
+            dt.convert(x, Tensor)
+        except SystemError:  # since the function sets no error
+            assert {result} != 0
+    print(len(kept), sys.getrefcount(x) - before)
+    for delete, address in kept:
+        delete(address)
+    print(sys.getrefcount(x) - before)
+    """
+    assert run_python(LIBRARY + f"\n{code}").split() == [str(3 * held), str(3 * held), "0"]
