@@ -1,8 +1,4 @@
-"""The C exchange API: our table as its callers use it, and tables of a library that there is not.
-
-The consumer's cases run in processes of their own, where that library is called torch, since its
-exact class is the one whose table is used.
-"""
+"""The C exchange API: our table as its callers use it."""
 
 import ctypes
 import gc

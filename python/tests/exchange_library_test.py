@@ -1,5 +1,7 @@
-"""How tensors come in from, and go out to, a library whose table is not what PyTorch's is: a library
-of the tests' own, which stands where PyTorch would, in a process of its own.
+"""Tables of a library that there is not: how its tensors come in, and what it is given.
+
+The cases run in processes of their own, where that library is called torch, since its exact class
+is the one whose table is used.
 """
 
 import pytest
