@@ -101,7 +101,8 @@ typedef struct DovetailAllocatorStats {
   int64_t retries;
 } DovetailAllocatorStats;
 
-/* Memory kinds: 0 the device's own, 1 pinned host memory, 2 managed memory. */
+/* Memory kinds: 0 the device's own, 1 pinned host memory, 2 managed memory, 3 of the device's own
+   what other processes can open. */
 
 typedef struct DovetailBackend {
   size_t struct_size;

@@ -53,6 +53,7 @@ class GpuBackend final : public DeviceBackend {
         if (vendor.managed) return {*vendor.managed, 0};
         break;
       case MemoryKind::kDevice:
+      case MemoryKind::kShared:
         break;
     }
     return StreamDevice(device);

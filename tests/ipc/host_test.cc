@@ -1,0 +1,111 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dovetail/core/registry.h"
+#include "dovetail/devices/cpu/backend.h"
+#include "dovetail/interop/ipc/handle.h"
+#include "dovetail/interop/ipc/open.h"
+#include "dovetail/interop/ipc/share.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace {
+
+using testing::HasSubstr;
+
+class IpcTest : public testing::Test {
+ protected:
+  // 0, 1, 2, … in shared memory.
+  static Tensor Counting(absl::Span<const int64_t> shape) {
+    Tensor t = *Empty(shape, kInt32);
+    for (int64_t i = 0; i < t.num_elements(); ++i) static_cast<int32_t*>(t.raw_data())[i] = i;
+    return t;
+  }
+
+ private:
+  ScopedBackendOverride cpu_{MakeCpuBackend()};
+};
+
+TEST_F(IpcTest, AnotherProcessOpensAViewOfTheSameMemory) {
+  const Tensor t = Counting({2, 3});
+  const std::string bytes = Share(*t.Permute({1, 0})->Slice(0, {.start = 1}))->ToBytes();
+  const pid_t child = fork();
+  if (child == 0) {
+    const Tensor u = *Open(*Handle::FromBytes(bytes));
+    const bool right = u.shape() == absl::Span<const int64_t>({2, 2}) &&
+                       u.strides() == absl::Span<const int64_t>({1, 3}) &&
+                       *static_cast<int32_t*>(u.raw_data()) == 1;
+    static_cast<int32_t*>(u.raw_data())[3] = 40;  // element (1, 1) of t
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(static_cast<int32_t*>(t.raw_data())[4], 40);
+}
+
+TEST_F(IpcTest, AHandleSaysWhatTheTensorIs) {
+  const Tensor t = Counting({4}).ReadOnly();
+  const Handle handle = *Share(t);
+  const Handle again = *Handle::FromBytes(handle.ToBytes());
+  EXPECT_EQ(again.device, Device::Cpu());
+  EXPECT_EQ(again.dtype, kInt32);
+  EXPECT_EQ(again.layout, t.layout());
+  EXPECT_EQ(again.options.access, Access::kReadOnly);
+  EXPECT_EQ(again.ToString(), t.ToString());
+  EXPECT_TRUE(Open(again)->is_read_only());
+  EXPECT_EQ(Open(again)->raw_data(), t.raw_data());
+}
+
+TEST_F(IpcTest, PaddedElementsAndManyDimensionsAreKept) {
+  const std::vector<int64_t> shape(Layout::kMaxRank, 1);
+  const Tensor t = *Tensor::Make(Counting({4}).storage(), 2, kFloat4E2M1Fn,
+                                 *Layout::Contiguous(shape), {.packing = Packing::kPadded});
+  const Tensor u = *Open(*Handle::FromBytes(Share(t)->ToBytes()));
+  EXPECT_EQ(u.packing(), Packing::kPadded);
+  EXPECT_EQ(u.layout(), t.layout());
+  EXPECT_EQ(u.raw_data(), t.raw_data());
+}
+
+TEST_F(IpcTest, OrdinaryMemoryIsRefusedWithTheRemedyAndCanBeCopied) {
+  const Tensor t = *Tensor::Empty({2}, kInt32);
+  const absl::Status s = Share(t).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("ipc::CopyToShared"));
+  static_cast<int32_t*>(t.raw_data())[1] = 7;
+  const Tensor copy = *CopyToShared(*t.Slice(0, {.step = -1}));
+  const Tensor u = *Open(*Share(copy));
+  EXPECT_EQ(static_cast<int32_t*>(u.raw_data())[0], 7);
+}
+
+TEST_F(IpcTest, OpeningWhatWasReleasedIsAnError) {
+  Tensor t = Counting({4});
+  const Handle handle = *Share(t);
+  t = Tensor();
+  EXPECT_EQ(Open(handle).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(IpcTest, ANullTensorAndADeviceWithoutBackendAreErrors) {
+  EXPECT_EQ(Share(Tensor()).status().code(), absl::StatusCode::kFailedPrecondition);
+  Handle handle = *Share(Counting({1}));
+  handle.device.type = DeviceType::kMetal;
+  EXPECT_EQ(Open(handle).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(IpcTest, WhatReachesOutsideOfTheMemoryIsAnErrorAndLetsItGo) {
+  Tensor t = Counting({4});
+  Handle handle = *Share(t);
+  handle.byte_offset = 4;
+  EXPECT_EQ(Open(handle).status().code(), absl::StatusCode::kInvalidArgument);
+  handle.byte_offset = 0;
+  t = Tensor();
+  EXPECT_EQ(Open(handle).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace dovetail::inline DOVETAIL_ABI::ipc
