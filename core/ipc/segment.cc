@@ -229,6 +229,7 @@ std::shared_ptr<Segment> Segment::FindAt(const void* p) {
 }
 
 absl::Status Segment::Borrow() {
+  if (!is_mine() && !IsAlive(name_.process)) return Gone();
   absl::StatusOr<ProcessToken> token = MyProcess();
   if (!token.ok()) return token.status();
   const auto mine = static_cast<uint64_t>(*token);

@@ -84,8 +84,8 @@ class Segment {
   // Keeps it open until Keep(nullptr): for whoever knows it by its address alone.
   void Keep(std::shared_ptr<Segment> self) { kept_ = std::move(self); }
 
-  // One more use by this process. FailedPrecondition once it was closed; ResourceExhausted where
-  // too many processes have it.
+  // One more use by this process. FailedPrecondition once it was closed, or its maker has ended;
+  // ResourceExhausted where too many processes have it.
   absl::Status Borrow();
   // One less. Nothing in a forked child of the process that borrowed.
   void Return() noexcept;

@@ -2,18 +2,15 @@
 
 #include "dovetail/core/ipc/segment.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/testing/child_process.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -32,80 +29,21 @@ std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKin
   return *made;
 }
 
-// A process of its own that runs `work` with two pipes; it lives until it is told to end.
-class Child {
- public:
-  using Work = std::function<void(int in, int out)>;
-
-  explicit Child(const Work& work) {
-    int to[2], from[2];
-    EXPECT_EQ(pipe(to), 0);
-    EXPECT_EQ(pipe(from), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      close(to[1]);
-      close(from[0]);
-      work(to[0], from[1]);
-      _exit(0);
-    }
-    close(to[0]);
-    close(from[1]);
-    to_ = to[1];
-    from_ = from[0];
-  }
-  ~Child() {
-    Kill();
-    close(to_);
-    close(from_);
-  }
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  template <typename T>
-  void Send(const T& value) {
-    EXPECT_EQ(write(to_, &value, sizeof value), static_cast<ssize_t>(sizeof value));
-  }
-  template <typename T>
-  T Receive() {
-    T value{};
-    EXPECT_EQ(read(from_, &value, sizeof value), static_cast<ssize_t>(sizeof value));
-    return value;
-  }
-
- private:
-  pid_t pid_;
-  int to_, from_;
-};
-
-template <typename T>
-T Read(int file) {
-  T value{};
-  if (read(file, &value, sizeof value) != static_cast<ssize_t>(sizeof value)) _exit(1);
-  return value;
-}
-template <typename T>
-void Write(int file, const T& value) {
-  if (write(file, &value, sizeof value) != static_cast<ssize_t>(sizeof value)) _exit(1);
-}
-
 // Opens what it is told of, borrows it, answers whether it could, and again each time it is asked.
-void BorrowWhenTold(int in, int out) {
+void BorrowWhenTold(Channel& parent) {
   while (true) {
-    const auto name = Read<SegmentName>(in);
+    const auto name = parent.Receive<SegmentName>();
     absl::StatusOr<std::shared_ptr<Segment>> s = Segment::Open(name, SegmentKind::kDeviceBlock);
-    Write(out, s.ok() && (*s)->Borrow().ok());
-    Read<char>(in);
+    parent.Send(s.ok() && (*s)->Borrow().ok());
+    parent.Receive<char>();
     if (s.ok()) (*s)->Return();
-    Write(out, true);
+    parent.Send(true);
   }
 }
 
 TEST(ProcessTokenTest, AProcessIsKnownToLiveUntilItIsKilled) {
-  Child child([](int, int out) {
-    Write(out, MyProcess().value_or(ProcessToken{}));
+  ChildProcess child([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
     pause();
   });
   const auto token = child.Receive<ProcessToken>();
@@ -121,8 +59,8 @@ TEST(ProcessTokenTest, AProcessIsKnownToLiveUntilItIsKilled) {
 TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
   const ProcessToken mine = *MyProcess();
   EXPECT_EQ(*MyProcess(), mine);
-  Child child([mine](int, int out) {
-    Write(out, MyProcess().value_or(mine));
+  ChildProcess child([mine](Channel& parent) {
+    parent.Send(MyProcess().value_or(mine));
     pause();
   });
   EXPECT_NE(child.Receive<ProcessToken>(), mine);
@@ -131,17 +69,17 @@ TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
 
 // The lock belongs to the open file, which a child has as well.
 TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
-  Child parent([](int, int out) {
-    Write(out, MyProcess().value_or(ProcessToken{}));
+  ChildProcess owner([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
     if (fork() == 0) {
-      Write(out, getpid());
+      parent.Send(getpid());
       pause();
     }
     pause();
   });
-  const auto token = parent.Receive<ProcessToken>();
-  const auto grandchild = parent.Receive<pid_t>();
-  parent.Kill();
+  const auto token = owner.Receive<ProcessToken>();
+  const auto grandchild = owner.Receive<pid_t>();
+  owner.Kill();
   EXPECT_FALSE(IsAlive(token));
   kill(grandchild, SIGKILL);
   UnlinkLeftBehind();
@@ -149,9 +87,9 @@ TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
 
 TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
   const std::shared_ptr<Segment> mine = Make();
-  Child child([](int, int out) {
+  ChildProcess child([](Channel& parent) {
     const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kHostMemory, 1);
-    Write(out, s->name());
+    parent.Send(s->name());
     pause();
   });
   const auto name = child.Receive<SegmentName>();
@@ -164,11 +102,11 @@ TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
 }
 
 TEST(SegmentTest, AnotherProcessWritesToTheSameMemory) {
-  Child child([](int in, int out) {
-    const auto s = *Segment::Open(Read<SegmentName>(in), SegmentKind::kHostMemory);
-    Write(out, static_cast<char*>(s->data())[99]);
+  ChildProcess child([](Channel& parent) {
+    const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
+    parent.Send(static_cast<char*>(s->data())[99]);
     static_cast<char*>(s->data())[0] = 5;
-    Write(out, s->nbytes());
+    parent.Send(s->nbytes());
   });
   const std::shared_ptr<Segment> s = Make();
   static_cast<char*>(s->data())[99] = 3;
@@ -224,7 +162,7 @@ TEST(SegmentTest, MoreThanThereIsRoomForIsAnError) {
 }
 
 TEST(SegmentTest, WhoClosesItLearnsOfOtherProcessesThatBorrowed) {
-  Child child(&BorrowWhenTold);
+  ChildProcess child(&BorrowWhenTold);
   const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
   child.Send(s->name());
   EXPECT_TRUE(child.Receive<bool>());
@@ -236,7 +174,7 @@ TEST(SegmentTest, WhoClosesItLearnsOfOtherProcessesThatBorrowed) {
 }
 
 TEST(SegmentTest, NobodyBorrowsWhatWasClosed) {
-  Child child(&BorrowWhenTold);
+  ChildProcess child(&BorrowWhenTold);
   const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
   EXPECT_TRUE(s->Close());
   child.Send(s->name());
@@ -248,7 +186,7 @@ TEST(SegmentTest, NobodyBorrowsWhatWasClosed) {
 TEST(SegmentTest, ABorrowerThatWasKilledCountsNoMore) {
   const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
   {
-    Child child(&BorrowWhenTold);
+    ChildProcess child(&BorrowWhenTold);
     child.Send(s->name());
     EXPECT_TRUE(child.Receive<bool>());
     EXPECT_FALSE(s->Close());
@@ -271,7 +209,7 @@ TEST(SegmentTest, EachBorrowOfThisProcessIsCounted) {
 TEST(SegmentTest, ManyProcessesBorrowOneAfterAnother) {
   const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
   for (int i = 0; i < Segment::kMostBorrowers + 10; ++i) {
-    Child child(&BorrowWhenTold);
+    ChildProcess child(&BorrowWhenTold);
     child.Send(s->name());
     ASSERT_TRUE(child.Receive<bool>()) << i;
   }
@@ -282,9 +220,9 @@ TEST(SegmentTest, ManyProcessesBorrowOneAfterAnother) {
 TEST(SegmentTest, AForkedChildUnlinksNothing) {
   std::shared_ptr<Segment> s = Make();
   const std::string path = PathOf(s->name());
-  Child child([&](int, int out) {
+  ChildProcess child([&](Channel& parent) {
     s.reset();
-    Write(out, IsThere(path));
+    parent.Send(IsThere(path));
   });
   EXPECT_TRUE(child.Receive<bool>());
   EXPECT_TRUE(IsThere(path));

@@ -1,5 +1,6 @@
 #include "dovetail/devices/gpu/releaser.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -70,6 +71,11 @@ void Releaser::Flush() {
   GiveBack(std::move(ready));
 }
 
+void Releaser::Abandon() {
+  absl::MutexLock lock(&mutex_);
+  awaited_.clear();
+}
+
 void Releaser::TakePushed() {
   Uses* list = pushed_.exchange(nullptr, std::memory_order_acquire);
   Uses* oldest_first = nullptr;
@@ -95,6 +101,9 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
       return;
     }
   }
+  for (const Event& event : uses->events()) {
+    if (Events::HoldOf(event) != nullptr) uses->awaited.push_back(event);
+  }
   // What covers all of the device's work covers the streams that are known as well.
   if (uses->has_unknown() || !RecordUses(*uses)) return unknown_.push_back(std::move(uses));
   Await(std::move(uses));
@@ -113,13 +122,18 @@ bool Releaser::RecordUses(Uses& uses) {
   }
   // A captured event stands for work of a graph, whose memory its owner keeps as long as the graph.
   for (const Event& event : uses.events()) {
-    if (!Events::IsCaptured(event)) uses.awaited.push_back(event);
+    if (!Events::IsCaptured(event) && Events::HoldOf(event) == nullptr) {
+      uses.awaited.push_back(event);
+    }
   }
   return true;
 }
 
 void Releaser::Await(std::unique_ptr<Uses> uses) {
-  if (uses->allocator != nullptr &&
+  const bool held = std::any_of(uses->awaited.begin(), uses->awaited.end(), [](const Event& event) {
+    return Events::HoldOf(event) != nullptr;
+  });
+  if (uses->allocator != nullptr && !held &&
       AllocatorOf(*uses)->ReclaimAfter(uses->data, uses->nbytes, uses->awaited)) {
     return;
   }
@@ -197,7 +211,8 @@ void Releaser::Poll() {
   for (std::unique_ptr<Uses>& uses : awaited_) {
     bool done = true;
     for (const Event& event : uses->awaited) {
-      if (!events_.Query(event).value_or(false)) {
+      Hold* hold = Events::HoldOf(event);
+      if (hold != nullptr ? !hold->IsOver() : !events_.Query(event).value_or(false)) {
         done = false;
         break;
       }

@@ -15,6 +15,8 @@
 // are what would break the capture. Once a context turned out to be captured by somebody unseen,
 // unknown uses wait for Flush, too.
 //
+// Memory with a Hold among its uses comes back when that is over, which nobody waits for.
+//
 // What was lent goes back by its lender's function, on whichever thread drains, with no lock held.
 
 #ifndef DOVETAIL_DEVICES_GPU_RELEASER_H_
@@ -60,6 +62,9 @@ class Releaser {
   void Push(std::unique_ptr<Uses> uses) noexcept;
   void Drain();
   void Flush();
+
+  // Forgets what other processes hold still, which is lost: for the end of the backend.
+  void Abandon();
 
   // How many pieces of memory have not come back yet, of those that a Drain has seen; for tests.
   int waiting() const { return waiting_count_.load(std::memory_order_relaxed); }

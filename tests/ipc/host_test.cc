@@ -1,11 +1,8 @@
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "dovetail/core/registry.h"
+#include "dovetail/core/testing/child_process.h"
 #include "dovetail/devices/cpu/backend.h"
 #include "dovetail/interop/ipc/handle.h"
 #include "dovetail/interop/ipc/open.h"
@@ -34,18 +31,13 @@ class IpcTest : public testing::Test {
 TEST_F(IpcTest, AnotherProcessOpensAViewOfTheSameMemory) {
   const Tensor t = Counting({2, 3});
   const std::string bytes = Share(*t.Permute({1, 0})->Slice(0, {.start = 1}))->ToBytes();
-  const pid_t child = fork();
-  if (child == 0) {
+  ChildProcess child([&](Channel& parent) {
     const Tensor u = *Open(*Handle::FromBytes(bytes));
-    const bool right = u.shape() == absl::Span<const int64_t>({2, 2}) &&
-                       u.strides() == absl::Span<const int64_t>({1, 3}) &&
-                       *static_cast<int32_t*>(u.raw_data()) == 1;
-    static_cast<int32_t*>(u.raw_data())[3] = 40;  // element (1, 1) of t
-    _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    parent.Send(u.ToString());
+    static_cast<int32_t*>(u.raw_data())[3] += 36;  // element (1, 1) of t
+  });
+  EXPECT_EQ(child.Receive<std::string>(), "int32 tensor of shape (2, 2), strides (1, 3), on cpu");
+  EXPECT_EQ(child.Join(), 0);
   EXPECT_EQ(static_cast<int32_t*>(t.raw_data())[4], 40);
 }
 
