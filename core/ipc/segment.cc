@@ -272,11 +272,12 @@ void Segment::Return() noexcept {
   }
 }
 
-bool Segment::Close() noexcept {
+bool Segment::Close(bool thorough) noexcept {
   head_->closed.store(1);
   bool borrowed = false;
   for (Borrower& b : head_->borrowers) {
-    if (b.count.load() != 0 && IsAlive(ProcessToken{b.process.load()})) borrowed = true;
+    if (b.count.load() == 0) continue;
+    if (!thorough || IsAlive(ProcessToken{b.process.load()})) borrowed = true;
   }
   return !borrowed;
 }

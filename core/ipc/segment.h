@@ -90,9 +90,9 @@ class Segment {
   // One less. Nothing in a forked child of the process that borrowed.
   void Return() noexcept;
 
-  // For the maker: from now on nobody may borrow it. Returns whether nobody (who lives) has it
-  // borrowed.
-  bool Close() noexcept;
+  // For the maker: from now on nobody may borrow it. Returns whether nobody has it borrowed.
+  // `thorough`: those who have ended do not count, which takes some calls of the system for each.
+  bool Close(bool thorough = true) noexcept;
 
  private:
   struct Head;

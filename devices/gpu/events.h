@@ -30,8 +30,9 @@ class Hold {
  public:
   virtual ~Hold() = default;
   // Whether the memory may go. Asked when nothing here uses it any more, again and again until it
-  // is true. Must not block.
-  virtual bool IsOver() noexcept = 0;
+  // is true, by one thread at a time. Must not block. `thorough`: there is time to find out, if
+  // only for lack of memory.
+  virtual bool IsOver(bool thorough) noexcept = 0;
 };
 
 class Events {

@@ -39,7 +39,7 @@ void Releaser::Drain() {
     TakePushed();
     CollectSync();
     if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
-    Poll();
+    Poll(/*thorough=*/false);
     ready = TakeReady();
   }
   GiveBack(std::move(ready));
@@ -65,7 +65,7 @@ void Releaser::Flush() {
     for (const std::unique_ptr<Uses>& uses : awaited_) {
       for (const Event& event : uses->awaited) (void)events_.Synchronize(event);
     }
-    Poll();
+    Poll(/*thorough=*/true);
     ready = TakeReady();
   }
   GiveBack(std::move(ready));
@@ -206,13 +206,13 @@ bool Releaser::SynchronizeDevices() {
   return true;
 }
 
-void Releaser::Poll() {
+void Releaser::Poll(bool thorough) {
   size_t kept = 0;
   for (std::unique_ptr<Uses>& uses : awaited_) {
     bool done = true;
     for (const Event& event : uses->awaited) {
       Hold* hold = Events::HoldOf(event);
-      if (hold != nullptr ? !hold->IsOver() : !events_.Query(event).value_or(false)) {
+      if (hold != nullptr ? !hold->IsOver(thorough) : !events_.Query(event).value_or(false)) {
         done = false;
         break;
       }

@@ -81,7 +81,8 @@ class Releaser {
   void StartSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CollectSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool SynchronizeDevices();
-  void Poll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `thorough`: as of Hold::IsOver.
+  void Poll(bool thorough) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   List TakeReady() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void GiveBack(List ready);
 

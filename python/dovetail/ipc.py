@@ -48,7 +48,7 @@ class Handle:
     @classmethod
     def from_bytes(cls, data):
         """The handle whose bytes() are data; ValueError for what is none, or was damaged."""
-        return cls(bytes(data))
+        return cls(bytes(memoryview(data)))
 
     dtype = property(lambda self: self._facts[1])
     shape = property(lambda self: self._facts[2])
@@ -96,7 +96,8 @@ def open(handle):
     ExchangeError, with the reason, where the memory is gone or can't be reached from here, and
     ValueError for bytes that are no handle or reach outside of the memory.
     """
-    return _core._ipc_open(bytes(handle))
+    data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
+    return _core._ipc_open(data)
 
 
 def empty(shape, *, dtype=None, device=None):
@@ -112,11 +113,12 @@ _prepared_process = None
 
 
 def _prepare():
-    # multiprocessing ends the processes that it forks without what exit() runs.
+    # multiprocessing ends the processes that it forks without what exit() runs. Below 0: after it
+    # has waited for the children of this process, which may still open what is shared.
     global _prepared_process
     if _prepared_process == os.getpid():
         return
     _prepared_process = os.getpid()
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.Finalize(None, _core._ipc_forget, exitpriority=0)
+        util.Finalize(None, _core._ipc_forget, exitpriority=-100)

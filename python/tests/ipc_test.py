@@ -110,7 +110,7 @@ def test_what_requires_gradients_or_is_no_tensor_is_refused():
     with pytest.raises(TypeError, match="Tensor"):
         dt.ipc.share([1, 2])
     with pytest.raises(TypeError):
-        dt.ipc.open(3.5)
+        dt.ipc.open(3)
 
 
 def test_memory_that_numpy_holds_is_known_as_shared():
@@ -223,6 +223,19 @@ def test_what_a_killed_process_left_is_refused_and_unlinked_by_the_next_one(how)
     process.run_python("import dovetail as dt; dt.ipc.empty(1)")
     assert not os.path.exists(path)
     assert not os.path.exists(path[: path.rindex(".")] + ".alive")
+
+
+def test_a_program_that_ends_waits_for_its_children_before_its_memory_goes():
+    code = """
+        import multiprocessing
+        import dovetail as dt
+        import ipc_workers
+
+        context = multiprocessing.get_context("spawn")
+        t = ipc_workers.shared([1, 2, 3])
+        context.Process(target=ipc_workers.show, args=(dt.ipc.share(t),)).start()
+        """
+    assert process.run_python(code) == "[1, 2, 3]\n"
 
 
 def test_a_forked_child_takes_nothing_from_its_parent():

@@ -75,6 +75,10 @@ def open_and_wait(handle, answer, done):
         answer.put(str(e))
 
 
+def show(handle):
+    print(dt.ipc.open(handle).tolist())
+
+
 def try_open(handle, answer):
     try:
         dt.ipc.open(handle)

@@ -1,4 +1,5 @@
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dovetail/core/registry.h"
@@ -80,6 +81,45 @@ TEST_F(IpcTest, OpeningWhatWasReleasedIsAnError) {
   const Handle handle = *Share(t);
   t = Tensor();
   EXPECT_EQ(Open(handle).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(IpcTest, ThreadsMakeShareAndOpenAtTheSameTime) {
+  const Tensor t = Counting({8});
+  const std::string bytes = Share(t)->ToBytes();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        EXPECT_EQ(Open(*Handle::FromBytes(bytes))->raw_data(), t.raw_data());
+        const Tensor own = Counting({3});
+        EXPECT_EQ(Open(*Share(own))->raw_data(), own.raw_data());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// All of them open and let go the only mapping of this process.
+TEST_F(IpcTest, ThreadsOpenMemoryOfAnotherProcessAtTheSameTime) {
+  ChildProcess owner([](Channel& parent) {
+    const Tensor t = Counting({8});
+    parent.Send(Share(t)->ToBytes());
+    parent.Receive<char>();
+  });
+  const Handle handle = *Handle::FromBytes(owner.Receive<std::string>());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const absl::StatusOr<Tensor> t = Open(handle);
+        ASSERT_TRUE(t.ok()) << t.status();
+        EXPECT_EQ(static_cast<const int32_t*>(t->raw_data())[7], 7);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  owner.Send('x');
+  EXPECT_EQ(owner.Join(), 0);
 }
 
 TEST_F(IpcTest, ANullTensorAndADeviceWithoutBackendAreErrors) {
