@@ -227,7 +227,7 @@ def test_what_a_killed_process_left_is_refused_and_unlinked_by_the_next_one(how)
 
 def test_a_program_that_ends_waits_for_its_children_before_its_memory_goes():
     code = """
-        import multiprocessing
+        import multiprocessing.util
         import dovetail as dt
         import ipc_workers
 

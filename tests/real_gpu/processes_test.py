@@ -17,6 +17,14 @@ if not isinstance(GPU, int) or GPU == 0:
 N = 1 << 20
 
 
+@pytest.fixture
+def torch():
+    library = pytest.importorskip("torch")
+    if not library.cuda.is_available():
+        pytest.skip("this PyTorch sees no GPU")
+    return library
+
+
 def counting():
     t = dt.ipc.empty(N, dtype="int32", device="cuda:0")
     dt.copyto(t, dt.arange(N, dtype="int32"))
@@ -92,8 +100,8 @@ def test_a_borrower_that_was_killed_holds_nothing():
     assert reserved() == before - 4 * N
 
 
+@pytest.mark.usefixtures("torch")
 def test_torch_reads_and_writes_what_it_opens():
-    pytest.importorskip("torch")
     t = counting()
     child, answer, _ = start(read_with_torch, dt.ipc.share(t))
     assert answer.get(timeout=120) == N * (N - 1) // 2
@@ -114,8 +122,7 @@ def test_a_part_of_an_allocation_is_opened_at_its_place():
     child.join(60)
 
 
-def test_torchs_own_memory_is_shared():
-    torch = pytest.importorskip("torch")
+def test_torchs_own_memory_is_shared(torch):
     x = torch.arange(N, dtype=torch.int32, device="cuda")
     child, answer, go = start(borrow, dt.ipc.share(dt.from_dlpack(x)))
     assert answer.get(timeout=120)
