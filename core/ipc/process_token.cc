@@ -61,16 +61,22 @@ void HandleForksAndExit() {
   (void)done;
 }
 
-struct flock WholeFile(short type) {
+// The process holds both bytes as long as it lives. Who unlinks what it left behind takes the
+// second for that time, so that nobody takes him for the process.
+enum class Bytes { kBoth, kFirst, kSecond };
+
+struct flock LockOf(Bytes bytes) {
   struct flock lock = {};
-  lock.l_type = type;
+  lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
+  lock.l_start = bytes == Bytes::kSecond ? 1 : 0;
+  lock.l_len = bytes == Bytes::kBoth ? 2 : 1;
   return lock;
 }
 
 // A lock of an open file, so that it holds against all others, of the same process too.
-bool Lock(int file) {
-  struct flock lock = WholeFile(F_WRLCK);
+bool Lock(int file, Bytes bytes) {
+  struct flock lock = LockOf(bytes);
   return fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
@@ -143,7 +149,7 @@ absl::StatusOr<ProcessToken> MyProcess() {
     }
     // Before it was locked somebody may have taken it for one that was left behind.
     struct stat facts;
-    if (Lock(file) && fstat(file, &facts) == 0 && facts.st_nlink == 1) {
+    if (Lock(file, Bytes::kBoth) && fstat(file, &facts) == 0 && facts.st_nlink == 1) {
       state.file = file;
       state.token = token;
     } else {
@@ -165,7 +171,7 @@ bool IsAlive(ProcessToken token) {
   }
   const int file = OpenToken(token, 0);
   if (file < 0) return errno != ENOENT;
-  struct flock lock = WholeFile(F_WRLCK);
+  struct flock lock = LockOf(Bytes::kFirst);
   const bool asked = fcntl(file, F_OFD_GETLK, &lock) == 0;
   close(file);
   return !asked || lock.l_type != F_UNLCK;
@@ -178,7 +184,7 @@ int UnlinkLeftBehind() {
     const int file = OpenToken(token, 0);
     if (file < 0 && errno != ENOENT) continue;
     // With the lock held nobody else is at it, and no process lives by it.
-    if (file < 0 || Lock(file)) count += UnlinkOwn(paths);
+    if (file < 0 || Lock(file, Bytes::kSecond)) count += UnlinkOwn(paths);
     if (file >= 0) close(file);
   }
   return count;

@@ -20,6 +20,7 @@ struct SharedBlocks::Description {
   int32_t device;  // the owner's number
   int32_t has_event;
   uint64_t nbytes;
+  uint64_t base;  // the owner's address
   IpcHandle memory;
   IpcHandle event;
 };
@@ -83,6 +84,7 @@ class SharedBlocks::Block final : public Hold {
     Description d = {.device = device_,
                      .has_event = event_ != nullptr,
                      .nbytes = nbytes,
+                     .base = reinterpret_cast<uintptr_t>(base_),
                      .memory = memory,
                      .event = event_handle_};
     runtime.vendor().name.copy(d.vendor, sizeof d.vendor);
@@ -201,7 +203,8 @@ absl::StatusOr<std::shared_ptr<SharedBlocks::Block>> SharedBlocks::MakeBlock(
     const std::string device = runtime.DeviceAt(info.device).ToString();
     return absl::FailedPreconditionError(absl::StrCat(
         "No other process can open this memory on ", device,
-        ". That of a stream-ordered pool (the allocator \"async\", cudaMallocAsync) never can be; ",
+        ". That of a stream-ordered pool (the allocator \"async\", cudaMallocAsync) never can be, nor "
+        "what was mapped piece by piece (PyTorch's expandable segments); ",
         "make the tensor by ipc.empty(), choose dovetail.set_allocator(\"", device,
         "\", \"direct\") before, or ", kCopyRemedy, ". (", s.message(), ")"));
   }
@@ -269,12 +272,12 @@ absl::StatusOr<void*> SharedBlocks::Map(const Key& key) {
     ++found->second.count;
     return found->second.data;
   }
-  DeviceGuard guard(runtime, key.first);
+  DeviceGuard guard(runtime, key.device);
   if (!guard.ok()) return guard.status();
   const RelaxedCaptureMode relaxed(runtime);
   const RuntimeApi& api = runtime.api();
   IpcHandle handle;
-  std::memcpy(handle.bytes, key.second.data(), sizeof handle.bytes);
+  std::memcpy(handle.bytes, key.handle.data(), sizeof handle.bytes);
   void* data = nullptr;
   const absl::Status s =
       runtime.Check(api.ipc_open(api.self, &handle, &data), "opening memory of another process");
@@ -294,7 +297,7 @@ void SharedBlocks::Unmap(const Key& key) noexcept {
   const auto found = mapped_.find(key);
   if (found == mapped_.end() || --found->second.count != 0) return;
   const RelaxedCaptureMode relaxed(runtime);
-  DeviceGuard guard(runtime, key.first);
+  DeviceGuard guard(runtime, key.device);
   if (guard.ok()) runtime.api().ipc_close(runtime.api().self, found->second.data);
   mapped_.erase(found);
 }
@@ -346,8 +349,8 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
     opened.data = mine->base();
     event = mine->event();
   } else {
-    Key key{*device, {}};
-    std::memcpy(key.second.data(), d.memory.bytes, sizeof d.memory.bytes);
+    Key key{.device = *device, .owner = name->process, .base = d.base};
+    std::memcpy(key.handle.data(), d.memory.bytes, sizeof d.memory.bytes);
     absl::StatusOr<void*> data = Map(key);
     if (!data.ok()) return data.status();
     lent->key = key;

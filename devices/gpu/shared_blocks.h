@@ -20,10 +20,11 @@
 #define DOVETAIL_DEVICES_GPU_SHARED_BLOCKS_H_
 
 #include <array>
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -54,8 +55,15 @@ class SharedBlocks {
   class Block;
   struct Lent;
 
-  // An allocation of another process, by the device it is open on and the vendor's handle.
-  using Key = std::pair<int, std::array<unsigned char, kIpcHandleSize>>;
+  // An allocation of another process: the device that it is open on here, where it is there (two
+  // that share a block of the driver's may have one handle), and the vendor's handle.
+  struct Key {
+    int device = 0;
+    ipc::ProcessToken owner = {};
+    uint64_t base = 0;
+    std::array<unsigned char, kIpcHandleSize> handle = {};
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
   struct Mapped {
     void* data;
     int count;

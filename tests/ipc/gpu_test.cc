@@ -153,7 +153,7 @@ TEST_P(SharedGpuTest, WhatASegmentSaysOfAnotherVendorOrGpuIsAnError) {
   bytes[16] = '9';  // of the GPU's address
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not see"));
   std::memcpy(bytes, original->data(), original->nbytes());
-  std::memset(bytes + 64, 0xFF, forged->nbytes() - 64);  // the driver's handles
+  std::memset(bytes + 72, 0xFF, forged->nbytes() - 72);  // the driver's handles
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not open the memory"));
   EXPECT_TRUE(forged->Close());  // nothing is borrowed by what failed
   const auto shorter = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, 1);
