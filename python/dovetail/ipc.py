@@ -79,7 +79,7 @@ def share(tensor, *, copy=False):
           the remedy, where other processes can't open the tensor's own memory
 
     Views, strides, dtype and readonly are kept. Raises ExchangeError too for a tensor that requires
-    gradients. On a GPU, who opens the handle sees the work of this thread's streams so far.
+    gradients. On a GPU, who opens the handle sees the work on the tensor so far. Any thread.
     """
     _prepare()
     if copy:
@@ -93,8 +93,9 @@ def open(handle):
     handle  a Handle, or its bytes
 
     In the process that shared it, the memory is the same without being mapped again. Raises
-    ExchangeError, with the reason, where the memory is gone or can't be reached from here, and
-    ValueError for bytes that are no handle or reach outside of the memory.
+    ExchangeError, with the reason, where the memory is gone or can't be reached from here,
+    ValueError for bytes that are no handle or reach outside of the memory, and RuntimeError where
+    no backend with devices serves its device. Any thread.
     """
     data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
     return _core._ipc_open(data)
