@@ -163,7 +163,7 @@ class SharingBackend final : public FakeBackend {
     if (nbytes == 0) return absl::FailedPreconditionError("no bytes");
     const size_t known = uses == nullptr ? 0 : uses->events().size();
     return MemoryShare{.name = std::string(nbytes, 'n'),
-                       .offset = static_cast<char*>(data) - static_cast<char*>(nullptr),
+                       .offset = reinterpret_cast<intptr_t>(data),
                        .until = known != 0 ? std::nullopt : std::optional<Event>(event)};
   }
   absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name) override {
