@@ -28,6 +28,7 @@ enum class MemoryKind {
   kDevice,      // the device's own memory; on the CPU, ordinary memory
   kPinnedHost,  // host memory that the device reads directly
   kManaged,     // memory that migrates between host and device
+  kShared,      // the device's own memory, of a sort that other processes can open (interop/ipc)
 };
 
 // What an allocator gave out and holds, in bytes and calls, since the process began.

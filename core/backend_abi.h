@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define DOVETAIL_BACKEND_ABI_MAJOR 1
-#define DOVETAIL_BACKEND_ABI_MINOR 0
+#define DOVETAIL_BACKEND_ABI_MINOR 1
 #define DOVETAIL_BACKEND_CAPSULE "dovetail_backend"
 #define DOVETAIL_BACKEND_HEADER \
   sizeof(struct DovetailBackend), DOVETAIL_BACKEND_ABI_MAJOR, DOVETAIL_BACKEND_ABI_MINOR
@@ -93,6 +93,27 @@ typedef struct DovetailPointerAttributes {
   size_t nbytes;
 } DovetailPointerAttributes;
 
+/* What share_memory answers. */
+#define DOVETAIL_MOST_NAME_BYTES 256
+typedef struct DovetailMemoryShare {
+  unsigned char name[DOVETAIL_MOST_NAME_BYTES];
+  size_t name_bytes;
+  int64_t offset;
+  int32_t has_until;
+  DovetailEvent until; /* passed out */
+} DovetailMemoryShare;
+
+/* What open_memory answers. `release` is called once with `context`, which is not NULL. */
+typedef struct DovetailOpenedMemory {
+  void* data;
+  size_t nbytes;
+  DovetailDevice device;
+  int32_t has_ready;
+  DovetailEvent ready; /* passed out */
+  void (*release)(void* context);
+  void* context;
+} DovetailOpenedMemory;
+
 typedef struct DovetailAllocatorStats {
   int64_t allocated_bytes;
   int64_t peak_bytes;
@@ -101,7 +122,8 @@ typedef struct DovetailAllocatorStats {
   int64_t retries;
 } DovetailAllocatorStats;
 
-/* Memory kinds: 0 the device's own, 1 pinned host memory, 2 managed memory. */
+/* Memory kinds: 0 the device's own, 1 pinned host memory, 2 managed memory, 3 of the device's own
+   what other processes can open. */
 
 typedef struct DovetailBackend {
   size_t struct_size;
@@ -161,6 +183,13 @@ typedef struct DovetailBackend {
                   const DovetailStream* stream, DovetailMessage* message);
   int32_t (*pointer_attributes)(void* self, const void* data, DovetailPointerAttributes* attributes,
                                 DovetailMessage* message);
+
+  /* Since minor version 1; both may be NULL. `uses` may be NULL. */
+  int32_t (*share_memory)(void* self, DovetailDevice device, void* data, size_t nbytes,
+                          const DovetailUses* uses, const DovetailStream* stream,
+                          DovetailMemoryShare* share, DovetailMessage* message);
+  int32_t (*open_memory)(void* self, int32_t device_type, const void* name, size_t name_bytes,
+                         DovetailOpenedMemory* opened, DovetailMessage* message);
 } DovetailBackend;
 
 #ifdef __cplusplus

@@ -43,6 +43,17 @@ absl::Status DeviceBackend::HostWait(const Event& event) {
   }
 }
 
+absl::StatusOr<MemoryShare> DeviceBackend::ShareMemory(Device device, void*, size_t, const Uses*,
+                                                       const Stream&) {
+  return absl::UnimplementedError(absl::StrCat("The backend ", name(), " can't share memory of ",
+                                               device.ToString(), " with other processes."));
+}
+
+absl::StatusOr<OpenedMemory> DeviceBackend::OpenMemory(DeviceType, std::string_view) {
+  return absl::UnimplementedError(
+      absl::StrCat("The backend ", this->name(), " can't open memory of other processes."));
+}
+
 void DeviceBackend::ReleaseAfter(std::unique_ptr<Uses>, Release release) noexcept {
   if (release.function != nullptr) release.function(release.context);
 }

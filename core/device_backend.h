@@ -45,6 +45,23 @@ struct PointerAttributes {
   size_t nbytes;  // of the allocation; 0 where unknown
 };
 
+// Memory that other processes of the machine may open (interop/ipc).
+struct MemoryShare {
+  std::string name;            // what OpenMemory of the same backend takes there
+  int64_t offset = 0;          // bytes from the start of what OpenMemory gives to the memory shared
+  std::optional<Event> until;  // what the memory's uses have to note, so that it is not reused
+                               // before it has happened; none: nothing
+};
+
+// Memory of another process.
+struct OpenedMemory {
+  void* data;
+  size_t nbytes;
+  Device device;
+  std::optional<Event> ready;  // what the memory may be used after; none: it is ready
+  Release release;             // gives it back; called as that of any memory that was lent
+};
+
 class DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;
@@ -109,6 +126,17 @@ class DeviceBackend {
                                 const Stream& /*stream*/) {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));
   }
+
+  // Lets other processes open the `nbytes` > 0 bytes at `data`, and what is around them in the same
+  // allocation. They see the work that `stream` holds now. `uses`, which may be null, are those of
+  // the memory so far: what was noted there by an earlier share is not asked for again.
+  // FailedPrecondition, with the remedy, for memory that can't be shared; Unimplemented where there
+  // is none that can.
+  virtual absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
+                                                  const Uses* uses, const Stream& stream);
+  // Opens what another process shared, or this one. `name` comes from outside and may say anything.
+  // FailedPrecondition, with the reason, where there is no such memory (any more).
+  virtual absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name);
 
   // Whose memory `data` points at. NotFound when it is none of this backend's.
   virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;

@@ -80,6 +80,8 @@ void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
   }
 }
 
+void Storage::RecordUse(Event event) noexcept { GetUses()->AddEvent(std::move(event)); }
+
 absl::Status Storage::Share(const std::optional<Stream>& consumer) {
   if (device_.type == DeviceType::kCpu) return absl::OkStatus();
   if (consumer) {

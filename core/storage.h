@@ -88,6 +88,9 @@ class Storage {
   // instead. Free for the CPU. Any thread.
   void RecordUse(const Stream& stream, UseKind kind = UseKind::kWork) noexcept;
 
+  // The same for a use that is over once `event` has happened.
+  void RecordUse(Event event) noexcept;
+
   // Lets a consumer have the memory: later work of its stream starts after the work so far, and the
   // memory is not reused before its work is done. None: nothing is ordered, and the consumer may
   // use any stream. The handle is not used after the call. Any thread.

@@ -125,9 +125,9 @@ TEST(ImportBackend, RefusesWhatItDoesNotUnderstand) {
       std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
   DovetailBackend other = *c;
   other.major = 2;
-  EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("version 2.0"));
+  EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("version 2.1"));
   other = *c;
-  other.struct_size -= 8;
+  other.struct_size = offsetof(DovetailBackend, share_memory) - 8;
   EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("bytes"));
   other = *c;
   other.query = nullptr;
@@ -135,6 +135,79 @@ TEST(ImportBackend, RefusesWhatItDoesNotUnderstand) {
   EXPECT_FALSE(log.destroyed);
   c->release(c->self);
   EXPECT_TRUE(log.destroyed);
+}
+
+TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
+  FakeLog log;
+  DovetailBackend* c = ExportBackend(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
+  c->minor = 0;
+  c->struct_size = offsetof(DovetailBackend, share_memory);
+  auto never = [](auto...) -> int32_t { std::abort(); };
+  c->share_memory = never;  // beyond the end of such a struct
+  c->open_memory = never;
+  const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
+  const Device device = Device::Cuda(0);
+  EXPECT_EQ(
+      backend->ShareMemory(device, nullptr, 1, nullptr, Stream::Default(device)).status().code(),
+      absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(backend->OpenMemory(device.type, "").status().code(), absl::StatusCode::kUnimplemented);
+}
+
+// Answers as it is told to, and keeps what it was asked.
+class SharingBackend final : public FakeBackend {
+ public:
+  using FakeBackend::FakeBackend;
+  absl::StatusOr<MemoryShare> ShareMemory(Device, void* data, size_t nbytes, const Uses* uses,
+                                          const Stream&) override {
+    if (nbytes == 0) return absl::FailedPreconditionError("no bytes");
+    const size_t known = uses == nullptr ? 0 : uses->events().size();
+    return MemoryShare{.name = std::string(nbytes, 'n'),
+                       .offset = reinterpret_cast<intptr_t>(data),
+                       .until = known != 0 ? std::nullopt : std::optional<Event>(event)};
+  }
+  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name) override {
+    if (name.empty()) return absl::FailedPreconditionError("no name");
+    return OpenedMemory{.data = &opened,
+                        .nbytes = name.size(),
+                        .device = {type, 1},
+                        .ready = event,
+                        .release = {[](void* n) { ++*static_cast<int*>(n); }, &released}};
+  }
+  static inline Event event{Device::Cuda(0), std::make_shared<int>(3)};
+  static inline int opened = 0, released = 0;
+};
+
+TEST(SharedMemory, GoesThroughTheStructBothWays) {
+  FakeLog log;
+  const std::unique_ptr<DeviceBackend> backend = *ImportBackend(ExportBackend(
+      std::make_unique<SharingBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
+  const Device device = Device::Cuda(0);
+  const Stream stream = Stream::Default(device);
+  const auto before = SharingBackend::event.shared_state().use_count();
+  {
+    const MemoryShare share =
+        *backend->ShareMemory(device, reinterpret_cast<void*>(40), 16, nullptr, stream);
+    EXPECT_EQ(share.name, std::string(16, 'n'));
+    EXPECT_EQ(share.offset, 40);
+    ASSERT_TRUE(share.until.has_value());
+    EXPECT_EQ(SharingBackend::event.shared_state().use_count(), before + 1);
+    Uses uses;
+    uses.AddEvent(*share.until);
+    EXPECT_FALSE(backend->ShareMemory(device, nullptr, 1, &uses, stream)->until.has_value());
+    EXPECT_EQ(backend->ShareMemory(device, nullptr, 0, &uses, stream).status().message(),
+              "no bytes");
+    EXPECT_FALSE(backend->ShareMemory(device, nullptr, 257, &uses, stream).ok());  // too long
+    const OpenedMemory opened = *backend->OpenMemory(DeviceType::kCuda, std::string("a\0b", 3));
+    EXPECT_EQ(opened.data, &SharingBackend::opened);
+    EXPECT_EQ(opened.nbytes, 3u);
+    EXPECT_EQ(opened.device, Device::Cuda(1));
+    EXPECT_TRUE(opened.ready.has_value());
+    opened.release.function(opened.release.context);
+    EXPECT_EQ(SharingBackend::released, 1);
+    EXPECT_EQ(backend->OpenMemory(DeviceType::kCuda, "").status().message(), "no name");
+  }
+  EXPECT_EQ(SharingBackend::event.shared_state().use_count(), before);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,50 @@ int32_t GetPointerAttributes(void* self, const void* data, DovetailPointerAttrib
       });
 }
 
+int32_t ShareMemory(void* self, DovetailDevice device, void* data, size_t nbytes,
+                    const DovetailUses* uses, const DovetailStream* stream,
+                    DovetailMemoryShare* share, DovetailMessage* message) {
+  return TryValue(
+      message,
+      [&]() -> absl::StatusOr<MemoryShare> {
+        const std::unique_ptr<Uses> copied = ToUses(uses);
+        auto made =
+            Backend(self).ShareMemory(FromC(device), data, nbytes, copied.get(), ToStream(*stream));
+        if (made.ok() && made->name.size() > DOVETAIL_MOST_NAME_BYTES) {
+          return absl::InternalError("The memory's name is too long for other shared objects.");
+        }
+        return made;
+      },
+      [&](const MemoryShare& made) {
+        made.name.copy(reinterpret_cast<char*>(share->name), DOVETAIL_MOST_NAME_BYTES);
+        share->name_bytes = made.name.size();
+        share->offset = made.offset;
+        share->has_until = made.until.has_value();
+        if (made.until) share->until = BoxEvent(*made.until);
+      });
+}
+
+int32_t OpenMemory(void* self, int32_t device_type, const void* name, size_t name_bytes,
+                   DovetailOpenedMemory* opened, DovetailMessage* message) {
+  return TryValue(
+      message,
+      [&] {
+        return Backend(self).OpenMemory(
+            static_cast<DeviceType>(device_type),
+            std::string_view(static_cast<const char*>(name), name_bytes));
+      },
+      [&](const OpenedMemory& memory) {
+        *opened = {.data = memory.data,
+                   .nbytes = memory.nbytes,
+                   .device = abi::ToC(memory.device),
+                   .has_ready = memory.ready.has_value(),
+                   .ready = {},
+                   .release = memory.release.function,
+                   .context = memory.release.context};
+        if (memory.ready) opened->ready = BoxEvent(*memory.ready);
+      });
+}
+
 }  // namespace
 
 DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
@@ -248,7 +293,9 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
                  .synchronize = &Synchronize,
                  .release_after = &ReleaseAfter,
                  .copy = &Copy,
-                 .pointer_attributes = &GetPointerAttributes};
+                 .pointer_attributes = &GetPointerAttributes,
+                 .share_memory = &ShareMemory,
+                 .open_memory = &OpenMemory};
   return &exported.release()->c;
 }
 

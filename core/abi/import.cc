@@ -1,6 +1,8 @@
 #include "dovetail/core/abi/import.h"
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,6 +190,43 @@ class ImportedBackend final : public DeviceBackend {
     const DovetailTensorView to = ToC(dst), from = ToC(src);
     return message.Of(c_.copy(c_.self, &to, &from, on.get(), message.get()));
   }
+  absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
+                                          const Uses* uses, const Stream& stream) override {
+    if (!Has(&DovetailBackend::share_memory)) {
+      return DeviceBackend::ShareMemory(device, data, nbytes, uses, stream);
+    }
+    Message message;
+    DovetailMemoryShare made{};
+    const CStream on(stream);
+    std::optional<CUses> c_uses;
+    if (uses != nullptr) c_uses.emplace(*uses);
+    absl::Status s = message.Of(c_.share_memory(c_.self, ToC(device), data, nbytes,
+                                                c_uses ? c_uses->get() : nullptr, on.get(), &made,
+                                                message.get()));
+    if (!s.ok()) return s;
+    MemoryShare share{.offset = made.offset};
+    if (made.has_until != 0) share.until = AdoptEvent(made.until);
+    if (made.name_bytes > sizeof made.name) {
+      return absl::InternalError("The backend gives memory a name that is too long.");
+    }
+    share.name.assign(reinterpret_cast<const char*>(made.name), made.name_bytes);
+    return share;
+  }
+  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name) override {
+    if (!Has(&DovetailBackend::open_memory)) return DeviceBackend::OpenMemory(type, name);
+    Message message;
+    DovetailOpenedMemory memory{};
+    absl::Status s = message.Of(c_.open_memory(c_.self, static_cast<int32_t>(type), name.data(),
+                                               name.size(), &memory, message.get()));
+    if (!s.ok()) return s;
+    OpenedMemory opened{.data = memory.data,
+                        .nbytes = memory.nbytes,
+                        .device = abi::FromC(memory.device),
+                        .release = {memory.release, memory.context}};
+    if (memory.has_ready != 0) opened.ready = AdoptEvent(memory.ready);
+    return opened;
+  }
+
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) override {
     Message message;
     DovetailPointerAttributes a{};
@@ -198,6 +237,14 @@ class ImportedBackend final : public DeviceBackend {
   }
 
  private:
+  // Whether a function that came with a later minor version is there.
+  template <typename Function>
+  bool Has(Function DovetailBackend::* function) const {
+    const auto* place = reinterpret_cast<const char*>(&(c_.*function));
+    const size_t end = place + sizeof(Function) - reinterpret_cast<const char*>(&c_);
+    return c_.struct_size >= end && c_.*function != nullptr;
+  }
+
   const DovetailBackend& c_;
   const std::string name_;
   std::vector<DeviceType> types_;
@@ -214,15 +261,16 @@ absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBacke
                      " of Dovetail's interface for backends; this Dovetail understands version ",
                      DOVETAIL_BACKEND_ABI_MAJOR, "."));
   }
-  if (c->struct_size < sizeof(DovetailBackend)) {
+  // What minor version 0 has must be there.
+  constexpr size_t kLeast = offsetof(DovetailBackend, share_memory);
+  if (c->struct_size < kLeast) {
     return absl::InvalidArgumentError(
         absl::StrCat("The backend's struct has ", c->struct_size, " bytes, where version ",
-                     DOVETAIL_BACKEND_ABI_MAJOR, ".", DOVETAIL_BACKEND_ABI_MINOR, " has ",
-                     sizeof(DovetailBackend), "."));
+                     DOVETAIL_BACKEND_ABI_MAJOR, ".0 has ", kLeast, "."));
   }
-  // All that follows `release` are functions.
+  // All that follows `release` there are functions.
   const auto* begin = reinterpret_cast<void (*const*)()>(&c->name);
-  const auto* end = reinterpret_cast<void (*const*)()>(c + 1);
+  const auto* end = reinterpret_cast<void (*const*)()>(&c->share_memory);
   for (const auto* function = begin; function != end; ++function) {
     if (*function == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat("The backend lacks the function number ",

@@ -4,6 +4,7 @@
 #include "dovetail/devices/cpu/allocator.h"
 #include "dovetail/devices/cpu/cast_copy.h"
 #include "dovetail/devices/cpu/large_work.h"
+#include "dovetail/devices/cpu/shared_memory.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -19,11 +20,11 @@ class CpuBackend final : public DeviceBackend {
 
   absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
     if (absl::Status s = Check(device); !s.ok()) return s;
-    if (kind != MemoryKind::kDevice) {
-      return absl::InvalidArgumentError(
-          "The CPU has ordinary memory only; pinned and managed memory belong to a GPU's backend.");
-    }
-    return &allocator_;
+    if (kind == MemoryKind::kDevice) return &allocator_;
+    if (kind == MemoryKind::kShared) return &shared_allocator_;
+    return absl::InvalidArgumentError(
+        "The CPU has ordinary and shared memory only; pinned and managed memory belong to a GPU's "
+        "backend.");
   }
 
   absl::StatusOr<Stream> CreateStream(Device device) override {
@@ -65,6 +66,14 @@ class CpuBackend final : public DeviceBackend {
     return status.ok() ? CastStrided(dst, src) : status;
   }
 
+  absl::StatusOr<MemoryShare> ShareMemory(Device, void* data, size_t nbytes, const Uses*,
+                                          const Stream&) override {
+    return ShareHostMemory(data, nbytes);
+  }
+  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType, std::string_view name) override {
+    return OpenHostMemory(name);
+  }
+
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
     return PointerAttributes{Device::Cpu(), MemoryKind::kDevice, nullptr, 0};
   }
@@ -87,6 +96,7 @@ class CpuBackend final : public DeviceBackend {
   }
 
   CpuAllocator allocator_;
+  SharedAllocator shared_allocator_;
 };
 
 }  // namespace

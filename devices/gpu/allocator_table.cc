@@ -22,11 +22,14 @@ constexpr Source kSources[] = {
     {"direct", AllocatorSource::kDirect, MemoryKind::kDevice},
     {"pinned", AllocatorSource::kPinned, MemoryKind::kPinnedHost},
     {"managed", AllocatorSource::kManaged, MemoryKind::kManaged},
+    // No other process can open a pool's memory by the handles that all drivers have.
+    {"direct", AllocatorSource::kDirect, MemoryKind::kShared},
 };
 
 }  // namespace
 
 MemoryKind AllocatorTable::KindOf(Device device, MemoryKind kind) const {
+  if (kind == MemoryKind::kShared) return kind;
   const VendorTraits& vendor = parts_.runtime.vendor();
   if (device.type == vendor.pinned) return MemoryKind::kPinnedHost;
   if (vendor.managed && device.type == *vendor.managed) return MemoryKind::kManaged;
@@ -36,6 +39,7 @@ MemoryKind AllocatorTable::KindOf(Device device, MemoryKind kind) const {
 std::vector<std::string> AllocatorTable::Names(Device device, MemoryKind kind) {
   std::vector<std::string> names;
   if (!parts_.runtime.CheckDevice(device).ok()) return names;
+  if (kind == MemoryKind::kShared && device.type != parts_.runtime.vendor().device) return names;
   kind = KindOf(device, kind);
   const DeviceInfo& info = parts_.runtime.Info(StreamDevice(device).index);
   for (const Source& source : kSources) {
@@ -69,19 +73,22 @@ GpuAllocator* AllocatorTable::Find(int device, MemoryKind kind, std::string_view
 
 absl::StatusOr<Allocator*> AllocatorTable::Get(Device device, MemoryKind kind) {
   if (absl::Status s = parts_.runtime.CheckDevice(device); !s.ok()) return s;
+  const MemoryKind wanted = kind;
   kind = KindOf(device, kind);
   const int index = StreamDevice(device).index;
   const int slot = index * kKinds + static_cast<int>(kind);
   const bool has_slot = index < kMostDevices;
-  if (has_slot) {
+  // Memory on "cuda_host" counts as on the first device, and has nothing of its shared memory.
+  const bool may_have = wanted != MemoryKind::kShared || device == StreamDevice(device);
+  if (has_slot && may_have) {
     if (Allocator* current = current_[slot].load(std::memory_order_acquire)) return current;
   }
-  const std::vector<std::string> names = Names(device, kind);
+  const std::vector<std::string> names = Names(device, wanted);
   if (names.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(device.ToString(),
-                     " has no memory of that kind (managed memory needs a "
-                     "device that the host may share it with)."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        device.ToString(),
+        " has no memory of that kind (managed memory needs a device that the host may share it "
+        "with; shared memory is on the CPU or on a device proper)."));
   }
   absl::MutexLock lock(&mutex_);
   Allocator* allocator = Find(index, kind, names.front());

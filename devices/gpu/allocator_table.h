@@ -42,7 +42,7 @@ class AllocatorTable {
 
  private:
   static constexpr int kMostDevices = 64;
-  static constexpr int kKinds = 3;
+  static constexpr int kKinds = 4;
 
   GpuAllocator* Find(int device, MemoryKind kind, std::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -7,6 +7,7 @@
 #include "dovetail/devices/gpu/allocator_table.h"
 #include "dovetail/devices/gpu/copier.h"
 #include "dovetail/devices/gpu/order.h"
+#include "dovetail/devices/gpu/shared_blocks.h"
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 namespace {
@@ -24,10 +25,12 @@ class GpuBackend final : public DeviceBackend {
         parts_(api),
         allocators_(parts_),
         copier_(parts_,
-                [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }) {}
+                [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }),
+        shared_blocks_(parts_) {}
   // What is still on its way back needs the allocators.
   ~GpuBackend() override {
     parts_.releaser.Flush();
+    parts_.releaser.Abandon();
     parts_.streams.DestroyPending();
   }
 
@@ -53,6 +56,7 @@ class GpuBackend final : public DeviceBackend {
         if (vendor.managed) return {*vendor.managed, 0};
         break;
       case MemoryKind::kDevice:
+      case MemoryKind::kShared:
         break;
     }
     return StreamDevice(device);
@@ -101,6 +105,14 @@ class GpuBackend final : public DeviceBackend {
     return copier_.Copy(dst, src, stream);
   }
 
+  absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
+                                          const Uses* uses, const Stream& stream) override {
+    return shared_blocks_.Share(device, data, nbytes, uses, stream);
+  }
+  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType, std::string_view name) override {
+    return shared_blocks_.Open(name);
+  }
+
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) override {
     if (absl::Status s = parts_.runtime.Ready(); !s.ok()) return s;
     const VendorTraits& vendor = parts_.runtime.vendor();
@@ -132,6 +144,7 @@ class GpuBackend final : public DeviceBackend {
   Parts parts_;
   AllocatorTable allocators_;
   Copier copier_;
+  SharedBlocks shared_blocks_;
 };
 
 }  // namespace

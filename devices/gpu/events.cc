@@ -6,17 +6,34 @@ namespace dovetail::inline DOVETAIL_ABI::gpu {
 
 struct Events::State {
   State(std::shared_ptr<Pool> p, NativeEvent h) : pool(std::move(p)), handle(h) {}
+  explicit State(NativeEvent h) : handle(h) {}
+  explicit State(std::shared_ptr<Hold> h) : hold(std::move(h)) {}
   ~State() {
+    if (pool == nullptr) return;
     absl::MutexLock lock(&pool->mutex);
     pool->free.push_back(handle);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  std::shared_ptr<Pool> pool;
-  NativeEvent handle;
+  std::shared_ptr<Pool> pool;    // where the handle goes back to; null: it is somebody else's
+  NativeEvent handle = nullptr;  // null: there is a hold
+  std::shared_ptr<Hold> hold;
   bool captured = false;
 };
+
+Event Events::OfHold(Device device, std::shared_ptr<Hold> hold) {
+  return Event(device, std::make_shared<State>(std::move(hold)));
+}
+
+Hold* Events::HoldOf(const Event& event) {
+  const auto* state = static_cast<const State*>(event.state());
+  return state == nullptr ? nullptr : state->hold.get();
+}
+
+Event Events::Borrow(Device device, NativeEvent handle) {
+  return Event(device, std::make_shared<State>(handle));
+}
 
 std::shared_ptr<Events::Pool> Events::PoolOf(int device) {
   absl::MutexLock lock(&mutex_);
@@ -82,6 +99,7 @@ absl::StatusOr<Event> Events::RecordContext(int index) {
 }
 
 absl::Status Events::Wait(const Stream& stream, const Event& event) {
+  if (HoldOf(event) != nullptr) return absl::OkStatus();
   DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
@@ -91,6 +109,7 @@ absl::Status Events::Wait(const Stream& stream, const Event& event) {
 
 absl::StatusOr<bool> Events::Query(const Event& event) {
   if (absl::Status s = runtime_.Ready(); !s.ok()) return s;
+  if (HoldOf(event) != nullptr) return false;
   if (IsCaptured(event)) {
     return absl::FailedPreconditionError(
         "The event belongs to a graph that was captured; it can't be asked.");
@@ -105,6 +124,7 @@ absl::StatusOr<bool> Events::Query(const Event& event) {
 
 absl::Status Events::Synchronize(const Event& event) {
   if (absl::Status s = runtime_.Ready(); !s.ok()) return s;
+  if (HoldOf(event) != nullptr) return absl::OkStatus();
   if (IsCaptured(event)) {
     return absl::FailedPreconditionError(
         "The event belongs to a graph that was captured; the host can't wait for it.");

@@ -5,6 +5,9 @@
 //   absl::Status s = events.Wait(other, *e);
 //
 // An Event that goes takes its handle back to the pool and calls no vendor function. Any thread.
+//
+// Two more kinds of Event: one over somebody else's handle, and one that no stream waits for: a
+// Hold, which keeps memory from being reused (shared_blocks.h).
 
 #ifndef DOVETAIL_DEVICES_GPU_EVENTS_H_
 #define DOVETAIL_DEVICES_GPU_EVENTS_H_
@@ -22,6 +25,16 @@
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 
+// Keeps memory from its allocator, or its lender, for another reason than the work of streams.
+class Hold {
+ public:
+  virtual ~Hold() = default;
+  // Whether the memory may go. Asked when nothing here uses it any more, again and again until it
+  // is true, by one thread at a time. Must not block. `thorough`: there is time to find out, if
+  // only for lack of memory.
+  virtual bool IsOver(bool thorough) noexcept = 0;
+};
+
 class Events {
  public:
   explicit Events(Runtime& runtime) : runtime_(runtime) {}
@@ -36,6 +49,14 @@ class Events {
 
   // Whether the event belongs to a graph that was captured: it can neither be asked nor waited for.
   static bool IsCaptured(const Event& event);
+
+  // What memory is held for: to be noted among its uses. Waiting for it is waiting for nothing, and
+  // it has not happened whenever it is asked: only the Releaser looks at the Hold.
+  static Event OfHold(Device device, std::shared_ptr<Hold> hold);
+  // Null for other events.
+  static Hold* HoldOf(const Event& event);
+  // Over somebody else's handle, who keeps it as long as the Event is used.
+  static Event Borrow(Device device, NativeEvent handle);
 
   // The vendor's handle; for tests and for other libraries.
   static NativeEvent Native(const Event& event);

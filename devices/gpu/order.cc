@@ -32,6 +32,7 @@ class Ordering {
   }
 
   absl::Status After(const Event& event) {
+    if (Events::HoldOf(event) != nullptr) return absl::OkStatus();
     if (!captured_) {
       return Events::IsCaptured(event) ? absl::OkStatus() : parts_.events.Wait(consumer_, event);
     }

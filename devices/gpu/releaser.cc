@@ -1,5 +1,6 @@
 #include "dovetail/devices/gpu/releaser.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -38,7 +39,7 @@ void Releaser::Drain() {
     TakePushed();
     CollectSync();
     if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
-    Poll();
+    Poll(/*thorough=*/false);
     ready = TakeReady();
   }
   GiveBack(std::move(ready));
@@ -64,10 +65,15 @@ void Releaser::Flush() {
     for (const std::unique_ptr<Uses>& uses : awaited_) {
       for (const Event& event : uses->awaited) (void)events_.Synchronize(event);
     }
-    Poll();
+    Poll(/*thorough=*/true);
     ready = TakeReady();
   }
   GiveBack(std::move(ready));
+}
+
+void Releaser::Abandon() {
+  absl::MutexLock lock(&mutex_);
+  awaited_.clear();
 }
 
 void Releaser::TakePushed() {
@@ -95,6 +101,9 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
       return;
     }
   }
+  for (const Event& event : uses->events()) {
+    if (Events::HoldOf(event) != nullptr) uses->awaited.push_back(event);
+  }
   // What covers all of the device's work covers the streams that are known as well.
   if (uses->has_unknown() || !RecordUses(*uses)) return unknown_.push_back(std::move(uses));
   Await(std::move(uses));
@@ -113,13 +122,18 @@ bool Releaser::RecordUses(Uses& uses) {
   }
   // A captured event stands for work of a graph, whose memory its owner keeps as long as the graph.
   for (const Event& event : uses.events()) {
-    if (!Events::IsCaptured(event)) uses.awaited.push_back(event);
+    if (!Events::IsCaptured(event) && Events::HoldOf(event) == nullptr) {
+      uses.awaited.push_back(event);
+    }
   }
   return true;
 }
 
 void Releaser::Await(std::unique_ptr<Uses> uses) {
-  if (uses->allocator != nullptr &&
+  const bool held = std::any_of(uses->awaited.begin(), uses->awaited.end(), [](const Event& event) {
+    return Events::HoldOf(event) != nullptr;
+  });
+  if (uses->allocator != nullptr && !held &&
       AllocatorOf(*uses)->ReclaimAfter(uses->data, uses->nbytes, uses->awaited)) {
     return;
   }
@@ -192,12 +206,13 @@ bool Releaser::SynchronizeDevices() {
   return true;
 }
 
-void Releaser::Poll() {
+void Releaser::Poll(bool thorough) {
   size_t kept = 0;
   for (std::unique_ptr<Uses>& uses : awaited_) {
     bool done = true;
     for (const Event& event : uses->awaited) {
-      if (!events_.Query(event).value_or(false)) {
+      Hold* hold = Events::HoldOf(event);
+      if (hold != nullptr ? !hold->IsOver(thorough) : !events_.Query(event).value_or(false)) {
         done = false;
         break;
       }

@@ -15,6 +15,8 @@
 // are what would break the capture. Once a context turned out to be captured by somebody unseen,
 // unknown uses wait for Flush, too.
 //
+// Memory with a Hold among its uses comes back when that is over, which nobody waits for.
+//
 // What was lent goes back by its lender's function, on whichever thread drains, with no lock held.
 
 #ifndef DOVETAIL_DEVICES_GPU_RELEASER_H_
@@ -61,6 +63,9 @@ class Releaser {
   void Drain();
   void Flush();
 
+  // Forgets what other processes hold still, which is lost: for the end of the backend.
+  void Abandon();
+
   // How many pieces of memory have not come back yet, of those that a Drain has seen; for tests.
   int waiting() const { return waiting_count_.load(std::memory_order_relaxed); }
 
@@ -76,7 +81,8 @@ class Releaser {
   void StartSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CollectSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool SynchronizeDevices();
-  void Poll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `thorough`: as of Hold::IsOver.
+  void Poll(bool thorough) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   List TakeReady() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void GiveBack(List ready);
 

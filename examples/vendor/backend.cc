@@ -58,7 +58,8 @@ class VendorBackend final : public dovetail::DeviceBackend {
   absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
     if (absl::Status s = Check(device); !s.ok()) return s;
     if (kind != MemoryKind::kDevice) {
-      return absl::InvalidArgumentError("ext_dev has neither pinned nor managed memory.");
+      return absl::InvalidArgumentError(
+          "ext_dev has neither pinned nor managed nor shared memory.");
     }
     return &allocator_;
   }

@@ -16,7 +16,11 @@ from dovetail import _core, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["explain", "utils"]
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "explain",
+    "ipc",  # noqa: F405 - by __getattr__
+    "utils",
+]
 
 
 def explain(x, target=None, *, device=None, copy=None):
@@ -27,3 +31,12 @@ def explain(x, target=None, *, device=None, copy=None):
     from dovetail._explain import explain
 
     return explain(x, target, device=device, copy=copy)
+
+
+def __getattr__(name):
+    """dovetail.ipc, imported when it is first asked for."""
+    if name == "ipc":
+        import importlib
+
+        return importlib.import_module("dovetail.ipc")
+    raise AttributeError(f"module 'dovetail' has no attribute {name!r}")

@@ -3,6 +3,7 @@
 import builtins
 from typing import Any
 
+from dovetail import ipc as ipc
 from dovetail import utils as utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__ as __version__

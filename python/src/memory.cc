@@ -45,6 +45,7 @@ struct Place {
         {"device", MemoryKind::kDevice},
         {"pinned", MemoryKind::kPinnedHost},
         {"managed", MemoryKind::kManaged},
+        {"shared", MemoryKind::kShared},
     };
     const char* text = PyUnicode_Check(argument) ? PyUnicode_AsUTF8(argument) : nullptr;
     for (const auto& [name, value] : kKinds) {
@@ -53,7 +54,7 @@ struct Place {
         return true;
       }
     }
-    PyErr_Format(PyExc_ValueError, "kind must be 'device', 'pinned' or 'managed', not %R",
+    PyErr_Format(PyExc_ValueError, "kind must be 'device', 'pinned', 'managed' or 'shared', not %R",
                  argument);
     return false;
   }

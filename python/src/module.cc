@@ -22,6 +22,7 @@
 #include "dovetail/python/src/explain.h"
 #include "dovetail/python/src/factory.h"
 #include "dovetail/python/src/frombuffer.h"
+#include "dovetail/python/src/ipc.h"
 #include "dovetail/python/src/memory.h"
 #include "dovetail/python/src/method_table.h"
 #include "dovetail/python/src/streams.h"
@@ -172,7 +173,7 @@ PyMethodDef functions[] = {
         "allocators",
         "allocators($module, device, kind='device')\n--\n\n"
         "The names of the allocators that set_allocator() takes, the default first.\n\n"
-        "kind  of memory: 'device', 'pinned' or 'managed'"),
+        "kind  of memory: 'device', 'pinned', 'managed' or 'shared' (with other processes)"),
     FastKeywords<&SetAllocatorFunction>(
         "set_allocator",
         "set_allocator($module, device, name, kind='device')\n--\n\n"
@@ -196,6 +197,24 @@ PyMethodDef functions[] = {
         "dtype",
         "dtype($module, value, /)\n--\n\n"
         "The DType that a name, a Python type or another library's type stands for."),
+    OneArgument<&IpcShareFunction>("_ipc_share",
+                                   "_ipc_share($module, tensor, /)\n--\n\n"
+                                   "The bytes of a handle of the tensor, for dovetail.ipc."),
+    OneArgument<&IpcOpenFunction>("_ipc_open",
+                                  "_ipc_open($module, handle, /)\n--\n\n"
+                                  "The tensor that a handle's bytes name, for dovetail.ipc."),
+    OneArgument<&IpcCopyFunction>("_ipc_copy",
+                                  "_ipc_copy($module, tensor, /)\n--\n\n"
+                                  "A copy in memory that can be shared, for dovetail.ipc."),
+    OneArgument<&IpcDescribeFunction>("_ipc_describe",
+                                      "_ipc_describe($module, handle, /)\n--\n\n"
+                                      "What a handle's bytes say, for dovetail.ipc."),
+    Fast<&IpcEmptyFunction>("_ipc_empty",
+                            "_ipc_empty($module, shape, dtype, device, /)\n--\n\n"
+                            "A tensor in memory that can be shared, for dovetail.ipc."),
+    NoArguments<&IpcForgetFunction>("_ipc_forget",
+                                    "_ipc_forget($module, /)\n--\n\n"
+                                    "Unlinks this process's shared memory, for dovetail.ipc."),
     Fast<&EdgeValues>("_edge_values",
                       "_edge_values($module, tensor, edge, /)\n--\n\n"
                       "tolist() with the first and last items of long dimensions only, for repr."),

@@ -392,7 +392,7 @@ def test_allocators_are_chosen_and_tell_of_themselves(device):
     with pytest.raises(ValueError, match="there are: async"):
         dt.set_allocator(device, "none such")
     with pytest.raises(ValueError, match="kind must be"):
-        dt.allocators(device, kind="shared")
+        dt.allocators(device, kind="other")
 
 
 def test_out_of_memory(device):

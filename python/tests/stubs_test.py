@@ -67,6 +67,10 @@ dlpack.from_dlpack(dlpack.to_dlpack(t))
 t.permute(1, 0).reshape(4).reshape((2, 2)).transpose(0, 1).T.contiguous().copy()
 float(t[0, 0]), int(t[0, 0]), bool(t[0, 0]), complex(t[0, 0]), memoryview(t), bytes(t), len(t)
 copy.deepcopy(t), pickle.dumps(t)
+handle = dt.ipc.share(dt.ipc.empty((2, 3), dtype="int8"))
+assert_type(dt.ipc.open(handle), dt.Tensor)
+assert_type(dt.ipc.Handle.from_bytes(bytes(handle)).shape, tuple[int, ...])
+dt.ipc.share(t, copy=True)
 assert_type(t.requires_grad_(True).detach(), dt.Tensor)
 try:
     memoryview(t)
@@ -85,6 +89,7 @@ WRONG = [
     "dt.from_dlpack(3)",
     "dt.float32 + 1",
     "dt.Tensor.nothing",
+    "dt.ipc.share([1])",
 ]
 
 
@@ -136,6 +141,7 @@ def routines(owner, prefix=""):
 
 # Of nanobind's classes, no method has a signature that inspect reads.
 ROUTINES = routines(_core) | routines(dt.Tensor, "Tensor.") | routines(dt.utils.dlpack)
+ROUTINES |= {f"ipc.{name}": getattr(dt.ipc, name) for name in ("empty", "open", "share")}
 
 
 # That the parameters are those of the stub is what stubtest finds.
@@ -156,5 +162,8 @@ def test_every_public_name_is_in_the_stubs(name):
     package = pathlib.Path(dt.__file__).parent
     stubs = (package / "_core.pyi").read_text() + (package / "__init__.pyi").read_text()
     assert (
-        name == "utils" or f"{name}:" in stubs or f" {name}(" in stubs or f"class {name}:" in stubs
+        name in ("ipc", "utils")
+        or f"{name}:" in stubs
+        or f" {name}(" in stubs
+        or f"class {name}:" in stubs
     )

@@ -4,11 +4,15 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/ipc/handle.h"
+#include "dovetail/interop/ipc/open.h"
+#include "dovetail/interop/ipc/share.h"
 #include "gmock/gmock.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -283,6 +287,27 @@ TEST_P(BackendConformance, AllocatorsAreChosenByName) {
   }
   EXPECT_EQ(backend().SelectAllocator(device(), MemoryKind::kDevice, "none such").code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(BackendConformance, SharedMemoryIsOpenedAndComesBack) {
+  const Tensor host = Pattern({3, 4, 5}, kInt16);
+  std::optional<ipc::Handle> handle;
+  {
+    const Tensor t = *ipc::Empty({3, 4, 5}, kInt16, device());
+    ASSERT_TRUE(Copy(t, host).ok());
+    EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 120);
+    handle = *ipc::Share(*t.Select(1, 2));
+    const Tensor opened = *ipc::Open(*ipc::Handle::FromBytes(handle->ToBytes()));
+    EXPECT_EQ(opened.device(), device());
+    EXPECT_EQ(Bytes(opened), Bytes(*host.Select(1, 2)));
+    ASSERT_TRUE(Copy(opened, *host.Select(1, 0)).ok());
+    EXPECT_EQ(Bytes(*t.Select(1, 2)), Bytes(*host.Select(1, 0)));
+  }
+  EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 0);
+  // The first gives back what was opened, and the second what that had held.
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(allocator(MemoryKind::kShared).Trim(0).ok());
+  EXPECT_EQ(allocator(MemoryKind::kShared).Stats().reserved_bytes, 0);
+  EXPECT_EQ(ipc::Open(*handle).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_P(BackendConformance, ThreadsWorkSideBySide) {

@@ -174,6 +174,9 @@ std::vector<unsigned char> Emulator::Peek(const void* data, size_t nbytes) const
   for (const auto& arena : impl_->memory) {
     if (arena->Contains(data)) from = arena->Translate(data);
   }
+  for (const auto& foreign : impl_->foreign) {
+    if (foreign->Contains(data)) from = foreign->Translate(data);
+  }
   const auto* bytes = static_cast<const unsigned char*>(from);
   return {bytes, bytes + nbytes};
 }

@@ -46,6 +46,7 @@ struct EmulatorOptions {
   bool has_kernels = true;
   bool has_context_events = true;
   bool has_stream_device = true;
+  bool has_ipc_events = true;
   std::string missing_driver;  // not empty: there is none, and why
 };
 
@@ -73,6 +74,8 @@ struct CallCounts {
   int frees = 0;
   int copies = 0;
   int launches = 0;
+  int ipc_opens = 0;
+  int ipc_closes = 0;
   int total = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "dovetail/core/testing/child_process.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -209,6 +210,51 @@ TEST_F(EmulatorTest, WhatACaptureForbidsBreaksIt) {
     EXPECT_FALSE(gpu_.EndCapture(s, 0));
     EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("A capture was broken")));
   }
+}
+
+TEST_F(EmulatorTest, MemoryOfAnotherProcessIsTheSameUntilItIsClosed) {
+  ChildProcess child([](Channel& parent) {
+    Emulator gpu({.devices = 1});
+    const gpu::RuntimeApi& api = gpu.api();
+    void* previous;
+    void* p;
+    gpu::IpcHandle handle;
+    api.push_device(api.self, 0, &previous);
+    api.malloc_device(api.self, 16, &p);
+    api.fill_async(api.self, p, 9, 1, 16, api.legacy_stream);
+    gpu.Finish();
+    parent.Send(api.ipc_memory_handle(api.self, static_cast<char*>(p) + 4, &handle));
+    parent.Send(handle);
+    parent.Receive<char>();
+    parent.Send(gpu.Peek(p, 1)[0]);
+  });
+  ASSERT_EQ(child.Receive<gpu::Result>(), 0);
+  const auto handle = child.Receive<gpu::IpcHandle>();
+  void* p = nullptr;
+  ASSERT_EQ(api().ipc_open(api().self, &handle, &p), 0);
+  EXPECT_EQ(First(p), 9);
+  EXPECT_EQ(api().fill_async(api().self, p, 4, 1, 16, api().legacy_stream), 0);
+  gpu_.Finish();
+  child.Send('x');
+  EXPECT_EQ(child.Receive<unsigned char>(), 4);
+  EXPECT_EQ(api().ipc_close(api().self, p), 0);
+  EXPECT_NE(api().fill_async(api().self, p, 5, 1, 16, api().legacy_stream), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("after it was freed")));
+  EXPECT_NE(api().ipc_close(api().self, p), 0);
+  EXPECT_THAT(gpu_.TakeComplaints(), ElementsAre(HasSubstr("that is not open")));
+}
+
+TEST_F(EmulatorTest, AHandleOfThisProcessOrOfNoneIsRefused) {
+  void* p = NewMemory(16);
+  gpu::IpcHandle handle;
+  ASSERT_EQ(api().ipc_memory_handle(api().self, p, &handle), 0);
+  void* opened = nullptr;
+  EXPECT_NE(api().ipc_open(api().self, &handle, &opened), 0);
+  std::memset(handle.bytes, 0xFF, sizeof handle.bytes);
+  EXPECT_NE(api().ipc_open(api().self, &handle, &opened), 0);
+  void* pooled = nullptr;
+  ASSERT_EQ(api().malloc_async(api().self, 16, api().legacy_stream, &pooled), 0);
+  EXPECT_NE(api().ipc_memory_handle(api().self, pooled, &handle), 0);
 }
 
 }  // namespace

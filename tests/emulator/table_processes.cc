@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -39,12 +40,16 @@ Result IpcOpen(void* self, const gpu::IpcHandle* handle, void** ptr) {
   Call call(self);
   MemoryHandle content;
   std::memcpy(&content, handle->bytes, sizeof content);
-  if (content.pid == getpid()) return Code(ResultClass::kInvalidValue);  // as the drivers do
+  int device;
+  if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
+  // As the drivers do. (All processes have the same emulated devices.)
+  if (content.pid == getpid() || content.device != device) return Code(ResultClass::kInvalidValue);
   std::FILE* file =
       std::fopen(absl::StrCat("/proc/", content.pid, "/fd/", content.file).c_str(), "r+");
   if (file == nullptr) return Code(ResultClass::kInvalidHandle);
   const int copy = dup(fileno(file));
   std::fclose(file);
+  ++call->counts.ipc_opens;
   call->foreign.push_back(std::make_unique<DeviceMemory>(copy, content.offset, content.nbytes));
   DeviceMemory* memory = call->foreign.back().get();
   call->Insert(std::make_shared<Allocation>(Allocation{.kind = PointerKind::kDevice,
@@ -55,6 +60,23 @@ Result IpcOpen(void* self, const gpu::IpcHandle* handle, void** ptr) {
   *ptr = memory->base();
   return kOk;
 }
+// The last closed ones stay mapped, so that a use of them is noticed.
+void ForgetOldest(Emulator::Impl& impl) {
+  constexpr size_t kClosedOnesKept = 8;
+  auto is_closed = [&](const std::unique_ptr<DeviceMemory>& memory) {
+    const auto a = impl.FindAllocation(memory->base());
+    return a == nullptr || a->memory != memory.get() || !a->live;
+  };
+  const auto closed = std::count_if(impl.foreign.begin(), impl.foreign.end(), is_closed);
+  if (static_cast<size_t>(closed) <= kClosedOnesKept) return;
+  const auto oldest = std::find_if(impl.foreign.begin(), impl.foreign.end(), is_closed);
+  if (const auto a = impl.FindAllocation((*oldest)->base());
+      a != nullptr && a->memory == oldest->get()) {
+    impl.allocations.erase(reinterpret_cast<uintptr_t>(a->base));
+  }
+  impl.foreign.erase(oldest);
+}
+
 Result IpcClose(void* self, void* ptr) {
   Call call(self);
   const std::shared_ptr<Allocation> a = call->FindAllocation(ptr);
@@ -62,8 +84,11 @@ Result IpcClose(void* self, void* ptr) {
     if (memory->base() != ptr || a == nullptr || !a->live) continue;
     for (int device = 0; device < call->options.devices; ++device) call->queues.RunDevice(device);
     a->live = false;
+    ++call->counts.ipc_closes;
+    ForgetOldest(*call);
     return kOk;
   }
+  call->Complain("Memory of another process was closed that is not open.");
   return Code(ResultClass::kInvalidValue);
 }
 // An event's work is done before its handle goes to another process, whose streams can't wait for
@@ -73,6 +98,7 @@ Result IpcEventHandle(void* self, NativeEvent native, gpu::IpcHandle* handle) {
   EmulatedEvent* event = static_cast<EmulatedEvent*>(native);
   if (const Result r = call->CheckEvent(event, "A handle"); r != kOk) return r;
   if (!event->interprocess) return Code(ResultClass::kInvalidValue);
+  if (!call->options.has_ipc_events) return Code(ResultClass::kNotSupported);
   call->queues.RunTo(event->points);
   *handle = {};
   return kOk;

@@ -1,0 +1,245 @@
+// With real processes: each child is forked before it uses anything of this package.
+
+#include "dovetail/core/ipc/segment.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/testing/child_process.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace {
+
+using testing::HasSubstr;
+
+bool IsThere(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+// By this process, or by another test's that is at it just now.
+bool IsUnlinked(const std::string& path) {
+  for (int attempt = 0; attempt < 5000 && IsThere(path); ++attempt) {
+    UnlinkLeftBehind();
+    usleep(1000);
+  }
+  return !IsThere(path);
+}
+std::string PathOf(SegmentName name) {
+  return FileName(name.process, absl::StrCat(absl::Hex(name.number)));
+}
+std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKind::kHostMemory) {
+  absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(kind, nbytes);
+  EXPECT_TRUE(made.ok()) << made.status();
+  return *made;
+}
+
+// Opens what it is told of, borrows it, answers whether it could, and again each time it is asked.
+void BorrowWhenTold(Channel& parent) {
+  while (true) {
+    const auto name = parent.Receive<SegmentName>();
+    absl::StatusOr<std::shared_ptr<Segment>> s = Segment::Open(name, SegmentKind::kDeviceBlock);
+    parent.Send(s.ok() && (*s)->Borrow().ok());
+    parent.Receive<char>();
+    if (s.ok()) (*s)->Return();
+    parent.Send(true);
+  }
+}
+
+TEST(ProcessTokenTest, AProcessIsKnownToLiveUntilItIsKilled) {
+  ChildProcess child([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
+    pause();
+  });
+  const auto token = child.Receive<ProcessToken>();
+  EXPECT_NE(token, ProcessToken{});
+  EXPECT_TRUE(IsAlive(token));
+  child.Kill();
+  EXPECT_FALSE(IsAlive(token));
+  EXPECT_TRUE(IsUnlinked(FileName(token, "alive")));
+}
+
+TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
+  const ProcessToken mine = *MyProcess();
+  EXPECT_EQ(*MyProcess(), mine);
+  ChildProcess child([mine](Channel& parent) {
+    parent.Send(MyProcess().value_or(mine));
+    pause();
+  });
+  EXPECT_NE(child.Receive<ProcessToken>(), mine);
+  EXPECT_FALSE(IsAlive(ProcessToken{12345}));
+}
+
+// The lock belongs to the open file, which a child has as well.
+TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
+  ChildProcess owner([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
+    if (fork() == 0) {
+      parent.Send(getpid());
+      pause();
+    }
+    pause();
+  });
+  const auto token = owner.Receive<ProcessToken>();
+  const auto grandchild = owner.Receive<pid_t>();
+  owner.Kill();
+  EXPECT_FALSE(IsAlive(token));
+  kill(grandchild, SIGKILL);
+  UnlinkLeftBehind();
+}
+
+TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
+  const std::shared_ptr<Segment> mine = Make();
+  ChildProcess child([](Channel& parent) {
+    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kHostMemory, 1);
+    parent.Send(s->name());
+    pause();
+  });
+  const auto name = child.Receive<SegmentName>();
+  UnlinkLeftBehind();
+  EXPECT_TRUE(IsThere(PathOf(mine->name())));
+  EXPECT_TRUE(IsThere(PathOf(name)));
+  child.Kill();
+  EXPECT_TRUE(IsUnlinked(PathOf(name)));
+  EXPECT_TRUE(IsUnlinked(FileName(name.process, "alive")));
+}
+
+TEST(SegmentTest, AnotherProcessWritesToTheSameMemory) {
+  ChildProcess child([](Channel& parent) {
+    const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
+    parent.Send(static_cast<char*>(s->data())[99]);
+    static_cast<char*>(s->data())[0] = 5;
+    parent.Send(s->nbytes());
+  });
+  const std::shared_ptr<Segment> s = Make();
+  static_cast<char*>(s->data())[99] = 3;
+  child.Send(s->name());
+  EXPECT_EQ(child.Receive<char>(), 3);
+  EXPECT_EQ(child.Receive<size_t>(), size_t{100});
+  EXPECT_EQ(static_cast<char*>(s->data())[0], 5);
+}
+
+TEST(SegmentTest, TheFileIsOfThisUserAloneAndGoesWithTheSegment) {
+  std::shared_ptr<Segment> s = Make(5000);
+  const std::string path = PathOf(s->name());
+  struct stat facts;
+  ASSERT_EQ(stat(path.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  EXPECT_EQ(facts.st_size, 4096 + 5000);
+  EXPECT_GE(facts.st_blocks * 512, 4096 + 5000);  // reserved
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(s->data()) % 256, 0u);
+  s.reset();
+  EXPECT_FALSE(IsThere(path));
+}
+
+TEST(SegmentTest, ItIsFoundByAnyAddressInsideAndNoOther) {
+  const std::shared_ptr<Segment> s = Make(100);
+  char* data = static_cast<char*>(s->data());
+  EXPECT_EQ(Segment::FindAt(data), s);
+  EXPECT_EQ(Segment::FindAt(data + 99), s);
+  EXPECT_EQ(Segment::FindAt(data + 100), nullptr);
+  EXPECT_EQ(Segment::FindAt(data - 1), nullptr);
+  EXPECT_EQ(Segment::FindAt(nullptr), nullptr);
+  EXPECT_EQ(s.use_count(), 1);
+}
+
+TEST(SegmentTest, OpenedTwiceItIsMappedOnce) {
+  const std::shared_ptr<Segment> s = Make();
+  EXPECT_EQ(*Segment::Open(s->name(), SegmentKind::kHostMemory), s);
+  const absl::Status other = Segment::Open(s->name(), SegmentKind::kDeviceBlock).status();
+  EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SegmentTest, WhatIsGoneIsAnErrorThatSaysSo) {
+  const SegmentName name = Make()->name();
+  const absl::Status s = Segment::Open(name, SegmentKind::kHostMemory).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("has released it, or has ended"));
+}
+
+TEST(SegmentTest, MoreThanThereIsRoomForIsAnError) {
+  for (const size_t nbytes : {size_t{1} << 50, SIZE_MAX, SIZE_MAX - 5000}) {
+    const absl::Status s = Segment::Create(SegmentKind::kHostMemory, nbytes).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted) << s;
+  }
+}
+
+TEST(SegmentTest, WhoClosesItLearnsOfOtherProcessesThatBorrowed) {
+  ChildProcess child(&BorrowWhenTold);
+  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
+  child.Send(s->name());
+  EXPECT_TRUE(child.Receive<bool>());
+  EXPECT_FALSE(s->Close());
+  EXPECT_FALSE(s->Close());
+  child.Send('x');
+  EXPECT_TRUE(child.Receive<bool>());  // returned
+  EXPECT_TRUE(s->Close());
+}
+
+TEST(SegmentTest, NobodyBorrowsWhatWasClosed) {
+  ChildProcess child(&BorrowWhenTold);
+  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
+  EXPECT_TRUE(s->Close());
+  child.Send(s->name());
+  EXPECT_FALSE(child.Receive<bool>());
+  EXPECT_EQ(s->Borrow().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(s->Close());
+}
+
+TEST(SegmentTest, ABorrowerThatWasKilledCountsNoMore) {
+  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
+  {
+    ChildProcess child(&BorrowWhenTold);
+    child.Send(s->name());
+    EXPECT_TRUE(child.Receive<bool>());
+    EXPECT_FALSE(s->Close());
+  }
+  EXPECT_TRUE(s->Close());
+  UnlinkLeftBehind();
+}
+
+TEST(SegmentTest, EachBorrowOfThisProcessIsCounted) {
+  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
+  EXPECT_TRUE(s->Borrow().ok());
+  EXPECT_TRUE(s->Borrow().ok());
+  s->Return();
+  EXPECT_FALSE(s->Close());
+  s->Return();
+  EXPECT_TRUE(s->Close());
+}
+
+// The places in the head are limited; those of the dead are used again.
+TEST(SegmentTest, ManyProcessesBorrowOneAfterAnother) {
+  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
+  for (int i = 0; i < Segment::kMostBorrowers + 10; ++i) {
+    ChildProcess child(&BorrowWhenTold);
+    child.Send(s->name());
+    ASSERT_TRUE(child.Receive<bool>()) << i;
+  }
+  EXPECT_TRUE(s->Close());
+  UnlinkLeftBehind();
+}
+
+TEST(SegmentTest, AForkedChildUnlinksNothing) {
+  std::shared_ptr<Segment> s = Make();
+  const std::string path = PathOf(s->name());
+  ChildProcess child([&](Channel& parent) {
+    s.reset();
+    parent.Send(IsThere(path));
+  });
+  EXPECT_TRUE(child.Receive<bool>());
+  EXPECT_TRUE(IsThere(path));
+}
+
+TEST(SegmentNameTest, OnlySixteenBytesAreAName) {
+  const SegmentName name{ProcessToken{7}, 9};
+  EXPECT_EQ(*SegmentName::FromBytes(name.ToBytes()), name);
+  EXPECT_FALSE(SegmentName::FromBytes("").ok());
+  EXPECT_FALSE(SegmentName::FromBytes(name.ToBytes() + "x").ok());
+}
+
+}  // namespace
+}  // namespace dovetail::inline DOVETAIL_ABI::ipc

@@ -1,0 +1,83 @@
+#include "dovetail/devices/cpu/shared_memory.h"
+
+#include <utility>
+
+#include "dovetail/core/ipc/segment.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using ipc::Segment;
+using ipc::SegmentKind;
+using ipc::SegmentName;
+
+// One reference, as the context of a release.
+void* Hold(std::shared_ptr<Segment> segment) {
+  return new std::shared_ptr<Segment>(std::move(segment));
+}
+void LetGo(void* held) { delete static_cast<std::shared_ptr<Segment>*>(held); }
+
+}  // namespace
+
+absl::StatusOr<void*> SharedAllocator::Allocate(size_t nbytes, const Stream&) {
+  if (nbytes == 0) return nullptr;
+  absl::StatusOr<std::shared_ptr<Segment>> segment =
+      Segment::Create(SegmentKind::kHostMemory, nbytes);
+  if (!segment.ok()) return segment.status();
+  void* data = (*segment)->data();
+  (*segment)->Keep(*segment);
+  const auto bytes = static_cast<int64_t>(nbytes);
+  const int64_t now = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  for (int64_t peak = peak_.load(std::memory_order_relaxed);
+       peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed);) {
+  }
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  return data;
+}
+
+void SharedAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
+  if (data == nullptr) return;
+  allocated_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
+  if (std::shared_ptr<Segment> segment = Segment::FindAt(data)) segment->Keep(nullptr);
+}
+
+AllocatorStats SharedAllocator::Stats() {
+  const int64_t allocated = allocated_.load(std::memory_order_relaxed);
+  return {.allocated_bytes = allocated,
+          .peak_bytes = peak_.load(std::memory_order_relaxed),
+          .reserved_bytes = allocated,
+          .allocations = allocations_.load(std::memory_order_relaxed)};
+}
+
+absl::StatusOr<MemoryShare> ShareHostMemory(void* data, size_t nbytes) {
+  const std::shared_ptr<Segment> segment = Segment::FindAt(data);
+  const int64_t offset =
+      segment == nullptr ? 0 : static_cast<char*>(data) - static_cast<char*>(segment->data());
+  if (segment == nullptr || nbytes > segment->nbytes() - static_cast<size_t>(offset)) {
+    return absl::FailedPreconditionError(
+        "The tensor lies in memory of this process alone, which no other can open. Make it in "
+        "shared memory (dovetail.ipc.empty in Python, ipc::Empty in C++), or ask for a copy there "
+        "(share(tensor, copy=True), ipc::CopyToShared).");
+  }
+  if (!segment->can_be_opened()) {
+    return absl::FailedPreconditionError(
+        "The process that made the shared memory has released it, so that no other can open it; it "
+        "stays as it is here. Ask for a copy (share(tensor, copy=True), ipc::CopyToShared).");
+  }
+  return MemoryShare{.name = segment->name().ToBytes(), .offset = offset};
+}
+
+absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view bytes) {
+  absl::StatusOr<SegmentName> name = SegmentName::FromBytes(bytes);
+  if (!name.ok()) return name.status();
+  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(*name, SegmentKind::kHostMemory);
+  if (!segment.ok()) return segment.status();
+  void* data = (*segment)->data();
+  const size_t nbytes = (*segment)->nbytes();
+  return OpenedMemory{.data = data,
+                      .nbytes = nbytes,
+                      .device = Device::Cpu(),
+                      .release = {&LetGo, Hold(*std::move(segment))}};
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,26 @@
+#include "dovetail/interop/ipc/open.h"
+
+#include <utility>
+
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI::ipc {
+
+absl::StatusOr<Tensor> Open(const Handle& handle) {
+  if (handle.layout.num_elements() == 0) {
+    return Tensor::Make(Storage::Adopt(nullptr, 0, handle.device, {}), 0, handle.dtype,
+                        handle.layout, handle.options);
+  }
+  const DeviceType type = handle.device.type;
+  absl::StatusOr<DeviceBackend*> backend = BackendFor({type, 0});
+  if (!backend.ok()) return backend.status();
+  absl::StatusOr<OpenedMemory> opened = (*backend)->OpenMemory(type, handle.memory);
+  if (!opened.ok()) return opened.status();
+  StorageRef storage =
+      Storage::Adopt(opened->data, opened->nbytes, opened->device, opened->release);
+  if (opened->ready) storage->RecordUse(*std::move(opened->ready));
+  return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout,
+                      handle.options);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::ipc

@@ -1,0 +1,64 @@
+#include "dovetail/interop/ipc/share.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace {
+
+absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, Device device) {
+  ByteRange bytes;
+  if (absl::Status s = BytesReached(layout, dtype, packing, &bytes); !s.ok()) return s;
+  absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device, MemoryKind::kShared);
+  if (!storage.ok()) return storage.status();
+  return Tensor::Make(*std::move(storage), 0, dtype, std::move(layout), {.packing = packing});
+}
+
+}  // namespace
+
+absl::StatusOr<Handle> Share(const Tensor& tensor) {
+  if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  Handle handle{.device = tensor.device(),
+                .dtype = tensor.dtype(),
+                .options = {.access = tensor.access(), .packing = tensor.packing()},
+                .layout = tensor.layout()};
+  if (tensor.num_elements() == 0) return handle;
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(tensor.device());
+  if (!backend.ok()) return backend.status();
+  Storage& storage = *tensor.storage();
+  const Stream stream = CurrentStream(tensor.device());
+  if (absl::Status s = storage.OrderBefore(stream); !s.ok()) return s;
+  absl::StatusOr<MemoryShare> share = (*backend)->ShareMemory(
+      tensor.device(), storage.data(), storage.nbytes(), storage.uses(), stream);
+  if (!share.ok()) return share.status();
+  if (share->until) storage.RecordUse(*std::move(share->until));
+  handle.memory = std::move(share->name);
+  if (__builtin_add_overflow(tensor.byte_offset(), share->offset, &handle.byte_offset)) {
+    return absl::InternalError("The tensor's offset is beyond all addresses.");
+  }
+  return handle;
+}
+
+absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
+  absl::StatusOr<Layout> layout = Layout::Contiguous(shape);
+  if (!layout.ok()) return layout.status();
+  return NewShared(*std::move(layout), dtype, Packing::kPacked, device);
+}
+
+absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor) {
+  const DeviceType type = tensor.device().type;
+  const Device device = IsHostAccessible(type) ? Device::Cpu() : tensor.device();
+  absl::StatusOr<Layout> layout = Layout::Contiguous(tensor.shape());
+  if (!layout.ok()) return layout.status();
+  absl::StatusOr<Tensor> copy =
+      NewShared(*std::move(layout), tensor.dtype(), tensor.packing(), device);
+  if (!copy.ok()) return copy;
+  if (absl::Status s = Copy(*copy, tensor); !s.ok()) return s;
+  return copy;
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI::ipc

@@ -1,0 +1,37 @@
+"""What the processes of ipc_gpu_test.py do, each with emulated GPUs of its own."""
+
+import emulated_gpu
+
+import dovetail as dt
+
+GPUS = {vendor: emulated_gpu.Gpu(vendor) for vendor in ("cuda", "rocm")}
+for _gpu in GPUS.values():
+    dt.register_backend(_gpu.backend())
+
+
+def counting(device, shape=(2, 3)):
+    """0, 1, 2, ... in memory that can be shared."""
+    t = dt.ipc.empty(shape, dtype="int32", device=device)
+    dt.copyto(t, dt.arange(t.size, dtype="int32").reshape(shape))
+    return t
+
+
+def borrow(handle, answer, go):
+    """Reads, writes when it is told to, and reads again before it lets go."""
+    t = dt.ipc.open(handle)
+    answer.put((str(t.device), t.shape, t.strides, t.to("cpu").tolist()))
+    go.get()
+    dt.copyto(t, dt.full(t.shape, 7, dtype="int32"))
+    answer.put(t.to("cpu").tolist())
+    go.get()
+    answer.put(t.to("cpu").tolist())
+    device = str(t.device)
+    del t
+    dt.trim_memory(device)
+    answer.put(GPUS[device[:4]].complaints())
+
+
+def own(answer, go):
+    t = counting("cuda:0")
+    answer.put(dt.ipc.share(t))
+    go.get()

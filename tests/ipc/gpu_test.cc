@@ -1,0 +1,176 @@
+// Who can share a GPU's memory, who sees whose work on it, and handles that are none.
+
+#include <cstddef>
+
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/tests/ipc/shared_gpu.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_P(SharedGpuTest, AnotherProcessSeesTheWorkBeforeAndItsWritesAreSeenHere) {
+  ChildProcess child(Borrower());
+  const Tensor t = Counting6();
+  const Stream stream = MakeStream();
+  const Tensor nines = OnDevice(*CopyTo(Counting({2, 3}), Device::Cpu()));
+  ASSERT_TRUE(Copy(t, *nines.BroadcastTo({2, 3}), stream).ok());  // pending on another stream
+  const ipc::Handle handle = *ipc::Share(*t.Slice(1, {.start = 1}));
+  EXPECT_EQ(OpenIn(child, handle),
+            absl::StrCat("int32 tensor of shape (2, 2), strides (3, 1), on ", device().ToString()));
+  EXPECT_EQ(FirstIn(child), 1);
+  child.Send('w');
+  EXPECT_TRUE(child.Receive<bool>());
+  EXPECT_THAT(Values(t), ElementsAre(0, 7, 7, 3, 7, 7));
+  EXPECT_TRUE(LetGoIn(child));
+}
+
+TEST_P(SharedGpuTest, TheBorrowersStreamWaitsForTheOwnersEvent) {
+  ChildProcess child(Borrower());
+  const Tensor t = Counting6();
+  OpenIn(child, *ipc::Share(t));
+  child.Send('c');
+  EXPECT_EQ(child.Receive<emulator::CallCounts>().stream_waits, 0);
+  FirstIn(child);
+  child.Send('c');
+  EXPECT_GE(child.Receive<emulator::CallCounts>().stream_waits, 1);
+}
+
+TEST_P(SharedGpuTest, AnAllocationIsOpenedOnceHoweverOftenItIsShared) {
+  ChildProcess child([this](Channel& parent) {
+    StartInChild();
+    {
+      const Tensor a = *ipc::Open(*ipc::Handle::FromBytes(parent.Receive<std::string>()));
+      const Tensor b = *ipc::Open(*ipc::Handle::FromBytes(parent.Receive<std::string>()));
+      parent.Send(static_cast<char*>(b.raw_data()) - static_cast<char*>(a.raw_data()));
+      parent.Send(gpu().counts().ipc_opens);
+    }
+    Trim();
+    parent.Send(gpu().counts().ipc_closes);
+  });
+  const Tensor t = Counting6();
+  child.Send(ipc::Share(t)->ToBytes());
+  child.Send(ipc::Share(*t.Select(0, 1))->ToBytes());
+  EXPECT_EQ(child.Receive<std::ptrdiff_t>(), 12);
+  EXPECT_EQ(child.Receive<int>(), 1);
+  EXPECT_EQ(child.Receive<int>(), 1);
+}
+
+TEST_P(SharedGpuTest, SharedTwiceAMemoryHasOneNameAndOneHold) {
+  const Tensor t = Counting6();
+  const ipc::Handle first = *ipc::Share(t);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ipc::Share(t)->memory, first.memory);
+  EXPECT_EQ(t.storage()->uses()->events().size(), 1u);
+}
+
+TEST_P(SharedGpuTest, TheDriverRefusesAHandleOfTheSameProcess) {
+  const Tensor t = Counting6();
+  const gpu::RuntimeApi& api = gpu().api();
+  void* previous;
+  api.push_device(api.self, 0, &previous);
+  gpu::IpcHandle handle;
+  void* data = nullptr;
+  EXPECT_EQ(api.ipc_memory_handle(api.self, t.raw_data(), &handle), 0);
+  EXPECT_NE(api.ipc_open(api.self, &handle, &data), 0);
+  api.pop_device(api.self, previous);
+}
+
+TEST_P(SharedGpuTest, WhatNoOtherProcessCanOpenIsRefusedWithTheRemedy) {
+  const Tensor pool = OnDevice(Counting({2, 3}));
+  EXPECT_THAT(Text(ipc::Share(pool).status()), HasSubstr("set_allocator"));
+  EXPECT_TRUE(ipc::Share(*ipc::CopyToShared(pool)).ok());
+  const Tensor host = *CopyTo(Counting({2, 3}), pinned());
+  EXPECT_THAT(Text(ipc::Share(host).status()), HasSubstr("ask for a copy"));
+  const Tensor copy = *ipc::CopyToShared(host);
+  EXPECT_EQ(copy.device(), Device::Cpu());
+  EXPECT_EQ(ipc::Empty({2}, kInt32, pinned()).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(SharedGpuTest, WhatBelongsToAnotherProcessIsNotSharedOn) {
+  ChildProcess child(Borrower());
+  const Tensor t = Counting6();
+  OpenIn(child, *ipc::Share(t));
+  child.Send('s');
+  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("pass on the handle"));
+}
+
+TEST_P(SharedGpuTest, NothingIsSharedWhileAStreamIsCaptured) {
+  const Tensor t = Counting6();
+  const Stream stream = MakeStream();
+  ASSERT_TRUE(t.storage()->Synchronize().ok());
+  gpu().BeginCapture(stream.native(), 0);
+  {
+    const StreamScope scope(stream);
+    EXPECT_THAT(Text(ipc::Share(t).status()), HasSubstr("captured"));
+  }
+  EXPECT_TRUE(gpu().EndCapture(stream.native(), 0));
+  EXPECT_TRUE(ipc::Share(t).ok());
+}
+
+TEST_P(SharedGpuTest, WithoutEventsForOthersTheHostWaitsForTheWork) {
+  ChildProcess child(Borrower());
+  Start({.vendor = GetParam(), .has_ipc_events = false});
+  const Tensor t = Counting6();
+  gpu().ResetCounts();
+  const ipc::Handle handle = *ipc::Share(t);
+  EXPECT_GE(gpu().counts().host_waits, 1);
+  OpenIn(child, handle);
+  EXPECT_EQ(FirstIn(child), 0);
+  EXPECT_TRUE(LetGoIn(child));
+}
+
+TEST_P(SharedGpuTest, AHandleOfOneKindOfMemoryIsNoneOfAnother) {
+  const Tensor t = Counting6();
+  ipc::Handle handle = *ipc::Share(t);
+  handle.device = Device::Cpu();
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another kind"));
+  handle = *ipc::Share(*ipc::Empty({2}, kInt32));
+  handle.device = device();
+  EXPECT_FALSE(ipc::Open(handle).ok());
+  const Tensor host = *ipc::Empty({2}, kInt32);
+  handle = *ipc::Share(host);
+  handle.device = device();
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another kind"));
+  for (const char* name : {"", "x", "0123456789abcdef"}) {
+    handle.memory = name;
+    EXPECT_EQ(ipc::Open(handle).status().code(), absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST_P(SharedGpuTest, WhatASegmentSaysOfAnotherVendorOrGpuIsAnError) {
+  const Tensor t = Counting6();
+  ipc::Handle handle = *ipc::Share(t);
+  const auto original = *ipc::Segment::Open(*ipc::SegmentName::FromBytes(handle.memory),
+                                            ipc::SegmentKind::kDeviceBlock);
+  const auto forged = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, original->nbytes());
+  handle.memory = forged->name().ToBytes();
+  auto* bytes = static_cast<char*>(forged->data());
+  std::memset(bytes, 'x', forged->nbytes());  // no text has an end
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("belongs to \"xxxxxxxxxxxxxxxx\""));
+  std::memcpy(bytes, original->data(), original->nbytes());
+  bytes[16] = '9';  // of the GPU's address
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not see"));
+  std::memcpy(bytes, original->data(), original->nbytes());
+  std::memset(bytes + 72, 0xFF, forged->nbytes() - 72);  // the driver's handles
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not open the memory"));
+  EXPECT_TRUE(forged->Close());  // nothing is borrowed by what failed
+  const auto shorter = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, 1);
+  handle.memory = shorter->name().ToBytes();
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another version"));
+}
+
+TEST_P(SharedGpuTest, AForkedChildSharesAndOpensNothing) {
+  const Tensor t = Counting6();
+  const ipc::Handle handle = *ipc::Share(t);
+  ChildProcess child([&](Channel& parent) {
+    parent.Send(Text(ipc::Share(t).status()));
+    parent.Send(Text(ipc::Open(handle).status()));
+  });
+  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("forked"));
+  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("forked"));
+}
+
+}  // namespace
+}  // namespace dovetail::inline DOVETAIL_ABI
