@@ -12,15 +12,11 @@ from_dlpack takes any framework's tensor and shares its memory; a Tensor goes on
 by the same protocol. No framework is imported by this package.
 """
 
-from dovetail import _core, utils
+from dovetail import _core, ipc, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + [
-    "explain",
-    "ipc",  # noqa: F405 - by __getattr__
-    "utils",
-]
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["explain", "ipc", "utils"]
 
 
 def explain(x, target=None, *, device=None, copy=None):
@@ -31,12 +27,3 @@ def explain(x, target=None, *, device=None, copy=None):
     from dovetail._explain import explain
 
     return explain(x, target, device=device, copy=copy)
-
-
-def __getattr__(name):
-    """dovetail.ipc, imported when it is first asked for."""
-    if name == "ipc":
-        import importlib
-
-        return importlib.import_module("dovetail.ipc")
-    raise AttributeError(f"module 'dovetail' has no attribute {name!r}")

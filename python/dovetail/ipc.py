@@ -18,7 +18,6 @@ process is killed, and who waits for whom.
 Nothing but the memory goes between the processes: they order their writes and reads themselves.
 """
 
-import os
 import sys
 
 from dovetail import _core
@@ -117,6 +116,8 @@ def _prepare():
     # multiprocessing ends the processes that it forks without what exit() runs. Below 0: after it
     # has waited for the children of this process, which may still open what is shared.
     global _prepared_process
+    import os
+
     if _prepared_process == os.getpid():
         return
     _prepared_process = os.getpid()

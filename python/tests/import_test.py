@@ -74,6 +74,12 @@ def test_a_forked_process_has_tensors_of_its_own():
     assert printed == "0 [0, 1, 2]\n"
 
 
+def test_the_names_of_the_package_are_looked_up_fast():
+    # Where a module has a __getattr__, CPython 3.11 keeps no place of any of its names: each
+    # `dt.name` takes 20 ns longer.
+    assert not hasattr(dt, "__getattr__")
+
+
 def test_the_version_is_one_of_three_numbers():
     assert [part.isdigit() for part in dt.__version__.split(".")] == [True, True, True]
     assert dt.dlpack_version >= (1, 3)

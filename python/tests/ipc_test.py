@@ -317,8 +317,3 @@ def test_memory_is_told_of_by_the_statistics():
     assert dt.allocator_stats("cpu", kind="shared")["allocated_bytes"] == before + 1000
     del t
     assert dt.allocator_stats("cpu", kind="shared")["allocated_bytes"] == before
-
-
-def test_importing_dovetail_imports_no_ipc():
-    code = "import sys, dovetail; print('dovetail.ipc' in sys.modules, hasattr(dovetail, 'ipc'))"
-    assert process.run_python(code).split() == ["False", "True"]
