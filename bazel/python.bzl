@@ -38,11 +38,24 @@ _BINDING_COPTS = [
     "-Wno-cast-function-type",
 ]
 
+# Each exchange passes through half a dozen of the bindings' files.
+_LTO_COPTS = select({
+    "//bazel:lto": ["-flto"],
+    "//conditions:default": [],
+})
+_LTO_LINKOPTS = select({
+    "//bazel:lto": [
+        "-flto=auto",
+        "-O2",
+    ],
+    "//conditions:default": [],
+})
+
 def dovetail_binding_library(name, deps = [], copts = [], **kwargs):
     """A dovetail_cc_library that sees Python.h and nanobind, for parts of an extension module."""
     dovetail_cc_library(
         name = name,
-        copts = _BINDING_COPTS + copts,
+        copts = _BINDING_COPTS + _LTO_COPTS + copts,
         deps = deps + _BINDING_DEPS,
         **kwargs
     )
@@ -52,8 +65,8 @@ def dovetail_extension(name, deps = [], copts = [], linkopts = [], **kwargs):
     script = "//bazel:extension.lds"
     dovetail_cc_binary(
         name = name,
-        copts = _BINDING_COPTS + copts,
-        linkopts = linkopts + [
+        copts = _BINDING_COPTS + _LTO_COPTS + copts,
+        linkopts = linkopts + _LTO_LINKOPTS + [
             "-Wl,--gc-sections",
             "-Wl,--version-script,$(location %s)" % script,
         ],

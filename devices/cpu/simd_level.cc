@@ -1,6 +1,21 @@
 #include "dovetail/devices/cpu/simd_level.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+#if defined(__x86_64__)
+// (Clang's __builtin_cpu_supports does not know its name.)
+bool HasF16c() {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
+}  // namespace
 
 bool HasSimdLevel(SimdLevel level) {
 #if defined(__x86_64__)
@@ -15,8 +30,8 @@ bool HasSimdLevel(SimdLevel level) {
     case SimdLevel::kSsse3:
       return __builtin_cpu_supports("ssse3");
     case SimdLevel::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c() &&
+             __builtin_cpu_supports("bmi2");
     case SimdLevel::kAvx512:
       return HasSimdLevel(SimdLevel::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
