@@ -8,10 +8,14 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
 #if defined(__x86_64__)
-// (Clang's __builtin_cpu_supports does not know its name.)
+// (Clang's __builtin_cpu_supports does not know its name.) Asked once: under a hypervisor the
+// instruction takes some ten microseconds.
 bool HasF16c() {
-  unsigned a, b, c, d;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  static const bool has = [] {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  }();
+  return has;
 }
 #endif
 
