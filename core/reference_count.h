@@ -36,6 +36,17 @@ class ReferenceCount {
     }
   }
 
+  // The same for an owner whom nobody else can copy meanwhile: then the only one needs no atomic
+  // addition, since all others come from it.
+  void AddUnshared() {
+    // (Acquires what those did who dropped theirs: the plain store hides it from the last Drop.)
+    if (count_.load(std::memory_order_acquire) == 1) {
+      count_.store(2, std::memory_order_relaxed);
+    } else {
+      Add();
+    }
+  }
+
   // Whether no owner is left. A sole owner needs no atomic subtraction: nobody else can add one.
   bool Drop() {
     const int64_t count = count_.load(std::memory_order_acquire);

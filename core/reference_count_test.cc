@@ -21,6 +21,14 @@ TEST(ReferenceCount, OnlyTheLastDropSaysSo) {
   EXPECT_TRUE(count.Drop());
 }
 
+TEST(ReferenceCount, AnOwnerWhomNobodyElseCopiesAddsOneAtATimeToo) {
+  ReferenceCount count;
+  count.AddUnshared();  // the only one
+  EXPECT_EQ(count.value(), 2);
+  count.AddUnshared();  // one of several
+  EXPECT_EQ(count.value(), 3);
+}
+
 TEST(ReferenceCount, ThreadsSeeWhatWasCountedBeforeThemAndLoseNothing) {
   constexpr int kThreads = 4, kTurns = 20000;
   ReferenceCount count;

@@ -78,6 +78,34 @@ TEST(Storage, ALeakedReferenceCanBeTakenBack) {
   EXPECT_EQ(lender.returned, 1);
 }
 
+TEST(Storage, OneThreadCopiesItsReferenceWhileOthersDropTheCopies) {
+  constexpr int kCopies = 20000;
+  Lender lender;
+  StorageRef own = lender.Lend();
+  std::atomic<Storage*> handed_over{nullptr};
+  std::thread other([&] {
+    for (int i = 0; i < kCopies; ++i) {
+      Storage* copy;
+      while ((copy = handed_over.exchange(nullptr)) == nullptr) std::this_thread::yield();
+      StorageRef::Take(copy);
+    }
+  });
+  for (int i = 0; i < kCopies; ++i) {
+    Storage* copy = own.CopyUnshared().Leak();
+    Storage* taken = nullptr;
+    while (!handed_over.compare_exchange_weak(taken, copy)) {
+      taken = nullptr;
+      std::this_thread::yield();
+    }
+  }
+  other.join();
+  EXPECT_EQ(own->use_count(), 1);
+  EXPECT_EQ(lender.returned, 0);
+  EXPECT_FALSE(StorageRef().CopyUnshared());
+  own = StorageRef();
+  EXPECT_EQ(lender.returned, 1);
+}
+
 TEST(Storage, NothingToReleaseIsFine) {
   char byte;
   StorageRef s = Storage::Adopt(&byte, 1, Device::Cuda(0), {});

@@ -1,5 +1,7 @@
 #include "dovetail/interop/dlpack/export.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export_block.h"
@@ -20,10 +22,10 @@ absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
 }
 
 template <typename Managed>
-[[gnu::always_inline]] inline Managed* Export(const Tensor& tensor) {
+[[gnu::always_inline]] inline Managed* Export(const Tensor& tensor, StorageRef storage) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   const int rank = tensor.rank();
-  Block* block = Block::New(tensor.storage(), rank);
+  Block* block = Block::New(std::move(storage), rank);
   int64_t* shape = block->dims();
   int64_t* strides = shape + rank;
   tensor.layout().CopyTo(shape);
@@ -45,8 +47,9 @@ template <typename Managed>
 }
 
 // Inline, for ToDLPack, whose other half is a single comparison for memory of the host.
-[[gnu::always_inline]] inline UniqueDLPack ExportVersioned(const Tensor& tensor, bool is_copied) {
-  auto* managed = Export<DLManagedTensorVersioned>(tensor);
+[[gnu::always_inline]] inline UniqueDLPack ExportVersioned(const Tensor& tensor, StorageRef storage,
+                                                           bool is_copied) {
+  auto* managed = Export<DLManagedTensorVersioned>(tensor, std::move(storage));
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                    (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
@@ -57,12 +60,16 @@ template <typename Managed>
 }  // namespace
 
 UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
-  return ExportVersioned(tensor, is_copied);
+  return ExportVersioned(tensor, tensor.storage(), is_copied);
+}
+
+UniqueDLPack ToDLPackUnordered(const Tensor& tensor, StorageRef storage, bool is_copied) {
+  return ExportVersioned(tensor, std::move(storage), is_copied);
 }
 
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
-  return ExportVersioned(tensor, options.is_copied);
+  return ExportVersioned(tensor, tensor.storage(), options.is_copied);
 }
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
@@ -80,7 +87,7 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                      "before 1.0 can't say; the consumer has to ask for max_version=(1, 2) or "
                      "later, or for a copy."));
   }
-  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor));
+  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.storage()));
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

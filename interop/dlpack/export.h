@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/storage.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/managed.h"
@@ -33,6 +34,9 @@ struct ExportOptions {
 // The same for a caller who knows that there is a tensor and that no stream is to be ordered, as on
 // the CPU: it can't fail (but for std::bad_alloc).
 UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied = false);
+
+// The same, with a reference to the tensor's Storage that the caller has made for it.
+UniqueDLPack ToDLPackUnordered(const Tensor& tensor, StorageRef storage, bool is_copied = false);
 
 // FailedPrecondition for a null tensor; what the backend says when the streams can't be ordered.
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options = {});

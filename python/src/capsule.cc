@@ -30,13 +30,14 @@ struct Names<DLManagedTensorVersioned> {
 // Frees what nobody consumed. An exception in flight survives, whatever the deleter runs.
 template <typename Managed>
 void DestroyCapsule(PyObject* capsule) {
+  constexpr const char* kFresh = Names<Managed>::kFresh;
   const char* name = PyCapsule_GetName(capsule);
-  if (name != Names<Managed>::kFresh &&
-      (name == nullptr || std::strcmp(name, Names<Managed>::kFresh) != 0)) {
-    return;
-  }
+  // (The first letter tells nearly always.)
+  const bool is_fresh =
+      name == kFresh || (name != nullptr && name[0] == kFresh[0] && std::strcmp(name, kFresh) == 0);
+  if (!is_fresh) return;
   nb::error_scope in_flight;
-  DLPackDeleter()(static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::kFresh)));
+  DLPackDeleter()(static_cast<Managed*>(PyCapsule_GetPointer(capsule, kFresh)));
 }
 
 template <typename Pointer>

@@ -187,6 +187,16 @@ class PlainCall {
 };
 PlainCall plain_call;
 
+// The tensor inside a Python object is copied by who has the GIL alone; what works without it has a
+// Tensor of its own (without_gil.h).
+StorageRef CopyStorage(const Tensor& tensor) {
+#ifdef Py_GIL_DISABLED
+  return tensor.storage();
+#else
+  return tensor.storage().CopyUnshared();
+#endif
+}
+
 }  // namespace
 
 PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -194,7 +204,7 @@ PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   // Host memory has no streams to order.
   if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad &&
       object->tensor.device().type == DeviceType::kCpu) [[likely]] {
-    return MakeCapsule(ToDLPackUnordered(object->tensor));
+    return MakeCapsule(ToDLPackUnordered(object->tensor, CopyStorage(object->tensor)));
   }
   static const Signature kSignature("__dlpack__", 0, 0,
                                     {"stream", "max_version", "dl_device", "copy"});
