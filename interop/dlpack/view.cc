@@ -2,7 +2,6 @@
 
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
-#include "dovetail/interop/dlpack/validate.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -21,27 +20,8 @@ DLTensor ToDLTensor(const TensorView& view) {
   };
 }
 
-absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
-  CheckedTensor checked;
-  if (absl::Status s = Validate(tensor, /*flags=*/0, &checked, /*layout=*/nullptr); !s.ok()) {
-    return s;
-  }
-  if (tensor.ndim > 0 && tensor.strides == nullptr) {
-    return absl::InvalidArgumentError("This DLPack tensor has no strides (NULL) to borrow.");
-  }
-  const bool addressable = IsAddressable(checked.device.type);
-  const auto rank = static_cast<size_t>(tensor.ndim);
-  *view = {
-      .data = addressable && checked.data != nullptr
-                  ? static_cast<char*>(checked.data) + checked.byte_offset
-                  : checked.data,
-      .byte_offset = addressable ? 0 : checked.byte_offset,
-      .device = checked.device,
-      .dtype = checked.dtype,
-      .shape = {tensor.shape, rank},
-      .strides = {tensor.strides, rank},
-  };
-  return absl::OkStatus();
+absl::Status internal_dlpack::NoStridesError() {
+  return absl::InvalidArgumentError("This DLPack tensor has no strides (NULL) to borrow.");
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

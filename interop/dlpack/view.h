@@ -3,7 +3,8 @@
 //   DLTensor d = ToDLTensor(tensor.view());        // valid while the tensor is
 //   TensorView v; absl::Status s = FromDLTensor(d, &v);
 //
-// Nothing is owned on either side: shape and strides are pointed at, not copied.
+// Nothing is owned on either side: shape and strides are pointed at, not copied. The way in is
+// inline, for the doors that are little but this call.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_VIEW_H_
 #define DOVETAIL_INTEROP_DLPACK_VIEW_H_
@@ -11,16 +12,41 @@
 #include "absl/status/status.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
 #include "dovetail/core/tensor_view.h"
+#include "dovetail/interop/dlpack/validate.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
 // A DLTensor has no flags: that the view is read-only or padded is for the caller to keep.
 DLTensor ToDLTensor(const TensorView& view);
 
+namespace internal_dlpack {
+[[gnu::cold]] absl::Status NoStridesError();
+}  // namespace internal_dlpack
+
 // Checks as an import does. InvalidArgument, too, for NULL strides of a tensor with dimensions,
 // since there is nothing that could own the strides which are meant.
-absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view);
+[[gnu::always_inline]] inline absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
+  CheckedTensor checked;
+  absl::Status status = Validate(tensor, /*flags=*/0, &checked, /*layout=*/nullptr);
+  if (!status.ok()) return status;
+  if (tensor.ndim > 0 && tensor.strides == nullptr) return internal_dlpack::NoStridesError();
+  const auto rank = static_cast<size_t>(tensor.ndim);
+  view->device = checked.device;
+  view->dtype = checked.dtype;
+  view->shape = {tensor.shape, rank};
+  view->strides = {tensor.strides, rank};
+  view->access = checked.options.access;
+  view->packing = checked.options.packing;
+  view->data = checked.data;
+  view->byte_offset = checked.byte_offset;
+  if (checked.data != nullptr && IsAddressable(checked.device.type)) {
+    view->data = static_cast<char*>(checked.data) + checked.byte_offset;
+    view->byte_offset = 0;
+  }
+  return status;
+}
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -100,6 +100,18 @@ const NumPyAbi* LoadedNumPy() {
   return &abi;
 }
 
+PyObject* NewDescr(const NumPyAbi& numpy, int type_num) {
+  // NumPy has one of each for as long as it is loaded. (Without the GIL it is asked every time.)
+#ifndef Py_GIL_DISABLED
+  static PyObject* known[kTypeNumbers];
+  if (const auto i = static_cast<unsigned>(type_num); i < kTypeNumbers) {
+    if (known[i] == nullptr) known[i] = numpy.descr_from_type(type_num);
+    return Py_XNewRef(known[i]);
+  }
+#endif
+  return numpy.descr_from_type(type_num);
+}
+
 const DType* DTypeFromNumPy(int type_num) {
   const auto i = static_cast<unsigned>(type_num);
   return i < kTypeNumbers && kByNumber.known[i] ? &kByNumber.dtype[i] : nullptr;

@@ -55,6 +55,10 @@ struct NumPyAbi {
   int (*set_base_object)(PyObject* array, PyObject* base);
 };
 
+// The PyArray_Descr of a type number, a new reference; nullptr with an error set when there is
+// none.
+PyObject* NewDescr(const NumPyAbi& numpy, int type_num);
+
 // Looks for NumPy among the imported modules; a found one is remembered. No error is left set.
 const NumPyAbi* LoadedNumPy();
 

@@ -31,7 +31,7 @@ PyObject* MakeNumPyArray(const TensorView& view, PyObject* owner) {
   const int64_t itemsize = view.dtype.itemsize();
   Py_ssize_t strides[Layout::kMaxRank];
   for (int i = 0; i < view.rank(); ++i) strides[i] = WrappingMultiply(view.strides[i], itemsize);
-  PyObject* descr = numpy->descr_from_type(type_num);
+  PyObject* descr = NewDescr(*numpy, type_num);
   if (descr == nullptr) return nullptr;
   PyObject* array = numpy->new_from_descr(
       numpy->ndarray, descr, view.rank(), reinterpret_cast<const Py_ssize_t*>(view.shape.data()),
