@@ -58,11 +58,16 @@ def exchange_rows():
         ),
         measure.Row(
             "torch tensor to numpy array",
-            {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": tensor.numpy},
+            {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": lambda: tensor.numpy()},
             "torch",
             0.25,
         ),
-        measure.Row("t.numpy()", {"dovetail": ours.numpy, "torch": tensor.numpy}, "torch", 0.25),
+        measure.Row(
+            "t.numpy()",
+            {"dovetail": lambda: ours.numpy(), "torch": lambda: tensor.numpy()},
+            "torch",
+            0.25,
+        ),
         measure.Row(
             "np.from_dlpack(t)",
             {
