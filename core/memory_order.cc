@@ -37,8 +37,8 @@ Dims OrderOf(const Layout& like, MemoryOrder order) {
     const int d = static_cast<int>(dim);
     return like.shape(d) == 1 ? std::numeric_limits<int64_t>::max() : std::abs(like.stride(d));
   };
-  std::stable_sort(dims.begin(), dims.end(),
-                   [&](int64_t a, int64_t b) { return step(a) > step(b); });
+  std::sort(dims.begin(), dims.end(),
+            [&](int64_t a, int64_t b) { return step(a) != step(b) ? step(a) > step(b) : a < b; });
   return dims;
 }
 

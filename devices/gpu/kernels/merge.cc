@@ -22,10 +22,12 @@ CopyLoops SortedLoops(const TensorView& dst, const TensorView& src, int64_t step
       loop.dst_step = -loop.dst_step;
       loop.src_step = -loop.src_step;
     }
-    loops.push_back(loop);
+    // In order; std::stable_sort would take memory.
+    const auto is_outside = [](const CopyLoop& a, const CopyLoop& b) {
+      return a.dst_step > b.dst_step;
+    };
+    loops.insert(std::upper_bound(loops.begin(), loops.end(), loop, is_outside), loop);
   }
-  std::stable_sort(loops.begin(), loops.end(),
-                   [](const CopyLoop& a, const CopyLoop& b) { return a.dst_step > b.dst_step; });
   return loops;
 }
 
