@@ -9,6 +9,7 @@
 #ifndef DOVETAIL_CORE_ALLOCATOR_H_
 #define DOVETAIL_CORE_ALLOCATOR_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,13 @@ struct AllocatorStats {
   int64_t allocations = 0;  // calls of Allocate that gave memory
   int64_t retries = 0;      // of those, how many freed unused memory first
 };
+
+// Raises a peak to `now`, where that is more. Any thread.
+inline void RaisePeak(std::atomic<int64_t>& peak, int64_t now) {
+  int64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
 
 class Allocator {
  public:

@@ -74,10 +74,7 @@ absl::Status CpuAllocator::Trim(size_t) {
 }
 
 void CpuAllocator::NotePeak(int64_t large_bytes) {
-  const int64_t now = large_bytes + internal_cpu::SmallBlockBytes();
-  int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
-  while (now > peak && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  RaisePeak(peak_bytes_, large_bytes + internal_cpu::SmallBlockBytes());
 }
 
 AllocatorStats CpuAllocator::Stats() {

@@ -27,10 +27,7 @@ absl::StatusOr<void*> SharedAllocator::Allocate(size_t nbytes, const Stream&) {
   void* data = (*segment)->data();
   (*segment)->Keep(*segment);
   const auto bytes = static_cast<int64_t>(nbytes);
-  const int64_t now = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  for (int64_t peak = peak_.load(std::memory_order_relaxed);
-       peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed);) {
-  }
+  RaisePeak(peak_, allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   allocations_.fetch_add(1, std::memory_order_relaxed);
   return data;
 }

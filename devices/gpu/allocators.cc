@@ -152,10 +152,7 @@ absl::StatusOr<void*> GpuAllocator::Allocate(size_t nbytes, const Stream& stream
   if (!data.ok()) return data;
   allocations_.fetch_add(1, std::memory_order_relaxed);
   const auto size = static_cast<int64_t>(nbytes);
-  const int64_t now = allocated_.fetch_add(size, std::memory_order_relaxed) + size;
-  for (int64_t peak = peak_.load(std::memory_order_relaxed);
-       peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed);) {
-  }
+  RaisePeak(peak_, allocated_.fetch_add(size, std::memory_order_relaxed) + size);
   return data;
 }
 
