@@ -2,7 +2,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -27,13 +26,11 @@ PyObject* registered = nullptr;  // a dict: class → function of a dovetail.Ten
 
 // What the library would not take as it is; nullptr when it takes all of it.
 const char* Misfit(const Target& target, const Tensor& tensor) {
-  if (tensor.is_read_only() && !target.takes_read_only) {
+  if (!target.Takes(tensor.access())) {
     return "is read-only, which it would not respect";
   }
   if (tensor.num_elements() == 0) return nullptr;
-  if (!target.takes_negative_strides &&
-      std::any_of(tensor.strides().begin(), tensor.strides().end(),
-                  [](int64_t stride) { return stride < 0; })) {
+  if (!target.TakesSigns(tensor.strides())) {
     return "has negative strides, which it has no way to say";
   }
   if (!target.takes_strides && !tensor.is_contiguous()) {
@@ -67,10 +64,7 @@ PyObject* CallFunction(const Target& target, PyObject* tensor) {
 }
 
 bool HasExchangeApi(const Target& target, const Tensor& tensor) {
-  const DLPackExchangeAPI* api = target.type.exchange_api();
-  return target.door == TargetDoor::kExchangeApi && api != nullptr &&
-         api->managed_tensor_to_py_object_no_sync != nullptr &&
-         tensor.device().type == DeviceType::kCpu;
+  return target.exchange_function() != nullptr && tensor.device().type == DeviceType::kCpu;
 }
 
 // dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
@@ -80,8 +74,7 @@ PyObject* ByExchangeApi(const Target& target, const Tensor& tensor, bool copied)
   UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
   const int64_t references = tensor.storage()->use_count();
   void* made = nullptr;
-  const int failed =
-      target.type.exchange_api()->managed_tensor_to_py_object_no_sync(managed.get(), &made);
+  const int failed = target.exchange_function()(managed.get(), &made);
   if (failed == 0 || tensor.storage()->use_count() < references) (void)managed.release();
   return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
 }

@@ -18,25 +18,19 @@ bool IsValid(const TensorView& view) {
   return count == 0 || (count > 0 && BytesOfExtent(extent, view.dtype, view.packing, &range));
 }
 
-bool Takes(const Target& target, const TensorView& view) {
-  return (view.access == Access::kReadWrite || target.takes_read_only) &&
-         (target.takes_negative_strides || std::all_of(view.strides.begin(), view.strides.end(),
-                                                       [](int64_t stride) { return stride >= 0; }));
-}
-
 void Mark(void* deleted) { *static_cast<bool*>(deleted) = true; }
 
 }  // namespace
 
 PyObject* LendNumPyArray(const Target& target, PyObject* x) {
-  const DLPackExchangeAPI* api = target.type.exchange_api();
-  if (api == nullptr || api->managed_tensor_to_py_object_no_sync == nullptr ||
-      !target.takes_strides || target.alignment != 1) {
-    return nullptr;
-  }
+  const auto make = target.exchange_function();
+  if (make == nullptr || !target.takes_strides || target.alignment != 1) return nullptr;
   int64_t strides[Layout::kMaxRank];
   TensorView view;
-  if (!ViewNumPyArray(x, strides, &view) || !Takes(target, view) || !IsValid(view)) return nullptr;
+  if (!ViewNumPyArray(x, strides, &view) || !target.Takes(view.access) ||
+      !target.TakesSigns(view.strides) || !IsValid(view)) {
+    return nullptr;
+  }
 
   // dlpack.h does not say who owns the struct when the function fails. Until it has succeeded the
   // deleter leaves a mark here, and the array is not held.
@@ -45,7 +39,7 @@ PyObject* LendNumPyArray(const Target& target, PyObject* x) {
   if (lent == nullptr) return nullptr;
   DLManagedTensorVersioned* const managed = lent.release();
   void* made = nullptr;
-  const int failed = api->managed_tensor_to_py_object_no_sync(managed, &made);
+  const int failed = make(managed, &made);
   if (!deleted) {
     if (failed == 0) {
       SetRelease(managed, ReleaseObject(x));

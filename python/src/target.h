@@ -1,13 +1,18 @@
 // What convert() knows of each library that it makes tensors of: a table of their differences.
 //
 //   const Target* t = FindTarget(type);           // nullptr: not in the table
-//   if (!t->takes_read_only && tensor.is_read_only()) ...
+//   if (!t->Takes(tensor.access())) ...
 
 #ifndef DOVETAIL_PYTHON_SRC_TARGET_H_
 #define DOVETAIL_PYTHON_SRC_TARGET_H_
 
 #include <Python.h>
 
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "dlpack/dlpack.h"
+#include "dovetail/core/tensor_view.h"
 #include "dovetail/python/src/peer_type.h"
 
 namespace dovetail::python {
@@ -30,6 +35,21 @@ struct Target {
   int alignment;                // of element 0, in bytes
   const char* function_module;  // for kFunction, and where there is no exchange API
   const char* function;
+
+  bool Takes(Access access) const { return takes_read_only || access == Access::kReadWrite; }
+  bool TakesSigns(absl::Span<const int64_t> strides) const {
+    int64_t signs = 0;
+    for (int64_t stride : strides) signs |= stride;
+    return takes_negative_strides || signs >= 0;
+  }
+
+  // By which the class's exchange API makes an object of a struct; nullptr where there is none.
+  DLPackManagedTensorToPyObjectNoSync exchange_function() const {
+    const DLPackExchangeAPI* api = type.exchange_api();
+    return door == TargetDoor::kExchangeApi && api != nullptr
+               ? api->managed_tensor_to_py_object_no_sync
+               : nullptr;
+  }
 };
 
 // The entry of a class, or nullptr.
