@@ -1,5 +1,7 @@
 #include "dovetail/core/block_cache.h"
 
+#include "dovetail/core/address_sanitizer.h"
+
 namespace dovetail::inline DOVETAIL_ABI::internal_block_cache {
 namespace {
 
@@ -25,16 +27,25 @@ struct ThreadEnd {
   }
 };
 
-}  // namespace
-
+// Whether `list`, which no block was freed into yet, takes any from now on.
 bool Start(FreeList& list) noexcept {
   list.started = true;
-  if (ended) return false;
+  if (kAddressSanitizer || ended) return false;
   static thread_local ThreadEnd end;
   if (end.count == kMaxLists) return false;
   end.lists[end.count++] = &list;
   list.room = kBlocksPerThread;
   return true;
+}
+
+}  // namespace
+
+void FreeWithoutRoom(FreeList& list, void* block) noexcept {
+  if (!list.started && Start(list)) {
+    Push(list, block);
+  } else {
+    ::operator delete(block);
+  }
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI::internal_block_cache

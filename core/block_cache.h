@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <new>
 
-#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/core/config.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -35,9 +34,15 @@ template <size_t kSize>
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
                                                                                     false};
 
-// Arranges that `list` is emptied when this thread ends, and opens it, on its first use.
-// Returns whether the list takes blocks.
-bool Start(FreeList& list) noexcept;
+// Takes a block for which `list` has no room: its first, for which it is opened and arranged that
+// it is emptied when this thread ends; or one that goes to operator delete.
+[[gnu::noinline]] void FreeWithoutRoom(FreeList& list, void* block) noexcept;
+
+inline void Push(FreeList& list, void* block) noexcept {
+  *static_cast<void**>(block) = list.head;
+  list.head = block;
+  --list.room;
+}
 
 }  // namespace internal_block_cache
 
@@ -45,7 +50,7 @@ template <size_t kSize>
 inline void* AllocateBlock() {
   static_assert(kSize >= sizeof(void*));
   auto& list = internal_block_cache::free_list<kSize>;
-  if (void* block = list.head; block != nullptr) {
+  if (void* block = list.head; block != nullptr) [[likely]] {
     list.head = *static_cast<void**>(block);
     ++list.room;
     return block;
@@ -56,14 +61,11 @@ inline void* AllocateBlock() {
 template <size_t kSize>
 inline void FreeBlock(void* block) noexcept {
   auto& list = internal_block_cache::free_list<kSize>;
-  if (!kAddressSanitizer &&
-      (list.room > 0 || (!list.started && internal_block_cache::Start(list)))) {
-    *static_cast<void**>(block) = list.head;
-    list.head = block;
-    --list.room;
-    return;
+  if (list.room > 0) [[likely]] {
+    internal_block_cache::Push(list, block);
+  } else {
+    internal_block_cache::FreeWithoutRoom(list, block);
   }
-  ::operator delete(block);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

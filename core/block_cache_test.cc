@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/core/testing/failing_new.h"
 #include "gtest/gtest.h"
 

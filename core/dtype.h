@@ -12,6 +12,7 @@
 #ifndef DOVETAIL_CORE_DTYPE_H_
 #define DOVETAIL_CORE_DTYPE_H_
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <ostream>
@@ -96,8 +97,10 @@ inline constexpr Widths kWidths = MakeWidths();
 
 constexpr bool DType::is_known() const {
   const auto k = static_cast<uint8_t>(kind);
-  return k < 32 && bits != 0 && bits <= 128 && bits % 2 == 0 && lanes != 0 &&
-         (internal_dtype::kWidths.of_kind[k] >> (bits / 2 - 1) & 1) != 0;
+  // The bit of the table: an odd number of bits, or none, turns into one that is far too large.
+  const auto width = std::rotr(static_cast<uint8_t>(bits - 2), 1);
+  return k < 32 && width < 64 && lanes != 0 &&
+         (internal_dtype::kWidths.of_kind[k] >> width & 1) != 0;
 }
 
 // The DType of a C++ type. A program that has its own type for a narrow float adds

@@ -156,29 +156,34 @@ namespace internal_layout {
 int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
              Extent* extent);
 
-// The same, short and in place for what nearly all tensors have: sizes of at least 1 and strides of
-// at least 0. -1 for all others, of which Walk knows more.
+// The same, short and in place for what nearly all tensors have: sizes of at least 1, strides of at
+// least 0, few dimensions, and none of these numbers large. -1 for all others, of which Walk knows
+// more. `dims` is written to in any case if there are at most Layout::kInlineRank dimensions.
 template <bool kKeep>
 [[gnu::always_inline]] inline int64_t WalkPlain(int64_t rank, const int64_t* shape,
                                                 const int64_t* strides, int64_t* dims,
                                                 Extent* extent) {
-  int64_t product = 1, highest = 0;
+  // Where every number is below the limit, no product or sum can have overflowed on the way, so
+  // that one look at all of them together does in the end.
+  constexpr uint64_t kLimit = uint64_t{1} << 30;
+  static_assert(kLimit * kLimit * Layout::kInlineRank < uint64_t{1} << 63);
+  if (rank > Layout::kInlineRank) return -1;
+  uint64_t product = 1, highest = 0, seen = 0;
   for (int64_t i = rank - 1; i >= 0; --i) {
-    const int64_t size = shape[i];
-    const int64_t stride = strides != nullptr ? strides[i] : product;
+    const auto size = static_cast<uint64_t>(shape[i]);
+    const uint64_t stride = strides != nullptr ? static_cast<uint64_t>(strides[i]) : product;
     if constexpr (kKeep) {
-      dims[i] = size;
-      dims[rank + i] = stride;
+      dims[i] = static_cast<int64_t>(size);
+      dims[rank + i] = static_cast<int64_t>(stride);
     }
-    int64_t span;
-    if (size <= 0 || stride < 0 || __builtin_mul_overflow(product, size, &product) ||
-        __builtin_mul_overflow(size - 1, stride, &span) ||
-        __builtin_add_overflow(highest, span, &highest)) [[unlikely]] {
-      return -1;
-    }
+    product *= size;
+    highest += (size - 1) * stride;
+    seen |= (size - 1) | stride | product;
   }
-  *extent = {0, highest};
-  return product;
+  if (seen >= kLimit) [[unlikely]]
+    return -1;
+  *extent = {0, static_cast<int64_t>(highest)};
+  return static_cast<int64_t>(product);
 }
 
 }  // namespace internal_layout

@@ -55,19 +55,24 @@ struct ByteRange {
   int64_t size() const { return end - begin; }
 };
 
+namespace internal_packing {
+bool BytesOfFarExtent(Extent extent, DType dtype, Packing packing, ByteRange* range);
+}  // namespace internal_packing
+
 // False when an offset overflows. `extent` is that of a layout with elements.
-constexpr bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
-  const int64_t bits = StepBits(dtype, packing);
-  const bool whole = bits % 8 == 0;
-  const int64_t step = whole ? bits / 8 : bits;
-  int64_t begin = 0, end = 0, size;
-  if (extent.lowest != 0 && __builtin_mul_overflow(extent.lowest, step, &begin)) return false;
-  if (__builtin_mul_overflow(extent.highest, step, &end) ||
-      __builtin_add_overflow(end, whole ? step : step + 7, &end)) {
-    return false;
+inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
+  // The bits of one element are fewer than 2^24, so that those of so many fit by far.
+  constexpr uint64_t kFar = uint64_t{1} << 36;
+  if (static_cast<uint64_t>(extent.highest) - static_cast<uint64_t>(extent.lowest) >= kFar)
+      [[unlikely]] {
+    ByteRange far;  // so that nobody else's need lie in memory
+    const bool fits = internal_packing::BytesOfFarExtent(extent, dtype, packing, &far);
+    *range = far;
+    return fits;
   }
-  *range = whole ? ByteRange{begin, end} : ByteRange{begin >> 3, end >> 3};  // rounds down
-  return !__builtin_sub_overflow(range->end, range->begin, &size);
+  const int64_t bits = StepBits(dtype, packing);
+  *range = {extent.lowest * bits >> 3, (extent.highest * bits + bits + 7) >> 3};  // rounds down
+  return true;
 }
 
 // The same of a layout; nothing where there are no elements. InvalidArgument when an offset

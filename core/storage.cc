@@ -129,20 +129,24 @@ absl::InlinedVector<Stream, 2> Storage::used_on() const {
 }
 
 void Storage::Destroy() noexcept {
-  std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
-  if (allocator_ != nullptr) {
-    allocator_->Deallocate(data_, nbytes_, std::move(uses));
+  if (uses() != nullptr) [[unlikely]] {
+    GiveBackAfterUses();
+  } else if (allocator_ != nullptr) {
+    allocator_->Deallocate(data_, nbytes_, nullptr);
   } else if (release_.function != nullptr) {
-    DeviceBackend* backend =
-        uses != nullptr && uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
-    if (backend != nullptr) {
-      backend->ReleaseAfter(std::move(uses), release_);
-    } else {
-      release_.function(release_.context);
-    }
+    release_.function(release_.context);
   }
   this->~Storage();
   FreeBlock<sizeof(Storage)>(this);
+}
+
+void Storage::GiveBackAfterUses() noexcept {
+  std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
+  if (allocator_ != nullptr) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
+  if (release_.function == nullptr) return;
+  DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
+  if (backend == nullptr) return release_.function(release_.context);
+  backend->ReleaseAfter(std::move(uses), release_);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

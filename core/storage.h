@@ -131,6 +131,7 @@ class Storage {
                                                MemoryKind kind);
   static absl::StatusOr<StorageRef> AllocateFrom(Allocator& allocator, size_t nbytes);
   void Destroy() noexcept;
+  void GiveBackAfterUses() noexcept;
   Uses* GetUses();
 
   ReferenceCount refs_;

@@ -87,9 +87,11 @@ class Tensor {
 
   // Where element 0 lies; on devices that are not addressable, the opaque handle. May be nullptr
   // where there are no elements. Says nothing of access or alignment: data<T>() does.
-  void* raw_data() const {
+  void* raw_data() const { return raw_data(device().type); }
+  // The same for a caller who has asked for the type of the tensor's device already.
+  void* raw_data(DeviceType type) const {
     void* base = storage_->data();
-    return IsAddressable(device().type) ? static_cast<char*>(base) + byte_offset_ : base;
+    return IsAddressable(type) ? static_cast<char*>(base) + byte_offset_ : base;
   }
 
   // Element 0 as a T*. T's DType must be the tensor's, the memory host-accessible and aligned for

@@ -21,35 +21,34 @@ absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   return tensor.storage()->Share(options.stream);
 }
 
+// `device` is the tensor's. (Known beforehand by those who export from the host: much of this is
+// then left out by the compiler, which would ask again after each reference that is counted.)
 template <typename Managed>
-[[gnu::always_inline]] inline Managed* Export(const Tensor& tensor, StorageRef storage) {
+[[gnu::always_inline]] inline Managed* Export(const Tensor& tensor, Device device,
+                                              StorageRef storage) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   const int rank = tensor.rank();
-  Block* block = Block::New(std::move(storage), rank);
-  int64_t* shape = block->dims();
-  int64_t* strides = shape + rank;
-  tensor.layout().CopyTo(shape);
-  const bool opaque = !IsAddressable(tensor.device().type);
+  int64_t* shape;
+  Block* block = Block::New(std::move(storage), tensor.layout(), &shape);
   Managed& managed = block->managed;
   managed.manager_ctx = block;
   managed.deleter = &Block::Delete;
   // Field by field: a struct that is put together elsewhere and copied whole makes the processor
   // wait.
   DLTensor& d = managed.dl_tensor;
-  d.data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data();
-  d.device = ToDLDevice(tensor.device());
+  d.data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data(device.type);
+  d.device = ToDLDevice(device);
   d.ndim = rank;
   d.dtype = ToDLDataType(tensor.dtype());
   d.shape = rank == 0 ? nullptr : shape;
-  d.strides = rank == 0 ? nullptr : strides;
-  d.byte_offset = opaque ? static_cast<uint64_t>(tensor.byte_offset()) : 0;
+  d.strides = rank == 0 ? nullptr : shape + rank;
+  d.byte_offset = IsAddressable(device.type) ? 0 : static_cast<uint64_t>(tensor.byte_offset());
   return &managed;
 }
 
-// Inline, for ToDLPack, whose other half is a single comparison for memory of the host.
-[[gnu::always_inline]] inline UniqueDLPack ExportVersioned(const Tensor& tensor, StorageRef storage,
-                                                           bool is_copied) {
-  auto* managed = Export<DLManagedTensorVersioned>(tensor, std::move(storage));
+[[gnu::always_inline]] inline UniqueDLPack ExportVersioned(const Tensor& tensor, Device device,
+                                                           StorageRef storage, bool is_copied) {
+  auto* managed = Export<DLManagedTensorVersioned>(tensor, device, std::move(storage));
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                    (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
@@ -60,16 +59,23 @@ template <typename Managed>
 }  // namespace
 
 UniqueDLPack ToDLPackUnordered(const Tensor& tensor, bool is_copied) {
-  return ExportVersioned(tensor, tensor.storage(), is_copied);
+  return ToDLPackUnordered(tensor, tensor.storage(), is_copied);
 }
 
 UniqueDLPack ToDLPackUnordered(const Tensor& tensor, StorageRef storage, bool is_copied) {
-  return ExportVersioned(tensor, std::move(storage), is_copied);
+  const Device device = storage->device();
+  if (device == Device::Cpu()) [[likely]] {
+    return ExportVersioned(tensor, Device::Cpu(), std::move(storage), is_copied);
+  }
+  return ExportVersioned(tensor, device, std::move(storage), is_copied);
 }
 
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
+  if (!tensor.is_null() && tensor.device() == Device::Cpu()) [[likely]] {
+    return ExportVersioned(tensor, Device::Cpu(), tensor.storage(), options.is_copied);
+  }
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
-  return ExportVersioned(tensor, tensor.storage(), options.is_copied);
+  return ToDLPackUnordered(tensor, options.is_copied);
 }
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
@@ -87,7 +93,7 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                      "before 1.0 can't say; the consumer has to ask for max_version=(1, 2) or "
                      "later, or for a copy."));
   }
-  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.storage()));
+  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.device(), tensor.storage()));
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -28,15 +28,17 @@ struct ExportBlock {
   int64_t* large_dims;  // for a rank above Layout::kInlineRank, else nullptr
   int64_t small_dims[2 * Layout::kInlineRank];
 
-  static ExportBlock* New(StorageRef storage, int rank) {
+  // With a copy of the shape and strides, which `dims` is set to.
+  static ExportBlock* New(StorageRef storage, const Layout& layout, int64_t** dims) {
     std::unique_ptr<int64_t[]> large_dims;
-    if (rank > Layout::kInlineRank) large_dims.reset(new int64_t[2 * rank]);
+    if (layout.rank() > Layout::kInlineRank) large_dims.reset(new int64_t[2 * layout.rank()]);
     auto* block = static_cast<ExportBlock*>(AllocateBlock<sizeof(ExportBlock)>());
     new (&block->storage) StorageRef(std::move(storage));
     block->large_dims = large_dims.release();
+    *dims = block->large_dims != nullptr ? block->large_dims : block->small_dims;
+    layout.CopyTo(*dims);
     return block;
   }
-  int64_t* dims() { return large_dims != nullptr ? large_dims : small_dims; }
 
   static void Free(ExportBlock* block) noexcept {
     block->storage.~StorageRef();

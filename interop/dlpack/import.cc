@@ -43,61 +43,69 @@ template <typename Managed>
   return true;
 }
 
-// Takes ownership as its very last step.
+// Takes ownership as its very last step, if there is no defect. (A Status is made of one only where
+// it goes out: the compiler would keep all of a tensor's facts at hand across that.)
 template <typename Managed>
-[[gnu::always_inline]] inline absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
+[[gnu::always_inline]] inline Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
   TensorAssembly tensor(out);
   CheckedTensor checked;
-  absl::Status status = Validate(managed->dl_tensor, flags, &checked, &tensor.layout());
-  if (!status.ok()) return status;
+  const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, &tensor.layout());
+  if (defect != Defect::kNone) [[unlikely]]
+    return defect;
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
-    return absl::OkStatus();
+    return Defect::kNone;
   }
   StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device,
                                       {.function = &CallDeleter<Managed>, .context = managed});
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
-  return absl::OkStatus();
-}
-
-[[gnu::always_inline]] inline absl::Status Import(DLManagedTensorVersioned* managed, Tensor* out) {
-  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
-    *out = Tensor();
-    return s;
-  }
-  return Import(managed, managed->flags, out);
-}
-
-[[gnu::always_inline]] inline absl::Status Import(DLManagedTensor* managed, Tensor* out) {
-  return Import(managed, /*flags=*/0, out);
+  return Defect::kNone;
 }
 
 template <typename Managed>
-[[gnu::always_inline]] inline absl::StatusOr<Tensor> ImportOrDelete(Managed* managed) {
+absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
+  const Defect defect = Take(managed, flags, out);
+  return defect == Defect::kNone ? absl::OkStatus()
+                                 : DefectError(defect, managed->dl_tensor, flags);
+}
+
+template <typename Managed>
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> TakeOrDelete(Managed* managed,
+                                                                  uint64_t flags) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
   absl::StatusOr<Tensor> tensor(std::in_place);            // one for all paths: it is never moved
-  absl::Status status = Import(managed, &*tensor);
-  if (status.ok()) {
-    (void)owner.release();
-  } else {
-    tensor = std::move(status);
+  const Defect defect = Take(managed, flags, &*tensor);
+  if (defect != Defect::kNone) [[unlikely]] {
+    tensor = DefectError(defect, managed->dl_tensor, flags);
+    return tensor;
   }
+  (void)owner.release();
   return tensor;
 }
 
 }  // namespace
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
-  return Import(managed, tensor);
+  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
+    *tensor = Tensor();
+    return s;
+  }
+  return Import(managed, managed->flags, tensor);
 }
 
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
-  return Import(managed, tensor);
+  return Import(managed, /*flags=*/0, tensor);
 }
 
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
-  return ImportOrDelete(managed);
+  if (!IsReadable(managed->version)) [[unlikely]] {
+    const std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter> owner(managed);
+    return ValidateVersion(managed->version);
+  }
+  return TakeOrDelete(managed, managed->flags);
 }
 
-absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) { return ImportOrDelete(managed); }
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
+  return TakeOrDelete(managed, /*flags=*/0);
+}
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -28,11 +28,12 @@ namespace dovetail::inline DOVETAIL_ABI {
                                                           Storage::Release release, Tensor* out) {
   TensorAssembly tensor(out);
   CheckedTensor checked;
-  absl::Status status = Validate(lent, flags, &checked, &tensor.layout());
-  if (!status.ok()) return status;
+  const Defect defect = FindDefect(lent, flags, &checked, &tensor.layout());
+  if (defect != Defect::kNone) [[unlikely]]
+    return DefectError(defect, lent, flags);
   StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device, release);
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
-  return status;
+  return absl::OkStatus();
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
+namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -18,7 +18,7 @@ absl::Status ShapeError(const DLTensor& t, std::string_view what) {
 
 }  // namespace
 
-absl::Status VersionError(DLPackVersion version) {
+absl::Status internal_dlpack::VersionError(const DLPackVersion& version) {
   return Error(absl::StrCat("it has version ", version.major, ".", version.minor,
                             ", and only major version ", DLPACK_MAJOR_VERSION,
                             " can be read; ask the producer for one with max_version=(",
@@ -48,7 +48,8 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
       return ShapeError(t, layout.Assign(t.ndim, t.shape, t.strides).message());
     case Defect::kBytes: {
       absl::Status status = layout.Assign(t.ndim, t.shape, t.strides);
-      status.Update(BytesReached(layout, ToDType(t.dtype), OptionsOf(flags).packing, &range));
+      status.Update(BytesReached(layout, ToDType(t.dtype),
+                                 internal_dlpack::OptionsOf(flags).packing, &range));
       return ShapeError(t, status.message());
     }
     case Defect::kHandle:
@@ -61,4 +62,4 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_dlpack
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -2,10 +2,12 @@
 //
 //   CheckedTensor checked;
 //   Layout layout;
-//   absl::Status s = Validate(managed->dl_tensor, managed->flags, &checked, &layout);
+//   const Defect defect = FindDefect(managed->dl_tensor, managed->flags, &checked, &layout);
+//   if (defect != Defect::kNone) return DefectError(defect, managed->dl_tensor, managed->flags);
 //
 // The rules are dlpack.h 1.3's: number of dimensions, sizes, strides (NULL: row-major), type code
-// and bits, flags, data. All errors are InvalidArgument and name what was wrong.
+// and bits, flags, data. All errors are InvalidArgument and name what was wrong; they are put in
+// words apart from the checks, which every exchange runs through.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_VALIDATE_H_
 #define DOVETAIL_INTEROP_DLPACK_VALIDATE_H_
@@ -42,7 +44,15 @@ inline constexpr uint64_t kKnownFlags = DLPACK_FLAG_BITMASK_READ_ONLY |
                                         DLPACK_FLAG_BITMASK_IS_COPIED |
                                         DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
 
+// What may be wrong with a DLTensor and its flags.
+enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNull, kAddress };
+
+// Says it in words: InvalidArgument, or OK for kNone.
+[[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
+
 namespace internal_dlpack {
+
+[[gnu::cold]] absl::Status VersionError(const DLPackVersion& version);
 
 constexpr Tensor::Options OptionsOf(uint64_t flags) {
   return {.access = flags & DLPACK_FLAG_BITMASK_READ_ONLY ? Access::kReadOnly : Access::kReadWrite,
@@ -50,19 +60,16 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
                                                                         : Packing::kPacked};
 }
 
-// What may be wrong with a managed tensor.
-enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNull, kAddress };
-
-// Says it in words; apart from the checks, so that what runs without errors is short.
-[[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
-[[gnu::cold]] absl::Status VersionError(DLPackVersion version);
-
 // The number of elements, or -1 for a shape and strides that make no layout.
 [[gnu::always_inline]] inline int64_t TakeDims(const DLTensor& t, Layout* layout, Extent* extent) {
   if (layout == nullptr) return Layout::Measure(t.ndim, t.shape, t.strides, extent);
   return layout->TryAssign(t.ndim, t.shape, t.strides, extent) ? layout->num_elements() : -1;
 }
 
+}  // namespace internal_dlpack
+
+// Fills in `checked` and `layout` where it finds none; `layout` may be nullptr for a caller who
+// keeps none. Inline, for the doors that are little but this call.
 [[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags,
                                                 CheckedTensor* out, Layout* layout) {
   if ((flags & ~kKnownFlags) != 0) [[unlikely]]
@@ -75,13 +82,13 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
   Extent extent;
   if (t.ndim > 0 && t.shape == nullptr) [[unlikely]]
     return Defect::kShape;
-  const int64_t count = TakeDims(t, layout, &extent);
+  const int64_t count = internal_dlpack::TakeDims(t, layout, &extent);
   if (count < 0) [[unlikely]]
     return Defect::kShape;
   // Filled in only now, so that little is kept across the call.
   out->device = ToDevice(t.device);
   out->dtype = dtype;
-  out->options = OptionsOf(flags);
+  out->options = internal_dlpack::OptionsOf(flags);
   const bool empty = count == 0;
   ByteRange range;
   if (!empty && !BytesOfExtent(extent, dtype, out->options.packing, &range)) [[unlikely]] {
@@ -114,20 +121,12 @@ enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNul
   return Defect::kNone;
 }
 
-}  // namespace internal_dlpack
-
-// `layout` may be nullptr for a caller who keeps none.
-[[gnu::always_inline]] inline absl::Status Validate(const DLTensor& tensor, uint64_t flags,
-                                                    CheckedTensor* checked, Layout* layout) {
-  const auto defect = internal_dlpack::FindDefect(tensor, flags, checked, layout);
-  if (defect == internal_dlpack::Defect::kNone) return absl::OkStatus();
-  return internal_dlpack::DefectError(defect, tensor, flags);
-}
-
 // Another major version than this one's: nothing beyond `deleter` may be read.
-inline absl::Status ValidateVersion(DLPackVersion version) {
-  if (version.major == DLPACK_MAJOR_VERSION) return absl::OkStatus();
-  return internal_dlpack::VersionError(version);
+inline bool IsReadable(const DLPackVersion& version) {
+  return version.major == DLPACK_MAJOR_VERSION;
+}
+inline absl::Status ValidateVersion(const DLPackVersion& version) {
+  return IsReadable(version) ? absl::OkStatus() : internal_dlpack::VersionError(version);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -21,7 +21,9 @@ class ValidateTest : public testing::Test {
   CheckedTensor checked;
   Layout layout;
 
-  absl::Status Run(uint64_t flags = 0) { return Validate(t, flags, &checked, &layout); }
+  absl::Status Run(uint64_t flags = 0) {
+    return DefectError(FindDefect(t, flags, &checked, &layout), t, flags);
+  }
   void ExpectValid(uint64_t flags = 0) {
     absl::Status status = Run(flags);
     EXPECT_TRUE(status.ok()) << status;

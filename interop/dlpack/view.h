@@ -29,8 +29,9 @@ namespace internal_dlpack {
 // since there is nothing that could own the strides which are meant.
 [[gnu::always_inline]] inline absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
   CheckedTensor checked;
-  absl::Status status = Validate(tensor, /*flags=*/0, &checked, /*layout=*/nullptr);
-  if (!status.ok()) return status;
+  const Defect defect = FindDefect(tensor, /*flags=*/0, &checked, /*layout=*/nullptr);
+  if (defect != Defect::kNone) [[unlikely]]
+    return DefectError(defect, tensor, /*flags=*/0);
   if (tensor.ndim > 0 && tensor.strides == nullptr) return internal_dlpack::NoStridesError();
   const auto rank = static_cast<size_t>(tensor.ndim);
   view->device = checked.device;
@@ -45,7 +46,7 @@ namespace internal_dlpack {
     view->data = static_cast<char*>(checked.data) + checked.byte_offset;
     view->byte_offset = 0;
   }
-  return status;
+  return absl::OkStatus();
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI
