@@ -152,6 +152,33 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
   return {e, {{m, 2 * n * e + gap, e}, {n, 2 * e, m * e}}};
 }
 
+CopyCase WholeLinesCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t line = 64 / e, strip = 4096 / e;
+  const int64_t n = line * Pick(random, 1, 5);
+  // Up to some strips, and sometimes a few more.
+  int64_t m = Pick(random, line, 3 * line);
+  if (OneIn(random, 4))
+    m = std::max<int64_t>(strip * Pick(random, 1, 2) + Pick(random, -1, 1), line);
+  const int64_t gap = 64 * Pick(random, 0, 2);
+  const int64_t dst_pitch = n * e + gap;
+  const int64_t src_pitch = OneIn(random, 3) ? 8192 : m * e + Pick(random, 0, 70);
+  CopyCase copy{e,
+                {{m, OneIn(random, 4) ? -dst_pitch : dst_pitch, e},
+                 {n, e, OneIn(random, 4) ? -src_pitch : src_pitch}}};
+  if (OneIn(random, 2) && m < strip) {
+    // Further dimensions, of which some continue the rows of src, in any order.
+    const int64_t a = Pick(random, 2, 6), b = Pick(random, 2, 3);
+    const bool joined = OneIn(random, 2);
+    const int64_t row = joined ? m * e : n * 8192;
+    if (joined) copy.loops[1].src_step = a * m * e;
+    copy.loops.insert(copy.loops.begin(), {a, m * dst_pitch, row});
+    if (OneIn(random, 2)) copy.loops.insert(copy.loops.begin(), {b, a * m * dst_pitch, 0});
+    if (OneIn(random, 2)) std::swap(copy.loops[0], copy.loops[1]);
+  }
+  return copy;
+}
+
 std::vector<SimdLevel> SimdLevels() {
   std::vector<SimdLevel> levels;
   for (SimdLevel level : kAllSimdLevels) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dovetail/devices/cpu/copy/copy_case.h"
+#include "dovetail/devices/cpu/copy/transposed_lines.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {
@@ -45,20 +46,23 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
   return plans;
 }
 
-// Unaligned copies of both sides, with some bytes around them; everything must be as after the
-// naive copy.
-void Check(const CopyCase& copy, Random* random) {
+// Copies of both sides with some bytes around them, unaligned unless dst is to start at a line;
+// everything must be as after the naive copy.
+void Check(const CopyCase& copy, Random* random, bool dst_at_line = false) {
   constexpr int64_t kEdge = 80;
   const Reach dst_reach = copy.DstReach(), src_reach = copy.SrcReach();
-  const int64_t dst_at = (*random)() % kEdge, src_at = (*random)() % kEdge;
+  const int64_t src_at = (*random)() % kEdge;
+  int64_t dst_at = (*random)() % kEdge;
   const Bytes src = RandomBytes(src_reach.bytes + kEdge, random);
   const Bytes before = RandomBytes(dst_reach.bytes + 2 * kEdge, random);
+  Bytes dst = before;
+  if (dst_at_line) dst_at = -reinterpret_cast<uintptr_t>(dst.data()) % 64;
   Bytes expected = before;
   copy.Naive(expected.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first);
   for (const CopyPlan& plan : PlansFor(copy)) {
     for (SimdLevel level : SimdLevels()) {
       for (int64_t stream_from : {int64_t{0}, INT64_MAX}) {
-        Bytes dst = before;
+        std::copy(before.begin(), before.end(), dst.begin());  // where it is
         Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
                 {.kernels = KernelsOf(level), .stream_from = stream_from});
         ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
@@ -92,6 +96,18 @@ TEST_P(ExecuteProperty, EachKernelWritesTheSameBytesAsANaiveLoop) {
     }
     EXPECT_GE(planned, 10) << "kernel " << static_cast<int>(kernel) << " was hardly looked at";
   }
+}
+
+TEST_P(ExecuteProperty, TransposesOfWholeLinesWriteTheSameBytesAsANaiveLoop) {
+  Random random(GetParam() + 200);
+  int lines = 0;
+  for (int round = 0; round < 150; ++round) {
+    const CopyCase copy = WholeLinesCase(&random);
+    lines += MakesWholeLines(copy.Plan(), nullptr, *KernelsOf(BestSimdLevel()));
+    Check(copy, &random, /*dst_at_line=*/true);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_TRUE(lines >= 75 || BestSimdLevel() == SimdLevel::kNone) << lines;
 }
 
 // Larger than a block, so that rows continue from block to block, at every place in a line.

@@ -77,6 +77,12 @@ TEST_P(GuardPages, AreNotTouchedByAnyKernel) {
   }
 }
 
+TEST_P(GuardPages, AreNotTouchedByTransposesOfWholeLines) {
+  Random random(GetParam());
+  for (int round = 0; round < 150; ++round) Check(WholeLinesCase(&random), &random);
+  EXPECT_GT(copies_, 150);
+}
+
 TEST(GuardPagesDeathTest, CatchAByteTooMany) {
   const Guarded memory(100);
   EXPECT_DEATH(memory.At(true, 100)[100] = 1, "");

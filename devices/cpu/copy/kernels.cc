@@ -15,6 +15,7 @@ void NothingToWaitFor() {}
 constexpr Kernels kPlainKernels = {
     .transpose = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,
                   CopyElements<16>},
+    .transpose_lines = {},
     .take_apart = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,
                    CopyElements<16>},
     .put_together = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,

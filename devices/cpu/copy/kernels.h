@@ -19,7 +19,10 @@ namespace cpu {
 // By the logarithm of the size of an element. What a level has no instructions for copies element
 // by element: every entry works for every block that its comment allows.
 struct Kernels {
-  BlockKernel transpose[kUnitSizes];     // inner dense in dst, outer dense in src
+  BlockKernel transpose[kUnitSizes];  // inner dense in dst, outer dense in src
+  // The same past the cache. dst, its steps over outer and the bytes of inner are multiples of 64,
+  // and outer takes at least 16 bytes of src. Null where the level is too narrow to gain.
+  BlockKernel transpose_lines[kUnitSizes];
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
                                          // inner's step there; or inner steps back by 1 in src
   BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src

@@ -8,6 +8,7 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/transposed_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -144,6 +145,8 @@ class Gatherer {
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (AreDirect(plan, dst)) {
     WriteDirectRows(plan, dst, src, kernels);
+  } else if (MakesWholeLines(plan, dst, kernels)) {
+    WriteTransposedLines(plan, dst, src, kernels);
   } else {
     Division division;
     if (!division.Divide(plan)) return false;

@@ -1,0 +1,108 @@
+#include "dovetail/devices/cpu/copy/transposed_lines.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// What is written side by side of each row of dst, the rows of src that it comes from at most (a
+// processor follows no more), and what is read of each of these.
+constexpr int64_t kBandBytes = 2 * kLine;
+constexpr int64_t kBandRows = 64;
+constexpr int64_t kStripBytes = 4096;
+
+int64_t Cost(const Loop& loop) {
+  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
+}
+
+// A loop that a kernel runs, divided into parts of `turns` turns. The last also takes the turns
+// that make no part of their own, so that none is shorter but where there is only one.
+class Divided {
+ public:
+  Divided(const Loop& loop, int64_t turns)
+      : loop_(loop), turns_(turns), parts_(std::max<int64_t>(loop.count / turns, 1)) {}
+
+  // Goes from part to part.
+  Loop Parts() const { return {parts_, turns_ * loop_.dst_step, turns_ * loop_.src_step}; }
+  int64_t TurnsOf(int64_t part) const {
+    return part + 1 < parts_ ? turns_ : loop_.count - part * turns_;
+  }
+
+ private:
+  Loop loop_;
+  int64_t turns_;
+  int64_t parts_;
+};
+
+// The loops around the kernel, in the order in which they are gone through, inner first.
+struct Around {
+  Loop loops[CopyPlan::kMaxLoops + 2];
+  int rank = 0;
+
+  int Add(const Loop& loop) {
+    loops[rank] = loop;
+    return rank++;
+  }
+};
+
+// Moves to `around` those loops that continue a row of src, whole or in part, up to the end of a
+// strip; `left` are what is left of the plan's further loops then, in their order.
+void ContinueStrip(const CopyPlan& plan, Around& around, Around& left) {
+  for (int i = 2; i < plan.rank; ++i) left.Add(plan.loops[i]);
+  int64_t run = plan.loops[1].count * plan.unit();
+  for (int i = 0; i < left.rank;) {
+    Loop& loop = left.loops[i];
+    int64_t part = loop.src_step == run ? std::min(loop.count, kStripBytes / run) : 1;
+    while (part > 1 && loop.count % part != 0) --part;
+    if (part <= 1) {
+      ++i;
+      continue;
+    }
+    around.Add({part, loop.dst_step, loop.src_step});
+    run *= part;
+    loop = {loop.count / part, part * loop.dst_step, part * loop.src_step};
+    i = 0;
+  }
+}
+
+}  // namespace
+
+bool MakesWholeLines(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
+  if (plan.kernel != CopyKernel::kTranspose) return false;
+  if (kernels.transpose_lines[plan.unit_log2] == nullptr) return false;
+  int64_t all = reinterpret_cast<intptr_t>(dst) | plan.loops[0].count * plan.unit();
+  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
+  return all % kLine == 0 && plan.loops[1].count * plan.unit() >= kLine;
+}
+
+void WriteTransposedLines(const CopyPlan& plan, char* dst, const char* src,
+                          const Kernels& kernels) {
+  Block block{dst, src, plan.loops[0], plan.loops[1]};
+  const Divided band(block.inner, std::min(kBandBytes / plan.unit(), kBandRows));
+  const Divided strip(block.outer, kStripBytes / plan.unit());
+  Around around, left;
+  ContinueStrip(plan, around, left);
+  const int band_at = around.Add(band.Parts());
+  int i = 0;
+  while (i < left.rank && Cost(left.loops[i]) < kStripBytes) around.Add(left.loops[i++]);
+  const int strip_at = around.Add(strip.Parts());
+  while (i < left.rank) around.Add(left.loops[i++]);
+  const BlockKernel run = kernels.transpose_lines[plan.unit_log2];
+  Odometer at(around.loops, around.rank);
+  do {
+    block.dst = dst + at.dst;
+    block.src = src + at.src;
+    block.inner.count = band.TurnsOf(at.turn(band_at));
+    block.outer.count = strip.TurnsOf(at.turn(strip_at));
+    run(block);
+  } while (at.Next());
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
