@@ -152,16 +152,15 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
   return {e, {{m, 2 * n * e + gap, e}, {n, 2 * e, m * e}}};
 }
 
-CopyCase WholeLinesCase(Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+namespace {
+
+CopyCase TransposeOfLines(int64_t e, Random* random) {
   const int64_t line = 64 / e, strip = 4096 / e;
-  const int64_t n = line * Pick(random, 1, 5);
+  const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 5) : Pick(random, line, 7 * line);
   // Up to some strips, and sometimes a few more.
-  int64_t m = Pick(random, line, 3 * line);
-  if (OneIn(random, 4))
-    m = std::max<int64_t>(strip * Pick(random, 1, 2) + Pick(random, -1, 1), line);
-  const int64_t gap = 64 * Pick(random, 0, 2);
-  const int64_t dst_pitch = n * e + gap;
+  int64_t m = Pick(random, 16 / e, 3 * line);
+  if (OneIn(random, 4)) m = strip * Pick(random, 1, 2) + Pick(random, -1, 1);
+  const int64_t dst_pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
   const int64_t src_pitch = OneIn(random, 3) ? 8192 : m * e + Pick(random, 0, 70);
   CopyCase copy{e,
                 {{m, OneIn(random, 4) ? -dst_pitch : dst_pitch, e},
@@ -170,13 +169,30 @@ CopyCase WholeLinesCase(Random* random) {
     // Further dimensions, of which some continue the rows of src, in any order.
     const int64_t a = Pick(random, 2, 6), b = Pick(random, 2, 3);
     const bool joined = OneIn(random, 2);
-    const int64_t row = joined ? m * e : n * 8192;
     if (joined) copy.loops[1].src_step = a * m * e;
-    copy.loops.insert(copy.loops.begin(), {a, m * dst_pitch, row});
+    copy.loops.insert(copy.loops.begin(), {a, m * dst_pitch, joined ? m * e : n * 8192});
     if (OneIn(random, 2)) copy.loops.insert(copy.loops.begin(), {b, a * m * dst_pitch, 0});
     if (OneIn(random, 2)) std::swap(copy.loops[0], copy.loops[1]);
   }
   return copy;
+}
+
+}  // namespace
+
+CopyCase LinesCase(CopyKernel kernel, Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, kernel == CopyKernel::kTranspose ? 4 : 3);
+  if (kernel == CopyKernel::kTranspose) return TransposeOfLines(e, random);
+  const int64_t line = 64 / e, outer = Pick(random, 1, 3);
+  const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 9) : Pick(random, line, 9 * line);
+  const int64_t pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
+  // As many planes as a transpose does not take rather.
+  const int64_t planes = std::min<int64_t>(Pick(random, 2, 4), 16 / e - 1);
+  if (kernel == CopyKernel::kPutTogether) {
+    return {e, {{outer, planes * pitch, planes * n * e}, {n, planes * e, e}, {planes, e, n * e}}};
+  }
+  if (planes < 2 || OneIn(random, 4)) return {e, {{outer, pitch, n * e}, {n, e, -e}}};
+  const int64_t stride = Pick(random, planes, 4);
+  return {e, {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, stride * e}}};
 }
 
 std::vector<SimdLevel> SimdLevels() {

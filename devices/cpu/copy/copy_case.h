@@ -44,8 +44,9 @@ CopyCase RandomCase(Random* random);
 // One that is planned for the kernel given, of a random size that the kernel takes.
 CopyCase CaseFor(CopyKernel kernel, Random* random);
 
-// A transpose that makes whole lines where the lowest byte that dst reaches is at one.
-CopyCase WholeLinesCase(Random* random);
+// One for a kernel that writes whole lines (kTranspose, kTakeApart or kPutTogether), whose rows of
+// dst lie in the same way to its lines.
+CopyCase LinesCase(CopyKernel kernel, Random* random);
 
 inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,

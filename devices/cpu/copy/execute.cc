@@ -24,11 +24,11 @@ BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
     case CopyKernel::kFill:
       return kFills[unit_log2];
     case CopyKernel::kTranspose:
-      return kernels.transpose[unit_log2];
+      return kernels.cached.transpose[unit_log2];
     case CopyKernel::kTakeApart:
-      return kernels.take_apart[unit_log2];
+      return kernels.cached.take_apart[unit_log2];
     case CopyKernel::kPutTogether:
-      return kernels.put_together[unit_log2];
+      return kernels.cached.put_together[unit_log2];
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;

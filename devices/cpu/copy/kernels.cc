@@ -12,17 +12,17 @@ namespace {
 void CopyLines(char* dst, const char* src, int64_t lines) { std::memcpy(dst, src, lines * 64); }
 void NothingToWaitFor() {}
 
+#define DOVETAIL_ELEMENTS \
+  {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>, CopyElements<16>}
 constexpr Kernels kPlainKernels = {
-    .transpose = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,
-                  CopyElements<16>},
-    .transpose_lines = {},
-    .take_apart = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,
-                   CopyElements<16>},
-    .put_together = {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>,
-                     CopyElements<16>},
+    .cached = {.transpose = DOVETAIL_ELEMENTS,
+               .take_apart = DOVETAIL_ELEMENTS,
+               .put_together = DOVETAIL_ELEMENTS},
+    .past = {},
     .stream = CopyLines,
     .stream_done = NothingToWaitFor,
 };
+#undef DOVETAIL_ELEMENTS
 
 }  // namespace
 

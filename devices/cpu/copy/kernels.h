@@ -1,7 +1,7 @@
 // The kernels of each level of vector instructions.
 //
 //   const Kernels& kernels = KernelsOf(BestSimdLevel());
-//   kernels.transpose[2](block);                          // elements of 1 << 2 bytes
+//   kernels.cached.transpose[2](block);                   // elements of 1 << 2 bytes
 //
 // Threads: any.
 
@@ -16,16 +16,22 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// By the logarithm of the size of an element. What a level has no instructions for copies element
-// by element: every entry works for every block that its comment allows.
-struct Kernels {
-  BlockKernel transpose[kUnitSizes];  // inner dense in dst, outer dense in src
-  // The same past the cache. dst, its steps over outer and the bytes of inner are multiples of 64,
-  // and outer takes at least 16 bytes of src. Null where the level is too narrow to gain.
-  BlockKernel transpose_lines[kUnitSizes];
+// By the logarithm of the size of an element.
+struct BlockKernels {
+  BlockKernel transpose[kUnitSizes];     // inner dense in dst, outer dense in src
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
                                          // inner's step there; or inner steps back by 1 in src
   BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src
+};
+
+struct Kernels {
+  // Through the cache. What a level has no instructions for copies element by element: every entry
+  // works for every block that its comment allows.
+  BlockKernels cached;
+  // Past the cache, in whole lines: dst lies at one, and so does every row of it. (A transpose
+  // takes 16 bytes of each row of src at least. Taking some planes apart from others reads those,
+  // too, up to the last vector's end.) Null where a level gains nothing by it.
+  BlockKernels past;
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);

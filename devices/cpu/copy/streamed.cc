@@ -8,7 +8,7 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
-#include "dovetail/devices/cpu/copy/transposed_lines.h"
+#include "dovetail/devices/cpu/copy/whole_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -145,9 +145,7 @@ class Gatherer {
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (AreDirect(plan, dst)) {
     WriteDirectRows(plan, dst, src, kernels);
-  } else if (MakesWholeLines(plan, dst, kernels)) {
-    WriteTransposedLines(plan, dst, src, kernels);
-  } else {
+  } else if (!WriteWholeLines(plan, dst, src, kernels)) {
     Division division;
     if (!division.Divide(plan)) return false;
     Gatherer gatherer(plan, division, kernels);

@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/transposed_lines.h"
+#include "dovetail/devices/cpu/copy/strips.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -73,16 +73,7 @@ void ContinueStrip(const CopyPlan& plan, Around& around, Around& left) {
 
 }  // namespace
 
-bool MakesWholeLines(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
-  if (plan.kernel != CopyKernel::kTranspose) return false;
-  if (kernels.transpose_lines[plan.unit_log2] == nullptr) return false;
-  int64_t all = reinterpret_cast<intptr_t>(dst) | plan.loops[0].count * plan.unit();
-  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
-  return all % kLine == 0 && plan.loops[1].count * plan.unit() >= kLine;
-}
-
-void WriteTransposedLines(const CopyPlan& plan, char* dst, const char* src,
-                          const Kernels& kernels) {
+void RunInStrips(const CopyPlan& plan, char* dst, const char* src, BlockKernel kernel) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const Divided band(block.inner, std::min(kBandBytes / plan.unit(), kBandRows));
   const Divided strip(block.outer, kStripBytes / plan.unit());
@@ -93,14 +84,13 @@ void WriteTransposedLines(const CopyPlan& plan, char* dst, const char* src,
   while (i < left.rank && Cost(left.loops[i]) < kStripBytes) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
-  const BlockKernel run = kernels.transpose_lines[plan.unit_log2];
   Odometer at(around.loops, around.rank);
   do {
     block.dst = dst + at.dst;
     block.src = src + at.src;
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
-    run(block);
+    kernel(block);
   } while (at.Next());
 }
 
