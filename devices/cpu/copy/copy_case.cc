@@ -154,13 +154,13 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
 
 namespace {
 
-CopyCase TransposeOfLines(int64_t e, Random* random) {
+// With n elements in a row of dst, and `gap` bytes after it.
+CopyCase TransposeInStrips(int64_t e, int64_t n, int64_t gap, Random* random) {
   const int64_t line = 64 / e, strip = 4096 / e;
-  const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 5) : Pick(random, line, 7 * line);
   // Up to some strips, and sometimes a few more.
   int64_t m = Pick(random, 16 / e, 3 * line);
   if (OneIn(random, 4)) m = strip * Pick(random, 1, 2) + Pick(random, -1, 1);
-  const int64_t dst_pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
+  const int64_t dst_pitch = n * e + gap;
   const int64_t src_pitch = OneIn(random, 3) ? 8192 : m * e + Pick(random, 0, 70);
   CopyCase copy{e,
                 {{m, OneIn(random, 4) ? -dst_pitch : dst_pitch, e},
@@ -181,10 +181,10 @@ CopyCase TransposeOfLines(int64_t e, Random* random) {
 
 CopyCase LinesCase(CopyKernel kernel, Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, kernel == CopyKernel::kTranspose ? 4 : 3);
-  if (kernel == CopyKernel::kTranspose) return TransposeOfLines(e, random);
   const int64_t line = 64 / e, outer = Pick(random, 1, 3);
-  const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 9) : Pick(random, line, 9 * line);
+  const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 7) : Pick(random, line, 9 * line);
   const int64_t pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
+  if (kernel == CopyKernel::kTranspose) return TransposeInStrips(e, n, pitch - n * e, random);
   // As many planes as a transpose does not take rather.
   const int64_t planes = std::min<int64_t>(Pick(random, 2, 4), 16 / e - 1);
   if (kernel == CopyKernel::kPutTogether) {
@@ -193,6 +193,12 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
   if (planes < 2 || OneIn(random, 4)) return {e, {{outer, pitch, n * e}, {n, e, -e}}};
   const int64_t stride = Pick(random, planes, 4);
   return {e, {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, stride * e}}};
+}
+
+CopyCase StaggeredCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 1, 4);
+  const int64_t n = (1024 + Pick(random, 0, 300)) / e;
+  return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);
 }
 
 std::vector<SimdLevel> SimdLevels() {

@@ -48,6 +48,9 @@ CopyCase CaseFor(CopyKernel kernel, Random* random);
 // dst lie in the same way to its lines.
 CopyCase LinesCase(CopyKernel kernel, Random* random);
 
+// A transpose with long rows, of which each may lie in its own way to the lines.
+CopyCase StaggeredCase(Random* random);
+
 inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,
     CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kElements,

@@ -130,6 +130,18 @@ TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
   }
 }
 
+TEST_P(ExecuteProperty, StaggeredRowsAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 300);
+  int straight = 0;
+  for (int round = 0; round < 60; ++round) {
+    const CopyCase copy = StaggeredCase(&random);
+    straight += GoesStraight(copy);
+    Check(copy, &random, /*dst_at_line=*/round % 2 == 0);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(straight, KernelsOf(BestSimdLevel())->staggered[2] != nullptr ? 40 : 0);
+}
+
 // Larger than a block, so that rows continue from block to block, at every place in a line.
 TEST(Execute, RowsAreContinuedFromBlockToBlock) {
   Random random(1);

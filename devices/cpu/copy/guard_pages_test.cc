@@ -85,6 +85,9 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
     for (int round = 0; round < 120; ++round) Check(LinesCase(kernel, &random), &random);
     EXPECT_GT(copies_, 120);
   }
+  copies_ = 0;
+  for (int round = 0; round < 120; ++round) Check(StaggeredCase(&random), &random);
+  EXPECT_GT(copies_, 120);
 }
 
 TEST(GuardPagesDeathTest, CatchAByteTooMany) {

@@ -19,6 +19,7 @@ constexpr Kernels kPlainKernels = {
                .take_apart = DOVETAIL_ELEMENTS,
                .put_together = DOVETAIL_ELEMENTS},
     .past = {},
+    .staggered = {},
     .stream = CopyLines,
     .stream_done = NothingToWaitFor,
 };

@@ -32,6 +32,12 @@ struct Kernels {
   // takes 16 bytes of each row of src at least. Taking some planes apart from others reads those,
   // too, up to the last vector's end.) Null where a level gains nothing by it.
   BlockKernels past;
+  // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each
+  // row, the lines from the one on in which the block's part of the row begins, as many as that
+  // part has bytes for: they begin with what lies before it, for which as many columns of src are
+  // read, and end before it does. inner takes a multiple of 64 bytes, outer at least 16 of each row
+  // of src.
+  BlockKernel staggered[kUnitSizes];
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);

@@ -13,6 +13,7 @@ namespace {
 
 // Of a row that is no whole lines, what is worth two that are written in part.
 constexpr int64_t kShortestRow = 4 * kLine;
+constexpr int64_t kShortestStaggered = 16 * kLine;
 // What a transpose takes of each row of src at least.
 constexpr int64_t kLeastOfSrc = 16;
 
@@ -72,34 +73,76 @@ void RunInOrder(const CopyPlan& plan, char* dst, const char* src, BlockKernel ke
   } while (at.Next());
 }
 
+// A plan whose loop over the rows of dst is gone through in pieces, one after the other.
+class Pieces {
+ public:
+  Pieces(const CopyPlan& plan, int loop, char* dst, const char* src, const Kernels& kernels)
+      : plan_(plan), row_(plan_.loops[loop]), dst_(dst), src_(src), kernels_(kernels) {}
+
+  void RunCached(int64_t turns) {
+    row_.count = turns;
+    if (turns > 0) {
+      ExecuteCached(plan_.kernel, plan_.unit_log2, plan_.loops, plan_.rank, dst_, src_, kernels_);
+    }
+    Skip(turns);
+  }
+
+  void RunPast(int64_t turns, BlockKernel kernel) {
+    row_.count = turns;
+    if (plan_.kernel == CopyKernel::kTranspose) {
+      RunInStrips(plan_, dst_, src_, kernel);
+    } else {
+      RunInOrder(plan_, dst_, src_, kernel);
+    }
+    Skip(turns);
+  }
+
+  // Forth, or back.
+  void Skip(int64_t turns) {
+    dst_ += turns * row_.dst_step;
+    src_ += turns * row_.src_step;
+  }
+
+ private:
+  CopyPlan plan_;
+  Loop& row_;
+  char* dst_;
+  const char* src_;
+  const Kernels& kernels_;
+};
+
+// A transpose whose rows of dst lie in different ways to the lines. Each row's first line is
+// written by the columns behind it, up to the last that they fill; what is left at both ends, with
+// some more that is written twice, goes through the cache.
+bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const BlockKernel kernel = kernels.staggered[plan.unit_log2];
+  if (plan.kernel != CopyKernel::kTranspose || kernel == nullptr) return false;
+  if (plan.loops[1].count * plan.unit() < kLeastOfSrc) return false;
+  int64_t all = reinterpret_cast<intptr_t>(dst);
+  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
+  const int64_t count = plan.loops[0].count, line = kLine / plan.unit();
+  if (all % plan.unit() != 0 || count * plan.unit() < kShortestStaggered) return false;
+  const int64_t body = count / line * line - line;
+  Pieces pieces(plan, 0, dst, src, kernels);
+  pieces.RunCached(line);
+  pieces.RunPast(body, kernel);
+  pieces.Skip(-line);
+  pieces.RunCached(count - body);
+  return true;
+}
+
 }  // namespace
 
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const BlockKernel kernel = ChoosePast(plan, kernels);
   Rows rows(plan);
-  if (kernel == nullptr || !rows.Divide(plan, dst)) return false;
-  CopyPlan part = plan;
-  Loop& row = part.loops[rows.loop];
-  auto skip = [&](int64_t turns) {
-    dst += turns * row.dst_step;
-    src += turns * row.src_step;
-  };
-  auto run_cached = [&](int64_t turns) {
-    row.count = turns;
-    if (turns > 0) {
-      ExecuteCached(part.kernel, part.unit_log2, part.loops, part.rank, dst, src, kernels);
-    }
-    skip(turns);
-  };
-  run_cached(rows.head);
-  row.count = rows.body;
-  if (part.kernel == CopyKernel::kTranspose) {
-    RunInStrips(part, dst, src, kernel);
-  } else {
-    RunInOrder(part, dst, src, kernel);
+  if (kernel == nullptr || !rows.Divide(plan, dst)) {
+    return WriteStaggered(plan, dst, src, kernels);
   }
-  skip(rows.body);
-  run_cached(plan.loops[rows.loop].count - rows.head - rows.body);
+  Pieces pieces(plan, rows.loop, dst, src, kernels);
+  pieces.RunCached(rows.head);
+  pieces.RunPast(rows.body, kernel);
+  pieces.RunCached(plan.loops[rows.loop].count - rows.head - rows.body);
   return true;
 }
 
