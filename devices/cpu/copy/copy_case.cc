@@ -195,8 +195,28 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
   return {e, {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, stride * e}}};
 }
 
+CopyCase ContinuedCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 2, 4);
+  const int64_t n = Pick(random, 1, 6) * 64 / e, m = Pick(random, 32 / e, 100);
+  const int64_t a = Pick(random, 1, 5), b = Pick(random, 1, 4), row = n * e;
+  const int64_t gap = OneIn(random, 3) ? 64 : 0;
+  // The rows of dst are continued by a dimension beside that of src, or by that itself.
+  if (OneIn(random, 2)) {
+    return {e,
+            {{m, a * b * row + gap, e},
+             {b, a * row, a * n * m * e},
+             {a, row, n * m * e},
+             {n, e, OneIn(random, 4) ? -m * e : m * e}}};
+  }
+  return {e,
+          {{b, m * a * row + gap, n * m * a * e},
+           {a, m * row, OneIn(random, 2) ? m * e : n * m * e},
+           {m, row, e},
+           {n, e, OneIn(random, 3) ? 4096 : m * a * e}}};
+}
+
 CopyCase StaggeredCase(Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 1, 4);
+  const int64_t e = int64_t{1} << Pick(random, 2, 4);
   const int64_t n = (1024 + Pick(random, 0, 300)) / e;
   return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);
 }

@@ -48,6 +48,9 @@ CopyCase CaseFor(CopyKernel kernel, Random* random);
 // dst lie in the same way to its lines.
 CopyCase LinesCase(CopyKernel kernel, Random* random);
 
+// A transpose whose rows, of some lines' bytes each, continue each other in dst.
+CopyCase ContinuedCase(Random* random);
+
 // A transpose with long rows, of which each may lie in its own way to the lines.
 CopyCase StaggeredCase(Random* random);
 

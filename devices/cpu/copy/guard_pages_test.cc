@@ -86,7 +86,10 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
     EXPECT_GT(copies_, 120);
   }
   copies_ = 0;
-  for (int round = 0; round < 120; ++round) Check(StaggeredCase(&random), &random);
+  for (int round = 0; round < 120; ++round) {
+    Check(StaggeredCase(&random), &random);
+    Check(ContinuedCase(&random), &random);
+  }
   EXPECT_GT(copies_, 120);
 }
 

@@ -16,6 +16,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
+inline constexpr int64_t kMostStaggered = 4;
+using StaggeredKernel = void (*)(const Block&, int64_t before);
+
 // By the logarithm of the size of an element.
 struct BlockKernels {
   BlockKernel transpose[kUnitSizes];     // inner dense in dst, outer dense in src
@@ -34,10 +37,10 @@ struct Kernels {
   BlockKernels past;
   // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each
   // row, the lines from the one on in which the block's part of the row begins, as many as that
-  // part has bytes for: they begin with what lies before it, for which as many columns of src are
-  // read, and end before it does. inner takes a multiple of 64 bytes, outer at least 16 of each row
-  // of src.
-  BlockKernel staggered[kUnitSizes];
+  // part has bytes for: the first begins with the end of what as many columns as a line has hold,
+  // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostStaggered
+  // lines, outer at least 16 of each row of src.
+  StaggeredKernel staggered[kUnitSizes];
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);

@@ -10,7 +10,6 @@
 #define DOVETAIL_DEVICES_CPU_COPY_SHUFFLE_TABLES_H_
 
 #include <array>
-#include <cstddef>
 
 #include "dovetail/core/config.h"
 
@@ -62,13 +61,6 @@ constexpr ShuffleTables<kStride> MakePutTogether() {
   return tables;
 }
 
-template <typename T>
-constexpr std::array<T, 64 / sizeof(T)> MakeCounting() {
-  std::array<T, 64 / sizeof(T)> counting{};
-  for (size_t i = 0; i < counting.size(); ++i) counting[i] = static_cast<T>(i);
-  return counting;
-}
-
 template <int kUnit>
 constexpr ShuffleTable MakeReverse() {
   ShuffleTable table{};
@@ -85,9 +77,6 @@ template <int kUnit, int kStride>
 inline constexpr ShuffleTables<kStride> kPutTogether = internal::MakePutTogether<kUnit, kStride>();
 template <int kUnit>
 inline constexpr ShuffleTable kReverse = internal::MakeReverse<kUnit>();
-// 0, 1, 2, … in a line.
-template <typename T>
-inline constexpr std::array<T, 64 / sizeof(T)> kCounting = internal::MakeCounting<T>();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

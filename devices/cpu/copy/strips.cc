@@ -73,9 +73,12 @@ void ContinueStrip(const CopyPlan& plan, Around& around, Around& left) {
 
 }  // namespace
 
-void RunInStrips(const CopyPlan& plan, char* dst, const char* src, BlockKernel kernel) {
+void RunInStrips(const CopyPlan& plan, char* dst, const char* src,
+                 absl::FunctionRef<void(const Block&, int64_t)> kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
-  const Divided band(block.inner, std::min(kBandBytes / plan.unit(), kBandRows));
+  const int64_t turns = std::min(kBandBytes / plan.unit(), kBandRows);
+  const bool is_short = block.inner.count * plan.unit() <= short_row;
+  const Divided band(block.inner, is_short ? block.inner.count : turns);
   const Divided strip(block.outer, kStripBytes / plan.unit());
   Around around, left;
   ContinueStrip(plan, around, left);
@@ -90,7 +93,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, BlockKernel k
     block.src = src + at.src;
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
-    kernel(block);
+    kernel(block, at.turn(band_at));
   } while (at.Next());
 }
 

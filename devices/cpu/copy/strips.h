@@ -1,6 +1,6 @@
 // The order in which a transpose past the cache goes through memory.
 //
-//   RunInStrips(plan, dst, src, kernels.past.transpose[plan.unit_log2]);
+//   RunInStrips(plan, dst, src, [&](const Block& block, int64_t band) { kernel(block); });
 //
 // src is read along a few rows at a time, which the processor sees coming and fetches ahead; going
 // down the rows, or along many, would halve the speed. And a strip of these rows is no longer than
@@ -10,15 +10,19 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_
 
+#include "absl/functional/function_ref.h"
+#include "dovetail/core/config.h"
 #include "dovetail/devices/cpu/copy/block.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// All blocks of `plan`, which is a transpose whose rows in dst (loops[0]) are whole lines. `dst`
-// and `src` are where the first turn of all loops is.
-void RunInStrips(const CopyPlan& plan, char* dst, const char* src, BlockKernel kernel);
+// All blocks of `plan`, a transpose whose rows in dst (loops[0]) are as long as whole lines, and
+// which band along the row, of 1 to 3 lines, each of them is in: one band for a row of up to
+// `short_row` bytes. `dst` and `src` are where the first turn of all loops is.
+void RunInStrips(const CopyPlan& plan, char* dst, const char* src,
+                 absl::FunctionRef<void(const Block&, int64_t)> kernel, int64_t short_row = 0);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -4,6 +4,7 @@
 
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/staggered.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
@@ -11,11 +12,10 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Of a row that is no whole lines, what is worth two that are written in part.
+// Of a row that is no whole lines: what is worth two that are written in part, and what is long
+// enough for these not to count.
 constexpr int64_t kShortestRow = 4 * kLine;
-constexpr int64_t kShortestStaggered = 16 * kLine;
-// What a transpose takes of each row of src at least.
-constexpr int64_t kLeastOfSrc = 16;
+constexpr int64_t kLongRow = 64 * kLine;
 
 BlockKernel ChoosePast(const CopyPlan& plan, const Kernels& kernels) {
   switch (plan.kernel) {
@@ -60,6 +60,12 @@ struct Rows {
     if (reaches_on && head + body == count) body -= turns;
     return body == count || body * step >= kShortestRow;
   }
+
+  // Whether the ends of rows are much of them.
+  bool is_short(const CopyPlan& plan) const {
+    const Loop& row = plan.loops[loop];
+    return body < row.count && row.count * row.dst_step < kLongRow;
+  }
 };
 
 void RunInOrder(const CopyPlan& plan, char* dst, const char* src, BlockKernel kernel) {
@@ -90,20 +96,19 @@ class Pieces {
   void RunPast(int64_t turns, BlockKernel kernel) {
     row_.count = turns;
     if (plan_.kernel == CopyKernel::kTranspose) {
-      RunInStrips(plan_, dst_, src_, kernel);
+      RunInStrips(plan_, dst_, src_, [kernel](const Block& block, int64_t) { kernel(block); });
     } else {
       RunInOrder(plan_, dst_, src_, kernel);
     }
     Skip(turns);
   }
 
-  // Forth, or back.
+ private:
   void Skip(int64_t turns) {
     dst_ += turns * row_.dst_step;
     src_ += turns * row_.src_step;
   }
 
- private:
   CopyPlan plan_;
   Loop& row_;
   char* dst_;
@@ -111,34 +116,15 @@ class Pieces {
   const Kernels& kernels_;
 };
 
-// A transpose whose rows of dst lie in different ways to the lines. Each row's first line is
-// written by the columns behind it, up to the last that they fill; what is left at both ends, with
-// some more that is written twice, goes through the cache.
-bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  const BlockKernel kernel = kernels.staggered[plan.unit_log2];
-  if (plan.kernel != CopyKernel::kTranspose || kernel == nullptr) return false;
-  if (plan.loops[1].count * plan.unit() < kLeastOfSrc) return false;
-  int64_t all = reinterpret_cast<intptr_t>(dst);
-  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
-  const int64_t count = plan.loops[0].count, line = kLine / plan.unit();
-  if (all % plan.unit() != 0 || count * plan.unit() < kShortestStaggered) return false;
-  const int64_t body = count / line * line - line;
-  Pieces pieces(plan, 0, dst, src, kernels);
-  pieces.RunCached(line);
-  pieces.RunPast(body, kernel);
-  pieces.Skip(-line);
-  pieces.RunCached(count - body);
-  return true;
-}
-
 }  // namespace
 
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const BlockKernel kernel = ChoosePast(plan, kernels);
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {
-    return WriteStaggered(plan, dst, src, kernels);
+    return WriteContinued(plan, dst, src, kernels) || WriteStaggered(plan, dst, src, kernels);
   }
+  if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels)) return true;
   Pieces pieces(plan, rows.loop, dst, src, kernels);
   pieces.RunCached(rows.head);
   pieces.RunPast(rows.body, kernel);

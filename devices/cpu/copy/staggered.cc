@@ -1,0 +1,128 @@
+#include "dovetail/devices/cpu/copy/staggered.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/strips.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// Of a row, or of all that continue each other: what is worth its ends.
+constexpr int64_t kShortest = 16 * kLine;
+
+// A part of a plan, and where its first turns are.
+struct Piece {
+  CopyPlan plan;
+  char* dst;
+  const char* src;
+
+  void Skip(int loop, int64_t turns) {
+    dst += turns * plan.loops[loop].dst_step;
+    src += turns * plan.loops[loop].src_step;
+  }
+  void Remove(int loop) {
+    std::copy(plan.loops + loop + 1, plan.loops + plan.rank, plan.loops + loop);
+    --plan.rank;
+  }
+
+  void RunCached(const Kernels& kernels) const {
+    ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);
+  }
+  // The columns before the first of a row are at `before` from these.
+  void RunStaggered(const Kernels& kernels, int64_t before) const {
+    const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
+    const int64_t line_before = -kLine / plan.unit() * plan.loops[0].src_step;
+    auto run = [&](const Block& block, int64_t band) {
+      kernel(block, band == 0 ? before : line_before);
+    };
+    // (What a whole row is made of is read once, also for the line that the next row begins with.)
+    RunInStrips(plan, dst, src, run, kMostStaggered * kLine);
+  }
+};
+
+bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
+  if (plan.kernel != CopyKernel::kTranspose || kernels.staggered[plan.unit_log2] == nullptr ||
+      plan.loops[1].count * plan.unit() < kLeastOfSrc) {
+    return false;
+  }
+  int64_t all = reinterpret_cast<intptr_t>(dst);
+  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
+  return all % plan.unit() == 0;
+}
+
+// The loop that continues a run of so many bytes in dst, if one does.
+int FindNext(const CopyPlan& plan, int64_t run) {
+  for (int i = 1; i < plan.rank; ++i) {
+    if (plan.loops[i].dst_step == run && plan.loops[i].count > 1) return i;
+  }
+  return 0;
+}
+
+int64_t BytesOfRun(const CopyPlan& plan) {
+  int64_t run = plan.loops[0].count * plan.unit();
+  for (int next; (next = FindNext(plan, run)) > 0;) run *= plan.loops[next].count;
+  return run;
+}
+
+}  // namespace
+
+bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const Loop& row = plan.loops[0];
+  if (row.count * plan.unit() < kShortest || !IsPossible(plan, dst, kernels)) return false;
+  // All whole lines' worth of columns but the first, which the first line's begin lies in. What is
+  // left at both ends is written with some more, that is written twice.
+  const int64_t line = kLine / plan.unit();
+  const int64_t body = row.count / line * line - line;
+  Piece first{plan, dst, src}, middle = first, last = first;
+  first.plan.loops[0].count = line;
+  first.RunCached(kernels);
+  middle.plan.loops[0].count = body;
+  middle.Skip(0, line);
+  middle.RunStaggered(kernels, -line * row.src_step);
+  last.plan.loops[0].count = row.count - body;
+  last.Skip(0, body);
+  last.RunCached(kernels);
+  return true;
+}
+
+bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const Loop& row = plan.loops[0];
+  const int64_t line = kLine / plan.unit();
+  if (row.count % line != 0 || !IsPossible(plan, dst, kernels)) return false;
+  if (FindNext(plan, row.count * plan.unit()) == 0 || BytesOfRun(plan) < kShortest) return false;
+  Piece rest{plan, dst, src};
+  // A row's first line begins in the row before, which is that of the turn before of the first loop
+  // that continues it; where this is at its first turn, of the next such loop, and so on. `back`
+  // leads from the first columns of the first turns of all these loops to the last of the last.
+  int64_t back = (row.count - line) * row.src_step;
+  int64_t run = row.count * plan.unit();
+  for (int i; (i = FindNext(rest.plan, run)) > 0;) {
+    const Loop next = rest.plan.loops[i];
+    if (i == 1 && (next.count - 1) * plan.unit() < kLeastOfSrc) break;
+    Piece joined = rest;
+    joined.plan.loops[i].count -= 1;
+    joined.Skip(i, 1);
+    joined.RunStaggered(kernels, back - next.src_step);
+    run *= next.count;
+    back += (next.count - 1) * next.src_step;
+    if (i == 1) {
+      rest.plan.loops[1].count = 1;
+      break;
+    }
+    rest.Remove(i);
+  }
+  // The first row of all, and the last columns.
+  rest.RunCached(kernels);
+  rest.plan.loops[0].count = line;
+  rest.dst += run - kLine;
+  rest.src += back;
+  rest.RunCached(kernels);
+  return true;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,31 @@
+// Transposes past the cache whose rows of dst lie off the lines of 64 bytes, each in its own way.
+//
+//   if (!WriteContinued(plan, dst, src, kernels) && !WriteStaggered(plan, dst, src, kernels)) …
+//
+// A line of dst is shifted together in registers from the columns before it and those in it, which
+// goes nearly as fast as whole lines do. What lies at the ends of rows goes through the cache,
+// unless another row continues them.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
+#define DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
+
+#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/plan.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// What a transpose past the cache takes of each row of src at least.
+inline constexpr int64_t kLeastOfSrc = 16;
+
+// Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
+// the level has no such kernel. `dst` and `src` are where the first turn of all loops is.
+bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
+
+// Rows as long as some lines, that continue each other in dst without gaps. False for others, too.
+bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
