@@ -215,6 +215,17 @@ CopyCase ContinuedCase(Random* random) {
            {n, e, OneIn(random, 3) ? 4096 : m * a * e}}};
 }
 
+CopyCase JoinedRowsCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 64, 300) / 4 * 4 / e, row = n * e;
+  const int64_t a = Pick(random, 2, 9), b = Pick(random, 1, 4);
+  const int64_t gap = OneIn(random, 3) ? 4 * Pick(random, 1, 40) : 0;
+  return {e,
+          {{b, a * row + gap, row + e},
+           {a, row, OneIn(random, 3) ? -b * (row + e) : b * (row + e)},
+           {n, e, e}}};
+}
+
 CopyCase StaggeredCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 2, 4);
   const int64_t n = (1024 + Pick(random, 0, 300)) / e;

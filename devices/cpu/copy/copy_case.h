@@ -51,6 +51,9 @@ CopyCase LinesCase(CopyKernel kernel, Random* random);
 // A transpose whose rows, of some lines' bytes each, continue each other in dst.
 CopyCase ContinuedCase(Random* random);
 
+// Dense rows that follow each other in dst.
+CopyCase JoinedRowsCase(Random* random);
+
 // A transpose with long rows, of which each may lie in its own way to the lines.
 CopyCase StaggeredCase(Random* random);
 

@@ -89,6 +89,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
   for (int round = 0; round < 120; ++round) {
     Check(StaggeredCase(&random), &random);
     Check(ContinuedCase(&random), &random);
+    Check(JoinedRowsCase(&random), &random);
   }
   EXPECT_GT(copies_, 120);
 }

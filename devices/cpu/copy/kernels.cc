@@ -20,6 +20,7 @@ constexpr Kernels kPlainKernels = {
                .put_together = DOVETAIL_ELEMENTS},
     .past = {},
     .staggered = {},
+    .join_rows = nullptr,
     .stream = CopyLines,
     .stream_done = NothingToWaitFor,
 };

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/joined_rows.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/staggered.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -119,6 +120,7 @@ class Pieces {
 }  // namespace
 
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
   const BlockKernel kernel = ChoosePast(plan, kernels);
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {

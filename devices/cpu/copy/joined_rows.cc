@@ -1,0 +1,62 @@
+#include "dovetail/devices/cpu/copy/joined_rows.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
+  if (plan.kernel != CopyKernel::kRows || kernels.join_rows == nullptr || plan.rank < 2) {
+    return false;
+  }
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  if (bytes < kLine || plan.loops[1].dst_step != bytes) return false;
+  int64_t all = reinterpret_cast<intptr_t>(dst);
+  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
+  return all % 4 == 0;
+}
+
+// Where rows were written up to: the last line is not, which may have begun.
+struct Written {
+  char* dst = nullptr;
+  const char* src = nullptr;
+
+  void Finish() const {
+    const int64_t rest = reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
+    if (rest > 0) std::memcpy(dst - rest, src - rest, rest);
+  }
+};
+
+}  // namespace
+
+bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  if (!IsPossible(plan, dst, kernels)) return false;
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  const int64_t rows = plan.loops[1].count, src_step = plan.loops[1].src_step;
+  Written written;
+  Odometer at(plan.loops + 2, plan.rank - 2);
+  do {
+    char* const to = dst + at.dst;
+    const char* const from = src + at.src;
+    if (to == written.dst) {
+      kernels.join_rows(to, from, written.src, bytes, rows, src_step);
+    } else {
+      written.Finish();
+      const int64_t head = -reinterpret_cast<uintptr_t>(to) & (kLine - 1);
+      std::memcpy(to, from, head);
+      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0);
+      kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step);
+    }
+    written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
+  } while (at.Next());
+  written.Finish();
+  return true;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
