@@ -18,6 +18,11 @@ using Wide = __int128;
 constexpr Wide kHuge = Wide{1} << 100;  // stands for all that is larger
 
 Wide Capped(Wide x) { return std::clamp(x, -kHuge, kHuge); }
+Wide Times(Wide a, Wide b) {
+  Wide product;
+  const bool too_large = __builtin_mul_overflow(a, b, &product);
+  return too_large ? ((a < 0) == (b < 0) ? kHuge : -kHuge) : Capped(product);
+}
 bool Fits(Wide x) { return x >= INT64_MIN && x <= INT64_MAX; }
 
 class LayoutLimits : public testing::TestWithParam<unsigned> {
@@ -52,9 +57,9 @@ TEST_P(LayoutLimits, AreThoseOfExactArithmetic) {
       empty |= shape[i] == 0;
       negative |= shape[i] < 0;
       if (shape[i] <= 1) continue;
-      const Wide span = Capped((Wide{shape[i]} - 1) * (row_major ? product : strides[i]));
+      const Wide span = Times(Wide{shape[i]} - 1, row_major ? product : strides[i]);
       (span > 0 ? highest : lowest) = Capped((span > 0 ? highest : lowest) + span);
-      product = Capped(product * shape[i]);
+      product = Times(product, shape[i]);
       fits &= Fits(product);
     }
     fits &= !negative && (empty || (Fits(lowest) && Fits(highest)));

@@ -101,7 +101,7 @@ class GpuBackend final : public DeviceBackend {
   }
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
-    parts_.releaser.Drain();
+    parts_.releaser.Drain(stream);
     return copier_.Copy(dst, src, stream);
   }
 

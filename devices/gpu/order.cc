@@ -56,7 +56,7 @@ class Ordering {
 }  // namespace
 
 absl::Status OrderBefore(Parts& parts, const Uses& uses, const Stream& consumer) {
-  parts.releaser.Drain();
+  parts.releaser.Drain(consumer);
   absl::StatusOr<bool> captured = parts.streams.IsCapturing(consumer);
   if (!captured.ok()) return captured.status();
   if (IsDefault(consumer)) {

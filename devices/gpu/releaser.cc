@@ -46,6 +46,14 @@ void Releaser::Drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   GiveBack(std::move(ready));
 }
 
+void Releaser::Drain(const Stream& stream) {
+  if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
+  if (StreamDevice(stream.device()).type == runtime_.vendor().device) {
+    (void)streams_.IsCapturing(stream);  // remembered; what else there is to say, the caller will
+  }
+  Drain();
+}
+
 void Releaser::Flush() {
   if (runtime_.IsForkedChild() || !runtime_.Ready().ok()) return;
   List ready;

@@ -2,7 +2,7 @@
 // used it. One per backend.
 //
 //   releaser.Push(std::move(uses));     // in a deleter: lock-free, no call to the vendor
-//   releaser.Drain();                   // at the next allocation: never waits
+//   releaser.Drain(stream);             // at the next allocation: never waits
 //   releaser.Flush();                   // at a trim, or out of memory: waits for all
 //
 // Drain gives back at once what one lasting stream used, in the order of that stream, where the
@@ -61,6 +61,9 @@ class Releaser {
   // Takes the memory that the members of `uses` tell of. Lock-free; any thread.
   void Push(std::unique_ptr<Uses> uses) noexcept;
   void Drain();
+  // The same before something is done on `stream`, of any device: where that is captured, this is
+  // known from here on, and nothing is drained.
+  void Drain(const Stream& stream);
   void Flush();
 
   // Forgets what other processes hold still, which is lost: for the end of the backend.

@@ -218,7 +218,7 @@ absl::StatusOr<std::shared_ptr<SharedBlocks::Block>> SharedBlocks::MakeBlock(
 absl::StatusOr<MemoryShare> SharedBlocks::Share(Device device, const void* data, size_t nbytes,
                                                 const Uses* uses, const Stream& stream) {
   if (absl::Status s = parts_.runtime.CheckDevice(device); !s.ok()) return s;
-  parts_.releaser.Drain();
+  parts_.releaser.Drain(stream);
   absl::StatusOr<PointerInfo> info = FindAllocation(device, data, nbytes);
   if (!info.ok()) return info.status();
   absl::StatusOr<bool> capturing = parts_.streams.IsCapturing(stream);

@@ -184,15 +184,16 @@ TEST_P(ReleaseTest, LentMemoryThatWentOnToAConsumerIsWaitedForToo) {
 
 // Rules 49, 50.
 TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
+  const Stream captured = MakeStream(), other = MakeStream();
+  const Tensor from = New(), to = New();
   Tensor t = Filled(42);
   Consumer consumer(gpu(), device());
   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
   t = Tensor();
   consumer.Read();
   consumer.DeleteTensor();
-  const Stream captured = MakeStream(), other = MakeStream();
-  gpu().Finish();
-  const Tensor from = New(), to = New();  // before the capture
+  // Nothing is allocated from here on: it might set a thread off that waits for the device, and
+  // that only gets there when the capture has begun.
   gpu().Finish();
   gpu().BeginCapture(captured.native(), 0);
   ASSERT_TRUE(Copy(to, from, captured).ok());
