@@ -192,8 +192,9 @@ TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
   t = Tensor();
   consumer.Read();
   consumer.DeleteTensor();
-  // Nothing is allocated from here on: it might set a thread off that waits for the device, and
-  // that only gets there when the capture has begun.
+  // Nothing is allocated from here on, which might set a thread off that waits for the device, and
+  // only gets there when the capture has begun. So the copy is the first to look for what is let
+  // go.
   gpu().Finish();
   gpu().BeginCapture(captured.native(), 0);
   ASSERT_TRUE(Copy(to, from, captured).ok());

@@ -9,7 +9,9 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
 #define DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "dovetail/core/config.h"
 
@@ -21,6 +23,11 @@ struct Loop {
   int64_t dst_step;
   int64_t src_step;
 };
+
+// How much new memory a turn of the loop reaches, on the side where that is less.
+inline int64_t Cost(const Loop& loop) {
+  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
+}
 
 struct Block {
   char* dst;

@@ -1,7 +1,6 @@
 #include "dovetail/devices/cpu/copy/division.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -14,10 +13,6 @@ constexpr int64_t kSrcRowBytes = 512;
 // Of dst: what is worth the detour, and from which on further loops must be the nearest as well.
 constexpr int64_t kShortestRun = 256;
 constexpr int64_t kLongRun = 1024;
-
-int64_t Cost(const Loop& loop) {
-  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
-}
 
 // The loops that continue each other in dst, from loops[0] on.
 struct Chain {

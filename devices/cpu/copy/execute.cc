@@ -18,39 +18,48 @@ constexpr BlockKernel kElements[kUnitSizes] = {CopyElements<1>, CopyElements<2>,
                                                CopyElements<8>, CopyElements<16>};
 
 BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
-  switch (kernel) {
-    case CopyKernel::kRows:
-      return kRows[unit_log2];
-    case CopyKernel::kFill:
-      return kFills[unit_log2];
-    case CopyKernel::kTranspose:
-      return kernels.cached.transpose[unit_log2];
-    case CopyKernel::kTakeApart:
-      return kernels.cached.take_apart[unit_log2];
-    case CopyKernel::kPutTogether:
-      return kernels.cached.put_together[unit_log2];
-    case CopyKernel::kElements:
-    case CopyKernel::kNothing:
-      break;
-  }
-  return kElements[unit_log2];
+  if (kernel == CopyKernel::kRows) return kRows[unit_log2];
+  if (kernel == CopyKernel::kFill) return kFills[unit_log2];
+  const BlockKernel entry = EntryOf(kernels.cached, kernel, unit_log2);
+  return entry != nullptr ? entry : kElements[unit_log2];
 }
 
 }  // namespace
 
-void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
-                   const char* src, const Kernels& kernels) {
+BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2) {
+  switch (kernel) {
+    case CopyKernel::kTranspose:
+      return kernels.transpose[unit_log2];
+    case CopyKernel::kTakeApart:
+      return kernels.take_apart[unit_log2];
+    case CopyKernel::kPutTogether:
+      return kernels.put_together[unit_log2];
+    case CopyKernel::kRows:
+    case CopyKernel::kFill:
+    case CopyKernel::kElements:
+    case CopyKernel::kNothing:
+      break;
+  }
+  return nullptr;
+}
+
+void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
+               const char* src) {
   constexpr Loop kOnce{1, 0, 0};
-  const BlockKernel run = Choose(kernel, unit_log2, kernels);
-  const int own = CopyPlan::KernelLoops(kernel, unit_log2, loops, rank);
   Block block{dst, src, own > 0 ? loops[0] : kOnce, own > 1 ? loops[1] : kOnce};
-  if (rank <= own) return run(block);
+  if (rank <= own) return kernel(block);
   Odometer at(loops + own, rank - own);
   do {
     block.dst = dst + at.dst;
     block.src = src + at.src;
-    run(block);
+    kernel(block);
   } while (at.Next());
+}
+
+void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
+                   const char* src, const Kernels& kernels) {
+  RunBlocks(Choose(kernel, unit_log2, kernels),
+            CopyPlan::KernelLoops(kernel, unit_log2, loops, rank), loops, rank, dst, src);
 }
 
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options) {

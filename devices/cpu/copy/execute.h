@@ -23,6 +23,13 @@ struct ExecuteOptions {
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels);
 
+// Runs `kernel`, which has the first `own` loops for itself, on every turn of the others.
+void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
+               const char* src);
+
+// The entry of a table; nullptr for the kernels that are in none.
+BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2);
+
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options = {});
 
 }  // namespace cpu

@@ -46,8 +46,8 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
   return plans;
 }
 
-// Copies of both sides with some bytes around them, unaligned unless the lowest byte of dst is to
-// be at a line; everything must be as after the naive copy.
+// Copies of both sides with some bytes around them; everything must be as after the naive copy. The
+// lowest byte of dst is so many bytes after a line, or anywhere.
 void Check(const CopyCase& copy, Random* random, int64_t after_line = -1) {
   constexpr int64_t kEdge = 130;
   const Reach dst_reach = copy.DstReach(), src_reach = copy.SrcReach();

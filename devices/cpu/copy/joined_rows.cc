@@ -15,10 +15,7 @@ bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
     return false;
   }
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  if (bytes < kLine || plan.loops[1].dst_step != bytes) return false;
-  int64_t all = reinterpret_cast<intptr_t>(dst);
-  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
-  return all % 4 == 0;
+  return bytes >= kLine && plan.loops[1].dst_step == bytes && plan.RowsBeginAt(4, dst);
 }
 
 // Where rows were written up to: the last line is not, which may have begun.

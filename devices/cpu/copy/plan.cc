@@ -10,9 +10,6 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// How much new memory a turn of the loop reaches, on the side where that is less.
-int64_t Cost(const Loop& loop) { return std::min(loop.dst_step, std::abs(loop.src_step)); }
-
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
          outer.src_step == inner.count * inner.src_step;

@@ -58,6 +58,14 @@ struct CopyPlan {
 
   int64_t unit() const { return int64_t{1} << unit_log2; }
 
+  // Whether every row of dst begins at a multiple of so many bytes, a power of two. `dst` is where
+  // the first turn of all loops is.
+  bool RowsBeginAt(int64_t multiple, const char* dst) const {
+    int64_t all = reinterpret_cast<intptr_t>(dst);
+    for (int i = 1; i < rank; ++i) all |= loops[i].dst_step;
+    return all % multiple == 0;
+  }
+
   // How many of the loops the kernel runs itself. One that takes rows apart has a second where
   // there are several planes.
   int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }

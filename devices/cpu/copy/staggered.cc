@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
@@ -14,44 +14,21 @@ namespace {
 // Of a row, or of all that continue each other: what is worth its ends.
 constexpr int64_t kShortest = 16 * kLine;
 
-// A part of a plan, and where its first turns are.
-struct Piece {
-  CopyPlan plan;
-  char* dst;
-  const char* src;
-
-  void Skip(int loop, int64_t turns) {
-    dst += turns * plan.loops[loop].dst_step;
-    src += turns * plan.loops[loop].src_step;
-  }
-  void Remove(int loop) {
-    std::copy(plan.loops + loop + 1, plan.loops + plan.rank, plan.loops + loop);
-    --plan.rank;
-  }
-
-  void RunCached(const Kernels& kernels) const {
-    ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);
-  }
-  // The columns before the first of a row are at `before` from these.
-  void RunStaggered(const Kernels& kernels, int64_t before) const {
-    const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
-    const int64_t line_before = -kLine / plan.unit() * plan.loops[0].src_step;
-    auto run = [&](const Block& block, int64_t band) {
-      kernel(block, band == 0 ? before : line_before);
-    };
-    // (What a whole row is made of is read once, also for the line that the next row begins with.)
-    RunInStrips(plan, dst, src, run, kMostStaggered * kLine);
-  }
-};
+// The columns before the first of a row are at `before` from these.
+void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
+  const CopyPlan& plan = piece.plan;
+  const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
+  const int64_t line_before = -kLine / plan.unit() * plan.loops[0].src_step;
+  auto run = [&](const Block& block, int64_t band) {
+    kernel(block, band == 0 ? before : line_before);
+  };
+  // (What a whole row is made of is read once, also for the line that the next row begins with.)
+  RunInStrips(plan, piece.dst, piece.src, run, kMostStaggered * kLine);
+}
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
-  if (plan.kernel != CopyKernel::kTranspose || kernels.staggered[plan.unit_log2] == nullptr ||
-      plan.loops[1].count * plan.unit() < kLeastOfSrc) {
-    return false;
-  }
-  int64_t all = reinterpret_cast<intptr_t>(dst);
-  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
-  return all % plan.unit() == 0;
+  return plan.kernel == CopyKernel::kTranspose && kernels.staggered[plan.unit_log2] != nullptr &&
+         plan.loops[1].count * plan.unit() >= kLeastOfSrc && plan.RowsBeginAt(plan.unit(), dst);
 }
 
 // The loop that continues a run of so many bytes in dst, if one does.
@@ -82,7 +59,7 @@ bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kern
   first.RunCached(kernels);
   middle.plan.loops[0].count = body;
   middle.Skip(0, line);
-  middle.RunStaggered(kernels, -line * row.src_step);
+  RunStaggered(middle, kernels, -line * row.src_step);
   last.plan.loops[0].count = row.count - body;
   last.Skip(0, body);
   last.RunCached(kernels);
@@ -106,14 +83,15 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
-    joined.RunStaggered(kernels, back - next.src_step);
+    RunStaggered(joined, kernels, back - next.src_step);
     run *= next.count;
     back += (next.count - 1) * next.src_step;
     if (i == 1) {
       rest.plan.loops[1].count = 1;
       break;
     }
-    rest.Remove(i);
+    std::copy(rest.plan.loops + i + 1, rest.plan.loops + rest.plan.rank, rest.plan.loops + i);
+    --rest.plan.rank;
   }
   // The first row of all, and the last columns.
   rest.RunCached(kernels);

@@ -23,10 +23,7 @@ constexpr int64_t kDirectRow = 4096;
 bool AreDirect(const CopyPlan& plan, const char* dst) {
   if (plan.kernel != CopyKernel::kRows) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  if (bytes >= kDirectRow) return true;
-  int64_t all = reinterpret_cast<intptr_t>(dst) | bytes;
-  for (int i = 1; i < plan.rank; ++i) all |= plan.loops[i].dst_step;
-  return all % kLine == 0;
+  return bytes >= kDirectRow || (bytes % kLine == 0 && plan.RowsBeginAt(kLine, dst));
 }
 
 void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {

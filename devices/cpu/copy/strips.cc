@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -16,10 +15,6 @@ namespace {
 constexpr int64_t kBandBytes = 2 * kLine;
 constexpr int64_t kBandRows = 64;
 constexpr int64_t kStripBytes = 4096;
-
-int64_t Cost(const Loop& loop) {
-  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
-}
 
 // A loop that a kernel runs, divided into parts of `turns` turns. The last also takes the turns
 // that make no part of their own, so that none is shorter but where there is only one.

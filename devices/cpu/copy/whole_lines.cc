@@ -4,7 +4,7 @@
 
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/joined_rows.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/staggered.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
@@ -17,19 +17,6 @@ namespace {
 // enough for these not to count.
 constexpr int64_t kShortestRow = 4 * kLine;
 constexpr int64_t kLongRow = 64 * kLine;
-
-BlockKernel ChoosePast(const CopyPlan& plan, const Kernels& kernels) {
-  switch (plan.kernel) {
-    case CopyKernel::kTranspose:
-      return kernels.past.transpose[plan.unit_log2];
-    case CopyKernel::kTakeApart:
-      return kernels.past.take_apart[plan.unit_log2];
-    case CopyKernel::kPutTogether:
-      return kernels.past.put_together[plan.unit_log2];
-    default:
-      return nullptr;
-  }
-}
 
 // The rows of dst, in turns of the loop that goes along them: so many before the first line, and so
 // many that are whole lines.
@@ -69,68 +56,36 @@ struct Rows {
   }
 };
 
-void RunInOrder(const CopyPlan& plan, char* dst, const char* src, BlockKernel kernel) {
-  const int own = plan.kernel_loops();
-  Block block{dst, src, plan.loops[0], own > 1 ? plan.loops[1] : Loop{1, 0, 0}};
-  Odometer at(plan.loops + own, plan.rank - own);
-  do {
-    block.dst = dst + at.dst;
-    block.src = src + at.src;
-    kernel(block);
-  } while (at.Next());
+void RunPast(const Piece& piece, BlockKernel kernel) {
+  const CopyPlan& plan = piece.plan;
+  if (plan.kernel == CopyKernel::kTranspose) {
+    RunInStrips(plan, piece.dst, piece.src,
+                [kernel](const Block& block, int64_t) { kernel(block); });
+  } else {
+    RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
+  }
 }
-
-// A plan whose loop over the rows of dst is gone through in pieces, one after the other.
-class Pieces {
- public:
-  Pieces(const CopyPlan& plan, int loop, char* dst, const char* src, const Kernels& kernels)
-      : plan_(plan), row_(plan_.loops[loop]), dst_(dst), src_(src), kernels_(kernels) {}
-
-  void RunCached(int64_t turns) {
-    row_.count = turns;
-    if (turns > 0) {
-      ExecuteCached(plan_.kernel, plan_.unit_log2, plan_.loops, plan_.rank, dst_, src_, kernels_);
-    }
-    Skip(turns);
-  }
-
-  void RunPast(int64_t turns, BlockKernel kernel) {
-    row_.count = turns;
-    if (plan_.kernel == CopyKernel::kTranspose) {
-      RunInStrips(plan_, dst_, src_, [kernel](const Block& block, int64_t) { kernel(block); });
-    } else {
-      RunInOrder(plan_, dst_, src_, kernel);
-    }
-    Skip(turns);
-  }
-
- private:
-  void Skip(int64_t turns) {
-    dst_ += turns * row_.dst_step;
-    src_ += turns * row_.src_step;
-  }
-
-  CopyPlan plan_;
-  Loop& row_;
-  char* dst_;
-  const char* src_;
-  const Kernels& kernels_;
-};
 
 }  // namespace
 
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
-  const BlockKernel kernel = ChoosePast(plan, kernels);
+  const BlockKernel kernel = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {
     return WriteContinued(plan, dst, src, kernels) || WriteStaggered(plan, dst, src, kernels);
   }
   if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels)) return true;
-  Pieces pieces(plan, rows.loop, dst, src, kernels);
-  pieces.RunCached(rows.head);
-  pieces.RunPast(rows.body, kernel);
-  pieces.RunCached(plan.loops[rows.loop].count - rows.head - rows.body);
+  Piece part{plan, dst, src};
+  int64_t& turns = part.plan.loops[rows.loop].count;
+  turns = rows.head;
+  if (turns > 0) part.RunCached(kernels);
+  part.Skip(rows.loop, turns);
+  turns = rows.body;
+  RunPast(part, kernel);
+  part.Skip(rows.loop, turns);
+  turns = plan.loops[rows.loop].count - rows.head - rows.body;
+  if (turns > 0) part.RunCached(kernels);
   return true;
 }
 

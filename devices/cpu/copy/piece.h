@@ -1,0 +1,37 @@
+// A part of a plan, and where its first turns are.
+//
+//   Piece head{plan, dst, src}, rest = head;
+//   head.plan.loops[0].count = 16;
+//   head.RunCached(kernels);
+//   rest.Skip(0, 16);                      // starts behind it; the plan's counts are not changed
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
+
+#include <cstdint>
+
+#include "dovetail/core/config.h"
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/plan.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+struct Piece {
+  CopyPlan plan;
+  char* dst;
+  const char* src;
+
+  void Skip(int loop, int64_t turns) {
+    dst += turns * plan.loops[loop].dst_step;
+    src += turns * plan.loops[loop].src_step;
+  }
+  void RunCached(const Kernels& kernels) const {
+    ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);
+  }
+};
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
