@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -23,6 +25,25 @@ int AvailableProcessors() {
 
 std::atomic<int> num_threads{0};  // 0: not known yet
 thread_local bool in_body = false;
+
+// How long a thread looks for what it waits for before it goes to sleep: some times as long as it
+// takes to wake one, which is what a copy of a few megabytes takes.
+constexpr std::chrono::microseconds kLook{100};
+
+template <typename Done>
+void LookFor(Done done) {
+  const auto until = std::chrono::steady_clock::now() + kLook;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      asm volatile("yield");
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < until);
+}
 
 // What the pool works at: parts are taken by counting.
 struct Work {
@@ -50,11 +71,16 @@ class Pool {
       StartThreads(helpers);
       work_ = &work;
       wanted_ = std::min(helpers, threads_);
+      calls_.fetch_add(1, std::memory_order_relaxed);
     }
     wake_.notify_all();
     work.TakeParts();
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      work_ = nullptr;  // nobody joins from here on
+    }
+    LookFor([this] { return working_.load(std::memory_order_relaxed) == 0; });
     std::unique_lock<std::mutex> lock(mutex_);
-    work_ = nullptr;  // nobody joins from here on
     done_.wait(lock, [this] { return working_ == 0; });
     return true;
   }
@@ -78,10 +104,14 @@ class Pool {
       Work* work = work_;
       --wanted_;
       ++working_;
+      const uint64_t call = calls_.load(std::memory_order_relaxed);
       lock.unlock();
       work->TakeParts();
       lock.lock();
       if (--working_ == 0) done_.notify_one();
+      lock.unlock();
+      LookFor([&] { return calls_.load(std::memory_order_relaxed) != call; });
+      lock.lock();
     }
   }
 
@@ -90,9 +120,11 @@ class Pool {
   std::condition_variable wake_;
   std::condition_variable done_;
   Work* work_ = nullptr;
-  int wanted_ = 0;   // threads that may still join
-  int working_ = 0;  // threads that have
+  int wanted_ = 0;  // threads that may still join
   int threads_ = 0;
+  // Written under mutex_, looked at without.
+  std::atomic<int> working_{0};     // threads that have joined
+  std::atomic<uint64_t> calls_{0};  // of Run
 };
 
 std::atomic<Pool*> pool{nullptr};

@@ -4,8 +4,8 @@
 //   absl::Status s = SetNumThreads(2);
 //
 // One pool serves the process. Its threads are started when the first work that is worth them
-// comes, sleep until the next, and are never joined. A child process made by fork() has none of
-// them, and starts its own.
+// comes, look out for more for a tenth of a millisecond, sleep until the next, and are never
+// joined. A child process made by fork() has none of them, and starts its own.
 
 #ifndef DOVETAIL_CORE_PARALLEL_H_
 #define DOVETAIL_CORE_PARALLEL_H_
