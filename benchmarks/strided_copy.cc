@@ -76,7 +76,8 @@ const Layout kLayouts[] = {
 };
 
 // A row of large tensors for two threads.
-const char* const kOnTwoThreads[] = {"T_4096x4096_f32", "NCHW_NHWC_f32", "bhsd_bshd_f16",
+const char* const kOnTwoThreads[] = {"T_4096x4096_f32", "T_3000x3000_f64", "NCHW_NHWC_f32",
+                                     "NHWC_NCHW_u8",    "NHWC_NCHW_f32",   "bhsd_bshd_f16",
                                      "reverse_5d_f32"};
 
 struct Operands {

@@ -34,6 +34,9 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
+  // Where a transpose past the cache asks for the memory of the block that it will be given next,
+  // of about the same shape, while it writes this one.
+  const char* src_of_next = nullptr;
 };
 
 using BlockKernel = void (*)(const Block&);

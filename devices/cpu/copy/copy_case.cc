@@ -232,12 +232,32 @@ CopyCase StaggeredCase(Random* random) {
   return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);
 }
 
-std::vector<SimdLevel> SimdLevels() {
-  std::vector<SimdLevel> levels;
-  for (SimdLevel level : kAllSimdLevels) {
-    if (KernelsOf(level) != nullptr) levels.push_back(level);
-  }
-  return levels;
+CopyCase CollidingCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 1, 1100 / e), m = Pick(random, 1, 150 / e + 2);
+  auto pitch = [&](int64_t dense) {
+    if (OneIn(random, 4)) return dense * e;
+    return (dense * e + 4095) / 4096 * 4096 + e * Pick(random, 0, 3);
+  };
+  return {e, {{m, pitch(n), e}, {n, e, pitch(m)}}};
+}
+
+const std::vector<Way>& AllWays() {
+  static const auto* const ways = [] {
+    auto* all = new std::vector<Way>;
+    for (SimdLevel level : kAllSimdLevels) {
+      if (KernelsOf(level) == nullptr) continue;
+      Kernels kernels = *KernelsOf(level);
+      const std::string name = "level " + std::to_string(static_cast<int>(level));
+      all->push_back({kernels, INT64_MAX, name + " cached"});
+      kernels.order = kFollowsManyRows;
+      all->push_back({kernels, 0, name + " streamed"});
+      kernels.order = kFollowsFewRows;
+      all->push_back({kernels, 0, name + " streamed, asking ahead"});
+    }
+    return all;
+  }();
+  return *ways;
 }
 
 }  // namespace cpu

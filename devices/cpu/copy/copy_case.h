@@ -62,8 +62,18 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kElements,
 };
 
-// The levels that this machine has.
-std::vector<SimdLevel> SimdLevels();
+// A transpose whose rows, on one side or both, lie about a multiple of 4096 bytes apart.
+CopyCase CollidingCase(Random* random);
+
+// One way to run a plan: `kernels` and `stream_from` as in ExecuteOptions.
+struct Way {
+  Kernels kernels;
+  int64_t stream_from;
+  std::string name;
+};
+
+// Each level that this machine has, through the cache, and past it in each order of memory.
+const std::vector<Way>& AllWays();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

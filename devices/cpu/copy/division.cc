@@ -42,13 +42,13 @@ struct Chain {
   }
 };
 
-int64_t RowsAtOnce(const CopyPlan& plan) {
-  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), Division::kMostRows});
+int64_t RowsAtOnce(const CopyPlan& plan, const MemoryOrder& order) {
+  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), order.buffer_rows});
 }
 
 }  // namespace
 
-bool Division::Divide(const CopyPlan& plan) {
+bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
   // Rows that are dense on both sides, or filled, can be cut anywhere: their second loop is like
   // any.
@@ -57,7 +57,7 @@ bool Division::Divide(const CopyPlan& plan) {
   Chain chain;
   chain.Take(plan, 0);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
-    if (next == rows_loop && chain.run * RowsAtOnce(plan) > kBlockBytes) break;
+    if (next == rows_loop && chain.run * RowsAtOnce(plan, order) > order.buffer_bytes) break;
     if (next != rows_loop && chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop))
       break;
   }
@@ -67,19 +67,20 @@ bool Division::Divide(const CopyPlan& plan) {
     box[box_rank++] = plan.loops[1];
     if (!chain.taken[1]) {
       rows = plan.loops[1];
-      rows_at_once = RowsAtOnce(plan);
+      rows_at_once = RowsAtOnce(plan, order);
       box[1].count = rows_at_once;
     }
   }
-  TakeIntoBox(plan, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
+  TakeIntoBox(plan, order, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
   for (int i = 1; i < plan.rank; ++i) {
     if (!chain.taken[i] && i != rows_loop) outer[outer_rank++] = plan.loops[i];
   }
   return true;
 }
 
-void Division::TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops) {
-  const int64_t limit = kBlockBytes / rows_at_once / kLine * kLine;
+void Division::TakeIntoBox(const CopyPlan& plan, const MemoryOrder& order, const int* chain,
+                           int length, int kernel_loops) {
+  const int64_t limit = order.buffer_bytes / rows_at_once / kLine * kLine;
   box_row_bytes = plan.unit();
   for (int i = 0; i < length; ++i) {
     const Loop& loop = plan.loops[chain[i]];

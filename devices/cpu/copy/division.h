@@ -1,7 +1,7 @@
 // How a copy past the cache is divided into blocks.
 //
 //   Division division;
-//   if (division.Divide(plan)) …             // false: dst has no rows worth it
+//   if (division.Divide(plan, order)) …      // false: dst has no rows worth it
 //
 // A block is `box` (the kernel's loops first): some rows of dst, a part of each. Blocks follow each
 // other along `along`, which continues the rows without a gap; then come further rows, and all that
@@ -12,13 +12,15 @@
 
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/memory_order.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 struct Division {
-  bool Divide(const CopyPlan& plan);
+  // A block is no larger than order's buffer.
+  bool Divide(const CopyPlan& plan, const MemoryOrder& order);
 
   Loop box[CopyPlan::kMaxLoops];
   int box_rank = 0;
@@ -39,12 +41,9 @@ struct Division {
   Loop outer[CopyPlan::kMaxLoops];
   int outer_rank = 0;
 
-  // A block fits into the nearest cache.
-  static constexpr int64_t kBlockBytes = 32 << 10;
-  static constexpr int64_t kMostRows = 128;
-
  private:
-  void TakeIntoBox(const CopyPlan& plan, const int* chain, int length, int kernel_loops);
+  void TakeIntoBox(const CopyPlan& plan, const MemoryOrder& order, const int* chain, int length,
+                   int kernel_loops);
 };
 
 }  // namespace cpu

@@ -60,15 +60,12 @@ void Check(const CopyCase& copy, Random* random, int64_t after_line = -1) {
   Bytes expected = before;
   copy.Naive(expected.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first);
   for (const CopyPlan& plan : PlansFor(copy)) {
-    for (SimdLevel level : SimdLevels()) {
-      for (int64_t stream_from : {int64_t{0}, INT64_MAX}) {
-        std::copy(before.begin(), before.end(), dst.begin());  // where it is
-        Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
-                {.kernels = KernelsOf(level), .stream_from = stream_from});
-        ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
-                                 << " level " << static_cast<int>(level)
-                                 << (stream_from == 0 ? " streamed" : " cached");
-      }
+    for (const Way& way : AllWays()) {
+      std::copy(before.begin(), before.end(), dst.begin());  // where it is
+      Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
+              {.kernels = &way.kernels, .stream_from = way.stream_from});
+      ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
+                               << " " << way.name;
     }
   }
 }
@@ -146,6 +143,14 @@ TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
   }
 }
 
+TEST_P(ExecuteProperty, RowsThatCollideInTheCacheAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 400);
+  for (int round = 0; round < 60; ++round) {
+    Check(CollidingCase(&random), &random, round % 2 == 0 ? 0 : -1);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Larger than a block, so that rows continue from block to block, at every place in a line.
 TEST(Execute, RowsAreContinuedFromBlockToBlock) {
   Random random(1);
@@ -187,7 +192,7 @@ TEST(SimdLevel, TheBestIsThere) {
   EXPECT_NE(KernelsOf(BestSimdLevel()), nullptr);
   EXPECT_NE(KernelsOf(SimdLevel::kNone), nullptr);
 #if defined(__x86_64__) || defined(__aarch64__)
-  EXPECT_GT(SimdLevels().size(), 1u);
+  EXPECT_GT(AllWays().size(), 4u);
 #endif
 }
 

@@ -35,19 +35,21 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (!IsPossible(plan, dst, kernels)) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit();
   const int64_t rows = plan.loops[1].count, src_step = plan.loops[1].src_step;
+  const int64_t ahead = kernels.order.rows_ahead_bytes / bytes;
   Written written;
   Odometer at(plan.loops + 2, plan.rank - 2);
   do {
     char* const to = dst + at.dst;
     const char* const from = src + at.src;
     if (to == written.dst) {
-      kernels.join_rows(to, from, written.src, bytes, rows, src_step);
+      kernels.join_rows(to, from, written.src, bytes, rows, src_step, ahead);
     } else {
       written.Finish();
       const int64_t head = -reinterpret_cast<uintptr_t>(to) & (kLine - 1);
       std::memcpy(to, from, head);
-      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0);
-      kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step);
+      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0, 0);
+      kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step,
+                        ahead);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
   } while (at.Next());

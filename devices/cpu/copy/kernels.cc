@@ -1,6 +1,10 @@
 #include "dovetail/devices/cpu/copy/kernels.h"
 
+#include <array>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <optional>
 
 #include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/kernels_internal.h"
@@ -26,10 +30,7 @@ constexpr Kernels kPlainKernels = {
 };
 #undef DOVETAIL_ELEMENTS
 
-}  // namespace
-
-const Kernels* KernelsOf(SimdLevel level) {
-  if (!HasSimdLevel(level)) return nullptr;
+const Kernels* CompiledKernels(SimdLevel level) {
   if (level == SimdLevel::kNone) return &kPlainKernels;
 #if defined(__x86_64__)
   return X86Kernels(level);
@@ -38,6 +39,23 @@ const Kernels* KernelsOf(SimdLevel level) {
 #else
   return nullptr;
 #endif
+}
+
+}  // namespace
+
+const Kernels* KernelsOf(SimdLevel level) {
+  static const auto on_this_processor = [] {
+    std::array<std::optional<Kernels>, std::size(kAllSimdLevels)> all;
+    for (SimdLevel each : kAllSimdLevels) {
+      if (!HasSimdLevel(each)) continue;
+      std::optional<Kernels>& kernels = all[static_cast<size_t>(each)];
+      kernels = *CompiledKernels(each);
+      kernels->order = OwnMemoryOrder();
+    }
+    return all;
+  }();
+  const std::optional<Kernels>& kernels = on_this_processor[static_cast<size_t>(level)];
+  return kernels.has_value() ? &*kernels : nullptr;
 }
 
 }  // namespace cpu

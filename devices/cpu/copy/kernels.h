@@ -11,12 +11,13 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/memory_order.h"
 #include "dovetail/devices/cpu/simd_level.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-inline constexpr int64_t kMostStaggered = 4;  // lines of a row in a block
+inline constexpr int64_t kMostLines = 8;  // of a row of dst, in a block that goes past the cache
 using StaggeredKernel = void (*)(const Block&, int64_t before);
 
 // By the logarithm of the size of an element.
@@ -32,24 +33,28 @@ struct Kernels {
   // works for every block that its comment allows.
   BlockKernels cached;
   // Past the cache, in whole lines: dst lies at one, and so does every row of it. (A transpose
-  // takes 16 bytes of each row of src at least. Where not all planes are taken apart, the others
-  // are read as well, up to the last vector's end.) Null where a level gains nothing by it.
+  // takes 16 bytes of each row of src at least, for kMostLines of dst at most. Where not all planes
+  // are taken apart, the others are read as well, up to the last vector's end.) Null where a level
+  // gains nothing by it.
   BlockKernels past;
   // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each
   // row, the lines from the one on in which the block's part of the row begins, as many as that
   // part has bytes for: the first begins with the end of what as many columns as a line has hold,
-  // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostStaggered
+  // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostLines
   // lines, outer at least 16 of each row of src.
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // dst and bytes are multiples of 4. Null where the level has no such instructions.
+  // dst and bytes are multiples of 4. Meanwhile asks for src `ahead` rows further on, if above 0.
+  // Null where the level has no such instructions.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
-                    int64_t src_step);
+                    int64_t src_step, int64_t ahead);
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);
   void (*stream_done)();
+  // This processor's, whatever the level.
+  MemoryOrder order = kFollowsManyRows;
 };
 
 // Null where this program or machine has no such level.

@@ -23,7 +23,7 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
     kernel(block, band == 0 ? before : line_before);
   };
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
-  RunInStrips(plan, piece.dst, piece.src, run, kMostStaggered * kLine);
+  RunInStrips(plan, piece.dst, piece.src, kernels.order, run, kMostLines * kLine);
 }
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {

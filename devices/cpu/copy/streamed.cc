@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/division.h"
@@ -15,7 +16,7 @@ namespace cpu {
 namespace {
 
 // The buffer lies on the stack.
-constexpr int64_t kBufferBytes = Division::kBlockBytes + Division::kMostRows * 2 * kLine;
+constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 // Rows that go from src to dst without the buffer.
 constexpr int64_t kDirectRow = 4096;
 
@@ -28,7 +29,14 @@ bool AreDirect(const CopyPlan& plan, const char* dst) {
 
 void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  Odometer at(plan.loops + 1, plan.rank - 1);
+  Loop loops[CopyPlan::kMaxLoops];
+  Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
+  if (kernels.order.rows_as_in_src) {
+    std::sort(loops, end, [](const Loop& a, const Loop& b) {
+      return std::abs(a.src_step) < std::abs(b.src_step);
+    });
+  }
+  Odometer at(loops, plan.rank - 1);
   do {
     WriteRow(dst + at.dst, src + at.src, bytes, kernels);
   } while (at.Next());
@@ -144,7 +152,7 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
     WriteDirectRows(plan, dst, src, kernels);
   } else if (!WriteWholeLines(plan, dst, src, kernels)) {
     Division division;
-    if (!division.Divide(plan)) return false;
+    if (!division.Divide(plan, kernels.order)) return false;
     Gatherer gatherer(plan, division, kernels);
     const Loop& rows = division.rows;
     const int64_t step = division.rows_at_once;

@@ -56,10 +56,10 @@ struct Rows {
   }
 };
 
-void RunPast(const Piece& piece, BlockKernel kernel) {
+void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
-    RunInStrips(plan, piece.dst, piece.src,
+    RunInStrips(plan, piece.dst, piece.src, order,
                 [kernel](const Block& block, int64_t) { kernel(block); });
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
@@ -82,7 +82,7 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (turns > 0) part.RunCached(kernels);
   part.Skip(rows.loop, turns);
   turns = rows.body;
-  RunPast(part, kernel);
+  RunPast(part, kernel, kernels.order);
   part.Skip(rows.loop, turns);
   turns = plan.loops[rows.loop].count - rows.head - rows.body;
   if (turns > 0) part.RunCached(kernels);
