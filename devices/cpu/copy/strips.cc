@@ -10,22 +10,30 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// A loop that a kernel runs, divided into parts of `turns` turns. The last also takes the turns
-// that make no part of their own, so that none is shorter but where there is only one.
+// A loop that a kernel runs, divided into parts of `turns` turns; the first has `less` fewer. The
+// last also takes the turns that make no part of their own, so that none is shorter but where there
+// is only one.
 class Divided {
  public:
-  Divided(const Loop& loop, int64_t turns)
-      : loop_(loop), turns_(turns), parts_(std::max<int64_t>(loop.count / turns, 1)) {}
+  Divided(const Loop& loop, int64_t turns, int64_t less = 0)
+      : loop_(loop),
+        turns_(turns),
+        less_(less),
+        parts_(std::max<int64_t>((loop.count + less) / turns, 1)) {}
 
-  // Goes from part to part.
+  // Goes from part to part, as if the first were no shorter.
   Loop Parts() const { return {parts_, turns_ * loop_.dst_step, turns_ * loop_.src_step}; }
+  // The turns by which the part begins before that.
+  int64_t Before(int64_t part) const { return part > 0 ? less_ : 0; }
   int64_t TurnsOf(int64_t part) const {
-    return part + 1 < parts_ ? turns_ : loop_.count - part * turns_;
+    const int64_t end = part + 1 < parts_ ? (part + 1) * turns_ - less_ : loop_.count;
+    return end - (part * turns_ - Before(part));
   }
 
  private:
   Loop loop_;
   int64_t turns_;
+  int64_t less_;
   int64_t parts_;
 };
 
@@ -62,18 +70,24 @@ void ContinueStrip(const CopyPlan& plan, int64_t strip_bytes, Around& around, Ar
 
 using BandKernel = absl::FunctionRef<void(const Block&, int64_t)>;
 
+// So many elements lie between the begin of a line and p.
+int64_t PastLine(const char* p, int64_t unit) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
+}
+
 // `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
 // the last, that `next` is.
 void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_t band,
               BandKernel kernel) {
-  const Divided pieces(block.outer, bytes / unit);
-  const Loop steps = pieces.Parts();
-  for (int64_t i = 0; i < steps.count; ++i) {
+  const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
+  const int64_t count = pieces.Parts().count;
+  for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
-    block.src_of_next = i + 1 < steps.count ? block.src + steps.src_step : next;
+    const char* const end = block.src + block.outer.count * unit;
+    block.src_of_next = i + 1 < count ? end : next;
     kernel(block, band);
-    block.dst += steps.dst_step;
-    block.src += steps.src_step;
+    block.dst += block.outer.count * block.outer.dst_step;
+    block.src = end;
   }
 }
 
@@ -88,7 +102,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
       std::max(std::min(order.band_bytes / unit, order.band_rows) / line * line, line);
   const bool is_short = block.inner.count * unit <= short_row;
   const Divided band(block.inner, is_short ? block.inner.count : turns);
-  const Divided strip(block.outer, order.strip_bytes / unit);
+  const Divided strip(block.outer, order.strip_bytes / unit, PastLine(src, unit));
   Around around, left;
   ContinueStrip(plan, order.strip_bytes, around, left);
   const int band_at = around.Add(band.Parts());
@@ -98,15 +112,16 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
   while (i < left.rank) around.Add(left.loops[i++]);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
-    block.dst = dst + at.dst;
-    block.src = src + at.src;
+    const int64_t before = strip.Before(at.turn(strip_at));
+    block.dst = dst + at.dst - before * block.outer.dst_step;
+    block.src = src + at.src - before * unit;
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
     const int64_t band_of_block = at.turn(band_at);
     more = at.Next();
     if (order.ahead_bytes > 0) {
-      RunAlong(block, order.ahead_bytes, unit, more ? src + at.src : nullptr, band_of_block,
-               kernel);
+      const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
+      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, band_of_block, kernel);
     } else {
       kernel(block, band_of_block);
     }
