@@ -30,8 +30,8 @@ struct MemoryOrder {
   // rows of dst that it is for at most.
   int64_t buffer_bytes;
   int64_t buffer_rows;
-  // Whether rows that are dense on both sides, and whole lines, are taken as they follow each other
-  // in src rather than in dst; and how far ahead other short ones, which are joined in dst, are
+  // Whether rows that are dense on both sides, and long or whole lines, are taken as they follow
+  // each other in src rather than in dst; and how far ahead others, which are joined in dst, are
   // asked for.
   bool rows_as_in_src;
   int64_t rows_ahead_bytes;
@@ -49,7 +49,8 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .rows_ahead_bytes = 0,
 };
 
-// EPYC of the fifth generation (Zen 5): follows few rows, writes to many as fast as to one.
+// EPYC of the fifth generation (Zen 5): follows few rows of src by itself, but writes to many of
+// dst as fast as to one.
 inline constexpr MemoryOrder kFollowsFewRows = {
     .band_bytes = 256,
     .band_rows = 128,
