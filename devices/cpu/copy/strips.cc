@@ -68,8 +68,6 @@ void ContinueStrip(const CopyPlan& plan, int64_t strip_bytes, Around& around, Ar
   }
 }
 
-using BandKernel = absl::FunctionRef<void(const Block&, int64_t)>;
-
 // So many elements lie between the begin of a line and p.
 int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;

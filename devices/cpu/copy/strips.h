@@ -19,11 +19,14 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
+// Takes a block, and which band along its rows of dst it is in.
+using BandKernel = absl::FunctionRef<void(const Block&, int64_t)>;
+
 // All blocks of `plan`, a transpose whose rows in dst (loops[0]) are as long as whole lines, and
 // which band along the row, of kMostLines at most, each of them is in: one band for a row of up to
 // `short_row` bytes. `dst` and `src` are where the first turn of all loops is.
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
-                 absl::FunctionRef<void(const Block&, int64_t)> kernel, int64_t short_row = 0);
+                 BandKernel kernel, int64_t short_row = 0);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI
