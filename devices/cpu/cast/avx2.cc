@@ -29,12 +29,13 @@ DOVETAIL_TARGET_AVX2 void FromHalf(const void* src, void* dst, size_t n) {
 }
 
 DOVETAIL_TARGET_AVX2 void ToHalf(const void* src, void* dst, size_t n) {
+  constexpr int kToNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  for (; n >= 8; n -= 8, from += 32, to += 16) {
-    const __m256 x = LoadFloats(from);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-                     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  for (; n >= 16; n -= 16, from += 64, to += 32) {
+    const __m128i low = _mm256_cvtps_ph(LoadFloats(from), kToNearest);
+    const __m128i high = _mm256_cvtps_ph(LoadFloats(from + 32), kToNearest);
+    Store256(to, _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
   }
   Loop<EncodeOp<kFloat16Format>>(from, to, n);
 }
@@ -78,34 +79,25 @@ DOVETAIL_TARGET_AVX2 inline __m256i Sum(__m256 x) {
                                              _mm256_castsi256_ps(size)));
 }
 
-// The lower or the upper halves of the lanes, of `a` in the lower, of `b` in the upper halves.
-DOVETAIL_TARGET_AVX2 inline __m256i Lower(__m256i a, __m256i b) {
-  return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
-}
-DOVETAIL_TARGET_AVX2 inline __m256i Upper(__m256i a, __m256i b) {
-  return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
-}
-
-// The codes of two vectors, in the halves of the lanes as above.
+// The codes of two vectors less their signs, in words, by halves of the two in turn. That of a
+// number far too large goes past a byte.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 inline __m256i Codes(__m256 a, __m256 b) {
-  constexpr int kPlace = 23 - f.mantissa_bits;
-  constexpr int kLeast = (EncodeOp<f>::kLeastNormal + (kPlace << 23)) >> kPlace;
-  const __m256i p = Sum<f>(a), q = Sum<f>(b);
-  const __m256i exponent = _mm256_srli_epi16(Upper(p, q), kPlace - 16);
-  const __m256i code = _mm256_add_epi16(Lower(p, q), exponent);
-  const __m256i most = _mm256_set1_epi16(kLeast + f.max_finite() + 1);
-  const __m256i size = _mm256_sub_epi16(_mm256_min_epu16(code, most), _mm256_set1_epi16(kLeast));
-  const __m256i sign = _mm256_srli_epi16(Upper(_mm256_castps_si256(a), _mm256_castps_si256(b)), 8);
-  return _mm256_or_si256(size, _mm256_and_si256(sign, _mm256_set1_epi16(0x80)));
+  // A sum's upper half is its exponent, its lower half the significand: 2^7 and 2^kBelow are one
+  // step of each.
+  constexpr int kBelow = 7 - f.mantissa_bits;
+  const __m256i steps = _mm256_set1_epi32((1 << 16) | (1 << kBelow));
+  constexpr int kLeast = (EncodeOp<f>::kLeastNormal >> 23) + 23 - f.mantissa_bits;
+  const __m256i words =
+      _mm256_packs_epi32(_mm256_madd_epi16(Sum<f>(a), steps), _mm256_madd_epi16(Sum<f>(b), steps));
+  return _mm256_srli_epi16(_mm256_sub_epi16(words, _mm256_set1_epi16(kLeast << 7)), kBelow);
 }
 
-// Bytes that lie as a matrix of 8 rows, each a lane, in the order of its columns.
-DOVETAIL_TARGET_AVX2 inline __m256i ByColumns(__m256i rows) {
-  const __m256i in_half = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(rows, in_half),
-                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+// The signs of four vectors in the uppermost bits of bytes, in the order of two pairs' Codes.
+DOVETAIL_TARGET_AVX2 inline __m256i Signs(__m256 a, __m256 b, __m256 c, __m256 d) {
+  const __m256i ab = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+  const __m256i cd = _mm256_packs_epi32(_mm256_castps_si256(c), _mm256_castps_si256(d));
+  return _mm256_and_si256(_mm256_packs_epi16(ab, cd), _mm256_set1_epi8(static_cast<char>(0x80)));
 }
 
 // To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.
@@ -113,6 +105,7 @@ template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
+  const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   for (; n >= 32; n -= 32, from += 128, to += 32) {
     const __m256 a = LoadFloats(from), b = LoadFloats(from + 32);
     const __m256 c = LoadFloats(from + 64), d = LoadFloats(from + 96);
@@ -120,9 +113,13 @@ DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
       Loop<EncodeOp<f>>(from, to, 32);
       continue;
     }
-    const __m256i even = Codes<f>(a, c);
-    const __m256i odd = Codes<f>(b, d);
-    Store256(to, ByColumns(_mm256_or_si256(even, _mm256_slli_epi32(odd, 8))));
+    // What is too large for a byte becomes 0x7f.
+    __m256i size = _mm256_packs_epi16(Codes<f>(a, b), Codes<f>(c, d));
+    if constexpr (f.max_finite() + 1 < 0x7f) {
+      size = _mm256_min_epu8(size, _mm256_set1_epi8(f.max_finite() + 1));
+    }
+    const __m256i codes = _mm256_or_si256(size, Signs(a, b, c, d));
+    Store256(to, _mm256_permutevar8x32_epi32(codes, in_order));
   }
   Loop<EncodeOp<f>>(from, to, n);
 }

@@ -18,26 +18,9 @@ constexpr int kToNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 DOVETAIL_TARGET_AVX512 inline __m256i Load256(const char* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
-DOVETAIL_TARGET_AVX512 inline void Store256(char* p, __m256i x) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x);
-}
 
-// For ternary logic of three vectors: the second where the first has a 1, else the third; the first
-// or the second where the third has a 1.
-constexpr int kSelect = 0xca;
+// For ternary logic of three vectors: the first, or the second where the third has a 1.
 constexpr int kOrMasked = 0xf8;
-
-// Where the low and the high halves of the 32-bit lanes of two vectors are.
-struct HalfPlaces {
-  __m512i low, high;
-};
-DOVETAIL_TARGET_AVX512 inline HalfPlaces Places() {
-  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i pairs = _mm512_or_si512(
-      _mm512_slli_epi32(lanes, 2),
-      _mm512_slli_epi32(_mm512_add_epi32(_mm512_slli_epi32(lanes, 2), _mm512_set1_epi32(2)), 16));
-  return {pairs, _mm512_add_epi16(pairs, _mm512_set1_epi16(1))};
-}
 
 DOVETAIL_TARGET_AVX512 void FromHalf(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
@@ -51,31 +34,43 @@ DOVETAIL_TARGET_AVX512 void FromHalf(const void* src, void* dst, size_t n) {
 DOVETAIL_TARGET_AVX512 void ToHalf(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  for (; n >= 16; n -= 16, from += 64, to += 32) {
-    Store256(to, _mm512_cvtps_ph(_mm512_loadu_ps(from), kToNearest));
+  for (; n >= 32; n -= 32, from += 128, to += 64) {
+    const __m256i low = _mm512_cvtps_ph(_mm512_loadu_ps(from), kToNearest);
+    const __m256i high = _mm512_cvtps_ph(_mm512_loadu_ps(from + 64), kToNearest);
+    _mm512_storeu_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
   }
   Loop<EncodeOp<kFloat16Format>>(from, to, n);
+}
+
+DOVETAIL_TARGET_AVX512 inline bool HasNan(__m512 a, __m512 b, __m512 c, __m512 d) {
+  return (_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q)) != 0;
+}
+
+// Rounded to the upper halves of the lanes; below it is what remains.
+DOVETAIL_TARGET_AVX512 inline __m512i RoundToUpper(__m512 x) {
+  const __m512i code = _mm512_castps_si512(x);
+  const __m512i last = _mm512_and_si512(_mm512_srli_epi32(code, 16), _mm512_set1_epi32(1));
+  return _mm512_add_epi32(_mm512_add_epi32(code, _mm512_set1_epi32(0x7fff)), last);
 }
 
 DOVETAIL_TARGET_AVX512 void ToBFloat(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  const HalfPlaces places = Places();
-  const __m512i one = _mm512_set1_epi16(1);
-  const __m512i tie = _mm512_set1_epi16(static_cast<short>(0x8000));
-  for (; n >= 32; n -= 32, from += 128, to += 64) {
-    const __m512i a = _mm512_loadu_si512(from);
-    const __m512i b = _mm512_loadu_si512(from + 64);
-    if (_mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q) != 0) {
-      Loop<EncodeOp<kBFloat16Format>>(from, to, 32);
+  // Where the upper halves of the lanes of two vectors are.
+  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i uppers = _mm512_add_epi32(
+      _mm512_slli_epi32(lanes, 2 + 16),
+      _mm512_add_epi32(_mm512_slli_epi32(lanes, 2), _mm512_set1_epi32(3 << 16 | 1)));
+  for (; n >= 64; n -= 64, from += 256, to += 128) {
+    const __m512 a = _mm512_loadu_ps(from), b = _mm512_loadu_ps(from + 64);
+    const __m512 c = _mm512_loadu_ps(from + 128), d = _mm512_loadu_ps(from + 192);
+    if (HasNan(a, b, c, d)) {
+      Loop<EncodeOp<kBFloat16Format>>(from, to, 64);
       continue;
     }
-    const __m512i high = _mm512_permutex2var_epi16(a, places.high, b);
-    const __m512i low = _mm512_permutex2var_epi16(a, places.low, b);
-    // A tie goes up from an odd number: as if the rest were a little more than half.
-    const __m512i rest = _mm512_ternarylogic_epi32(low, high, one, kOrMasked);
-    const __mmask32 up = _mm512_cmpgt_epu16_mask(rest, tie);
-    _mm512_storeu_si512(to, _mm512_mask_add_epi16(high, up, high, one));
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi16(RoundToUpper(a), uppers, RoundToUpper(b)));
+    _mm512_storeu_si512(to + 64,
+                        _mm512_permutex2var_epi16(RoundToUpper(c), uppers, RoundToUpper(d)));
   }
   Loop<EncodeOp<kBFloat16Format>>(from, to, n);
 }
@@ -93,32 +88,18 @@ DOVETAIL_TARGET_AVX512 inline __m512i Sum(__m512 x) {
   return _mm512_castps_si512(_mm512_fmadd_ps(power, _mm512_set1_ps(Op::kShift), x));
 }
 
-// The codes of two vectors of sums, in the lower halves of the lanes those of `a`, in the upper
-// ones those of `b`.
+// Of two vectors of numbers, in words, by quarters of the two in turn: in the uppermost bit the
+// sign, from bit 7 - mantissa_bits up the code less its sign. That of a number far too large takes
+// more bits than 7, but never that of the sign.
 template <FloatFormat f>
-DOVETAIL_TARGET_AVX512 inline __m512i Codes(__m512i a, __m512i b) {
-  constexpr uint32_t kLeast = EncodeOp<f>::kLeastNormal + ((23 - f.mantissa_bits) << 23);
-  constexpr int kPlace = 23 - f.mantissa_bits;
-  const __m512i lower = _mm512_set1_epi32(0xffff);
-  const __m512i significand =
-      _mm512_ternarylogic_epi32(lower, a, _mm512_slli_epi32(b, 16), kSelect);
-  const __m512i top = _mm512_ternarylogic_epi32(lower, _mm512_srli_epi32(a, 16), b, kSelect);
-  const __m512i exponent =
-      _mm512_srli_epi16(_mm512_and_si512(top, _mm512_set1_epi16(0x7fff)), kPlace - 16);
-  const __m512i least = _mm512_set1_epi16(kLeast >> kPlace);
-  const __m512i most = _mm512_set1_epi16((kLeast >> kPlace) + f.max_finite() + 1);
-  const __m512i size =
-      _mm512_sub_epi16(_mm512_min_epu16(_mm512_add_epi16(significand, exponent), most), least);
-  return _mm512_ternarylogic_epi32(size, _mm512_srli_epi16(top, 8), _mm512_set1_epi16(0x80),
-                                   kOrMasked);
-}
-
-// Bytes that lie as a matrix of 16 rows, each a lane, in the order of its columns.
-DOVETAIL_TARGET_AVX512 inline __m512i ByColumns(__m512i rows) {
-  const __m512i in_quarter =
-      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  const __m512i quarters = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return _mm512_permutexvar_epi32(quarters, _mm512_shuffle_epi8(rows, in_quarter));
+DOVETAIL_TARGET_AVX512 inline __m512i Codes(__m512 a, __m512 b) {
+  // A sum's upper half is its sign and exponent, its lower half the significand: 2^7 and 2^(7 -
+  // mantissa_bits) are one step of each in the word, where a negative one comes out lower by 2^15.
+  const __m512i steps = _mm512_set1_epi32((1 << 16) | (1 << (7 - f.mantissa_bits)));
+  constexpr int kLeast = (EncodeOp<f>::kLeastNormal >> 23) + 23 - f.mantissa_bits;
+  const __m512i words =
+      _mm512_packs_epi32(_mm512_madd_epi16(Sum<f>(a), steps), _mm512_madd_epi16(Sum<f>(b), steps));
+  return _mm512_sub_epi16(words, _mm512_set1_epi16(kLeast << 7));
 }
 
 // To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.
@@ -126,16 +107,26 @@ template <FloatFormat f>
 DOVETAIL_TARGET_AVX512 void ToByte(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
+  const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
+  const __m512i in_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  constexpr int kBelow = 7 - f.mantissa_bits;
   for (; n >= 64; n -= 64, from += 256, to += 64) {
     const __m512 a = _mm512_loadu_ps(from), b = _mm512_loadu_ps(from + 64);
     const __m512 c = _mm512_loadu_ps(from + 128), d = _mm512_loadu_ps(from + 192);
-    if ((_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q)) != 0) {
+    if (HasNan(a, b, c, d)) {
       Loop<EncodeOp<f>>(from, to, 64);
       continue;
     }
-    const __m512i even = Codes<f>(Sum<f>(a), Sum<f>(c));
-    const __m512i odd = Codes<f>(Sum<f>(b), Sum<f>(d));
-    _mm512_storeu_si512(to, ByColumns(_mm512_or_si512(even, _mm512_slli_epi32(odd, 8))));
+    const __m512i ab = Codes<f>(a, b), cd = Codes<f>(c, d);
+    // What is too large for a byte becomes 0x7f.
+    __m512i size = _mm512_packs_epi16(_mm512_srli_epi16(_mm512_slli_epi16(ab, 1), kBelow + 1),
+                                      _mm512_srli_epi16(_mm512_slli_epi16(cd, 1), kBelow + 1));
+    if constexpr (f.max_finite() + 1 < 0x7f) {
+      size = _mm512_min_epu8(size, _mm512_set1_epi8(f.max_finite() + 1));
+    }
+    const __m512i codes =
+        _mm512_ternarylogic_epi32(size, _mm512_packs_epi16(ab, cd), sign, kOrMasked);
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(in_order, codes));
   }
   Loop<EncodeOp<f>>(from, to, n);
 }
