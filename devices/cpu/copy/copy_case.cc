@@ -218,7 +218,7 @@ CopyCase ContinuedCase(Random* random) {
 CopyCase JoinedRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 64, 300) / 4 * 4 / e, row = n * e;
-  const int64_t a = Pick(random, 2, 9), b = Pick(random, 1, 4);
+  const int64_t a = Pick(random, 2, OneIn(random, 4) ? 150 : 9), b = Pick(random, 1, 4);
   const int64_t gap = OneIn(random, 3) ? 4 * Pick(random, 1, 40) : 0;
   return {e,
           {{b, a * row + gap, row + e},

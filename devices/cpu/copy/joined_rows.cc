@@ -1,9 +1,11 @@
 #include "dovetail/devices/cpu/copy/joined_rows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -33,23 +35,33 @@ struct Written {
 
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (!IsPossible(plan, dst, kernels)) return false;
-  const int64_t bytes = plan.loops[0].count * plan.unit();
-  const int64_t rows = plan.loops[1].count, src_step = plan.loops[1].src_step;
-  const int64_t ahead = kernels.order.rows_ahead_bytes / bytes;
+  const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
+  // So many rows at a time that there are two such parts between what is copied and what is asked
+  // for.
+  const int64_t far = kernels.order.rows_ahead_bytes / bytes;
+  const int64_t most = far > 0 ? std::max<int64_t>(far / 2, 1) : plan.loops[1].count;
+  Loop loops[CopyPlan::kMaxLoops];
+  std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
+  const int64_t parts = (loops[0].count + most - 1) / most;
+  const int64_t part = (loops[0].count + parts - 1) / parts;
+  loops[0] = {(loops[0].count + part - 1) / part, part * bytes, part * src_step};
   Written written;
-  Odometer at(plan.loops + 2, plan.rank - 2);
+  RowsAhead ahead(src, loops, plan.rank - 1, far / part);
+  Odometer at(loops, plan.rank - 1);
   do {
     char* const to = dst + at.dst;
     const char* const from = src + at.src;
+    const char* const later = ahead.Next();
+    const int64_t rows = std::min(part, plan.loops[1].count - at.turn(0) * part);
     if (to == written.dst) {
-      kernels.join_rows(to, from, written.src, bytes, rows, src_step, ahead);
+      kernels.join_rows(to, from, written.src, bytes, rows, src_step, later);
     } else {
       written.Finish();
       const int64_t head = -reinterpret_cast<uintptr_t>(to) & (kLine - 1);
       std::memcpy(to, from, head);
-      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0, 0);
+      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0, nullptr);
       kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step,
-                        ahead);
+                        later);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
   } while (at.Next());

@@ -45,10 +45,10 @@ struct Kernels {
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // dst and bytes are multiples of 4. Meanwhile asks for src `ahead` rows further on, if above 0.
-  // Null where the level has no such instructions.
+  // dst and bytes are multiples of 4. Meanwhile asks for as many rows from `later` on, if that is
+  // not null. Null where the level has no such instructions.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
-                    int64_t src_step, int64_t ahead);
+                    int64_t src_step, const char* later);
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);

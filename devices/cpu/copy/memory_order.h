@@ -31,8 +31,8 @@ struct MemoryOrder {
   int64_t buffer_bytes;
   int64_t buffer_rows;
   // Whether rows that are dense on both sides, and long or whole lines, are taken as they follow
-  // each other in src rather than in dst; and how far ahead others, which are joined in dst, are
-  // asked for.
+  // each other in src rather than in dst; and how far ahead rows are asked for where they do not
+  // follow each other in src, 0 as above.
   bool rows_as_in_src;
   int64_t rows_ahead_bytes;
 };

@@ -8,6 +8,7 @@
 #include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 
@@ -36,8 +37,14 @@ void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
       return std::abs(a.src_step) < std::abs(b.src_step);
     });
   }
+  const bool is_dense = plan.rank == 1 || loops[0].src_step == bytes;
+  const int64_t far = is_dense ? 0 : kernels.order.rows_ahead_bytes / bytes;
+  RowsAhead ahead(src, loops, plan.rank - 1, far);
   Odometer at(loops, plan.rank - 1);
   do {
+    if (const char* const row = ahead.Next()) {
+      for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(row + i);
+    }
     WriteRow(dst + at.dst, src + at.src, bytes, kernels);
   } while (at.Next());
 }
