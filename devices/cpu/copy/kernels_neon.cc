@@ -7,6 +7,7 @@
 #include <arm_neon.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
