@@ -196,7 +196,7 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
 }
 
 CopyCase ContinuedCase(Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 2, 4);
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 1, 6) * 64 / e, m = Pick(random, 32 / e, 100);
   const int64_t a = Pick(random, 1, 5), b = Pick(random, 1, 4), row = n * e;
   const int64_t gap = OneIn(random, 3) ? 64 : 0;
@@ -215,6 +215,22 @@ CopyCase ContinuedCase(Random* random) {
            {n, e, OneIn(random, 3) ? 4096 : m * a * e}}};
 }
 
+CopyCase GatheredRunsCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 1, 2) * 64 / e,
+                a = Pick(random, 2, std::min<int64_t>(20, 1024 / n));
+  const int64_t m = Pick(random, 16 / e, 700 / e), b = Pick(random, 1, 5), c = Pick(random, 1, 2);
+  const int64_t row = n * e, run = a * row + (OneIn(random, 3) ? 64 : 0);
+  const int64_t page = OneIn(random, 4) ? -4096 : 4096;
+  const bool inner_first = OneIn(random, 2);
+  return {e,
+          {{c, b * m * run, b * m * e},
+           {b, m * run, OneIn(random, 3) ? 2 * m * e : m * e},
+           {m, run, e},
+           {a, row, inner_first ? n * page : page},
+           {n, e, inner_first ? page : a * page}}};
+}
+
 CopyCase JoinedRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 64, 300) / 4 * 4 / e, row = n * e;
@@ -227,9 +243,9 @@ CopyCase JoinedRowsCase(Random* random) {
 }
 
 CopyCase StaggeredCase(Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 2, 4);
-  const int64_t n = (1024 + Pick(random, 0, 300)) / e;
-  return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);
+  const int64_t e = int64_t{1} << Pick(random, 0, 4), word = std::max<int64_t>(e, 4);
+  const int64_t n = (1024 + 4 * Pick(random, 0, 75)) / e;
+  return TransposeInStrips(e, n, word * Pick(random, 0, 70), random);
 }
 
 CopyCase CollidingCase(Random* random) {

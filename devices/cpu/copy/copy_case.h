@@ -51,6 +51,9 @@ CopyCase LinesCase(CopyKernel kernel, Random* random);
 // A transpose whose rows, of some lines' bytes each, continue each other in dst.
 CopyCase ContinuedCase(Random* random);
 
+// As ContinuedCase, with short rows that are read from the same places in several pages.
+CopyCase GatheredRunsCase(Random* random);
+
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 

@@ -130,7 +130,7 @@ TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
 
 TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 300);
-  for (auto make : {StaggeredCase, ContinuedCase, JoinedRowsCase}) {
+  for (auto make : {StaggeredCase, ContinuedCase, GatheredRunsCase, JoinedRowsCase}) {
     int straight = 0;
     for (int round = 0; round < 80; ++round) {
       const CopyCase copy = make(&random);

@@ -87,6 +87,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
   for (int round = 0; round < 120; ++round) {
     Check(StaggeredCase(&random), &random);
     Check(ContinuedCase(&random), &random);
+    Check(GatheredRunsCase(&random), &random);
     Check(JoinedRowsCase(&random), &random);
     Check(CollidingCase(&random), &random);
   }

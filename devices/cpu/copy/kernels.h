@@ -41,7 +41,7 @@ struct Kernels {
   // row, the lines from the one on in which the block's part of the row begins, as many as that
   // part has bytes for: the first begins with the end of what as many columns as a line has hold,
   // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostLines
-  // lines, outer at least 16 of each row of src.
+  // lines, outer at least 16 of each row of src. Rows begin at multiples of 4 bytes.
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.

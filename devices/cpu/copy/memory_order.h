@@ -26,6 +26,11 @@ struct MemoryOrder {
   // What is read of each row of src in one go, and meanwhile asked for of what comes next; 0 where
   // the processor does better by itself.
   int64_t ahead_bytes;
+  // Whether a transpose to short rows that continue each other gathers several of them.
+  bool gather_runs;
+  // The bytes of an element at least that rows of dst which lie off the lines are put together of
+  // in registers; of narrower ones that takes longer than by way of a buffer.
+  int64_t joined_unit;
   // What is gathered in a buffer at a time, where whole lines cannot leave from registers, and the
   // rows of dst that it is for at most.
   int64_t buffer_bytes;
@@ -43,6 +48,8 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .band_rows = 64,
     .strip_bytes = 4096,
     .ahead_bytes = 0,
+    .gather_runs = false,
+    .joined_unit = 4,
     .buffer_bytes = 32 << 10,
     .buffer_rows = 128,
     .rows_as_in_src = false,
@@ -56,6 +63,8 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .band_rows = 128,
     .strip_bytes = 4096,
     .ahead_bytes = 512,
+    .gather_runs = true,
+    .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
     .rows_as_in_src = true,

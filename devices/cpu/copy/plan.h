@@ -66,6 +66,15 @@ struct CopyPlan {
     return all % multiple == 0;
   }
 
+  // The loop, from loops[first] on, that takes several turns and steps by so many bytes on one
+  // side; 0 where none does. first is 1 at least.
+  int FindLoop(int first, int64_t Loop::* step, int64_t bytes) const {
+    for (int i = first; i < rank; ++i) {
+      if (loops[i].*step == bytes && loops[i].count > 1) return i;
+    }
+    return 0;
+  }
+
   // How many of the loops the kernel runs itself. One that takes rows apart has a second where
   // there are several planes.
   int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
@@ -18,26 +19,21 @@ constexpr int64_t kShortest = 16 * kLine;
 void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
-  const int64_t line_before = -kLine / plan.unit() * plan.loops[0].src_step;
-  auto run = [&](const Block& block, int64_t band) {
-    kernel(block, band == 0 ? before : line_before);
-  };
+  auto run = [&](const Block& block, int64_t before_block) { kernel(block, before_block); };
+  if (kernels.order.gather_runs && RunGathered(plan, piece.dst, piece.src, before, run)) return;
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
-  RunInStrips(plan, piece.dst, piece.src, kernels.order, run, kMostLines * kLine);
+  RunInStrips(plan, piece.dst, piece.src, kernels.order, before, run, kMostLines * kLine);
 }
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
-  return plan.kernel == CopyKernel::kTranspose && kernels.staggered[plan.unit_log2] != nullptr &&
-         plan.loops[1].count * plan.unit() >= kLeastOfSrc && plan.RowsBeginAt(plan.unit(), dst);
+  return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.order.joined_unit &&
+         kernels.staggered[plan.unit_log2] != nullptr &&
+         plan.loops[1].count * plan.unit() >= kLeastOfSrc &&
+         plan.RowsBeginAt(std::max<int64_t>(plan.unit(), 4), dst);
 }
 
 // The loop that continues a run of so many bytes in dst, if one does.
-int FindNext(const CopyPlan& plan, int64_t run) {
-  for (int i = 1; i < plan.rank; ++i) {
-    if (plan.loops[i].dst_step == run && plan.loops[i].count > 1) return i;
-  }
-  return 0;
-}
+int FindNext(const CopyPlan& plan, int64_t run) { return plan.FindLoop(1, &Loop::dst_step, run); }
 
 int64_t BytesOfRun(const CopyPlan& plan) {
   int64_t run = plan.loops[0].count * plan.unit();

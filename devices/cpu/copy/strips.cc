@@ -75,15 +75,15 @@ int64_t PastLine(const char* p, int64_t unit) {
 
 // `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
 // the last, that `next` is.
-void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_t band,
-              BandKernel kernel) {
+void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_t before,
+              TransposeKernel kernel) {
   const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
     block.src_of_next = i + 1 < count ? end : next;
-    kernel(block, band);
+    kernel(block, before);
     block.dst += block.outer.count * block.outer.dst_step;
     block.src = end;
   }
@@ -92,7 +92,7 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_
 }  // namespace
 
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
-                 BandKernel kernel, int64_t short_row) {
+                 std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
@@ -110,18 +110,19 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
   while (i < left.rank) around.Add(left.loops[i++]);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
-    const int64_t before = strip.Before(at.turn(strip_at));
-    block.dst = dst + at.dst - before * block.outer.dst_step;
-    block.src = src + at.src - before * unit;
+    const int64_t less = strip.Before(at.turn(strip_at));
+    block.dst = dst + at.dst - less * block.outer.dst_step;
+    block.src = src + at.src - less * unit;
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
-    const int64_t band_of_block = at.turn(band_at);
+    const int64_t before_block =
+        at.turn(band_at) == 0 ? before.value_or(0) : -line * block.inner.src_step;
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, band_of_block, kernel);
+      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
-      kernel(block, band_of_block);
+      kernel(block, before_block);
     }
   }
 }
