@@ -20,15 +20,15 @@ constexpr int64_t kFewRows = 8;
 // What is copied of each row of src at a time; what of that is written between two parts of the
 // next; and the rows that are asked for ahead.
 constexpr int64_t kOfSrcRow = 8 * kLine;
-constexpr int64_t kAtOnce = 2 * kLine;
+constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 8;
 
 // A loop in parts of about the same number of turns, of `most` at most.
-struct Parts {
+struct PartedLoop {
   Loop loop;
   int64_t turns;
 
-  Parts(const Loop& whole, int64_t most) : loop(whole) {
+  PartedLoop(const Loop& whole, int64_t most) : loop(whole) {
     const int64_t count = (whole.count + most - 1) / most;
     turns = (whole.count + count - 1) / count;
   }
@@ -57,7 +57,7 @@ class Loops {
   }
 
   Loop row;
-  Parts column, run, strip;
+  PartedLoop column, run, strip;
   Loop around[CopyPlan::kMaxLoops + 1];
   int rank = 3;
 };
@@ -78,8 +78,8 @@ class Half {
     src_ = src + at.src;
     columns_ = loops_.column.TurnsOf(at.turn(0));
     strips_ = loops_.strip.TurnsOf(at.turn(1));
-    lines_before_ = before_ ? kLine / unit_ : 0;
-    rows_ = lines_before_ + loops_.run.TurnsOf(at.turn(2)) * loops_.row.count;
+    rows_before_ = before_ ? kLine / unit_ : 0;
+    rows_ = rows_before_ + loops_.run.TurnsOf(at.turn(2)) * loops_.row.count;
     copied_ = 0;
   }
 
@@ -100,13 +100,13 @@ class Half {
   int64_t columns() const { return columns_; }
   int64_t strips() const { return strips_; }
   // That of the run's first element.
-  const char* first() const { return bytes_ + lines_before_ * kPitch; }
-  int64_t run_length() const { return rows_ - lines_before_; }
+  const char* first() const { return bytes_ + rows_before_ * kPitch; }
+  int64_t run_length() const { return rows_ - rows_before_; }
 
  private:
   const char* Row(int64_t i) const {
-    if (i < lines_before_) return src_ + *before_ + i * loops_.row.src_step;
-    i -= lines_before_;
+    if (i < rows_before_) return src_ + *before_ + i * loops_.row.src_step;
+    i -= rows_before_;
     return src_ + i % loops_.row.count * loops_.row.src_step +
            i / loops_.row.count * loops_.run.loop.src_step;
   }
@@ -118,7 +118,7 @@ class Half {
   const char* src_ = nullptr;
   int64_t columns_ = 0;
   int64_t strips_ = 0;
-  int64_t lines_before_ = 0;
+  int64_t rows_before_ = 0;
   int64_t rows_ = 0;
   int64_t copied_ = 0;
 };
