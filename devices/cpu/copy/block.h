@@ -39,6 +39,11 @@ struct Block {
   const char* src_of_next = nullptr;
 };
 
+// Asks for the memory of a row, so that it is there when it is read.
+inline void AskFor(const char* row, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(row + i);
+}
+
 using BlockKernel = void (*)(const Block&);
 
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.

@@ -6,7 +6,9 @@
 #include <memory>
 #include <new>
 
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -15,28 +17,11 @@ namespace {
 
 // Rows of dst that are written better with what continues them.
 constexpr int64_t kShortRow = 2 * kLine;
-// Of src: as many rows as lie well in one set of a cache.
-constexpr int64_t kFewRows = 8;
 // What is copied of each row of src at a time; what of that is written between two parts of the
 // next; and the rows that are asked for ahead.
 constexpr int64_t kOfSrcRow = 8 * kLine;
 constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 8;
-
-// A loop in parts of about the same number of turns, of `most` at most.
-struct PartedLoop {
-  Loop loop;
-  int64_t turns;
-
-  PartedLoop(const Loop& whole, int64_t most) : loop(whole) {
-    const int64_t count = (whole.count + most - 1) / most;
-    turns = (whole.count + count - 1) / count;
-  }
-  Loop All() const {
-    return {(loop.count + turns - 1) / turns, turns * loop.dst_step, turns * loop.src_step};
-  }
-  int64_t TurnsOf(int64_t part) const { return std::min(turns, loop.count - part * turns); }
-};
 
 // The loops of a plan as they are gone through here. The run is loops[0] and what continues it in
 // dst; of src, loops[1] and what continues that there.
@@ -48,9 +33,9 @@ class Loops {
         run(plan.loops[run], kMostLines * kLine / (row.count * plan.unit())),
         strip(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
               std::max<int64_t>(kOfSrcRow / (plan.loops[1].count * plan.unit()), 1)) {
-    around[0] = column.All();
-    around[1] = this->strip.All();
-    around[2] = this->run.All();
+    around[0] = column.Parts();
+    around[1] = this->strip.Parts();
+    around[2] = this->run.Parts();
     for (int i = 2; i < plan.rank; ++i) {
       if (i != run && i != strip) around[rank++] = plan.loops[i];
     }
@@ -87,10 +72,7 @@ class Half {
   void Copy(int64_t rows) {
     const int64_t end = std::min(copied_ + rows, rows_);
     for (; copied_ < end; ++copied_) {
-      if (copied_ + kRowsAhead < rows_) {
-        const char* const ahead = Row(copied_ + kRowsAhead);
-        for (int64_t i = 0; i < bytes(); i += kLine) __builtin_prefetch(ahead + i);
-      }
+      if (copied_ + kRowsAhead < rows_) AskFor(Row(copied_ + kRowsAhead), bytes());
       std::memcpy(bytes_ + copied_ * kPitch, Row(copied_), bytes());
     }
   }
@@ -143,16 +125,15 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
   }
 }
 
-// Whether turns of the loop begin at the same place in a page of src, so that a cache has few sets
-// for all of them.
-bool Collides(const Loop& loop) { return loop.src_step % 4096 == 0; }
+// Whether turns of the loop read the same sets of a cache.
+bool Collides(const Loop& loop) { return loop.src_step % kSetPeriod == 0; }
 
 }  // namespace
 
 bool RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
                  TransposeKernel kernel) {
   const int64_t unit = plan.unit(), row = plan.loops[0].count * unit;
-  if (row > kShortRow || plan.loops[0].count <= kFewRows) return false;
+  if (row > kShortRow || plan.loops[0].count <= kWays) return false;
   const int run = plan.FindLoop(2, &Loop::dst_step, row);
   if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return false;
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);

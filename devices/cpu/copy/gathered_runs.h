@@ -1,7 +1,7 @@
 // Transposes past the cache whose rows of dst are short, and continued by a loop, while what is
 // read for them collides in the caches.
 //
-//   if (!RunGathered(plan, dst, src, before, kernel)) RunInStrips(…);
+//   if (RunGathered(plan, dst, src, before, kernel)) return;    // else in strips
 //
 // Written row by row, each line of dst would leave alone; and the rows of src for several, which
 // lie at multiples of a page from each other, drive each other out before they are used. So some of

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
@@ -17,7 +18,7 @@ bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
     return false;
   }
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  return bytes >= kLine && plan.loops[1].dst_step == bytes && plan.RowsBeginAt(4, dst);
+  return bytes >= kLine && plan.loops[1].dst_step == bytes && plan.RowsBeginAt(kJoinedWord, dst);
 }
 
 // Where rows were written up to: the last line is not, which may have begun.
@@ -40,19 +41,18 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
   // for.
   const int64_t far = kernels.order.rows_ahead_bytes / bytes;
   const int64_t most = far > 0 ? std::max<int64_t>(far / 2, 1) : plan.loops[1].count;
+  const PartedLoop parted(plan.loops[1], most);
   Loop loops[CopyPlan::kMaxLoops];
   std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  const int64_t parts = (loops[0].count + most - 1) / most;
-  const int64_t part = (loops[0].count + parts - 1) / parts;
-  loops[0] = {(loops[0].count + part - 1) / part, part * bytes, part * src_step};
+  loops[0] = parted.Parts();
   Written written;
-  RowsAhead ahead(src, loops, plan.rank - 1, far / part);
+  RowsAhead ahead(src, loops, plan.rank - 1, far / parted.turns);
   Odometer at(loops, plan.rank - 1);
   do {
     char* const to = dst + at.dst;
     const char* const from = src + at.src;
     const char* const later = ahead.Next();
-    const int64_t rows = std::min(part, plan.loops[1].count - at.turn(0) * part);
+    const int64_t rows = parted.TurnsOf(at.turn(0));
     if (to == written.dst) {
       kernels.join_rows(to, from, written.src, bytes, rows, src_step, later);
     } else {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/shuffle_tables.h"
 

@@ -4,7 +4,7 @@
 //   RowsAhead ahead(src, loops, rank, 8192 / row_bytes);
 //   Odometer at(loops, rank);
 //   do {
-//     if (const char* row = ahead.Next()) …           // ask for it
+//     if (const char* row = ahead.Next()) AskFor(row, row_bytes);
 //     …                                               // copy the row at src + at.src
 //   } while (at.Next());
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
@@ -20,7 +19,6 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
   auto run = [&](const Block& block, int64_t before_block) { kernel(block, before_block); };
-  if (kernels.order.gather_runs && RunGathered(plan, piece.dst, piece.src, before, run)) return;
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
   RunInStrips(plan, piece.dst, piece.src, kernels.order, before, run, kMostLines * kLine);
 }
@@ -29,7 +27,7 @@ bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
   return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.order.joined_unit &&
          kernels.staggered[plan.unit_log2] != nullptr &&
          plan.loops[1].count * plan.unit() >= kLeastOfSrc &&
-         plan.RowsBeginAt(std::max<int64_t>(plan.unit(), 4), dst);
+         plan.RowsBeginAt(std::max(plan.unit(), kJoinedWord), dst);
 }
 
 // The loop that continues a run of so many bytes in dst, if one does.

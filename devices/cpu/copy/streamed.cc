@@ -42,9 +42,7 @@ void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
   RowsAhead ahead(src, loops, plan.rank - 1, far);
   Odometer at(loops, plan.rank - 1);
   do {
-    if (const char* const row = ahead.Next()) {
-      for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(row + i);
-    }
+    if (const char* const row = ahead.Next()) AskFor(row, bytes);
     WriteRow(dst + at.dst, src + at.src, bytes, kernels);
   } while (at.Next());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
@@ -93,6 +94,7 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_
 
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
+  if (order.gather_runs && RunGathered(plan, dst, src, before, kernel)) return;
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;

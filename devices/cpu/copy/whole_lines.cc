@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/joined_rows.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/staggered.h"
@@ -61,7 +60,6 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, int64_t) { kernel(block); };
-    if (order.gather_runs && RunGathered(plan, piece.dst, piece.src, {}, run)) return;
     RunInStrips(plan, piece.dst, piece.src, order, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
