@@ -87,10 +87,10 @@ DOVETAIL_TARGET_AVX2 inline __m256i Codes(__m256 a, __m256 b) {
   // step of each.
   constexpr int kBelow = 7 - f.mantissa_bits;
   const __m256i steps = _mm256_set1_epi32((1 << 16) | (1 << kBelow));
-  constexpr int kLeast = (EncodeOp<f>::kLeastNormal >> 23) + 23 - f.mantissa_bits;
   const __m256i words =
       _mm256_packs_epi32(_mm256_madd_epi16(Sum<f>(a), steps), _mm256_madd_epi16(Sum<f>(b), steps));
-  return _mm256_srli_epi16(_mm256_sub_epi16(words, _mm256_set1_epi16(kLeast << 7)), kBelow);
+  return _mm256_srli_epi16(
+      _mm256_sub_epi16(words, _mm256_set1_epi16(EncodeOp<f>::kLeastOfSum << 7)), kBelow);
 }
 
 // The signs of four vectors in the uppermost bits of bytes, in the order of two pairs' Codes.

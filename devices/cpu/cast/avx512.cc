@@ -58,9 +58,8 @@ DOVETAIL_TARGET_AVX512 void ToBFloat(const void* src, void* dst, size_t n) {
   auto* to = static_cast<char*>(dst);
   // Where the upper halves of the lanes of two vectors are.
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i uppers = _mm512_add_epi32(
-      _mm512_slli_epi32(lanes, 2 + 16),
-      _mm512_add_epi32(_mm512_slli_epi32(lanes, 2), _mm512_set1_epi32(3 << 16 | 1)));
+  const __m512i uppers = _mm512_add_epi32(_mm512_mullo_epi32(lanes, _mm512_set1_epi32(4 << 16 | 4)),
+                                          _mm512_set1_epi32(3 << 16 | 1));
   for (; n >= 64; n -= 64, from += 256, to += 128) {
     const __m512 a = _mm512_loadu_ps(from), b = _mm512_loadu_ps(from + 64);
     const __m512 c = _mm512_loadu_ps(from + 128), d = _mm512_loadu_ps(from + 192);
@@ -96,10 +95,9 @@ DOVETAIL_TARGET_AVX512 inline __m512i Codes(__m512 a, __m512 b) {
   // A sum's upper half is its sign and exponent, its lower half the significand: 2^7 and 2^(7 -
   // mantissa_bits) are one step of each in the word, where a negative one comes out lower by 2^15.
   const __m512i steps = _mm512_set1_epi32((1 << 16) | (1 << (7 - f.mantissa_bits)));
-  constexpr int kLeast = (EncodeOp<f>::kLeastNormal >> 23) + 23 - f.mantissa_bits;
   const __m512i words =
       _mm512_packs_epi32(_mm512_madd_epi16(Sum<f>(a), steps), _mm512_madd_epi16(Sum<f>(b), steps));
-  return _mm512_sub_epi16(words, _mm512_set1_epi16(kLeast << 7));
+  return _mm512_sub_epi16(words, _mm512_set1_epi16(EncodeOp<f>::kLeastOfSum << 7));
 }
 
 // To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.

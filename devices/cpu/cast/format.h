@@ -45,6 +45,8 @@ struct EncodeOp {
   static constexpr uint32_t kInfinity = 0x7f800000u;
   static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(127 - f.bias + 1) << 23;
   static constexpr float kShift = 1 << (23 - f.mantissa_bits);
+  // The exponent of the sum of the least number, as float32 has it.
+  static constexpr int kLeastOfSum = (kLeastNormal >> 23) + 23 - f.mantissa_bits;
 
  private:
   static constexpr uint32_t kSign = 0x80000000u;
