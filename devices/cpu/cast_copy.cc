@@ -9,7 +9,6 @@
 #include "dovetail/devices/cpu/cast/path.h"
 #include "dovetail/devices/cpu/cast_loops.h"
 #include "dovetail/devices/cpu/large_work.h"
-#include "dovetail/devices/cpu/stream_threshold.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -111,7 +110,7 @@ class Caster {
     box.back() = loops_.counts.back();
     grain.back() = kRowGrain;
     // What the whole would do, however it is divided.
-    const bool past_cache = box.back() * dst_.dtype.itemsize() >= StreamThreshold();
+    const bool past_cache = path_.IsPastCache(box.back());
     return Divide(work, grain, [&](const CastLoops& loops) {
       loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
         path_.Run(SrcAt(src), DstAt(dst), extents.back(), past_cache);

@@ -1,6 +1,6 @@
 // From how many bytes on it pays to write past the cache, by the machine's caches.
 //
-//   if (nbytes >= StreamThreshold()) { … }
+//   if (nbytes >= StreamFrom().rows) { … }
 //
 // Looked up once a process. Any thread.
 
@@ -13,7 +13,15 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-int64_t StreamThreshold();
+// All are bytes that a copy writes.
+struct StreamThresholds {
+  int64_t lines;     // where elements become whole lines of dst in registers
+  int64_t buffered;  // where that takes a buffer
+  int64_t rows;      // where dst is as src is
+  int64_t fills;     // where there is hardly a src
+};
+
+const StreamThresholds& StreamFrom();
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -101,9 +101,11 @@ void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
   kernels.stream_done();
 }
 
-void CastPath::Run(const void* src, void* dst, size_t n) const {
-  Run(src, dst, n, n * dst_size_ >= static_cast<size_t>(StreamThreshold()));
+bool CastPath::IsPastCache(size_t n) const {
+  return n * (src_size_ + dst_size_) >= static_cast<size_t>(2 * StreamFrom().rows);
 }
+
+void CastPath::Run(const void* src, void* dst, size_t n) const { Run(src, dst, n, IsPastCache(n)); }
 
 void CastPath::Run(const void* src, void* dst, size_t n, bool past_cache) const {
   auto* from = static_cast<const char*>(src);

@@ -31,6 +31,9 @@ class CastPath {
   void Run(const void* src, void* dst, size_t n, bool past_cache) const;
   void Run(const void* src, void* dst, size_t n) const;  // by their number
 
+  // Whether `n` elements are more than what both sides share of the cache.
+  bool IsPastCache(size_t n) const;
+
   int num_steps() const { return count_; }
 
  private:

@@ -199,10 +199,11 @@ TEST(LargeCastTest, WhatGoesPastTheCacheIsWrittenWholeWhereverItStarts) {
   const std::pair<DType, DType> pairs[] = {
       {kFloat32, kBFloat16}, {kUInt8, kFloat32}, {kInt16, kFloat64}, {kInt8, kComplex128}};
   for (auto [from, to] : pairs) {
-    const size_t n = StreamThreshold() / to.itemsize() + 11;
+    const size_t n = StreamFrom().rows * 2 / (from.itemsize() + to.itemsize()) + 11;
     Bytes src(n * from.itemsize());
     for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<unsigned char>(i * 7 >> 3);
     const CastPath path = *CastPath::Find(from, to);
+    ASSERT_TRUE(path.IsPastCache(n));
     Bytes expected(n * to.itemsize());
     for (size_t i = 0; i < n; i += 1000) {
       path.Run(&src[i * from.itemsize()], &expected[i * to.itemsize()],

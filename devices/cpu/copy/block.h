@@ -24,9 +24,11 @@ struct Loop {
   int64_t src_step;
 };
 
-// How much new memory a turn of the loop reaches, on the side where that is less.
+// How much new memory a turn of the loop reaches, on the side where that is less; on dst's where
+// src stands still.
 inline int64_t Cost(const Loop& loop) {
-  return std::min(std::abs(loop.dst_step), std::abs(loop.src_step));
+  const int64_t dst = std::abs(loop.dst_step), src = std::abs(loop.src_step);
+  return src == 0 ? dst : std::min(dst, src);
 }
 
 struct Block {

@@ -110,7 +110,7 @@ CopyCase RandomCase(Random* random) {
 }
 
 CopyCase CaseFor(CopyKernel kernel, Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 0, 3);
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t lane = 16 / e;
   const int64_t n = Pick(random, lane, 160), m = Pick(random, lane, 100);
   const int64_t outer = Pick(random, 1, 3);
@@ -131,20 +131,17 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
     }
     case CopyKernel::kTakeApart: {
       if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
-      // Some of the planes, or all but one-byte ones that a transpose would take.
-      const int64_t wanted = std::min(Pick(random, 1, planes), lane - 1);
+      const int64_t wanted = Pick(random, 1, planes);
       return {e,
               {{outer, wanted * (n * e + gap), n * planes * e},
-               {std::max<int64_t>(wanted, 1), n * e + gap, e},
+               {wanted, n * e + gap, e},
                {n, e, planes * e}}};
     }
-    case CopyKernel::kPutTogether: {
-      const int64_t count = std::min(planes, lane - 1);
+    case CopyKernel::kPutTogether:
       return {e,
-              {{outer, n * count * e, count * (n * e + gap)},
-               {n, count * e, e},
-               {count, e, n * e + gap}}};
-    }
+              {{outer, n * planes * e, planes * (n * e + gap)},
+               {n, planes * e, e},
+               {planes, e, n * e + gap}}};
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;
@@ -180,17 +177,16 @@ CopyCase TransposeInStrips(int64_t e, int64_t n, int64_t gap, Random* random) {
 }  // namespace
 
 CopyCase LinesCase(CopyKernel kernel, Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 0, kernel == CopyKernel::kTranspose ? 4 : 3);
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t line = 64 / e, outer = Pick(random, 1, 3);
   const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 7) : Pick(random, line, 9 * line);
   const int64_t pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
   if (kernel == CopyKernel::kTranspose) return TransposeInStrips(e, n, pitch - n * e, random);
-  // As many planes as a transpose does not take rather.
-  const int64_t planes = std::min<int64_t>(Pick(random, 2, 4), 16 / e - 1);
+  const int64_t planes = Pick(random, 2, 4);
   if (kernel == CopyKernel::kPutTogether) {
     return {e, {{outer, planes * pitch, planes * n * e}, {n, planes * e, e}, {planes, e, n * e}}};
   }
-  if (planes < 2 || OneIn(random, 4)) return {e, {{outer, pitch, n * e}, {n, e, -e}}};
+  if (OneIn(random, 4)) return {e, {{outer, pitch, n * e}, {n, e, -e}}};
   const int64_t stride = Pick(random, planes, 4);
   return {e, {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, stride * e}}};
 }
@@ -240,6 +236,14 @@ CopyCase JoinedRowsCase(Random* random) {
           {{b, a * row + gap, row + e},
            {a, row, OneIn(random, 3) ? -b * (row + e) : b * (row + e)},
            {n, e, e}}};
+}
+
+CopyCase DirectRowsCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 384 / e, 2000 / e), m = Pick(random, 1, 9);
+  const int64_t steps[] = {1, 2, 3, 4, -1}, step = steps[Pick(random, 0, 4)];
+  const int64_t pitch = n * e + e * Pick(random, 0, 70);
+  return {e, {{m, pitch, (std::abs(step) * n + Pick(random, 0, 3)) * e}, {n, e, step * e}}};
 }
 
 CopyCase StaggeredCase(Random* random) {

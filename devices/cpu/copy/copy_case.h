@@ -57,6 +57,9 @@ CopyCase GatheredRunsCase(Random* random);
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 
+// Rows of dst, with gaps or without, that are as in src, or its elements in turns or backwards.
+CopyCase DirectRowsCase(Random* random);
+
 // A transpose with long rows, of which each may lie in its own way to the lines.
 CopyCase StaggeredCase(Random* random);
 

@@ -10,8 +10,11 @@ constexpr int64_t kLine = 64;
 // What is read at a time of each row of src that a transpose goes down, and the rows of dst that it
 // is spread over at most.
 constexpr int64_t kSrcRowBytes = 512;
-// Of dst: what is worth the detour, and from which on further loops must be the nearest as well.
+// Of dst: what is worth the detour of a row, and of all rows beside each other (a buffer that is
+// read right after it was written waits for all stores before), and from which on further loops
+// must be the nearest as well.
 constexpr int64_t kShortestRun = 256;
+constexpr int64_t kLeastAtOnce = 8192;
 constexpr int64_t kLongRun = 1024;
 
 // The loops that continue each other in dst, from loops[0] on.
@@ -61,13 +64,15 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
     if (next != rows_loop && chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop))
       break;
   }
-  if (chain.run < kShortestRun) return false;
+  const bool has_others = rows_loop > 0 && !chain.taken[rows_loop];
+  const int64_t at_once = has_others ? RowsAtOnce(plan, order) : 1;
+  if (chain.run < kShortestRun || chain.run * at_once < kLeastAtOnce) return false;
   box[box_rank++] = plan.loops[0];
   if (rows_loop > 0) {
     box[box_rank++] = plan.loops[1];
-    if (!chain.taken[1]) {
+    if (has_others) {
       rows = plan.loops[1];
-      rows_at_once = RowsAtOnce(plan, order);
+      rows_at_once = at_once;
       box[1].count = rows_at_once;
     }
   }

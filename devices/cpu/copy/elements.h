@@ -1,11 +1,14 @@
 // The kernel for any steps: element by element.
 //
-//   CopyElements<4>(block)       // elements of 4 bytes
+//   CopyElements<4>(block);             // elements of 4 bytes
+//
+// Loads and stores are by memcpy, since neither side need be aligned.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_ELEMENTS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_ELEMENTS_H_
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/block.h"
@@ -13,31 +16,40 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// One loop. Loads and stores are by memcpy, since neither side need be aligned.
-template <int kUnit>
+// One loop, of kCount turns, where that is not 0.
+template <int kUnit, int kCount = 0>
 inline void CopyLine(char* dst, const char* src, const Loop& loop) {
-  for (int64_t i = 0; i < loop.count; ++i) {
+  const int64_t count = kCount > 0 ? kCount : loop.count;
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < count; ++i) {
     std::memcpy(dst, src, kUnit);
     dst += loop.dst_step;
     src += loop.src_step;
   }
 }
 
-// Any steps. In tiles, so that the lines of both sides are still in the cache when they are needed
-// again.
+template <int kUnit, int kCount = 0>
+inline void CopyLines(char* dst, const char* src, const Loop& inner, const Loop& outer) {
+  for (int64_t j = 0; j < outer.count; ++j) {
+    CopyLine<kUnit, kCount>(dst, src, inner);
+    dst += outer.dst_step;
+    src += outer.src_step;
+  }
+}
+
+// Two loops. In tiles where these go across each other, so that the lines of both sides are still
+// in the cache when they are needed again.
 template <int kUnit>
 void CopyElements(const Block& block) {
   constexpr int64_t kTile = 32;
-  for (int64_t i = 0; i < block.inner.count; i += kTile) {
-    const Loop inner{std::min(kTile, block.inner.count - i), block.inner.dst_step,
-                     block.inner.src_step};
-    char* dst = block.dst + i * inner.dst_step;
-    const char* src = block.src + i * inner.src_step;
-    for (int64_t j = 0; j < block.outer.count; ++j) {
-      CopyLine<kUnit>(dst, src, inner);
-      dst += block.outer.dst_step;
-      src += block.outer.src_step;
-    }
+  const Loop& all = block.inner;
+  if (std::abs(block.outer.src_step) >= std::abs(all.src_step)) {
+    return CopyLines<kUnit>(block.dst, block.src, all, block.outer);
+  }
+  for (int64_t i = 0; i < all.count; i += kTile) {
+    const Loop inner{std::min(kTile, all.count - i), all.dst_step, all.src_step};
+    CopyLines<kUnit>(block.dst + i * inner.dst_step, block.src + i * inner.src_step, inner,
+                     block.outer);
   }
 }
 

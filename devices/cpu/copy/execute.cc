@@ -1,6 +1,8 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 
-#include "dovetail/devices/cpu/copy/elements.h"
+#include <algorithm>
+
+#include "dovetail/devices/cpu/copy/all_elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
@@ -14,14 +16,14 @@ constexpr BlockKernel kRows[kUnitSizes] = {CopyRows<1>, CopyRows<2>, CopyRows<4>
                                            CopyRows<16>};
 constexpr BlockKernel kFills[kUnitSizes] = {FillRows<1>, FillRows<2>, FillRows<4>, FillRows<8>,
                                             FillRows<16>};
-constexpr BlockKernel kElements[kUnitSizes] = {CopyElements<1>, CopyElements<2>, CopyElements<4>,
-                                               CopyElements<8>, CopyElements<16>};
+constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
+    CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
+    CopyAllElements<16>};
 
 BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
   if (kernel == CopyKernel::kRows) return kRows[unit_log2];
   if (kernel == CopyKernel::kFill) return kFills[unit_log2];
-  const BlockKernel entry = EntryOf(kernels.cached, kernel, unit_log2);
-  return entry != nullptr ? entry : kElements[unit_log2];
+  return EntryOf(kernels.cached, kernel, unit_log2);
 }
 
 }  // namespace
@@ -58,8 +60,12 @@ void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* d
 
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels) {
-  RunBlocks(Choose(kernel, unit_log2, kernels),
-            CopyPlan::KernelLoops(kernel, unit_log2, loops, rank), loops, rank, dst, src);
+  if (const BlockKernel entry = Choose(kernel, unit_log2, kernels); entry != nullptr) {
+    const int own = CopyPlan::KernelLoops(kernel, unit_log2, loops, rank);
+    RunBlocks(entry, own, loops, rank, dst, src);
+  } else {
+    kElements[unit_log2](dst, src, loops, rank);
+  }
 }
 
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options) {
@@ -68,8 +74,10 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
       options.kernels != nullptr ? *options.kernels : *KernelsOf(BestSimdLevel());
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
-  if (plan.bytes >= (options.stream_from >= 0 ? options.stream_from : StreamThreshold()) &&
-      ExecuteStreamed(plan, to, from, kernels)) {
+  StreamThresholds stream_from = StreamFrom();
+  if (const int64_t all = options.stream_from; all >= 0) stream_from = {all, all, all, all};
+  const int64_t bytes = std::max(plan.bytes, options.bytes_of_whole);
+  if (bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, bytes, stream_from)) {
     return;
   }
   ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);

@@ -16,7 +16,9 @@ namespace cpu {
 // How a copy is executed, where a caller (a test) knows better.
 struct ExecuteOptions {
   const Kernels* kernels = nullptr;  // of the best level
-  int64_t stream_from = -1;          // bytes from which on lines are written past the cache
+  // Bytes from which on lines are written past the cache; as StreamFrom() says where negative.
+  int64_t stream_from = -1;
+  int64_t bytes_of_whole = 0;  // of the copy that the plan is a part of, if it is
 };
 
 // Through the cache, from `dst` and `src` on, which are where the first turn of all loops is.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dovetail/devices/cpu/copy/copy_case.h"
+#include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
 
@@ -77,9 +78,10 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   Bytes dst(copy.DstReach().bytes + 128);
   const Bytes src(copy.SrcReach().bytes);
   char* line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64;
-  return WriteWholeLines(plan, line + after + copy.DstReach().first + plan.dst_offset,
-                         src.data() + copy.SrcReach().first + plan.src_offset,
-                         *KernelsOf(BestSimdLevel()));
+  char* const to = line + after + copy.DstReach().first + plan.dst_offset;
+  const char* const from = src.data() + copy.SrcReach().first + plan.src_offset;
+  const Kernels& kernels = *KernelsOf(BestSimdLevel());
+  return WriteWholeLines(plan, to, from, kernels) || WriteDirectRows(plan, to, from, kernels);
 }
 
 // Whether this machine's best level has a kernel that goes straight.
@@ -130,7 +132,8 @@ TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
 
 TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 300);
-  for (auto make : {StaggeredCase, ContinuedCase, GatheredRunsCase, JoinedRowsCase}) {
+  for (auto make :
+       {StaggeredCase, ContinuedCase, GatheredRunsCase, JoinedRowsCase, DirectRowsCase}) {
     int straight = 0;
     for (int round = 0; round < 80; ++round) {
       const CopyCase copy = make(&random);

@@ -34,9 +34,10 @@ struct Kernels {
   // Through the cache. What a level has no instructions for copies element by element: every entry
   // works for every block that its comment allows.
   BlockKernels cached;
-  // Past the cache, in whole lines: dst lies at one, and so does every row of it. (A transpose
-  // takes 16 bytes of each row of src at least, for kMostLines of dst at most. Where not all planes
-  // are taken apart, the others are read as well, up to the last vector's end.) Null where a level
+  // Past the cache, in whole lines: dst lies at one, and so does every row of it; at a multiple of
+  // 16 bytes where planes are put together, which then fill lines by turns. (A transpose takes 16
+  // bytes of each row of src at least, for kMostLines of dst at most. Where not all planes are
+  // taken apart, the others are read as well, up to the last vector's end.) Null where a level
   // gains nothing by it.
   BlockKernels past;
   // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/large_work.h"
-#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -54,8 +52,7 @@ void Parts::Choose(int64_t most) {
 void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options) const {
   if (count_ == 1) return Execute(plan_, dst, src, options);
   ExecuteOptions own = options;
-  const int64_t stream_from = own.stream_from >= 0 ? own.stream_from : StreamThreshold();
-  own.stream_from = plan_.bytes >= stream_from ? 0 : INT64_MAX;
+  own.bytes_of_whole = plan_.bytes;
   CopyPlan piece = plan_;
   Loop& loop = piece.loops[loop_];
   loop.count = std::min(turns_, loop.count - part * turns_);

@@ -10,6 +10,14 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
+// Elements below which the call of a kernel takes longer than copying them one by one: of a row in
+// the opposite order, of a row of every so manieth element, of all planes that are taken apart or
+// put together, of each side of a transposed tile.
+constexpr int64_t kShortestReversed = 16;
+constexpr int64_t kShortestOfPlane = 64;
+constexpr int64_t kLeastOfPlanes = 48;
+constexpr int64_t kLeastOfTile = 4;
+
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
          outer.src_step == inner.count * inner.src_step;
@@ -99,13 +107,42 @@ void CopyPlan::SortOuter(int first) {
   }
 }
 
+// What dst's rows are of that is neither dense in src nor goes across it.
+CopyKernel CopyPlan::ChooseRowKernel() const {
+  const Loop& row = loops[0];
+  if (row.src_step == 0) return CopyKernel::kFill;
+  if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kTakeApart;
+  if (Stride() > 0 && row.count >= kShortestOfPlane) return CopyKernel::kTakeApart;
+  return CopyKernel::kElements;
+}
+
+// What reads loops[1] as it lies in src and writes loops[0] as it lies in dst.
+CopyKernel CopyPlan::ChooseTileKernel() const {
+  const Loop &inner = loops[0], &outer = loops[1];
+  const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
+  const int64_t lane = 16 / unit();  // elements of the least vector
+  if (is_worth && Stride() >= outer.count && inner.count >= lane) return CopyKernel::kTakeApart;
+  if (is_worth && inner.count <= kMaxStride && outer.dst_step == inner.count * unit() &&
+      outer.count >= lane) {
+    return CopyKernel::kPutTogether;
+  }
+  const int64_t least = std::max(lane, kLeastOfTile);
+  if (inner.count >= least && outer.count >= least) return CopyKernel::kTranspose;
+  return CopyKernel::kElements;
+}
+
+// How many elements of src loops[0] steps by, if they are few; else 0.
+int64_t CopyPlan::Stride() const {
+  const int64_t stride = loops[0].src_step / unit();
+  const bool is_small = loops[0].src_step % unit() == 0 && stride >= 2 && stride <= kMaxStride;
+  return is_small ? stride : 0;
+}
+
 void CopyPlan::ChooseKernel() {
-  const int64_t step = unit();
-  const int64_t lane = 16 / step;  // elements of the least vector
   kernel = CopyKernel::kElements;
   if (rank == 0) return;
   const Loop& inner = loops[0];
-  if (inner.dst_step != step) {
+  if (inner.dst_step != unit()) {
     // The loop that reaches the least new memory in src is the other one of the tile.
     int best = 0;
     for (int i = 1; i < rank; ++i) {
@@ -114,20 +151,13 @@ void CopyPlan::ChooseKernel() {
     if (best > 0) MoveTo(best, 1);
     return SortOuter(2);
   }
-  if (inner.src_step == step) {
+  if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;
     return SortOuter(1);
   }
   const int dense = FindDenseInSrc();
-  const int64_t stride = inner.src_step / step;
-  const bool small_stride =
-      inner.src_step % step == 0 && stride >= 2 && stride <= kMaxStride && step < kMaxUnit;
-  if (dense == 0 || (inner.src_step == 0 && inner.count >= lane)) {
-    if (inner.src_step == 0) {
-      kernel = CopyKernel::kFill;
-    } else if ((small_stride || inner.src_step == -step) && inner.count >= lane) {
-      kernel = CopyKernel::kTakeApart;
-    }
+  if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {
+    kernel = ChooseRowKernel();
     return SortOuter(1);
   }
   MoveTo(dense, 1);
@@ -136,16 +166,9 @@ void CopyPlan::ChooseKernel() {
     dst_offset += (outer.count - 1) * outer.dst_step;
     src_offset += (outer.count - 1) * outer.src_step;
     outer.dst_step = -outer.dst_step;
-    outer.src_step = step;
+    outer.src_step = unit();
   }
-  if (inner.count >= lane && outer.count >= lane) {
-    kernel = CopyKernel::kTranspose;
-  } else if (small_stride && outer.count <= stride && inner.count >= lane) {
-    kernel = CopyKernel::kTakeApart;
-  } else if (inner.count <= kMaxStride && outer.dst_step == inner.count * step &&
-             outer.count >= lane) {
-    kernel = CopyKernel::kPutTogether;
-  }
+  kernel = ChooseTileKernel();
   SortOuter(2);
 }
 

@@ -92,6 +92,9 @@ struct CopyPlan {
   void Merge();
   void Widen();
   void ChooseKernel();
+  CopyKernel ChooseRowKernel() const;
+  CopyKernel ChooseTileKernel() const;
+  int64_t Stride() const;
   void SortOuter(int first);
   void MoveTo(int from, int to);
   int FindDenseInSrc() const;

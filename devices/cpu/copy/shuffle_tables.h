@@ -1,8 +1,9 @@
 // Tables of byte shuffles that take elements apart and put them together, 16 bytes at a time.
 //
-//   kTakeApart<1, 3>[p][v]   // which bytes of vector v of three belong to plane p of RGB, and
-//   where kPutTogether<1, 3>[v][p] // which bytes of plane p go into vector v of three kReverse<2>
-//   // elements of 2 bytes in the opposite order
+//   kTakeApart<1, 3>[p][v]       // which bytes of vector v of three belong to plane p of RGB
+//   kPutTogether<1, 3>[v][p]     // which bytes of plane p go into vector v of three, and where
+//   kReverse<2>                  // elements of 2 bytes in the opposite order
+//   kPick<4, 3>[v]               // of 64 bytes at a time: every third element of 4 bytes
 //
 // 0x80 stands for a zero byte, so that what several vectors give is combined by OR.
 
@@ -10,6 +11,7 @@
 #define DOVETAIL_DEVICES_CPU_COPY_SHUFFLE_TABLES_H_
 
 #include <array>
+#include <cstdint>
 
 #include "dovetail/core/config.h"
 
@@ -22,6 +24,10 @@ inline constexpr int kMaxStride = 4;
 using ShuffleTable = std::array<char, 16>;
 template <int kStride>
 using ShuffleTables = std::array<std::array<ShuffleTable, kStride>, kStride>;
+
+// Indices of words of 4 bytes in two vectors of 64.
+template <int kStride>
+using PickTables = std::array<std::array<int32_t, 16>, kStride - 1>;
 
 namespace internal {
 
@@ -69,12 +75,30 @@ constexpr ShuffleTable MakeReverse() {
   return table;
 }
 
+template <int kUnit, int kStride>
+constexpr PickTables<kStride> MakePick() {
+  constexpr int kWords = kUnit / 4;
+  PickTables<kStride> tables{};
+  for (int i = 1; i < kStride; ++i) {
+    for (int word = 0; word < 16; ++word) {
+      const int at = word / kWords * kStride * kWords + word % kWords;  // of all vectors' words
+      const int before = i == 1 ? at % 16 : word;
+      tables[i - 1][word] = at / 16 == i ? 16 + at % 16 : before;
+    }
+  }
+  return tables;
+}
+
 }  // namespace internal
 
 template <int kUnit, int kStride>
 inline constexpr ShuffleTables<kStride> kTakeApart = internal::MakeTakeApart<kUnit, kStride>();
 template <int kUnit, int kStride>
 inline constexpr ShuffleTables<kStride> kPutTogether = internal::MakePutTogether<kUnit, kStride>();
+// [i - 1] brings together what was taken of vectors 0 to i - 1 with what of vector i is every
+// kStride-th element.
+template <int kUnit, int kStride>
+inline constexpr PickTables<kStride> kPick = internal::MakePick<kUnit, kStride>();
 template <int kUnit>
 inline constexpr ShuffleTable kReverse = internal::MakeReverse<kUnit>();
 

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 
@@ -16,36 +16,10 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
+// Gathering elements of so many bytes takes longer than writing them to the third cache does.
+constexpr int64_t kNarrow = 2;
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
-// Rows that go from src to dst without the buffer.
-constexpr int64_t kDirectRow = 4096;
-
-// Whether rows need no buffer: long ones, and those that are whole lines anyway.
-bool AreDirect(const CopyPlan& plan, const char* dst) {
-  if (plan.kernel != CopyKernel::kRows) return false;
-  const int64_t bytes = plan.loops[0].count * plan.unit();
-  return bytes >= kDirectRow || (bytes % kLine == 0 && plan.RowsBeginAt(kLine, dst));
-}
-
-void WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  const int64_t bytes = plan.loops[0].count * plan.unit();
-  Loop loops[CopyPlan::kMaxLoops];
-  Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  if (kernels.order.rows_as_in_src) {
-    std::sort(loops, end, [](const Loop& a, const Loop& b) {
-      return std::abs(a.src_step) < std::abs(b.src_step);
-    });
-  }
-  const bool is_dense = plan.rank == 1 || loops[0].src_step == bytes;
-  const int64_t far = is_dense ? 0 : kernels.order.rows_ahead_bytes / bytes;
-  RowsAhead ahead(src, loops, plan.rank - 1, far);
-  Odometer at(loops, plan.rank - 1);
-  do {
-    if (const char* const row = ahead.Next()) AskFor(row, bytes);
-    WriteRow(dst + at.dst, src + at.src, bytes, kernels);
-  } while (at.Next());
-}
 
 // Asks for the memory that the next block of a transpose reads, into the second cache: its rows in
 // src lie too far apart for a processor to guess them. For other kernels, does nothing.
@@ -150,30 +124,49 @@ class Gatherer {
   alignas(kLine) char buffer_[kBufferBytes];
 };
 
+void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, const char* src,
+                   const Kernels& kernels) {
+  Gatherer gatherer(plan, division, kernels);
+  const Loop& rows = division.rows;
+  const int64_t step = division.rows_at_once;
+  Odometer at(division.outer, division.outer_rank);
+  for (bool more = true; more;) {
+    char* const to = dst + at.dst;
+    const char* const from = src + at.src;
+    more = at.Next();
+    for (int64_t row = 0; row < rows.count; row += step) {
+      const char* after = row + step < rows.count ? from + (row + step) * rows.src_step
+                          : more                  ? src + at.src
+                                                  : nullptr;
+      gatherer.Write(to + row * rows.dst_step, from + row * rows.src_step,
+                     std::min(step, rows.count - row), after);
+    }
+  }
+}
+
+// Bytes from which on the plan is worth it in any way.
+int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
+  if (plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0) {
+    return from.fills;
+  }
+  const bool are_rows = plan.kernel == CopyKernel::kRows ||
+                        (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 1);
+  return are_rows ? from.rows : from.lines;
+}
+
 }  // namespace
 
-bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  if (AreDirect(plan, dst)) {
-    WriteDirectRows(plan, dst, src, kernels);
-  } else if (!WriteWholeLines(plan, dst, src, kernels)) {
+bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                     int64_t bytes, const StreamThresholds& from) {
+  if (bytes < LeastOf(plan, from)) return false;
+  if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
-    if (!division.Divide(plan, kernels.order)) return false;
-    Gatherer gatherer(plan, division, kernels);
-    const Loop& rows = division.rows;
-    const int64_t step = division.rows_at_once;
-    Odometer at(division.outer, division.outer_rank);
-    for (bool more = true; more;) {
-      char* const to = dst + at.dst;
-      const char* const from = src + at.src;
-      more = at.Next();
-      for (int64_t row = 0; row < rows.count; row += step) {
-        const char* after = row + step < rows.count ? from + (row + step) * rows.src_step
-                            : more                  ? src + at.src
-                                                    : nullptr;
-        gatherer.Write(to + row * rows.dst_step, from + row * rows.src_step,
-                       std::min(step, rows.count - row), after);
-      }
+    const int64_t least = plan.unit() <= kNarrow ? from.buffered : from.lines;
+    if (plan.kernel == CopyKernel::kRows || bytes < least ||
+        !division.Divide(plan, kernels.order)) {
+      return false;
     }
+    WriteBuffered(plan, division, dst, src, kernels);
   }
   kernels.stream_done();
   return true;

@@ -17,6 +17,7 @@ namespace {
 // enough for these not to count.
 constexpr int64_t kShortestRow = 4 * kLine;
 constexpr int64_t kLongRow = 64 * kLine;
+constexpr int64_t kLane = 16;
 
 // The rows of dst, in turns of the loop that goes along them: so many before the first line, and so
 // many that are whole lines.
@@ -27,17 +28,32 @@ struct Rows {
 
   explicit Rows(const CopyPlan& plan) : loop(plan.kernel == CopyKernel::kPutTogether ? 1 : 0) {}
 
-  // False where rows differ, or are too short.
+  // False where rows differ, or are too short. What is put together is written in pieces of a
+  // lane: these fill lines wherever they begin.
   bool Divide(const CopyPlan& plan, const char* dst) {
+    return DivideAt(kLine, plan, dst) ||
+           (plan.kernel == CopyKernel::kPutTogether && DivideAt(kLane, plan, dst));
+  }
+
+  // Whether the ends of rows are much of them.
+  bool is_short(const CopyPlan& plan) const {
+    const Loop& row = plan.loops[loop];
+    return body < row.count && row.count * row.dst_step < kLongRow;
+  }
+
+ private:
+  // With a body that begins at a multiple of so many bytes.
+  bool DivideAt(int64_t multiple, const CopyPlan& plan, const char* dst) {
     if (plan.kernel == CopyKernel::kTranspose && plan.loops[1].count * plan.unit() < kLeastOfSrc) {
       return false;
     }
     for (int i = loop + 1; i < plan.rank; ++i) {
-      if (plan.loops[i].dst_step % kLine != 0) return false;
+      if (plan.loops[i].dst_step % multiple != 0) return false;
     }
     const int64_t step = plan.loops[loop].dst_step, count = plan.loops[loop].count;
     const int64_t turns = kLine / plan.unit();  // after which a row is at a line again
-    while ((reinterpret_cast<intptr_t>(dst) + head * step) % kLine != 0) {
+    head = 0;
+    while ((reinterpret_cast<intptr_t>(dst) + head * step) % multiple != 0) {
       if (++head == turns) return false;
     }
     body = (count - head) / turns * turns;
@@ -47,12 +63,6 @@ struct Rows {
         plan.kernel == CopyKernel::kTakeApart && plan.loops[0].src_step > planes * plan.unit();
     if (reaches_on && head + body == count) body -= turns;
     return body == count || body * step >= kShortestRow;
-  }
-
-  // Whether the ends of rows are much of them.
-  bool is_short(const CopyPlan& plan) const {
-    const Loop& row = plan.loops[loop];
-    return body < row.count && row.count * row.dst_step < kLongRow;
   }
 };
 

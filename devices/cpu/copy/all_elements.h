@@ -1,0 +1,65 @@
+// Copies by any number of loops of any steps, element by element.
+//
+//   CopyAllElements<4>(dst, src, loops, rank);         // elements of 4 bytes
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_ALL_ELEMENTS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_ALL_ELEMENTS_H_
+
+#include <algorithm>
+
+#include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// Three loops and more, of which the innermost has kCount turns: the call of a kernel would take
+// longer than its work.
+template <int kUnit, int kCount>
+void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
+  const Loop inner = loops[0], outer = loops[1], third = loops[2];
+  Odometer at(loops + 3, rank - 3);
+  do {
+    char* to = dst + at.dst;
+    const char* from = src + at.src;
+    for (int64_t k = 0; k < third.count; ++k) {
+      CopyLines<kUnit, kCount>(to, from, inner, outer);
+      to += third.dst_step;
+      from += third.src_step;
+    }
+  } while (at.Next());
+}
+
+template <int kUnit>
+void CopyAllElements(char* dst, const char* src, const Loop* loops, int rank) {
+  Loop three[] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+  if (rank < 3) {
+    std::copy(loops, loops + rank, three);
+    loops = three;
+    rank = 3;
+  }
+  switch (loops[0].count) {
+    case 2:
+      return CopyShortLines<kUnit, 2>(dst, src, loops, rank);
+    case 3:
+      return CopyShortLines<kUnit, 3>(dst, src, loops, rank);
+    case 4:
+      return CopyShortLines<kUnit, 4>(dst, src, loops, rank);
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+      return CopyShortLines<kUnit, 0>(dst, src, loops, rank);
+    default:
+      break;
+  }
+  Odometer at(loops + 2, rank - 2);
+  do {
+    CopyElements<kUnit>({dst + at.dst, src + at.src, loops[0], loops[1]});
+  } while (at.Next());
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_ALL_ELEMENTS_H_

@@ -1,0 +1,83 @@
+#include "dovetail/devices/cpu/copy/direct_rows.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/rows_ahead.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// Bytes of a row that are worth its ends, which are lines that two writes share.
+constexpr int64_t kShortestRow = 384;
+
+void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  Loop loops[CopyPlan::kMaxLoops];
+  Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
+  if (kernels.order.rows_as_in_src) {
+    std::sort(loops, end, [](const Loop& a, const Loop& b) {
+      return std::abs(a.src_step) < std::abs(b.src_step);
+    });
+  }
+  const bool is_dense = plan.rank == 1 || loops[0].src_step == bytes;
+  const int64_t far = is_dense ? 0 : kernels.order.rows_ahead_bytes / bytes;
+  RowsAhead ahead(src, loops, plan.rank - 1, far);
+  Odometer at(loops, plan.rank - 1);
+  do {
+    if (const char* const row = ahead.Next()) AskFor(row, bytes);
+    WriteRow(dst + at.dst, src + at.src, bytes, kernels);
+  } while (at.Next());
+}
+
+// Each row by `past`, but for its ends.
+void WriteRowsBy(BlockKernel past, const CopyPlan& plan, char* dst, const char* src,
+                 const Kernels& kernels) {
+  const BlockKernel cached = EntryOf(kernels.cached, plan.kernel, plan.unit_log2);
+  const Loop row = plan.loops[0];
+  const int64_t unit = plan.unit(), turns = kLine / unit;
+  Odometer at(plan.loops + 1, plan.rank - 1);
+  do {
+    Block block{dst + at.dst, src + at.src, row, {1, 0, 0}};
+    auto run = [&](BlockKernel kernel, int64_t count) {
+      block.inner.count = count;
+      if (count > 0) kernel(block);
+      block.dst += count * row.dst_step;
+      block.src += count * row.src_step;
+    };
+    const int64_t head = (-reinterpret_cast<uintptr_t>(block.dst) & (kLine - 1)) / unit;
+    // The last vectors may reach beyond the last element.
+    const int64_t body = (row.count - head - 1) / turns * turns;
+    run(cached, head);
+    run(past, body);
+    run(cached, row.count - head - body);
+  } while (at.Next());
+}
+
+}  // namespace
+
+bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  if (plan.rank == 0) return false;
+  const int64_t bytes = plan.loops[0].count * plan.unit();
+  if (plan.kernel == CopyKernel::kRows) {
+    const bool is_lines = bytes % kLine == 0 && plan.RowsBeginAt(kLine, dst);
+    if (bytes < kShortestRow && !is_lines) return false;
+    WriteDenseRows(plan, dst, src, kernels);
+    return true;
+  }
+  const BlockKernel past = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
+  if (past == nullptr || plan.kernel != CopyKernel::kTakeApart || plan.kernel_loops() != 1 ||
+      bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) {
+    return false;
+  }
+  WriteRowsBy(past, plan, dst, src, kernels);
+  return true;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
