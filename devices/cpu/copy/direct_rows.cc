@@ -71,8 +71,9 @@ bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     return true;
   }
   const BlockKernel past = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
-  if (past == nullptr || plan.kernel != CopyKernel::kTakeApart || plan.kernel_loops() != 1 ||
-      bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) {
+  const bool is_row = plan.kernel == CopyKernel::kFill ||
+                      (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 1);
+  if (past == nullptr || !is_row || bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) {
     return false;
   }
   WriteRowsBy(past, plan, dst, src, kernels);

@@ -14,9 +14,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Rows that are dense on both sides, and those of every so manieth element or in the opposite order
-// where the level has a kernel for that. False, and nothing done, for others and for short ones.
-// `dst` and `src` are where the first turn of all loops is.
+// Rows that are dense on both sides, and, where the level has a kernel for it, those of one
+// element, of every so manieth or in the opposite order. False, and nothing done, for others and
+// for short ones. `dst` and `src` are where the first turn of all loops is.
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -41,13 +42,14 @@ inline void CopyLines(char* dst, const char* src, const Loop& inner, const Loop&
 // in the cache when they are needed again.
 template <int kUnit>
 void CopyElements(const Block& block) {
-  constexpr int64_t kTile = 32;
   const Loop& all = block.inner;
   if (std::abs(block.outer.src_step) >= std::abs(all.src_step)) {
     return CopyLines<kUnit>(block.dst, block.src, all, block.outer);
   }
-  for (int64_t i = 0; i < all.count; i += kTile) {
-    const Loop inner{std::min(kTile, all.count - i), all.dst_step, all.src_step};
+  // So many lines of src stay in the nearest cache.
+  const int64_t tile = Collide(256, all.src_step) ? 32 : 256;
+  for (int64_t i = 0; i < all.count; i += tile) {
+    const Loop inner{std::min(tile, all.count - i), all.dst_step, all.src_step};
     CopyLines<kUnit>(block.dst + i * inner.dst_step, block.src + i * inner.src_step, inner,
                      block.outer);
   }

@@ -14,15 +14,12 @@ namespace {
 
 constexpr BlockKernel kRows[kUnitSizes] = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>,
                                            CopyRows<16>};
-constexpr BlockKernel kFills[kUnitSizes] = {FillRows<1>, FillRows<2>, FillRows<4>, FillRows<8>,
-                                            FillRows<16>};
 constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
     CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
     CopyAllElements<16>};
 
 BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
   if (kernel == CopyKernel::kRows) return kRows[unit_log2];
-  if (kernel == CopyKernel::kFill) return kFills[unit_log2];
   return EntryOf(kernels.cached, kernel, unit_log2);
 }
 
@@ -30,6 +27,8 @@ BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
 
 BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2) {
   switch (kernel) {
+    case CopyKernel::kFill:
+      return kernels.fill[unit_log2];
     case CopyKernel::kTranspose:
       return kernels.transpose[unit_log2];
     case CopyKernel::kTakeApart:
@@ -37,7 +36,6 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
     case CopyKernel::kPutTogether:
       return kernels.put_together[unit_log2];
     case CopyKernel::kRows:
-    case CopyKernel::kFill:
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;

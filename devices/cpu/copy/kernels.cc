@@ -19,7 +19,8 @@ void NothingToWaitFor() {}
 #define DOVETAIL_ELEMENTS \
   {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>, CopyElements<16>}
 constexpr Kernels kPlainKernels = {
-    .cached = {.transpose = DOVETAIL_ELEMENTS,
+    .cached = {.fill = DOVETAIL_ELEMENTS,
+               .transpose = DOVETAIL_ELEMENTS,
                .take_apart = DOVETAIL_ELEMENTS,
                .put_together = DOVETAIL_ELEMENTS},
     .past = {},

@@ -12,11 +12,12 @@ namespace {
 
 // Elements below which the call of a kernel takes longer than copying them one by one: of a row in
 // the opposite order, of a row of every so manieth element, of all planes that are taken apart or
-// put together, of each side of a transposed tile.
+// put together, of each side of a transposed tile and of all of it.
 constexpr int64_t kShortestReversed = 16;
 constexpr int64_t kShortestOfPlane = 64;
 constexpr int64_t kLeastOfPlanes = 48;
-constexpr int64_t kLeastOfTile = 4;
+constexpr int64_t kLeastOfTileSide = 4;
+constexpr int64_t kLeastOfTile = 128;
 
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
@@ -116,18 +117,20 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   return CopyKernel::kElements;
 }
 
-// What reads loops[1] as it lies in src and writes loops[0] as it lies in dst.
-CopyKernel CopyPlan::ChooseTileKernel() const {
-  const Loop &inner = loops[0], &outer = loops[1];
+// What reads `outer` as it lies in src and writes loops[0] as it lies in dst.
+CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
+  const Loop& inner = loops[0];
   const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
   const int64_t lane = 16 / unit();  // elements of the least vector
   if (is_worth && Stride() >= outer.count && inner.count >= lane) return CopyKernel::kTakeApart;
-  if (is_worth && inner.count <= kMaxStride && outer.dst_step == inner.count * unit() &&
-      outer.count >= lane) {
+  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
+  if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
     return CopyKernel::kPutTogether;
   }
-  const int64_t least = std::max(lane, kLeastOfTile);
-  if (inner.count >= least && outer.count >= least) return CopyKernel::kTranspose;
+  const int64_t side = std::max(lane, kLeastOfTileSide);
+  if (inner.count >= side && outer.count >= side && inner.count * outer.count >= kLeastOfTile) {
+    return CopyKernel::kTranspose;
+  }
   return CopyKernel::kElements;
 }
 
@@ -138,19 +141,35 @@ int64_t CopyPlan::Stride() const {
   return is_small ? stride : 0;
 }
 
+// The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
+void CopyPlan::MakeTile(int along) {
+  MoveTo(along, 1);
+  Loop& outer = loops[1];
+  if (outer.src_step < 0) {
+    dst_offset += (outer.count - 1) * outer.dst_step;
+    src_offset += (outer.count - 1) * outer.src_step;
+    outer.dst_step = -outer.dst_step;
+    outer.src_step = -outer.src_step;
+  }
+  SortOuter(2);
+}
+
+// The loop that reaches the least new memory in src is the other one of the tile; where src stands
+// still, elements go in the order of dst.
+void CopyPlan::OrderElements() {
+  int along = 0;
+  for (int i = 1; i < rank; ++i) {
+    if (std::abs(loops[i].src_step) < std::abs(loops[along].src_step)) along = i;
+  }
+  if (along > 0) return MakeTile(along);
+  if (loops[0].src_step != 0) SortOuter(1);
+}
+
 void CopyPlan::ChooseKernel() {
   kernel = CopyKernel::kElements;
   if (rank == 0) return;
   const Loop& inner = loops[0];
-  if (inner.dst_step != unit()) {
-    // The loop that reaches the least new memory in src is the other one of the tile.
-    int best = 0;
-    for (int i = 1; i < rank; ++i) {
-      if (std::abs(loops[i].src_step) < std::abs(loops[best].src_step)) best = i;
-    }
-    if (best > 0) MoveTo(best, 1);
-    return SortOuter(2);
-  }
+  if (inner.dst_step != unit()) return OrderElements();
   if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;
     return SortOuter(1);
@@ -158,18 +177,10 @@ void CopyPlan::ChooseKernel() {
   const int dense = FindDenseInSrc();
   if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {
     kernel = ChooseRowKernel();
-    return SortOuter(1);
+    return kernel == CopyKernel::kElements ? OrderElements() : SortOuter(1);
   }
-  MoveTo(dense, 1);
-  Loop& outer = loops[1];
-  if (outer.src_step < 0) {
-    dst_offset += (outer.count - 1) * outer.dst_step;
-    src_offset += (outer.count - 1) * outer.src_step;
-    outer.dst_step = -outer.dst_step;
-    outer.src_step = unit();
-  }
-  kernel = ChooseTileKernel();
-  SortOuter(2);
+  kernel = ChooseTileKernel(loops[dense]);
+  return kernel == CopyKernel::kElements ? OrderElements() : MakeTile(dense);
 }
 
 void CopyPlan::Finish(int64_t element_bytes) {

@@ -93,7 +93,9 @@ struct CopyPlan {
   void Widen();
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;
-  CopyKernel ChooseTileKernel() const;
+  CopyKernel ChooseTileKernel(const Loop& outer) const;
+  void MakeTile(int along);
+  void OrderElements();
   int64_t Stride() const;
   void SortOuter(int first);
   void MoveTo(int from, int to);

@@ -16,8 +16,9 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Gathering elements of so many bytes takes longer than writing them to the third cache does.
-constexpr int64_t kNarrow = 2;
+// Elements of so many bytes go to the third cache as fast as by way of a buffer: to gather narrow
+// ones takes long, and wide ones need no gathering.
+constexpr bool IsSlowToGather(int64_t unit) { return unit <= 2 || unit >= 16; }
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
@@ -161,7 +162,7 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (bytes < LeastOf(plan, from)) return false;
   if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
-    const int64_t least = plan.unit() <= kNarrow ? from.buffered : from.lines;
+    const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
     if (plan.kernel == CopyKernel::kRows || bytes < least ||
         !division.Divide(plan, kernels.order)) {
       return false;
