@@ -106,14 +106,21 @@ class Caster {
   }
 
   bool RunRows(const cpu::LargeWork& work) const {
+    // The innermost loop and the one around it.
     CastDims box(loops_.rank(), 1), grain(loops_.rank(), 1);
-    box.back() = loops_.counts.back();
-    grain.back() = kRowGrain;
+    const int inner = loops_.rank() - 1, outer = std::max(inner - 1, 0);
+    box[inner] = loops_.counts[inner];
+    box[outer] = loops_.counts[outer];
+    grain[inner] = kRowGrain;
     // What the whole would do, however it is divided.
     const bool past_cache = path_.IsPastCache(box.back());
     return Divide(work, grain, [&](const CastLoops& loops) {
       loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
-        path_.Run(SrcAt(src), DstAt(dst), extents.back(), past_cache);
+        const int64_t rows = outer < inner ? extents[outer] : 1;
+        for (int64_t row = 0; row < rows; ++row) {
+          path_.Run(SrcAt(src + row * loops.src_strides[outer]),
+                    DstAt(dst + row * loops.dst_strides[outer]), extents[inner], past_cache);
+        }
       });
     });
   }
@@ -128,21 +135,31 @@ class Caster {
     alignas(64) char gathered[kTileBytes];
     alignas(64) char cast[kTileBytes];
     loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
-      const CastDims dense = DenseStrides(extents);
+      // What src repeats is cast once.
+      CastDims once(extents.begin(), extents.end());
+      bool repeats = false;
+      for (int i = 0; i < loops.rank(); ++i) {
+        if (loops.src_strides[i] != 0 || extents[i] == 1) continue;
+        once[i] = 1;
+        repeats = true;
+      }
+      CastDims dense = DenseStrides(once);
       const void* from = SrcAt(src);
       void* to = DstAt(dst);
-      const bool dst_is_dense = CastLoops::IsDense(extents, loops.dst_strides);
+      const bool dst_is_dense = !repeats && CastLoops::IsDense(extents, loops.dst_strides);
       // Tiles are too small to be stopped.
-      if (!CastLoops::IsDense(extents, loops.src_strides)) {
-        StridedCopy(Tile(gathered, src_.dtype, extents, dense),
-                    Tile(from, src_.dtype, extents, loops.src_strides));
+      if (!CastLoops::IsDense(once, loops.src_strides)) {
+        StridedCopy(Tile(gathered, src_.dtype, once, dense),
+                    Tile(from, src_.dtype, once, loops.src_strides));
         from = gathered;
       }
-      path_.Run(from, dst_is_dense ? to : cast, Product(extents));
-      if (!dst_is_dense) {
-        StridedCopy(Tile(to, dst_.dtype, extents, loops.dst_strides),
-                    Tile(cast, dst_.dtype, extents, dense));
+      path_.Run(from, dst_is_dense ? to : cast, Product(once));
+      if (dst_is_dense) return;
+      for (int i = 0; i < loops.rank(); ++i) {
+        if (once[i] != extents[i]) dense[i] = 0;
       }
+      StridedCopy(Tile(to, dst_.dtype, extents, loops.dst_strides),
+                  Tile(cast, dst_.dtype, extents, dense));
     });
   }
 
