@@ -113,7 +113,9 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   const Loop& row = loops[0];
   if (row.src_step == 0) return CopyKernel::kFill;
   if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kTakeApart;
-  if (Stride() > 0 && row.count >= kShortestOfPlane) return CopyKernel::kTakeApart;
+  // Of wide elements, a vector takes few at a time.
+  const int64_t least = unit() < 8 ? kShortestOfPlane : 4 * kShortestOfPlane;
+  if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
   return CopyKernel::kElements;
 }
 
@@ -154,12 +156,13 @@ void CopyPlan::MakeTile(int along) {
   SortOuter(2);
 }
 
-// The loop that reaches the least new memory in src is the other one of the tile; where src stands
-// still, elements go in the order of dst.
+// The loop that reaches the least new memory in src, but some, is the other one of the tile; where
+// src stands still, elements go in the order of dst.
 void CopyPlan::OrderElements() {
   int along = 0;
   for (int i = 1; i < rank; ++i) {
-    if (std::abs(loops[i].src_step) < std::abs(loops[along].src_step)) along = i;
+    const int64_t step = std::abs(loops[i].src_step);
+    if (step != 0 && step < std::abs(loops[along].src_step)) along = i;
   }
   if (along > 0) return MakeTile(along);
   if (loops[0].src_step != 0) SortOuter(1);

@@ -1,0 +1,111 @@
+"""How long do copies of random layouts take, beside NumPy and PyTorch?
+
+./bazelw run -c opt //benchmarks:random_copy_peers [-- DIRECTORY [SEED]]
+
+Shapes, types, orders of dimensions, gaps, steps, repeated and reversed dimensions are drawn at
+random, on both sides, from 1 KB to 40 MB; all copies are on one thread. Prints the layouts that
+are slowest beside the faster of the two, and how all of them are spread. With a directory, also
+writes random_copy_peers.md and random_copy_peers.svg there.
+"""
+
+import math
+import random
+import sys
+import warnings
+
+import measure
+import numpy as np
+import report
+import torch
+
+import dovetail as dt
+
+LAYOUTS = 200
+SLOWEST = 20  # that are shown
+REPEATS = 5
+
+NOTE = f"""Each row copies one strided tensor into another of the same type on one thread: the
+{SLOWEST} of {LAYOUTS} random layouts at which Dovetail does worst beside the faster of NumPy and
+PyTorch (which has no negative strides). Strides are bytes."""
+
+
+def extents(rng, count):
+    """A shape of 1 to 5 dimensions with about `count` elements."""
+    weights = [rng.random() ** 2 + 0.02 for _ in range(rng.randint(1, 5))]
+    shape = [max(1, round(count ** (w / sum(weights)))) for w in weights]
+    if rng.random() < 0.5:  # powers of two, which collide in the cache
+        shape = [1 << (n - 1).bit_length() if rng.random() < 0.5 else n for n in shape]
+    return shape
+
+
+def strided(rng, shape, dtype):
+    """A view of that shape, of memory whose dimensions lie in any order, with steps and gaps."""
+    order = list(range(len(shape)))
+    if rng.random() < 0.7:
+        rng.shuffle(order)
+    steps = [rng.choice([2, 3]) if rng.random() < 0.12 else 1 for _ in shape]
+    gaps = [rng.choice([0, 0, 0, 0, 0, 1, 3]) for _ in shape]
+    memory = np.ones([shape[d] * steps[d] + gap for d, gap in zip(order, gaps)], dtype)
+    view = memory[tuple(slice(0, shape[d] * steps[d], steps[d]) for d in order)]
+    return view.transpose(np.argsort(order))
+
+
+def operands(rng):
+    """What is copied, and where to."""
+    dtype = np.dtype(rng.choice(["u1", "i2", "f4", "f8", "c16"]))
+    shape = extents(rng, max(1, 2 ** rng.uniform(10, 25.3) / dtype.itemsize))
+    source, dim = strided(rng, shape, dtype), rng.randrange(len(shape))
+    if rng.random() < 0.15:
+        source = np.flip(source, dim)
+    elif rng.random() < 0.12:
+        source = np.broadcast_to(source.take([0], dim), shape)
+    dense = rng.random() < 0.6
+    return np.ones(shape, dtype) if dense else strided(rng, shape, dtype), source
+
+
+def layout_row(to, source):
+    ours, ours_from = dt.from_dlpack(to), dt.from_dlpack(source)
+    functions = {
+        "dovetail": lambda: dt.copyto(ours, ours_from),
+        "numpy": lambda: np.copyto(to, source),
+    }
+    if min(source.strides) >= 0:
+        tensor, tensor_from = torch.from_numpy(to), torch.from_numpy(source)
+        functions["torch"] = lambda: tensor.copy_(tensor_from)
+    name = f"{source.dtype} {source.shape} from {source.strides} to {to.strides}"
+    row = measure.Row(name, functions, "numpy")
+    measure.measure([row], REPEATS)
+    row.baseline = min(functions.keys() - {"dovetail"}, key=row.nanoseconds.get)
+    row.functions = {}  # and their memory
+    return row
+
+
+def spread(rows):
+    """Of rows in the order of their ratios, slowest first."""
+    ratios = [row.ratio for row in rows]
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    tenth = ratios[len(ratios) // 10]
+    slower = sum(ratio > 1.05 for ratio in ratios)
+    return "\n".join(
+        [
+            f"All {len(rows)} layouts, as ratios to the faster peer's time:",
+            "",
+            f"- geometric mean {mean:.2f}, median {ratios[len(ratios) // 2]:.2f}",
+            f"- one in ten is above {tenth:.2f}; {slower} are above 1.05",
+        ]
+    )
+
+
+def main():
+    rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    dt.set_num_threads(1)
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+    rows = [layout_row(*operands(rng)) for _ in range(LAYOUTS)]
+    rows.sort(key=lambda row: row.ratio, reverse=True)
+    title = "Copies of random layouts in Python"
+    report.publish("random_copy_peers", title, NOTE, rows[:SLOWEST], spread(rows))
+
+
+if __name__ == "__main__":
+    main()
