@@ -45,7 +45,7 @@ def strided(rng, shape, dtype):
         rng.shuffle(order)
     steps = [rng.choice([2, 3]) if rng.random() < 0.12 else 1 for _ in shape]
     gaps = [rng.choice([0, 0, 0, 0, 0, 1, 3]) for _ in shape]
-    memory = np.ones([shape[d] * steps[d] + gap for d, gap in zip(order, gaps)], dtype)
+    memory = np.ones([shape[d] * steps[d] + gap for d, gap in zip(order, gaps, strict=True)], dtype)
     view = memory[tuple(slice(0, shape[d] * steps[d], steps[d]) for d in order)]
     return view.transpose(np.argsort(order))
 
