@@ -15,8 +15,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 // Rows that are dense on both sides, and, where the level has a kernel for it, those of one
-// element, of every so manieth or in the opposite order. False, and nothing done, for others and
-// for short ones. `dst` and `src` are where the first turn of all loops is.
+// element, of every second to fourth or in the opposite order. False, and nothing done, for others
+// and for short ones. `dst` and `src` are where the first turn of all loops is.
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

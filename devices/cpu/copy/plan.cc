@@ -10,14 +10,12 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Elements below which the call of a kernel takes longer than copying them one by one: of a row in
-// the opposite order, of a row of every so manieth element, of all planes that are taken apart or
-// put together, of each side of a transposed tile and of all of it.
-constexpr int64_t kShortestReversed = 16;
-constexpr int64_t kShortestOfPlane = 64;
-constexpr int64_t kLeastOfPlanes = 48;
-constexpr int64_t kLeastOfTileSide = 4;
-constexpr int64_t kLeastOfTile = 128;
+// Fewer elements are copied one by one before a kernel is called and has begun.
+constexpr int64_t kShortestReversed = 16;  // of a row in the opposite order
+constexpr int64_t kShortestOfPlane = 64;   // of a row of every second to fourth element
+constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
+constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
+constexpr int64_t kLeastOfTile = 128;      // and of all of it
 
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
@@ -156,8 +154,8 @@ void CopyPlan::MakeTile(int along) {
   SortOuter(2);
 }
 
-// The loop that reaches the least new memory in src, but some, is the other one of the tile; where
-// src stands still, elements go in the order of dst.
+// The loop that reaches the least new memory in src, but not none, is the other one of the tile.
+// Where the innermost loop of dst reaches none, elements go in the order of dst.
 void CopyPlan::OrderElements() {
   int along = 0;
   for (int i = 1; i < rank; ++i) {

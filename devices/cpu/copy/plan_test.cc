@@ -114,6 +114,32 @@ TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
   EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
 }
 
+TEST(CopyPlan, PlanesOfElementsOfAnySizeAreTakenApartAndPutTogether) {
+  for (int64_t e : {1, 2, 4, 8, 16}) {
+    for (int64_t planes : {2, 3, 4}) {
+      const int64_t row = 1000 * e;
+      EXPECT_EQ(Plan({{planes, row, e}, {1000, e, planes * e}}, e).kernel, CopyKernel::kTakeApart)
+          << planes << " of " << e;
+      EXPECT_EQ(Plan({{1000, planes * e, e}, {planes, e, row + e}}, e).kernel,
+                CopyKernel::kPutTogether)
+          << planes << " of " << e;
+    }
+  }
+}
+
+TEST(CopyPlan, WhatIsTooShortForAKernelGoesElementByElement) {
+  EXPECT_EQ(Plan({{8000, 72, 288}, {9, 8, 16}}, 8).kernel, CopyKernel::kElements);
+  EXPECT_EQ(Plan({{8000, 40, 80}, {10, 4, -4}}, 4).kernel, CopyKernel::kElements);
+  EXPECT_EQ(Plan({{2000, 64, 64}, {4, 16, 4}, {4, 4, 16}}, 4).kernel, CopyKernel::kElements);
+  EXPECT_EQ(Plan({{2000, 96, 96}, {6, 3, 1}, {3, 1, 12000}}, 1).kernel, CopyKernel::kElements);
+}
+
+TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
+  const CopyPlan plan = Plan({{11, 49152, 0}, {512, 96, 608}, {8, 12, 4}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kElements);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{8, 12, 4}, Steps{512, 96, 608}, Steps{11, 49152, 0}));
+}
+
 TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
   EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kTakeApart);
   EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kTakeApart);

@@ -147,12 +147,12 @@ void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, co
 
 // Bytes from which on the plan is worth it in any way.
 int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
-  if (plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0) {
-    return from.fills;
-  }
+  if (plan.kernel == CopyKernel::kFill) return from.fills;
   const bool are_rows = plan.kernel == CopyKernel::kRows ||
                         (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 1);
-  return are_rows ? from.rows : from.lines;
+  if (!are_rows) return from.lines;
+  const bool repeats = plan.FindLoop(1, &Loop::src_step, 0) > 0;
+  return repeats ? from.fills : from.rows;
 }
 
 }  // namespace
