@@ -8,8 +8,8 @@ are slowest beside the faster of the two, and how all of them are spread. With a
 writes random_copy_peers.md and random_copy_peers.svg there.
 """
 
-import math
 import random
+import statistics
 import sys
 import warnings
 
@@ -83,7 +83,7 @@ def layout_row(to, source):
 def spread(rows):
     """Of rows in the order of their ratios, slowest first."""
     ratios = [row.ratio for row in rows]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    mean = statistics.geometric_mean(ratios)
     tenth = ratios[len(ratios) // 10]
     slower = sum(ratio > 1.05 for ratio in ratios)
     return "\n".join(

@@ -10,6 +10,7 @@ themselves.) With a directory, also writes strided_copy_peers.md and strided_cop
 """
 
 import math
+import statistics
 
 import measure
 import numpy as np
@@ -114,15 +115,11 @@ def layout_row(name, dtype, shape, order, steps):
     return row
 
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def means(rows):
     """Lines on how many times as fast as the others we are in the geometric mean."""
 
     def line(times, other, least):
-        return f"- {mean(times):.2f} x as fast as {other} (goal: >= {least})"
+        return f"- {statistics.geometric_mean(times):.2f} x as fast as {other} (goal: >= {least})"
 
     def against(peer):
         return [row.nanoseconds[peer] / row.nanoseconds["dovetail"] for row in rows]

@@ -137,16 +137,13 @@ class Caster {
     loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
       // What src repeats is cast once.
       CastDims once(extents.begin(), extents.end());
-      bool repeats = false;
       for (int i = 0; i < loops.rank(); ++i) {
-        if (loops.src_strides[i] != 0 || extents[i] == 1) continue;
-        once[i] = 1;
-        repeats = true;
+        if (loops.src_strides[i] == 0) once[i] = 1;
       }
       CastDims dense = DenseStrides(once);
       const void* from = SrcAt(src);
       void* to = DstAt(dst);
-      const bool dst_is_dense = !repeats && CastLoops::IsDense(extents, loops.dst_strides);
+      const bool dst_is_dense = once == extents && CastLoops::IsDense(extents, loops.dst_strides);
       // Tiles are too small to be stopped.
       if (!CastLoops::IsDense(once, loops.src_strides)) {
         StridedCopy(Tile(gathered, src_.dtype, once, dense),

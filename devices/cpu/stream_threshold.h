@@ -13,7 +13,7 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// All are bytes that a copy writes.
+// All are bytes that a copy writes; `lines` is the least of them.
 struct StreamThresholds {
   int64_t lines;     // where elements become whole lines of dst in registers
   int64_t buffered;  // where that takes a buffer

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -53,10 +54,7 @@ void CopyAllElements(char* dst, const char* src, const Loop* loops, int rank) {
     default:
       break;
   }
-  Odometer at(loops + 2, rank - 2);
-  do {
-    CopyElements<kUnit>({dst + at.dst, src + at.src, loops[0], loops[1]});
-  } while (at.Next());
+  RunBlocks(CopyElements<kUnit>, 2, loops, rank, dst, src);
 }
 
 }  // namespace cpu

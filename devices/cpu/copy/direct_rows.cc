@@ -62,7 +62,7 @@ void WriteRowsBy(BlockKernel past, const CopyPlan& plan, char* dst, const char* 
 }  // namespace
 
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  if (plan.rank == 0) return false;
+  if (plan.rank == 0 || !plan.GoesByRows()) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit();
   if (plan.kernel == CopyKernel::kRows) {
     const bool is_lines = bytes % kLine == 0 && plan.RowsBeginAt(kLine, dst);
@@ -71,11 +71,7 @@ bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     return true;
   }
   const BlockKernel past = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
-  const bool is_row = plan.kernel == CopyKernel::kFill ||
-                      (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 1);
-  if (past == nullptr || !is_row || bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) {
-    return false;
-  }
+  if (past == nullptr || bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) return false;
   WriteRowsBy(past, plan, dst, src, kernels);
   return true;
 }

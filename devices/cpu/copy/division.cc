@@ -53,10 +53,10 @@ int64_t RowsAtOnce(const CopyPlan& plan, const MemoryOrder& order) {
 
 bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
-  // Rows that are dense on both sides, or filled, can be cut anywhere: their second loop is like
-  // any.
-  const bool plain = plan.kernel == CopyKernel::kRows || plan.kernel == CopyKernel::kFill;
-  const int rows_loop = plan.kernel_loops() == 2 && !plain ? 1 : -1;
+  if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
+  // The second loop of a fill is like any: its rows can be cut anywhere.
+  const bool has_rows_loop = plan.kernel_loops() == 2 && plan.kernel != CopyKernel::kFill;
+  const int rows_loop = has_rows_loop ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {

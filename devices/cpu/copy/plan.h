@@ -78,6 +78,11 @@ struct CopyPlan {
   // How many of the loops the kernel runs itself. One that takes rows apart has a second where
   // there are several planes.
   int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }
+  // Whether it takes rows of dst one by one, wherever the next one lies.
+  bool GoesByRows() const {
+    return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
+           (kernel == CopyKernel::kTakeApart && kernel_loops() == 1);
+  }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
     if (rank < 2) return rank;
     if (kernel == CopyKernel::kTakeApart)

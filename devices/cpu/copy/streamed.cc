@@ -147,11 +147,8 @@ void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, co
 
 // Bytes from which on the plan is worth it in any way.
 int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
-  if (plan.kernel == CopyKernel::kFill) return from.fills;
-  const bool are_rows = plan.kernel == CopyKernel::kRows ||
-                        (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 1);
-  if (!are_rows) return from.lines;
-  const bool repeats = plan.FindLoop(1, &Loop::src_step, 0) > 0;
+  if (!plan.GoesByRows()) return from.lines;
+  const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
   return repeats ? from.fills : from.rows;
 }
 
@@ -163,10 +160,7 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
     const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
-    if (plan.kernel == CopyKernel::kRows || bytes < least ||
-        !division.Divide(plan, kernels.order)) {
-      return false;
-    }
+    if (bytes < least || !division.Divide(plan, kernels.order)) return false;
     WriteBuffered(plan, division, dst, src, kernels);
   }
   kernels.stream_done();
