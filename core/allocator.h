@@ -57,6 +57,10 @@ class Allocator {
   // when nbytes is 0. ResourceExhausted, with the sizes, when there is no memory. Any thread.
   virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
 
+  // The same for an allocator of ordinary host memory, where a small tensor is made in less time
+  // than a Stream and a StatusOr take. nullptr: ask Allocate, for the memory or for the reason.
+  virtual void* TryAllocateOnHost(size_t /*nbytes*/) noexcept { return nullptr; }
+
   // Takes back what Allocate gave for `nbytes`. The memory is not reused before the work in `uses`
   // is done; null: there was none. Any thread; must neither block nor throw nor, on a GPU, call the
   // vendor.

@@ -9,23 +9,24 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// Of ordinary host memory, whose allocator is known: the CPU has one stream, and a small tensor is
-// made in less time than it takes to ask for these.
-[[gnu::always_inline]] inline absl::StatusOr<StorageRef> Storage::AllocateFrom(Allocator& allocator,
-                                                                               size_t nbytes) {
-  StorageRef storage = Adopt(nullptr, nbytes, Device::Cpu(), {});
-  absl::StatusOr<void*> data = allocator.Allocate(nbytes, Stream::Default(Device::Cpu()));
-  if (!data.ok()) [[unlikely]]
-    return data.status();
-  storage->data_ = *data;
-  storage->allocator_ = &allocator;
+Storage* Storage::TryAllocateOnHost(size_t nbytes) {
+  Allocator* allocator = Registry::Global().host_allocator();
+  if (allocator == nullptr) [[unlikely]]
+    return nullptr;
+  void* block = AllocateBlock<sizeof(Storage)>();  // first, since it may throw
+  void* data = allocator->TryAllocateOnHost(nbytes);
+  if (data == nullptr) [[unlikely]] {
+    FreeBlock<sizeof(Storage)>(block);
+    return nullptr;
+  }
+  auto* storage = new (block) Storage(data, nbytes, Device::Cpu(), {});
+  storage->allocator_ = allocator;
   return storage;
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
-  if (device == Device::Cpu() && kind == MemoryKind::kDevice) [[likely]] {
-    Allocator* allocator = Registry::Global().host_allocator();
-    if (allocator != nullptr) return AllocateFrom(*allocator, nbytes);
+  if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
+    if (Storage* storage = TryAllocateOnHost(nbytes)) return StorageRef::Take(storage);
   }
   const Stream stream = CurrentStream(device);
   return AllocateOn(nbytes, device, stream, kind);

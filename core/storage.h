@@ -83,6 +83,10 @@ class Storage {
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, const Stream& stream,
                                              MemoryKind kind = MemoryKind::kDevice);
 
+  // Ordinary host memory, for those who make very many: null where there is none to be had in a few
+  // steps (0 bytes are such a case), of which Allocate knows more.
+  static Storage* TryAllocateOnHost(size_t nbytes);
+
   void* data() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
@@ -129,7 +133,6 @@ class Storage {
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
-  static absl::StatusOr<StorageRef> AllocateFrom(Allocator& allocator, size_t nbytes);
   void Destroy() noexcept;
   void GiveBackAfterUses() noexcept;
   Uses* GetUses();

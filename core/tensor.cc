@@ -5,20 +5,16 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
-                       Tensor* tensor) {
-  TensorAssembly assembly(tensor);
+namespace {
+
+// What MakeEmpty makes of anything: checks with reasons, any device.
+[[gnu::noinline]] absl::Status MakeEmptyAnywhere(absl::Span<const int64_t> shape, DType dtype,
+                                                 Device device, TensorAssembly assembly) {
   Layout& layout = assembly.layout();
-  Extent extent;
   ByteRange bytes;
-  const bool sized =
-      layout.TryAssign(static_cast<int64_t>(shape.size()), shape.data(), nullptr, &extent) &&
-      (layout.num_elements() == 0 || BytesOfExtent(extent, dtype, Packing::kPacked, &bytes));
-  if (!sized) [[unlikely]] {
-    absl::Status status = layout.Assign(static_cast<int64_t>(shape.size()), shape.data(), nullptr);
-    if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
-    return status;
-  }
+  absl::Status status = layout.Assign(static_cast<int64_t>(shape.size()), shape.data(), nullptr);
+  if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
+  if (!status.ok()) return status;
   absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device);
   if (!storage.ok()) return storage.status();
   if (dtype.is_sub_byte() && bytes.size() > 0 && IsHostAccessible(device.type)) {
@@ -28,10 +24,44 @@ absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device devi
   return absl::OkStatus();
 }
 
+// The same; at once for what is made most and in such numbers that it has to be cheap: whole bytes
+// in host memory.
+[[gnu::always_inline]] inline absl::Status MakeEmptyQuickly(absl::Span<const int64_t> shape,
+                                                            DType dtype, Device device,
+                                                            TensorAssembly assembly) {
+  assembly.Describe(0, dtype, {});
+  const int64_t bits = StepBits(dtype, Packing::kPacked);
+  Layout& layout = assembly.layout();
+  Extent extent;
+  if (device == Device::Cpu() && bits % 8 == 0 &&
+      layout.TryAssign(static_cast<int64_t>(shape.size()), shape.data(), nullptr, &extent))
+      [[likely]] {
+    // (The bits of one element are fewer than 2^24.)
+    constexpr uint64_t kFew = uint64_t{1} << 36;
+    const auto count = static_cast<uint64_t>(layout.num_elements());
+    if (count - 1 < kFew) [[likely]] {
+      if (Storage* storage = Storage::TryAllocateOnHost(count * (bits / 8)); storage != nullptr)
+          [[likely]] {
+        assembly.Finish(StorageRef::Take(storage));
+        return absl::OkStatus();
+      }
+    }
+  }
+  return MakeEmptyAnywhere(shape, dtype, device, assembly);
+}
+
+}  // namespace
+
+absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
+                       Tensor* tensor) {
+  return MakeEmptyQuickly(shape, dtype, device, TensorAssembly(tensor));
+}
+
 absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
   absl::StatusOr<Tensor> tensor(std::in_place);  // filled in where it stands
-  absl::Status status = MakeEmpty(shape, dtype, device, &*tensor);
-  if (!status.ok()) tensor = std::move(status);
+  absl::Status status = MakeEmptyQuickly(shape, dtype, device, TensorAssembly(&*tensor));
+  if (!status.ok()) [[unlikely]]
+    tensor = std::move(status);
   return tensor;
 }
 

@@ -37,35 +37,50 @@ void* AllocateLarge(size_t nbytes) {
   return data;
 }
 
-absl::Status NoMemory(size_t nbytes) {
+// What there is to say where no memory was given.
+[[gnu::noinline]] absl::StatusOr<void*> NoMemory(size_t nbytes) {
+  if (nbytes == 0) return nullptr;
   return absl::ResourceExhaustedError(
       absl::StrCat("Out of memory on cpu: ", nbytes, " bytes could not be allocated."));
 }
 
 }  // namespace
 
+inline void* CpuAllocator::Take(size_t nbytes) noexcept {
+  if (nbytes - 1 < kLargestBlock) [[likely]]  // 0 wraps around
+    return internal_cpu::AllocateSmall(nbytes);
+  return TakeLarge(nbytes);
+}
+
+void* CpuAllocator::TryAllocateOnHost(size_t nbytes) noexcept { return Take(nbytes); }
+
 absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
-  if (nbytes - 1 < kLargestBlock) [[likely]] {  // 0 wraps around
-    void* data = internal_cpu::AllocateSmall(nbytes);
-    if (data == nullptr) return NoMemory(nbytes);
+  if (void* data = Take(nbytes); data != nullptr) [[likely]]
     return data;
+  return NoMemory(nbytes);
+}
+
+void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
+  if (nbytes - 1 < kLargestBlock) [[likely]] {
+    internal_cpu::FreeSmall(data, nbytes);
+  } else {
+    GiveLarge(data, nbytes);
   }
-  if (nbytes == 0) return nullptr;
-  void* data = AllocateLarge(nbytes);
-  if (data == nullptr) return NoMemory(nbytes);
+}
+
+// (Not inlined: what they need of the stack would be asked of small blocks too.)
+[[gnu::noinline]] void* CpuAllocator::TakeLarge(size_t nbytes) noexcept {
+  void* data = nbytes == 0 ? nullptr : AllocateLarge(nbytes);
+  if (data == nullptr) return nullptr;
   const auto bytes = static_cast<int64_t>(nbytes);
   NotePeak(large_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   large_allocations_.fetch_add(1, std::memory_order_relaxed);
   return data;
 }
 
-void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
-  if (nbytes - 1 < kLargestBlock) [[likely]] {
-    internal_cpu::FreeSmall(data, nbytes);
-  } else if (nbytes != 0) {
-    std::free(data);
-    large_bytes_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
-  }
+[[gnu::noinline]] void CpuAllocator::GiveLarge(void* data, size_t nbytes) noexcept {
+  std::free(data);
+  large_bytes_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
 }
 
 absl::Status CpuAllocator::Trim(size_t) {

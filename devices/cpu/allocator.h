@@ -24,6 +24,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
+  void* TryAllocateOnHost(size_t nbytes) noexcept override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
   // Empties the lists: the caller's at once, other threads' at their next small tensor. Nothing is
@@ -35,6 +36,9 @@ class CpuAllocator final : public Allocator {
   AllocatorStats Stats() override;
 
  private:
+  void* Take(size_t nbytes) noexcept;
+  void* TakeLarge(size_t nbytes) noexcept;
+  void GiveLarge(void* data, size_t nbytes) noexcept;
   void NotePeak(int64_t bytes);
 
   std::atomic<int64_t> large_bytes_{0}, large_allocations_{0}, peak_bytes_{0};

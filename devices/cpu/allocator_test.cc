@@ -46,6 +46,19 @@ TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
   }
 }
 
+TEST(CpuAllocator, WhatIsTakenWithoutAReasonIsTheSameMemory) {
+  CpuAllocator allocator;
+  for (size_t nbytes : {size_t{1}, kLargestBlock, kLargestBlock + 1}) {
+    void* data = allocator.TryAllocateOnHost(nbytes);
+    ASSERT_NE(data, nullptr) << nbytes;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 256, 0u) << nbytes;
+    std::memset(data, 0xab, nbytes);
+    allocator.Deallocate(data, nbytes, nullptr);
+  }
+  EXPECT_EQ(allocator.TryAllocateOnHost(0), nullptr);
+  EXPECT_EQ(allocator.TryAllocateOnHost(SIZE_MAX), nullptr);
+}
+
 TEST(CpuAllocator, NoBytesAreNoMemory) {
   CpuAllocator allocator;
   EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);

@@ -92,5 +92,44 @@ TEST_F(CpuBackendTest, TensorsAreMadeAndCopiedThroughIt) {
   EXPECT_EQ(Tensor::Empty({1}, kInt64, kSecond).status().code(), absl::StatusCode::kNotFound);
 }
 
+// What is made in few steps is what is made in many: sizes around the limits of the former.
+TEST_F(CpuBackendTest, NewTensorsOfAllShapesAndTypesAreCountedDescribedAndGivenBack) {
+  ScopedBackendOverride global(MakeCpuBackend());
+  Allocator* allocator = Registry::Global().host_allocator();
+  const AllocatorStats before = allocator->Stats();
+  const std::vector<std::vector<int64_t>> shapes = {
+      {},     {0}, {1}, {7}, {3, 0, 2}, {2, 3, 5}, {1, 1, 2, 1, 1, 3}, {1, 2, 1, 2, 1, 2, 1, 2},
+      {70000}};
+  constexpr DType kThree{kInt4.kind, 4, 3}, kFour{kFloat32.kind, 32, 4};
+  for (DType dtype : {kUInt8, kInt64, kComplex128, kInt4, kThree, kFour}) {
+    for (const std::vector<int64_t>& shape : shapes) {
+      const Tensor t = *Tensor::Empty(shape, dtype);
+      int64_t count = 1;
+      for (int64_t size : shape) count *= size;
+      const int64_t nbytes = (count * dtype.element_bits() + 7) / 8;
+      EXPECT_EQ(t.storage()->nbytes(), static_cast<size_t>(nbytes)) << t;
+      EXPECT_EQ(allocator->Stats().allocated_bytes - before.allocated_bytes, nbytes) << t;
+      EXPECT_EQ(t.shape(), absl::MakeSpan(shape));
+      EXPECT_EQ(t.dtype(), dtype);
+      EXPECT_TRUE(t.is_contiguous() && !t.is_read_only() && t.byte_offset() == 0) << t;
+    }
+  }
+  EXPECT_EQ(allocator->Stats().allocated_bytes, before.allocated_bytes);
+}
+
+TEST_F(CpuBackendTest, ATensorThatCannotBeMadeLeavesNothing) {
+  ScopedBackendOverride global(MakeCpuBackend());
+  const AllocatorStats before = Registry::Global().host_allocator()->Stats();
+  Tensor t = *Tensor::Empty({4}, kInt64);
+  constexpr int64_t kHuge = int64_t{1} << 58;
+  EXPECT_EQ(MakeEmpty({kHuge}, kInt64, Device::Cpu(), &t).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(t.is_null());
+  EXPECT_EQ(MakeEmpty({kHuge, kHuge}, kInt64, Device::Cpu(), &t).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(MakeEmpty({-1}, kInt64, Device::Cpu(), &t).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Registry::Global().host_allocator()->Stats().allocated_bytes, before.allocated_bytes);
+}
+
 }  // namespace
 }  // namespace dovetail
