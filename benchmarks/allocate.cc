@@ -32,11 +32,14 @@ struct Size {
   size_t bytes;
   bool on_two_threads;
 };
-constexpr Size kSizes[] = {{"16B", 16, true},         {"256B", 256, false},
-                           {"1KiB", 1 << 10, false},  {"4KiB", 4 << 10, true},
-                           {"64KiB", 64 << 10, true}, {"1MiB", 1 << 20, true},
-                           {"64MiB", 64 << 20, false}};
-constexpr Size kTouched[] = {{"1MiB", 1 << 20, true}, {"64MiB", 64 << 20, false}};
+constexpr Size kSizes[] = {
+    {"16B", 16, true},         {"256B", 256, false},       {"1KiB", 1 << 10, false},
+    {"4KiB", 4 << 10, true},   {"64KiB", 64 << 10, true},  {"1MiB", 1 << 20, true},
+    {"16MiB", 16 << 20, true}, {"64MiB", 64 << 20, false}, {"256MiB", 256 << 20, false}};
+constexpr Size kTouched[] = {{"1MiB", 1 << 20, true},
+                             {"16MiB", 16 << 20, true},
+                             {"64MiB", 64 << 20, false},
+                             {"256MiB", 256 << 20, false}};
 
 // Where memory comes from: Take, which DoNotOptimize keeps from being left out, and Give.
 class FromDovetail {

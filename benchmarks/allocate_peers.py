@@ -4,7 +4,8 @@
 
 "empty" makes a tensor and drops it; "16 live" makes sixteen before it drops them; "empty, touched"
 also writes a byte to each page of 4 KiB, which is when the system finds the memory: from 4 MiB on
-Dovetail and NumPy ask for huge pages. With a directory, also writes allocate_peers.md and
+Dovetail and NumPy ask for huge pages. Up to 64 MiB Dovetail keeps what is dropped, and up to 32 MiB
+malloc does for the others. With a directory, also writes allocate_peers.md and
 allocate_peers.svg there.
 """
 
@@ -73,11 +74,14 @@ def rows():
         empty_row("64 KiB", 64 * KIB, 1.0),
         empty_row("1 MiB", MIB, 1.0),
         empty_row("64 MiB", 64 * MIB, 1.0),
+        empty_row("256 MiB", 256 * MIB, 1.0),
         live_row("16 B", 16, 0.4),
         live_row("4 KiB", 4 * KIB, 0.4),
         touched_row("64 KiB", 64 * KIB, 1.0),
         touched_row("1 MiB", MIB, 1.0),
+        touched_row("16 MiB", 16 * MIB, 1.0),
         touched_row("64 MiB", 64 * MIB, 1.0),
+        touched_row("256 MiB", 256 * MIB, 1.0),
     ]
 
 

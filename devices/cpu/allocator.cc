@@ -1,40 +1,26 @@
 #include "dovetail/devices/cpu/allocator.h"
 
-#include <sys/mman.h>
-
-#include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/mapped_memory.h"
 #include "dovetail/devices/cpu/thread_cache.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
 using internal_cpu::kLargestBlock;
-
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kHugeFrom = 2 * kHugePage;  // below, what they save is less than what they waste
-
-bool UseHugePages() {
-  static const bool use = [] {
-    const char* text = std::getenv("DOVETAIL_CPU_HUGE_PAGES");
-    return text == nullptr || std::string_view(text) != "0";
-  }();
-  return use;
-}
+using internal_cpu::kLeastMapped;
 
 void* AllocateLarge(size_t nbytes) {
-  if (nbytes > PTRDIFF_MAX) return nullptr;  // no address space has that much
-  const bool huge = nbytes >= kHugeFrom && UseHugePages();
+  if (nbytes >= kLeastMapped) return internal_cpu::AllocateMapped(nbytes);
   void* data = nullptr;
-  if (posix_memalign(&data, huge ? kHugePage : kAllocationAlignment, nbytes) != 0) return nullptr;
-#ifdef MADV_HUGEPAGE
-  // A wish: a system that has none goes on with small pages.
-  if (huge) madvise(data, nbytes & ~(kHugePage - 1), MADV_HUGEPAGE);
-#endif
-  return data;
+  return posix_memalign(&data, kAllocationAlignment, nbytes) == 0 ? data : nullptr;
+}
+
+void FreeLarge(void* data, size_t nbytes) {
+  if (nbytes >= kLeastMapped) return internal_cpu::FreeMapped(data, nbytes);
+  std::free(data);
 }
 
 // What there is to say where no memory was given.
@@ -79,12 +65,13 @@ void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) 
 }
 
 [[gnu::noinline]] void CpuAllocator::GiveLarge(void* data, size_t nbytes) noexcept {
-  std::free(data);
+  FreeLarge(data, nbytes);
   large_bytes_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
 }
 
-absl::Status CpuAllocator::Trim(size_t) {
+absl::Status CpuAllocator::Trim(size_t keep) {
   internal_cpu::TrimSmall();
+  internal_cpu::TrimMapped(keep);
   return absl::OkStatus();
 }
 
@@ -99,7 +86,8 @@ AllocatorStats CpuAllocator::Stats() {
   return {
       .allocated_bytes = large_bytes + small.allocated_bytes,
       .peak_bytes = peak_bytes_.load(std::memory_order_relaxed),
-      .reserved_bytes = large_bytes + internal_cpu::SmallBlockBytes(),
+      .reserved_bytes =
+          large_bytes + internal_cpu::MappedBytesKept() + internal_cpu::SmallBlockBytes(),
       .allocations = large_allocations_.load(std::memory_order_relaxed) + small.allocations,
   };
 }

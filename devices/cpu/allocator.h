@@ -4,9 +4,9 @@
 //   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
 //   allocator.Deallocate(*data, 100, nullptr);
 //
-// Up to 64 KiB it comes from lists that each thread keeps (thread_cache.h); beyond, from the system
-// each time. From 4 MiB on the system is asked for huge pages, unless the environment variable
-// DOVETAIL_CPU_HUGE_PAGES is 0.
+// Up to 64 KiB it comes from lists that each thread keeps (thread_cache.h), from 4 MiB on from
+// mappings on huge pages, some of which the process keeps (mapped_memory.h), between the two from
+// malloc.
 
 #ifndef DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
@@ -27,8 +27,8 @@ class CpuAllocator final : public Allocator {
   void* TryAllocateOnHost(size_t nbytes) noexcept override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
-  // Empties the lists: the caller's at once, other threads' at their next small tensor. Nothing is
-  // held back, whatever `keep` says.
+  // Gives back all that is kept of small memory, the caller's at once, other threads' at their next
+  // small tensor, and of large memory all but `keep` bytes.
   absl::Status Trim(size_t keep) override;
 
   // peak_bytes is the most that was seen by this function and whenever more than 64 KiB were asked

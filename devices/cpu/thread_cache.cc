@@ -8,21 +8,15 @@
 #include <vector>
 
 #include "dovetail/core/address_sanitizer.h"
+#include "dovetail/devices/cpu/bytes_setting.h"
 
 namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
 namespace {
 
 // What a thread keeps of each size at most, in bytes.
 int64_t BytesKept() {
-  static const int64_t bytes = [] {
-    constexpr int64_t kDefault = 256 << 10;
-    constexpr int64_t kMost = int64_t{1} << 30;
-    const char* text = std::getenv("DOVETAIL_CPU_CACHE_BYTES");
-    if (text == nullptr || *text == '\0') return kDefault;
-    char* end;
-    const long long value = std::strtoll(text, &end, 10);
-    return *end == '\0' && value >= 0 ? std::min<int64_t>(value, kMost) : kDefault;
-  }();
+  static const int64_t bytes =
+      std::min(BytesSetting("DOVETAIL_CPU_CACHE_BYTES", 256 << 10), int64_t{1} << 30);
   return kAddressSanitizer ? 0 : bytes;
 }
 

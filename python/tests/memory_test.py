@@ -1,11 +1,16 @@
 """The CPU's memory: what is in use, what is kept for reuse, and how to have it given back."""
 
+import ctypes
+
 import pytest
 from process import run_python
 
 import dovetail as dt
 
 KINDS = ["pinned", "managed"]
+
+# There, nothing is kept.
+UNDER_ADDRESS_SANITIZER = hasattr(ctypes.CDLL(None), "__asan_init")
 
 
 def stats():
@@ -48,6 +53,28 @@ def test_a_thread_keeps_no_more_than_the_environment_says(setting, kept):
     """
     reserved = int(run_python(code, DOVETAIL_CPU_CACHE_BYTES=setting))
     assert reserved <= kept
+
+
+# Of eight tensors of 16 MiB, none, two, or as many as fit 64 MiB.
+@pytest.mark.parametrize(
+    ("setting", "kept"), [("0", 0), (str(40 << 20), 32 << 20), ("many", 64 << 20), ("", 64 << 20)]
+)
+def test_the_process_keeps_no_more_large_memory_than_the_environment_says(setting, kept):
+    code = """
+    import dovetail as dt
+    tensors = [dt.empty(16 << 20, dtype=dt.uint8) for _ in range(8)]
+    in_use = dt.allocator_stats("cpu")["reserved_bytes"]
+    del tensors
+    print(in_use, dt.allocator_stats("cpu")["reserved_bytes"])
+    dt.trim_memory("cpu")
+    print(dt.allocator_stats("cpu")["reserved_bytes"])
+    """
+    in_use, reserved, after = map(
+        int, run_python(code, DOVETAIL_CPU_LARGE_CACHE_BYTES=setting).split()
+    )
+    assert in_use >= 8 * (16 << 20)
+    assert reserved - after == (0 if UNDER_ADDRESS_SANITIZER else kept)
+    assert after <= 1024
 
 
 @pytest.mark.parametrize("kind", KINDS)

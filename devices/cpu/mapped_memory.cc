@@ -1,0 +1,185 @@
+#include "dovetail/devices/cpu/mapped_memory.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/devices/cpu/bytes_setting.h"
+
+namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
+namespace {
+
+// What is kept at most.
+size_t MostKept() {
+  static const auto bytes = static_cast<size_t>(
+      kAddressSanitizer ? 0 : BytesSetting("DOVETAIL_CPU_LARGE_CACHE_BYTES", 64 << 20));
+  return bytes;
+}
+
+bool UseHugePages() {
+  static const bool use = [] {
+    const char* text = std::getenv("DOVETAIL_CPU_HUGE_PAGES");
+    return text == nullptr || std::string_view(text) != "0";
+  }();
+  return use;
+}
+
+constexpr size_t RoundUp(size_t nbytes, size_t multiple) {
+  return (nbytes + multiple - 1) / multiple * multiple;
+}
+
+// How much is mapped for `nbytes`. Of what may be kept, an eighth more at most, so that tensors of
+// about one size can have each other's; pages that nothing is written to take no memory.
+size_t MappedSize(size_t nbytes) {
+  const size_t rounded = RoundUp(nbytes, std::bit_floor(nbytes) / 8);
+  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return rounded <= MostKept() ? rounded : RoundUp(nbytes, page);
+}
+
+struct Block {
+  void* data;
+  size_t size;  // MappedSize of what it was given out for
+};
+
+void Unmap(Block block) noexcept { munmap(block.data, block.size); }
+
+// nullptr where there is no memory.
+void* Map(size_t size) noexcept {
+  const auto map = [](size_t size) {
+    void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return data == MAP_FAILED ? uintptr_t{0} : reinterpret_cast<uintptr_t>(data);
+  };
+  const auto unmap = [](uintptr_t begin, uintptr_t end) {
+    if (begin != end) munmap(reinterpret_cast<void*>(begin), end - begin);
+  };
+  uintptr_t begin = map(size);
+  if (begin % kHugePage != 0) {
+    // Systems before Linux 6.7 don't align by themselves: more, of which the ends go back.
+    unmap(begin, begin + size);
+    const uintptr_t from = map(size + kHugePage);
+    if (from == 0) return nullptr;
+    begin = RoundUp(from, kHugePage);
+    unmap(from, begin);
+    unmap(begin + size, from + size + kHugePage);
+  }
+  auto* data = reinterpret_cast<void*>(begin);
+#ifdef MADV_HUGEPAGE
+  // A wish: a system that has none goes on with small pages.
+  if (data != nullptr && UseHugePages()) madvise(data, size, MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
+// What is kept. Never destroyed.
+class Kept {
+ public:
+  static Kept& Get() {
+    static Kept* const kept = [] {
+      auto* made = new Kept;
+      // A child forked while another thread holds the mutex would find it locked for ever.
+      pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); },
+                     [] { Get().mutex_.unlock(); });
+      return made;
+    }();
+    return *kept;
+  }
+
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  // Of exactly `size` bytes, the one freed last, whose pages the caches may still have; or nullptr.
+  void* Take(size_t size) {
+    std::lock_guard lock(mutex_);
+    for (int i = count_ - 1; i >= 0; --i) {
+      if (blocks_[i].size == size) return Remove(i).data;
+    }
+    return nullptr;
+  }
+
+  // Keeps `block`, of MostKept() bytes at most.
+  void Put(Block block) {
+    ShrinkTo(MostKept() - block.size, kMostBlocks - 1);
+    {
+      std::lock_guard lock(mutex_);
+      // (Another thread may have put one meanwhile.)
+      if (count_ < kMostBlocks && bytes() + block.size <= MostKept()) {
+        blocks_[count_++] = block;
+        bytes_.store(bytes() + block.size, std::memory_order_relaxed);
+        return;
+      }
+    }
+    Unmap(block);
+  }
+
+  // Unmaps the oldest until no more than that many bytes and blocks are left. (Unmapping takes
+  // long: not under the mutex.)
+  void ShrinkTo(size_t most_bytes, int most_blocks) {
+    while (true) {
+      Block oldest;
+      {
+        std::lock_guard lock(mutex_);
+        if (bytes() <= most_bytes && count_ <= most_blocks) return;
+        oldest = Remove(0);
+      }
+      Unmap(oldest);
+    }
+  }
+
+  static constexpr int kMostBlocks = 64;
+
+ private:
+  Block Remove(int i) {
+    const Block block = blocks_[i];
+    std::copy(blocks_.begin() + i + 1, blocks_.begin() + count_, blocks_.begin() + i);
+    --count_;
+    bytes_.store(bytes() - block.size, std::memory_order_relaxed);
+    return block;
+  }
+
+  std::mutex mutex_;
+  std::array<Block, kMostBlocks> blocks_;  // the oldest first
+  int count_ = 0;
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace
+
+void* AllocateMapped(size_t nbytes) noexcept {
+  if (nbytes > PTRDIFF_MAX) return nullptr;  // no address space has that much
+  if constexpr (kAddressSanitizer) {
+    void* data = nullptr;
+    return posix_memalign(&data, kHugePage, nbytes) == 0 ? data : nullptr;
+  }
+  const size_t size = MappedSize(nbytes);
+  if (size <= MostKept()) {
+    if (void* data = Kept::Get().Take(size); data != nullptr) return data;
+  }
+  void* data = Map(size);
+  if (data != nullptr || MappedBytesKept() == 0) return data;
+  TrimMapped(0);
+  return Map(size);
+}
+
+void FreeMapped(void* data, size_t nbytes) noexcept {
+  if constexpr (kAddressSanitizer) return std::free(data);
+  const Block block{data, MappedSize(nbytes)};
+  if (block.size <= MostKept()) {
+    Kept::Get().Put(block);
+  } else {
+    Unmap(block);
+  }
+}
+
+int64_t MappedBytesKept() { return static_cast<int64_t>(Kept::Get().bytes()); }
+
+void TrimMapped(size_t keep) noexcept { Kept::Get().ShrinkTo(keep, Kept::kMostBlocks); }
+
+}  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu
