@@ -25,7 +25,7 @@ DOVETAIL_TARGET_AVX2 void FromHalf(const void* src, void* dst, size_t n) {
   for (; n >= 8; n -= 8, from += 16, to += 32) {
     _mm256_storeu_ps(reinterpret_cast<float*>(to), _mm256_cvtph_ps(Load128(from)));
   }
-  Loop<DecodeOp<kFloat16Format>>(from, to, n);
+  CastRest<DecodeOp<kFloat16Format>, 8>(&FromHalf, src, from, to, n);
 }
 
 DOVETAIL_TARGET_AVX2 void ToHalf(const void* src, void* dst, size_t n) {
@@ -37,7 +37,7 @@ DOVETAIL_TARGET_AVX2 void ToHalf(const void* src, void* dst, size_t n) {
     const __m128i high = _mm256_cvtps_ph(LoadFloats(from + 32), kToNearest);
     Store256(to, _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
   }
-  Loop<EncodeOp<kFloat16Format>>(from, to, n);
+  CastRest<EncodeOp<kFloat16Format>, 16>(&ToHalf, src, from, to, n);
 }
 
 DOVETAIL_TARGET_AVX2 inline bool HasNan(__m256 a, __m256 b) {
@@ -64,7 +64,7 @@ DOVETAIL_TARGET_AVX2 void ToBFloat(const void* src, void* dst, size_t n) {
     const __m256i mixed = _mm256_packus_epi32(RoundToUpper(a), RoundToUpper(b));
     Store256(to, _mm256_permute4x64_epi64(mixed, 0b11'01'10'00));
   }
-  Loop<EncodeOp<kBFloat16Format>>(from, to, n);
+  CastRest<EncodeOp<kBFloat16Format>, 16>(&ToBFloat, src, from, to, n);
 }
 
 // What EncodeOp calls the sum: its exponent is larger by that of kShift, its last bits are the
@@ -121,7 +121,7 @@ DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
     const __m256i codes = _mm256_or_si256(size, Signs(a, b, c, d));
     Store256(to, _mm256_permutevar8x32_epi32(codes, in_order));
   }
-  Loop<EncodeOp<f>>(from, to, n);
+  CastRest<EncodeOp<f>, 32>(&ToByte<f>, src, from, to, n);
 }
 
 // A float8 as the float16 whose bits it has; float8_e4m3fn comes out smaller by kE4M3Scale.
@@ -151,7 +151,7 @@ DOVETAIL_TARGET_AVX2 void FromByte(const void* src, void* dst, size_t n) {
     _mm256_storeu_ps(reinterpret_cast<float*>(to), _mm256_mul_ps(low, scale));
     _mm256_storeu_ps(reinterpret_cast<float*>(to + 32), _mm256_mul_ps(high, scale));
   }
-  Loop<DecodeOp<f>>(from, to, n);
+  CastRest<DecodeOp<f>, 16>(&FromByte<f>, src, from, to, n);
 }
 
 }  // namespace

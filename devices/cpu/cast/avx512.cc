@@ -28,7 +28,7 @@ DOVETAIL_TARGET_AVX512 void FromHalf(const void* src, void* dst, size_t n) {
   for (; n >= 16; n -= 16, from += 32, to += 64) {
     _mm512_storeu_ps(to, _mm512_cvtph_ps(Load256(from)));
   }
-  Loop<DecodeOp<kFloat16Format>>(from, to, n);
+  CastRest<DecodeOp<kFloat16Format>, 16>(&FromHalf, src, from, to, n);
 }
 
 DOVETAIL_TARGET_AVX512 void ToHalf(const void* src, void* dst, size_t n) {
@@ -39,7 +39,7 @@ DOVETAIL_TARGET_AVX512 void ToHalf(const void* src, void* dst, size_t n) {
     const __m256i high = _mm512_cvtps_ph(_mm512_loadu_ps(from + 64), kToNearest);
     _mm512_storeu_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
   }
-  Loop<EncodeOp<kFloat16Format>>(from, to, n);
+  CastRest<EncodeOp<kFloat16Format>, 32>(&ToHalf, src, from, to, n);
 }
 
 DOVETAIL_TARGET_AVX512 inline bool HasNan(__m512 a, __m512 b, __m512 c, __m512 d) {
@@ -71,7 +71,7 @@ DOVETAIL_TARGET_AVX512 void ToBFloat(const void* src, void* dst, size_t n) {
     _mm512_storeu_si512(to + 64,
                         _mm512_permutex2var_epi16(RoundToUpper(c), uppers, RoundToUpper(d)));
   }
-  Loop<EncodeOp<kBFloat16Format>>(from, to, n);
+  CastRest<EncodeOp<kBFloat16Format>, 64>(&ToBFloat, src, from, to, n);
 }
 
 // What EncodeOp calls the sum, with the sign of the number: its sign, its exponent (larger by that
@@ -126,7 +126,7 @@ DOVETAIL_TARGET_AVX512 void ToByte(const void* src, void* dst, size_t n) {
         _mm512_ternarylogic_epi32(size, _mm512_packs_epi16(ab, cd), sign, kOrMasked);
     _mm512_storeu_si512(to, _mm512_permutexvar_epi32(in_order, codes));
   }
-  Loop<EncodeOp<f>>(from, to, n);
+  CastRest<EncodeOp<f>, 64>(&ToByte<f>, src, from, to, n);
 }
 
 // A float8 as the float16 whose bits it has; float8_e4m3fn comes out smaller by kE4M3Scale.
@@ -159,7 +159,7 @@ DOVETAIL_TARGET_AVX512 void FromByte(const void* src, void* dst, size_t n) {
     _mm512_storeu_ps(to, low);
     _mm512_storeu_ps(to + 64, high);
   }
-  Loop<DecodeOp<f>>(from, to, n);
+  CastRest<DecodeOp<f>, 32>(&FromByte<f>, src, from, to, n);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #ifndef DOVETAIL_DEVICES_CPU_CAST_STEP_H_
 #define DOVETAIL_DEVICES_CPU_CAST_STEP_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -42,6 +43,36 @@ __attribute__((always_inline)) inline void Loop(const void* __restrict src, void
   }
 }
 
+// The last elements of a step that are no whole vector, cast one by one, take as long as ten times as
+// many others. So they are cast once more with those before them: what is written twice is the same.
+
+// All of them, by vectors of kVector elements.
+template <typename Op, size_t kVector>
+__attribute__((always_inline)) inline void LoopByVectors(const void* src, void* dst, size_t n) {
+  const size_t rest = n % kVector;
+  if (n <= kVector || rest == 0) return Loop<Op>(src, dst, n);
+  Loop<Op>(src, dst, n - rest);
+  const size_t last = n - kVector;
+  Loop<Op>(static_cast<const char*>(src) + last * sizeof(typename Op::In),
+           static_cast<char*>(dst) + last * sizeof(typename Op::Out), kVector);
+}
+
+// The last `n` of a step that begins at `first` and has got to `from` by vectors of kVector.
+template <typename Op, size_t kVector>
+__attribute__((always_inline)) inline void CastRest(CastStep step, const void* first,
+                                                    const char* from, char* to, size_t n) {
+  if (n == 0) return;
+  if (from == first) return Loop<Op>(from, to, n);
+  const size_t again = kVector - n;
+  step(from - again * sizeof(typename Op::In), to - again * sizeof(typename Op::Out), kVector);
+}
+
+// Elements in vectors of so many bytes of the smaller type.
+template <typename Op>
+constexpr size_t InVector(size_t bytes) {
+  return bytes / std::min(sizeof(typename Op::In), sizeof(typename Op::Out));
+}
+
 template <typename Op>
 void RunBaseline(const void* src, void* dst, size_t n) {
   Loop<Op>(src, dst, n);
@@ -49,11 +80,11 @@ void RunBaseline(const void* src, void* dst, size_t n) {
 #if defined(__x86_64__)
 template <typename Op>
 DOVETAIL_TARGET_AVX2 void RunAvx2(const void* src, void* dst, size_t n) {
-  Loop<Op>(src, dst, n);
+  LoopByVectors<Op, InVector<Op>(32)>(src, dst, n);
 }
 template <typename Op>
 DOVETAIL_TARGET_AVX512 void RunAvx512(const void* src, void* dst, size_t n) {
-  Loop<Op>(src, dst, n);
+  LoopByVectors<Op, InVector<Op>(64)>(src, dst, n);
 }
 #endif
 
