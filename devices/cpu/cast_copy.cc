@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/cast/path.h"
 #include "dovetail/devices/cpu/cast_loops.h"
 #include "dovetail/devices/cpu/large_work.h"
@@ -18,6 +19,9 @@ namespace {
 constexpr int64_t kTileBytes = 16 * 1024;
 // As many elements in a row are worth a call of their own.
 constexpr int64_t kLongRow = 64;
+// No more are cast one by one at once, whatever their layout; and of more, lines of at least so many.
+constexpr int64_t kFewElements = 512;
+constexpr int64_t kLeastOfLine = 16;
 // Of a row that is divided among threads: whole lines of any type.
 constexpr int64_t kRowGrain = 4096;
 
@@ -77,7 +81,9 @@ class Caster {
   [[nodiscard]] bool Run() const {
     const int64_t item_bytes = dst_.dtype.itemsize() + src_.dtype.itemsize();
     const cpu::LargeWork work(Product(loops_.counts) * item_bytes / 2);
-    return HasLongRows() ? RunRows(work) : RunTiles(work);
+    if (HasLongRows()) return RunRows(work);
+    if (StridedStep step = FindElementStep()) return RunElements(step, work);
+    return RunTiles(work);
   }
 
  private:
@@ -85,6 +91,25 @@ class Caster {
     const int inner = loops_.rank() - 1;
     return loops_.dst_strides[inner] == 1 && loops_.src_strides[inner] == 1 &&
            (loops_.counts[inner] >= kLongRow || inner == 0);
+  }
+
+  // The step for elements each by itself, where to bring them together, cast and spread them takes
+  // longer; nullptr elsewhere.
+  StridedStep FindElementStep() const {
+    const bool pays = Product(loops_.counts) <= kFewElements || HasLinesWithGaps();
+    return pays ? NativeStridedStep(src_.dtype, dst_.dtype) : nullptr;
+  }
+
+  // Whether what is near in src is near in dst, and one of them is a matter of single elements: with
+  // gaps in dst, or with elements in src that are not gathered by vectors.
+  bool HasLinesWithGaps() const {
+    const int inner = loops_.rank() - 1;
+    const int64_t src_step = std::abs(loops_.src_strides[inner]);
+    for (int64_t stride : loops_.src_strides) {
+      if (stride == 0 || std::abs(stride) < src_step) return false;
+    }
+    return loops_.counts[inner] >= kLeastOfLine &&
+           (loops_.dst_strides[inner] != 1 || (src_step != 1 && src_.dtype.itemsize() == 8));
   }
 
   // Calls part(loops) for all loops, or for parts of them.
@@ -121,6 +146,26 @@ class Caster {
           path_.Run(SrcAt(src + row * loops.src_strides[outer]),
                     DstAt(dst + row * loops.dst_strides[outer]), extents[inner], past_cache);
         }
+      });
+    });
+  }
+
+  bool RunElements(StridedStep step, const cpu::LargeWork& work) const {
+    const int inner = loops_.rank() - 1, outer = std::max(inner - 1, 0);
+    CastDims box(loops_.rank(), 1), grain(loops_.rank(), 1);
+    box[inner] = loops_.counts[inner];
+    box[outer] = loops_.counts[outer];
+    grain[inner] = kRowGrain;
+    const int64_t src_size = src_.dtype.itemsize(), dst_size = dst_.dtype.itemsize();
+    return Divide(work, grain, [&](const CastLoops& loops) {
+      loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+        step(SrcAt(src), DstAt(dst),
+             {.rows = outer < inner ? extents[outer] : 1,
+              .src_row = loops.src_strides[outer] * src_size,
+              .dst_row = loops.dst_strides[outer] * dst_size,
+              .count = extents[inner],
+              .src_step = loops.src_strides[inner] * src_size,
+              .dst_step = loops.dst_strides[inner] * dst_size});
       });
     });
   }

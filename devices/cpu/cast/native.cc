@@ -7,6 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
@@ -19,29 +23,45 @@ Int Truncate(Float x) {
   return static_cast<Int>(fits ? x : kLeast);
 }
 
-template <typename Uint, typename Float>
-Uint TruncateUnsigned(Float x) {
+// The same of one number that is no part of a vector: x86 has an instruction for it.
+template <typename Int, typename Float>
+Int TruncateAlone(Float x) {
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<Float, float>) {
+    const __m128 number = _mm_set_ss(x);
+    return sizeof(Int) == 8 ? _mm_cvttss_si64(number) : _mm_cvttss_si32(number);
+  } else {
+    const __m128d number = _mm_set_sd(x);
+    return sizeof(Int) == 8 ? _mm_cvttsd_si64(number) : _mm_cvttsd_si32(number);
+  }
+#else
+  return Truncate<Int>(x);
+#endif
+}
+
+template <typename Uint, typename Float, typename Signed>
+Uint TruncateUnsigned(Float x, Signed truncate) {
   using Int = std::make_signed_t<Uint>;
   constexpr Float kHalf = -static_cast<Float>(std::numeric_limits<Int>::min());
   const bool upper = x >= kHalf;
-  const auto code = static_cast<Uint>(Truncate<Int>(upper ? x - kHalf : x));
+  const auto code = static_cast<Uint>(truncate(upper ? x - kHalf : x));
   return upper ? code ^ (Uint{1} << (8 * sizeof(Uint) - 1)) : code;
 }
 
 // One element from S to D. Among integers the sign of the target makes no difference, nor that of a
-// source with as many bits or more: steps are made for one of them.
-template <typename S, typename D>
+// source with as many bits or more: steps are made for one of them. kAlone: not for vectors.
+template <typename S, typename D, bool kAlone = false>
 struct NumberOp {
   using In = S;
   using Out = D;
   static D Do(S x) {
     if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D>) {
-      if constexpr (sizeof(D) < 4) {
-        return static_cast<D>(Truncate<int32_t>(x));
-      } else if constexpr (std::is_unsigned_v<D>) {
-        return TruncateUnsigned<D>(x);
+      using Int = std::conditional_t<sizeof(D) == 8, int64_t, int32_t>;
+      constexpr auto kTruncate = kAlone ? &TruncateAlone<Int, S> : &Truncate<Int, S>;
+      if constexpr (sizeof(D) >= 4 && std::is_unsigned_v<D>) {
+        return TruncateUnsigned<D>(x, kTruncate);
       } else {
-        return Truncate<D>(x);
+        return static_cast<D>(kTruncate(x));
       }
     } else {
       return static_cast<D>(x);
@@ -80,7 +100,7 @@ auto AsUnsigned() {
 }
 
 // The Op for a pair of types of the list.
-template <typename S, typename D>
+template <typename S, typename D, bool kAlone = false>
 auto OpFor() {
   if constexpr (std::is_same_v<D, bool>) {
     return TruthOp<decltype(AsUnsigned<S>())>{};
@@ -91,9 +111,9 @@ auto OpFor() {
   } else if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
     return NumberOp<S, Unsigned<sizeof(D)>>{};
   } else if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D> && sizeof(D) < 4) {
-    return NumberOp<S, Unsigned<sizeof(D)>>{};
+    return NumberOp<S, Unsigned<sizeof(D)>, kAlone>{};
   } else {
-    return NumberOp<S, D>{};
+    return NumberOp<S, D, kAlone && std::is_floating_point_v<S> && std::is_integral_v<D>>{};
   }
 }
 
@@ -104,18 +124,43 @@ constexpr bool kNeedsWide =
     std::is_floating_point_v<S> ? std::is_integral_v<D>
                                 : std::is_floating_point_v<D> && sizeof(S) == 8;
 
-template <typename S>
-CastStep StepFrom(DType dst, SimdLevel level) {
+// What use.For<S, D>() gives for the pair of types; nullptr where there is no Op for it.
+template <typename S, typename Use>
+auto FromType(DType dst, Use use) -> decltype(use.template For<float, float>()) {
   if constexpr (std::is_arithmetic_v<S>) {
-#define DOVETAIL_CPP_TYPE(type, id)                                                          \
-  if constexpr (std::is_arithmetic_v<type>) {                                                \
-    if (dst == k##id) return StepAt<decltype(OpFor<S, type>()), kNeedsWide<S, type>>(level); \
+#define DOVETAIL_CPP_TYPE(type, id)                            \
+  if constexpr (std::is_arithmetic_v<type>) {                  \
+    if (dst == k##id) return use.template For<S, type>();      \
   }
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
   }
   return nullptr;
 }
+
+template <typename Use>
+auto ForTypes(DType src, DType dst, Use use) -> decltype(use.template For<float, float>()) {
+#define DOVETAIL_CPP_TYPE(type, id) \
+  if (src == k##id) return FromType<type>(dst, use);
+#include "dovetail/core/dtype_list.inc"
+#undef DOVETAIL_CPP_TYPE
+  return nullptr;
+}
+
+struct UseDense {
+  SimdLevel level;
+  template <typename S, typename D>
+  CastStep For() const {
+    return StepAt<decltype(OpFor<S, D>()), kNeedsWide<S, D>>(level);
+  }
+};
+
+struct UseStrided {
+  template <typename S, typename D>
+  StridedStep For() const {
+    return StridedStepOf<decltype(OpFor<S, D, /*kAlone=*/true>())>();
+  }
+};
 
 struct RoundToOddOp {
   using In = double;
@@ -133,12 +178,10 @@ struct RoundToOddOp {
 }  // namespace
 
 CastStep NativeStep(DType src, DType dst, SimdLevel level) {
-#define DOVETAIL_CPP_TYPE(type, id) \
-  if (src == k##id) return StepFrom<type>(dst, level);
-#include "dovetail/core/dtype_list.inc"
-#undef DOVETAIL_CPP_TYPE
-  return nullptr;
+  return ForTypes(src, dst, UseDense{level});
 }
+
+StridedStep NativeStridedStep(DType src, DType dst) { return ForTypes(src, dst, UseStrided{}); }
 
 CastStep RoundToOddStep(SimdLevel level) { return StepAt<RoundToOddOp, /*kWide=*/false>(level); }
 

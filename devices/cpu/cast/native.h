@@ -17,11 +17,13 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/devices/cpu/cast/step.h"
+#include "dovetail/devices/cpu/cast/strided_step.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
 // nullptr where one of the types is none of those.
 CastStep NativeStep(DType src, DType dst, SimdLevel level);
+StridedStep NativeStridedStep(DType src, DType dst);
 
 // float64 to float32 by rounding to odd: what is rounded again, to a format of at most 22 bits,
 // then comes out as if it had been rounded once.
