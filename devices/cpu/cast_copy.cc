@@ -9,6 +9,7 @@
 #include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/cast/path.h"
 #include "dovetail/devices/cpu/cast_loops.h"
+#include "dovetail/devices/cpu/copy/block.h"
 #include "dovetail/devices/cpu/large_work.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
@@ -19,7 +20,8 @@ namespace {
 constexpr int64_t kTileBytes = 16 * 1024;
 // As many elements in a row are worth a call of their own.
 constexpr int64_t kLongRow = 64;
-// No more are cast one by one at once, whatever their layout; and of more, lines of at least so many.
+// No more are cast one by one at once, whatever their layout; and of more, lines of at least so
+// many.
 constexpr int64_t kFewElements = 512;
 constexpr int64_t kLeastOfLine = 16;
 // Of a row that is divided among threads: whole lines of any type.
@@ -100,16 +102,19 @@ class Caster {
     return pays ? NativeStridedStep(src_.dtype, dst_.dtype) : nullptr;
   }
 
-  // Whether what is near in src is near in dst, and one of them is a matter of single elements: with
-  // gaps in dst, or with elements in src that are not gathered by vectors.
+  // Whether what is near in src is near in dst, and one of them is a matter of single elements:
+  // with gaps on both sides, or with such of 8 bytes, of which a vector takes too few.
   bool HasLinesWithGaps() const {
     const int inner = loops_.rank() - 1;
     const int64_t src_step = std::abs(loops_.src_strides[inner]);
     for (int64_t stride : loops_.src_strides) {
       if (stride == 0 || std::abs(stride) < src_step) return false;
     }
-    return loops_.counts[inner] >= kLeastOfLine &&
-           (loops_.dst_strides[inner] != 1 || (src_step != 1 && src_.dtype.itemsize() == 8));
+    const int64_t dst_step = loops_.dst_strides[inner], dst_size = dst_.dtype.itemsize();
+    const bool is_wide = std::max(src_.dtype.itemsize(), dst_size) >= 8;
+    const bool is_gathered = src_step == 1 || (!is_wide && dst_step == 1);
+    const bool is_spread = dst_step == 1 || (!is_wide && dst_step * dst_size <= cpu::kWidestSpread);
+    return loops_.counts[inner] >= kLeastOfLine && !(is_gathered && is_spread);
   }
 
   // Calls part(loops) for all loops, or for parts of them.

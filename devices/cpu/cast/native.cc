@@ -128,9 +128,9 @@ constexpr bool kNeedsWide =
 template <typename S, typename Use>
 auto FromType(DType dst, Use use) -> decltype(use.template For<float, float>()) {
   if constexpr (std::is_arithmetic_v<S>) {
-#define DOVETAIL_CPP_TYPE(type, id)                            \
-  if constexpr (std::is_arithmetic_v<type>) {                  \
-    if (dst == k##id) return use.template For<S, type>();      \
+#define DOVETAIL_CPP_TYPE(type, id)                       \
+  if constexpr (std::is_arithmetic_v<type>) {             \
+    if (dst == k##id) return use.template For<S, type>(); \
   }
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE

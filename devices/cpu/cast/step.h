@@ -43,8 +43,9 @@ __attribute__((always_inline)) inline void Loop(const void* __restrict src, void
   }
 }
 
-// The last elements of a step that are no whole vector, cast one by one, take as long as ten times as
-// many others. So they are cast once more with those before them: what is written twice is the same.
+// The last elements of a step that are no whole vector, cast one by one, take as long as ten times
+// as many others. So they are cast once more with those before them: what is written twice is the
+// same.
 
 // All of them, by vectors of kVector elements.
 template <typename Op, size_t kVector>

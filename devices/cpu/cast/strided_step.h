@@ -4,8 +4,8 @@
 //   step(src, dst, {.rows = 2, .src_row = 400, .dst_row = 8,
 //                   .count = 2, .src_step = 8, .dst_step = 4});
 //
-// Each element by itself: for what is small, and for what lies in gaps on both sides, where bringing
-// the elements together takes longer than casting them. As step.h otherwise.
+// Each element by itself: for what is small, and for what lies in gaps on both sides, where
+// bringing the elements together takes longer than casting them. As step.h otherwise.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_STRIDED_STEP_H_
 #define DOVETAIL_DEVICES_CPU_CAST_STRIDED_STEP_H_
@@ -34,8 +34,8 @@ inline typename Op::Out CastAt(const char* from) {
   return Op::Do(in);
 }
 
-// Several elements are read before the first is written: what is read may depend on what was written
-// before, for all that the compiler knows.
+// Several elements are read before the first is written: what is read may depend on what was
+// written before, for all that the compiler knows.
 template <typename Op>
 void RunStrided(const void* src, void* dst, const StridedLoops& loops) {
   using Out = typename Op::Out;

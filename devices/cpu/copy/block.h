@@ -48,6 +48,10 @@ inline void AskFor(const char* row, int64_t bytes) {
 
 using BlockKernel = void (*)(const Block&);
 
+// The longest step of elements that are written several at a time, the bytes between left as they
+// are: beyond, a vector has too few.
+inline constexpr int64_t kWidestSpread = 20;
+
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;
 inline constexpr int kMaxUnit = 16;

@@ -142,6 +142,16 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
               {{outer, n * planes * e, planes * (n * e + gap)},
                {n, planes * e, e},
                {planes, e, n * e + gap}}};
+    case CopyKernel::kSpread: {
+      const int64_t unit = std::min<int64_t>(e, 8), n = Pick(random, 64, 300);
+      const int64_t step = unit * Pick(random, 2, std::max<int64_t>(kWidestSpread / unit, 2));
+      const int64_t pitch = n * step + gap;
+      const int64_t src_step = OneIn(random, 4) ? 0 : unit;
+      return {unit,
+              {{outer, m * pitch, m * (n * unit + gap)},
+               {m, pitch, n * unit + gap},
+               {n, step, src_step}}};
+    }
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;

@@ -24,6 +24,7 @@ namespace {
 void StreamDone() {}
 
 #define DOVETAIL_HAS_SHUFFLE 1
+#define DOVETAIL_HAS_MASKS 0
 namespace neon {
 #include "dovetail/devices/cpu/copy/vector128_neon.inc"
 using Widest = Vector128;

@@ -31,6 +31,7 @@ namespace {
 void StreamDone() { _mm_sfence(); }
 
 #define DOVETAIL_HAS_SHUFFLE 0
+#define DOVETAIL_HAS_MASKS 0
 namespace sse2 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
@@ -60,6 +61,8 @@ using Tile = Vector256;
 }  // namespace avx2
 DOVETAIL_END_TARGET
 
+#undef DOVETAIL_HAS_MASKS
+#define DOVETAIL_HAS_MASKS 1
 DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl")
 namespace avx512 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"

@@ -141,6 +141,13 @@ int64_t CopyPlan::Stride() const {
   return is_small ? stride : 0;
 }
 
+// Whether elements without gaps, or one, go into a row with small gaps.
+bool CopyPlan::IsSpread() const {
+  const Loop& row = loops[0];
+  return (row.src_step == unit() || row.src_step == 0) && row.dst_step <= kWidestSpread &&
+         row.dst_step % unit() == 0 && row.count >= kShortestOfPlane;
+}
+
 // The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
@@ -170,7 +177,11 @@ void CopyPlan::ChooseKernel() {
   kernel = CopyKernel::kElements;
   if (rank == 0) return;
   const Loop& inner = loops[0];
-  if (inner.dst_step != unit()) return OrderElements();
+  if (inner.dst_step != unit()) {
+    if (!IsSpread()) return OrderElements();
+    kernel = CopyKernel::kSpread;
+    return SortOuter(1);
+  }
   if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;
     return SortOuter(1);

@@ -27,6 +27,7 @@ enum class CopyKernel : uint8_t {
   kTranspose,    // loops[0] is dense in dst, loops[1] in src
   kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
   kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kSpread,       // loops[0] steps a few elements in dst, and is dense or stands still in src
   kElements,     // anything
 };
 
@@ -98,6 +99,7 @@ struct CopyPlan {
   void Widen();
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;
+  bool IsSpread() const;
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();

@@ -152,6 +152,16 @@ TEST(CopyPlan, ARepeatedElementIsAFill) {
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 0}, Steps{10, 400, 4}));
 }
 
+TEST(CopyPlan, DenseRowsAndRepeatedElementsAreSpreadOverSmallGaps) {
+  EXPECT_EQ(Plan({{1000, 2, 1}}, 1).kernel, CopyKernel::kSpread);
+  EXPECT_EQ(Plan({{10, 9000, 3000}, {1000, 12, 4}}, 4).kernel, CopyKernel::kSpread);
+  EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kSpread);
+  EXPECT_EQ(Plan({{1000, 24, 4}}, 4).kernel, CopyKernel::kElements) << "far apart";
+  EXPECT_EQ(Plan({{1000, 3, 2}}, 2).kernel, CopyKernel::kElements) << "between two elements";
+  EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "backwards";
+  EXPECT_EQ(Plan({{60, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
+}
+
 TEST(CopyPlan, AScatterReadsTheNearestMemoryNext) {
   const CopyPlan plan = Plan({{10, 8000, 800}, {20, 400, 4}, {10, 40, 80}}, 4);
   EXPECT_EQ(plan.kernel, CopyKernel::kElements);
