@@ -24,6 +24,11 @@ constexpr int64_t kLongRow = 64;
 // many.
 constexpr int64_t kFewElements = 512;
 constexpr int64_t kLeastOfLine = 16;
+// Planes that are taken apart element by element: of rows so long at least, from so many bytes
+// together at most, as many at a time as take so many bytes in src.
+constexpr int64_t kLeastOfPlane = 256;
+constexpr int64_t kWidestPixel = 48;
+constexpr int64_t kPixelBytes = 2 << 20;
 // Of a row that is divided among threads: whole lines of any type.
 constexpr int64_t kRowGrain = 4096;
 
@@ -98,7 +103,8 @@ class Caster {
   // The step for elements each by itself, where to bring them together, cast and spread them takes
   // longer; nullptr elsewhere.
   StridedStep FindElementStep() const {
-    const bool pays = Product(loops_.counts) <= kFewElements || HasLinesWithGaps();
+    const bool pays =
+        Product(loops_.counts) <= kFewElements || HasLinesWithGaps() || HasPlanes();
     return pays ? NativeStridedStep(src_.dtype, dst_.dtype) : nullptr;
   }
 
@@ -111,10 +117,40 @@ class Caster {
       if (stride == 0 || std::abs(stride) < src_step) return false;
     }
     const int64_t dst_step = loops_.dst_strides[inner], dst_size = dst_.dtype.itemsize();
-    const bool is_wide = std::max(src_.dtype.itemsize(), dst_size) >= 8;
-    const bool is_gathered = src_step == 1 || (!is_wide && dst_step == 1);
-    const bool is_spread = dst_step == 1 || (!is_wide && dst_step * dst_size <= cpu::kWidestSpread);
+    const bool is_gathered = src_step == 1 || (!IsWide() && dst_step == 1);
+    const bool is_spread =
+        dst_step == 1 || (!IsWide() && dst_step * dst_size <= cpu::kWidestSpread);
     return loops_.counts[inner] >= kLeastOfLine && !(is_gathered && is_spread);
+  }
+
+  bool IsWide() const { return std::max(src_.dtype.itemsize(), dst_.dtype.itemsize()) >= 8; }
+
+  // The loop that steps less in src than the innermost does, and less than all others; the one around
+  // the innermost where there is none.
+  int FindPlanes() const {
+    const int inner = loops_.rank() - 1;
+    int planes = std::max(inner - 1, 0);
+    int64_t least = std::abs(loops_.src_strides[inner]);
+    for (int i = 0; i < inner; ++i) {
+      const int64_t step = std::abs(loops_.src_strides[i]);
+      if (step < least) {
+        least = step;
+        planes = i;
+      }
+    }
+    return planes;
+  }
+
+  // Whether dst has long rows, of which each takes one of the few elements that lie together in src,
+  // and tiles would be too wide or would write to too many places in memory.
+  bool HasPlanes() const {
+    const int inner = loops_.rank() - 1;
+    const int64_t step = std::abs(loops_.src_strides[inner]) * src_.dtype.itemsize();
+    for (int64_t stride : loops_.src_strides) {
+      if (stride == 0) return false;
+    }
+    return loops_.dst_strides[inner] == 1 && loops_.counts[inner] >= kLeastOfPlane &&
+           step <= kWidestPixel && (IsWide() || path_.IsPastCache(Product(loops_.counts)));
   }
 
   // Calls part(loops) for all loops, or for parts of them.
@@ -156,12 +192,17 @@ class Caster {
   }
 
   bool RunElements(StridedStep step, const cpu::LargeWork& work) const {
-    const int inner = loops_.rank() - 1, outer = std::max(inner - 1, 0);
-    CastDims box(loops_.rank(), 1), grain(loops_.rank(), 1);
-    box[inner] = loops_.counts[inner];
-    box[outer] = loops_.counts[outer];
-    grain[inner] = kRowGrain;
+    const int inner = loops_.rank() - 1, outer = FindPlanes();
     const int64_t src_size = src_.dtype.itemsize(), dst_size = dst_.dtype.itemsize();
+    CastDims box(loops_.rank(), 1), grain(loops_.rank(), 1);
+    box[outer] = loops_.counts[outer];
+    box[inner] = loops_.counts[inner];
+    grain[inner] = kRowGrain;
+    const int64_t step_bytes = std::abs(loops_.src_strides[inner]) * src_size;
+    if (std::abs(loops_.src_strides[outer]) < std::abs(loops_.src_strides[inner])) {
+      // What the next row reads as well is still in the cache.
+      box[inner] = std::min(box[inner], std::max(kPixelBytes / step_bytes, kLeastOfLine));
+    }
     return Divide(work, grain, [&](const CastLoops& loops) {
       loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
         step(SrcAt(src), DstAt(dst),
@@ -200,6 +241,9 @@ class Caster {
                     Tile(from, src_.dtype, once, loops.src_strides));
         from = gathered;
       }
+      if (!dst_is_dense && once == extents && HasRows(loops, extents)) {
+        return CastRows(static_cast<const char*>(from), dst, extents);
+      }
       path_.Run(from, dst_is_dense ? to : cast, Product(once));
       if (dst_is_dense) return;
       for (int i = 0; i < loops.rank(); ++i) {
@@ -208,6 +252,29 @@ class Caster {
       StridedCopy(Tile(to, dst_.dtype, extents, loops.dst_strides),
                   Tile(cast, dst_.dtype, extents, dense));
     });
+  }
+
+  // Whether the tile's rows of dst are worth a call of their own.
+  static bool HasRows(const CastLoops& loops, absl::Span<const int64_t> extents) {
+    return loops.dst_strides.back() == 1 && extents.back() >= kLongRow;
+  }
+
+  // A tile without gaps, row by row.
+  void CastRows(const char* from, int64_t dst, absl::Span<const int64_t> extents) const {
+    const int64_t row = extents.back();
+    CastDims at(extents.size(), 0);
+    while (true) {
+      path_.Run(from, DstAt(dst), row, /*past_cache=*/false);
+      from += row * src_.dtype.itemsize();
+      int i = static_cast<int>(extents.size()) - 2;
+      for (; i >= 0; --i) {
+        dst += loops_.dst_strides[i];
+        if (++at[i] < extents[i]) break;
+        dst -= extents[i] * loops_.dst_strides[i];
+        at[i] = 0;
+      }
+      if (i < 0) return;
+    }
   }
 
   static TensorView Tile(const void* data, DType dtype, absl::Span<const int64_t> extents,
