@@ -148,6 +148,49 @@ TEST_F(CastCopyTest, LargeTransposesAndRowsAreCastWhole) {
   }
 }
 
+// Lines with gaps on either side, in steps of each length, and planes: by elements, by tiles and by
+// stores that leave out what lies between.
+TEST_F(CastCopyTest, LongLinesWithGapsAreCastAndNothingBetweenThemIsWritten) {
+  constexpr int64_t kCount = 700;
+  std::vector<float> numbers(12 * kCount);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 253);
+  for (DType to : {kUInt8, kInt16, kFloat32, kFloat64, kBFloat16}) {
+    for (int64_t src_step : {1, 2, 5}) {
+      for (int64_t dst_step : {1, 2, 3, 4, 7, 11}) {
+        const Tensor src =
+            *Over(numbers, {12 * kCount}).Slice(0, {.stop = src_step * kCount, .step = src_step});
+        const Tensor all = *Tensor::Empty({dst_step * kCount}, to);
+        std::memset(all.raw_data(), 1, all.nbytes());
+        const std::vector<double> before = Values(all);
+        const Tensor dst = *all.Slice(0, {.step = dst_step});
+        ASSERT_TRUE(CopyCast(dst, src).ok());
+        EXPECT_EQ(Values(dst), Values(src)) << to << ", " << src_step << " to " << dst_step;
+        const std::vector<double> after = Values(all);
+        for (size_t i = 0; i < after.size(); ++i) {
+          if (i % dst_step == 0) continue;
+          ASSERT_EQ(after[i], before[i]) << to << " at " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CastCopyTest, PlanesAreTakenApartAndPutTogether) {
+  std::vector<float> numbers(9 * 3000);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 251);
+  for (int64_t planes : {2, 3, 5, 9}) {
+    const Tensor pixels = *Over(numbers, {9 * 3000}).Slice(0, {.stop = planes * 3000});
+    const Tensor apart = *pixels.Reshape({3000, planes})->Transpose(0, 1);
+    const Tensor together = *pixels.Reshape({planes, 3000})->Transpose(0, 1);
+    for (DType to : {kUInt8, kInt32, kFloat64, kFloat16}) {
+      for (const Tensor& view : {apart, together}) {
+        const Tensor cast = *CopyAs(view, {.dtype = to, .order = MemoryOrder::kC});
+        EXPECT_EQ(Values(cast), Values(view)) << planes << " planes of " << to;
+      }
+    }
+  }
+}
+
 TEST_F(CastCopyTest, NothingIsWrittenBetweenTheElements) {
   std::vector<int16_t> to(9, -1);
   std::vector<float> from = {1, 2, 3};

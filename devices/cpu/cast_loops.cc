@@ -17,6 +17,22 @@ bool IsOutside(const Loop& a, const Loop& b) {
 
 }  // namespace
 
+CastDims DenseStrides(absl::Span<const int64_t> extents) {
+  CastDims strides(extents.size());
+  int64_t step = 1;
+  for (int i = static_cast<int>(extents.size()) - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= extents[i];
+  }
+  return strides;
+}
+
+int64_t Product(absl::Span<const int64_t> extents) {
+  int64_t product = 1;
+  for (int64_t extent : extents) product *= extent;
+  return product;
+}
+
 CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
   absl::InlinedVector<Loop, Layout::kInlineRank> loops;
   for (int i = 0; i < dst.rank(); ++i) {

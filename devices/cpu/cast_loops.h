@@ -22,6 +22,11 @@ namespace dovetail::inline DOVETAIL_ABI {
 
 using CastDims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
+// Strides of a box without gaps, in row-major order.
+CastDims DenseStrides(absl::Span<const int64_t> extents);
+
+int64_t Product(absl::Span<const int64_t> extents);
+
 class CastLoops {
  public:
   // Of two views of one shape, with elements.

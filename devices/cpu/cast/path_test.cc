@@ -15,6 +15,7 @@
 
 #include "dovetail/core/element.h"
 #include "dovetail/core/float_format.h"
+#include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 #include "gtest/gtest.h"
 
@@ -174,6 +175,38 @@ TEST_P(CastPathTest, EveryPairOfRealTypesIsCastByTheRulesAtEveryLevel) {
                       << " and not 0x" << expected[i];
       }
     }
+  }
+}
+
+// Two rows of them, with gaps on both sides.
+TEST_P(CastPathTest, ElementsCastWhereTheyLieAreThoseOfADenseCast) {
+  const DType src = GetParam();
+  const Bytes sources = Sources(src);
+  const auto from_size = static_cast<size_t>(src.itemsize());
+  for (DType dst : kAllDTypes) {
+    const StridedStep step = NativeStridedStep(src, dst);
+    const std::optional<CastPath> path = CastPath::Find(src, dst, SimdLevel::kNone);
+    const bool is_native =
+        NativeStep(src, dst, SimdLevel::kNone) != nullptr && IsReal(src) && IsReal(dst);
+    ASSERT_EQ(step != nullptr, is_native) << src << " to " << dst;
+    if (step == nullptr) continue;
+    const auto to_size = static_cast<size_t>(dst.itemsize());
+    const size_t n = sources.size() / from_size / 2 * 2;
+    const Bytes dense = RunAt(*path, sources, src, dst, n);
+    Bytes spread(2 * n * from_size), room(3 * n * to_size, 0xa5), expected = room;
+    for (size_t i = 0; i < n; ++i) {
+      std::memcpy(&spread[2 * i * from_size], &sources[i * from_size], from_size);
+      std::memcpy(&expected[3 * i * to_size], &dense[i * to_size], to_size);
+    }
+    const auto bytes = [](size_t size) { return static_cast<int64_t>(size); };
+    step(spread.data(), room.data(),
+         {.rows = 2,
+          .src_row = bytes(n * from_size),
+          .dst_row = bytes(n / 2 * 3 * to_size),
+          .count = bytes(n / 2),
+          .src_step = bytes(2 * from_size),
+          .dst_step = bytes(3 * to_size)});
+    EXPECT_EQ(room, expected) << src << " to " << dst;
   }
 }
 

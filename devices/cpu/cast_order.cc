@@ -1,0 +1,156 @@
+#include "dovetail/devices/cpu/cast_order.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "dovetail/devices/cpu/cast/native.h"
+#include "dovetail/devices/cpu/copy/block.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+constexpr int64_t kLongWideRow = 40;  // as kLongCastRow, of elements with 8 bytes on one side
+// No more are cast one by one at once, whatever their layout; and of more, lines of at least so
+// many.
+constexpr int64_t kFewElements = 512;
+constexpr int64_t kLeastOfLine = 16;
+// Planes that are taken apart element by element: of rows so long at least, from so many bytes
+// together at most, as many at a time as take so many bytes in src.
+constexpr int64_t kLeastOfPlane = 256;
+constexpr int64_t kWidestPixel = 48;
+constexpr int64_t kPixelBytes = 2 << 20;
+// Of a row that is divided among threads: whole lines of any type.
+constexpr int64_t kRowGrain = 4096;
+
+class Chooser {
+ public:
+  Chooser(const CastLoops& loops, const CastPath& path, DType src, DType dst)
+      : loops_(loops),
+        path_(path),
+        src_(src),
+        dst_(dst),
+        inner_(loops.rank() - 1),
+        src_step_(std::abs(loops.src_strides[inner_])),
+        dst_step_(loops.dst_strides[inner_]) {}
+
+  CastOrder Choose() const {
+    if (HasLongRows()) return ByTwoLoops(CastWay::kRows, std::max(inner_ - 1, 0));
+    if (Product(loops_.counts) <= kFewElements || HasLinesWithGaps() || HasPlanes()) {
+      if (StridedStep step = NativeStridedStep(src_, dst_); step != nullptr) {
+        CastOrder order = ByTwoLoops(CastWay::kElements, FindPlanes());
+        order.step = step;
+        return order;
+      }
+    }
+    const int64_t elements = kCastTileBytes / std::max(src_.itemsize(), dst_.itemsize());
+    return {.way = CastWay::kTiles, .box = ChooseBox(elements)};
+  }
+
+ private:
+  bool IsWide() const { return std::max(src_.itemsize(), dst_.itemsize()) >= 8; }
+
+  bool HasLongRows() const {
+    return dst_step_ == 1 && loops_.src_strides[inner_] == 1 &&
+           (loops_.counts[inner_] >= (IsWide() ? kLongWideRow : kLongCastRow) || inner_ == 0);
+  }
+
+  // Whether what is near in src is near in dst, and one of them is a matter of single elements:
+  // with gaps on both sides, or with such of 8 bytes, of which a vector takes too few.
+  bool HasLinesWithGaps() const {
+    for (int64_t stride : loops_.src_strides) {
+      if (stride == 0 || std::abs(stride) < src_step_) return false;
+    }
+    const bool is_gathered = src_step_ == 1 || (!IsWide() && dst_step_ == 1);
+    const bool is_spread =
+        dst_step_ == 1 || (!IsWide() && dst_step_ * dst_.itemsize() <= cpu::kWidestSpread);
+    return loops_.counts[inner_] >= kLeastOfLine && !(is_gathered && is_spread);
+  }
+
+  // Whether dst has long rows, of which each takes one of the few elements that lie together in
+  // src, and tiles would be too wide or would write to too many places in memory.
+  bool HasPlanes() const {
+    for (int64_t stride : loops_.src_strides) {
+      if (stride == 0) return false;
+    }
+    return dst_step_ == 1 && loops_.counts[inner_] >= kLeastOfPlane &&
+           src_step_ * src_.itemsize() <= kWidestPixel &&
+           (IsWide() || path_.IsPastCache(Product(loops_.counts)));
+  }
+
+  // The loop that steps less in src than the innermost does, and less than all others; the one
+  // around the innermost where there is none.
+  int FindPlanes() const {
+    int planes = std::max(inner_ - 1, 0);
+    int64_t least = src_step_;
+    for (int i = 0; i < inner_; ++i) {
+      const int64_t step = std::abs(loops_.src_strides[i]);
+      if (step < least) {
+        least = step;
+        planes = i;
+      }
+    }
+    return planes;
+  }
+
+  CastOrder ByTwoLoops(CastWay way, int outer) const {
+    CastOrder order{.way = way, .outer = outer, .box = Ones()};
+    order.box[outer] = loops_.counts[outer];
+    order.box[inner_] = loops_.counts[inner_];
+    if (std::abs(loops_.src_strides[outer]) < src_step_) {
+      // What the next row reads as well is still in the cache.
+      const int64_t pixels = kPixelBytes / (src_step_ * src_.itemsize());
+      order.box[inner_] = std::min(order.box[inner_], std::max(pixels, kLeastOfLine));
+    }
+    return order;
+  }
+
+  CastDims Ones() const { return CastDims(loops_.rank(), 1); }
+
+  // The box that a tile takes: as much of the dimensions as is near in memory, on both sides.
+  CastDims ChooseBox(int64_t elements) const {
+    CastDims box = Ones();
+    auto grow = [&](int dim, int64_t limit) {
+      box[dim] = std::min(loops_.counts[dim], std::max<int64_t>(limit, 1));
+    };
+    int src_inner = inner_;
+    for (int i = inner_ - 1; i >= 0; --i) {
+      const int64_t stride = std::abs(loops_.src_strides[i]);
+      const int64_t least = std::abs(loops_.src_strides[src_inner]);
+      if (stride != 0 && (stride < least || least == 0)) src_inner = i;
+    }
+    if (src_inner != inner_) {
+      int64_t side = 1;
+      while (side * side < elements) side *= 2;
+      grow(inner_, side);
+      grow(src_inner, elements / box[inner_]);
+      grow(inner_, elements / box[src_inner]);
+    }
+    for (int i = inner_; i >= 0; --i) {
+      if (box[i] == 1) grow(i, elements / Product(box));
+      if (box[i] < loops_.counts[i] && src_inner == inner_) break;
+    }
+    return box;
+  }
+
+  const CastLoops& loops_;
+  const CastPath& path_;
+  const DType src_, dst_;
+  const int inner_;         // the innermost loop,
+  const int64_t src_step_;  // how far it steps in src, either way,
+  const int64_t dst_step_;  // and in dst
+};
+
+}  // namespace
+
+CastDims CastOrder::Grain() const {
+  if (way == CastWay::kTiles) return box;
+  CastDims grain(box.size(), 1);
+  grain.back() = kRowGrain;
+  return grain;
+}
+
+CastOrder ChooseCastOrder(const CastLoops& loops, const CastPath& path, DType src, DType dst) {
+  return Chooser(loops, path, src, dst).Choose();
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI
