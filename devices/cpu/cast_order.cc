@@ -54,15 +54,20 @@ class Chooser {
            (loops_.counts[inner_] >= (IsWide() ? kLongWideRow : kLongCastRow) || inner_ == 0);
   }
 
+  // Whether vectors bring elements together or spread them that step so.
+  bool IsSmallGap(int64_t step, DType dtype) const {
+    return !IsWide() && step > 0 && step * dtype.itemsize() <= cpu::WidestGap(dtype.itemsize());
+  }
+
   // Whether what is near in src is near in dst, and one of them is a matter of single elements:
   // with gaps on both sides, or with such of 8 bytes, of which a vector takes too few.
   bool HasLinesWithGaps() const {
     for (int64_t stride : loops_.src_strides) {
       if (stride == 0 || std::abs(stride) < src_step_) return false;
     }
-    const bool is_gathered = src_step_ == 1 || (!IsWide() && dst_step_ == 1);
-    const bool is_spread =
-        dst_step_ == 1 || (!IsWide() && dst_step_ * dst_.itemsize() <= cpu::kWidestSpread);
+    const bool is_gathered =
+        src_step_ == 1 || (dst_step_ == 1 && IsSmallGap(loops_.src_strides[inner_], src_));
+    const bool is_spread = dst_step_ == 1 || IsSmallGap(dst_step_, dst_);
     return loops_.counts[inner_] >= kLeastOfLine && !(is_gathered && is_spread);
   }
 

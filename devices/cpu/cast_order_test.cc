@@ -49,6 +49,9 @@ TEST(CastOrder, WhatHasNoStepForSingleElementsGoesByTiles) {
 TEST(CastOrder, LinesWithGapsOnBothSidesAreCastWhereTheyLie) {
   EXPECT_EQ(WayOf(kInt32, {1000}, {2}, {2}), CastWay::kElements);
   EXPECT_EQ(WayOf(kInt32, {1000}, {1}, {2}), CastWay::kTiles) << "gathered by vectors";
+  EXPECT_EQ(WayOf(kInt32, {1000}, {1}, {6}), CastWay::kElements) << "too far to be gathered";
+  EXPECT_EQ(WayOf(kInt32, {1000}, {1}, {-1}), CastWay::kTiles) << "turned round by vectors";
+  EXPECT_EQ(WayOf(kInt32, {1000}, {1}, {-2}), CastWay::kElements) << "every other one, backwards";
   EXPECT_EQ(WayOf(kInt32, {1000}, {2}, {1}), CastWay::kTiles) << "spread by vectors";
   EXPECT_EQ(WayOf(kInt32, {1000}, {9}, {1}), CastWay::kElements) << "too far to be spread";
   EXPECT_EQ(WayOf(kInt64, {1000}, {1}, {2}), CastWay::kElements) << "too wide to be gathered";

@@ -48,9 +48,9 @@ inline void AskFor(const char* row, int64_t bytes) {
 
 using BlockKernel = void (*)(const Block&);
 
-// The longest step of elements that are written several at a time, the bytes between left as they
-// are: beyond, a vector has too few.
-inline constexpr int64_t kWidestSpread = 20;
+// The longest step, in bytes, of elements of so many bytes that are collected from gaps or spread
+// over them several at a time: beyond, a vector has too few.
+constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;

@@ -142,9 +142,17 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
               {{outer, n * planes * e, planes * (n * e + gap)},
                {n, planes * e, e},
                {planes, e, n * e + gap}}};
+    case CopyKernel::kCollect: {
+      const int64_t unit = int64_t{1} << Pick(random, 0, 2), n = Pick(random, 64, 300);
+      const int64_t step = unit * Pick(random, 5, WidestGap(unit) / unit);
+      return {unit,
+              {{outer, m * (n * unit + gap), m * n * step + 2 * gap},
+               {m, n * unit + gap, n * step + gap},
+               {n, unit, step}}};
+    }
     case CopyKernel::kSpread: {
       const int64_t unit = std::min<int64_t>(e, 8), n = Pick(random, 64, 300);
-      const int64_t step = unit * Pick(random, 2, std::max<int64_t>(kWidestSpread / unit, 2));
+      const int64_t step = unit * Pick(random, 2, WidestGap(unit) / unit);
       const int64_t pitch = n * step + gap;
       const int64_t src_step = OneIn(random, 4) ? 0 : unit;
       return {unit,

@@ -23,6 +23,7 @@ constexpr Kernels kPlainKernels = {
                .transpose = DOVETAIL_ELEMENTS,
                .take_apart = DOVETAIL_ELEMENTS,
                .put_together = DOVETAIL_ELEMENTS,
+               .collect = DOVETAIL_ELEMENTS,
                .spread = DOVETAIL_ELEMENTS},
     .past = {},
     .staggered = {},

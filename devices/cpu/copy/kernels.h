@@ -29,7 +29,9 @@ struct BlockKernels {
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
                                          // inner's step there; or inner steps back by 1 in src
   BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src
-  BlockKernel spread[kUnitSizes];        // inner steps kWidestSpread bytes at most in dst, and is
+  BlockKernel collect[kUnitSizes];       // inner dense in dst, and steps WidestGap bytes at most,
+                                         // forwards, in src
+  BlockKernel spread[kUnitSizes];        // inner steps WidestGap bytes at most in dst, and is
                                          // dense in src or stands still there
 };
 

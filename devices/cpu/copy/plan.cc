@@ -114,6 +114,9 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   // Of wide elements, a vector takes few at a time.
   const int64_t least = unit() < 8 ? kShortestOfPlane : 4 * kShortestOfPlane;
   if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
+  const bool has_small_gaps =
+      row.src_step > 0 && row.src_step <= WidestGap(unit()) && row.src_step % unit() == 0;
+  if (has_small_gaps && row.count >= kShortestOfPlane) return CopyKernel::kCollect;
   return CopyKernel::kElements;
 }
 
@@ -144,7 +147,7 @@ int64_t CopyPlan::Stride() const {
 // Whether elements without gaps, or one, go into a row with small gaps.
 bool CopyPlan::IsSpread() const {
   const Loop& row = loops[0];
-  return (row.src_step == unit() || row.src_step == 0) && row.dst_step <= kWidestSpread &&
+  return (row.src_step == unit() || row.src_step == 0) && row.dst_step <= WidestGap(unit()) &&
          row.dst_step % unit() == 0 && row.count >= kShortestOfPlane;
 }
 

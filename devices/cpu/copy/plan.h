@@ -27,6 +27,7 @@ enum class CopyKernel : uint8_t {
   kTranspose,    // loops[0] is dense in dst, loops[1] in src
   kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
   kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kCollect,      // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
   kSpread,       // loops[0] steps a few elements in dst, and is dense or stands still in src
   kElements,     // anything
 };
@@ -86,6 +87,7 @@ struct CopyPlan {
   }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
     if (rank < 2) return rank;
+    if (kernel == CopyKernel::kCollect) return 1;
     if (kernel == CopyKernel::kTakeApart)
       return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
     return 2;

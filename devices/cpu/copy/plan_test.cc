@@ -143,7 +143,15 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
 TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
   EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kTakeApart);
   EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kTakeApart);
-  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kElements);
+  EXPECT_EQ(Plan({{60, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
+}
+
+TEST(CopyPlan, ElementsWithLargerGapsAreCollected) {
+  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kCollect);
+  EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kCollect);
+  EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
+  EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kElements) << "between two elements";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kElements) << "backwards";
 }
 
 TEST(CopyPlan, ARepeatedElementIsAFill) {
