@@ -9,7 +9,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
-constexpr int64_t kLongWideRow = 40;  // as kLongCastRow, of elements with 8 bytes on one side
+// As kLongCastRow, where tiles take longer: of elements with 8 bytes on one side, and between gaps.
+constexpr int64_t kLongWideRow = 20;
 // No more are cast one by one at once, whatever their layout; and of more, lines of at least so
 // many.
 constexpr int64_t kFewElements = 512;
@@ -50,8 +51,11 @@ class Chooser {
   bool IsWide() const { return std::max(src_.itemsize(), dst_.itemsize()) >= 8; }
 
   bool HasLongRows() const {
-    return dst_step_ == 1 && loops_.src_strides[inner_] == 1 &&
-           (loops_.counts[inner_] >= (IsWide() ? kLongWideRow : kLongCastRow) || inner_ == 0);
+    if (dst_step_ != 1 || loops_.src_strides[inner_] != 1) return false;
+    const int64_t row = loops_.counts[inner_];
+    if (inner_ == 0) return true;
+    const bool has_gaps = loops_.dst_strides[inner_ - 1] != row;
+    return row >= (IsWide() || has_gaps ? kLongWideRow : kLongCastRow);
   }
 
   // Whether vectors bring elements together or spread them that step so.

@@ -27,7 +27,7 @@ enum class CastWay : uint8_t {
 // Of the elements of a tile, in either type.
 inline constexpr int64_t kCastTileBytes = 16 * 1024;
 // As many elements in a dense row are worth a call of their own.
-inline constexpr int64_t kLongCastRow = 64;
+inline constexpr int64_t kLongCastRow = 40;
 
 struct CastOrder {
   CastWay way;

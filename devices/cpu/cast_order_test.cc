@@ -29,9 +29,10 @@ TEST(CastOrder, DenseRowsAreCastByThemselves) {
   EXPECT_EQ(WayOf(kInt32, {7}, {1}, {1}), CastWay::kRows) << "all of it";
 }
 
-TEST(CastOrder, ShortRowsAreBroughtTogetherUnlessTheyAreWide) {
-  EXPECT_EQ(WayOf(kInt32, {1000, 50}, {50, 1}, {51, 1}), CastWay::kTiles);
-  EXPECT_EQ(WayOf(kInt64, {1000, 50}, {50, 1}, {51, 1}), CastWay::kRows);
+TEST(CastOrder, ShortRowsAreBroughtTogetherUnlessTheyAreWideOrLieBetweenGaps) {
+  EXPECT_EQ(WayOf(kInt32, {1000, 30}, {30, 1}, {31, 1}), CastWay::kTiles);
+  EXPECT_EQ(WayOf(kInt64, {1000, 30}, {30, 1}, {31, 1}), CastWay::kRows);
+  EXPECT_EQ(WayOf(kInt32, {1000, 30}, {32, 1}, {31, 1}), CastWay::kRows);
 }
 
 TEST(CastOrder, FewElementsAreCastWhereTheyLie) {

@@ -47,15 +47,26 @@ __attribute__((always_inline)) inline void Loop(const void* __restrict src, void
 // as many others. So they are cast once more with those before them: what is written twice is the
 // same.
 
-// All of them, by vectors of kVector elements.
+// All of them, by vectors of kVector elements; where they are fewer, by shorter ones.
 template <typename Op, size_t kVector>
 __attribute__((always_inline)) inline void LoopByVectors(const void* src, void* dst, size_t n) {
-  const size_t rest = n % kVector;
-  if (n <= kVector || rest == 0) return Loop<Op>(src, dst, n);
-  Loop<Op>(src, dst, n - rest);
-  const size_t last = n - kVector;
-  Loop<Op>(static_cast<const char*>(src) + last * sizeof(typename Op::In),
-           static_cast<char*>(dst) + last * sizeof(typename Op::Out), kVector);
+  const auto run = [&](size_t first, size_t count) __attribute__((always_inline)) {
+    Loop<Op>(static_cast<const char*>(src) + first * sizeof(typename Op::In),
+             static_cast<char*>(dst) + first * sizeof(typename Op::Out), count);
+  };
+  constexpr size_t kLeast = 8;
+  if (n >= kVector) {
+    const size_t rest = n % kVector;
+    run(0, n - rest);
+    if (rest != 0) run(n - kVector, kVector);
+  } else if constexpr (kVector > kLeast) {
+    constexpr size_t kHalf = kVector / 2;
+    if (n < kHalf) return LoopByVectors<Op, kHalf>(src, dst, n);
+    run(0, kHalf);
+    run(n - kHalf, kHalf);
+  } else {
+    run(0, n);
+  }
 }
 
 // The last `n` of a step that begins at `first` and has got to `from` by vectors of kVector.
@@ -63,7 +74,7 @@ template <typename Op, size_t kVector>
 __attribute__((always_inline)) inline void CastRest(CastStep step, const void* first,
                                                     const char* from, char* to, size_t n) {
   if (n == 0) return;
-  if (from == first) return Loop<Op>(from, to, n);
+  if (from == first) return LoopByVectors<Op, kVector>(from, to, n);
   const size_t again = kVector - n;
   step(from - again * sizeof(typename Op::In), to - again * sizeof(typename Op::Out), kVector);
 }
