@@ -5,6 +5,8 @@
 
 #include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -20,6 +22,8 @@ constexpr int64_t kLeastOfLine = 16;
 constexpr int64_t kLeastOfPlane = 256;
 constexpr int64_t kWidestPixel = 48;
 constexpr int64_t kPixelBytes = 2 << 20;
+// Lines of src that stay in the nearest cache.
+constexpr int64_t kNearLines = 256;
 // Of a row that is divided among threads: whole lines of any type.
 constexpr int64_t kRowGrain = 4096;
 
@@ -36,12 +40,10 @@ class Chooser {
 
   CastOrder Choose() const {
     if (HasLongRows()) return ByTwoLoops(CastWay::kRows, std::max(inner_ - 1, 0));
-    if (Product(loops_.counts) <= kFewElements || HasLinesWithGaps() || HasPlanes()) {
-      if (StridedStep step = NativeStridedStep(src_, dst_); step != nullptr) {
-        CastOrder order = ByTwoLoops(CastWay::kElements, FindPlanes());
-        order.step = step;
-        return order;
-      }
+    const bool is_few = Product(loops_.counts) <= kFewElements;
+    if (is_few || HasLinesWithGaps() || HasPlanes() || GoesAcross()) {
+      if (StridedStep step = NativeStridedStep(src_, dst_); step != nullptr)
+        return ByElements(step);
     }
     const int64_t elements = kCastTileBytes / std::max(src_.itemsize(), dst_.itemsize());
     return {.way = CastWay::kTiles, .box = ChooseBox(elements)};
@@ -86,6 +88,27 @@ class Chooser {
            (IsWide() || path_.IsPastCache(Product(loops_.counts)));
   }
 
+  // Whether dst goes across src, where elements that are near have gaps between them or are wide,
+  // so that tiles would be gathered one by one, from memory.
+  bool GoesAcross() const {
+    for (int64_t stride : loops_.src_strides) {
+      if (stride == 0) return false;
+    }
+    const int64_t step = std::abs(loops_.src_strides[FindPlanes()]);
+    return step < src_step_ && (step > 1 || IsWide()) &&
+           !cpu::Collide(kNearLines, src_step_ * src_.itemsize()) &&
+           Product(loops_.counts) * (src_.itemsize() + dst_.itemsize()) >= 2 * StreamFrom().lines;
+  }
+
+  CastOrder ByElements(StridedStep step) const {
+    const int planes = FindPlanes(), next = std::max(inner_ - 1, 0);
+    int64_t lines = 1;  // of src, before a turn of `planes` comes back to them
+    for (int i = planes + 1; i <= inner_; ++i) lines *= loops_.counts[i];
+    CastOrder order = ByTwoLoops(CastWay::kElements, lines <= kNearLines ? next : planes);
+    order.step = step;
+    return order;
+  }
+
   // The loop that steps less in src than the innermost does, and less than all others; the one
   // around the innermost where there is none.
   int FindPlanes() const {
@@ -107,8 +130,9 @@ class Chooser {
     order.box[inner_] = loops_.counts[inner_];
     if (std::abs(loops_.src_strides[outer]) < src_step_) {
       // What the next row reads as well is still in the cache.
-      const int64_t pixels = kPixelBytes / (src_step_ * src_.itemsize());
-      order.box[inner_] = std::min(order.box[inner_], std::max(pixels, kLeastOfLine));
+      const int64_t step_bytes = src_step_ * src_.itemsize();
+      const int64_t turns = step_bytes <= kWidestPixel ? kPixelBytes / step_bytes : kNearLines;
+      order.box[inner_] = std::min(order.box[inner_], turns);
     }
     return order;
   }

@@ -67,6 +67,20 @@ TEST(CastOrder, PlanesTakeElementsInPiecesThatStayInTheCache) {
   EXPECT_EQ(WayOf(kUInt8, {5, 10000}, {10000, 1}, {1, 5}), CastWay::kTiles) << "in the cache";
 }
 
+// Larger than any cache, src's nearest elements 12 bytes apart.
+TEST(CastOrder, WhatGoesAcrossGapsInMemoryIsCastWhereItLies) {
+  const int64_t large = int64_t{1} << 22;
+  const CastOrder near = Choose(kInt32, {large, 70}, {70, 1}, {3, 3 * large + 101});
+  EXPECT_EQ(near.way, CastWay::kElements);
+  EXPECT_THAT(near.box, ElementsAre(large, 70))
+      << "in the order of dst: few lines of src at a time";
+  const CastOrder far = Choose(kInt32, {large, 5, 700}, {3500, 700, 1}, {3, 99, 15 * large + 99});
+  EXPECT_EQ(far.way, CastWay::kElements);
+  EXPECT_THAT(far.box, ElementsAre(large, 1, 256)) << "as many lines as stay in the cache";
+  EXPECT_EQ(WayOf(kInt32, {large, 70}, {70, 1}, {1, large}), CastWay::kTiles) << "by vectors";
+  EXPECT_EQ(WayOf(kInt32, {large, 70}, {70, 1}, {3, 4 * large}), CastWay::kTiles) << "collides";
+}
+
 TEST(CastOrder, WhatSrcRepeatsGoesByTilesWhichCastItOnce) {
   EXPECT_EQ(WayOf(kInt64, {1000, 100}, {200, 2}, {0, 1}), CastWay::kTiles);
 }
