@@ -1,7 +1,7 @@
 // In which way a cast goes over its elements, and over how many at a time.
 //
-//   const CastOrder order = ChooseCastOrder(loops, {.src = 4, .dst = 2, .has_element_step =
-//   false}); loops.ForEachTile(order.box, …);
+//   const CastOrder order = ChooseCastOrder(loops, path, kFloat32, kInt16);
+//   if (order.way == CastWay::kTiles) loops.ForEachTile(order.box, …);
 //
 // Plain data; nothing here touches the elements.
 

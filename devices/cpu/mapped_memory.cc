@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
+#include <type_traits>
 
 #include "dovetail/core/address_sanitizer.h"
 #include "dovetail/devices/cpu/bytes_setting.h"
@@ -79,18 +80,15 @@ void* Map(size_t size) noexcept {
   return data;
 }
 
-// What is kept. Never destroyed.
+// What is kept. Of the process; there is nothing to destroy at its end.
 class Kept {
  public:
   static Kept& Get() {
-    static Kept* const kept = [] {
-      auto* made = new Kept;
-      // A child forked while another thread holds the mutex would find it locked for ever.
-      pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); },
-                     [] { Get().mutex_.unlock(); });
-      return made;
-    }();
-    return *kept;
+    static constinit Kept kept;
+    // A child forked while another thread holds the mutex would find it locked for ever.
+    [[maybe_unused]] static const int arranged = pthread_atfork(
+        [] { kept.mutex_.lock(); }, [] { kept.mutex_.unlock(); }, [] { kept.mutex_.unlock(); });
+    return kept;
   }
 
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -145,10 +143,12 @@ class Kept {
   }
 
   std::mutex mutex_;
-  std::array<Block, kMostBlocks> blocks_;  // the oldest first
+  std::array<Block, kMostBlocks> blocks_{};  // the oldest first
   int count_ = 0;
   std::atomic<size_t> bytes_{0};
 };
+
+static_assert(std::is_trivially_destructible_v<Kept>);
 
 }  // namespace
 
