@@ -61,6 +61,9 @@ class Allocator {
   // than a Stream and a StatusOr take. nullptr: ask Allocate, for the memory or for the reason.
   virtual void* TryAllocateOnHost(size_t /*nbytes*/) noexcept { return nullptr; }
 
+  // Whether memory of so many bytes is all zeros when it is given out, so that nobody need fill it.
+  virtual bool GivesZeros(size_t /*nbytes*/) const { return false; }
+
   // Takes back what Allocate gave for `nbytes`. The memory is not reused before the work in `uses`
   // is done; null: there was none. Any thread; must neither block nor throw nor, on a GPU, call the
   // vendor.

@@ -46,6 +46,10 @@ absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
   return NoMemory(nbytes);
 }
 
+bool CpuAllocator::GivesZeros(size_t nbytes) const {
+  return nbytes >= kLeastMapped && internal_cpu::IsNewMapping(nbytes);
+}
+
 void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
   if (nbytes - 1 < kLargestBlock) [[likely]] {
     internal_cpu::FreeSmall(data, nbytes);

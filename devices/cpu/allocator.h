@@ -25,6 +25,7 @@ class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
   void* TryAllocateOnHost(size_t nbytes) noexcept override;
+  bool GivesZeros(size_t nbytes) const override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
   // Gives back all that is kept of small memory, the caller's at once, other threads' at their next

@@ -178,6 +178,8 @@ void FreeMapped(void* data, size_t nbytes) noexcept {
   }
 }
 
+bool IsNewMapping(size_t nbytes) { return !kAddressSanitizer && MappedSize(nbytes) > MostKept(); }
+
 int64_t MappedBytesKept() { return static_cast<int64_t>(Kept::Get().bytes()); }
 
 void TrimMapped(size_t keep) noexcept { Kept::Get().ShrinkTo(keep, Kept::kMostBlocks); }

@@ -33,6 +33,10 @@ void* AllocateMapped(size_t nbytes) noexcept;
 // Takes back what AllocateMapped gave for `nbytes`. Any thread.
 void FreeMapped(void* data, size_t nbytes) noexcept;
 
+// Whether what is allocated of this size is never kept, but a new mapping each time, which is all
+// zeros.
+bool IsNewMapping(size_t nbytes);
+
 // Bytes of what is kept.
 int64_t MappedBytesKept();
 

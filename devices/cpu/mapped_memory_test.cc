@@ -95,6 +95,18 @@ TEST_F(MappedMemory, WhatIsLargerThanAllThatIsKeptGoesBackAtOnce) {
   EXPECT_TRUE(IsMapped(kept));
 }
 
+TEST_F(MappedMemory, WhatIsNeverKeptIsAllZeros) {
+  const size_t nbytes = 70 * kMiB;
+  EXPECT_TRUE(IsNewMapping(nbytes));
+  EXPECT_FALSE(IsNewMapping(60 * kMiB));
+  for (int round = 0; round < 2; ++round) {
+    auto* data = static_cast<unsigned char*>(AllocateMapped(nbytes));
+    for (size_t i = 0; i < nbytes; i += 4095) ASSERT_EQ(data[i], 0) << i;
+    std::memset(data, 1, nbytes);
+    FreeMapped(data, nbytes);
+  }
+}
+
 TEST_F(MappedMemory, TrimmingGivesBackAllButWhatIsSaid) {
   std::vector<void*> blocks(4);
   for (void*& block : blocks) block = AllocateMapped(8 * kMiB);

@@ -7,6 +7,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/float_format.h"
+#include "dovetail/core/registry.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/casting.h"
 #include "dovetail/python/src/dlpack_in.h"
@@ -155,9 +156,11 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
       !Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32)), &tensor)) {
     return nullptr;
   }
-  if (tensor.nbytes() > 0) {
-    WithoutGilIf(IsLong(tensor),
-                 [&] { return std::memset(tensor.raw_data(), 0, tensor.nbytes()); });
+  // (Empty has asked this allocator, if there is one.)
+  const Allocator* allocator = Registry::Global().host_allocator();
+  const auto nbytes = static_cast<size_t>(tensor.nbytes());
+  if (nbytes > 0 && (allocator == nullptr || !allocator->GivesZeros(nbytes))) {
+    WithoutGilIf(IsLong(tensor), [&] { return std::memset(tensor.raw_data(), 0, nbytes); });
   }
   if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));

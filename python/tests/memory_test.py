@@ -77,6 +77,18 @@ def test_the_process_keeps_no_more_large_memory_than_the_environment_says(settin
     assert after <= 1024
 
 
+# Of memory that a thread keeps, malloc's, what the process keeps, and what is new each time.
+@pytest.mark.parametrize("size", [100, 70_000, 5 << 20, 64 << 20, 80 << 20])
+def test_zeros_are_zeros_where_there_was_something_else_before(size):
+    for _ in range(3):
+        used = dt.full((size,), 7, dtype=dt.uint8)
+        del used
+        zeros = dt.zeros(size, dtype=dt.uint8)
+        assert not zeros.numpy().any()
+        zeros[-1:] = 1
+        assert zeros.numpy()[-2:].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_cpu_has_ordinary_memory_alone(kind):
     with pytest.raises(ValueError, match="pinned and managed memory belong to a GPU"):
