@@ -42,7 +42,8 @@ void RunStrided(const void* src, void* dst, const StridedLoops& loops) {
   using Out = typename Op::Out;
   const auto write = [](char* to, Out value) { std::memcpy(to, &value, sizeof value); };
   const int64_t in = loops.src_step, out = loops.dst_step;
-  // Then one load alone goes along src, whose steps a processor guesses.
+  // From so many bytes on, one load alone goes along src: a processor guesses the steps of each
+  // load by itself, and not such long ones as those of every fourth.
   constexpr int64_t kFar = 1024;
   const bool is_far = std::abs(in) >= kFar;
   for (int64_t row = 0; row < loops.rows; ++row) {
