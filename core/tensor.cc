@@ -36,10 +36,8 @@ namespace {
   if (device == Device::Cpu() && bits % 8 == 0 &&
       layout.TryAssign(static_cast<int64_t>(shape.size()), shape.data(), nullptr, &extent))
       [[likely]] {
-    // (The bits of one element are fewer than 2^24.)
-    constexpr uint64_t kFew = uint64_t{1} << 36;
     const auto count = static_cast<uint64_t>(layout.num_elements());
-    if (count - 1 < kFew) [[likely]] {
+    if (count - 1 < kFarElements) [[likely]] {  // 0 wraps around
       if (Storage* storage = Storage::TryAllocateOnHost(count * (bits / 8)); storage != nullptr)
           [[likely]] {
         assembly.Finish(StorageRef::Take(storage));

@@ -41,7 +41,7 @@ class Chooser {
   CastOrder Choose() const {
     if (HasLongRows()) return ByTwoLoops(CastWay::kRows, std::max(inner_ - 1, 0));
     const bool is_few = Product(loops_.counts) <= kFewElements;
-    if (is_few || HasLinesWithGaps() || HasPlanes() || GoesAcross()) {
+    if (is_few || (!Repeats() && (HasLinesWithGaps() || HasPlanes() || GoesAcross()))) {
       if (StridedStep step = NativeStridedStep(src_, dst_); step != nullptr)
         return ByElements(step);
     }
@@ -60,6 +60,12 @@ class Chooser {
     return row >= (IsWide() || has_gaps ? kLongWideRow : kLongCastRow);
   }
 
+  // Whether src stands still in a loop: tiles cast what it repeats once.
+  bool Repeats() const {
+    return std::find(loops_.src_strides.begin(), loops_.src_strides.end(), 0) !=
+           loops_.src_strides.end();
+  }
+
   // Whether vectors bring elements together or spread them that step so.
   bool IsSmallGap(int64_t step, DType dtype) const {
     return !IsWide() && step > 0 && step * dtype.itemsize() <= cpu::WidestGap(dtype.itemsize());
@@ -69,7 +75,7 @@ class Chooser {
   // with gaps on both sides, or with such of 8 bytes, of which a vector takes too few.
   bool HasLinesWithGaps() const {
     for (int64_t stride : loops_.src_strides) {
-      if (stride == 0 || std::abs(stride) < src_step_) return false;
+      if (std::abs(stride) < src_step_) return false;
     }
     const bool is_gathered =
         src_step_ == 1 || (dst_step_ == 1 && IsSmallGap(loops_.src_strides[inner_], src_));
@@ -80,9 +86,6 @@ class Chooser {
   // Whether dst has long rows, of which each takes one of the few elements that lie together in
   // src, and tiles would be too wide or would write to too many places in memory.
   bool HasPlanes() const {
-    for (int64_t stride : loops_.src_strides) {
-      if (stride == 0) return false;
-    }
     return dst_step_ == 1 && loops_.counts[inner_] >= kLeastOfPlane &&
            src_step_ * src_.itemsize() <= kWidestPixel &&
            (IsWide() || path_.IsPastCache(Product(loops_.counts)));
@@ -91,9 +94,6 @@ class Chooser {
   // Whether dst goes across src, where elements that are near have gaps between them or are wide,
   // so that tiles would be gathered one by one, from memory.
   bool GoesAcross() const {
-    for (int64_t stride : loops_.src_strides) {
-      if (stride == 0) return false;
-    }
     const int64_t step = std::abs(loops_.src_strides[FindPlanes()]);
     return step < src_step_ && (step > 1 || IsWide()) &&
            !cpu::Collide(kNearLines, src_step_ * src_.itemsize()) &&

@@ -1,5 +1,8 @@
 #include "dovetail/devices/cpu/caster.h"
 
+#include "absl/container/inlined_vector.h"
+#include "dovetail/core/layout.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/large_work.h"
 #include "dovetail/devices/cpu/strided_copy.h"
 
@@ -114,19 +117,18 @@ void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents
 // A tile without gaps, each row to where it belongs.
 void Caster::CastRows(const char* from, int64_t dst, absl::Span<const int64_t> extents) const {
   const int64_t row = extents.back();
-  CastDims at(extents.size(), 0);
-  while (true) {
-    path_.Run(from, DstAt(dst), row, /*past_cache=*/false);
-    from += row * src_.dtype.itemsize();
-    int i = static_cast<int>(extents.size()) - 2;
-    for (; i >= 0; --i) {
-      dst += loops_.dst_strides[i];
-      if (++at[i] < extents[i]) break;
-      dst -= extents[i] * loops_.dst_strides[i];
-      at[i] = 0;
-    }
-    if (i < 0) return;
+  const int rows_rank = static_cast<int>(extents.size()) - 1;
+  absl::InlinedVector<cpu::Loop, Layout::kInlineRank> rows;  // inner first
+  int64_t turns = row;
+  for (int i = rows_rank - 1; i >= 0; --i) {
+    rows.push_back({extents[i], loops_.dst_strides[i], turns});
+    turns *= extents[i];
   }
+  cpu::Odometer at(rows.data(), rows_rank);
+  do {
+    path_.Run(from + at.src * src_.dtype.itemsize(), DstAt(dst + at.dst), row,
+              /*past_cache=*/false);
+  } while (at.Next());
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -114,10 +114,7 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   // Of wide elements, a vector takes few at a time.
   const int64_t least = unit() < 8 ? kShortestOfPlane : 4 * kShortestOfPlane;
   if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
-  const bool has_small_gaps =
-      row.src_step > 0 && row.src_step <= WidestGap(unit()) && row.src_step % unit() == 0;
-  if (has_small_gaps && row.count >= kShortestOfPlane) return CopyKernel::kCollect;
-  return CopyKernel::kElements;
+  return HasSmallGaps(row.src_step) ? CopyKernel::kCollect : CopyKernel::kElements;
 }
 
 // What reads `outer` as it lies in src and writes loops[0] as it lies in dst.
@@ -144,11 +141,16 @@ int64_t CopyPlan::Stride() const {
   return is_small ? stride : 0;
 }
 
+// Whether loops[0], which has this step on one side, is worth being collected or spread.
+bool CopyPlan::HasSmallGaps(int64_t step) const {
+  return step > 0 && step <= WidestGap(unit()) && step % unit() == 0 &&
+         loops[0].count >= kShortestOfPlane;
+}
+
 // Whether elements without gaps, or one, go into a row with small gaps.
 bool CopyPlan::IsSpread() const {
   const Loop& row = loops[0];
-  return (row.src_step == unit() || row.src_step == 0) && row.dst_step <= WidestGap(unit()) &&
-         row.dst_step % unit() == 0 && row.count >= kShortestOfPlane;
+  return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
 }
 
 // The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.

@@ -101,6 +101,7 @@ struct CopyPlan {
   void Widen();
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;
+  bool HasSmallGaps(int64_t step) const;
   bool IsSpread() const;
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
