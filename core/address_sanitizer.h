@@ -2,11 +2,12 @@
 // not, so that a use after free is seen.
 //
 //   if constexpr (kAddressSanitizer) { … }
-//
-// A constant.
+//   GuardBytes(behind, 64);      // whoever reads or writes these is told of
 
 #ifndef DOVETAIL_CORE_ADDRESS_SANITIZER_H_
 #define DOVETAIL_CORE_ADDRESS_SANITIZER_H_
+
+#include <cstddef>
 
 #include "dovetail/core/config.h"
 
@@ -18,9 +19,21 @@
 #define DOVETAIL_ADDRESS_SANITIZER false
 #endif
 
+#if DOVETAIL_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace dovetail::inline DOVETAIL_ABI {
 
 inline constexpr bool kAddressSanitizer = DOVETAIL_ADDRESS_SANITIZER;
+
+// Marks bytes within an allocation as nobody's, until it is freed. Nothing without
+// AddressSanitizer.
+inline void GuardBytes([[maybe_unused]] void* begin, [[maybe_unused]] size_t nbytes) {
+#if DOVETAIL_ADDRESS_SANITIZER
+  __asan_poison_memory_region(begin, nbytes);
+#endif
+}
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

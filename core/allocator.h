@@ -57,9 +57,9 @@ class Allocator {
   // when nbytes is 0. ResourceExhausted, with the sizes, when there is no memory. Any thread.
   virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
 
-  // The same for an allocator of ordinary host memory, where a small tensor is made in less time
-  // than a Stream and a StatusOr take. nullptr: ask Allocate, for the memory or for the reason.
-  virtual void* TryAllocateOnHost(size_t /*nbytes*/) noexcept { return nullptr; }
+  // Whether this is an allocator of ordinary host memory that takes up to kMostSmallBytes from the
+  // small blocks (host/small_blocks.h), so that others may take them there themselves.
+  virtual bool gives_small_blocks() const { return false; }
 
   // Whether memory of so many bytes is all zeros when it is given out, so that nobody need fill it.
   virtual bool GivesZeros(size_t /*nbytes*/) const { return false; }

@@ -11,6 +11,7 @@
 #ifndef DOVETAIL_CORE_DEVICE_H_
 #define DOVETAIL_CORE_DEVICE_H_
 
+#include <bit>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -82,7 +83,10 @@ struct Device {
   // As Parse reads it. The index is left out where it tells nothing apart and is 0.
   std::string ToString() const;
 
-  friend constexpr bool operator==(Device, Device) = default;
+  // (By default g++ compares one member after the other.)
+  friend constexpr bool operator==(Device a, Device b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  }
   template <typename H>
   friend H AbslHashValue(H h, Device d) {
     return H::combine(std::move(h), d.type, d.index);

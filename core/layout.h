@@ -77,6 +77,11 @@ class Layout {
   // then.
   bool TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent);
 
+  // A new layout, row-major, in few steps. Of sizes that take more (one of 0, a large one, many of
+  // them) num_elements() is -1, and the layout is of no use but to be assigned to.
+  struct InFewSteps {};
+  Layout(InFewSteps, absl::Span<const int64_t> shape);
+
   // The checks alone, and nothing kept: the number of elements, or -1 on an error.
   static int64_t Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
                          Extent* extent);
@@ -214,6 +219,13 @@ inline bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t*
   rank_ = static_cast<int32_t>(rank);
   num_elements_ = count;
   return true;
+}
+
+inline Layout::Layout(InFewSteps, absl::Span<const int64_t> shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  Extent extent;
+  num_elements_ = internal_layout::WalkPlain<true>(rank, shape.data(), nullptr, inline_, &extent);
+  rank_ = num_elements_ < 0 ? 0 : static_cast<int32_t>(rank);
 }
 
 inline int64_t Layout::Measure(int64_t rank, const int64_t* shape, const int64_t* strides,

@@ -58,6 +58,9 @@ class ReferenceCount {
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
+  // One owner again, of a thing that had none.
+  void Restart() { count_.store(1, std::memory_order_relaxed); }
+
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:

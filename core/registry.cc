@@ -43,6 +43,10 @@ void Registry::FindHostAllocator() {
     found = backend->GetAllocator(Device::Cpu(), kKind).value_or(nullptr);
   }
   host_allocator_.store(found, std::memory_order_release);
+  if (this == &Global()) {
+    host_gives_small_blocks.store(found != nullptr && found->gives_small_blocks(),
+                                  std::memory_order_release);
+  }
 }
 
 std::vector<DeviceBackend*> Registry::Backends() const {

@@ -64,6 +64,10 @@ class Registry {
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Whether the global registry's host allocator gives small blocks. (No member, so that asking costs
+// no call.)
+inline constinit std::atomic<bool> host_gives_small_blocks = false;
+
 // The backend of the global registry for a device type, if it has devices here; nullptr otherwise.
 // Without one, memory passes through: a vendor's backend whose driver is absent knows no more about
 // foreign memory than none does. Opens the driver, on its first call.

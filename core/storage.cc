@@ -9,24 +9,13 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-Storage* Storage::TryAllocateOnHost(size_t nbytes) {
-  Allocator* allocator = Registry::Global().host_allocator();
-  if (allocator == nullptr) [[unlikely]]
-    return nullptr;
-  void* block = AllocateBlock<sizeof(Storage)>();  // first, since it may throw
-  void* data = allocator->TryAllocateOnHost(nbytes);
-  if (data == nullptr) [[unlikely]] {
-    FreeBlock<sizeof(Storage)>(block);
-    return nullptr;
-  }
-  auto* storage = new (block) Storage(data, nbytes, Device::Cpu(), {});
-  storage->allocator_ = allocator;
-  return storage;
-}
-
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
   if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
-    if (Storage* storage = TryAllocateOnHost(nbytes)) return StorageRef::Take(storage);
+    SmallBlock* const block = IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
+    if (block != nullptr) return StorageRef::Take(In(block, nbytes));
+    if (Allocator* allocator = Registry::Global().host_allocator()) {
+      return AllocateFrom(*allocator, nbytes, device, Stream::Default(device));
+    }
   }
   const Stream stream = CurrentStream(device);
   return AllocateOn(nbytes, device, stream, kind);
@@ -42,14 +31,20 @@ absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, con
   if (!backend.ok()) return backend.status();
   absl::StatusOr<Allocator*> allocator = (*backend)->GetAllocator(device, kind);
   if (!allocator.ok()) return allocator.status();
+  return AllocateFrom(**allocator, nbytes, (*backend)->MemoryDevice(device, kind), stream);
+}
+
+absl::StatusOr<StorageRef> Storage::AllocateFrom(Allocator& allocator, size_t nbytes, Device device,
+                                                 const Stream& stream) {
   // The Storage first: whatever fails from here on, memory included, finds its way back.
-  StorageRef storage = Adopt(nullptr, nbytes, (*backend)->MemoryDevice(device, kind), {});
+  StorageRef storage = Adopt(nullptr, nbytes, device, {});
   const bool is_ordered = !IsHostAccessible(storage->device().type);
   if (is_ordered) storage->GetUses();
-  absl::StatusOr<void*> data = (*allocator)->Allocate(nbytes, stream);
+  absl::StatusOr<void*> data = allocator.Allocate(nbytes, stream);
   if (!data.ok()) return data.status();
   storage->data_ = *data;
-  storage->allocator_ = *allocator;
+  storage->owner_ = Owner::kAllocator;
+  storage->allocator_ = &allocator;
   if (is_ordered) storage->RecordUse(stream);
   return storage;
 }
@@ -130,20 +125,27 @@ absl::InlinedVector<Stream, 2> Storage::used_on() const {
 }
 
 void Storage::Destroy() noexcept {
+  if (owner_ == Owner::kSmallBlock && uses() == nullptr) [[likely]]
+    return GiveSmallBlock(SmallBlock::OfHeader(this), nbytes_);
+  DestroyUnkept();
+}
+
+// (Not inlined: what it needs of the stack would be asked of small blocks too.)
+[[gnu::noinline]] void Storage::DestroyUnkept() noexcept {
   if (uses() != nullptr) [[unlikely]] {
     GiveBackAfterUses();
-  } else if (allocator_ != nullptr) {
+    if (owner_ == Owner::kSmallBlock) return GiveSmallBlock(SmallBlock::OfHeader(this), nbytes_);
+  } else if (owner_ == Owner::kAllocator) {
     allocator_->Deallocate(data_, nbytes_, nullptr);
   } else if (release_.function != nullptr) {
     release_.function(release_.context);
   }
-  this->~Storage();
   FreeBlock<sizeof(Storage)>(this);
 }
 
 void Storage::GiveBackAfterUses() noexcept {
-  std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
-  if (allocator_ != nullptr) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
+  std::unique_ptr<Uses> uses(uses_.exchange(nullptr, std::memory_order_acq_rel));
+  if (owner_ == Owner::kAllocator) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
   if (release_.function == nullptr) return;
   DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
   if (backend == nullptr) return release_.function(release_.context);

@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -24,7 +26,9 @@
 #include "dovetail/core/block_cache.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/host/small_blocks.h"
 #include "dovetail/core/reference_count.h"
+#include "dovetail/core/registry.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 
@@ -83,9 +87,9 @@ class Storage {
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, const Stream& stream,
                                              MemoryKind kind = MemoryKind::kDevice);
 
-  // Ordinary host memory, for those who make very many: null where there is none to be had in a few
-  // steps (0 bytes are such a case), of which Allocate knows more.
-  static Storage* TryAllocateOnHost(size_t nbytes);
+  // The same as Allocate on the CPU, for those who make very many: of the small blocks that this
+  // thread keeps, one for `nbytes`. Null where there is none, and where Allocate has more to say.
+  static Storage* TryTakeKept(size_t nbytes) noexcept;
 
   void* data() const { return data_; }
   size_t nbytes() const { return nbytes_; }
@@ -119,7 +123,10 @@ class Storage {
   // more. For the sole owner of a Storage without uses who can do it more cheaply; nullptr
   // otherwise.
   void* TakeRelease(void (*function)(void*)) {
-    if (refs_.value() != 1 || release_.function != function || uses() != nullptr) return nullptr;
+    if (refs_.value() != 1 || owner_ != Owner::kLender || release_.function != function ||
+        uses() != nullptr) {
+      return nullptr;
+    }
     release_.function = nullptr;
     return release_.context;
   }
@@ -129,26 +136,68 @@ class Storage {
 
  private:
   friend class StorageRef;
+  // Who has the memory in the end, and how it is given back there.
+  enum class Owner : uint8_t {
+    kLender,      // by calling release_, if that is anything
+    kAllocator,   // to allocator_
+    kSmallBlock,  // this Storage lies in the header of the block, and stays there with it
+  };
+
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
+  explicit Storage(SmallBlock* block)
+      : data_(block->data()), device_(Device::Cpu()), owner_(Owner::kSmallBlock), release_() {}
+  static bool IsSmall(size_t nbytes) {
+    return nbytes - 1 < kMostSmallBytes &&  // 0 wraps around
+           host_gives_small_blocks.load(std::memory_order_acquire);
+  }
+  static Storage* In(SmallBlock* block, size_t nbytes);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
+  // `device` is the memory's.
+  static absl::StatusOr<StorageRef> AllocateFrom(Allocator& allocator, size_t nbytes, Device device,
+                                                 const Stream& stream);
   void Destroy() noexcept;
+  void DestroyUnkept() noexcept;
   void GiveBackAfterUses() noexcept;
   Uses* GetUses();
 
   ReferenceCount refs_;
   void* data_;
-  size_t nbytes_;
+  size_t nbytes_ = 0;
   Device device_;
-  Release release_;
-  Allocator* allocator_ = nullptr;     // where the memory goes back to; null: release_
+  Owner owner_ = Owner::kLender;
+  union {
+    Release release_;
+    Allocator* allocator_;
+  };
   std::atomic<Uses*> uses_ = nullptr;  // null on the CPU
 };
 
 inline StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
   return StorageRef::Take(new (AllocateBlock<sizeof(Storage)>())
                               Storage(data, nbytes, device, release));
+}
+
+inline Storage* Storage::TryTakeKept(size_t nbytes) noexcept {
+  if (!IsSmall(nbytes)) [[unlikely]]
+    return nullptr;
+  SmallBlock* const block = TakeKeptSmallBlock(nbytes);
+  return block == nullptr ? nullptr : In(block, nbytes);
+}
+
+// What the last use of the block has left needs little to begin again.
+inline Storage* Storage::In(SmallBlock* block, size_t nbytes) {
+  static_assert(sizeof(Storage) <= sizeof(block->header));
+  static_assert(std::is_trivially_destructible_v<Storage>);
+  if (!block->has_header) [[unlikely]] {
+    new (block->header) Storage(block);
+    block->has_header = true;
+  }
+  auto* storage = std::launder(reinterpret_cast<Storage*>(block->header));
+  storage->refs_.Restart();
+  storage->nbytes_ = nbytes;
+  return storage;
 }
 
 inline void StorageRef::Ref() {

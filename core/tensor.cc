@@ -24,43 +24,44 @@ namespace {
   return absl::OkStatus();
 }
 
-// The same; at once for what is made most and in such numbers that it has to be cheap: whole bytes
-// in host memory.
-[[gnu::always_inline]] inline absl::Status MakeEmptyQuickly(absl::Span<const int64_t> shape,
-                                                            DType dtype, Device device,
-                                                            TensorAssembly assembly) {
-  assembly.Describe(0, dtype, {});
-  const int64_t bits = StepBits(dtype, Packing::kPacked);
-  Layout& layout = assembly.layout();
-  Extent extent;
-  if (device == Device::Cpu() && bits % 8 == 0 &&
-      layout.TryAssign(static_cast<int64_t>(shape.size()), shape.data(), nullptr, &extent))
-      [[likely]] {
-    const auto count = static_cast<uint64_t>(layout.num_elements());
-    if (count - 1 < kFarElements) [[likely]] {  // 0 wraps around
-      if (Storage* storage = Storage::TryAllocateOnHost(count * (bits / 8)); storage != nullptr)
-          [[likely]] {
-        assembly.Finish(StorageRef::Take(storage));
-        return absl::OkStatus();
-      }
-    }
-  }
-  return MakeEmptyAnywhere(shape, dtype, device, assembly);
+// (A function of its own, since nothing of what it does may cost the quick way a register.)
+[[gnu::noinline]] void EmptyAnywhere(absl::Span<const int64_t> shape, Device device,
+                                     absl::StatusOr<Tensor>* tensor) {
+  absl::Status status =
+      MakeEmptyAnywhere(shape, (*tensor)->dtype(), device, TensorAssembly(&**tensor));
+  if (!status.ok()) *tensor = std::move(status);
 }
 
 }  // namespace
 
-absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
-                       Tensor* tensor) {
-  return MakeEmptyQuickly(shape, dtype, device, TensorAssembly(tensor));
+// What is made most and in such numbers that it has to be cheap: whole bytes in host memory, few
+// enough that this thread keeps a block for them. Whether the tensor has one now.
+[[gnu::always_inline]] inline bool Tensor::TakeKept(Device device) {
+  const int64_t bits = StepBits(dtype_, Packing::kPacked);
+  const int64_t count = layout_.num_elements();
+  if (device != Device::Cpu() || bits % 8 != 0 || count < 0) [[unlikely]]
+    return false;
+  Storage* const storage = Storage::TryTakeKept(count * (bits / 8));
+  if (storage == nullptr) [[unlikely]]
+    return false;
+  new (&storage_) StorageRef(StorageRef::Take(storage));  // there is none yet
+  return true;
 }
 
 absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
-  absl::StatusOr<Tensor> tensor(std::in_place);  // filled in where it stands
-  absl::Status status = MakeEmptyQuickly(shape, dtype, device, TensorAssembly(&*tensor));
-  if (!status.ok()) [[unlikely]]
-    tensor = std::move(status);
+  absl::StatusOr<Tensor> tensor(std::in_place, Key(), dtype, shape);  // filled in where it stands
+  if (!tensor->TakeKept(device)) [[unlikely]]
+    EmptyAnywhere(shape, device, &tensor);
   return tensor;
+}
+
+absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
+                       Tensor* tensor) {
+  std::destroy_at(tensor);
+  new (tensor) Tensor(Tensor::Key(), dtype, shape);
+  if (tensor->TakeKept(device)) [[likely]]
+    return absl::OkStatus();
+  return MakeEmptyAnywhere(shape, dtype, device, TensorAssembly(tensor));
 }
 
 absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DType dtype,

@@ -47,6 +47,15 @@ class Tensor {
   // No tensor: no Storage, rank 0. Only assignment, destruction and is_null are meaningful.
   // (Not defaulted: Tensor() would then fill it all with zeros first.)
   Tensor() noexcept {}
+  // What Empty and MakeEmpty begin with, who alone have a key: a null tensor whose layout is there
+  // already, if it was found in few steps.
+  class Key {
+    friend class Tensor;
+    friend absl::Status MakeEmpty(absl::Span<const int64_t>, DType, Device, Tensor*);
+    Key() = default;
+  };
+  Tensor(Key, DType dtype, absl::Span<const int64_t> shape)
+      : dtype_(dtype), layout_(Layout::InFewSteps(), shape) {}
   bool is_null() const { return !storage_; }
 
   // New memory, uninitialised, row-major; on the host the bits of the last byte that belong to no
@@ -125,6 +134,7 @@ class Tensor {
 
  private:
   friend class TensorAssembly;
+  friend absl::Status MakeEmpty(absl::Span<const int64_t>, DType, Device, Tensor*);
   Tensor(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout, Options options)
       : storage_(std::move(storage)),
         byte_offset_(byte_offset),
@@ -132,6 +142,7 @@ class Tensor {
         access_(options.access),
         packing_(options.packing),
         layout_(std::move(layout)) {}
+  bool TakeKept(Device device);
   absl::Status CheckAccess(DType wanted, size_t alignment, bool write) const;
   absl::StatusOr<Tensor> Apply(absl::Status status, LayoutView view) const;
 

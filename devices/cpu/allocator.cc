@@ -3,13 +3,12 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/host/small_blocks.h"
 #include "dovetail/devices/cpu/mapped_memory.h"
-#include "dovetail/devices/cpu/thread_cache.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
-using internal_cpu::kLargestBlock;
 using internal_cpu::kLeastMapped;
 
 void* AllocateLarge(size_t nbytes) {
@@ -32,17 +31,12 @@ void FreeLarge(void* data, size_t nbytes) {
 
 }  // namespace
 
-inline void* CpuAllocator::Take(size_t nbytes) noexcept {
-  if (nbytes - 1 < kLargestBlock) [[likely]]  // 0 wraps around
-    return internal_cpu::AllocateSmall(nbytes);
-  return TakeLarge(nbytes);
-}
-
-void* CpuAllocator::TryAllocateOnHost(size_t nbytes) noexcept { return Take(nbytes); }
-
 absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
-  if (void* data = Take(nbytes); data != nullptr) [[likely]]
+  if (nbytes - 1 < kMostSmallBytes) [[likely]] {  // 0 wraps around
+    if (SmallBlock* block = TakeSmallBlock(nbytes)) return block->data();
+  } else if (void* data = TakeLarge(nbytes)) {
     return data;
+  }
   return NoMemory(nbytes);
 }
 
@@ -51,8 +45,8 @@ bool CpuAllocator::GivesZeros(size_t nbytes) const {
 }
 
 void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
-  if (nbytes - 1 < kLargestBlock) [[likely]] {
-    internal_cpu::FreeSmall(data, nbytes);
+  if (nbytes - 1 < kMostSmallBytes) [[likely]] {
+    GiveSmallBlock(SmallBlock::Of(data), nbytes);
   } else {
     GiveLarge(data, nbytes);
   }
@@ -74,24 +68,23 @@ void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) 
 }
 
 absl::Status CpuAllocator::Trim(size_t keep) {
-  internal_cpu::TrimSmall();
+  TrimSmallBlocks();
   internal_cpu::TrimMapped(keep);
   return absl::OkStatus();
 }
 
 void CpuAllocator::NotePeak(int64_t large_bytes) {
-  RaisePeak(peak_bytes_, large_bytes + internal_cpu::SmallBlockBytes());
+  RaisePeak(peak_bytes_, large_bytes + ReservedSmallBytes());
 }
 
 AllocatorStats CpuAllocator::Stats() {
   const int64_t large_bytes = large_bytes_.load(std::memory_order_relaxed);
   NotePeak(large_bytes);
-  const internal_cpu::SmallStats small = internal_cpu::GetSmallStats();
+  const SmallBlockStats small = GetSmallBlockStats();
   return {
       .allocated_bytes = large_bytes + small.allocated_bytes,
       .peak_bytes = peak_bytes_.load(std::memory_order_relaxed),
-      .reserved_bytes =
-          large_bytes + internal_cpu::MappedBytesKept() + internal_cpu::SmallBlockBytes(),
+      .reserved_bytes = large_bytes + internal_cpu::MappedBytesKept() + ReservedSmallBytes(),
       .allocations = large_allocations_.load(std::memory_order_relaxed) + small.allocations,
   };
 }

@@ -4,9 +4,9 @@
 //   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
 //   allocator.Deallocate(*data, 100, nullptr);
 //
-// Up to 64 KiB it comes from lists that each thread keeps (thread_cache.h), from 4 MiB on from
-// mappings on huge pages, some of which the process keeps (mapped_memory.h), between the two from
-// malloc.
+// Up to 64 KiB it comes from lists that each thread keeps (core/host/small_blocks.h), from 4 MiB on
+// from mappings on huge pages, some of which the process keeps (mapped_memory.h), between the two
+// from malloc.
 
 #ifndef DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
@@ -24,7 +24,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
-  void* TryAllocateOnHost(size_t nbytes) noexcept override;
+  bool gives_small_blocks() const override { return true; }
   bool GivesZeros(size_t nbytes) const override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
@@ -37,7 +37,6 @@ class CpuAllocator final : public Allocator {
   AllocatorStats Stats() override;
 
  private:
-  void* Take(size_t nbytes) noexcept;
   void* TakeLarge(size_t nbytes) noexcept;
   void GiveLarge(void* data, size_t nbytes) noexcept;
   void NotePeak(int64_t bytes);

@@ -11,21 +11,14 @@
 #include <vector>
 
 #include "dovetail/core/address_sanitizer.h"
-#include "dovetail/devices/cpu/thread_cache.h"
+#include "dovetail/core/host/small_blocks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
 namespace {
 
-using internal_cpu::BlockSize;
-using internal_cpu::kBlockSizes;
-using internal_cpu::kLargestBlock;
-using internal_cpu::SmallBlockBytes;
 using testing::HasSubstr;
-
-constexpr bool kKeeps = !kAddressSanitizer;
-constexpr int64_t kKeptPerSize = 256 << 10;
 
 const Stream kStream = Stream::Default(Device::Cpu());
 
@@ -46,19 +39,6 @@ TEST(CpuAllocator, MemoryIsAlignedAndWritable) {
   }
 }
 
-TEST(CpuAllocator, WhatIsTakenWithoutAReasonIsTheSameMemory) {
-  CpuAllocator allocator;
-  for (size_t nbytes : {size_t{1}, kLargestBlock, kLargestBlock + 1}) {
-    void* data = allocator.TryAllocateOnHost(nbytes);
-    ASSERT_NE(data, nullptr) << nbytes;
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 256, 0u) << nbytes;
-    std::memset(data, 0xab, nbytes);
-    allocator.Deallocate(data, nbytes, nullptr);
-  }
-  EXPECT_EQ(allocator.TryAllocateOnHost(0), nullptr);
-  EXPECT_EQ(allocator.TryAllocateOnHost(SIZE_MAX), nullptr);
-}
-
 TEST(CpuAllocator, NoBytesAreNoMemory) {
   CpuAllocator allocator;
   EXPECT_EQ(*allocator.Allocate(0, kStream), nullptr);
@@ -75,14 +55,14 @@ TEST(CpuAllocator, WhatNoMachineHasIsRefusedWithTheSize) {
 }
 
 TEST(CpuAllocator, ASmallBlockIsTheNextOneOfItsSize) {
-  if (!kKeeps) GTEST_SKIP() << "off under AddressSanitizer";
+  if (kAddressSanitizer) GTEST_SKIP() << "off under AddressSanitizer";
   CpuAllocator allocator;
-  for (int c = 0; c < kBlockSizes; ++c) {
-    void* first = Take(allocator, BlockSize(c));
-    allocator.Deallocate(first, BlockSize(c), nullptr);
-    const size_t smallest = c == 0 ? 1 : BlockSize(c - 1) + 1;
+  for (int c = 0; c < kSmallSizes; ++c) {
+    void* first = Take(allocator, SmallBytes(c));
+    allocator.Deallocate(first, SmallBytes(c), nullptr);
+    const size_t smallest = c == 0 ? 1 : SmallBytes(c - 1) + 1;
     void* second = Take(allocator, smallest);
-    EXPECT_EQ(second, first) << BlockSize(c);
+    EXPECT_EQ(second, first) << SmallBytes(c);
     allocator.Deallocate(second, smallest, nullptr);
   }
 }
@@ -92,7 +72,7 @@ TEST(CpuAllocator, MemoryInUseNeverOverlaps) {
   std::vector<std::pair<unsigned char*, size_t>> live;
   for (int round = 0; round < 3; ++round) {
     for (size_t i = 0; i < 300; ++i) {
-      const size_t nbytes = 1 + (i * 977 + round * 131) % (2 * kLargestBlock);
+      const size_t nbytes = 1 + (i * 977 + round * 131) % (2 * kMostSmallBytes);
       auto* data = static_cast<unsigned char*>(Take(allocator, nbytes));
       std::memset(data, static_cast<int>(i % 251), nbytes);
       live.emplace_back(data, nbytes);
@@ -107,43 +87,11 @@ TEST(CpuAllocator, MemoryInUseNeverOverlaps) {
   }
 }
 
-TEST(CpuAllocator, AThreadKeepsABoundedNumberOfBytesAndGivesThemBackAtItsEnd) {
-  const int64_t before = SmallBlockBytes();
-  int64_t kept = 0;
-  std::thread([&] {
-    CpuAllocator allocator;
-    constexpr int kBlocks = 2000;
-    std::vector<void*> blocks(kBlocks);
-    for (int c = 0; c < kBlockSizes; ++c) {
-      for (void*& block : blocks) block = Take(allocator, BlockSize(c));
-      for (void* block : blocks) allocator.Deallocate(block, BlockSize(c), nullptr);
-    }
-    kept = SmallBlockBytes() - before;
-  }).join();
-  EXPECT_EQ(kept, kKeeps ? kBlockSizes * kKeptPerSize : 0);
-  EXPECT_EQ(SmallBlockBytes(), before);
-}
-
 TEST(CpuAllocator, TrimGivesBackWhatIsKept) {
   CpuAllocator allocator;
   allocator.Deallocate(Take(allocator, 300), 300, nullptr);
   EXPECT_TRUE(allocator.Trim(0).ok());
-  EXPECT_EQ(SmallBlockBytes(), 0);
-  // The lists go on working.
-  allocator.Deallocate(Take(allocator, 300), 300, nullptr);
-  EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
-  EXPECT_TRUE(allocator.Trim(0).ok());
-}
-
-TEST(CpuAllocator, AnotherThreadTrimsAtItsNextAllocation) {
-  CpuAllocator allocator;
-  EXPECT_TRUE(allocator.Trim(0).ok());
-  allocator.Deallocate(Take(allocator, 300), 300, nullptr);
-  std::thread([&] { EXPECT_TRUE(allocator.Trim(0).ok()); }).join();
-  EXPECT_EQ(SmallBlockBytes(), kKeeps ? 512 : 0);
-  void* data = Take(allocator, 1);
-  EXPECT_EQ(SmallBlockBytes(), 256);
-  allocator.Deallocate(data, 1, nullptr);
+  EXPECT_EQ(allocator.Stats().reserved_bytes, 0);
 }
 
 TEST(CpuAllocator, MemoryMayBeFreedOnAnotherThread) {
@@ -179,7 +127,7 @@ TEST(CpuAllocator, StatsCountWhatIsInUse) {
 TEST(CpuAllocator, LargeMemoryIsUsableToItsLastByte) {
   CpuAllocator allocator;
   for (size_t nbytes :
-       {kLargestBlock + 1, (size_t{4} << 20) - 1, size_t{4} << 20, (size_t{9} << 20) + 12345}) {
+       {kMostSmallBytes + 1, (size_t{4} << 20) - 1, size_t{4} << 20, (size_t{9} << 20) + 12345}) {
     auto* data = static_cast<char*>(Take(allocator, nbytes));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 256, 0u);
     std::memset(data, 1, nbytes);

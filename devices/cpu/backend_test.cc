@@ -4,11 +4,14 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/devices/cpu/allocator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -129,6 +132,50 @@ TEST_F(CpuBackendTest, ATensorThatCannotBeMadeLeavesNothing) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(MakeEmpty({-1}, kInt64, Device::Cpu(), &t).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Registry::Global().host_allocator()->Stats().allocated_bytes, before.allocated_bytes);
+}
+
+// The header of small memory is its Storage, which begins anew with each tensor, whatever the last
+// one was and whoever had the memory in between.
+TEST_F(CpuBackendTest, SmallMemoryAndItsStorageAreUsedAgainTogether) {
+  ScopedBackendOverride global(MakeCpuBackend());
+  Allocator* allocator = Registry::Global().host_allocator();
+  const void* last = nullptr;
+  for (int64_t round = 1; round <= 8; ++round) {
+    Tensor t = *Tensor::Empty({round}, kInt64);
+    const void* storage = t.storage().get();
+    EXPECT_EQ(static_cast<const char*>(t.raw_data()) - static_cast<const char*>(storage), 256);
+    if (!kAddressSanitizer && last != nullptr) {
+      EXPECT_EQ(storage, last);
+    }
+    EXPECT_EQ(t.storage()->use_count(), 1);
+    EXPECT_EQ(t.storage()->nbytes(), static_cast<size_t>(8 * round));
+    EXPECT_EQ(t.storage()->uses(), nullptr);
+    if (round % 2 == 0) t.storage()->RecordUse(Event(Device::Cpu(), nullptr));
+    // (The last reference goes by an atomic subtraction, or without.)
+    if (round % 3 == 0) std::thread([copy = t]() mutable { copy = Tensor(); }).join();
+    last = storage;
+    t = Tensor();
+    if (round % 4 == 0) {
+      void* data = *allocator->Allocate(100, kStream);
+      std::memset(data, 0xff, 100);
+      allocator->Deallocate(data, 100, nullptr);
+    }
+  }
+}
+
+// Another backend's allocator is asked, although this thread keeps memory that would do.
+TEST_F(CpuBackendTest, WhatIsKeptIsForTheBackendThatGivesIt) {
+  ScopedBackendOverride global(MakeCpuBackend());
+  const Tensor other = *Tensor::Empty({4}, kInt64);
+  (void)*Tensor::Empty({4}, kInt64);
+  FakeLog log;
+  {
+    ScopedBackendOverride fake(std::make_unique<FakeBackend>(std::vector{DeviceType::kCpu}, &log));
+    const Tensor t = *Tensor::Empty({4}, kInt64);
+    EXPECT_EQ(log.allocated, 1);
+  }
+  (void)*Tensor::Empty({4}, kInt64);
+  EXPECT_EQ(log.allocated, 1);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "dovetail/core/address_sanitizer.h"
-#include "dovetail/devices/cpu/bytes_setting.h"
+#include "dovetail/core/host/bytes_setting.h"
 
 namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
 namespace {

@@ -2,19 +2,19 @@
 //
 //   static const int64_t kept = BytesSetting("DOVETAIL_CPU_CACHE_BYTES", 256 << 10);
 
-#ifndef DOVETAIL_DEVICES_CPU_BYTES_SETTING_H_
-#define DOVETAIL_DEVICES_CPU_BYTES_SETTING_H_
+#ifndef DOVETAIL_CORE_HOST_BYTES_SETTING_H_
+#define DOVETAIL_CORE_HOST_BYTES_SETTING_H_
 
 #include <cstdint>
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
+namespace dovetail::inline DOVETAIL_ABI {
 
 // What the environment variable `name` says, 2^40 at most; `unless_set` where it is not set or not
 // a number of bytes.
 int64_t BytesSetting(const char* name, int64_t unless_set);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
 
-#endif  // DOVETAIL_DEVICES_CPU_BYTES_SETTING_H_
+#endif  // DOVETAIL_CORE_HOST_BYTES_SETTING_H_

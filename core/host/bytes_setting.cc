@@ -1,11 +1,11 @@
-#include "dovetail/devices/cpu/bytes_setting.h"
+#include "dovetail/core/host/bytes_setting.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
+namespace dovetail::inline DOVETAIL_ABI {
 
 int64_t BytesSetting(const char* name, int64_t unless_set) {
   constexpr int64_t kMost = int64_t{1} << 40;
@@ -15,4 +15,4 @@ int64_t BytesSetting(const char* name, int64_t unless_set) {
   return std::min(value, kMost);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu
+}  // namespace dovetail::inline DOVETAIL_ABI

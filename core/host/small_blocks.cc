@@ -1,0 +1,183 @@
+#include "dovetail/core/host/small_blocks.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/host/bytes_setting.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace {
+
+using internal_small_blocks::thread_lists;
+using internal_small_blocks::ThreadLists;
+using internal_small_blocks::trims;
+
+// What a thread keeps of each size at most, in bytes.
+int64_t BytesKept() {
+  static const int64_t bytes =
+      std::min(BytesSetting("DOVETAIL_CPU_CACHE_BYTES", 256 << 10), int64_t{1} << 30);
+  return kAddressSanitizer ? 0 : bytes;
+}
+
+std::atomic<int64_t> reserved_bytes{0};  // changed only where the system is asked
+
+constexpr size_t WholeBytes(int size_class) { return sizeof(SmallBlock) + SmallBytes(size_class); }
+
+SmallBlock* NewBlock(int size_class) noexcept {
+  const size_t nbytes = WholeBytes(size_class);
+  void* memory = std::aligned_alloc(alignof(SmallBlock), nbytes);
+  if (memory == nullptr) return nullptr;
+  reserved_bytes.fetch_add(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
+  auto* block = new (memory) SmallBlock;
+  GuardBytes(block->gap, sizeof(block->gap));
+  return block;
+}
+
+void DeleteBlock(int size_class, SmallBlock* block) noexcept {
+  reserved_bytes.fetch_sub(static_cast<int64_t>(WholeBytes(size_class)), std::memory_order_relaxed);
+  std::free(block);
+}
+
+// The threads that have used their lists. Never destroyed.
+class Threads {
+ public:
+  static Threads& Get() {
+    static Threads* const threads = [] {
+      auto* made = new Threads;
+      // A child forked while another thread holds the mutex would find it locked for ever.
+      pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, &AfterFork);
+      return made;
+    }();
+    return *threads;
+  }
+
+  void Add(ThreadLists& lists) {
+    std::lock_guard lock(mutex_);
+    live_.push_back(&lists);
+  }
+  // What a thread counted stays counted.
+  void End(ThreadLists& lists) {
+    std::lock_guard lock(mutex_);
+    std::erase(live_, &lists);
+    Fold(lists);
+  }
+
+  SmallBlockStats Sum() {
+    std::lock_guard lock(mutex_);
+    SmallBlockStats sum = ended_;
+    for (const ThreadLists* lists : live_) {
+      sum.allocated_bytes += lists->allocated_bytes.value();
+      sum.allocations += lists->allocations.value();
+    }
+    return sum;
+  }
+
+ private:
+  // A forked child has one thread.
+  static void AfterFork() {
+    Threads& threads = Get();
+    std::erase_if(threads.live_, [&](ThreadLists* lists) {
+      if (lists == &thread_lists) return false;
+      threads.Fold(*lists);
+      return true;
+    });
+    threads.mutex_.unlock();
+  }
+  void Fold(ThreadLists& lists) {
+    ended_.allocated_bytes += lists.allocated_bytes.value();
+    ended_.allocations += lists.allocations.value();
+    lists.allocated_bytes.Add(-lists.allocated_bytes.value());
+    lists.allocations.Add(-lists.allocations.value());
+  }
+
+  std::mutex mutex_;
+  std::vector<ThreadLists*> live_;
+  SmallBlockStats ended_{};
+};
+
+void Empty(ThreadLists& lists) noexcept {
+  for (int c = 0; c < kSmallSizes; ++c) {
+    while (SmallBlock* block = lists.free[c]) {
+      lists.free[c] = block->next;
+      if (lists.started) ++lists.room[c];
+      DeleteBlock(c, block);
+    }
+  }
+}
+
+// Empties a thread's lists at its end. What it frees later still (in destructors of other
+// thread-local objects) finds no room and goes straight back.
+struct ThreadEnd {
+  ~ThreadEnd() {
+    ThreadLists& lists = thread_lists;
+    Empty(lists);
+    for (int& room : lists.room) room = 0;
+    lists.ended = true;
+    Threads::Get().End(lists);
+  }
+};
+
+// Opens the lists on their first use.
+void Start(ThreadLists& lists) {
+  lists.started = true;
+  static thread_local ThreadEnd end;
+  (void)end;
+  Threads::Get().Add(lists);
+  lists.trims = trims.load(std::memory_order_relaxed);
+  for (int c = 0; c < kSmallSizes; ++c) {
+    lists.room[c] = static_cast<int>(BytesKept() / static_cast<int64_t>(SmallBytes(c)));
+  }
+}
+
+// Starts or empties the lists where one of the two is due.
+void CatchUp(ThreadLists& lists) noexcept {
+  if (!lists.started) {
+    try {
+      Start(lists);
+    } catch (...) {  // no memory to note the thread: it keeps nothing
+    }
+  }
+  if (const uint32_t now = trims.load(std::memory_order_relaxed); lists.trims != now) {
+    lists.trims = now;
+    Empty(lists);
+  }
+  if (lists.ended) Threads::Get().End(lists);
+}
+
+}  // namespace
+
+namespace internal_small_blocks {
+
+SmallBlock* TakeSlow(ThreadLists& lists, size_t nbytes) noexcept {
+  CatchUp(lists);
+  SmallBlock* const block = NewBlock(SmallSizeClass(nbytes));
+  if (block != nullptr) lists.Count(nbytes);
+  return block;
+}
+
+void GiveSlow(ThreadLists& lists, int size_class, SmallBlock* block) noexcept {
+  CatchUp(lists);
+  if (lists.room[size_class] <= 0) return DeleteBlock(size_class, block);
+  block->next = lists.free[size_class];
+  lists.free[size_class] = block;
+  --lists.room[size_class];
+}
+
+}  // namespace internal_small_blocks
+
+SmallBlockStats GetSmallBlockStats() { return Threads::Get().Sum(); }
+
+int64_t ReservedSmallBytes() { return reserved_bytes.load(std::memory_order_relaxed); }
+
+void TrimSmallBlocks() {
+  trims.fetch_add(1, std::memory_order_relaxed);
+  CatchUp(thread_lists);
+}
+
+}  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,0 +1,140 @@
+// Small host memory: each thread keeps freed blocks by size, so that in steady state making and
+// dropping a tensor calls no malloc and takes no lock.
+//
+//   SmallBlock* block = TakeSmallBlock(100);     // or nullptr
+//   void* data = block->data();                  // 256 bytes, aligned to 256
+//   GiveSmallBlock(SmallBlock::Of(data), 100);   // on any thread: into that thread's lists
+//
+// Memory comes in powers of two, 256 bytes to 64 KiB. Before it lies a header, where the Storage
+// that counts the memory stays from one use to the next (storage.h): the two are taken and given in
+// one step. A thread keeps at most DOVETAIL_CPU_CACHE_BYTES (an environment variable, read once;
+// 256 KiB unless set, 0 for none) of each size, headers not counted, and gives all of it back when
+// it ends. Under AddressSanitizer nothing is kept, so that a use after free is seen. A forked child
+// keeps what the forking thread had.
+
+#ifndef DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
+#define DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "dovetail/core/allocator.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+
+struct alignas(kAllocationAlignment) SmallBlock {
+  // What the block's users keep there, of one type for all of them and without a destructor.
+  std::byte header[64];
+  bool has_header = false;  // whether it is there yet
+  SmallBlock* next;         // of a block that nobody uses
+  // Nobody's, so that AddressSanitizer sees who reads or writes below the memory.
+  alignas(64) std::byte gap[128];
+
+  void* data() { return this + 1; }
+  static SmallBlock* Of(void* data) { return static_cast<SmallBlock*>(data) - 1; }
+  static SmallBlock* OfHeader(void* header) { return static_cast<SmallBlock*>(header); }
+};
+static_assert(sizeof(SmallBlock) == kAllocationAlignment && offsetof(SmallBlock, header) == 0);
+
+inline constexpr size_t kLeastSmallBytes = kAllocationAlignment;
+inline constexpr int kSmallSizes = 9;
+inline constexpr size_t kMostSmallBytes = kLeastSmallBytes << (kSmallSizes - 1);  // 64 KiB
+
+// The place among the sizes of the smallest block for `nbytes`, 1 to kMostSmallBytes.
+constexpr int SmallSizeClass(size_t nbytes) {
+  return std::bit_width((nbytes - 1) / kLeastSmallBytes);
+}
+constexpr size_t SmallBytes(int size_class) { return kLeastSmallBytes << size_class; }
+static_assert(SmallSizeClass(1) == 0 && SmallSizeClass(256) == 0 && SmallSizeClass(257) == 1);
+static_assert(SmallSizeClass(kMostSmallBytes) == kSmallSizes - 1);
+
+namespace internal_small_blocks {
+
+// A number that one thread changes and others may read.
+class Counter {
+ public:
+  void Add(int64_t n) { value_.store(value() + n, std::memory_order_relaxed); }
+  int64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> value_{0};
+};
+
+struct ThreadLists {
+  SmallBlock* free[kSmallSizes];
+  int room[kSmallSizes];  // how many more are kept; 0 before the first use and after the end
+  uint32_t trims;         // how many calls of TrimSmallBlocks it has seen
+  bool started, ended;
+  // What this thread took less what it gave, which is negative where it frees others' memory.
+  Counter allocated_bytes;  // as asked for
+  Counter allocations;
+
+  void Count(size_t nbytes) {
+    allocated_bytes.Add(static_cast<int64_t>(nbytes));
+    allocations.Add(1);
+  }
+};
+
+// Constant-initialised and initial-exec: reaching it costs neither a guard nor a call.
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit ThreadLists thread_lists{};
+// Raised by TrimSmallBlocks; each thread empties its lists when it sees that.
+inline std::atomic<uint32_t> trims{0};
+
+SmallBlock* TakeSlow(ThreadLists& lists, size_t nbytes) noexcept;
+void GiveSlow(ThreadLists& lists, int size_class, SmallBlock* block) noexcept;
+
+}  // namespace internal_small_blocks
+
+// A block that this thread keeps; nullptr where it keeps none for `nbytes`, 1 to kMostSmallBytes.
+inline SmallBlock* TakeKeptSmallBlock(size_t nbytes) noexcept {
+  auto& lists = internal_small_blocks::thread_lists;
+  const int size_class = SmallSizeClass(nbytes);
+  SmallBlock* const block = lists.free[size_class];
+  if (block == nullptr) [[unlikely]]
+    return nullptr;
+  lists.free[size_class] = block->next;
+  ++lists.room[size_class];
+  lists.Count(nbytes);
+  return block;
+}
+
+// nullptr where there is no memory.
+inline SmallBlock* TakeSmallBlock(size_t nbytes) noexcept {
+  if (SmallBlock* block = TakeKeptSmallBlock(nbytes); block != nullptr) [[likely]]
+    return block;
+  return internal_small_blocks::TakeSlow(internal_small_blocks::thread_lists, nbytes);
+}
+
+// Takes back what was taken for `nbytes`.
+inline void GiveSmallBlock(SmallBlock* block, size_t nbytes) noexcept {
+  auto& lists = internal_small_blocks::thread_lists;
+  const int size_class = SmallSizeClass(nbytes);
+  lists.allocated_bytes.Add(-static_cast<int64_t>(nbytes));
+  if (lists.room[size_class] <= 0 ||
+      lists.trims != internal_small_blocks::trims.load(std::memory_order_relaxed)) [[unlikely]] {
+    return internal_small_blocks::GiveSlow(lists, size_class, block);
+  }
+  block->next = lists.free[size_class];
+  lists.free[size_class] = block;
+  --lists.room[size_class];
+}
+
+struct SmallBlockStats {
+  int64_t allocated_bytes, allocations;
+};
+// Of all threads, those that have ended included.
+SmallBlockStats GetSmallBlockStats();
+
+// Bytes of all blocks, in use and kept, headers included.
+int64_t ReservedSmallBytes();
+
+// Gives the blocks that this thread keeps back at once; other threads do so when they next give a
+// block, or take one that they do not have.
+void TrimSmallBlocks();
+
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
