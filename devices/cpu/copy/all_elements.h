@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
@@ -15,20 +16,25 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 // Three loops and more, of which the innermost has kCount turns: the call of a kernel would take
-// longer than its work.
+// longer than its work. Of the second, as many turns at a time as keep their lines of dst in the
+// nearest cache until the loops outside come back to these.
 template <int kUnit, int kCount>
 void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
-  const Loop inner = loops[0], outer = loops[1], third = loops[2];
-  Odometer at(loops + 3, rank - 3);
-  do {
-    char* to = dst + at.dst;
-    const char* from = src + at.src;
-    for (int64_t k = 0; k < third.count; ++k) {
-      CopyLines<kUnit, kCount>(to, from, inner, outer);
-      to += third.dst_step;
-      from += third.src_step;
-    }
-  } while (at.Next());
+  const Loop inner = loops[0], all = loops[1], third = loops[2];
+  const int64_t chunk = Collide(all.count, all.dst_step) ? kWays : all.count;
+  for (int64_t i = 0; i < all.count; i += chunk) {
+    const Loop outer{std::min(chunk, all.count - i), all.dst_step, all.src_step};
+    Odometer at(loops + 3, rank - 3);
+    do {
+      char* to = dst + i * all.dst_step + at.dst;
+      const char* from = src + i * all.src_step + at.src;
+      for (int64_t k = 0; k < third.count; ++k) {
+        CopyLines<kUnit, kCount>(to, from, inner, outer);
+        to += third.dst_step;
+        from += third.src_step;
+      }
+    } while (at.Next());
+  }
 }
 
 template <int kUnit>

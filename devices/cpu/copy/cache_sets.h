@@ -20,6 +20,7 @@ inline constexpr int64_t kWays = 8;
 
 // Whether so many lines at this distance fall into few sets, and drive each other out.
 inline bool Collide(int64_t lines, int64_t pitch) {
+  if (std::abs(pitch) < 64) return false;  // what lies in one line, or in the next
   // Next to a multiple of the period, sets follow each other slowly.
   const int64_t past = std::abs(pitch) % kSetPeriod, off = std::min(past, kSetPeriod - past);
   if (off < 64) return lines > kWays * (lines * off / 64 + 1);

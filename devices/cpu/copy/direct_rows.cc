@@ -13,7 +13,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Bytes of a row that are worth its ends, which are lines that two writes share.
+// Bytes of a row that are worth its ends, which are lines that two writes share; more where the
+// ends are made by a kernel (MemoryOrder::made_row_bytes).
 constexpr int64_t kShortestRow = 384;
 
 void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
@@ -71,7 +72,9 @@ bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     return true;
   }
   const BlockKernel past = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
-  if (past == nullptr || bytes < kShortestRow || !plan.RowsBeginAt(plan.unit(), dst)) return false;
+  const int64_t least =
+      plan.kernel == CopyKernel::kFill ? kShortestRow : kernels.order.made_row_bytes;
+  if (past == nullptr || bytes < least || !plan.RowsBeginAt(plan.unit(), dst)) return false;
   WriteRowsBy(past, plan, dst, src, kernels);
   return true;
 }

@@ -71,8 +71,8 @@ void Check(const CopyCase& copy, Random* random, int64_t after_line = -1) {
   }
 }
 
-// Whether the copy goes past the cache without a buffer, where the lowest byte of dst is so many
-// bytes after a line.
+// Whether the copy goes past the cache without a buffer, in one order or the other, where the
+// lowest byte of dst is so many bytes after a line.
 bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   const CopyPlan plan = copy.Plan();
   Bytes dst(copy.DstReach().bytes + 128);
@@ -80,8 +80,14 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   char* line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64;
   char* const to = line + after + copy.DstReach().first + plan.dst_offset;
   const char* const from = src.data() + copy.SrcReach().first + plan.src_offset;
-  const Kernels& kernels = *KernelsOf(BestSimdLevel());
-  return WriteWholeLines(plan, to, from, kernels) || WriteDirectRows(plan, to, from, kernels);
+  Kernels kernels = *KernelsOf(BestSimdLevel());
+  for (const MemoryOrder& order : {kFollowsManyRows, kFollowsFewRows}) {
+    kernels.order = order;
+    if (WriteWholeLines(plan, to, from, kernels) || WriteDirectRows(plan, to, from, kernels)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Whether this machine's best level has a kernel that goes straight.
@@ -150,6 +156,25 @@ TEST_P(ExecuteProperty, RowsThatCollideInTheCacheAreTheSameBytesAsOfANaiveLoop) 
   Random random(GetParam() + 400);
   for (int round = 0; round < 60; ++round) {
     Check(CollidingCase(&random), &random, round % 2 == 0 ? 0 : -1);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Lines of dst that drive each other out of the cache and are written a few bytes at a time.
+TEST_P(ExecuteProperty, ShortLinesThatCollideInDstAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 500);
+  for (int64_t e : {1, 2, 4, 8, 16}) {
+    auto pick = [&](int64_t from, int64_t to) { return from + random() % (to - from + 1); };
+    const int64_t inner = pick(2, 8), along = pick(9, 40), third = pick(2, 4), fourth = pick(1, 2);
+    const int64_t plane = 41 * 2 * e, pixel = 2 * e * inner;
+    const CopyCase copy{e,
+                        {{inner, 2 * e, plane * third * fourth},
+                         {along, 4096, 2 * e},
+                         {third, pixel, plane},
+                         {fourth, pixel * third, plane * third}}};
+    EXPECT_EQ(copy.Plan().kernel, CopyKernel::kElements) << copy.ToString();
+    EXPECT_EQ(copy.Plan().loops[1].dst_step, 4096) << copy.ToString();
+    Check(copy, &random);
     if (HasFatalFailure()) return;
   }
 }

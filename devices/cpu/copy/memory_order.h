@@ -35,6 +35,11 @@ struct MemoryOrder {
   // rows of dst that it is for at most.
   int64_t buffer_bytes;
   int64_t buffer_rows;
+  // Whether rows of dst that no tile makes (of every few elements of src, say, or of them
+  // backwards) are worth the buffer; and their bytes from which on they go past the cache without
+  // one.
+  bool buffers_rows;
+  int64_t made_row_bytes;
   // Whether rows that are dense on both sides, and long or whole lines, are taken as they follow
   // each other in src rather than in dst; and how far ahead rows are asked for where they do not
   // follow each other in src, 0 as above.
@@ -52,6 +57,8 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
     .buffer_rows = 128,
+    .buffers_rows = true,
+    .made_row_bytes = 384,
     .rows_as_in_src = false,
     .rows_ahead_bytes = 0,
 };
@@ -67,6 +74,8 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
+    .buffers_rows = false,
+    .made_row_bytes = 8192,
     .rows_as_in_src = true,
     .rows_ahead_bytes = 8192,
 };

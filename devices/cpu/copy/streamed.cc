@@ -145,6 +145,16 @@ void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, co
   }
 }
 
+// Whether rows of dst are made of several rows of src together. (Of more single elements than this,
+// dst's own order keeps the lines of src in the cache as well.)
+bool MakesTiles(const CopyPlan& plan) {
+  constexpr int64_t kMostElements = 256;
+  if (plan.kernel != CopyKernel::kElements) return !plan.GoesByRows() && plan.kernel_loops() == 2;
+  const Loop& row = plan.loops[0];
+  return plan.rank > 1 && std::abs(plan.loops[1].src_step) < std::abs(row.src_step) &&
+         row.count < kMostElements;
+}
+
 // Bytes from which on the plan is worth it in any way.
 int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
   if (!plan.GoesByRows()) return from.lines;
@@ -160,7 +170,10 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
     const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
-    if (bytes < least || !division.Divide(plan, kernels.order)) return false;
+    if (bytes < least || !(kernels.order.buffers_rows || MakesTiles(plan)) ||
+        !division.Divide(plan, kernels.order)) {
+      return false;
+    }
     WriteBuffered(plan, division, dst, src, kernels);
   }
   kernels.stream_done();
