@@ -156,8 +156,8 @@ bool MakesTiles(const CopyPlan& plan) {
 }
 
 // Bytes from which on the plan is worth it in any way.
-int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
-  if (!plan.GoesByRows()) return from.lines;
+int64_t LeastOf(const CopyPlan& plan, const char* dst, const StreamThresholds& from) {
+  if (!plan.GoesByRows()) return plan.RowsBeginAt(kLine, dst) ? from.lines : from.buffered;
   const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
   return repeats ? from.fills : from.rows;
 }
@@ -166,7 +166,7 @@ int64_t LeastOf(const CopyPlan& plan, const StreamThresholds& from) {
 
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      int64_t bytes, const StreamThresholds& from) {
-  if (bytes < LeastOf(plan, from)) return false;
+  if (bytes < LeastOf(plan, dst, from)) return false;
   if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
     const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
