@@ -28,7 +28,7 @@ void* AllocateAligned(size_t nbytes) {
   const size_t past = reinterpret_cast<uintptr_t>(block) % kAllocationAlignment;
   auto* const data = reinterpret_cast<void**>(block + kAllocationAlignment - past);
   data[-1] = block;
-  return data;
+  return static_cast<void*>(data);
 }
 
 void FreeAligned(void* data) {
