@@ -28,8 +28,8 @@ class CpuAllocator final : public Allocator {
   bool GivesZeros(size_t nbytes) const override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
-  // Gives back all that is kept of small memory, the caller's at once, other threads' when they next
-  // let a small tensor go, and of large memory all but `keep` bytes.
+  // Gives back all that is kept of small memory, the caller's at once, other threads' when they
+  // next let a small tensor go, and of large memory all but `keep` bytes.
   absl::Status Trim(size_t keep) override;
 
   // peak_bytes is the most that was seen by this function and whenever more than 64 KiB were asked
