@@ -59,13 +59,11 @@ namespace internal_packing {
 bool BytesOfFarExtent(Extent extent, DType dtype, Packing packing, ByteRange* range);
 }  // namespace internal_packing
 
-// The bits of one element are fewer than 2^24, so that those of fewer elements than this fit by
-// far.
-inline constexpr uint64_t kFarElements = uint64_t{1} << 36;
-
 // False when an offset overflows. `extent` is that of a layout with elements.
 inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
-  if (static_cast<uint64_t>(extent.highest) - static_cast<uint64_t>(extent.lowest) >= kFarElements)
+  // The bits of one element are fewer than 2^24, so that those of so many fit by far.
+  constexpr uint64_t kFar = uint64_t{1} << 36;
+  if (static_cast<uint64_t>(extent.highest) - static_cast<uint64_t>(extent.lowest) >= kFar)
       [[unlikely]] {
     ByteRange far;  // so that nobody else's need lie in memory
     const bool fits = internal_packing::BytesOfFarExtent(extent, dtype, packing, &far);

@@ -148,8 +148,7 @@ class Storage {
   explicit Storage(SmallBlock* block)
       : data_(block->data()), device_(Device::Cpu()), owner_(Owner::kSmallBlock), release_() {}
   static bool IsSmall(size_t nbytes) {
-    return nbytes - 1 < kMostSmallBytes &&  // 0 wraps around
-           host_gives_small_blocks.load(std::memory_order_acquire);
+    return IsSmallSize(nbytes) && host_gives_small_blocks.load(std::memory_order_acquire);
   }
   static Storage* In(SmallBlock* block, size_t nbytes);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,

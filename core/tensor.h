@@ -161,20 +161,13 @@ class TensorAssembly {
 
   Layout& layout() { return tensor_.layout_; }
 
-  // For a caller that has checked that the layout lies inside the storage. Describe may come
-  // before the storage is there, so that nothing of it has to be kept meanwhile.
-  void Describe(int64_t byte_offset, DType dtype, Tensor::Options options) {
+  // For a caller that has checked that the layout lies inside the storage.
+  void Finish(StorageRef storage, int64_t byte_offset, DType dtype, Tensor::Options options) {
+    new (&tensor_.storage_) StorageRef(std::move(storage));  // there is none yet
     tensor_.byte_offset_ = byte_offset;
     tensor_.dtype_ = dtype;
     tensor_.access_ = options.access;
     tensor_.packing_ = options.packing;
-  }
-  void Finish(StorageRef storage) {
-    new (&tensor_.storage_) StorageRef(std::move(storage));  // there is none yet
-  }
-  void Finish(StorageRef storage, int64_t byte_offset, DType dtype, Tensor::Options options) {
-    Finish(std::move(storage));
-    Describe(byte_offset, dtype, options);
   }
 
  private:

@@ -164,9 +164,7 @@ SmallBlock* TakeSlow(ThreadLists& lists, size_t nbytes) noexcept {
 void GiveSlow(ThreadLists& lists, int size_class, SmallBlock* block) noexcept {
   CatchUp(lists);
   if (lists.room[size_class] <= 0) return DeleteBlock(size_class, block);
-  block->next = lists.free[size_class];
-  lists.free[size_class] = block;
-  --lists.room[size_class];
+  lists.Keep(size_class, block);
 }
 
 }  // namespace internal_small_blocks

@@ -43,6 +43,9 @@ inline constexpr size_t kLeastSmallBytes = kAllocationAlignment;
 inline constexpr int kSmallSizes = 9;
 inline constexpr size_t kMostSmallBytes = kLeastSmallBytes << (kSmallSizes - 1);  // 64 KiB
 
+// Whether there are blocks for so many bytes; none is for 0.
+constexpr bool IsSmallSize(size_t nbytes) { return nbytes - 1 < kMostSmallBytes; }  // 0 wraps
+
 // The place among the sizes of the smallest block for `nbytes`, 1 to kMostSmallBytes.
 constexpr int SmallSizeClass(size_t nbytes) {
   return std::bit_width((nbytes - 1) / kLeastSmallBytes);
@@ -50,6 +53,8 @@ constexpr int SmallSizeClass(size_t nbytes) {
 constexpr size_t SmallBytes(int size_class) { return kLeastSmallBytes << size_class; }
 static_assert(SmallSizeClass(1) == 0 && SmallSizeClass(256) == 0 && SmallSizeClass(257) == 1);
 static_assert(SmallSizeClass(kMostSmallBytes) == kSmallSizes - 1);
+static_assert(!IsSmallSize(0) && IsSmallSize(1) && IsSmallSize(kMostSmallBytes) &&
+              !IsSmallSize(kMostSmallBytes + 1));
 
 namespace internal_small_blocks {
 
@@ -72,6 +77,11 @@ struct ThreadLists {
   Counter allocated_bytes;  // as asked for
   Counter allocations;
 
+  void Keep(int size_class, SmallBlock* block) {
+    block->next = free[size_class];
+    free[size_class] = block;
+    --room[size_class];
+  }
   void Count(size_t nbytes) {
     allocated_bytes.Add(static_cast<int64_t>(nbytes));
     allocations.Add(1);
@@ -117,9 +127,7 @@ inline void GiveSmallBlock(SmallBlock* block, size_t nbytes) noexcept {
       lists.trims != internal_small_blocks::trims.load(std::memory_order_relaxed)) [[unlikely]] {
     return internal_small_blocks::GiveSlow(lists, size_class, block);
   }
-  block->next = lists.free[size_class];
-  lists.free[size_class] = block;
-  --lists.room[size_class];
+  lists.Keep(size_class, block);
 }
 
 struct SmallBlockStats {

@@ -14,9 +14,9 @@ namespace {
 
 using internal_cpu::kLeastMapped;
 
-// malloc's, aligned here: aligned_alloc takes three times as long, since it gives back what lies
-// around. Right before the memory stands what malloc gave. (AddressSanitizer watches the bytes
-// there, and knows aligned_alloc.)
+// malloc's, aligned here: posix_memalign takes three times as long, since it gives back what lies
+// around. Right before the memory stands what malloc gave. (Under AddressSanitizer it is
+// posix_memalign's all the same, so that nothing but guarded bytes lies there.)
 void* AllocateAligned(size_t nbytes) {
   static_assert(alignof(std::max_align_t) >= sizeof(void*));
   if constexpr (kAddressSanitizer) {
@@ -54,7 +54,7 @@ void FreeLarge(void* data, size_t nbytes) {
 }  // namespace
 
 absl::StatusOr<void*> CpuAllocator::Allocate(size_t nbytes, const Stream&) {
-  if (nbytes - 1 < kMostSmallBytes) [[likely]] {  // 0 wraps around
+  if (IsSmallSize(nbytes)) [[likely]] {
     if (SmallBlock* block = TakeSmallBlock(nbytes)) return block->data();
   } else if (void* data = TakeLarge(nbytes)) {
     return data;
@@ -67,7 +67,7 @@ bool CpuAllocator::GivesZeros(size_t nbytes) const {
 }
 
 void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
-  if (nbytes - 1 < kMostSmallBytes) [[likely]] {
+  if (IsSmallSize(nbytes)) [[likely]] {
     GiveSmallBlock(SmallBlock::Of(data), nbytes);
   } else {
     GiveLarge(data, nbytes);

@@ -166,7 +166,6 @@ TEST_F(CpuBackendTest, SmallMemoryAndItsStorageAreUsedAgainTogether) {
 // Another backend's allocator is asked, although this thread keeps memory that would do.
 TEST_F(CpuBackendTest, WhatIsKeptIsForTheBackendThatGivesIt) {
   ScopedBackendOverride global(MakeCpuBackend());
-  const Tensor other = *Tensor::Empty({4}, kInt64);
   (void)*Tensor::Empty({4}, kInt64);
   FakeLog log;
   {

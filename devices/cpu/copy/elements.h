@@ -17,6 +17,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
+// Of so many elements that follow each other in dst, the lines of src stay in the nearest cache.
+inline constexpr int64_t kTileElements = 256;
+
 // One loop, of kCount turns, where that is not 0.
 template <int kUnit, int kCount = 0>
 inline void CopyLine(char* dst, const char* src, const Loop& loop) {
@@ -46,8 +49,7 @@ void CopyElements(const Block& block) {
   if (std::abs(block.outer.src_step) >= std::abs(all.src_step)) {
     return CopyLines<kUnit>(block.dst, block.src, all, block.outer);
   }
-  // So many lines of src stay in the nearest cache.
-  const int64_t tile = Collide(256, all.src_step) ? 32 : 256;
+  const int64_t tile = Collide(kTileElements, all.src_step) ? 32 : kTileElements;
   for (int64_t i = 0; i < all.count; i += tile) {
     const Loop inner{std::min(tile, all.count - i), all.dst_step, all.src_step};
     CopyLines<kUnit>(block.dst + i * inner.dst_step, block.src + i * inner.src_step, inner,

@@ -7,6 +7,7 @@
 
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/division.h"
+#include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -145,14 +146,13 @@ void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, co
   }
 }
 
-// Whether rows of dst are made of several rows of src together. (Of more single elements than this,
+// Whether rows of dst are made of several rows of src together. (Of whole tiles of single elements,
 // dst's own order keeps the lines of src in the cache as well.)
 bool MakesTiles(const CopyPlan& plan) {
-  constexpr int64_t kMostElements = 256;
   if (plan.kernel != CopyKernel::kElements) return !plan.GoesByRows() && plan.kernel_loops() == 2;
   const Loop& row = plan.loops[0];
   return plan.rank > 1 && std::abs(plan.loops[1].src_step) < std::abs(row.src_step) &&
-         row.count < kMostElements;
+         row.count < kTileElements;
 }
 
 // Bytes from which on the plan is worth it in any way.
