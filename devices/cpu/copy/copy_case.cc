@@ -211,9 +211,11 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
 
 CopyCase ContinuedCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
-  const int64_t n = Pick(random, 1, 6) * 64 / e, m = Pick(random, 32 / e, 100);
+  const int64_t n = OneIn(random, 2) ? Pick(random, 1, 6) * 64 / e
+                                     : Pick(random, 64, OneIn(random, 4) ? 1300 : 500) / e;
+  const int64_t m = Pick(random, 32 / e, 100);
   const int64_t a = Pick(random, 1, 5), b = Pick(random, 1, 4), row = n * e;
-  const int64_t gap = OneIn(random, 3) ? 64 : 0;
+  const int64_t gap = OneIn(random, 3) ? e * Pick(random, 1, 64) : 0;
   // The rows of dst are continued by a dimension beside that of src, or by that itself.
   if (OneIn(random, 2)) {
     return {e,
@@ -247,9 +249,9 @@ CopyCase GatheredRunsCase(Random* random) {
 
 CopyCase JoinedRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
-  const int64_t n = Pick(random, 64, 300) / 4 * 4 / e, row = n * e;
+  const int64_t n = Pick(random, 64, 300) / e, row = n * e;
   const int64_t a = Pick(random, 2, OneIn(random, 4) ? 150 : 9), b = Pick(random, 1, 4);
-  const int64_t gap = OneIn(random, 3) ? 4 * Pick(random, 1, 40) : 0;
+  const int64_t gap = OneIn(random, 3) ? Pick(random, 1, 160) : 0;
   return {e,
           {{b, a * row + gap, row + e},
            {a, row, OneIn(random, 3) ? -b * (row + e) : b * (row + e)},
@@ -265,9 +267,9 @@ CopyCase DirectRowsCase(Random* random) {
 }
 
 CopyCase StaggeredCase(Random* random) {
-  const int64_t e = int64_t{1} << Pick(random, 0, 4), word = std::max<int64_t>(e, 4);
-  const int64_t n = (1024 + 4 * Pick(random, 0, 75)) / e;
-  return TransposeInStrips(e, n, word * Pick(random, 0, 70), random);
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 1024, 1324) / e;
+  return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);
 }
 
 CopyCase CollidingCase(Random* random) {

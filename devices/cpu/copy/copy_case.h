@@ -48,7 +48,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random);
 // dst lie in the same way to its lines.
 CopyCase LinesCase(CopyKernel kernel, Random* random);
 
-// A transpose whose rows, of some lines' bytes each, continue each other in dst.
+// A transpose whose rows, of a line's bytes at least, continue each other in dst.
 CopyCase ContinuedCase(Random* random);
 
 // As ContinuedCase, with short rows that are read from the same places in several pages.

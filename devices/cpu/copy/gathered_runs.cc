@@ -133,7 +133,7 @@ bool Collides(const Loop& loop) { return loop.src_step % kSetPeriod == 0; }
 bool RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
                  TransposeKernel kernel) {
   const int64_t unit = plan.unit(), row = plan.loops[0].count * unit;
-  if (row > kShortRow || plan.loops[0].count <= kWays) return false;
+  if (row > kShortRow || row % kLine != 0 || plan.loops[0].count <= kWays) return false;
   const int run = plan.FindLoop(2, &Loop::dst_step, row);
   if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return false;
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);

@@ -13,12 +13,12 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
+bool IsPossible(const CopyPlan& plan, const Kernels& kernels) {
   if (plan.kernel != CopyKernel::kRows || kernels.join_rows == nullptr || plan.rank < 2) {
     return false;
   }
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  return bytes >= kLine && plan.loops[1].dst_step == bytes && plan.RowsBeginAt(kJoinedWord, dst);
+  return bytes >= kLine && plan.loops[1].dst_step == bytes;
 }
 
 // Where rows were written up to: the last line is not, which may have begun.
@@ -35,7 +35,7 @@ struct Written {
 }  // namespace
 
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  if (!IsPossible(plan, dst, kernels)) return false;
+  if (!IsPossible(plan, kernels)) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
   // So many rows at a time that there are two such parts between what is copied and what is asked
   // for.

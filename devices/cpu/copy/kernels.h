@@ -18,8 +18,6 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 inline constexpr int64_t kMostLines = 8;  // of a row of dst, in a block that goes past the cache
-// What lies off the lines is put together in registers from words of so many bytes.
-inline constexpr int64_t kJoinedWord = 4;
 using StaggeredKernel = void (*)(const Block&, int64_t before);
 
 // By the logarithm of the size of an element.
@@ -49,12 +47,13 @@ struct Kernels {
   // row, the lines from the one on in which the block's part of the row begins, as many as that
   // part has bytes for: the first begins with the end of what as many columns as a line has hold,
   // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostLines
-  // lines, outer at least 16 of each row of src. Rows begin at multiples of kJoinedWord.
+  // lines, outer at least 16 of each row of src. Where the columns do not fill their last line, it
+  // is written too in those rows that lie so late that it ends in them. Elements are aligned.
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // dst and bytes are multiples of kJoinedWord. Meanwhile asks for as many rows from `later` on, if
-  // that is not null. Null where the level has no such instructions.
+  // Meanwhile asks for as many rows from `later` on, if that is not null. Null where the level has
+  // no such instructions.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
                     int64_t src_step, const char* later);
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,

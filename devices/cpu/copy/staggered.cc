@@ -26,8 +26,7 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
   return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.order.joined_unit &&
          kernels.staggered[plan.unit_log2] != nullptr &&
-         plan.loops[1].count * plan.unit() >= kLeastOfSrc &&
-         plan.RowsBeginAt(std::max(plan.unit(), kJoinedWord), dst);
+         plan.loops[1].count * plan.unit() >= kLeastOfSrc && plan.RowsBeginAt(plan.unit(), dst);
 }
 
 // The loop that continues a run of so many bytes in dst, if one does.
@@ -63,7 +62,7 @@ bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kern
 bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const Loop& row = plan.loops[0];
   const int64_t line = kLine / plan.unit();
-  if (row.count % line != 0 || !IsPossible(plan, dst, kernels)) return false;
+  if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
   if (FindNext(plan, row.count * plan.unit()) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
   // A row's first line begins in the row before, which is that of the turn before of the first loop

@@ -22,7 +22,8 @@ inline constexpr int64_t kLeastOfSrc = 16;
 // the level has no such kernel. `dst` and `src` are where the first turn of all loops is.
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
-// Rows as long as some lines, that continue each other in dst without gaps. False for others, too.
+// Rows as long as a line at least, that continue each other in dst without gaps. False for others,
+// too.
 bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu
