@@ -52,6 +52,9 @@ using BlockKernel = void (*)(const Block&);
 // over them several at a time: beyond, a vector has too few.
 constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
+// The most bytes that a group of elements takes on each side where all of it is moved at once.
+inline constexpr int64_t kGroupBytes = 16;
+
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;
 inline constexpr int kMaxUnit = 16;

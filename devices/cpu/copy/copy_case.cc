@@ -142,6 +142,17 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
               {{outer, n * planes * e, planes * (n * e + gap)},
                {n, planes * e, e},
                {planes, e, n * e + gap}}};
+    case CopyKernel::kRegroup: {
+      const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+      const int64_t a = Pick(random, 2, 16 / unit), most = (16 - unit) / (a - 1) / unit;
+      const int64_t step = unit * Pick(random, -most, most);
+      const int64_t next = unit * Pick(random, 1, 64 / unit) * (OneIn(random, 4) ? -1 : 1);
+      const int64_t dst_next = OneIn(random, 3) ? Pick(random, a * unit, 16) : a * unit;
+      return {unit,
+              {{outer, m * dst_next + gap, m * std::abs(next) + gap},
+               {m, dst_next, next},
+               {a, unit, step}}};
+    }
     case CopyKernel::kCollect: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 2), n = Pick(random, 64, 300);
       const int64_t step = unit * Pick(random, 5, WidestGap(unit) / unit);

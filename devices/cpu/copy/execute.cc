@@ -35,6 +35,8 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.take_apart[unit_log2];
     case CopyKernel::kPutTogether:
       return kernels.put_together[unit_log2];
+    case CopyKernel::kRegroup:
+      return kernels.regroup[unit_log2];
     case CopyKernel::kCollect:
       return kernels.collect[unit_log2];
     case CopyKernel::kSpread:

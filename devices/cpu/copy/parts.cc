@@ -16,7 +16,9 @@ constexpr int64_t kDenseSrc = 512;
 // The turns of a loop that stay together.
 int64_t Grain(const CopyPlan& plan, int i) {
   const Loop& loop = plan.loops[i];
-  if (i == 0 && plan.kernel == CopyKernel::kPutTogether) return loop.count;
+  const bool is_group =
+      plan.kernel == CopyKernel::kPutTogether || plan.kernel == CopyKernel::kRegroup;
+  if (i == 0 && is_group) return loop.count;
   if (loop.dst_step == plan.unit()) return kDenseDst / plan.unit();
   if (loop.src_step == plan.unit()) return kDenseSrc / plan.unit();
   return 1;

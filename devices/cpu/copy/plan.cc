@@ -16,6 +16,9 @@ constexpr int64_t kShortestOfPlane = 64;   // of a row of every second to fourth
 constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
 constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
+constexpr int64_t kLeastOfGroups = 64;     // bytes of all of them
+// How far the next group may be in src, so that what lies between may be read: in the next line.
+constexpr int64_t kFarthestGroup = 64;
 
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
@@ -153,6 +156,18 @@ bool CopyPlan::IsSpread() const {
   return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
 }
 
+// Whether loops[0] is a small group in dst and src, and the next one near on both sides.
+bool CopyPlan::IsRegrouped() const {
+  if (rank < 2) return false;
+  const Loop &group = loops[0], &next = loops[1];
+  const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
+  const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
+  if (bytes > kGroupBytes || span > kGroupBytes || next.dst_step > kGroupBytes) return false;
+  // A few equal ones are like planes, which vectors are put together from.
+  if (group.src_step == 0 && near == unit() && group.count <= kMaxStride) return false;
+  return near > 0 && near <= kFarthestGroup && next.count * bytes >= kLeastOfGroups;
+}
+
 // The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
@@ -186,6 +201,10 @@ void CopyPlan::ChooseKernel() {
     if (!IsSpread()) return OrderElements();
     kernel = CopyKernel::kSpread;
     return SortOuter(1);
+  }
+  if (IsRegrouped()) {
+    kernel = CopyKernel::kRegroup;
+    return SortOuter(2);
   }
   if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;

@@ -27,6 +27,7 @@ enum class CopyKernel : uint8_t {
   kTranspose,    // loops[0] is dense in dst, loops[1] in src
   kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
   kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kRegroup,      // loops[0] has a few turns, loops[1] lies near them, and both do in src
   kCollect,      // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
   kSpread,       // loops[0] steps a few elements in dst, and is dense or stands still in src
   kElements,     // anything
@@ -83,6 +84,7 @@ struct CopyPlan {
   // Whether it takes rows of dst one by one, wherever the next one lies.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
+           kernel == CopyKernel::kRegroup ||
            (kernel == CopyKernel::kTakeApart && kernel_loops() == 1);
   }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
@@ -103,6 +105,7 @@ struct CopyPlan {
   CopyKernel ChooseRowKernel() const;
   bool HasSmallGaps(int64_t step) const;
   bool IsSpread() const;
+  bool IsRegrouped() const;
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();
