@@ -54,6 +54,8 @@ constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
 // The most bytes that a group of elements takes on each side where all of it is moved at once.
 inline constexpr int64_t kGroupBytes = 16;
+// How far the next group may be in src for what lies between to be read too: in the next line.
+inline constexpr int64_t kFarthestGroup = 64;
 
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;

@@ -258,6 +258,20 @@ CopyCase GatheredRunsCase(Random* random) {
            {n, e, inner_first ? page : a * page}}};
 }
 
+CopyCase FewPlanesCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 2), planes = Pick(random, 2, 16 / e);
+  const int64_t n = Pick(random, 1, 300), outer = Pick(random, 1, 3);
+  const int64_t gap = e * Pick(random, 0, 9), pixel = planes * e + (OneIn(random, 2) ? gap : 0);
+  if (OneIn(random, 2)) {
+    return {e,
+            {{outer, planes * (n * e + gap), n * pixel}, {planes, n * e + gap, e}, {n, e, pixel}}};
+  }
+  return {e,
+          {{outer, n * planes * e + gap, planes * (n * e + gap)},
+           {n, planes * e, e},
+           {planes, e, n * e + gap}}};
+}
+
 CopyCase JoinedRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 64, 300) / e, row = n * e;

@@ -54,6 +54,9 @@ CopyCase ContinuedCase(Random* random);
 // As ContinuedCase, with short rows that are read from the same places in several pages.
 CopyCase GatheredRunsCase(Random* random);
 
+// A transpose of fewer planes than fill a lane, that are taken apart or put together.
+CopyCase FewPlanesCase(Random* random);
+
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 

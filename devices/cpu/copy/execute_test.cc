@@ -160,6 +160,18 @@ TEST_P(ExecuteProperty, RowsThatCollideInTheCacheAreTheSameBytesAsOfANaiveLoop) 
   }
 }
 
+TEST_P(ExecuteProperty, AFewPlanesAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 600);
+  int few = 0;
+  for (int round = 0; round < 120; ++round) {
+    const CopyCase copy = FewPlanesCase(&random);
+    few += copy.Plan().kernel == CopyKernel::kTranspose;
+    Check(copy, &random);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(few, 40);
+}
+
 // Lines of dst that drive each other out of the cache and are written a few bytes at a time.
 TEST_P(ExecuteProperty, ShortLinesThatCollideInDstAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 500);

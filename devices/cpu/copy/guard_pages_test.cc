@@ -89,6 +89,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
     Check(ContinuedCase(&random), &random);
     Check(GatheredRunsCase(&random), &random);
     Check(JoinedRowsCase(&random), &random);
+    Check(FewPlanesCase(&random), &random);
     Check(CollidingCase(&random), &random);
   }
   EXPECT_GT(copies_, 120);

@@ -17,8 +17,6 @@ constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart
 constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
 constexpr int64_t kLeastOfGroups = 64;     // bytes of all of them
-// How far the next group may be in src, so that what lies between may be read: in the next line.
-constexpr int64_t kFarthestGroup = 64;
 
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
@@ -130,11 +128,22 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
     return CopyKernel::kPutTogether;
   }
+  if (inner.count * outer.count >= kLeastOfTile && IsNarrow(outer)) return CopyKernel::kTranspose;
   const int64_t side = std::max(lane, kLeastOfTileSide);
   if (inner.count >= side && outer.count >= side && inner.count * outer.count >= kLeastOfTile) {
     return CopyKernel::kTranspose;
   }
   return CopyKernel::kElements;
+}
+
+// Whether `outer`, as above, or loops[0] has fewer elements than a lane, and the others follow.
+bool CopyPlan::IsNarrow(const Loop& outer) const {
+  const Loop& inner = loops[0];
+  const int64_t lane = 16 / unit();
+  const bool is_near = inner.src_step > 0 && inner.src_step <= kFarthestGroup;
+  if (outer.count < lane) return outer.src_step > 0 && is_near && inner.count >= 2 * lane;
+  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
+  return inner.count < lane && follows && outer.count >= 2 * lane;
 }
 
 // How many elements of src loops[0] steps by, if they are few; else 0.

@@ -33,6 +33,9 @@ enum class CopyKernel : uint8_t {
   kElements,     // anything
 };
 
+// What a transpose past the cache takes of each row of src at least, in bytes.
+inline constexpr int64_t kLeastOfSrc = 16;
+
 struct CopyPlan {
   // The loops of a tensor of the highest rank, and those within an element of an odd size.
   static constexpr int kMaxLoops = 64 + 2;
@@ -67,6 +70,11 @@ struct CopyPlan {
     int64_t all = reinterpret_cast<intptr_t>(dst);
     for (int i = 1; i < rank; ++i) all |= loops[i].dst_step;
     return all % multiple == 0;
+  }
+
+  // Whether it is a transpose of fewer planes than a vector takes apart at once.
+  bool HasFewPlanes() const {
+    return kernel == CopyKernel::kTranspose && loops[1].count * unit() < kLeastOfSrc;
   }
 
   // The loop, from loops[first] on, that takes several turns and steps by so many bytes on one
@@ -109,6 +117,7 @@ struct CopyPlan {
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();
+  bool IsNarrow(const Loop& outer) const;
   int64_t Stride() const;
   void SortOuter(int first);
   void MoveTo(int from, int to);

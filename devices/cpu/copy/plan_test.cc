@@ -156,6 +156,18 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
 }
 
+TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
+  for (int64_t planes : {5, 7, 12, 15}) {
+    const CopyPlan apart = Plan({{planes, 1000, 1}, {1000, 1, planes}}, 1);
+    EXPECT_EQ(apart.kernel, CopyKernel::kTranspose) << planes;
+    EXPECT_TRUE(apart.HasFewPlanes()) << planes;
+    EXPECT_EQ(Plan({{1000, planes, 1}, {planes, 1, 1000}}, 1).kernel, CopyKernel::kTranspose);
+  }
+  EXPECT_EQ(Plan({{5, 1000, 1}, {1000, 1, 100}}, 1).kernel, CopyKernel::kElements) << "far in src";
+  EXPECT_EQ(Plan({{1000, 6, 1}, {5, 1, 1000}}, 1).kernel, CopyKernel::kElements) << "gaps in dst";
+  EXPECT_EQ(Plan({{5, 20, 1}, {20, 1, 5}}, 1).kernel, CopyKernel::kElements) << "few";
+}
+
 TEST(CopyPlan, ElementsWithLargerGapsAreCollected) {
   EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kCollect);
   EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kCollect);

@@ -25,8 +25,8 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
   return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.order.joined_unit &&
-         kernels.staggered[plan.unit_log2] != nullptr &&
-         plan.loops[1].count * plan.unit() >= kLeastOfSrc && plan.RowsBeginAt(plan.unit(), dst);
+         kernels.staggered[plan.unit_log2] != nullptr && !plan.HasFewPlanes() &&
+         plan.RowsBeginAt(plan.unit(), dst);
 }
 
 // The loop that continues a run of so many bytes in dst, if one does.

@@ -15,9 +15,6 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// What a transpose past the cache takes of each row of src at least.
-inline constexpr int64_t kLeastOfSrc = 16;
-
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
 // the level has no such kernel. `dst` and `src` are where the first turn of all loops is.
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);

@@ -44,9 +44,7 @@ struct Rows {
  private:
   // With a body that begins at a multiple of so many bytes.
   bool DivideAt(int64_t multiple, const CopyPlan& plan, const char* dst) {
-    if (plan.kernel == CopyKernel::kTranspose && plan.loops[1].count * plan.unit() < kLeastOfSrc) {
-      return false;
-    }
+    if (plan.HasFewPlanes()) return false;
     for (int i = loop + 1; i < plan.rank; ++i) {
       if (plan.loops[i].dst_step % multiple != 0) return false;
     }
