@@ -144,6 +144,10 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {planes, e, n * e + gap}}};
     case CopyKernel::kRegroup: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+      if (unit < 8 && OneIn(random, 4)) {
+        const int64_t back = unit * Pick(random, 2, 16 / unit - 1);
+        return {unit, {{outer, m * unit + gap, m * back + gap}, {m, unit, -back}}};
+      }
       const int64_t a = Pick(random, 2, 16 / unit), most = (16 - unit) / (a - 1) / unit;
       const int64_t step = unit * Pick(random, -most, most);
       const int64_t next = unit * Pick(random, 1, 64 / unit) * (OneIn(random, 4) ? -1 : 1);

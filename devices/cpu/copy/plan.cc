@@ -177,6 +177,20 @@ bool CopyPlan::IsRegrouped() const {
   return near > 0 && near <= kFarthestGroup && next.count * bytes >= kLeastOfGroups;
 }
 
+// Whether loops[0] steps a few elements back in src, and no other goes along it there.
+bool CopyPlan::IsSteppedBack() const {
+  const int64_t step = loops[0].src_step;
+  const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= kLeastOfGroups;
+  return step < -unit() && unit() - step <= kGroupBytes && has_room && FindDenseInSrc() == 0;
+}
+
+// Each element by itself is a group then.
+void CopyPlan::MakeGroupOfOne() {
+  std::copy_backward(loops, loops + rank, loops + rank + 1);
+  loops[0] = {1, unit(), unit()};
+  ++rank;
+}
+
 // The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
@@ -218,6 +232,11 @@ void CopyPlan::ChooseKernel() {
   if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;
     return SortOuter(1);
+  }
+  if (IsSteppedBack()) {
+    MakeGroupOfOne();
+    kernel = CopyKernel::kRegroup;
+    return SortOuter(2);
   }
   const int dense = FindDenseInSrc();
   if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {

@@ -27,7 +27,7 @@ enum class CopyKernel : uint8_t {
   kTranspose,    // loops[0] is dense in dst, loops[1] in src
   kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
   kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
-  kRegroup,      // loops[0] has a few turns, loops[1] lies near them, and both do in src
+  kRegroup,      // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
   kCollect,      // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
   kSpread,       // loops[0] steps a few elements in dst, and is dense or stands still in src
   kElements,     // anything
@@ -114,6 +114,8 @@ struct CopyPlan {
   bool HasSmallGaps(int64_t step) const;
   bool IsSpread() const;
   bool IsRegrouped() const;
+  bool IsSteppedBack() const;
+  void MakeGroupOfOne();
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();

@@ -156,6 +156,13 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
 }
 
+TEST(CopyPlan, AFewElementsBackAreGroupsOfOne) {
+  const CopyPlan plan = Plan({{20, 2000, 5000}, {1000, 2, -4}}, 2);
+  EXPECT_EQ(plan.kernel, CopyKernel::kRegroup);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{1, 2, 2}, Steps{1000, 2, -4}, Steps{20, 2000, 5000}));
+  EXPECT_EQ(Plan({{1000, 8, -16}}, 8).kernel, CopyKernel::kElements) << "too far";
+}
+
 TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
   for (int64_t planes : {5, 7, 12, 15}) {
     const CopyPlan apart = Plan({{planes, 1000, 1}, {1000, 1, planes}}, 1);
@@ -173,7 +180,7 @@ TEST(CopyPlan, ElementsWithLargerGapsAreCollected) {
   EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kCollect);
   EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
   EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kElements) << "between two elements";
-  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kElements) << "backwards";
+  EXPECT_EQ(Plan({{1000, 2, -20}}, 2).kernel, CopyKernel::kElements) << "backwards";
 }
 
 TEST(CopyPlan, ARepeatedElementIsAFill) {
