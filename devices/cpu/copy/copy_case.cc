@@ -129,6 +129,16 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {m, dst_pitch, OneIn(random, 3) ? -e : e},
                {n, e, OneIn(random, 3) ? -src_pitch : src_pitch}}};
     }
+    case CopyKernel::kTransposeGaps: {
+      const int64_t unit = int64_t{1} << Pick(random, 0, 2),
+                    step = Pick(random, 2, 8 / unit) * unit;
+      const int64_t rows = Pick(random, 16 / step, 60), columns = Pick(random, 16 / unit, 160);
+      const int64_t src_pitch = OneIn(random, 3) ? 4096 : rows * step + gap;
+      return {unit,
+              {{outer, rows * (columns * unit + gap), columns * src_pitch},
+               {rows, columns * unit + gap, OneIn(random, 3) ? -step : step},
+               {columns, unit, OneIn(random, 3) ? -src_pitch : src_pitch}}};
+    }
     case CopyKernel::kTakeApart: {
       if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
       const int64_t wanted = Pick(random, 1, planes);

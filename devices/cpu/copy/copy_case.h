@@ -68,8 +68,9 @@ CopyCase StaggeredCase(Random* random);
 
 inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,
-    CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kRegroup,
-    CopyKernel::kCollect,   CopyKernel::kSpread,      CopyKernel::kElements,
+    CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kTransposeGaps,
+    CopyKernel::kRegroup,   CopyKernel::kCollect,     CopyKernel::kSpread,
+    CopyKernel::kElements,
 };
 
 // A transpose whose rows, on one side or both, lie about a multiple of 4096 bytes apart.

@@ -31,6 +31,8 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.fill[unit_log2];
     case CopyKernel::kTranspose:
       return kernels.transpose[unit_log2];
+    case CopyKernel::kTransposeGaps:
+      return kernels.transpose_gaps[unit_log2];
     case CopyKernel::kTakeApart:
       return kernels.take_apart[unit_log2];
     case CopyKernel::kPutTogether:

@@ -22,8 +22,9 @@ using StaggeredKernel = void (*)(const Block&, int64_t before);
 
 // By the logarithm of the size of an element.
 struct BlockKernels {
-  BlockKernel fill[kUnitSizes];          // inner dense in dst, and one element in src
-  BlockKernel transpose[kUnitSizes];     // inner dense in dst, outer dense in src
+  BlockKernel fill[kUnitSizes];            // inner dense in dst, and one element in src
+  BlockKernel transpose[kUnitSizes];       // inner dense in dst, outer dense in src
+  BlockKernel transpose_gaps[kUnitSizes];  // the same, but outer steps a few elements in src
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
                                          // inner's step there; or inner steps back by 1 in src
   BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src

@@ -204,15 +204,33 @@ void CopyPlan::MakeTile(int along) {
   SortOuter(2);
 }
 
-// The loop that reaches the least new memory in src, but not none, is the other one of the tile.
-// Where the innermost loop of dst reaches none, elements go in the order of dst.
-void CopyPlan::OrderElements() {
-  int along = 0;
+// The loop that reaches the least new memory in src, but not none.
+int CopyPlan::FindNearestInSrc() const {
+  int nearest = 0;
   for (int i = 1; i < rank; ++i) {
     const int64_t step = std::abs(loops[i].src_step);
-    if (step != 0 && step < std::abs(loops[along].src_step)) along = i;
+    if (step != 0 && step < std::abs(loops[nearest].src_step)) nearest = i;
   }
-  if (along > 0) return MakeTile(along);
+  return nearest;
+}
+
+// Whether a lane of src holds several elements of `outer`, and tiles of it are worth it.
+bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
+  const Loop& inner = loops[0];
+  const int64_t step = std::abs(outer.src_step), lane = 16 / unit();
+  return inner.dst_step == unit() && step % unit() == 0 && 2 * step <= 16 &&
+         inner.count >= std::max(lane, kLeastOfTileSide) && outer.count * step >= 16 &&
+         inner.count * outer.count >= kLeastOfTile;
+}
+
+// The nearest loop in src is the other one of the tile. Where the innermost loop of dst reaches no
+// new memory there, elements go in the order of dst.
+void CopyPlan::OrderElements() {
+  const int along = FindNearestInSrc();
+  if (along > 0) {
+    if (HasGapsInSrc(loops[along])) kernel = CopyKernel::kTransposeGaps;
+    return MakeTile(along);
+  }
   if (loops[0].src_step != 0) SortOuter(1);
 }
 

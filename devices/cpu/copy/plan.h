@@ -21,16 +21,17 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 enum class CopyKernel : uint8_t {
-  kNothing,      // there are no elements
-  kRows,         // loops[0] is dense on both sides
-  kFill,         // loops[0] is dense in dst and repeats one element
-  kTranspose,    // loops[0] is dense in dst, loops[1] in src
-  kTakeApart,    // the same, but loops[0] steps a few elements in src, or back by one
-  kPutTogether,  // the same, but loops[0] has a few turns, and loops[1] follows it in dst
-  kRegroup,      // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
-  kCollect,      // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
-  kSpread,       // loops[0] steps a few elements in dst, and is dense or stands still in src
-  kElements,     // anything
+  kNothing,        // there are no elements
+  kRows,           // loops[0] is dense on both sides
+  kFill,           // loops[0] is dense in dst and repeats one element
+  kTranspose,      // loops[0] is dense in dst, loops[1] in src
+  kTakeApart,      // the same, but loops[0] steps a few elements in src, or back by one
+  kPutTogether,    // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kTransposeGaps,  // the same, but loops[1] steps a few elements in src
+  kRegroup,        // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
+  kCollect,        // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
+  kSpread,         // loops[0] steps a few elements in dst, and is dense or stands still in src
+  kElements,       // anything
 };
 
 // What a transpose past the cache takes of each row of src at least, in bytes.
@@ -119,6 +120,8 @@ struct CopyPlan {
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();
+  int FindNearestInSrc() const;
+  bool HasGapsInSrc(const Loop& outer) const;
   bool IsNarrow(const Loop& outer) const;
   int64_t Stride() const;
   void SortOuter(int first);

@@ -163,6 +163,14 @@ TEST(CopyPlan, AFewElementsBackAreGroupsOfOne) {
   EXPECT_EQ(Plan({{1000, 8, -16}}, 8).kernel, CopyKernel::kElements) << "too far";
 }
 
+TEST(CopyPlan, EveryFewColumnsAreTransposedWithTheirGaps) {
+  const CopyPlan plan = Plan({{500, 2000, 8}, {500, 4, 4000}}, 4);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTransposeGaps);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{500, 4, 4000}, Steps{500, 2000, 8}));
+  EXPECT_EQ(Plan({{500, 2000, 12}, {500, 4, 6000}}, 4).kernel, CopyKernel::kElements) << "far";
+  EXPECT_EQ(Plan({{2, 2000, 4}, {500, 2, 4000}}, 2).kernel, CopyKernel::kElements) << "few";
+}
+
 TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
   for (int64_t planes : {5, 7, 12, 15}) {
     const CopyPlan apart = Plan({{planes, 1000, 1}, {1000, 1, planes}}, 1);

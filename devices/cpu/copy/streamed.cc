@@ -157,6 +157,8 @@ bool MakesTiles(const CopyPlan& plan) {
 
 // Bytes from which on the plan is worth it in any way.
 int64_t LeastOf(const CopyPlan& plan, const char* dst, const StreamThresholds& from) {
+  // (Of tiles with gaps, src takes more of the cache than dst does; they gain less by the buffer.)
+  if (plan.kernel == CopyKernel::kTransposeGaps) return from.rows;
   if (!plan.GoesByRows()) return plan.RowsBeginAt(kLine, dst) ? from.lines : from.buffered;
   const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
   return repeats ? from.fills : from.rows;
