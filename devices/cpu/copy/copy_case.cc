@@ -132,7 +132,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
     case CopyKernel::kTransposeGaps: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 2),
                     step = Pick(random, 2, 8 / unit) * unit;
-      const int64_t rows = Pick(random, 16 / step, 60), columns = Pick(random, 16 / unit, 160);
+      const int64_t rows = Pick(random, 16 / step, 60), columns = Pick(random, 16 / unit, 200);
       const int64_t src_pitch = OneIn(random, 3) ? 4096 : rows * step + gap;
       return {unit,
               {{outer, rows * (columns * unit + gap), columns * src_pitch},

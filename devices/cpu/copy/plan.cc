@@ -16,7 +16,7 @@ constexpr int64_t kShortestOfPlane = 64;   // of a row of every second to fourth
 constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
 constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
-constexpr int64_t kLeastOfGroups = 64;     // bytes of all of them
+constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
 
 bool StepsEvenly(const Loop& inner, const Loop& outer) {
   return outer.dst_step == inner.count * inner.dst_step &&
@@ -172,15 +172,17 @@ bool CopyPlan::IsRegrouped() const {
   const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
   const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
   if (bytes > kGroupBytes || span > kGroupBytes || next.dst_step > kGroupBytes) return false;
-  // A few equal ones are like planes, which vectors are put together from.
-  if (group.src_step == 0 && near == unit() && group.count <= kMaxStride) return false;
+  // A few equal ones are like planes, which vectors are put together from; those that make up a
+  // vector are filled in.
+  const bool is_like_planes = near == unit() && group.count <= kMaxStride;
+  if (group.src_step == 0 && (is_like_planes || bytes == kGroupBytes)) return false;
   return near > 0 && near <= kFarthestGroup && next.count * bytes >= kLeastOfGroups;
 }
 
 // Whether loops[0] steps a few elements back in src, and no other goes along it there.
 bool CopyPlan::IsSteppedBack() const {
   const int64_t step = loops[0].src_step;
-  const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= kLeastOfGroups;
+  const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= 2 * kLeastOfGroups;
   return step < -unit() && unit() - step <= kGroupBytes && has_room && FindDenseInSrc() == 0;
 }
 
@@ -219,7 +221,7 @@ bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
   const Loop& inner = loops[0];
   const int64_t step = std::abs(outer.src_step), lane = 16 / unit();
   return inner.dst_step == unit() && step % unit() == 0 && 2 * step <= 16 &&
-         inner.count >= std::max(lane, kLeastOfTileSide) && outer.count * step >= 16 &&
+         inner.count >= 2 * lane && outer.count * step >= 16 &&
          inner.count * outer.count >= kLeastOfTile;
 }
 
