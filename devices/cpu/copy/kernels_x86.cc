@@ -15,6 +15,7 @@
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/shuffle_tables.h"
 #include "dovetail/devices/cpu/copy/target.h"
 

@@ -1,4 +1,4 @@
-// Kernels of whole rows that are dense on both sides.
+// Kernels of whole rows that are dense on both sides, or of short ones that may not be.
 //
 //   CopyRows<4>(block)       // block.inner steps by 4 bytes on both sides
 
@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/elements.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -53,6 +54,13 @@ void CopyRows(const Block& block) {
   if (bytes >= 4) return CopyShortRows<4, 1>(block, bytes);
   if (bytes >= 2) return CopyShortRows<2, 1>(block, bytes);
   return CopyShortRows<1, 1>(block, bytes);
+}
+
+// Rows of dst that are dense in src or not.
+template <int kUnit>
+void CopyRowsOrElements(const Block& block) {
+  if (block.inner.src_step == kUnit) return CopyRows<kUnit>(block);
+  CopyElements<kUnit>(block);
 }
 
 }  // namespace cpu

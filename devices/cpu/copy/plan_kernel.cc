@@ -1,0 +1,206 @@
+// Which kernel a plan is for, and the order of its loops for that: CopyPlan::ChooseKernel.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "dovetail/devices/cpu/copy/plan.h"
+#include "dovetail/devices/cpu/copy/shuffle_tables.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// Fewer elements are copied one by one before a kernel is called and has begun.
+constexpr int64_t kShortestReversed = 16;  // of a row in the opposite order
+constexpr int64_t kShortestOfPlane = 64;   // of a row of every second to fourth element
+constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
+constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
+constexpr int64_t kLeastOfTile = 128;      // and of all of it
+constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
+
+}  // namespace
+
+void CopyPlan::MoveTo(int from, int to) {
+  const Loop loop = loops[from];
+  for (int i = from; i > to; --i) loops[i] = loops[i - 1];
+  loops[to] = loop;
+}
+
+// The loop, other than loops[0], that is dense in src; 0 where there is none.
+int CopyPlan::FindDenseInSrc() const {
+  for (int i = 1; i < rank; ++i) {
+    if (std::abs(loops[i].src_step) == unit()) return i;
+  }
+  return 0;
+}
+
+void CopyPlan::SortOuter(int first) {
+  for (int i = first + 1; i < rank; ++i) {
+    int at = i;
+    while (at > first && Cost(loops[at - 1]) > Cost(loops[i])) --at;
+    MoveTo(i, at);
+  }
+}
+
+// What dst's rows are of that is neither dense in src nor goes across it.
+CopyKernel CopyPlan::ChooseRowKernel() const {
+  const Loop& row = loops[0];
+  if (row.src_step == 0) return CopyKernel::kFill;
+  if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kTakeApart;
+  // Of wide elements, a vector takes few at a time.
+  const int64_t least = unit() < 8 ? kShortestOfPlane : 4 * kShortestOfPlane;
+  if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
+  return HasSmallGaps(row.src_step) ? CopyKernel::kCollect : CopyKernel::kElements;
+}
+
+// What reads `outer` as it lies in src and writes loops[0] as it lies in dst.
+CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
+  const Loop& inner = loops[0];
+  const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
+  const int64_t lane = 16 / unit();  // elements of the least vector
+  if (is_worth && Stride() >= outer.count && inner.count >= lane) return CopyKernel::kTakeApart;
+  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
+  if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
+    return CopyKernel::kPutTogether;
+  }
+  if (inner.count * outer.count >= kLeastOfTile && IsNarrow(outer)) return CopyKernel::kTranspose;
+  const int64_t side = std::max(lane, kLeastOfTileSide);
+  if (inner.count >= side && outer.count >= side && inner.count * outer.count >= kLeastOfTile) {
+    return CopyKernel::kTranspose;
+  }
+  return CopyKernel::kElements;
+}
+
+// Whether `outer`, as above, or loops[0] has fewer elements than a lane, and the others follow.
+bool CopyPlan::IsNarrow(const Loop& outer) const {
+  const Loop& inner = loops[0];
+  const int64_t lane = 16 / unit();
+  const bool is_near = inner.src_step > 0 && inner.src_step <= kFarthestGroup;
+  if (outer.count < lane) return outer.src_step > 0 && is_near && inner.count >= 2 * lane;
+  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
+  return inner.count < lane && follows && outer.count >= 2 * lane;
+}
+
+// How many elements of src loops[0] steps by, if they are few; else 0.
+int64_t CopyPlan::Stride() const {
+  const int64_t stride = loops[0].src_step / unit();
+  const bool is_small = loops[0].src_step % unit() == 0 && stride >= 2 && stride <= kMaxStride;
+  return is_small ? stride : 0;
+}
+
+// Whether loops[0], which has this step on one side, is worth being collected or spread.
+bool CopyPlan::HasSmallGaps(int64_t step) const {
+  return step > 0 && step <= WidestGap(unit()) && step % unit() == 0 &&
+         loops[0].count >= kShortestOfPlane;
+}
+
+// Whether elements without gaps, or one, go into a row with small gaps.
+bool CopyPlan::IsSpread() const {
+  const Loop& row = loops[0];
+  return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
+}
+
+// Whether loops[0] is a small group in dst and src, and the next one near on both sides.
+bool CopyPlan::IsRegrouped() const {
+  if (rank < 2) return false;
+  const Loop &group = loops[0], &next = loops[1];
+  const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
+  const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
+  if (bytes > kGroupBytes || span > kGroupBytes || next.dst_step > kGroupBytes) return false;
+  // A few equal ones are like planes, which vectors are put together from; those that make up a
+  // vector are filled in.
+  const bool is_like_planes = near == unit() && group.count <= kMaxStride;
+  if (group.src_step == 0 && (is_like_planes || bytes == kGroupBytes)) return false;
+  return near > 0 && near <= kFarthestGroup && next.count * bytes >= kLeastOfGroups;
+}
+
+// Whether loops[0] steps a few elements back in src, and no other goes along it there.
+bool CopyPlan::IsSteppedBack() const {
+  const int64_t step = loops[0].src_step;
+  const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= 2 * kLeastOfGroups;
+  return step < -unit() && unit() - step <= kGroupBytes && has_room && FindDenseInSrc() == 0;
+}
+
+// Each element by itself is a group then.
+void CopyPlan::MakeGroupOfOne() {
+  std::copy_backward(loops, loops + rank, loops + rank + 1);
+  loops[0] = {1, unit(), unit()};
+  ++rank;
+}
+
+// The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
+void CopyPlan::MakeTile(int along) {
+  MoveTo(along, 1);
+  Loop& outer = loops[1];
+  if (outer.src_step < 0) {
+    dst_offset += (outer.count - 1) * outer.dst_step;
+    src_offset += (outer.count - 1) * outer.src_step;
+    outer.dst_step = -outer.dst_step;
+    outer.src_step = -outer.src_step;
+  }
+  SortOuter(2);
+}
+
+// The loop that reaches the least new memory in src, but not none.
+int CopyPlan::FindNearestInSrc() const {
+  int nearest = 0;
+  for (int i = 1; i < rank; ++i) {
+    const int64_t step = std::abs(loops[i].src_step);
+    if (step != 0 && step < std::abs(loops[nearest].src_step)) nearest = i;
+  }
+  return nearest;
+}
+
+// Whether a lane of src holds several elements of `outer`, and tiles of it are worth it.
+bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
+  const Loop& inner = loops[0];
+  const int64_t step = std::abs(outer.src_step), lane = 16 / unit();
+  return inner.dst_step == unit() && step % unit() == 0 && 2 * step <= 16 &&
+         inner.count >= 2 * lane && outer.count * step >= 16 &&
+         inner.count * outer.count >= kLeastOfTile;
+}
+
+// The nearest loop in src is the other one of the tile. Where the innermost loop of dst reaches no
+// new memory there, elements go in the order of dst.
+void CopyPlan::OrderElements() {
+  const int along = FindNearestInSrc();
+  if (along > 0) {
+    if (HasGapsInSrc(loops[along])) kernel = CopyKernel::kTransposeGaps;
+    return MakeTile(along);
+  }
+  if (loops[0].src_step != 0) SortOuter(1);
+}
+
+void CopyPlan::ChooseKernel() {
+  kernel = CopyKernel::kElements;
+  if (rank == 0) return;
+  const Loop& inner = loops[0];
+  if (inner.dst_step != unit()) {
+    if (!IsSpread()) return OrderElements();
+    kernel = CopyKernel::kSpread;
+    return SortOuter(1);
+  }
+  if (IsRegrouped()) {
+    kernel = CopyKernel::kRegroup;
+    return SortOuter(2);
+  }
+  if (inner.src_step == unit()) {
+    kernel = CopyKernel::kRows;
+    return SortOuter(1);
+  }
+  if (IsSteppedBack()) {
+    MakeGroupOfOne();
+    kernel = CopyKernel::kRegroup;
+    return SortOuter(2);
+  }
+  const int dense = FindDenseInSrc();
+  if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {
+    kernel = ChooseRowKernel();
+    return kernel == CopyKernel::kElements ? OrderElements() : SortOuter(1);
+  }
+  kernel = ChooseTileKernel(loops[dense]);
+  return kernel == CopyKernel::kElements ? OrderElements() : MakeTile(dense);
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
