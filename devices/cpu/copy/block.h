@@ -41,6 +41,14 @@ struct Block {
   const char* src_of_next = nullptr;
 };
 
+// The turns [begin, end) of one of its loops.
+inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end) {
+  block.dst += begin * (block.*loop).dst_step;
+  block.src += begin * (block.*loop).src_step;
+  (block.*loop).count = end - begin;
+  return block;
+}
+
 // Asks for the memory of a row, so that it is there when it is read.
 inline void AskFor(const char* row, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(row + i);
@@ -52,10 +60,19 @@ using BlockKernel = void (*)(const Block&);
 // over them several at a time: beyond, a vector has too few.
 constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
-// The most bytes that a group of elements takes on each side where all of it is moved at once.
-inline constexpr int64_t kGroupBytes = 16;
-// How far the next group may be in src for what lies between to be read too: in the next line.
-inline constexpr int64_t kFarthestGroup = 64;
+// The bytes of the least vector, and of each part of a wider one that shuffles keep apart.
+inline constexpr int64_t kLaneBytes = 16;
+// How far the next pixel may be in src for what lies between to be read too: in the next line.
+inline constexpr int64_t kFarthestPixel = 64;
+
+// Whether the planes, dense in src, are fewer than a lane, which may read on up to the next pixel.
+inline bool IsNarrowInSrc(const Loop& inner, const Loop& planes, int64_t unit) {
+  return planes.count * unit < kLaneBytes && inner.src_step > 0 && inner.src_step <= kFarthestPixel;
+}
+// Whether the planes, dense in dst, are, and a lane may write on: what comes next is written later.
+inline bool IsNarrowInDst(const Loop& planes, const Loop& outer, int64_t unit) {
+  return planes.count * unit < kLaneBytes && outer.dst_step == planes.count * unit;
+}
 
 // The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;

@@ -28,12 +28,12 @@ struct BlockKernels {
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
                                          // inner's step there; or inner steps back by 1 in src
   BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src
-  BlockKernel regroup[kUnitSizes];  // inner dense in dst, and within kGroupBytes on both sides;
-                                    // outer steps as many at most in dst, and not 0 in src
-  BlockKernel collect[kUnitSizes];  // inner dense in dst, and steps WidestGap bytes at most,
-                                    // forwards, in src
-  BlockKernel spread[kUnitSizes];   // inner steps WidestGap bytes at most in dst, and is
-                                    // dense in src or stands still there
+  BlockKernel regroup[kUnitSizes];       // inner dense in dst, and within kLaneBytes on both sides;
+                                         // outer steps as many at most in dst, and not 0 in src
+  BlockKernel collect[kUnitSizes];       // inner dense in dst, and steps WidestGap bytes at most,
+                                         // forwards, in src
+  BlockKernel spread[kUnitSizes];        // inner steps WidestGap bytes at most in dst, and is
+                                         // dense in src or stands still there
 };
 
 struct Kernels {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"

@@ -34,9 +34,6 @@ enum class CopyKernel : uint8_t {
   kElements,       // anything
 };
 
-// What a transpose past the cache takes of each row of src at least, in bytes.
-inline constexpr int64_t kLeastOfSrc = 16;
-
 struct CopyPlan {
   // The loops of a tensor of the highest rank, and those within an element of an odd size.
   static constexpr int kMaxLoops = 64 + 2;
@@ -75,7 +72,7 @@ struct CopyPlan {
 
   // Whether it is a transpose of fewer planes than a vector takes apart at once.
   bool HasFewPlanes() const {
-    return kernel == CopyKernel::kTranspose && loops[1].count * unit() < kLeastOfSrc;
+    return kernel == CopyKernel::kTranspose && loops[1].count * unit() < kLaneBytes;
   }
 
   // The loop, from loops[first] on, that takes several turns and steps by so many bytes on one

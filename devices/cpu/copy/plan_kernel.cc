@@ -74,11 +74,10 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
 // Whether `outer`, as above, or loops[0] has fewer elements than a lane, and the others follow.
 bool CopyPlan::IsNarrow(const Loop& outer) const {
   const Loop& inner = loops[0];
-  const int64_t lane = 16 / unit();
-  const bool is_near = inner.src_step > 0 && inner.src_step <= kFarthestGroup;
-  if (outer.count < lane) return outer.src_step > 0 && is_near && inner.count >= 2 * lane;
-  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
-  return inner.count < lane && follows && outer.count >= 2 * lane;
+  const int64_t least = 2 * kLaneBytes / unit();  // of the other side
+  if (outer.src_step < 0) return false;
+  if (IsNarrowInSrc(inner, outer, unit())) return inner.count >= least;
+  return IsNarrowInDst(inner, outer, unit()) && outer.count >= least;
 }
 
 // How many elements of src loops[0] steps by, if they are few; else 0.
@@ -106,19 +105,19 @@ bool CopyPlan::IsRegrouped() const {
   const Loop &group = loops[0], &next = loops[1];
   const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
   const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
-  if (bytes > kGroupBytes || span > kGroupBytes || next.dst_step > kGroupBytes) return false;
+  if (bytes > kLaneBytes || span > kLaneBytes || next.dst_step > kLaneBytes) return false;
   // A few equal ones are like planes, which vectors are put together from; those that make up a
   // vector are filled in.
   const bool is_like_planes = near == unit() && group.count <= kMaxStride;
-  if (group.src_step == 0 && (is_like_planes || bytes == kGroupBytes)) return false;
-  return near > 0 && near <= kFarthestGroup && next.count * bytes >= kLeastOfGroups;
+  if (group.src_step == 0 && (is_like_planes || bytes == kLaneBytes)) return false;
+  return near > 0 && near <= kFarthestPixel && next.count * bytes >= kLeastOfGroups;
 }
 
-// Whether loops[0] steps a few elements back in src, and no other goes along it there.
+// Whether loops[0] steps a few elements back in src.
 bool CopyPlan::IsSteppedBack() const {
   const int64_t step = loops[0].src_step;
   const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= 2 * kLeastOfGroups;
-  return step < -unit() && unit() - step <= kGroupBytes && has_room && FindDenseInSrc() == 0;
+  return step < -unit() && unit() - step <= kLaneBytes && has_room;
 }
 
 // Each element by itself is a group then.
@@ -154,9 +153,9 @@ int CopyPlan::FindNearestInSrc() const {
 // Whether a lane of src holds several elements of `outer`, and tiles of it are worth it.
 bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
   const Loop& inner = loops[0];
-  const int64_t step = std::abs(outer.src_step), lane = 16 / unit();
-  return inner.dst_step == unit() && step % unit() == 0 && 2 * step <= 16 &&
-         inner.count >= 2 * lane && outer.count * step >= 16 &&
+  const int64_t step = std::abs(outer.src_step), lane = kLaneBytes / unit();
+  return inner.dst_step == unit() && step % unit() == 0 && 2 * step <= kLaneBytes &&
+         inner.count >= 2 * lane && outer.count * step >= kLaneBytes &&
          inner.count * outer.count >= kLeastOfTile;
 }
 
@@ -188,12 +187,12 @@ void CopyPlan::ChooseKernel() {
     kernel = CopyKernel::kRows;
     return SortOuter(1);
   }
-  if (IsSteppedBack()) {
+  const int dense = FindDenseInSrc();
+  if (dense == 0 && IsSteppedBack()) {
     MakeGroupOfOne();
     kernel = CopyKernel::kRegroup;
     return SortOuter(2);
   }
-  const int dense = FindDenseInSrc();
   if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {
     kernel = ChooseRowKernel();
     return kernel == CopyKernel::kElements ? OrderElements() : SortOuter(1);

@@ -188,7 +188,8 @@ TEST(CopyPlan, ElementsWithLargerGapsAreCollected) {
   EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kCollect);
   EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
   EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kElements) << "between two elements";
-  EXPECT_EQ(Plan({{1000, 2, -20}}, 2).kernel, CopyKernel::kElements) << "backwards";
+  EXPECT_EQ(Plan({{1000, 2, -20}}, 2).kernel, CopyKernel::kElements) << "far back";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kRegroup) << "less far back";
 }
 
 TEST(CopyPlan, ARepeatedElementIsAFill) {
@@ -203,7 +204,8 @@ TEST(CopyPlan, DenseRowsAndRepeatedElementsAreSpreadOverSmallGaps) {
   EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kSpread);
   EXPECT_EQ(Plan({{1000, 24, 4}}, 4).kernel, CopyKernel::kElements) << "far apart";
   EXPECT_EQ(Plan({{1000, 3, 2}}, 2).kernel, CopyKernel::kElements) << "between two elements";
-  EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "backwards";
+  EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "far back";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kRegroup) << "less far back";
   EXPECT_EQ(Plan({{60, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
 }
 

@@ -72,7 +72,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   int64_t run = row.count * plan.unit();
   for (int i; (i = FindNext(rest.plan, run)) > 0;) {
     const Loop next = rest.plan.loops[i];
-    if (i == 1 && (next.count - 1) * plan.unit() < kLeastOfSrc) break;
+    if (i == 1 && (next.count - 1) * plan.unit() < kLaneBytes) break;
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);

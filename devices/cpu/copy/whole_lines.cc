@@ -17,7 +17,6 @@ namespace {
 // enough for these not to count.
 constexpr int64_t kShortestRow = 4 * kLine;
 constexpr int64_t kLongRow = 64 * kLine;
-constexpr int64_t kLane = 16;
 
 // The rows of dst, in turns of the loop that goes along them: so many before the first line, and so
 // many that are whole lines.
@@ -32,7 +31,7 @@ struct Rows {
   // lane: these fill lines wherever they begin.
   bool Divide(const CopyPlan& plan, const char* dst) {
     return DivideAt(kLine, plan, dst) ||
-           (plan.kernel == CopyKernel::kPutTogether && DivideAt(kLane, plan, dst));
+           (plan.kernel == CopyKernel::kPutTogether && DivideAt(kLaneBytes, plan, dst));
   }
 
   // Whether the ends of rows are much of them.
