@@ -106,10 +106,8 @@ bool CopyPlan::IsRegrouped() const {
   const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
   const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
   if (bytes > kLaneBytes || span > kLaneBytes || next.dst_step > kLaneBytes) return false;
-  // A few equal ones are like planes, which vectors are put together from; those that make up a
-  // vector are filled in.
-  const bool is_like_planes = near == unit() && group.count <= kMaxStride;
-  if (group.src_step == 0 && (is_like_planes || bytes == kLaneBytes)) return false;
+  // A few equal ones are like planes, which vectors are put together from.
+  if (group.src_step == 0 && near == unit() && group.count <= kMaxStride) return false;
   return near > 0 && near <= kFarthestPixel && next.count * bytes >= kLeastOfGroups;
 }
 

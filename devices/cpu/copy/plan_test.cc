@@ -151,6 +151,7 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
   EXPECT_EQ(Plan({{1000, 3, 4}, {3, 1, 1}}, 1).kernel, CopyKernel::kRegroup) << "RGBA to RGB";
   EXPECT_EQ(Plan({{1000, 16, 12}, {3, 4, 4}}, 4).kernel, CopyKernel::kRegroup) << "RGB into RGBA";
   EXPECT_EQ(Plan({{1000, 8, 1}, {8, 1, 0}}, 1).kernel, CopyKernel::kRegroup) << "each 8 times";
+  EXPECT_EQ(Plan({{1000, 16, 2}, {8, 2, 0}}, 2).kernel, CopyKernel::kRegroup) << "a whole lane";
   EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kPutTogether) << "3 times";
   EXPECT_EQ(Plan({{1000, 24, 32}, {3, 8, 8}}, 8).kernel, CopyKernel::kRows) << "too wide";
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
