@@ -18,7 +18,7 @@ bool IsPossible(const CopyPlan& plan, const Kernels& kernels) {
     return false;
   }
   const int64_t bytes = plan.loops[0].count * plan.unit();
-  return bytes >= kLine && plan.loops[1].dst_step == bytes;
+  return bytes >= kernels.joined_bytes && plan.loops[1].dst_step == bytes;
 }
 
 // Where rows were written up to: the last line is not, which may have begun.

@@ -51,14 +51,16 @@ struct Kernels {
   // part has bytes for: the first begins with the end of what as many columns as a line has hold,
   // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostLines
   // lines, outer at least 16 of each row of src. Where the columns do not fill their last line, it
-  // is written too in those rows that lie so late that it ends in them. Elements are aligned.
+  // is written too in those rows that lie so late that it ends in them. Elements are aligned. Null
+  // where there are no vectors.
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // Meanwhile asks for as many rows from `later` on, if that is not null. Null where the level has
-  // no such instructions.
+  // Meanwhile asks for as many rows from `later` on, if that is not null. Null where the level
+  // gains nothing by it.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
                     int64_t src_step, const char* later);
+  int64_t joined_bytes;  // of a row at least, 64 or more, for it to gain by that
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.
   void (*stream)(char* dst, const char* src, int64_t lines);

@@ -2,9 +2,9 @@
 //
 //   if (!WriteContinued(plan, dst, src, kernels) && !WriteStaggered(plan, dst, src, kernels)) …
 //
-// A line of dst is shifted together in registers from the columns before it and those in it, which
-// goes nearly as fast as whole lines do. What lies at the ends of rows goes through the cache,
-// unless another row continues them.
+// A line of dst is shifted together from the columns before it and those in it, in registers where
+// they are lines and in the nearest cache elsewhere, which goes nearly as fast as whole lines do.
+// What lies at the ends of rows goes through the cache, unless another row continues them.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
@@ -16,7 +16,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
-// the level has no such kernel. `dst` and `src` are where the first turn of all loops is.
+// the level has no vectors. `dst` and `src` are where the first turn of all loops is.
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 // Rows as long as a line at least, that continue each other in dst without gaps. False for others,
