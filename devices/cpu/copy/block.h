@@ -49,9 +49,12 @@ inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end)
   return block;
 }
 
-// Asks for the memory of a row, so that it is there when it is read.
+// Asks for the memory of a row, every line that it lies in, so that it is there when it is read:
+// in the nearest cache, 3, or in the second, 2.
+template <int kNear = 3>
 inline void AskFor(const char* row, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(row + i);
+  const int64_t past_line = reinterpret_cast<intptr_t>(row) & 63;
+  for (int64_t i = -past_line; i < bytes; i += 64) __builtin_prefetch(row + i, 0, kNear);
 }
 
 using BlockKernel = void (*)(const Block&);

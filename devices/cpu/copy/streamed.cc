@@ -48,7 +48,7 @@ class Prefetcher {
 
   void FetchPart() {
     for (int64_t row = 0; row < part_ && more_; ++row) {
-      for (int64_t i = 0; i < row_bytes_; i += kLine) __builtin_prefetch(src_ + at_.src + i, 0, 2);
+      AskFor<2>(src_ + at_.src, row_bytes_);
       more_ = at_.Next();
     }
   }
