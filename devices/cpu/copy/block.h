@@ -41,6 +41,14 @@ struct Block {
   const char* src_of_next = nullptr;
 };
 
+// The line's worth of columns before those of a block, with which its rows' first lines begin.
+struct ColumnsBefore {
+  int64_t at = 0;         // where they are in src, from the block's first
+  char* kept = nullptr;   // if not null, where each row's last ones are kept for the block after it
+                          // in dst: a line each, row after row
+  bool are_kept = false;  // whether these are there already, from the block before it
+};
+
 // The turns [begin, end) of one of its loops.
 inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end) {
   block.dst += begin * (block.*loop).dst_step;

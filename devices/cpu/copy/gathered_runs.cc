@@ -119,7 +119,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
               .src = now.first() + (s * now.columns() + begin) * unit,
               .inner = {now.run_length(), unit, Half::kPitch},
               .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit}},
-             -kLine / unit * Half::kPitch);
+             {.at = -kLine / unit * Half::kPitch});
       if (next != nullptr) next->Copy((next->rows() + parts - 1) / parts);
     }
   }

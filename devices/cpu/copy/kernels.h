@@ -18,7 +18,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 inline constexpr int64_t kMostLines = 8;  // of a row of dst, in a block that goes past the cache
-using StaggeredKernel = void (*)(const Block&, int64_t before);
+using StaggeredKernel = void (*)(const Block&, const ColumnsBefore&);
 
 // By the logarithm of the size of an element.
 struct BlockKernels {
@@ -48,11 +48,10 @@ struct Kernels {
   BlockKernels past;
   // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each
   // row, the lines from the one on in which the block's part of the row begins, as many as that
-  // part has bytes for: the first begins with the end of what as many columns as a line has hold,
-  // which are at `before` in src from the block's. inner takes the bytes of 1 to kMostLines
-  // lines, outer at least 16 of each row of src. Where the columns do not fill their last line, it
-  // is written too in those rows that lie so late that it ends in them. Elements are aligned. Null
-  // where there are no vectors.
+  // part has bytes for: the first begins with the end of the columns before. inner takes the bytes
+  // of 1 to kMostLines lines, outer at least 16 of each row of src. Where the columns do not fill
+  // their last line, none are kept, and it is written too in those rows that lie so late that it
+  // ends in them. Elements are aligned. Null where there are no vectors.
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.

@@ -18,9 +18,8 @@ constexpr int64_t kShortest = 16 * kLine;
 void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
-  auto run = [&](const Block& block, int64_t before_block) { kernel(block, before_block); };
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
-  RunInStrips(plan, piece.dst, piece.src, kernels.order, before, run, kMostLines * kLine);
+  RunInStrips(plan, piece.dst, piece.src, kernels.order, before, kernel, kMostLines * kLine);
 }
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/gathered_runs.h"
+#include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
@@ -30,6 +31,7 @@ class Divided {
     const int64_t end = part + 1 < parts_ ? (part + 1) * turns_ - less_ : loop_.count;
     return end - (part * turns_ - Before(part));
   }
+  int64_t MostTurns() const { return TurnsOf(parts_ - 1); }
 
  private:
   Loop loop_;
@@ -76,7 +78,7 @@ int64_t PastLine(const char* p, int64_t unit) {
 
 // `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
 // the last, that `next` is.
-void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_t before,
+void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, ColumnsBefore before,
               TransposeKernel kernel) {
   const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
@@ -85,6 +87,7 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, int64_
     const char* const end = block.src + block.outer.count * unit;
     block.src_of_next = i + 1 < count ? end : next;
     kernel(block, before);
+    if (before.kept != nullptr) before.kept += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
     block.src = end;
   }
@@ -110,6 +113,9 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
   while (i < left.rank && Cost(left.loops[i]) < order.strip_bytes) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
+  // Where rows have several bands, and a line takes its begin from the one before.
+  const bool keeps = before.has_value() && band.Parts().count > 1;
+  const LinesKept lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
     const int64_t less = strip.Before(at.turn(strip_at));
@@ -117,8 +123,11 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     block.src = src + at.src - less * unit;
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
-    const int64_t before_block =
-        at.turn(band_at) == 0 ? before.value_or(0) : -line * block.inner.src_step;
+    const bool is_first = at.turn(band_at) == 0;
+    const ColumnsBefore before_block = {
+        .at = is_first ? before.value_or(0) : -line * block.inner.src_step,
+        .kept = lines.At(at),
+        .are_kept = !is_first && lines.At(at) != nullptr};
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;

@@ -1,6 +1,6 @@
 // The order in which a transpose past the cache goes through memory.
 //
-//   RunInStrips(plan, dst, src, order, {}, [&](const Block& block, int64_t) { kernel(block); });
+//   RunInStrips(plan, dst, src, order, {}, [&](const Block& block, auto&) { kernel(block); });
 //
 // src is read along a few rows at a time, which the processor sees coming and fetches ahead, or
 // else the kernel asks for; going down the rows, or along many, would halve the speed. And a strip
@@ -23,13 +23,13 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Takes a block, and where in src, from the block's, the columns are that come before its first.
-using TransposeKernel = absl::FunctionRef<void(const Block&, int64_t before)>;
+using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore&)>;
 
 // All blocks of `plan`, a transpose whose rows in dst (loops[0]) are as long as whole lines: each
 // is a part of some rows, of kMostLines at most, or, where that is up to `short_row` bytes, whole
-// ones. `before` is where the columns before those of a row are, for kernels that ask. `dst` and
-// `src` are where the first turn of all loops is.
+// ones. `before` is where the columns before those of a row are, for kernels that ask, whose lines
+// are kept from one part of a row to the next. `dst` and `src` are where the first turn of all
+// loops is.
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row = 0);
 

@@ -66,7 +66,7 @@ struct Rows {
 void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
-    auto run = [kernel](const Block& block, int64_t) { kernel(block); };
+    auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
     RunInStrips(plan, piece.dst, piece.src, order, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);

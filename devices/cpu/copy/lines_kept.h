@@ -1,0 +1,54 @@
+// What rows of dst keep of one band of columns for the next: a line each (ColumnsBefore::kept).
+//
+//   const LinesKept lines(loops, 1, 1024);       // of 1024 rows, for each turn of loops[0]
+//   char* kept = lines.At(at);                   // that of the first row; at: an Odometer
+//
+// Memory is taken once, from the heap. Not thread-safe.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
+#define DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
+
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "dovetail/core/config.h"
+#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+class LinesKept {
+ public:
+  // A band goes through the first `rank` of these loops, and through `rows` rows in each turn of
+  // them. With no rows, or no memory, nothing is kept. `loops` outlives this.
+  LinesKept(const Loop* loops, int rank, int64_t rows) : loops_(loops), rank_(rank), rows_(rows) {
+    int64_t lines = rows;
+    for (int i = 0; i < rank; ++i) lines *= loops[i].count;
+    if (lines == 0) return;
+    bytes_.reset(new (std::nothrow) char[(lines + 1) * kLine]);
+    first_ = bytes_.get() + -reinterpret_cast<uintptr_t>(bytes_.get()) % kLine;
+  }
+
+  // Null if nothing is kept. `at` goes through these loops first.
+  char* At(const Odometer& at) const {
+    if (bytes_ == nullptr) return nullptr;
+    int64_t turn = 0;
+    for (int i = rank_; i-- > 0;) turn = turn * loops_[i].count + at.turn(i);
+    return first_ + turn * rows_ * kLine;
+  }
+
+ private:
+  const Loop* loops_;
+  int rank_;
+  int64_t rows_;
+  std::unique_ptr<char[]> bytes_;
+  char* first_ = nullptr;
+};
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
