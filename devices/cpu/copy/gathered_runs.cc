@@ -7,6 +7,7 @@
 #include <new>
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -19,29 +20,43 @@ namespace {
 constexpr int64_t kShortRow = 2 * kLine;
 // What is copied of each row of src at a time; what of that is written between two parts of the
 // next; and the rows that are asked for ahead.
-constexpr int64_t kOfSrcRow = 8 * kLine;
+constexpr int64_t kOfSrcRow = 16 * kLine;
 constexpr int64_t kAtOnce = kLine / 2;
-constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kRowsAhead = 4;
 
 // The loops of a plan as they are gone through here. The run is loops[0] and what continues it in
-// dst; of src, loops[1] and what continues that there.
+// dst; of src, loops[1] and what continues that there. (0: nothing does.)
 class Loops {
  public:
   Loops(const CopyPlan& plan, int run, int strip)
       : row(plan.loops[0]),
         column(plan.loops[1], kOfSrcRow / plan.unit()),
-        run(plan.loops[run], kMostLines * kLine / (row.count * plan.unit())),
+        run(run == 0 ? Loop{1, 0, 0} : plan.loops[run],
+            kMostLines * kLine / (row.count * plan.unit())),
         strip(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
               std::max<int64_t>(kOfSrcRow / (plan.loops[1].count * plan.unit()), 1)) {
     around[0] = column.Parts();
     around[1] = this->strip.Parts();
     around[2] = this->run.Parts();
+    const int next = run == 0 ? 0
+                              : plan.FindLoop(2, &Loop::dst_step,
+                                              plan.loops[run].count * plan.loops[run].dst_step);
+    if (next != 0 && next != strip) {
+      around[rank++] = plan.loops[next];
+      runs_follow = true;
+    }
     for (int i = 2; i < plan.rank; ++i) {
-      if (i != run && i != strip) around[rank++] = plan.loops[i];
+      if (i != run && i != strip && !(runs_follow && i == next)) around[rank++] = plan.loops[i];
     }
   }
 
+  // Whether what is there then begins where what was there in the turn before ends in dst.
+  bool Follows(const Odometer& at) const {
+    return at.turn(2) > 0 || (runs_follow && at.turn(3) > 0);
+  }
+
   Loop row;
+  bool runs_follow = false;
   PartedLoop column, run, strip;
   Loop around[CopyPlan::kMaxLoops + 1];
   int rank = 3;
@@ -59,11 +74,18 @@ class Half {
       : loops_(loops), unit_(unit), before_(before), bytes_(bytes) {}
 
   // What is at `at` of the loops around comes into the buffer, by calls of Copy.
-  void Start(const Odometer& at, const char* src) {
+  void Start(const Odometer& at, const char* src, char* kept) {
     src_ = src + at.src;
     columns_ = loops_.column.TurnsOf(at.turn(0));
     strips_ = loops_.strip.TurnsOf(at.turn(1));
-    rows_before_ = before_ ? kLine / unit_ : 0;
+    const Loop& row = loops_.row;
+    columns_before_.at = -kLine / unit_ * kPitch;
+    columns_before_.kept = kept;
+    columns_before_.are_kept = kept != nullptr && loops_.Follows(at);
+    rows_before_ = before_ && !columns_before_.are_kept ? kLine / unit_ : 0;
+    to_before_ = at.turn(2) == 0
+                     ? before_.value_or(0)
+                     : (row.count - rows_before_) * row.src_step - loops_.run.loop.src_step;
     rows_ = rows_before_ + loops_.run.TurnsOf(at.turn(2)) * loops_.row.count;
     copied_ = 0;
   }
@@ -81,13 +103,19 @@ class Half {
   int64_t bytes() const { return strips_ * columns_ * unit_; }
   int64_t columns() const { return columns_; }
   int64_t strips() const { return strips_; }
+  // Of the row of dst with that number.
+  ColumnsBefore columns_before(int64_t row) const {
+    ColumnsBefore columns = columns_before_;
+    if (columns.kept != nullptr) columns.kept += row * kLine;
+    return columns;
+  }
   // That of the run's first element.
   const char* first() const { return bytes_ + rows_before_ * kPitch; }
   int64_t run_length() const { return rows_ - rows_before_; }
 
  private:
   const char* Row(int64_t i) const {
-    if (i < rows_before_) return src_ + *before_ + i * loops_.row.src_step;
+    if (i < rows_before_) return src_ + to_before_ + i * loops_.row.src_step;
     i -= rows_before_;
     return src_ + i % loops_.row.count * loops_.row.src_step +
            i / loops_.row.count * loops_.run.loop.src_step;
@@ -101,6 +129,8 @@ class Half {
   int64_t columns_ = 0;
   int64_t strips_ = 0;
   int64_t rows_before_ = 0;
+  int64_t to_before_ = 0;
+  ColumnsBefore columns_before_;
   int64_t rows_ = 0;
   int64_t copied_ = 0;
 };
@@ -115,11 +145,12 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
     for (int64_t c = 0; c < now.columns(); c += at_once) {
       // (So that the last has enough columns.)
       const int64_t begin = std::min(c, std::max(now.columns() - at_once, int64_t{0}));
+      const int64_t row = s * now.columns() + begin;
       kernel({.dst = dst + s * loops.strip.loop.dst_step + begin * column.dst_step,
-              .src = now.first() + (s * now.columns() + begin) * unit,
+              .src = now.first() + row * unit,
               .inner = {now.run_length(), unit, Half::kPitch},
               .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit}},
-             {.at = -kLine / unit * Half::kPitch});
+             now.columns_before(row));
       if (next != nullptr) next->Copy((next->rows() + parts - 1) / parts);
     }
   }
@@ -128,34 +159,48 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
 // Whether turns of the loop read the same sets of a cache.
 bool Collides(const Loop& loop) { return loop.src_step % kSetPeriod == 0; }
 
+// The loop that continues a row.
+int FindRun(const CopyPlan& plan) {
+  return plan.FindLoop(2, &Loop::dst_step, plan.loops[0].count * plan.unit());
+}
+
+int64_t BytesOfHalf(int64_t unit) { return Half::BytesFor((kMostLines + 1) * kLine / unit); }
+
 }  // namespace
 
-bool RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
-                 TransposeKernel kernel) {
-  const int64_t unit = plan.unit(), row = plan.loops[0].count * unit;
-  if (row > kShortRow || row % kLine != 0 || plan.loops[0].count <= kWays) return false;
-  const int run = plan.FindLoop(2, &Loop::dst_step, row);
-  if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return false;
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, bool off_lines) {
+  const int64_t row = plan.loops[0].count * plan.unit();
+  if (row > kShortRow || row % kLine != 0) return nullptr;
+  const int64_t rows_before = off_lines ? kLine / plan.unit() : 0;
+  if (rows_before + plan.loops[0].count <= kWays) return nullptr;
+  const int run = FindRun(plan);
+  if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return nullptr;
+  return std::unique_ptr<char[]>(new (std::nothrow) char[2 * BytesOfHalf(plan.unit()) + kLine]);
+}
+
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
+                 TransposeKernel kernel, char* buffer) {
+  const int64_t unit = plan.unit();
+  const int run = FindRun(plan);
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);
   const Loops loops(plan, run, strip == run ? 0 : strip);
-  const int64_t rows = (kMostLines + 1) * kLine / unit;
-  const std::unique_ptr<char[]> buffer(new (std::nothrow) char[2 * Half::BytesFor(rows) + kLine]);
-  if (buffer == nullptr) return false;
-  char* const lines = buffer.get() + -reinterpret_cast<uintptr_t>(buffer.get()) % kLine;
-  Half halves[] = {{loops, unit, before, lines},
-                   {loops, unit, before, lines + Half::BytesFor(rows)}};
+  char* const lines = buffer + -reinterpret_cast<uintptr_t>(buffer) % kLine;
+  Half halves[] = {{loops, unit, before, lines}, {loops, unit, before, lines + BytesOfHalf(unit)}};
   Half *now = &halves[0], *next = &halves[1];
+  const int64_t at_once = kAtOnce / unit;
+  const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&
+                     loops.column.loop.count % loops.column.turns == 0;
+  const LinesKept kept(loops.around, 2, keeps ? loops.column.turns * loops.strip.turns : 0);
   Odometer at(loops.around, loops.rank);
-  now->Start(at, src);
+  now->Start(at, src, kept.At(at));
   now->Copy(now->rows());
   for (bool more = true; more; std::swap(now, next)) {
     char* const to = dst + at.dst;
     more = at.Next();
-    if (more) next->Start(at, src);
+    if (more) next->Start(at, src, kept.At(at));
     Write(*now, more ? next : nullptr, to, loops, unit, kernel);
     if (more) next->Copy(next->rows());
   }
-  return true;
 }
 
 }  // namespace cpu

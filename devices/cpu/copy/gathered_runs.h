@@ -1,7 +1,9 @@
 // Transposes past the cache whose rows of dst are short, and continued by a loop, while what is
 // read for them collides in the caches.
 //
-//   if (RunGathered(plan, dst, src, before, kernel)) return;    // else in strips
+//   if (auto buffer = BufferForRuns(plan, off_lines)) {         // else in strips
+//     RunGathered(plan, dst, src, before, kernel, buffer.get());
+//   }
 //
 // Written row by row, each line of dst would leave alone; and the rows of src for several, which
 // lie at multiples of a page from each other, drive each other out before they are used. So some of
@@ -12,6 +14,7 @@
 #define DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "dovetail/core/config.h"
@@ -21,11 +24,15 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, where rows are long, nothing continues them or they do not collide, or
-// without memory for the buffer. `plan`, `dst`, `src`, `before` and `kernel` are as for
+// Null where rows are long, nothing continues them or they do not collide, or without memory.
+// Off the lines, as many more rows of src as a line has columns are read for each part of a run.
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, bool off_lines);
+
+// All of a plan with such a buffer, or of some turns of its loops but the first two. `before` is
+// where the columns are that come before those of a run; `dst`, `src` and `kernel` are as for
 // RunInStrips.
-bool RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
-                 TransposeKernel kernel);
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
+                 TransposeKernel kernel, char* buffer);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
@@ -14,10 +15,15 @@ namespace {
 // Of a row, or of all that continue each other: what is worth its ends.
 constexpr int64_t kShortest = 16 * kLine;
 
-// The columns before the first of a row are at `before` from these.
-void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before) {
+// The columns before the first of a row are at `before` from these. With a buffer, runs are
+// gathered there.
+void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before,
+                  char* buffer = nullptr) {
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
+  if (buffer != nullptr) {
+    return RunGathered(plan, piece.dst, piece.src, before, kernel, buffer);
+  }
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
   RunInStrips(plan, piece.dst, piece.src, kernels.order, before, kernel, kMostLines * kLine);
 }
@@ -60,36 +66,48 @@ bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kern
 
 bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const Loop& row = plan.loops[0];
-  const int64_t line = kLine / plan.unit();
+  const int64_t unit = plan.unit(), line = kLine / unit;
   if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
-  if (FindNext(plan, row.count * plan.unit()) == 0 || BytesOfRun(plan) < kShortest) return false;
+  if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
-  // A row's first line begins in the row before, which is that of the turn before of the first loop
-  // that continues it; where this is at its first turn, of the next such loop, and so on. `back`
-  // leads from the first columns of the first turns of all these loops to the last of the last.
-  int64_t back = (row.count - line) * row.src_step;
-  int64_t run = row.count * plan.unit();
-  for (int i; (i = FindNext(rest.plan, run)) > 0;) {
-    const Loop next = rest.plan.loops[i];
-    if (i == 1 && (next.count - 1) * plan.unit() < kLaneBytes) break;
+  const auto buffer = kernels.order.gather_runs ? BufferForRuns(plan, true) : nullptr;
+  // Runs that continue each other. A run's first line begins in the run before, which is that of
+  // the turn before of the first loop that continues it; where this is at its first turn, of the
+  // next such loop, and so on. `back` leads from the first columns of the first turns of all these
+  // loops to the last of the last.
+  struct {
+    int64_t bytes, back;
+    void Add(const Loop& loop) {
+      bytes *= loop.count;
+      back += (loop.count - 1) * loop.src_step;
+    }
+  } run{row.count * unit, (row.count - line) * row.src_step}, one = run;
+  // All turns of the loop but the first, which are done with then.
+  auto join = [&](int i, int64_t back) {
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
-    RunStaggered(joined, kernels, back - next.src_step);
-    run *= next.count;
-    back += (next.count - 1) * next.src_step;
-    if (i == 1) {
-      rest.plan.loops[1].count = 1;
-      break;
-    }
-    std::copy(rest.plan.loops + i + 1, rest.plan.loops + rest.plan.rank, rest.plan.loops + i);
-    --rest.plan.rank;
+    RunStaggered(joined, kernels, back - joined.plan.loops[i].src_step, buffer.get());
+    rest.plan.loops[i].count = 1;
+  };
+  // What is gathered has its first such loop in the run, and comes to it at last.
+  if (buffer != nullptr) run.Add(plan.loops[FindNext(plan, run.bytes)]);
+  for (int i; (i = FindNext(rest.plan, run.bytes)) > 1;) {
+    const Loop next = rest.plan.loops[i];
+    join(i, run.back);
+    run.Add(next);
+  }
+  if (buffer != nullptr) join(FindNext(rest.plan, one.bytes), one.back);
+  if (FindNext(rest.plan, run.bytes) == 1 && (rest.plan.loops[1].count - 1) * unit >= kLaneBytes) {
+    const Loop next = rest.plan.loops[1];
+    join(1, run.back);
+    run.Add(next);
   }
   // The first row of all, and the last columns.
   rest.RunCached(kernels);
   rest.plan.loops[0].count = line;
-  rest.dst += run - kLine;
-  rest.src += back;
+  rest.dst += run.bytes - kLine;
+  rest.src += run.back;
   rest.RunCached(kernels);
   return true;
 }

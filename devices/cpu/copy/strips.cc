@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -97,7 +96,6 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, Column
 
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
-  if (order.gather_runs && RunGathered(plan, dst, src, before, kernel)) return;
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;

@@ -5,8 +5,7 @@
 // src is read along a few rows at a time, which the processor sees coming and fetches ahead, or
 // else the kernel asks for; going down the rows, or along many, would halve the speed. And a strip
 // of these rows is no longer than a page, so that the pages of dst, of which each column of the
-// strip has its own, are still known when the next rows follow. Short
-// rows that collide go by way of gathered_runs.h, where `order` says so.
+// strip has its own, are still known when the next rows follow.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/joined_rows.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/staggered.h"
@@ -67,6 +68,8 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
+    const auto buffer = order.gather_runs ? BufferForRuns(plan, false) : nullptr;
+    if (buffer != nullptr) return RunGathered(plan, piece.dst, piece.src, {}, run, buffer.get());
     RunInStrips(plan, piece.dst, piece.src, order, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
