@@ -61,8 +61,14 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   const int rows_loop = has_rows_loop ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);
+  int64_t most_bytes = order.buffer_bytes;
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
-    if (next == rows_loop && chain.run * RowsAtOnce(plan, order) > order.buffer_bytes) break;
+    if (next == rows_loop) {
+      // Rows continue each other: all of a block is one run.
+      const int64_t together = chain.run * RowsAtOnce(plan, order);
+      if (together > order.buffer_bytes) break;
+      most_bytes = std::max(order.run_bytes, together);
+    }
     if (next != rows_loop && chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop))
       break;
   }
@@ -78,16 +84,16 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
       box[1].count = rows_at_once;
     }
   }
-  TakeIntoBox(plan, order, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
+  TakeIntoBox(plan, most_bytes, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
   for (int i = 1; i < plan.rank; ++i) {
     if (!chain.taken[i] && i != rows_loop) outer[outer_rank++] = plan.loops[i];
   }
   return true;
 }
 
-void Division::TakeIntoBox(const CopyPlan& plan, const MemoryOrder& order, const int* chain,
-                           int length, int kernel_loops) {
-  const int64_t limit = order.buffer_bytes / rows_at_once / kLine * kLine;
+void Division::TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* chain, int length,
+                           int kernel_loops) {
+  const int64_t limit = most_bytes / rows_at_once / kLine * kLine;
   box_row_bytes = plan.unit();
   for (int i = 0; i < length; ++i) {
     const Loop& loop = plan.loops[chain[i]];

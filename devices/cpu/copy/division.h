@@ -42,7 +42,7 @@ struct Division {
   int outer_rank = 0;
 
  private:
-  void TakeIntoBox(const CopyPlan& plan, const MemoryOrder& order, const int* chain, int length,
+  void TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* chain, int length,
                    int kernel_loops);
 };
 

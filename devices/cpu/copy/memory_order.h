@@ -35,6 +35,9 @@ struct MemoryOrder {
   // rows of dst that it is for at most.
   int64_t buffer_bytes;
   int64_t buffer_rows;
+  // The same where rows of dst are short and continue each other, if that is enough of each row of
+  // src.
+  int64_t run_bytes;
   // Whether rows of dst that no tile makes (of every few elements of src, say, or of them
   // backwards) are worth the buffer; and their bytes from which on they go past the cache without
   // one.
@@ -57,6 +60,7 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
     .buffer_rows = 128,
+    .run_bytes = 32 << 10,
     .buffers_rows = true,
     .made_row_bytes = 384,
     .rows_as_in_src = false,
@@ -74,6 +78,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
+    .run_bytes = 8 << 10,
     .buffers_rows = false,
     .made_row_bytes = 8192,
     .rows_as_in_src = true,

@@ -20,6 +20,8 @@ namespace {
 // Elements of so many bytes go to the third cache as fast as by way of a buffer: to gather narrow
 // ones takes long, and wide ones need no gathering.
 constexpr bool IsSlowToGather(int64_t unit) { return unit <= 2 || unit >= 16; }
+// What is written between two parts of what is asked for meanwhile.
+constexpr int64_t kPiece = 16 * kLine;
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
@@ -94,9 +96,8 @@ class Gatherer {
       ExecuteCached(plan_.kernel, plan_.unit_log2, division_.box, division_.box_rank,
                     buffer_ + kLine, src + at.src, kernels_);
       more = at.Next();
-      next_.Start(more ? src + at.src : after, rows);
+      next_.Start(more ? src + at.src : after, rows * std::max(bytes / kPiece, int64_t{1}));
       for (int64_t r = 0; r < rows; ++r) {
-        next_.FetchPart();
         Flush(dst + r * division_.rows.dst_step + dst_offset, buffer_ + kLine + r * pitch_, bytes,
               first, !more);
       }
@@ -106,10 +107,17 @@ class Gatherer {
   }
 
  private:
+  // Writes a row, some lines at a time, and asks for a part of the next block with each.
   void Flush(char* dst, char* row, int64_t bytes, bool first, bool last) {
     // What the row's last block left stands right before this one.
     const int64_t left = first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
-    const int64_t rest = WriteLines(dst - left, row - left, bytes + left, kernels_);
+    int64_t done = -left;
+    for (next_.FetchPart(); bytes - done >= 2 * kPiece; next_.FetchPart()) {
+      const int64_t to_line = -reinterpret_cast<uintptr_t>(dst + done) & (kLine - 1);
+      WriteLines(dst + done, row + done, to_line + kPiece, kernels_);
+      done += to_line + kPiece;
+    }
+    const int64_t rest = WriteLines(dst + done, row + done, bytes - done, kernels_);
     char* end = row + bytes;
     if (last) {
       std::memcpy(dst + bytes - rest, end - rest, rest);
