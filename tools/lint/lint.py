@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import file_checks
 import tidy
 
-CXX = (".h", ".cc", ".cu", ".hip")
+CXX = (".h", ".cc", ".inc", ".cu", ".hip")
 STARLARK = ("BUILD", ".bzl", "WORKSPACE", "MODULE.bazel")
 PYTHON = (".py", ".pyi")
 

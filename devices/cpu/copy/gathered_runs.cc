@@ -35,12 +35,11 @@ class Loops {
             kMostLines * kLine / (row.count * plan.unit())),
         strip(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
               std::max<int64_t>(kOfSrcRow / (plan.loops[1].count * plan.unit()), 1)) {
-    around[0] = column.Parts();
-    around[1] = this->strip.Parts();
-    around[2] = this->run.Parts();
-    const int next = run == 0 ? 0
-                              : plan.FindLoop(2, &Loop::dst_step,
-                                              plan.loops[run].count * plan.loops[run].dst_step);
+    around[kColumn] = column.Parts();
+    around[kStrip] = this->strip.Parts();
+    around[kRun] = this->run.Parts();
+    const Loop& all = this->run.loop;
+    const int next = run == 0 ? 0 : plan.FindLoop(2, &Loop::dst_step, all.count * all.dst_step);
     if (next != 0 && next != strip) {
       around[rank++] = plan.loops[next];
       runs_follow = true;
@@ -50,16 +49,19 @@ class Loops {
     }
   }
 
-  // Whether what is there then begins where what was there in the turn before ends in dst.
+  // The first of `around`, the next of which continues runs in dst if runs_follow.
+  enum { kColumn, kStrip, kRun, kFirstAround };
+
+  // Whether the run begins where one that was written before ends in dst.
   bool Follows(const Odometer& at) const {
-    return at.turn(2) > 0 || (runs_follow && at.turn(3) > 0);
+    return at.turn(kRun) > 0 || (runs_follow && at.turn(kFirstAround) > 0);
   }
 
   Loop row;
   bool runs_follow = false;
   PartedLoop column, run, strip;
   Loop around[CopyPlan::kMaxLoops + 1];
-  int rank = 3;
+  int rank = kFirstAround;
 };
 
 // One half of the buffer, and what it is filled with: some rows of src, one after the other, the
@@ -73,20 +75,21 @@ class Half {
   Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, char* bytes)
       : loops_(loops), unit_(unit), before_(before), bytes_(bytes) {}
 
-  // What is at `at` of the loops around comes into the buffer, by calls of Copy.
+  // What is at `at` of the loops around comes into the buffer, by calls of Copy. `kept` is what the
+  // rows of dst keep (ColumnsBefore::kept), if they do.
   void Start(const Odometer& at, const char* src, char* kept) {
     src_ = src + at.src;
-    columns_ = loops_.column.TurnsOf(at.turn(0));
-    strips_ = loops_.strip.TurnsOf(at.turn(1));
+    columns_ = loops_.column.TurnsOf(at.turn(Loops::kColumn));
+    strips_ = loops_.strip.TurnsOf(at.turn(Loops::kStrip));
     const Loop& row = loops_.row;
     columns_before_.at = -kLine / unit_ * kPitch;
     columns_before_.kept = kept;
     columns_before_.are_kept = kept != nullptr && loops_.Follows(at);
     rows_before_ = before_ && !columns_before_.are_kept ? kLine / unit_ : 0;
-    to_before_ = at.turn(2) == 0
+    to_before_ = at.turn(Loops::kRun) == 0
                      ? before_.value_or(0)
                      : (row.count - rows_before_) * row.src_step - loops_.run.loop.src_step;
-    rows_ = rows_before_ + loops_.run.TurnsOf(at.turn(2)) * loops_.row.count;
+    rows_ = rows_before_ + loops_.run.TurnsOf(at.turn(Loops::kRun)) * loops_.row.count;
     copied_ = 0;
   }
 
@@ -190,7 +193,8 @@ void RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional
   const int64_t at_once = kAtOnce / unit;
   const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&
                      loops.column.loop.count % loops.column.turns == 0;
-  const LinesKept kept(loops.around, 2, keeps ? loops.column.turns * loops.strip.turns : 0);
+  const LinesKept kept(loops.around, Loops::kRun,
+                       keeps ? loops.column.turns * loops.strip.turns : 0);
   Odometer at(loops.around, loops.rank);
   now->Start(at, src, kept.At(at));
   now->Copy(now->rows());
