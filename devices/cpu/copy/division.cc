@@ -68,9 +68,9 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
       const int64_t together = chain.run * RowsAtOnce(plan, order);
       if (together > order.buffer_bytes) break;
       most_bytes = std::max(order.run_bytes, together);
-    }
-    if (next != rows_loop && chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop))
+    } else if (chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop)) {
       break;
+    }
   }
   const bool has_others = rows_loop > 0 && !chain.taken[rows_loop];
   const int64_t at_once = has_others ? RowsAtOnce(plan, order) : 1;

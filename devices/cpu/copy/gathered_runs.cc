@@ -45,7 +45,7 @@ class Loops {
       runs_follow = true;
     }
     for (int i = 2; i < plan.rank; ++i) {
-      if (i != run && i != strip && !(runs_follow && i == next)) around[rank++] = plan.loops[i];
+      if (i != run && i != strip && i != next) around[rank++] = plan.loops[i];
     }
   }
 
@@ -171,7 +171,9 @@ int64_t BytesOfHalf(int64_t unit) { return Half::BytesFor((kMostLines + 1) * kLi
 
 }  // namespace
 
-std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, bool off_lines) {
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& order,
+                                      bool off_lines) {
+  if (!order.gather_runs) return nullptr;
   const int64_t row = plan.loops[0].count * plan.unit();
   if (row > kShortRow || row % kLine != 0) return nullptr;
   const int64_t rows_before = off_lines ? kLine / plan.unit() : 0;

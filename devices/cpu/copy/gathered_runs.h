@@ -1,7 +1,7 @@
 // Transposes past the cache whose rows of dst are short, and continued by a loop, while what is
 // read for them collides in the caches.
 //
-//   if (auto buffer = BufferForRuns(plan, off_lines)) {         // else in strips
+//   if (auto buffer = BufferForRuns(plan, order, off_lines)) {  // else in strips
 //     RunGathered(plan, dst, src, before, kernel, buffer.get());
 //   }
 //
@@ -24,9 +24,11 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Null where rows are long, nothing continues them or they do not collide, or without memory.
+// Null where `order` has none, rows are long, nothing continues them or they do not collide, or
+// without memory.
 // Off the lines, as many more rows of src as a line has columns are read for each part of a run.
-std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, bool off_lines);
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& order,
+                                      bool off_lines);
 
 // All of a plan with such a buffer, or of some turns of its loops but the first two. `before` is
 // where the columns are that come before those of a run; `dst`, `src` and `kernel` are as for

@@ -70,7 +70,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
   if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
-  const auto buffer = kernels.order.gather_runs ? BufferForRuns(plan, true) : nullptr;
+  const auto buffer = BufferForRuns(plan, kernels.order, true);
   // Runs that continue each other. A run's first line begins in the run before, which is that of
   // the turn before of the first loop that continues it; where this is at its first turn, of the
   // next such loop, and so on. `back` leads from the first columns of the first turns of all these

@@ -122,10 +122,11 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
     const bool is_first = at.turn(band_at) == 0;
+    char* const kept = lines.At(at);
     const ColumnsBefore before_block = {
         .at = is_first ? before.value_or(0) : -line * block.inner.src_step,
-        .kept = lines.At(at),
-        .are_kept = !is_first && lines.At(at) != nullptr};
+        .kept = kept,
+        .are_kept = !is_first && kept != nullptr};
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;

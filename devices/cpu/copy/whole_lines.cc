@@ -68,7 +68,7 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
-    const auto buffer = order.gather_runs ? BufferForRuns(plan, false) : nullptr;
+    const auto buffer = BufferForRuns(plan, order, false);
     if (buffer != nullptr) return RunGathered(plan, piece.dst, piece.src, {}, run, buffer.get());
     RunInStrips(plan, piece.dst, piece.src, order, {}, run);
   } else {
