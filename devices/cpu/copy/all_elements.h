@@ -6,6 +6,10 @@
 #define DOVETAIL_DEVICES_CPU_COPY_ALL_ELEMENTS_H_
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
@@ -37,6 +41,14 @@ void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
   }
 }
 
+// By the turns of the innermost loop, from 1 on.
+inline constexpr int64_t kMostUnrolled = 16;
+
+template <int kUnit, size_t... kLess>
+constexpr auto ShortLines(std::index_sequence<kLess...>) {
+  return std::array{&CopyShortLines<kUnit, kLess + 1>...};
+}
+
 template <int kUnit>
 void CopyAllElements(char* dst, const char* src, const Loop* loops, int rank) {
   Loop three[] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
@@ -45,20 +57,9 @@ void CopyAllElements(char* dst, const char* src, const Loop* loops, int rank) {
     loops = three;
     rank = 3;
   }
-  switch (loops[0].count) {
-    case 2:
-      return CopyShortLines<kUnit, 2>(dst, src, loops, rank);
-    case 3:
-      return CopyShortLines<kUnit, 3>(dst, src, loops, rank);
-    case 4:
-      return CopyShortLines<kUnit, 4>(dst, src, loops, rank);
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-      return CopyShortLines<kUnit, 0>(dst, src, loops, rank);
-    default:
-      break;
+  if (loops[0].count <= kMostUnrolled) {
+    constexpr auto kByCount = ShortLines<kUnit>(std::make_index_sequence<kMostUnrolled>());
+    return kByCount[loops[0].count - 1](dst, src, loops, rank);
   }
   RunBlocks(CopyElements<kUnit>, 2, loops, rank, dst, src);
 }

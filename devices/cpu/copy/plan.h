@@ -121,6 +121,7 @@ struct CopyPlan {
   bool HasGapsInSrc(const Loop& outer) const;
   bool IsNarrow(const Loop& outer) const;
   int64_t Stride() const;
+  bool GoesInside(const Loop& a, const Loop& b) const;
   void SortOuter(int first);
   void MoveTo(int from, int to);
   int FindDenseInSrc() const;

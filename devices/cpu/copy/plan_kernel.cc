@@ -18,6 +18,9 @@ constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
 constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
 
+// Bytes between two rows from which on it is all the same how far apart they are.
+constexpr int64_t kFar = 4096;
+
 }  // namespace
 
 void CopyPlan::MoveTo(int from, int to) {
@@ -34,10 +37,23 @@ int CopyPlan::FindDenseInSrc() const {
   return 0;
 }
 
+// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, the loop whose
+// rows are near each other there, even if in `b` they are so in src: what is written is also read
+// before, and in part again where a row ends within a line.
+bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
+  auto reach = [](const Loop& loop) {
+    return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
+  };
+  const bool whole_rows =
+      kernel == CopyKernel::kRows || kernel == CopyKernel::kFill || kernel == CopyKernel::kSpread;
+  if (whole_rows && reach(a) != reach(b)) return reach(a) < reach(b);
+  return Cost(a) < Cost(b);
+}
+
 void CopyPlan::SortOuter(int first) {
   for (int i = first + 1; i < rank; ++i) {
     int at = i;
-    while (at > first && Cost(loops[at - 1]) > Cost(loops[i])) --at;
+    while (at > first && GoesInside(loops[i], loops[at - 1])) --at;
     MoveTo(i, at);
   }
 }
