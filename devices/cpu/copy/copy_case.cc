@@ -168,8 +168,10 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {a, unit, step}}};
     }
     case CopyKernel::kCollect: {
-      const int64_t unit = int64_t{1} << Pick(random, 0, 2), n = Pick(random, 64, 300);
-      const int64_t step = unit * Pick(random, 5, WidestGap(unit) / unit);
+      const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+      const int64_t n =
+          Pick(random, std::max<int64_t>(64 / unit, 16), unit < 8 && OneIn(random, 2) ? 300 : 127);
+      const int64_t step = unit * Pick(random, n < 128 ? 2 : 5, WidestGap(unit) / unit);
       return {unit,
               {{outer, m * (n * unit + gap), m * n * step + 2 * gap},
                {m, n * unit + gap, n * step + gap},

@@ -5,6 +5,7 @@
 #include "dovetail/devices/cpu/copy/all_elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows.h"
+#include "dovetail/devices/cpu/copy/rows_asked.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
@@ -17,6 +18,9 @@ constexpr BlockKernel kRows[kUnitSizes] = {CopyRows<1>, CopyRows<2>, CopyRows<4>
 constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
     CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
     CopyAllElements<16>};
+
+// Bytes of dst below which rows of src are never asked for ahead.
+constexpr int64_t kLeastAhead = 64 << 10;
 
 BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
   if (kernel == CopyKernel::kRows) return kRows[unit_log2];
@@ -86,6 +90,7 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   if (bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, bytes, stream_from)) {
     return;
   }
+  if (bytes >= kLeastAhead && ExecuteAskingAhead(plan, to, from, kernels)) return;
   ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);
 }
 

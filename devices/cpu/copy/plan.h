@@ -90,12 +90,11 @@ struct CopyPlan {
   // Whether it takes rows of dst one by one, wherever the next one lies.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
-           kernel == CopyKernel::kRegroup ||
+           kernel == CopyKernel::kRegroup || kernel == CopyKernel::kCollect ||
            (kernel == CopyKernel::kTakeApart && kernel_loops() == 1);
   }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
     if (rank < 2) return rank;
-    if (kernel == CopyKernel::kCollect) return 1;
     if (kernel == CopyKernel::kTakeApart)
       return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
     return 2;

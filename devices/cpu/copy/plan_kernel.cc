@@ -12,7 +12,9 @@ namespace {
 
 // Fewer elements are copied one by one before a kernel is called and has begun.
 constexpr int64_t kShortestReversed = 16;  // of a row in the opposite order
-constexpr int64_t kShortestOfPlane = 64;   // of a row of every second to fourth element
+constexpr int64_t kShortestOfPlane = 128;  // of a row of every second to fourth element
+constexpr int64_t kShortestGapped = 16;    // of a row with small gaps on one side,
+constexpr int64_t kLeastGapped = 64;       // and bytes of it
 constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
 constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
@@ -37,9 +39,9 @@ int CopyPlan::FindDenseInSrc() const {
   return 0;
 }
 
-// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, the loop whose
-// rows are near each other there, even if in `b` they are so in src: what is written is also read
-// before, and in part again where a row ends within a line.
+// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, by what a turn
+// reaches on both sides, and twice for dst: what is written is read before, and in part again where
+// a row ends within a line. Else by the side where that is less.
 bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
   auto reach = [](const Loop& loop) {
     return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
@@ -64,7 +66,7 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   if (row.src_step == 0) return CopyKernel::kFill;
   if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kTakeApart;
   // Of wide elements, a vector takes few at a time.
-  const int64_t least = unit() < 8 ? kShortestOfPlane : 4 * kShortestOfPlane;
+  const int64_t least = unit() < 8 ? kShortestOfPlane : 2 * kShortestOfPlane;
   if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
   return HasSmallGaps(row.src_step) ? CopyKernel::kCollect : CopyKernel::kElements;
 }
@@ -106,7 +108,7 @@ int64_t CopyPlan::Stride() const {
 // Whether loops[0], which has this step on one side, is worth being collected or spread.
 bool CopyPlan::HasSmallGaps(int64_t step) const {
   return step > 0 && step <= WidestGap(unit()) && step % unit() == 0 &&
-         loops[0].count >= kShortestOfPlane;
+         loops[0].count >= kShortestGapped && loops[0].count * unit() >= kLeastGapped;
 }
 
 // Whether elements without gaps, or one, go into a row with small gaps.

@@ -143,7 +143,8 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
 TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
   EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kTakeApart);
   EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kTakeApart);
-  EXPECT_EQ(Plan({{60, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
+  EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kCollect) << "not many";
+  EXPECT_EQ(Plan({{30, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
 }
 
 TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
@@ -207,13 +208,27 @@ TEST(CopyPlan, DenseRowsAndRepeatedElementsAreSpreadOverSmallGaps) {
   EXPECT_EQ(Plan({{1000, 3, 2}}, 2).kernel, CopyKernel::kElements) << "between two elements";
   EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "far back";
   EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kRegroup) << "less far back";
-  EXPECT_EQ(Plan({{60, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
+  EXPECT_EQ(Plan({{15, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
 }
 
 TEST(CopyPlan, AScatterReadsTheNearestMemoryNext) {
   const CopyPlan plan = Plan({{10, 8000, 800}, {20, 400, 4}, {10, 40, 80}}, 4);
   EXPECT_EQ(plan.kernel, CopyKernel::kElements);
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{10, 40, 80}, Steps{20, 400, 4}, Steps{10, 8000, 800}));
+}
+
+TEST(CopyPlan, RowsComeInTheOrderOfWhatTheyReachOnBothSides) {
+  const CopyPlan near = Plan({{2837, 48, 24}, {2, 24, 68088}, {6, 4, 4}}, 4);
+  EXPECT_EQ(near.kernel, CopyKernel::kRows);
+  EXPECT_THAT(Loops(near), ElementsAre(Steps{6, 4, 4}, Steps{2837, 48, 24}, Steps{2, 24, 68088}));
+  const CopyPlan repeated = Plan({{105, 224, 17168}, {1073, 23520, 16}, {14, 16, 0}}, 16);
+  EXPECT_EQ(repeated.kernel, CopyKernel::kFill);
+  EXPECT_THAT(Loops(repeated),
+              ElementsAre(Steps{14, 16, 0}, Steps{105, 224, 17168}, Steps{1073, 23520, 16}))
+      << "what is written counts twice";
+  const CopyPlan far = Plan({{8, 1 << 20, 1 << 12}, {16, 1 << 13, 1 << 15}, {1024, 4, 4}}, 4);
+  EXPECT_THAT(Loops(far), ElementsAre(Steps{1024, 4, 4}, Steps{8, 1 << 20, 1 << 12},
+                                      Steps{16, 1 << 13, 1 << 15}));
 }
 
 TEST(CopyPlan, OuterLoopsComeInTheOrderOfTheMemoryThatTheyReach) {
