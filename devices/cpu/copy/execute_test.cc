@@ -11,6 +11,7 @@
 
 #include "dovetail/devices/cpu/copy/copy_case.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
+#include "dovetail/devices/cpu/copy/rows_asked.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
 
@@ -217,6 +218,41 @@ TEST(Execute, APlanIsGoodForAnyMemory) {
     Execute(plan, dst.data(), src.data());
     copy.Naive(expected.data(), src.data());
     EXPECT_EQ(dst, expected);
+  }
+}
+
+// On any processor as on one that does not follow rows by itself.
+TEST(Execute, GappedRowsThatAreAskedForAheadAreTheSameBytesAsOfANaiveLoop) {
+  const CopyCase cases[] = {
+      {2, {{7000, 280, 1240}, {140, 2, 6}}},                       // every third of each row
+      {1, {{23, 20000, 400000}, {200, 100, 1999}, {100, 1, 10}}},  // in planes
+      {4, {{3001, 800, -3000}, {200, 4, 8}}},                      // rows in the opposite order
+      {2, {{5001, 600, 1500}, {300, 2, -4}}},                      // each of them reversed
+      {1, {{2900, 3 * 500, 5000}, {500, 3, 4}, {3, 1, -1}}},       // pixels of a crop
+  };
+  Random random(3);
+  for (const CopyCase& copy : cases) {
+    const CopyPlan plan = copy.Plan();
+    const Reach src_reach = copy.SrcReach(), dst_reach = copy.DstReach();
+    const Bytes src = RandomBytes(src_reach.bytes, &random);
+    Bytes dst(dst_reach.bytes), expected(dst_reach.bytes);
+    Kernels kernels = *KernelsOf(BestSimdLevel());
+    kernels.order = kFollowsFewRows;
+    EXPECT_TRUE(ExecuteAskingAhead(plan, dst.data() + dst_reach.first + plan.dst_offset,
+                                   src.data() + src_reach.first + plan.src_offset, kernels))
+        << copy.ToString();
+    copy.Naive(expected.data() + dst_reach.first, src.data() + src_reach.first);
+    EXPECT_EQ(dst, expected) << copy.ToString();
+  }
+}
+
+TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotAskedForAhead) {
+  Kernels kernels = *KernelsOf(BestSimdLevel());
+  kernels.order = kFollowsFewRows;
+  for (const CopyCase& copy :
+       {CopyCase{2, {{7000, 280, 840}, {140, 2, 6}}}, CopyCase{2, {{70, 280, 1240}, {140, 2, 6}}},
+        CopyCase{2, {{7000, 280, 1240}, {140, 2, 2}}}}) {
+    EXPECT_FALSE(ExecuteAskingAhead(copy.Plan(), nullptr, nullptr, kernels)) << copy.ToString();
   }
 }
 
