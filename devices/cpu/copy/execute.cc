@@ -4,7 +4,6 @@
 
 #include "dovetail/devices/cpu/copy/all_elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/rows_asked.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
@@ -13,8 +12,6 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-constexpr BlockKernel kRows[kUnitSizes] = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>,
-                                           CopyRows<16>};
 constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
     CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
     CopyAllElements<16>};
@@ -22,15 +19,12 @@ constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
 // Bytes of dst below which rows of src are never asked for ahead.
 constexpr int64_t kLeastAhead = 64 << 10;
 
-BlockKernel Choose(CopyKernel kernel, int unit_log2, const Kernels& kernels) {
-  if (kernel == CopyKernel::kRows) return kRows[unit_log2];
-  return EntryOf(kernels.cached, kernel, unit_log2);
-}
-
 }  // namespace
 
 BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2) {
   switch (kernel) {
+    case CopyKernel::kRows:
+      return kernels.rows[unit_log2];
     case CopyKernel::kFill:
       return kernels.fill[unit_log2];
     case CopyKernel::kTranspose:
@@ -47,7 +41,6 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.collect[unit_log2];
     case CopyKernel::kSpread:
       return kernels.spread[unit_log2];
-    case CopyKernel::kRows:
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;
@@ -70,7 +63,7 @@ void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* d
 
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels) {
-  if (const BlockKernel entry = Choose(kernel, unit_log2, kernels); entry != nullptr) {
+  if (const BlockKernel entry = EntryOf(kernels.cached, kernel, unit_log2); entry != nullptr) {
     const int own = CopyPlan::KernelLoops(kernel, unit_log2, loops, rank);
     RunBlocks(entry, own, loops, rank, dst, src);
   } else {

@@ -8,6 +8,7 @@
 
 #include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/kernels_internal.h"
+#include "dovetail/devices/cpu/copy/rows.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -19,7 +20,8 @@ void NothingToWaitFor() {}
 #define DOVETAIL_ELEMENTS \
   {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>, CopyElements<16>}
 constexpr Kernels kPlainKernels = {
-    .cached = {.fill = DOVETAIL_ELEMENTS,
+    .cached = {.rows = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>, CopyRows<16>},
+               .fill = DOVETAIL_ELEMENTS,
                .transpose = DOVETAIL_ELEMENTS,
                .take_apart = DOVETAIL_ELEMENTS,
                .put_together = DOVETAIL_ELEMENTS,

@@ -22,6 +22,7 @@ using StaggeredKernel = void (*)(const Block&, const ColumnsBefore&);
 
 // By the logarithm of the size of an element.
 struct BlockKernels {
+  BlockKernel rows[kUnitSizes];            // inner dense on both sides
   BlockKernel fill[kUnitSizes];            // inner dense in dst, and one element in src
   BlockKernel transpose[kUnitSizes];       // inner dense in dst, outer dense in src
   BlockKernel transpose_gaps[kUnitSizes];  // the same, but outer steps a few elements in src
