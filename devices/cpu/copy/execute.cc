@@ -16,9 +16,6 @@ constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
     CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
     CopyAllElements<16>};
 
-// Bytes of dst below which rows of src are never asked for ahead.
-constexpr int64_t kLeastAhead = 64 << 10;
-
 }  // namespace
 
 BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2) {
@@ -83,7 +80,7 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   if (bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, bytes, stream_from)) {
     return;
   }
-  if (bytes >= kLeastAhead && ExecuteAskingAhead(plan, to, from, kernels)) return;
+  if (ExecuteAskingAhead(plan, to, from, kernels)) return;
   ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);
 }
 

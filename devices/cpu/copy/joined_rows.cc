@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
@@ -37,22 +35,13 @@ struct Written {
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (!IsPossible(plan, kernels)) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
-  // So many rows at a time that there are two such parts between what is copied and what is asked
-  // for.
-  const int64_t far = kernels.order.rows_ahead_bytes / bytes;
-  const int64_t most = far > 0 ? std::max<int64_t>(far / 2, 1) : plan.loops[1].count;
-  const PartedLoop parted(plan.loops[1], most);
-  Loop loops[CopyPlan::kMaxLoops];
-  std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  loops[0] = parted.Parts();
+  PartsAhead parts(plan, 1, bytes, kernels.order.rows_ahead_bytes, src);
   Written written;
-  RowsAhead ahead(src, loops, plan.rank - 1, far / parted.turns);
-  Odometer at(loops, plan.rank - 1);
   do {
-    char* const to = dst + at.dst;
-    const char* const from = src + at.src;
-    const char* const later = ahead.Next();
-    const int64_t rows = parted.TurnsOf(at.turn(0));
+    char* const to = dst + parts.dst();
+    const char* const from = src + parts.src();
+    const char* const later = parts.later();
+    const int64_t rows = parts.rows();
     if (to == written.dst) {
       kernels.join_rows(to, from, written.src, bytes, rows, src_step, later);
     } else {
@@ -64,7 +53,7 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
                         later);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
-  } while (at.Next());
+  } while (parts.Next());
   written.Finish();
   return true;
 }

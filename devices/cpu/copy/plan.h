@@ -29,7 +29,8 @@ enum class CopyKernel : uint8_t {
   kPutTogether,    // the same, but loops[0] has a few turns, and loops[1] follows it in dst
   kTransposeGaps,  // the same, but loops[1] steps a few elements in src
   kRegroup,        // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
-  kCollect,        // loops[0] is dense in dst, and steps more elements than kTakeApart's in src
+  kCollect,        // loops[0] is dense in dst, and steps more elements than kTakeApart's in src, or
+                   // has fewer turns
   kSpread,         // loops[0] steps a few elements in dst, and is dense or stands still in src
   kElements,       // anything
 };

@@ -11,10 +11,13 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_ROWS_AHEAD_H_
 #define DOVETAIL_DEVICES_CPU_COPY_ROWS_AHEAD_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/parted_loop.h"
+#include "dovetail/devices/cpu/copy/plan.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -39,6 +42,56 @@ class RowsAhead {
   const char* src_;
   Odometer at_;
   bool more_;
+};
+
+// Rows in parts, each of which is copied at once; between it and the one that is asked for lie
+// about two.
+//
+//   PartsAhead parts(plan, 1, row_bytes, order.rows_ahead_bytes, src);
+//   do {
+//     if (const char* first = parts.later()) …          // ask for as many rows from there on
+//     …                                                 // copy parts.rows() at parts.dst(), src()
+//   } while (parts.Next());
+class PartsAhead {
+ public:
+  // The rows that plan.loops[first], and those after it, go to. With 0 far_bytes, all turns of that
+  // loop are one part, and nothing is asked for.
+  PartsAhead(const CopyPlan& plan, int first, int64_t row_bytes, int64_t far_bytes, const char* src)
+      : far_(far_bytes / row_bytes),
+        parted_(plan.loops[first],
+                far_ > 0 ? std::max<int64_t>(far_ / 2, 1) : plan.loops[first].count),
+        rank_(Divide(plan, first)),
+        ahead_(src, loops_, rank_, far_ / parted_.turns),
+        at_(loops_, rank_),
+        later_(ahead_.Next()) {}
+  PartsAhead(const PartsAhead&) = delete;
+  PartsAhead& operator=(const PartsAhead&) = delete;
+
+  int64_t rows() const { return parted_.TurnsOf(at_.turn(0)); }
+  int64_t dst() const { return at_.dst; }
+  int64_t src() const { return at_.src; }
+  // The first row of the part to ask for; nullptr if there is none.
+  const char* later() const { return later_; }
+
+  bool Next() {
+    later_ = ahead_.Next();
+    return at_.Next();
+  }
+
+ private:
+  int Divide(const CopyPlan& plan, int first) {
+    std::copy(plan.loops + first, plan.loops + plan.rank, loops_);
+    loops_[0] = parted_.Parts();
+    return plan.rank - first;
+  }
+
+  const int64_t far_;  // rows
+  const PartedLoop parted_;
+  Loop loops_[CopyPlan::kMaxLoops];
+  const int rank_;
+  RowsAhead ahead_;
+  Odometer at_;
+  const char* later_;
 };
 
 }  // namespace cpu

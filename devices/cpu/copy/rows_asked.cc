@@ -5,8 +5,6 @@
 #include <cstdlib>
 
 #include "dovetail/devices/cpu/copy/execute.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
@@ -42,7 +40,7 @@ struct SrcRow {
 bool ExecuteAskingAhead(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t far_bytes = kernels.order.rows_ahead_bytes;
   const bool is_gapped = plan.GoesByRows() && plan.kernel != CopyKernel::kRows;
-  if (far_bytes == 0 || !is_gapped) return false;
+  if (far_bytes == 0 || !is_gapped || plan.bytes < kLeastOfSrc / kFarthestPixel) return false;
   const SrcRow row(plan);
   if (row.rank == 0 || row.rank == plan.rank) return false;
   if (row.bytes < kLeastOfRow || row.bytes > far_bytes / 2) return false;
@@ -52,27 +50,20 @@ bool ExecuteAskingAhead(const CopyPlan& plan, char* dst, const char* src, const 
     all *= plan.loops[i].count;
   }
   if (all < kLeastOfSrc) return false;
-  // So many rows at a time that there are two such parts between what is copied and what is asked
-  // for.
-  const int64_t far = far_bytes / row.bytes;
-  const PartedLoop parted(plan.loops[row.rank], far / 2);
-  Loop around[CopyPlan::kMaxLoops], part[CopyPlan::kMaxLoops];
-  std::copy(plan.loops + row.rank, plan.loops + plan.rank, around);
-  std::copy(plan.loops, plan.loops + row.rank + 1, part);
-  around[0] = parted.Parts();
-  RowsAhead ahead(src, around, plan.rank - row.rank, far / parted.turns);
-  Odometer at(around, plan.rank - row.rank);
+  Loop loops[CopyPlan::kMaxLoops];
+  std::copy(plan.loops, plan.loops + row.rank + 1, loops);
+  Loop& rows = loops[row.rank];
+  PartsAhead parts(plan, row.rank, row.bytes, far_bytes, src);
   do {
-    Loop& rows = part[row.rank];
-    rows.count = parted.TurnsOf(at.turn(0));
-    if (const char* later = ahead.Next()) {
+    rows.count = parts.rows();
+    if (const char* const later = parts.later()) {
       for (int64_t i = 0; i < rows.count; ++i) {
         AskFor(later + row.begin + i * rows.src_step, row.bytes);
       }
     }
-    ExecuteCached(plan.kernel, plan.unit_log2, part, row.rank + 1, dst + at.dst, src + at.src,
-                  kernels);
-  } while (at.Next());
+    ExecuteCached(plan.kernel, plan.unit_log2, loops, row.rank + 1, dst + parts.dst(),
+                  src + parts.src(), kernels);
+  } while (parts.Next());
   return true;
 }
 
