@@ -31,6 +31,9 @@ inline int64_t Cost(const Loop& loop) {
   return src == 0 ? dst : std::min(dst, src);
 }
 
+// Of one processor, by how near they are.
+enum class Cache : uint8_t { kFirst, kSecond };
+
 struct Block {
   char* dst;
   const char* src;
@@ -39,6 +42,7 @@ struct Block {
   // Where a transpose past the cache asks for the memory of the block that it will be given next,
   // of about the same shape, while it writes this one.
   const char* src_of_next = nullptr;
+  Cache asked_into = Cache::kFirst;
 };
 
 // The line's worth of columns before those of a block, with which its rows' first lines begin.
@@ -57,12 +61,19 @@ inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end)
   return block;
 }
 
-// Asks for the memory of a row, every line that it lies in, so that it is there when it is read:
-// in the nearest cache, 3, or in the second, 2.
-template <int kNear = 3>
-inline void AskFor(const char* row, int64_t bytes) {
+// Asks for a line, so that it is in that cache when it is read.
+[[gnu::always_inline]] inline void AskForLine(const char* line, Cache cache) {
+  if (cache == Cache::kFirst) {
+    __builtin_prefetch(line, 0, 3);
+  } else {
+    __builtin_prefetch(line, 0, 2);
+  }
+}
+
+// The same for a row: every line that it lies in.
+[[gnu::always_inline]] inline void AskFor(const char* row, int64_t bytes, Cache cache) {
   const int64_t past_line = reinterpret_cast<intptr_t>(row) & 63;
-  for (int64_t i = -past_line; i < bytes; i += 64) __builtin_prefetch(row + i, 0, kNear);
+  for (int64_t i = -past_line; i < bytes; i += 64) AskForLine(row + i, cache);
 }
 
 using BlockKernel = void (*)(const Block&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -291,11 +292,12 @@ CopyCase FewPlanesCase(Random* random) {
 CopyCase JoinedRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 64, 300) / e, row = n * e;
-  const int64_t a = Pick(random, 2, OneIn(random, 4) ? 150 : 9), b = Pick(random, 1, 4);
+  const int64_t a = Pick(random, 2, OneIn(random, 4) ? 150 : 9), b = Pick(random, 1, 6);
   const int64_t gap = OneIn(random, 3) ? Pick(random, 1, 160) : 0;
+  const int64_t src_row = row + (OneIn(random, 2) ? e : 0);
   return {e,
-          {{b, a * row + gap, row + e},
-           {a, row, OneIn(random, 3) ? -b * (row + e) : b * (row + e)},
+          {{b, a * row + gap, src_row},
+           {a, row, OneIn(random, 3) ? -b * src_row : b * src_row},
            {n, e, e}}};
 }
 
@@ -331,10 +333,10 @@ const std::vector<Way>& AllWays() {
       Kernels kernels = *KernelsOf(level);
       const std::string name = "level " + std::to_string(static_cast<int>(level));
       all->push_back({kernels, INT64_MAX, name + " cached"});
-      kernels.order = kFollowsManyRows;
-      all->push_back({kernels, 0, name + " streamed"});
-      kernels.order = kFollowsFewRows;
-      all->push_back({kernels, 0, name + " streamed, asking ahead"});
+      for (size_t i = 0; i < std::size(kAllMemoryOrders); ++i) {
+        kernels.order = *kAllMemoryOrders[i];
+        all->push_back({kernels, 0, name + " streamed, order " + std::to_string(i)});
+      }
     }
     return all;
   }();

@@ -31,7 +31,7 @@ void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kern
   RowsAhead ahead(src, loops, plan.rank - 1, far);
   Odometer at(loops, plan.rank - 1);
   do {
-    if (const char* const row = ahead.Next()) AskFor(row, bytes);
+    if (const char* const row = ahead.Next()) AskFor(row, bytes, kernels.order.asked_into);
     WriteRow(dst + at.dst, src + at.src, bytes, kernels);
   } while (at.Next());
 }

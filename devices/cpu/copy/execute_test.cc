@@ -82,8 +82,8 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   char* const to = line + after + copy.DstReach().first + plan.dst_offset;
   const char* const from = src.data() + copy.SrcReach().first + plan.src_offset;
   Kernels kernels = *KernelsOf(BestSimdLevel());
-  for (const MemoryOrder& order : {kFollowsManyRows, kFollowsFewRows}) {
-    kernels.order = order;
+  for (const MemoryOrder* order : kAllMemoryOrders) {
+    kernels.order = *order;
     if (WriteWholeLines(plan, to, from, kernels) || WriteDirectRows(plan, to, from, kernels)) {
       return true;
     }

@@ -72,8 +72,9 @@ class Half {
 
   static int64_t BytesFor(int64_t rows) { return rows * kPitch; }
 
-  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, char* bytes)
-      : loops_(loops), unit_(unit), before_(before), bytes_(bytes) {}
+  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, Cache asked_into,
+       char* bytes)
+      : loops_(loops), unit_(unit), before_(before), asked_into_(asked_into), bytes_(bytes) {}
 
   // What is at `at` of the loops around comes into the buffer, by calls of Copy. `kept` is what the
   // rows of dst keep (ColumnsBefore::kept), if they do.
@@ -97,7 +98,7 @@ class Half {
   void Copy(int64_t rows) {
     const int64_t end = std::min(copied_ + rows, rows_);
     for (; copied_ < end; ++copied_) {
-      if (copied_ + kRowsAhead < rows_) AskFor(Row(copied_ + kRowsAhead), bytes());
+      if (copied_ + kRowsAhead < rows_) AskFor(Row(copied_ + kRowsAhead), bytes(), asked_into_);
       std::memcpy(bytes_ + copied_ * kPitch, Row(copied_), bytes());
     }
   }
@@ -127,6 +128,7 @@ class Half {
   const Loops& loops_;
   const int64_t unit_;
   const std::optional<int64_t> before_;
+  const Cache asked_into_;
   char* const bytes_;
   const char* src_ = nullptr;
   int64_t columns_ = 0;
@@ -183,14 +185,15 @@ std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& o
   return std::unique_ptr<char[]>(new (std::nothrow) char[2 * BytesOfHalf(plan.unit()) + kLine]);
 }
 
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
-                 TransposeKernel kernel, char* buffer) {
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+                 std::optional<int64_t> before, TransposeKernel kernel, char* buffer) {
   const int64_t unit = plan.unit();
   const int run = FindRun(plan);
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);
   const Loops loops(plan, run, strip == run ? 0 : strip);
   char* const lines = buffer + -reinterpret_cast<uintptr_t>(buffer) % kLine;
-  Half halves[] = {{loops, unit, before, lines}, {loops, unit, before, lines + BytesOfHalf(unit)}};
+  Half halves[] = {{loops, unit, before, order.asked_into, lines},
+                   {loops, unit, before, order.asked_into, lines + BytesOfHalf(unit)}};
   Half *now = &halves[0], *next = &halves[1];
   const int64_t at_once = kAtOnce / unit;
   const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&

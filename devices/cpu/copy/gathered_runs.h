@@ -2,7 +2,7 @@
 // read for them collides in the caches.
 //
 //   if (auto buffer = BufferForRuns(plan, order, off_lines)) {  // else in strips
-//     RunGathered(plan, dst, src, before, kernel, buffer.get());
+//     RunGathered(plan, dst, src, order, before, kernel, buffer.get());
 //   }
 //
 // Written row by row, each line of dst would leave alone; and the rows of src for several, which
@@ -33,8 +33,8 @@ std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& o
 // All of a plan with such a buffer, or of some turns of its loops but the first two. `before` is
 // where the columns are that come before those of a run; `dst`, `src` and `kernel` are as for
 // RunInStrips.
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, std::optional<int64_t> before,
-                 TransposeKernel kernel, char* buffer);
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+                 std::optional<int64_t> before, TransposeKernel kernel, char* buffer);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
+#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+// Rows from which on groups gain by it that they follow each other.
+constexpr int64_t kLeastFollowing = 4;
 
 bool IsPossible(const CopyPlan& plan, const Kernels& kernels) {
   if (plan.kernel != CopyKernel::kRows || kernels.join_rows == nullptr || plan.rank < 2) {
@@ -30,11 +36,60 @@ struct Written {
   }
 };
 
+// The first of some rows, which no other precedes.
+void WriteFirst(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
+  const int64_t head = -reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
+  std::memcpy(dst, src, head);
+  kernels.join_rows(dst + head, src + head, nullptr, bytes - head, 1, 0, nullptr, Cache::kFirst);
+}
+
+// Whether rows of src that are not next to each other in dst follow each other there, some of them.
+bool FollowInSrc(const CopyPlan& plan, int64_t bytes) {
+  const int next = plan.FindLoop(2, &Loop::src_step, bytes);
+  return next != 0 && plan.loops[next].count >= kLeastFollowing;
+}
+
+// A few rows at a time, so that what is read lies in as many places, each of which goes on as the
+// next ones are written.
+void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
+  const PartedLoop group(plan.loops[1], kernels.order.joined_rows);
+  Loop loops[CopyPlan::kMaxLoops];
+  Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
+  std::stable_sort(loops, end, [](const Loop& a, const Loop& b) {
+    return std::abs(a.src_step) < std::abs(b.src_step);
+  });
+  Loop* const groups =
+      std::find_if(loops, end, [&](const Loop& loop) { return loop.dst_step == bytes; });
+  *groups = group.Parts();
+  Odometer at(loops, static_cast<int>(end - loops));
+  do {
+    const int64_t turn = at.turn(static_cast<int>(groups - loops));
+    const int64_t rows = group.TurnsOf(turn);
+    char* const to = dst + at.dst;
+    const char* const from = src + at.src;
+    const int64_t done = turn == 0 ? 1 : 0;
+    if (done > 0) WriteFirst(to, from, bytes, kernels);
+    // (The end of the row before a group is read again, for the line that they share.)
+    kernels.join_rows(to + done * bytes, from + done * src_step,
+                      from + (done - 1) * src_step + bytes, bytes, rows - done, src_step, nullptr,
+                      Cache::kFirst);
+    if (turn + 1 == groups->count) {
+      Written{to + rows * bytes, from + (rows - 1) * src_step + bytes}.Finish();
+    }
+  } while (at.Next());
+}
+
 }  // namespace
 
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (!IsPossible(plan, kernels)) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
+  const int64_t group = kernels.order.joined_rows;
+  if (group > 0 && plan.loops[1].count >= 2 * group && FollowInSrc(plan, bytes)) {
+    WriteGroups(plan, dst, src, kernels);
+    return true;
+  }
   PartsAhead parts(plan, 1, bytes, kernels.order.rows_ahead_bytes, src);
   Written written;
   do {
@@ -43,14 +98,13 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     const char* const later = parts.later();
     const int64_t rows = parts.rows();
     if (to == written.dst) {
-      kernels.join_rows(to, from, written.src, bytes, rows, src_step, later);
+      kernels.join_rows(to, from, written.src, bytes, rows, src_step, later,
+                        kernels.order.asked_into);
     } else {
       written.Finish();
-      const int64_t head = -reinterpret_cast<uintptr_t>(to) & (kLine - 1);
-      std::memcpy(to, from, head);
-      kernels.join_rows(to + head, from + head, nullptr, bytes - head, 1, 0, nullptr);
-      kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step,
-                        later);
+      WriteFirst(to, from, bytes, kernels);
+      kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step, later,
+                        kernels.order.asked_into);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
   } while (parts.Next());

@@ -56,10 +56,10 @@ struct Kernels {
   StaggeredKernel staggered[kUnitSizes];
   // Rows that follow each other in dst, past the cache: writes every line that ends in them. If dst
   // lies within one, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // Meanwhile asks for as many rows from `later` on, if that is not null. Null where the level
-  // gains nothing by it.
+  // Meanwhile asks for as many rows from `later` on, if that is not null, into that cache. Null
+  // where the level gains nothing by it.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
-                    int64_t src_step, const char* later);
+                    int64_t src_step, const char* later, Cache asked_into);
   int64_t joined_bytes;  // of a row at least, 64 or more, for it to gain by that
   // Writes lines of 64 bytes past the cache; dst is aligned to 64. Done() follows the last of them,
   // before others may look.

@@ -4,7 +4,7 @@
 //   RowsAhead ahead(src, loops, rank, 8192 / row_bytes);
 //   Odometer at(loops, rank);
 //   do {
-//     if (const char* row = ahead.Next()) AskFor(row, row_bytes);
+//     if (const char* row = ahead.Next()) AskFor(row, row_bytes, order.asked_into);
 //     …                                               // copy the row at src + at.src
 //   } while (at.Next());
 

@@ -58,7 +58,7 @@ bool ExecuteAskingAhead(const CopyPlan& plan, char* dst, const char* src, const 
     rows.count = parts.rows();
     if (const char* const later = parts.later()) {
       for (int64_t i = 0; i < rows.count; ++i) {
-        AskFor(later + row.begin + i * rows.src_step, row.bytes);
+        AskFor(later + row.begin + i * rows.src_step, row.bytes, kernels.order.asked_into);
       }
     }
     ExecuteCached(plan.kernel, plan.unit_log2, loops, row.rank + 1, dst + parts.dst(),

@@ -22,7 +22,7 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before,
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
   if (buffer != nullptr) {
-    return RunGathered(plan, piece.dst, piece.src, before, kernel, buffer);
+    return RunGathered(plan, piece.dst, piece.src, kernels.order, before, kernel, buffer);
   }
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
   RunInStrips(plan, piece.dst, piece.src, kernels.order, before, kernel, kMostLines * kLine);

@@ -50,7 +50,7 @@ class Prefetcher {
 
   void FetchPart() {
     for (int64_t row = 0; row < part_ && more_; ++row) {
-      AskFor<2>(src_ + at_.src, row_bytes_);
+      AskFor(src_ + at_.src, row_bytes_, Cache::kSecond);
       more_ = at_.Next();
     }
   }

@@ -78,9 +78,10 @@ int64_t PastLine(const char* p, int64_t unit) {
 // `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
 // the last, that `next` is.
 void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, ColumnsBefore before,
-              TransposeKernel kernel) {
+              Cache asked_into, TransposeKernel kernel) {
   const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
+  block.asked_into = asked_into;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
@@ -99,8 +100,8 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
-  const int64_t turns =
-      std::max(std::min(order.band_bytes / unit, order.band_rows) / line * line, line);
+  const int64_t most_rows = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
+  const int64_t turns = std::max(std::min(order.band_bytes / unit, most_rows) / line * line, line);
   const bool is_short = block.inner.count * unit <= short_row;
   const Divided band(block.inner, is_short ? block.inner.count : turns);
   const Divided strip(block.outer, order.strip_bytes / unit, PastLine(src, unit));
@@ -130,7 +131,8 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
+      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block,
+               order.asked_into, kernel);
     } else {
       kernel(block, before_block);
     }
