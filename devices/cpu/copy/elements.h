@@ -101,6 +101,25 @@ void CopyElements(const Block& block) {
   }
 }
 
+// A transpose of elements of 16 bytes, of which a line holds few: inner is dense in dst, outer in
+// src. Where the rows of src drive each other out of the cache, each line of them is read once.
+inline void TransposeWide(const Block& block) {
+  constexpr int kUnit = 16, kInLine = 64 / kUnit;
+  const Loop row = block.inner;
+  if (!Collide(row.count, row.src_step)) return CopyElements<kUnit>(block);
+  const auto to_line = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(block.src) % 64) / kUnit;
+  int64_t at = std::min(to_line, block.outer.count);
+  CopyElements<kUnit>(PartOf(block, &Block::outer, 0, at));
+  for (; at + kInLine <= block.outer.count; at += kInLine) {
+    const Block lines = PartOf(block, &Block::outer, at, at + kInLine);
+    for (int64_t i = 0; i < row.count; ++i) {
+      CopyFew<kUnit, kInLine>(lines.dst + i * kUnit, lines.src + i * row.src_step,
+                              lines.outer.dst_step, kUnit);
+    }
+  }
+  CopyElements<kUnit>(PartOf(block, &Block::outer, at, block.outer.count));
+}
+
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI
 
