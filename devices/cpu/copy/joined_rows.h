@@ -3,7 +3,9 @@
 //   if (!WriteJoinedRows(plan, dst, src, kernels)) …         // by way of a buffer
 //
 // Where a row ends within a line of 64 bytes, that line is put together in a register from the end
-// of the row and the beginning of the next.
+// of the row and the beginning of the next. Where rows of src follow each other in another loop
+// than those of dst, a few are written before those that follow them in src, if that suits the
+// processor (MemoryOrder::joined_rows).
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
