@@ -56,7 +56,7 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
   const PartedLoop group(plan.loops[1], kernels.order.joined_rows);
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  std::stable_sort(loops, end, [](const Loop& a, const Loop& b) {
+  std::sort(loops, end, [](const Loop& a, const Loop& b) {
     return std::abs(a.src_step) < std::abs(b.src_step);
   });
   Loop* const groups =
