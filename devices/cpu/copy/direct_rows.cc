@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
@@ -21,11 +20,7 @@ void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kern
   const int64_t bytes = plan.loops[0].count * plan.unit();
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  if (kernels.order.rows_as_in_src) {
-    std::sort(loops, end, [](const Loop& a, const Loop& b) {
-      return std::abs(a.src_step) < std::abs(b.src_step);
-    });
-  }
+  if (kernels.order.rows_as_in_src) SortAsInSrc(loops, end);
   const bool is_dense = plan.rank == 1 || loops[0].src_step == bytes;
   const int64_t far = is_dense ? 0 : kernels.order.rows_ahead_bytes / bytes;
   RowsAhead ahead(src, loops, plan.rank - 1, far);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/odometer.h"
@@ -56,9 +55,7 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
   const PartedLoop group(plan.loops[1], kernels.order.joined_rows);
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  std::sort(loops, end, [](const Loop& a, const Loop& b) {
-    return std::abs(a.src_step) < std::abs(b.src_step);
-  });
+  SortAsInSrc(loops, end);
   Loop* const groups =
       std::find_if(loops, end, [&](const Loop& loop) { return loop.dst_step == bytes; });
   *groups = group.Parts();

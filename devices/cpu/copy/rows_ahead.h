@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
@@ -21,6 +22,13 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
+
+// Brings loops into the order in which src lies, the nearest first.
+inline void SortAsInSrc(Loop* begin, Loop* end) {
+  std::sort(begin, end, [](const Loop& a, const Loop& b) {
+    return std::abs(a.src_step) < std::abs(b.src_step);
+  });
+}
 
 class RowsAhead {
  public:

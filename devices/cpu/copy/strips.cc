@@ -81,10 +81,9 @@ int64_t PastLine(const char* p, int64_t unit) {
 // `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
 // the last, that `next` is.
 void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, ColumnsBefore before,
-              Cache asked_into, TransposeKernel kernel) {
+              TransposeKernel kernel) {
   const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
-  block.asked_into = asked_into;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
@@ -101,6 +100,7 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, Column
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
+  block.asked_into = order.asked_into;
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
   const int64_t most_rows = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
@@ -134,8 +134,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block,
-               order.asked_into, kernel);
+      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);
     }

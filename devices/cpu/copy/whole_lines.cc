@@ -69,8 +69,9 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
     const auto buffer = BufferForRuns(plan, order, false);
-    if (buffer != nullptr)
+    if (buffer != nullptr) {
       return RunGathered(plan, piece.dst, piece.src, order, {}, run, buffer.get());
+    }
     RunInStrips(plan, piece.dst, piece.src, order, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
