@@ -318,9 +318,11 @@ CopyCase StaggeredCase(Random* random) {
 CopyCase CollidingCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 1, 1100 / e), m = Pick(random, 1, 150 / e + 2);
+  const int64_t period = OneIn(random, 2) ? 4096 : 2048;
   auto pitch = [&](int64_t dense) {
     if (OneIn(random, 4)) return dense * e;
-    return (dense * e + 4095) / 4096 * 4096 + e * Pick(random, 0, 3);
+    return (dense * e + period - 1) / period * period +
+           e * (OneIn(random, 2) ? 1 : Pick(random, 0, 3));
   };
   return {e, {{m, pitch(n), e}, {n, e, pitch(m)}}};
 }

@@ -73,7 +73,7 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kElements,
 };
 
-// A transpose whose rows, on one side or both, lie about a multiple of 4096 bytes apart.
+// A transpose whose rows, on one side or both, lie about a multiple of 2048 bytes apart.
 CopyCase CollidingCase(Random* random);
 
 // One way to run a plan: `kernels` and `stream_from` as in ExecuteOptions.

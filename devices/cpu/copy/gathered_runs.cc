@@ -18,9 +18,8 @@ namespace {
 
 // Rows of dst that are written better with what continues them.
 constexpr int64_t kShortRow = 2 * kLine;
-// What is copied of each row of src at a time; what of that is written between two parts of the
-// next; and the rows that are asked for ahead.
-constexpr int64_t kOfSrcRow = 16 * kLine;
+// What is written, of what was copied of each row of src, between two parts of the next; and the
+// rows that are asked for ahead.
 constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 4;
 
@@ -28,13 +27,14 @@ constexpr int64_t kRowsAhead = 4;
 // dst; of src, loops[1] and what continues that there. (0: nothing does.)
 class Loops {
  public:
-  Loops(const CopyPlan& plan, int run, int strip)
+  // Of each row of src, so many bytes at a time.
+  Loops(const CopyPlan& plan, int run, int strip, int64_t bytes)
       : row(plan.loops[0]),
-        column(plan.loops[1], kOfSrcRow / plan.unit()),
+        column(plan.loops[1], bytes / plan.unit()),
         run(run == 0 ? Loop{1, 0, 0} : plan.loops[run],
             kMostLines * kLine / (row.count * plan.unit())),
         strip(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
-              std::max<int64_t>(kOfSrcRow / (plan.loops[1].count * plan.unit()), 1)) {
+              std::max<int64_t>(bytes / (plan.loops[1].count * plan.unit()), 1)) {
     around[kColumn] = column.Parts();
     around[kStrip] = this->strip.Parts();
     around[kRun] = this->run.Parts();
@@ -68,13 +68,16 @@ class Loops {
 // first of them those of the columns before.
 class Half {
  public:
-  static constexpr int64_t kPitch = kOfSrcRow + kLine;  // an odd number of lines
+  static int64_t PitchFor(const MemoryOrder& order) { return order.gathered_bytes + kLine; }
 
-  static int64_t BytesFor(int64_t rows) { return rows * kPitch; }
-
-  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, Cache asked_into,
+  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const MemoryOrder& order,
        char* bytes)
-      : loops_(loops), unit_(unit), before_(before), asked_into_(asked_into), bytes_(bytes) {}
+      : loops_(loops),
+        unit_(unit),
+        before_(before),
+        asked_into_(order.asked_into),
+        pitch_(PitchFor(order)),
+        bytes_(bytes) {}
 
   // What is at `at` of the loops around comes into the buffer, by calls of Copy. `kept` is what the
   // rows of dst keep (ColumnsBefore::kept), if they do.
@@ -83,7 +86,7 @@ class Half {
     columns_ = loops_.column.TurnsOf(at.turn(Loops::kColumn));
     strips_ = loops_.strip.TurnsOf(at.turn(Loops::kStrip));
     const Loop& row = loops_.row;
-    columns_before_.at = -kLine / unit_ * kPitch;
+    columns_before_.at = -kLine / unit_ * pitch_;
     columns_before_.kept = kept;
     columns_before_.are_kept = kept != nullptr && loops_.Follows(at);
     rows_before_ = before_ && !columns_before_.are_kept ? kLine / unit_ : 0;
@@ -99,10 +102,11 @@ class Half {
     const int64_t end = std::min(copied_ + rows, rows_);
     for (; copied_ < end; ++copied_) {
       if (copied_ + kRowsAhead < rows_) AskFor(Row(copied_ + kRowsAhead), bytes(), asked_into_);
-      std::memcpy(bytes_ + copied_ * kPitch, Row(copied_), bytes());
+      std::memcpy(bytes_ + copied_ * pitch_, Row(copied_), bytes());
     }
   }
 
+  int64_t pitch() const { return pitch_; }
   int64_t rows() const { return rows_; }
   int64_t bytes() const { return strips_ * columns_ * unit_; }
   int64_t columns() const { return columns_; }
@@ -114,7 +118,7 @@ class Half {
     return columns;
   }
   // That of the run's first element.
-  const char* first() const { return bytes_ + rows_before_ * kPitch; }
+  const char* first() const { return bytes_ + rows_before_ * pitch_; }
   int64_t run_length() const { return rows_ - rows_before_; }
 
  private:
@@ -129,6 +133,7 @@ class Half {
   const int64_t unit_;
   const std::optional<int64_t> before_;
   const Cache asked_into_;
+  const int64_t pitch_;
   char* const bytes_;
   const char* src_ = nullptr;
   int64_t columns_ = 0;
@@ -153,7 +158,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
       const int64_t row = s * now.columns() + begin;
       kernel({.dst = dst + s * loops.strip.loop.dst_step + begin * column.dst_step,
               .src = now.first() + row * unit,
-              .inner = {now.run_length(), unit, Half::kPitch},
+              .inner = {now.run_length(), unit, now.pitch()},
               .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit}},
              now.columns_before(row));
       if (next != nullptr) next->Copy((next->rows() + parts - 1) / parts);
@@ -169,20 +174,23 @@ int FindRun(const CopyPlan& plan) {
   return plan.FindLoop(2, &Loop::dst_step, plan.loops[0].count * plan.unit());
 }
 
-int64_t BytesOfHalf(int64_t unit) { return Half::BytesFor((kMostLines + 1) * kLine / unit); }
+int64_t BytesOfHalf(int64_t unit, const MemoryOrder& order) {
+  return (kMostLines + 1) * kLine / unit * Half::PitchFor(order);
+}
 
 }  // namespace
 
 std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& order,
                                       bool off_lines) {
-  if (!order.gather_runs) return nullptr;
+  if (order.gathered_bytes == 0) return nullptr;
   const int64_t row = plan.loops[0].count * plan.unit();
   if (row > kShortRow || row % kLine != 0) return nullptr;
   const int64_t rows_before = off_lines ? kLine / plan.unit() : 0;
   if (rows_before + plan.loops[0].count <= kWays) return nullptr;
   const int run = FindRun(plan);
   if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return nullptr;
-  return std::unique_ptr<char[]>(new (std::nothrow) char[2 * BytesOfHalf(plan.unit()) + kLine]);
+  return std::unique_ptr<char[]>(
+      new (std::nothrow) char[2 * BytesOfHalf(plan.unit(), order) + kLine]);
 }
 
 void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
@@ -190,10 +198,10 @@ void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryO
   const int64_t unit = plan.unit();
   const int run = FindRun(plan);
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);
-  const Loops loops(plan, run, strip == run ? 0 : strip);
+  const Loops loops(plan, run, strip == run ? 0 : strip, order.gathered_bytes);
   char* const lines = buffer + -reinterpret_cast<uintptr_t>(buffer) % kLine;
-  Half halves[] = {{loops, unit, before, order.asked_into, lines},
-                   {loops, unit, before, order.asked_into, lines + BytesOfHalf(unit)}};
+  Half halves[] = {{loops, unit, before, order, lines},
+                   {loops, unit, before, order, lines + BytesOfHalf(unit, order)}};
   Half *now = &halves[0], *next = &halves[1];
   const int64_t at_once = kAtOnce / unit;
   const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&

@@ -31,8 +31,9 @@ struct MemoryOrder {
   // the processor does better by itself. And which cache all that is asked for comes into.
   int64_t ahead_bytes;
   Cache asked_into;
-  // Whether a transpose to short rows that continue each other gathers several of them.
-  bool gather_runs;
+  // What a transpose to short rows that continue each other gathers of each row of src for several
+  // of them; 0 where it does not.
+  int64_t gathered_bytes;
   // The bytes of an element at least that rows of dst which lie off the lines are put together of
   // in registers; of narrower ones that takes longer than by way of a buffer.
   int64_t joined_unit;
@@ -66,7 +67,7 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .followed_rows = 0,
     .ahead_bytes = 0,
     .asked_into = Cache::kFirst,
-    .gather_runs = false,
+    .gathered_bytes = 0,
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
     .buffer_rows = 128,
@@ -87,7 +88,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .followed_rows = 0,
     .ahead_bytes = 512,
     .asked_into = Cache::kFirst,
-    .gather_runs = true,
+    .gathered_bytes = 1024,
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
@@ -105,6 +106,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
 inline constexpr MemoryOrder kFollowsSixteenRows = [] {
   MemoryOrder order = kFollowsFewRows;
   order.followed_rows = 16;
+  order.gathered_bytes = 2048;
   order.joined_rows = 10;
   order.asked_into = Cache::kSecond;
   return order;
