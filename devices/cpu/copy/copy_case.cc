@@ -135,8 +135,10 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                     step = Pick(random, 2, 8 / unit) * unit;
       const int64_t rows = Pick(random, 16 / step, 60), columns = Pick(random, 16 / unit, 200);
       const int64_t src_pitch = OneIn(random, 3) ? 4096 : rows * step + gap;
+      const int64_t plane = rows * (columns * unit + gap);
+      const bool all = OneIn(random, 3);  // what lies between the elements of one plane: others
       return {unit,
-              {{outer, rows * (columns * unit + gap), columns * src_pitch},
+              {{all ? step / unit : outer, plane, all ? unit : columns * src_pitch},
                {rows, columns * unit + gap, OneIn(random, 3) ? -step : step},
                {columns, unit, OneIn(random, 3) ? -src_pitch : src_pitch}}};
     }

@@ -117,7 +117,7 @@ struct CopyPlan {
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();
-  int FindNearestInSrc() const;
+  int FindNearestInSrc(bool with_gaps) const;
   bool HasGapsInSrc(const Loop& outer) const;
   bool IsNarrow(const Loop& outer) const;
   int64_t Stride() const;

@@ -156,16 +156,6 @@ void CopyPlan::MakeTile(int along) {
   SortOuter(2);
 }
 
-// The loop that reaches the least new memory in src, but not none.
-int CopyPlan::FindNearestInSrc() const {
-  int nearest = 0;
-  for (int i = 1; i < rank; ++i) {
-    const int64_t step = std::abs(loops[i].src_step);
-    if (step != 0 && step < std::abs(loops[nearest].src_step)) nearest = i;
-  }
-  return nearest;
-}
-
 // Whether a lane of src holds several elements of `outer`, and tiles of it are worth it.
 bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
   const Loop& inner = loops[0];
@@ -175,14 +165,27 @@ bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
          inner.count * outer.count >= kLeastOfTile;
 }
 
-// The nearest loop in src is the other one of the tile. Where the innermost loop of dst reaches no
-// new memory there, elements go in the order of dst.
+// The loop that reaches the least new memory in src, but not none; with_gaps: of those that
+// HasGapsInSrc. 0 where there is none, or none that reaches less than loops[0].
+int CopyPlan::FindNearestInSrc(bool with_gaps) const {
+  int nearest = 0;
+  for (int i = 1; i < rank; ++i) {
+    const int64_t step = std::abs(loops[i].src_step);
+    if (with_gaps && !HasGapsInSrc(loops[i])) continue;
+    if (step != 0 && step < std::abs(loops[nearest].src_step)) nearest = i;
+  }
+  return nearest;
+}
+
+// The nearest loop in src is the other one of the tile, or, where it has too few turns for that
+// (the channels of pixels, say), the next one. Where the innermost loop of dst reaches no new
+// memory there, elements go in the order of dst.
 void CopyPlan::OrderElements() {
-  const int along = FindNearestInSrc();
-  if (along > 0) {
-    if (HasGapsInSrc(loops[along])) kernel = CopyKernel::kTransposeGaps;
+  if (const int along = FindNearestInSrc(/*with_gaps=*/true); along > 0) {
+    kernel = CopyKernel::kTransposeGaps;
     return MakeTile(along);
   }
+  if (const int along = FindNearestInSrc(/*with_gaps=*/false); along > 0) return MakeTile(along);
   if (loops[0].src_step != 0) SortOuter(1);
 }
 

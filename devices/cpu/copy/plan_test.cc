@@ -173,6 +173,13 @@ TEST(CopyPlan, EveryFewColumnsAreTransposedWithTheirGaps) {
   EXPECT_EQ(Plan({{2, 2000, 4}, {500, 2, 4000}}, 2).kernel, CopyKernel::kElements) << "few";
 }
 
+TEST(CopyPlan, PixelsThatAreTransposedWithTheirPlanesGoPlaneByPlane) {
+  const CopyPlan plan = Plan({{3, 1080 * 1920, 1}, {1920, 1080, 3}, {1080, 1, 5760}}, 1);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTransposeGaps);
+  EXPECT_THAT(Loops(plan),
+              ElementsAre(Steps{1080, 1, 5760}, Steps{1920, 1080, 3}, Steps{3, 1080 * 1920, 1}));
+}
+
 TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
   for (int64_t planes : {5, 7, 12, 15}) {
     const CopyPlan apart = Plan({{planes, 1000, 1}, {1000, 1, planes}}, 1);
