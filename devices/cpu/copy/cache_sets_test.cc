@@ -11,16 +11,16 @@ namespace {
 
 TEST(CacheSets, RowsAtMultiplesOfAPageCollideOnceTheyAreMoreThanASetHolds) {
   EXPECT_FALSE(Collide(kWays, 4096));
+  EXPECT_FALSE(Collide(kWays, 8 * 4096));
   EXPECT_TRUE(Collide(kWays + 1, 4096));
   EXPECT_TRUE(Collide(kWays + 1, -3 * 4096));
 }
 
-TEST(CacheSets, RowsNextToAMultipleOfAPageCollideAsTheyLieInTwoLinesEach) {
-  EXPECT_TRUE(Collide(16, 1025 * 4));
-  EXPECT_TRUE(Collide(16, 1023 * 4));
-  EXPECT_FALSE(Collide(16, 1040 * 4));
-  EXPECT_TRUE(Collide(32, 1025 * 2));  // two places, sixteen rows at each
-  EXPECT_FALSE(Collide(16, 513 * 4));  // two places, eight rows at each
+TEST(CacheSets, RowsNextToAMultipleOfAPageCollideUnlessTheySpreadOverMoreSets) {
+  EXPECT_TRUE(Collide(64, 1025 * 4));
+  EXPECT_TRUE(Collide(64, 1023 * 4));
+  EXPECT_FALSE(Collide(16, 1025 * 4));
+  EXPECT_FALSE(Collide(64, 1032 * 4));
 }
 
 TEST(CacheSets, RowsOfAnyOtherLengthDoNotCollide) {
@@ -32,14 +32,14 @@ TEST(CacheSets, RowsOfAnyOtherLengthDoNotCollide) {
 TEST(CacheSets, SquaresAliasWhereBothSidesHaveOneMoreElementThanAPowerOfTwo) {
   const std::vector<char> bytes(2 * 4096);
   const char* const at = bytes.data();
-  EXPECT_TRUE(Alias(at, 1025 * 4, at, 1025 * 4, 16));
-  EXPECT_TRUE(Alias(at, 1025 * 4, at, 2049 * 4, 16));
-  EXPECT_TRUE(Alias(at + 4096, 1025 * 4, at, 1025 * 4, 16));
-  EXPECT_TRUE(Alias(at, 513 * 1, at + 512, 513 * 1, 64));
-  EXPECT_FALSE(Alias(at + 128, 1025 * 4, at, 1025 * 4, 16)) << "lie elsewhere in the page";
-  EXPECT_FALSE(Alias(at, 1026 * 4, at, 1025 * 4, 16)) << "differ from square to square";
-  EXPECT_FALSE(Alias(at, 1024 * 4, at, 1025 * 4, 16)) << "differ from square to square";
-  EXPECT_FALSE(Alias(at, 257 * 8, at, 257 * 8, 8)) << "four rows of eight at a place";
+  EXPECT_TRUE(Alias<16>(at, 1025 * 4, at, 1025 * 4));
+  EXPECT_TRUE(Alias<16>(at, 1025 * 4, at, 2049 * 4));
+  EXPECT_TRUE(Alias<16>(at + 4096, 1025 * 4, at, 1025 * 4));
+  EXPECT_TRUE(Alias<64>(at, 513 * 1, at + 512, 513 * 1));
+  EXPECT_FALSE(Alias<16>(at + 128, 1025 * 4, at, 1025 * 4)) << "lie elsewhere in the page";
+  EXPECT_FALSE(Alias<16>(at, 1026 * 4, at, 1025 * 4)) << "differ from square to square";
+  EXPECT_FALSE(Alias<16>(at, 1024 * 4, at, 1025 * 4)) << "differ from square to square";
+  EXPECT_FALSE(Alias<8>(at, 257 * 8, at, 257 * 8)) << "four rows of eight at a place";
 }
 
 }  // namespace
