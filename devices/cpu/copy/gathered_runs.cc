@@ -68,6 +68,7 @@ class Loops {
 // first of them those of the columns before.
 class Half {
  public:
+  // Between two rows: an odd number of lines.
   static int64_t PitchFor(const MemoryOrder& order) { return order.gathered_bytes + kLine; }
 
   Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const MemoryOrder& order,
