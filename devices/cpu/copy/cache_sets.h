@@ -1,6 +1,7 @@
-// Which lines drive each other out of the nearest cache.
+// Which lines drive each other out of the nearest cache, and which are taken for each other there.
 //
 //   if (Collide(64, 4096)) …                     // 64 lines, each 4096 bytes after the one before
+//   if (Alias<16>(dst, 4100, src, 4100)) …       // 16 x 16 float32, of 1025 x 1025
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_CACHE_SETS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_CACHE_SETS_H_
@@ -18,10 +19,10 @@ namespace cpu {
 inline constexpr int64_t kSetPeriod = 4096;
 inline constexpr int64_t kWays = 8;
 
-// How far a pitch is from the next multiple of a period.
+// How far so many bytes are from the nearest multiple of a period.
 template <int64_t kPeriod>
-int64_t OffMultiple(int64_t pitch) {
-  const int64_t past = std::abs(pitch) % kPeriod;
+int64_t OffMultiple(int64_t bytes) {
+  const int64_t past = std::abs(bytes) % kPeriod;
   return std::min(past, kPeriod - past);
 }
 
@@ -36,9 +37,9 @@ inline bool Collide(int64_t lines, int64_t pitch) {
 
 // Whether what is read from a square of so many rows, of a line each, waits for what was written to
 // the one before: processors take both for the same place where the lower twelve bits of their
-// addresses are the same. That holds for all squares where the pitches are 64 / kSide bytes more
-// than a multiple of as many lines, and for many of a square's rows next to multiples of large
-// powers of two: rows of 1025 elements, say.
+// addresses are the same. One square is like all others in this where the pitches are one element,
+// of 64 / kSide bytes, more than a multiple of 64 elements; and many of its rows are, next to
+// multiples of large powers of two: rows of 1025 elements, say.
 template <int64_t kSide>
 bool Alias(const char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch) {
   constexpr int64_t kPage = 4096, kRowsAtOnePlace = 8;
@@ -46,7 +47,8 @@ bool Alias(const char* dst, int64_t dst_pitch, const char* src, int64_t src_pitc
   const auto repeats = [](int64_t pitch) {
     return kSide * pitch % kPage == 64 && OffMultiple<kPeriod>(pitch) < 64;
   };
-  return repeats(dst_pitch) && repeats(src_pitch) && OffMultiple<kPeriod>(dst - src) < 2 * 64;
+  const int64_t apart = reinterpret_cast<intptr_t>(dst) - reinterpret_cast<intptr_t>(src);
+  return repeats(dst_pitch) && repeats(src_pitch) && OffMultiple<kPeriod>(apart) < 2 * 64;
 }
 
 }  // namespace cpu

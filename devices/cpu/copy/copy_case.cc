@@ -136,7 +136,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
       const int64_t rows = Pick(random, 16 / step, 60), columns = Pick(random, 16 / unit, 200);
       const int64_t src_pitch = OneIn(random, 3) ? 4096 : rows * step + gap;
       const int64_t plane = rows * (columns * unit + gap);
-      const bool all = OneIn(random, 3);  // what lies between the elements of one plane: others
+      const bool all = OneIn(random, 3);  // the planes that lie in each other's gaps
       return {unit,
               {{all ? step / unit : outer, plane, all ? unit : columns * src_pitch},
                {rows, columns * unit + gap, OneIn(random, 3) ? -step : step},

@@ -32,7 +32,7 @@ struct MemoryOrder {
   int64_t ahead_bytes;
   Cache asked_into;
   // What a transpose to short rows that continue each other gathers of each row of src for several
-  // of them; 0 where it does not.
+  // of them: an even number of lines; 0 where it does not.
   int64_t gathered_bytes;
   // The bytes of an element at least that rows of dst which lie off the lines are put together of
   // in registers; of narrower ones that takes longer than by way of a buffer.

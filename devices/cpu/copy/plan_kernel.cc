@@ -11,15 +11,15 @@ namespace cpu {
 namespace {
 
 // Fewer elements are copied one by one before a kernel is called and has begun.
-constexpr int64_t kShortestReversed = 16;     // of a row in the opposite order
-constexpr int64_t kShortestOfPlane = 128;     // of a row of every second to fourth element
-constexpr int64_t kShortestGapped = 16;       // of a row with small gaps on one side,
-constexpr int64_t kLeastGapped = 64;          // and bytes of it
-constexpr int64_t kLeastOfPlanes = 48;        // of all planes that are taken apart or put together
-constexpr int64_t kLeastOfTileSide = 4;       // of each side of a transposed tile,
-constexpr int64_t kLeastOfTile = 128;         // and of all of it
-constexpr int64_t kLeastOfGroups = 192;       // bytes of all of them
-constexpr int64_t kLeastOfGappedPlanes = 64;  // bytes of each of their rows in dst
+constexpr int64_t kShortestReversed = 16;  // of a row in the opposite order
+constexpr int64_t kShortestOfPlane = 128;  // of a row of every second to fourth element
+constexpr int64_t kShortestGapped = 16;    // of a row with small gaps on one side,
+constexpr int64_t kLeastGapped = 64;       // and bytes of it
+constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
+constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
+constexpr int64_t kLeastOfTile = 128;      // and of all of it
+constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
+constexpr int64_t kLeastOfPlaneRow = 64;   // bytes in dst, of planes with gaps that are transposed
 
 // Bytes between two rows from which on it is all the same how far apart they are.
 constexpr int64_t kFar = 4096;
@@ -184,7 +184,7 @@ int CopyPlan::FindNearestInSrc(bool with_gaps) const {
 void CopyPlan::OrderElements() {
   const int nearest = FindNearestInSrc(/*with_gaps=*/false);
   const int with_gaps = FindNearestInSrc(/*with_gaps=*/true);
-  if (with_gaps > 0 && (with_gaps == nearest || loops[0].count * unit() >= kLeastOfGappedPlanes)) {
+  if (with_gaps > 0 && (with_gaps == nearest || loops[0].count * unit() >= kLeastOfPlaneRow)) {
     kernel = CopyKernel::kTransposeGaps;
     return MakeTile(with_gaps);
   }
