@@ -34,15 +34,22 @@ inline int64_t Cost(const Loop& loop) {
 // Of one processor, by how near they are.
 enum class Cache : uint8_t { kFirst, kSecond };
 
+// Rows of memory that will be read soon, and the cache that they shall be in by then.
+struct ComingRows {
+  const char* first = nullptr;
+  int64_t count = 0;
+  int64_t bytes = 0;
+  int64_t pitch = 0;
+  Cache into = Cache::kFirst;
+};
+
 struct Block {
   char* dst;
   const char* src;
   Loop inner;
   Loop outer;
-  // Where a transpose past the cache asks for the memory of the block that it will be given next,
-  // of about the same shape, while it writes this one.
-  const char* src_of_next = nullptr;
-  Cache asked_into = Cache::kFirst;
+  // What a transpose past the cache asks for while it writes.
+  ComingRows coming = {};
 };
 
 // The line's worth of columns before those of a block, with which its rows' first lines begin.

@@ -107,6 +107,17 @@ class Half {
     }
   }
 
+  // The rows that such a call copies, as far as they follow each other: to be asked for, with those
+  // that it asks for itself. (It asks for them once more, as most are gone from the first cache by
+  // then: they lie in few of its sets.)
+  ComingRows Coming(int64_t rows) const {
+    const int64_t first = copied_ + kRowsAhead;
+    if (first < rows_before_ || first >= rows_) return {};
+    const int64_t in_row = (first - rows_before_) % loops_.row.count;
+    return {Row(first), std::min({rows, rows_ - first, loops_.row.count - in_row}), bytes(),
+            loops_.row.src_step, asked_into_};
+  }
+
   int64_t pitch() const { return pitch_; }
   int64_t rows() const { return rows_; }
   int64_t bytes() const { return strips_ * columns_ * unit_; }
@@ -152,6 +163,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
   const Loop& column = loops.column.loop;
   const int64_t at_once = kAtOnce / unit;
   const int64_t parts = now.strips() * ((now.columns() + at_once - 1) / at_once);
+  const int64_t rows = next == nullptr ? 0 : (next->rows() + parts - 1) / parts;
   for (int64_t s = 0; s < now.strips(); ++s) {
     for (int64_t c = 0; c < now.columns(); c += at_once) {
       // (So that the last has enough columns.)
@@ -160,9 +172,10 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
       kernel({.dst = dst + s * loops.strip.loop.dst_step + begin * column.dst_step,
               .src = now.first() + row * unit,
               .inner = {now.run_length(), unit, now.pitch()},
-              .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit}},
+              .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit},
+              .coming = next == nullptr ? ComingRows{} : next->Coming(rows)},
              now.columns_before(row));
-      if (next != nullptr) next->Copy((next->rows() + parts - 1) / parts);
+      if (next != nullptr) next->Copy(rows);
     }
   }
 }

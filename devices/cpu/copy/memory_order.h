@@ -88,7 +88,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .followed_rows = 0,
     .ahead_bytes = 512,
     .asked_into = Cache::kFirst,
-    .gathered_bytes = 1024,
+    .gathered_bytes = 2048,
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
@@ -106,7 +106,6 @@ inline constexpr MemoryOrder kFollowsFewRows = {
 inline constexpr MemoryOrder kFollowsSixteenRows = [] {
   MemoryOrder order = kFollowsFewRows;
   order.followed_rows = 16;
-  order.gathered_bytes = 2048;
   order.joined_rows = 10;
   order.asked_into = Cache::kSecond;
   return order;

@@ -78,16 +78,27 @@ int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
 }
 
-// `block` in pieces of so many bytes of each row of src, each of which knows where the next one is;
-// the last, that `next` is.
-void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, ColumnsBefore before,
-              TransposeKernel kernel) {
-  const Divided pieces(block.outer, bytes / unit, PastLine(block.src, unit));
+// What is to be asked for of a block like that, from `first` on; nothing if that is null.
+ComingRows RowsLike(const Block& block, const char* first, int64_t unit, Cache into) {
+  if (first == nullptr) return {};
+  const int64_t pitch = block.inner.src_step;
+  // Where several rows lie in a line, lines are as rows, which are read soon.
+  if (pitch > 0 && pitch < kLine) {
+    return {first, block.inner.count * pitch / kLine, kLine, kLine, Cache::kFirst};
+  }
+  return {first, block.inner.count, block.outer.count * unit, pitch, into};
+}
+
+// `block` in pieces of ahead_bytes of each row of src, each of which asks for the one after it; the
+// last, for one at `next`.
+void RunAlong(Block block, const MemoryOrder& order, int64_t unit, const char* next,
+              ColumnsBefore before, TransposeKernel kernel) {
+  const Divided pieces(block.outer, order.ahead_bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
-    block.src_of_next = i + 1 < count ? end : next;
+    block.coming = RowsLike(block, i + 1 < count ? end : next, unit, order.asked_into);
     kernel(block, before);
     if (before.kept != nullptr) before.kept += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
@@ -100,7 +111,6 @@ void RunAlong(Block block, int64_t bytes, int64_t unit, const char* next, Column
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
-  block.asked_into = order.asked_into;
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
   const int64_t most_rows = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
@@ -134,7 +144,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
+      RunAlong(block, order, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);
     }
