@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
@@ -106,15 +107,28 @@ void RunAlong(Block block, const MemoryOrder& order, int64_t unit, const char* n
   }
 }
 
+// The rows of src that a band is made of, whole lines of dst.
+int64_t RowsOfBand(const CopyPlan& plan, const MemoryOrder& order) {
+  const int64_t unit = plan.unit(), line = kLine / unit, pitch = plan.loops[0].src_step;
+  const int64_t most = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
+  const int64_t rows = std::max(std::min(order.band_bytes / unit, most) / line * line, line);
+  // Half of them, which make two lines at least, where what was asked for is gone when it is read.
+  // (From the cache after the second, float32 at the begins of lines and float64 off them come as
+  // fast; float64 at the begins, of which squares are read at once, want to stay in the first.)
+  const bool at_lines = pitch % kLine == 0;
+  const bool is_gone = unit == 8   ? at_lines && Collide(rows, pitch)
+                       : unit == 4 ? !at_lines && OverfillSecond(rows, pitch)
+                                   : OverfillSecond(rows, pitch);
+  return order.ahead_bytes > 0 && is_gone && rows >= 4 * line ? rows / 2 : rows;
+}
+
 }  // namespace
 
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   const int64_t unit = plan.unit();
-  const int64_t line = kLine / unit;
-  const int64_t most_rows = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
-  const int64_t turns = std::max(std::min(order.band_bytes / unit, most_rows) / line * line, line);
+  const int64_t line = kLine / unit, turns = RowsOfBand(plan, order);
   const bool is_short = block.inner.count * unit <= short_row;
   const Divided band(block.inner, is_short ? block.inner.count : turns);
   const Divided strip(block.outer, order.strip_bytes / unit, PastLine(src, unit));
