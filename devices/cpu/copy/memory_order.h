@@ -83,7 +83,7 @@ inline constexpr MemoryOrder kFollowsManyRows = {
 // dst as fast as to one.
 inline constexpr MemoryOrder kFollowsFewRows = {
     .band_bytes = 256,
-    .band_rows = 128,
+    .band_rows = 256,
     .strip_bytes = 4096,
     .followed_rows = 0,
     .ahead_bytes = 512,
@@ -105,6 +105,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
 // measured, are taken to be like it.)
 inline constexpr MemoryOrder kFollowsSixteenRows = [] {
   MemoryOrder order = kFollowsFewRows;
+  order.band_rows = 128;
   order.followed_rows = 16;
   order.joined_rows = 10;
   order.asked_into = Cache::kSecond;
