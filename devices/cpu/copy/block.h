@@ -41,6 +41,8 @@ struct ComingRows {
   int64_t bytes = 0;
   int64_t pitch = 0;
   Cache into = Cache::kFirst;
+  // Whether they are farther away than the last cache.
+  bool from_memory = false;
 };
 
 struct Block {

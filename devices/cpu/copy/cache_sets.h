@@ -35,15 +35,15 @@ inline bool Collide(int64_t lines, int64_t pitch) {
   return lines * (pitch & -pitch) > kWays * kSetPeriod;
 }
 
-// Whether so many lines at this distance are more than the second cache holds in the sets that they
-// fall into. Next to a multiple of the period, rows that follow each other run into each other's
-// sets, and a cache that is just full is too small.
-inline bool OverfillSecond(int64_t lines, int64_t pitch) {
-  constexpr int64_t kBytes = int64_t{1} << 20;
+// Whether so many rows at this distance, of some lines each, are more than the second cache holds
+// in the sets that they fall into. Next to a multiple of the period, rows run into the sets of
+// those before, and a cache that is just full is too small.
+inline bool OverfillSecond(int64_t rows, int64_t pitch) {
+  constexpr int64_t kBytes = int64_t{1} << 20, kRowBytes = 512;
   const int64_t off = OffMultiple<kSetPeriod>(pitch);
-  if (off == 0 || off >= 64) return lines * (pitch & -pitch) > kBytes;
+  if (off == 0 || rows * off > kRowBytes) return rows * (pitch & -pitch) > kBytes;
   const int64_t nearest = (std::abs(pitch) + kSetPeriod / 2) / kSetPeriod * kSetPeriod;
-  return lines * (nearest & -nearest) >= kBytes;
+  return rows * (nearest & -nearest) >= kBytes;
 }
 
 // Whether what is read from a square of so many rows, of a line each, waits for what was written to

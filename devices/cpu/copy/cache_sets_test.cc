@@ -42,6 +42,7 @@ TEST(CacheSets, NextToAMultipleOfAPageTheSecondCacheIsOverfullOnceItIsFull) {
   EXPECT_TRUE(OverfillSecond(64, 16384 - 4));
   EXPECT_TRUE(OverfillSecond(64, -16384 - 4));
   EXPECT_FALSE(OverfillSecond(64, 8192 + 4));
+  EXPECT_FALSE(OverfillSecond(64, 16384 - 60)) << "spread over as many lines";
   EXPECT_FALSE(OverfillSecond(64, 60));
   EXPECT_FALSE(OverfillSecond(64, 0));
 }

@@ -114,8 +114,9 @@ class Half {
     const int64_t first = copied_ + kRowsAhead;
     if (first < rows_before_ || first >= rows_) return {};
     const int64_t in_row = (first - rows_before_) % loops_.row.count;
-    return {Row(first), std::min({rows, rows_ - first, loops_.row.count - in_row}), bytes(),
-            loops_.row.src_step, asked_into_};
+    return {Row(first),  std::min({rows, rows_ - first, loops_.row.count - in_row}),
+            bytes(),     loops_.row.src_step,
+            asked_into_, true};
   }
 
   int64_t pitch() const { return pitch_; }

@@ -7,6 +7,7 @@
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -79,27 +80,32 @@ int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
 }
 
-// What is to be asked for of a block like that, from `first` on; nothing if that is null.
-ComingRows RowsLike(const Block& block, const char* first, int64_t unit, Cache into) {
-  if (first == nullptr) return {};
-  const int64_t pitch = block.inner.src_step;
-  // Where several rows lie in a line, lines are as rows, which are read soon.
-  if (pitch > 0 && pitch < kLine) {
-    return {first, block.inner.count * pitch / kLine, kLine, kLine, Cache::kFirst};
+// What is to be asked for of a block like that, from `first` on, if that is not null: into the
+// cache that was told before.
+ComingRows RowsLike(const Block& block, const char* first, int64_t unit) {
+  ComingRows rows = block.coming;
+  rows.first = first;
+  rows.count = first == nullptr ? 0 : block.inner.count;
+  rows.bytes = block.outer.count * unit;
+  rows.pitch = block.inner.src_step;
+  if (rows.pitch > 0 && rows.pitch < kLine) {  // lines are as rows, which are read soon
+    rows.count = rows.count * rows.pitch / kLine;
+    rows.bytes = rows.pitch = kLine;
+    rows.into = Cache::kFirst;
   }
-  return {first, block.inner.count, block.outer.count * unit, pitch, into};
+  return rows;
 }
 
 // `block` in pieces of ahead_bytes of each row of src, each of which asks for the one after it; the
 // last, for one at `next`.
-void RunAlong(Block block, const MemoryOrder& order, int64_t unit, const char* next,
+void RunAlong(Block block, int64_t ahead_bytes, int64_t unit, const char* next,
               ColumnsBefore before, TransposeKernel kernel) {
-  const Divided pieces(block.outer, order.ahead_bytes / unit, PastLine(block.src, unit));
+  const Divided pieces(block.outer, ahead_bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
-    block.coming = RowsLike(block, i + 1 < count ? end : next, unit, order.asked_into);
+    block.coming = RowsLike(block, i + 1 < count ? end : next, unit);
     kernel(block, before);
     if (before.kept != nullptr) before.kept += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
@@ -127,6 +133,8 @@ int64_t RowsOfBand(const CopyPlan& plan, const MemoryOrder& order) {
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
                  std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
+  block.coming.into = order.asked_into;
+  block.coming.from_memory = plan.bytes >= StreamFrom().fills;
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit, turns = RowsOfBand(plan, order);
   const bool is_short = block.inner.count * unit <= short_row;
@@ -158,7 +166,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
     more = at.Next();
     if (order.ahead_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order, unit, more ? next : nullptr, before_block, kernel);
+      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);
     }
