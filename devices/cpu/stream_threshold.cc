@@ -32,11 +32,13 @@ const StreamThresholds& StreamFrom() {
     const int64_t shared = SharedCache();
     // A cache that both sides fit into is faster than memory, unless whole lines would be written
     // to it in parts.
-    if (shared > kLargestOwn || shared / 8 * 3 < own) return StreamThresholds{own, own, own, own};
+    if (shared > kLargestOwn || shared / 8 * 3 < own)
+      return StreamThresholds{own, own, own, own, own};
     return StreamThresholds{.lines = own,
                             .buffered = std::max(shared / 6, own),
                             .rows = shared / 8 * 3,
-                            .fills = shared / 4 * 3};
+                            .fills = shared / 4 * 3,
+                            .memory = shared / 4 * 3};
   }();
   return thresholds;
 }

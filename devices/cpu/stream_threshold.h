@@ -19,6 +19,7 @@ struct StreamThresholds {
   int64_t buffered;  // where that takes a buffer, or rows of dst lie off the lines
   int64_t rows;      // where dst is as src is
   int64_t fills;     // where there is hardly a src
+  int64_t memory;    // where src is taken to be farther away than the last cache
 };
 
 const StreamThresholds& StreamFrom();

@@ -12,6 +12,7 @@ TEST(StreamThresholds, WhatNeedsMoreOfTheCacheLeavesItSooner) {
   EXPECT_LE(from.buffered, from.rows);
   EXPECT_LE(from.rows, from.fills);
   EXPECT_LE(from.fills, 64 << 20);  // of a larger cache a program has a part alone
+  EXPECT_GE(from.memory, from.lines);
 }
 
 TEST(StreamThresholds, TheyAreLookedUpOnce) { EXPECT_EQ(&StreamFrom(), &StreamFrom()); }

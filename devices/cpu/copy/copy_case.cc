@@ -336,10 +336,13 @@ const std::vector<Way>& AllWays() {
       if (KernelsOf(level) == nullptr) continue;
       Kernels kernels = *KernelsOf(level);
       const std::string name = "level " + std::to_string(static_cast<int>(level));
-      all->push_back({kernels, INT64_MAX, name + " cached"});
+      all->push_back({kernels, INT64_MAX, 0, name + " cached"});
       for (size_t i = 0; i < std::size(kAllMemoryOrders); ++i) {
         kernels.order = *kAllMemoryOrders[i];
-        all->push_back({kernels, 0, name + " streamed, order " + std::to_string(i)});
+        const std::string streamed = name + " streamed, order " + std::to_string(i);
+        all->push_back({kernels, 0, 0, streamed});
+        if (kernels.order.ahead_bytes == 0) continue;
+        all->push_back({kernels, 0, INT64_MAX, streamed + ", from the last cache"});
       }
     }
     return all;

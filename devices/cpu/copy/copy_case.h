@@ -76,14 +76,16 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
 // A transpose whose rows, on one side or both, lie about a multiple of 2048 bytes apart.
 CopyCase CollidingCase(Random* random);
 
-// One way to run a plan: `kernels` and `stream_from` as in ExecuteOptions.
+// One way to run a plan: all but the name as in ExecuteOptions.
 struct Way {
   Kernels kernels;
   int64_t stream_from;
+  int64_t memory_from;
   std::string name;
 };
 
-// Each level that this machine has, through the cache, and past it in each order of memory.
+// Each level that this machine has, through the cache, and past it in each order of memory; where
+// that asks for what comes, as from the last cache and as from memory.
 const std::vector<Way>& AllWays();
 
 }  // namespace cpu

@@ -1,7 +1,5 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 
-#include <algorithm>
-
 #include "dovetail/devices/cpu/copy/all_elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows_asked.h"
@@ -75,9 +73,10 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
   StreamThresholds stream_from = StreamFrom();
+  const int64_t memory_from = options.memory_from >= 0 ? options.memory_from : stream_from.memory;
   if (const int64_t all = options.stream_from; all >= 0) stream_from = {all, all, all, all};
-  const int64_t bytes = std::max(plan.bytes, options.bytes_of_whole);
-  if (bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, bytes, stream_from)) {
+  stream_from.memory = memory_from;
+  if (plan.bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
     return;
   }
   if (ExecuteAskingAhead(plan, to, from, kernels)) return;

@@ -18,7 +18,7 @@ struct ExecuteOptions {
   const Kernels* kernels = nullptr;  // of the best level
   // Bytes from which on lines are written past the cache; as StreamFrom() says where negative.
   int64_t stream_from = -1;
-  int64_t bytes_of_whole = 0;  // of the copy that the plan is a part of, if it is
+  int64_t memory_from = -1;  // and from which on src is taken to lie in memory, likewise
 };
 
 // Through the cache, from `dst` and `src` on, which are where the first turn of all loops is.

@@ -65,7 +65,9 @@ void Check(const CopyCase& copy, Random* random, int64_t after_line = -1) {
     for (const Way& way : AllWays()) {
       std::copy(before.begin(), before.end(), dst.begin());  // where it is
       Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
-              {.kernels = &way.kernels, .stream_from = way.stream_from});
+              {.kernels = &way.kernels,
+               .stream_from = way.stream_from,
+               .memory_from = way.memory_from});
       ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
                                << " " << way.name;
     }
@@ -84,7 +86,8 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   Kernels kernels = *KernelsOf(BestSimdLevel());
   for (const MemoryOrder* order : kAllMemoryOrders) {
     kernels.order = *order;
-    if (WriteWholeLines(plan, to, from, kernels) || WriteDirectRows(plan, to, from, kernels)) {
+    if (WriteWholeLines(plan, to, from, kernels, /*from_memory=*/true) ||
+        WriteDirectRows(plan, to, from, kernels)) {
       return true;
     }
   }

@@ -50,7 +50,9 @@ class GuardPages : public testing::TestWithParam<unsigned> {
       char* d = dst_.At(end, to.bytes);
       char* s = src_.At((*random)() % 2 == 0, from.bytes);
       Execute(plan, d + to.first, s + from.first,
-              {.kernels = &way.kernels, .stream_from = way.stream_from});
+              {.kernels = &way.kernels,
+               .stream_from = way.stream_from,
+               .memory_from = way.memory_from});
       ++copies_;
     }
   }

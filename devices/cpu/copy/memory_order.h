@@ -24,6 +24,7 @@ struct MemoryOrder {
   int64_t band_bytes;
   int64_t band_rows;
   int64_t strip_bytes;
+  int64_t strip_bytes_at_lines;  // the same where rows of dst begin at lines
   // The rows of src that it follows by itself better than when asked: a band has as many where
   // these make two lines of dst; 0 where there is no such number.
   int64_t followed_rows;
@@ -31,6 +32,10 @@ struct MemoryOrder {
   // the processor does better by itself. And which cache all that is asked for comes into.
   int64_t ahead_bytes;
   Cache asked_into;
+  // The same of all rows of a band together where these do not drive each other out of the nearest
+  // cache; bands are as narrow then as follows, if rows of dst begin at lines. 0: not so.
+  int64_t ahead_bytes_of_band;
+  int64_t least_band_bytes;
   // What a transpose to short rows that continue each other gathers of each row of src for several
   // of them: an even number of lines; 0 where it does not.
   int64_t gathered_bytes;
@@ -64,9 +69,12 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .band_bytes = 128,
     .band_rows = 64,
     .strip_bytes = 4096,
+    .strip_bytes_at_lines = 4096,
     .followed_rows = 0,
     .ahead_bytes = 0,
     .asked_into = Cache::kFirst,
+    .ahead_bytes_of_band = 0,
+    .least_band_bytes = 128,
     .gathered_bytes = 0,
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
@@ -85,9 +93,12 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .band_bytes = 256,
     .band_rows = 256,
     .strip_bytes = 4096,
+    .strip_bytes_at_lines = 16 << 10,
     .followed_rows = 0,
     .ahead_bytes = 512,
     .asked_into = Cache::kFirst,
+    .ahead_bytes_of_band = 32 << 10,
+    .least_band_bytes = 128,
     .gathered_bytes = 2048,
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
@@ -109,6 +120,8 @@ inline constexpr MemoryOrder kFollowsSixteenRows = [] {
   order.followed_rows = 16;
   order.joined_rows = 10;
   order.asked_into = Cache::kSecond;
+  order.strip_bytes_at_lines = order.strip_bytes;
+  order.ahead_bytes_of_band = 0;
   return order;
 }();
 

@@ -53,14 +53,11 @@ void Parts::Choose(int64_t most) {
 
 void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options) const {
   if (count_ == 1) return Execute(plan_, dst, src, options);
-  ExecuteOptions own = options;
-  own.bytes_of_whole = plan_.bytes;
   CopyPlan piece = plan_;
   Loop& loop = piece.loops[loop_];
   loop.count = std::min(turns_, loop.count - part * turns_);
-  piece.bytes = plan_.bytes / plan_.loops[loop_].count * loop.count;
   Execute(piece, static_cast<char*>(dst) + part * turns_ * loop.dst_step,
-          static_cast<const char*>(src) + part * turns_ * loop.src_step, own);
+          static_cast<const char*>(src) + part * turns_ * loop.src_step, options);
 }
 
 bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {

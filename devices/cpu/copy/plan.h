@@ -56,7 +56,7 @@ struct CopyPlan {
   int rank = 0;
   int64_t dst_offset = 0;  // where the first turn of all loops is, from element 0
   int64_t src_offset = 0;
-  int64_t bytes = 0;  // that are written
+  int64_t bytes = 0;  // that are written; by the whole, where it is a part of another
   // [0] and [1] are the kernel's (as far as there are that many); the others, inner first, come in
   // the order in which they reach the least new memory.
   Loop loops[kMaxLoops];

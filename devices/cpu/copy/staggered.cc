@@ -17,7 +17,7 @@ constexpr int64_t kShortest = 16 * kLine;
 
 // The columns before the first of a row are at `before` from these. With a buffer, runs are
 // gathered there.
-void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before,
+void RunStaggered(const Piece& piece, const Kernels& kernels, bool from_memory, int64_t before,
                   char* buffer = nullptr) {
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
@@ -25,7 +25,8 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, int64_t before,
     return RunGathered(plan, piece.dst, piece.src, kernels.order, before, kernel, buffer);
   }
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
-  RunInStrips(plan, piece.dst, piece.src, kernels.order, before, kernel, kMostLines * kLine);
+  RunInStrips(plan, piece.dst, piece.src, kernels.order, from_memory, before, kernel,
+              kMostLines * kLine);
 }
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
@@ -45,7 +46,8 @@ int64_t BytesOfRun(const CopyPlan& plan) {
 
 }  // namespace
 
-bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                    bool from_memory) {
   const Loop& row = plan.loops[0];
   if (row.count * plan.unit() < kShortest || !IsPossible(plan, dst, kernels)) return false;
   // All whole lines' worth of columns but the first, which the first line's begin lies in. What is
@@ -57,14 +59,15 @@ bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kern
   first.RunCached(kernels);
   middle.plan.loops[0].count = body;
   middle.Skip(0, line);
-  RunStaggered(middle, kernels, -line * row.src_step);
+  RunStaggered(middle, kernels, from_memory, -line * row.src_step);
   last.plan.loops[0].count = row.count - body;
   last.Skip(0, body);
   last.RunCached(kernels);
   return true;
 }
 
-bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                    bool from_memory) {
   const Loop& row = plan.loops[0];
   const int64_t unit = plan.unit(), line = kLine / unit;
   if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
@@ -87,7 +90,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
-    RunStaggered(joined, kernels, back - joined.plan.loops[i].src_step, buffer.get());
+    RunStaggered(joined, kernels, from_memory, back - joined.plan.loops[i].src_step, buffer.get());
     rest.plan.loops[i].count = 1;
   };
   // What is gathered has its first such loop in the run, and comes to it at last.

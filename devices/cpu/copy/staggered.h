@@ -17,11 +17,13 @@ namespace cpu {
 
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
 // the level has no vectors. `dst` and `src` are where the first turn of all loops is.
-bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
+bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                    bool from_memory);
 
 // Rows as long as a line at least, that continue each other in dst without gaps. False for others,
 // too.
-bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
+bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                    bool from_memory);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -175,12 +175,14 @@ int64_t LeastOf(const CopyPlan& plan, const char* dst, const StreamThresholds& f
 }  // namespace
 
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
-                     int64_t bytes, const StreamThresholds& from) {
-  if (bytes < LeastOf(plan, dst, from)) return false;
-  if (!WriteWholeLines(plan, dst, src, kernels) && !WriteDirectRows(plan, dst, src, kernels)) {
+                     const StreamThresholds& from) {
+  if (plan.bytes < LeastOf(plan, dst, from)) return false;
+  const bool from_memory = plan.bytes >= from.memory;
+  if (!WriteWholeLines(plan, dst, src, kernels, from_memory) &&
+      !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
     const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
-    if (bytes < least || !(kernels.order.buffers_rows || MakesTiles(plan)) ||
+    if (plan.bytes < least || !(kernels.order.buffers_rows || MakesTiles(plan)) ||
         !division.Divide(plan, kernels.order)) {
       return false;
     }

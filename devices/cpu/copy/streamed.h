@@ -18,11 +18,11 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, where dst has no long rows to write, and where `bytes`, which the whole
-// copy writes, are too few for how that would be done. `dst` and `src` are where the first turn of
+// False, and nothing done, where dst has no long rows to write, and where what the whole copy
+// writes is too little for how that would be done. `dst` and `src` are where the first turn of
 // all loops is.
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
-                     int64_t bytes, const StreamThresholds& from);
+                     const StreamThresholds& from);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

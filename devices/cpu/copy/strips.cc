@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/copy/bands.h"
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
-#include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
@@ -113,38 +112,24 @@ void RunAlong(Block block, int64_t ahead_bytes, int64_t unit, const char* next,
   }
 }
 
-// The rows of src that a band is made of, whole lines of dst.
-int64_t RowsOfBand(const CopyPlan& plan, const MemoryOrder& order) {
-  const int64_t unit = plan.unit(), line = kLine / unit, pitch = plan.loops[0].src_step;
-  const int64_t most = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
-  const int64_t rows = std::max(std::min(order.band_bytes / unit, most) / line * line, line);
-  // Half of them, which make two lines at least, where what was asked for is gone when it is read.
-  // (From the cache after the second, float32 at the begins of lines and float64 off them come as
-  // fast; float64 at the begins, of which squares are read at once, want to stay in the first.)
-  const bool at_lines = pitch % kLine == 0;
-  const bool is_gone = unit == 8   ? at_lines && Collide(rows, pitch)
-                       : unit == 4 ? !at_lines && OverfillSecond(rows, pitch)
-                                   : OverfillSecond(rows, pitch);
-  return order.ahead_bytes > 0 && is_gone && rows >= 4 * line ? rows / 2 : rows;
-}
-
 }  // namespace
 
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
-                 std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row) {
+                 bool from_memory, std::optional<int64_t> before, TransposeKernel kernel,
+                 int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
   block.coming.into = order.asked_into;
-  block.coming.from_memory = plan.bytes >= StreamFrom().fills;
+  block.coming.from_memory = from_memory;
   const int64_t unit = plan.unit();
-  const int64_t line = kLine / unit, turns = RowsOfBand(plan, order);
-  const bool is_short = block.inner.count * unit <= short_row;
-  const Divided band(block.inner, is_short ? block.inner.count : turns);
-  const Divided strip(block.outer, order.strip_bytes / unit, PastLine(src, unit));
+  const int64_t line = kLine / unit;
+  const Bands bands = BandsOf(plan, order, !before.has_value(), from_memory, short_row);
+  const Divided band(block.inner, bands.rows);
+  const Divided strip(block.outer, bands.strip / unit, PastLine(src, unit));
   Around around, left;
-  ContinueStrip(plan, order.strip_bytes, around, left);
+  ContinueStrip(plan, bands.strip, around, left);
   const int band_at = around.Add(band.Parts());
   int i = 0;
-  while (i < left.rank && Cost(left.loops[i]) < order.strip_bytes) around.Add(left.loops[i++]);
+  while (i < left.rank && Cost(left.loops[i]) < bands.strip) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
   // Where rows have several bands, and a line takes its begin from the one before.
@@ -164,9 +149,9 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
         .kept = kept,
         .are_kept = !is_first && kept != nullptr};
     more = at.Next();
-    if (order.ahead_bytes > 0) {
+    if (bands.ahead > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, order.ahead_bytes, unit, more ? next : nullptr, before_block, kernel);
+      RunAlong(block, bands.ahead, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);
     }

@@ -1,6 +1,7 @@
 // The order in which a transpose past the cache goes through memory.
 //
-//   RunInStrips(plan, dst, src, order, {}, [&](const Block& block, auto&) { kernel(block); });
+//   RunInStrips(plan, dst, src, order, from_memory, {}, [&](const Block& block, auto&) {
+//   kernel(block); });
 //
 // src is read along a few rows at a time, which the processor sees coming and fetches ahead, or
 // else the kernel asks for; going down the rows, or along many, would halve the speed. And a strip
@@ -28,9 +29,10 @@ using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore
 // is a part of some rows, of kMostLines at most, or, where that is up to `short_row` bytes, whole
 // ones. `before` is where the columns before those of a row are, for kernels that ask, whose lines
 // are kept from one part of a row to the next. `dst` and `src` are where the first turn of all
-// loops is.
+// loops is; from_memory: src is farther away than the last cache.
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
-                 std::optional<int64_t> before, TransposeKernel kernel, int64_t short_row = 0);
+                 bool from_memory, std::optional<int64_t> before, TransposeKernel kernel,
+                 int64_t short_row = 0);
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -64,7 +64,7 @@ struct Rows {
   }
 };
 
-void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
+void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order, bool from_memory) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
@@ -72,7 +72,7 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
     if (buffer != nullptr) {
       return RunGathered(plan, piece.dst, piece.src, order, {}, run, buffer.get());
     }
-    RunInStrips(plan, piece.dst, piece.src, order, {}, run);
+    RunInStrips(plan, piece.dst, piece.src, order, from_memory, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
   }
@@ -80,21 +80,23 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order) {
 
 }  // namespace
 
-bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                     bool from_memory) {
   if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
   const BlockKernel kernel = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {
-    return WriteContinued(plan, dst, src, kernels) || WriteStaggered(plan, dst, src, kernels);
+    return WriteContinued(plan, dst, src, kernels, from_memory) ||
+           WriteStaggered(plan, dst, src, kernels, from_memory);
   }
-  if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels)) return true;
+  if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels, from_memory)) return true;
   Piece part{plan, dst, src};
   int64_t& turns = part.plan.loops[rows.loop].count;
   turns = rows.head;
   if (turns > 0) part.RunCached(kernels);
   part.Skip(rows.loop, turns);
   turns = rows.body;
-  RunPast(part, kernel, kernels.order);
+  RunPast(part, kernel, kernels.order, from_memory);
   part.Skip(rows.loop, turns);
   turns = plan.loops[rows.loop].count - rows.head - rows.body;
   if (turns > 0) part.RunCached(kernels);

@@ -1,0 +1,60 @@
+#include "dovetail/devices/cpu/copy/bands.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+// What is asked for of a row in one go, where that depends on the others.
+constexpr int64_t kLeastAhead = 256;
+constexpr int64_t kMostAhead = 2048;
+
+// Whether what was asked for of so many rows is gone when it is read, and of half of them is not.
+// (From the cache after the second, float32 at the begins of lines and float64 off them come as
+// fast; float64 at the begins, of which squares are read at once, want to stay in the first.)
+bool IsGone(int64_t rows, int64_t pitch, int64_t unit) {
+  const bool at_lines = pitch % kLine == 0;
+  if (unit == 8) return at_lines && Collide(rows, pitch);
+  return (unit != 4 || !at_lines) && OverfillSecond(rows, pitch);
+}
+
+// The rows that make so many bytes of dst: two lines at least, or one.
+int64_t RowsOf(int64_t bytes, const CopyPlan& plan, const MemoryOrder& order) {
+  const int64_t unit = plan.unit(), line = kLine / unit;
+  const int64_t most = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
+  const int64_t rows = std::max(std::min(bytes / unit, most) / line * line, line);
+  const bool is_gone = order.ahead_bytes > 0 && IsGone(rows, plan.loops[0].src_step, unit);
+  return is_gone && rows >= 4 * line ? rows / 2 : rows;
+}
+
+}  // namespace
+
+Bands BandsOf(const CopyPlan& plan, const MemoryOrder& order, bool at_lines, bool from_memory,
+              int64_t short_row) {
+  const int64_t unit = plan.unit(), row = plan.loops[0].count;
+  const bool is_short = row * unit <= short_row;
+  Bands bands{
+      .rows = is_short ? row : RowsOf(order.band_bytes, plan, order),
+      .strip = at_lines && from_memory ? order.strip_bytes_at_lines : order.strip_bytes,
+      .ahead = order.ahead_bytes,
+  };
+  if (order.ahead_bytes_of_band == 0 || !from_memory) return bands;
+  if (Collide(bands.rows, plan.loops[0].src_step)) {
+    // (What is gathered of float32 has room for more.)
+    if (at_lines && unit == 4) bands.ahead *= 2;
+    return bands;
+  }
+  // Of narrow elements, more than a few rows are read as fast.
+  if (at_lines && unit >= 4) bands.rows = RowsOf(order.least_band_bytes, plan, order);
+  const int64_t of_row = order.ahead_bytes_of_band / bands.rows / kLine * kLine;
+  bands.ahead = std::clamp(of_row, kLeastAhead, kMostAhead);
+  return bands;
+}
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
