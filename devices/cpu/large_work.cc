@@ -17,17 +17,17 @@ constexpr int64_t kBytesBetweenQuestions = 32 << 20;
 }  // namespace
 
 void LargeWork::Divide(int64_t bytes) {
-  const int64_t threads = GetNumThreads();
+  threads_ = GetNumThreads();
   const bool asks = bytes >= 2 * kBytesBetweenQuestions && ScopedInterruption::IsPossible();
-  if (threads == 1 && !asks) return;
-  const int64_t at_once = threads == 1 ? 1 : threads * kPartsPerThread;
-  const int64_t spans = asks ? bytes / kBytesBetweenQuestions : 1;
-  most_ = std::min(bytes / kLeastBytes, spans * at_once);
-  if (asks) between_questions_ = at_once;
+  if (threads_ == 1 && !asks) return;
+  if (asks) spans_ = bytes / kBytesBetweenQuestions;
+  const int64_t at_once = threads_ == 1 ? 1 : threads_ * kPartsPerThread;
+  most_ = std::min(bytes / kLeastBytes, spans_ * at_once);
+  least_ = std::min(most_, spans_ * threads_);
 }
 
 bool LargeWork::Run(int64_t parts, absl::FunctionRef<void(int64_t)> body) const {
-  const int64_t step = between_questions_ > 0 ? between_questions_ : parts;
+  const int64_t step = std::max((parts + spans_ - 1) / spans_, threads_);
   for (int64_t first = 0; first < parts; first += step) {
     if (first > 0 && ScopedInterruption::IsAsked()) return false;
     ParallelFor(std::min(step, parts - first), [&](int64_t part) { body(first + part); });

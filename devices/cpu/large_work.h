@@ -2,7 +2,7 @@
 //
 //   const LargeWork work(bytes);
 //   if (work.most_parts() == 1) …                           // small: at once, and nothing is asked
-//   bool done = work.Run(parts, [&](int64_t part) { … });   // parts: at most most_parts()
+//   bool done = work.Run(parts, [&](int64_t part) { … });   // parts: least_parts() to most_parts()
 //   if (!done) return LargeWork::Stopped();
 //
 // By core/parallel.h and core/interruption.h. Plain data; any thread.
@@ -28,9 +28,11 @@ class LargeWork {
 
   // 1 where neither threads nor questions are worth it.
   int64_t most_parts() const { return most_; }
+  // What keeps all threads at work. (More let others do the share of a thread that is held up.)
+  int64_t least_parts() const { return least_; }
 
-  // Calls body(0) … body(parts - 1), on any threads, as ParallelFor does. False when it was stopped
-  // before the last of them.
+  // Calls body(0) … body(parts - 1), on any threads, as ParallelFor does; fewer parts than least
+  // are done as well. False when it was stopped before the last of them.
   [[nodiscard]] bool Run(int64_t parts, absl::FunctionRef<void(int64_t)> body) const;
 
   // Cancelled: what a copy says that was stopped.
@@ -42,8 +44,10 @@ class LargeWork {
 
   void Divide(int64_t bytes);
 
+  int64_t threads_ = 1;
   int64_t most_ = 1;
-  int64_t between_questions_ = 0;  // parts; 0: nobody is asked
+  int64_t least_ = 1;
+  int64_t spans_ = 1;  // from question to question; 1: nobody is asked
 };
 
 }  // namespace cpu

@@ -13,6 +13,10 @@ namespace {
 constexpr int64_t kDenseDst = 4096;
 constexpr int64_t kDenseSrc = 512;
 
+// The bytes of a row of src that a part of a transpose has if it may: shorter ones take up to twice
+// as long.
+constexpr int64_t kLongSrc = 8 << 10;
+
 // The turns of a loop that stay together.
 int64_t Grain(const CopyPlan& plan, int i) {
   const Loop& loop = plan.loops[i];
@@ -26,13 +30,13 @@ int64_t Grain(const CopyPlan& plan, int i) {
 
 }  // namespace
 
-Parts::Parts(const CopyPlan& plan, int64_t most) : plan_(plan) {
-  if (!plan.empty && most > 1) Choose(most);
+Parts::Parts(const CopyPlan& plan, int64_t most, int64_t least) : plan_(plan) {
+  if (!plan.empty && most > 1) Choose(most, least);
 }
 
 // The loop that takes the longest steps of those that can be divided so often; else the one that
 // can be divided most.
-void Parts::Choose(int64_t most) {
+void Parts::Choose(int64_t most, int64_t least) {
   int64_t best_pieces = 1;
   for (int i = 0; i < plan_.rank; ++i) {
     const Loop& loop = plan_.loops[i];
@@ -45,6 +49,10 @@ void Parts::Choose(int64_t most) {
   }
   if (best_pieces <= 1) return;
   const Loop& loop = plan_.loops[loop_];
+  if (plan_.kernel == CopyKernel::kTranspose && loop.src_step == plan_.unit()) {
+    const int64_t long_pieces = std::max(loop.count * loop.src_step / kLongSrc, least);
+    best_pieces = std::min(best_pieces, long_pieces);
+  }
   const int64_t grain = Grain(plan_, loop_);
   const int64_t grains = (loop.count + grain - 1) / grain;
   turns_ = (grains + best_pieces - 1) / best_pieces * grain;
@@ -66,7 +74,7 @@ bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
     Execute(plan, dst, src);
     return true;
   }
-  const Parts parts(plan, work.most_parts());
+  const Parts parts(plan, work.most_parts(), work.least_parts());
   return work.Run(parts.count(), [&](int64_t part) { parts.Run(part, dst, src); });
 }
 

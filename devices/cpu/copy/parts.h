@@ -18,8 +18,10 @@ namespace cpu {
 
 class Parts {
  public:
-  // `plan` outlives the parts.
-  Parts(const CopyPlan& plan, int64_t most);
+  // `plan` outlives the parts. Transposes, which take longer in many parts, are divided into no
+  // more than `least` where that makes them short.
+  Parts(const CopyPlan& plan, int64_t most, int64_t least);
+  Parts(const CopyPlan& plan, int64_t most) : Parts(plan, most, most) {}
 
   // At least 1; fewer than asked for where no loop can be divided so often.
   int64_t count() const { return count_; }
@@ -28,7 +30,7 @@ class Parts {
   void Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options = {}) const;
 
  private:
-  void Choose(int64_t most);
+  void Choose(int64_t most, int64_t least);
 
   const CopyPlan& plan_;
   int loop_ = 0;       // which is divided

@@ -30,7 +30,8 @@ TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
     Bytes src(from.bytes), expected(to.bytes), dst(to.bytes);
     for (char& byte : src) byte = static_cast<char>(random());
     copy.Naive(expected.data() + to.first, src.data() + from.first);
-    const Parts parts(plan, 1 + random() % 9);
+    const auto most = static_cast<int64_t>(1 + random() % 9);
+    const Parts parts(plan, most, 1 + static_cast<int64_t>(random() % 9) % most);
     divided += parts.count() > 1;
     const int64_t stream_from = random() % 2 == 0 ? 0 : INT64_MAX;
     for (int64_t part = parts.count() - 1; part >= 0; --part) {
@@ -47,6 +48,20 @@ TEST(Parts, ALargeRowIsDivided) {
   plan.Finish(1);
   EXPECT_EQ(Parts(plan, 8).count(), 8);
   EXPECT_EQ(Parts(plan, 1).count(), 1);
+}
+
+TEST(Parts, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
+  const auto transpose = [](int64_t columns) {
+    CopyPlan plan;
+    plan.Add({3000, 4, columns * 4});
+    plan.Add({columns, 3000 * 4, 4});
+    plan.Finish(4);
+    return plan;
+  };
+  const CopyPlan narrow = transpose(4096), wide = transpose(16 << 10);
+  EXPECT_EQ(Parts(narrow, 8, 2).count(), 2);
+  EXPECT_EQ(Parts(narrow, 8, 4).count(), 4);
+  EXPECT_EQ(Parts(wide, 8, 2).count(), 8);
 }
 
 TEST(Parts, PixelsAreNotTornApart) {
