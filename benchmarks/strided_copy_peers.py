@@ -6,8 +6,8 @@ Prints a table of times in one run, on one thread and on two ("x 2"), and the ge
 first ten layouts. The ratio is to the yardstick, the faster of two copies of as many bytes that are
 dense on both sides: "memcpy" is np.copyto's, "past cache" is Dovetail's own, which beyond the cache
 writes with streaming stores. (//benchmarks:strided_copy, in C++, times memcpy and such stores
-themselves.) What that gains by two threads is what memory has to give to both. With a directory,
-also writes strided_copy_peers.md and strided_copy_peers.svg there.
+themselves.) What "past cache" gains by two threads is what memory has to give to both. With a
+directory, also writes strided_copy_peers.md and strided_copy_peers.svg there.
 """
 
 import math
@@ -61,11 +61,13 @@ LAYOUTS = [
 ]
 TEN = 10
 YARDSTICK = ("memcpy", "past cache")  # the faster of the two
+THREADED = ("dovetail", "past cache", "torch")
 
-NOTE = """Each row copies a strided tensor into dense memory, on one thread, or on two ("x 2").
-"memcpy" and "past cache" copy as many bytes that are dense on both sides: with `np.copyto`, and
-with Dovetail's copy of dense memory, which beyond the cache writes with streaming stores. The ratio
-is to the faster of the two, the yardstick; tiny copies have no goal, as the call takes the time."""
+NOTE = """Each row copies a strided tensor into dense memory, on one thread, or on two ("x 2"; each
+library by itself). "memcpy" and "past cache" copy as many bytes that are dense on both sides: with
+`np.copyto`, and with Dovetail's copy of dense memory, which beyond the cache writes with streaming
+stores. The ratio is to the faster of the two, the yardstick; tiny copies have no goal, as the call
+takes the time."""
 
 
 def view(dtype, shape, order, steps):
@@ -94,9 +96,6 @@ def copies(source):
     return functions
 
 
-TWICE = ("dovetail", "past cache", "torch")  # what has threads
-
-
 def on_threads(count, row, repeats):
     dt.set_num_threads(count)
     torch.set_num_threads(count)
@@ -108,7 +107,9 @@ def on_two_threads(functions, repeats):
     """Each by itself: PyTorch's threads go on looking for work for some milliseconds, in which
     there is one processor less for the next."""
     times = {}
-    for name in (name for name in TWICE if name in functions):
+    for name in THREADED:
+        if name not in functions:
+            continue
         alone = measure.Row(name, {name: functions[name]}, name)
         times[f"{name} x 2"] = on_threads(2, alone, repeats)[name]
     return times
@@ -136,8 +137,8 @@ def layout_row(name, dtype, shape, order, steps):
 def means(rows):
     """Lines on how many times as fast as the others we are in the geometric mean."""
 
-    def line(times, other, goal):
-        return f"- {statistics.geometric_mean(times):.2f} x as fast as {other} ({goal})"
+    def line(times, other, beside):
+        return f"- {statistics.geometric_mean(times):.2f} x as fast as {other} ({beside})"
 
     def against(peer):
         return [row.nanoseconds[peer] / row.nanoseconds["dovetail"] for row in rows]

@@ -27,7 +27,9 @@ void LargeWork::Divide(int64_t bytes) {
 }
 
 bool LargeWork::Run(int64_t parts, absl::FunctionRef<void(int64_t)> body) const {
-  const int64_t step = std::max((parts + spans_ - 1) / spans_, threads_);
+  // As many for each thread, from question to question.
+  const int64_t least = spans_ * threads_;
+  const int64_t step = (parts + least - 1) / least * threads_;
   for (int64_t first = 0; first < parts; first += step) {
     if (first > 0 && ScopedInterruption::IsAsked()) return false;
     ParallelFor(std::min(step, parts - first), [&](int64_t part) { body(first + part); });

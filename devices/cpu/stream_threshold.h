@@ -1,4 +1,5 @@
-// From how many bytes on it pays to write past the cache, by the machine's caches.
+// From how many bytes on it pays to write past the cache, and src is taken to lie in memory, by the
+// machine's caches.
 //
 //   if (nbytes >= StreamFrom().rows) { … }
 //

@@ -4,11 +4,17 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+// (A band that takes the turns that make none of their own is no wider than a kernel may be given.)
+static_assert(2 * std::max(MostOf(&MemoryOrder::band_bytes),
+                           MostOf(&MemoryOrder::least_band_bytes)) <=
+              kMostLines * kLine);
 
 // What is asked for of a row in one go, where that depends on the others.
 constexpr int64_t kLeastAhead = 256;
@@ -18,12 +24,13 @@ constexpr int64_t kMostAhead = 2048;
 // (From the cache after the second, float32 at the begins of lines and float64 off them come as
 // fast; float64 at the begins, of which squares are read at once, want to stay in the first.)
 bool IsGone(int64_t rows, int64_t pitch, int64_t unit) {
-  const bool at_lines = pitch % kLine == 0;
-  if (unit == 8) return at_lines && Collide(rows, pitch);
-  return (unit != 4 || !at_lines) && OverfillSecond(rows, pitch);
+  const bool src_at_lines = pitch % kLine == 0;
+  if (unit == 8) return src_at_lines && Collide(rows, pitch);
+  return (unit != 4 || !src_at_lines) && OverfillSecond(rows, pitch);
 }
 
-// The rows that make so many bytes of dst: two lines at least, or one.
+// The rows that make so many bytes of dst, a line at least; half of them where the others would be
+// gone, if that leaves two lines.
 int64_t RowsOf(int64_t bytes, const CopyPlan& plan, const MemoryOrder& order) {
   const int64_t unit = plan.unit(), line = kLine / unit;
   const int64_t most = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
@@ -49,8 +56,8 @@ Bands BandsOf(const CopyPlan& plan, const MemoryOrder& order, bool at_lines, boo
     if (at_lines && unit == 4) bands.ahead *= 2;
     return bands;
   }
-  // Of narrow elements, more than a few rows are read as fast.
-  if (at_lines && unit >= 4) bands.rows = RowsOf(order.least_band_bytes, plan, order);
+  // (Narrow elements come as fast in wide bands.)
+  if (at_lines && unit >= 4 && !is_short) bands.rows = RowsOf(order.least_band_bytes, plan, order);
   const int64_t of_row = order.ahead_bytes_of_band / bands.rows / kLine * kLine;
   bands.ahead = std::clamp(of_row, kLeastAhead, kMostAhead);
   return bands;

@@ -16,7 +16,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 struct Bands {
-  int64_t rows;   // of src: whole lines of dst
+  int64_t rows;   // of src: whole lines of dst, or all of a short row
   int64_t strip;  // bytes of each, before the next band
   int64_t ahead;  // bytes of each in one go, whole lines; 0 where nothing is asked for
 };

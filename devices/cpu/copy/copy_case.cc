@@ -201,7 +201,7 @@ namespace {
 
 // With n elements in a row of dst, and `gap` bytes after it.
 CopyCase TransposeInStrips(int64_t e, int64_t n, int64_t gap, Random* random) {
-  const int64_t line = 64 / e, strip = 4096 / e;
+  const int64_t line = 64 / e, strip = (OneIn(random, 20) ? 16384 : 4096) / e;
   // Up to some strips, and sometimes a few more.
   int64_t m = Pick(random, 16 / e, 3 * line);
   if (OneIn(random, 4)) m = strip * Pick(random, 1, 2) + Pick(random, -1, 1);

@@ -73,9 +73,10 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
   StreamThresholds stream_from = StreamFrom();
-  const int64_t memory_from = options.memory_from >= 0 ? options.memory_from : stream_from.memory;
-  if (const int64_t all = options.stream_from; all >= 0) stream_from = {all, all, all, all};
-  stream_from.memory = memory_from;
+  if (const int64_t all = options.stream_from; all >= 0) {
+    stream_from = {all, all, all, all, stream_from.memory};
+  }
+  if (options.memory_from >= 0) stream_from.memory = options.memory_from;
   if (plan.bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
     return;
   }

@@ -116,7 +116,7 @@ class Half {
     const int64_t in_row = (first - rows_before_) % loops_.row.count;
     return {Row(first),  std::min({rows, rows_ - first, loops_.row.count - in_row}),
             bytes(),     loops_.row.src_step,
-            asked_into_, true};
+            asked_into_, /*from_memory=*/true};
   }
 
   int64_t pitch() const { return pitch_; }

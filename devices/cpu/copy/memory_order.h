@@ -24,7 +24,8 @@ struct MemoryOrder {
   int64_t band_bytes;
   int64_t band_rows;
   int64_t strip_bytes;
-  int64_t strip_bytes_at_lines;  // the same where rows of dst begin at lines
+  // The same where rows of dst begin at lines and src lies in memory, not in a cache.
+  int64_t strip_bytes_at_lines;
   // The rows of src that it follows by itself better than when asked: a band has as many where
   // these make two lines of dst; 0 where there is no such number.
   int64_t followed_rows;
@@ -32,8 +33,9 @@ struct MemoryOrder {
   // the processor does better by itself. And which cache all that is asked for comes into.
   int64_t ahead_bytes;
   Cache asked_into;
-  // The same of all rows of a band together where these do not drive each other out of the nearest
-  // cache; bands are as narrow then as follows, if rows of dst begin at lines. 0: not so.
+  // The same of all rows of a band together where src lies in memory and these do not drive each
+  // other out of the nearest cache; bands of elements of 4 bytes and more are as narrow then as
+  // follows, if rows of dst begin at lines. 0: not so.
   int64_t ahead_bytes_of_band;
   int64_t least_band_bytes;
   // What a transpose to short rows that continue each other gathers of each row of src for several

@@ -48,11 +48,18 @@ void Parts::Choose(int64_t most, int64_t least) {
     }
   }
   if (best_pieces <= 1) return;
-  const Loop& loop = plan_.loops[loop_];
-  if (plan_.kernel == CopyKernel::kTranspose && loop.src_step == plan_.unit()) {
-    const int64_t long_pieces = std::max(loop.count * loop.src_step / kLongSrc, least);
-    best_pieces = std::min(best_pieces, long_pieces);
+  if (plan_.kernel == CopyKernel::kTranspose && loop_ == 1) {
+    const int64_t bytes = plan_.loops[1].count * plan_.unit();
+    best_pieces = std::min(best_pieces, std::max(bytes / kLongSrc / least * least, least));
+    // As many of whole rows are better.
+    for (int i = 2; i < plan_.rank; ++i) {
+      const int64_t pieces = std::min(plan_.loops[i].count, most) / least * least;
+      if (pieces < best_pieces) continue;
+      best_pieces = pieces;
+      loop_ = i;
+    }
   }
+  const Loop& loop = plan_.loops[loop_];
   const int64_t grain = Grain(plan_, loop_);
   const int64_t grains = (loop.count + grain - 1) / grain;
   turns_ = (grains + best_pieces - 1) / best_pieces * grain;

@@ -1,6 +1,6 @@
 // Divides a plan into parts that may run on several threads.
 //
-//   const Parts parts(plan, 8);                        // at most 8
+//   const Parts parts(plan, 8, 2);                     // at most 8; 2 will do
 //   for (int64_t i = 0; i < parts.count(); ++i) parts.Run(i, dst, src, options);
 //
 // Parts write no byte in common. Threads: each part on any.
@@ -18,10 +18,9 @@ namespace cpu {
 
 class Parts {
  public:
-  // `plan` outlives the parts. Transposes, which take longer in many parts, are divided into no
-  // more than `least` where that makes them short.
+  // `plan` outlives the parts. Of a transpose there are a multiple of `least`, no more than leave
+  // long pieces of each row of src.
   Parts(const CopyPlan& plan, int64_t most, int64_t least);
-  Parts(const CopyPlan& plan, int64_t most) : Parts(plan, most, most) {}
 
   // At least 1; fewer than asked for where no loop can be divided so often.
   int64_t count() const { return count_; }

@@ -34,8 +34,10 @@ TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
     const Parts parts(plan, most, 1 + static_cast<int64_t>(random() % 9) % most);
     divided += parts.count() > 1;
     const int64_t stream_from = random() % 2 == 0 ? 0 : INT64_MAX;
+    const int64_t memory_from = random() % 2 == 0 ? 0 : INT64_MAX;
     for (int64_t part = parts.count() - 1; part >= 0; --part) {
-      parts.Run(part, dst.data() + to.first, src.data() + from.first, {.stream_from = stream_from});
+      parts.Run(part, dst.data() + to.first, src.data() + from.first,
+                {.stream_from = stream_from, .memory_from = memory_from});
     }
     ASSERT_EQ(dst, expected) << copy.ToString() << " parts " << parts.count();
   }
@@ -46,8 +48,8 @@ TEST(Parts, ALargeRowIsDivided) {
   CopyPlan plan;
   plan.Add({1 << 20, 1, 1});
   plan.Finish(1);
-  EXPECT_EQ(Parts(plan, 8).count(), 8);
-  EXPECT_EQ(Parts(plan, 1).count(), 1);
+  EXPECT_EQ(Parts(plan, 8, 8).count(), 8);
+  EXPECT_EQ(Parts(plan, 1, 1).count(), 1);
 }
 
 TEST(Parts, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
@@ -62,6 +64,18 @@ TEST(Parts, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
   EXPECT_EQ(Parts(narrow, 8, 2).count(), 2);
   EXPECT_EQ(Parts(narrow, 8, 4).count(), 4);
   EXPECT_EQ(Parts(wide, 8, 2).count(), 8);
+  EXPECT_EQ(Parts(transpose(7000), 8, 2).count(), 2) << "three would leave a thread idle";
+}
+
+TEST(Parts, ATransposeIsDividedBetweenItsRowsOfSrcWhereThatMakesEnoughParts) {
+  constexpr int64_t kRows = 256, kColumns = 56 * 56;
+  CopyPlan plan;
+  plan.Add({4, kRows * kColumns * 4, kRows * kColumns * 4});
+  plan.Add({kRows, 4, kColumns * 4});
+  plan.Add({kColumns, kRows * 4, 4});
+  plan.Finish(4);
+  ASSERT_EQ(plan.kernel, CopyKernel::kTranspose);
+  EXPECT_EQ(Parts(plan, 8, 2).count(), 4);
 }
 
 TEST(Parts, PixelsAreNotTornApart) {
@@ -70,7 +84,7 @@ TEST(Parts, PixelsAreNotTornApart) {
   plan.Add({3, 1, 1000});
   plan.Finish(1);
   ASSERT_EQ(plan.kernel, CopyKernel::kPutTogether);
-  EXPECT_EQ(Parts(plan, 3).count(), 1);
+  EXPECT_EQ(Parts(plan, 3, 3).count(), 1);
 }
 
 // Several copies at a time, each on several threads: what the sanitizer for threads looks at.
@@ -83,7 +97,7 @@ TEST(ExecuteInParts, CopiesOnSeveralThreads) {
   plan.Add({kN, kM * 4, 4});
   plan.Add({kM, 4, kN * 4});
   plan.Finish(4);
-  ASSERT_GT(Parts(plan, 4).count(), 1);
+  ASSERT_GT(Parts(plan, 4, 3).count(), 1);
   auto copy_and_check = [&] {
     for (int round = 0; round < 3; ++round) {
       std::vector<int32_t> dst(kN * kM);

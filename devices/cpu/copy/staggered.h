@@ -16,7 +16,8 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
-// the level has no vectors. `dst` and `src` are where the first turn of all loops is.
+// the level has no vectors. `dst` and `src` are where the first turn of all loops is;
+// from_memory: as in strips.h.
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                     bool from_memory);
 

@@ -40,9 +40,6 @@ class Divided {
   int64_t parts_;
 };
 
-// (A band that takes such turns too is no wider than a kernel may be given.)
-static_assert(2 * MostOf(&MemoryOrder::band_bytes) <= kMostLines * kLine);
-
 // The loops around the kernel, in the order in which they are gone through, inner first.
 struct Around {
   Loop loops[CopyPlan::kMaxLoops + 2];

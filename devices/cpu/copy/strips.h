@@ -1,11 +1,10 @@
 // The order in which a transpose past the cache goes through memory.
 //
-//   RunInStrips(plan, dst, src, order, from_memory, {}, [&](const Block& block, auto&) {
-//   kernel(block); });
+//   RunInStrips(plan, dst, src, order, from_memory, {}, kernel);
 //
 // src is read along a few rows at a time, which the processor sees coming and fetches ahead, or
 // else the kernel asks for; going down the rows, or along many, would halve the speed. And a strip
-// of these rows is no longer than a page, so that the pages of dst, of which each column of the
+// of these rows is a few pages long at most, so that the pages of dst, of which each column of the
 // strip has its own, are still known when the next rows follow.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_

@@ -17,7 +17,7 @@ namespace cpu {
 
 // False, and nothing done, where the rows of dst hold too few whole lines or lie off them in ways
 // that the level has no kernel for. `dst` and `src` are where the first turn of all loops
-// is. kernels.stream_done() comes before others may look.
+// is; from_memory: as in strips.h. kernels.stream_done() comes before others may look.
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      bool from_memory);
 
