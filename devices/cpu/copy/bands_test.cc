@@ -2,11 +2,14 @@
 
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/memory_order.h"
+#include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
-namespace cpu {
+namespace dovetail::cpu {
 namespace {
 
 CopyPlan Transpose(int64_t rows, int64_t columns, int64_t unit) {
@@ -15,6 +18,11 @@ CopyPlan Transpose(int64_t rows, int64_t columns, int64_t unit) {
   plan.Add({columns, rows * unit, unit});
   plan.Finish(unit);
   return plan;
+}
+
+// Of float32, in the order of a processor that is asked for most.
+Bands BandsOfFloats(int64_t columns, bool at_lines, bool from_memory) {
+  return BandsOf(Transpose(8191, columns, 4), kFollowsFewRows, at_lines, from_memory, 0);
 }
 
 TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines) {
@@ -38,16 +46,36 @@ TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines)
 
 TEST(Bands, ShortRowsAreNotDivided) {
   const CopyPlan plan = Transpose(100, 5000, 4);
-  EXPECT_EQ(BandsOf(plan, kFollowsFewRows, false, true, 512).rows, 100);
-  EXPECT_LT(BandsOf(plan, kFollowsFewRows, false, true, 0).rows, 100);
+  for (bool at_lines : {false, true}) {
+    EXPECT_EQ(BandsOf(plan, kFollowsFewRows, at_lines, true, 512).rows, 100);
+    EXPECT_LT(BandsOf(plan, kFollowsFewRows, at_lines, true, 0).rows, 100);
+  }
+}
+
+TEST(Bands, StripsAreLongWhereDstIsAtLinesAndSrcInMemory) {
+  EXPECT_EQ(BandsOfFloats(4112, true, true).strip, kFollowsFewRows.strip_bytes_at_lines);
+  EXPECT_EQ(BandsOfFloats(4112, true, false).strip, kFollowsFewRows.strip_bytes);
+  EXPECT_EQ(BandsOfFloats(4112, false, true).strip, kFollowsFewRows.strip_bytes);
+}
+
+TEST(Bands, RowsInACacheAreAskedForByTheSameBytesOfEach) {
+  for (int64_t columns : {4096, 4112}) {
+    for (bool at_lines : {false, true}) {
+      EXPECT_EQ(BandsOfFloats(columns, at_lines, false).ahead, kFollowsFewRows.ahead_bytes);
+    }
+  }
+}
+
+TEST(Bands, RowsInMemoryAreAskedForByTheBytesOfAllUnlessTheyDriveEachOtherOut) {
+  const Bands plain = BandsOfFloats(4112, true, true);
+  EXPECT_EQ(plain.ahead * plain.rows, kFollowsFewRows.ahead_bytes_of_band);
+  EXPECT_EQ(BandsOfFloats(4096, true, true).ahead, 2 * kFollowsFewRows.ahead_bytes);
+  EXPECT_EQ(BandsOfFloats(4097, false, true).ahead, kFollowsFewRows.ahead_bytes);
 }
 
 TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
-  const Bands collide = BandsOf(Transpose(8191, 4097, 4), kFollowsFewRows, false, true, 0);
-  const Bands other = BandsOf(Transpose(8191, 4113, 4), kFollowsFewRows, false, true, 0);
-  EXPECT_EQ(2 * collide.rows, other.rows);
+  EXPECT_EQ(2 * BandsOfFloats(4097, false, true).rows, BandsOfFloats(4113, false, true).rows);
 }
 
 }  // namespace
-}  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace dovetail::cpu
