@@ -20,16 +20,14 @@ void LargeWork::Divide(int64_t bytes) {
   threads_ = GetNumThreads();
   const bool asks = bytes >= 2 * kBytesBetweenQuestions && ScopedInterruption::IsPossible();
   if (threads_ == 1 && !asks) return;
-  if (asks) spans_ = bytes / kBytesBetweenQuestions;
+  const int64_t spans = asks ? bytes / kBytesBetweenQuestions : 1;
   const int64_t at_once = threads_ == 1 ? 1 : threads_ * kPartsPerThread;
-  most_ = std::min(bytes / kLeastBytes, spans_ * at_once);
-  least_ = std::min(most_, spans_ * threads_);
+  most_ = std::min(bytes / kLeastBytes, spans * at_once);
+  least_ = std::min(most_, spans * threads_);
 }
 
 bool LargeWork::Run(int64_t parts, absl::FunctionRef<void(int64_t)> body) const {
-  // As many for each thread, from question to question.
-  const int64_t least = spans_ * threads_;
-  const int64_t step = (parts + least - 1) / least * threads_;
+  const int64_t step = (parts + least_ - 1) / least_ * threads_;
   for (int64_t first = 0; first < parts; first += step) {
     if (first > 0 && ScopedInterruption::IsAsked()) return false;
     ParallelFor(std::min(step, parts - first), [&](int64_t part) { body(first + part); });

@@ -46,8 +46,7 @@ class LargeWork {
 
   int64_t threads_ = 1;
   int64_t most_ = 1;
-  int64_t least_ = 1;
-  int64_t spans_ = 1;  // from question to question; 1: nobody is asked
+  int64_t least_ = 1;  // a part for each thread, from question to question
 };
 
 }  // namespace cpu

@@ -18,8 +18,8 @@ namespace cpu {
 
 class Parts {
  public:
-  // `plan` outlives the parts. Of a transpose there are a multiple of `least`, no more than leave
-  // long pieces of each row of src.
+  // `plan` outlives the parts. A transpose is divided no further than leaves long pieces of each
+  // row of src, but into `least` parts where it can be.
   Parts(const CopyPlan& plan, int64_t most, int64_t least);
 
   // At least 1; fewer than asked for where no loop can be divided so often.
