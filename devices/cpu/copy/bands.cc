@@ -12,8 +12,9 @@ namespace cpu {
 namespace {
 
 // (A band that takes the turns that make none of their own is no wider than a kernel may be given.)
-static_assert(2 * std::max(MostOf(&MemoryOrder::band_bytes),
-                           MostOf(&MemoryOrder::least_band_bytes)) <=
+static_assert(2 * std::max({MostOf(&MemoryOrder::band_bytes),
+                            MostOf(&MemoryOrder::least_band_bytes),
+                            kMaxUnit * MostOf(&MemoryOrder::least_band_rows)}) <=
               kMostLines * kLine);
 
 // What is asked for of a row in one go, where that depends on the others.
@@ -22,10 +23,12 @@ constexpr int64_t kMostAhead = 2048;
 
 // Whether what was asked for of so many rows is gone when it is read, and of half of them is not.
 // (From the cache after the second, float32 at the begins of lines and float64 off them come as
-// fast; float64 at the begins, of which squares are read at once, want to stay in the first.)
-bool IsGone(int64_t rows, int64_t pitch, int64_t unit) {
+// fast; float64 at the begins, of which squares are read at once, want to stay in the first. Off
+// the begins, what is asked for into the second at once stays there.)
+bool IsGone(int64_t rows, int64_t pitch, int64_t unit, Cache asked_into) {
   const bool src_at_lines = pitch % kLine == 0;
-  if (unit == 8) return src_at_lines && Collide(rows, pitch);
+  if (!src_at_lines && (unit == 8 || asked_into == Cache::kSecond)) return false;
+  if (unit == 8) return Collide(rows, pitch);
   return (unit != 4 || !src_at_lines) && OverfillSecond(rows, pitch);
 }
 
@@ -33,9 +36,9 @@ bool IsGone(int64_t rows, int64_t pitch, int64_t unit) {
 // gone, if that leaves two lines.
 int64_t RowsOf(int64_t bytes, const CopyPlan& plan, const MemoryOrder& order) {
   const int64_t unit = plan.unit(), line = kLine / unit;
-  const int64_t most = order.followed_rows >= 2 * line ? order.followed_rows : order.band_rows;
-  const int64_t rows = std::max(std::min(bytes / unit, most) / line * line, line);
-  const bool is_gone = order.ahead_bytes > 0 && IsGone(rows, plan.loops[0].src_step, unit);
+  const int64_t rows = std::max(std::min(bytes / unit, order.band_rows) / line * line, line);
+  const bool is_gone =
+      order.ahead_bytes > 0 && IsGone(rows, plan.loops[0].src_step, unit, order.asked_into);
   return is_gone && rows >= 4 * line ? rows / 2 : rows;
 }
 
@@ -47,17 +50,26 @@ Bands BandsOf(const CopyPlan& plan, const MemoryOrder& order, bool at_lines, boo
   const bool is_short = row * unit <= short_row;
   Bands bands{
       .rows = is_short ? row : RowsOf(order.band_bytes, plan, order),
-      .strip = at_lines && from_memory ? order.strip_bytes_at_lines : order.strip_bytes,
+      .strip = order.strip_bytes,
       .ahead = order.ahead_bytes,
   };
-  if (order.ahead_bytes_of_band == 0 || !from_memory) return bands;
-  if (Collide(bands.rows, plan.loops[0].src_step)) {
+  if (!from_memory) return bands;
+  const bool collide = Collide(bands.rows, plan.loops[0].src_step);
+  if (at_lines) {
+    const bool is_gathered = collide && unit < 8;
+    bands.strip = is_gathered ? order.strip_bytes_gathered : order.strip_bytes_at_lines;
+  }
+  if (order.ahead_bytes_of_band == 0) return bands;
+  if (collide) {
     // (What is gathered of float32 has room for more.)
     if (at_lines && unit == 4) bands.ahead *= 2;
     return bands;
   }
   // (Narrow elements come as fast in wide bands.)
-  if (at_lines && unit >= 4 && !is_short) bands.rows = RowsOf(order.least_band_bytes, plan, order);
+  if (at_lines && unit >= 4 && !is_short) {
+    const int64_t bytes = std::max(order.least_band_bytes, order.least_band_rows * unit);
+    bands.rows = RowsOf(bytes, plan, order);
+  }
   const int64_t of_row = order.ahead_bytes_of_band / bands.rows / kLine * kLine;
   bands.ahead = std::clamp(of_row, kLeastAhead, kMostAhead);
   return bands;

@@ -1,5 +1,6 @@
 #include "dovetail/devices/cpu/copy/bands.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/block.h"
@@ -21,8 +22,9 @@ CopyPlan Transpose(int64_t rows, int64_t columns, int64_t unit) {
 }
 
 // Of float32, in the order of a processor that is asked for most.
-Bands BandsOfFloats(int64_t columns, bool at_lines, bool from_memory) {
-  return BandsOf(Transpose(8191, columns, 4), kFollowsFewRows, at_lines, from_memory, 0);
+Bands BandsOfFloats(int64_t columns, bool at_lines, bool from_memory,
+                    const MemoryOrder& order = kFollowsFewRows) {
+  return BandsOf(Transpose(8191, columns, 4), order, at_lines, from_memory, 0);
 }
 
 TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines) {
@@ -58,6 +60,26 @@ TEST(Bands, StripsAreLongWhereDstIsAtLinesAndSrcInMemory) {
   EXPECT_EQ(BandsOfFloats(4112, false, true).strip, kFollowsFewRows.strip_bytes);
 }
 
+TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOtherOut) {
+  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  const auto strip_of = [&order](int64_t columns, int64_t unit) {
+    return BandsOf(Transpose(4000, columns, unit), order, true, true, 0).strip;
+  };
+  for (int64_t unit : {1, 2, 4}) {
+    EXPECT_EQ(strip_of(8192, unit), order.strip_bytes_gathered);
+    EXPECT_EQ(strip_of(8192 + kLine / unit, unit), order.strip_bytes_at_lines);
+  }
+  for (int64_t unit : {8, 16}) EXPECT_EQ(strip_of(8192, unit), order.strip_bytes_at_lines);
+}
+
+TEST(Bands, HaveSoManyRowsAtLeastHoweverWideElementsAre) {
+  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  for (int64_t unit : {4, 8, 16}) {
+    EXPECT_EQ(BandsOf(Transpose(4000, 4128, unit), order, true, true, 0).rows,
+              std::max(order.least_band_bytes / unit, order.least_band_rows));
+  }
+}
+
 TEST(Bands, RowsInACacheAreAskedForByTheSameBytesOfEach) {
   for (int64_t columns : {4096, 4112}) {
     for (bool at_lines : {false, true}) {
@@ -75,6 +97,12 @@ TEST(Bands, RowsInMemoryAreAskedForByTheBytesOfAllUnlessTheyDriveEachOtherOut) {
 
 TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
   EXPECT_EQ(2 * BandsOfFloats(4097, false, true).rows, BandsOfFloats(4113, false, true).rows);
+}
+
+TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyAreAskedForIntoTheSecondCache) {
+  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  EXPECT_EQ(BandsOfFloats(4097, false, true, order).rows,
+            BandsOfFloats(4113, false, true, order).rows);
 }
 
 }  // namespace

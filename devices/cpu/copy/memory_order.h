@@ -24,20 +24,21 @@ struct MemoryOrder {
   int64_t band_bytes;
   int64_t band_rows;
   int64_t strip_bytes;
-  // The same where rows of dst begin at lines and src lies in memory, not in a cache.
+  // The same where rows of dst begin at lines and src lies in memory, not in a cache; and where
+  // elements are of less than 8 bytes and their rows drive each other out, so that squares of them
+  // are gathered.
   int64_t strip_bytes_at_lines;
-  // The rows of src that it follows by itself better than when asked: a band has as many where
-  // these make two lines of dst; 0 where there is no such number.
-  int64_t followed_rows;
+  int64_t strip_bytes_gathered;
   // What is read of each row of src in one go, and meanwhile asked for of what comes next; 0 where
   // the processor does better by itself. And which cache all that is asked for comes into.
   int64_t ahead_bytes;
   Cache asked_into;
   // The same of all rows of a band together where src lies in memory and these do not drive each
-  // other out of the nearest cache; bands of elements of 4 bytes and more are as narrow then as
-  // follows, if rows of dst begin at lines. 0: not so.
+  // other out of the nearest cache; bands of elements of 4 bytes and more have as many bytes and
+  // rows then as follows, if rows of dst begin at lines. 0: not so.
   int64_t ahead_bytes_of_band;
   int64_t least_band_bytes;
+  int64_t least_band_rows;
   // What a transpose to short rows that continue each other gathers of each row of src for several
   // of them: an even number of lines; 0 where it does not.
   int64_t gathered_bytes;
@@ -72,11 +73,12 @@ inline constexpr MemoryOrder kFollowsManyRows = {
     .band_rows = 64,
     .strip_bytes = 4096,
     .strip_bytes_at_lines = 4096,
-    .followed_rows = 0,
+    .strip_bytes_gathered = 4096,
     .ahead_bytes = 0,
     .asked_into = Cache::kFirst,
     .ahead_bytes_of_band = 0,
     .least_band_bytes = 128,
+    .least_band_rows = 0,
     .gathered_bytes = 0,
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
@@ -96,11 +98,12 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .band_rows = 256,
     .strip_bytes = 4096,
     .strip_bytes_at_lines = 16 << 10,
-    .followed_rows = 0,
+    .strip_bytes_gathered = 16 << 10,
     .ahead_bytes = 512,
     .asked_into = Cache::kFirst,
     .ahead_bytes_of_band = 32 << 10,
     .least_band_bytes = 128,
+    .least_band_rows = 0,
     .gathered_bytes = 2048,
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
@@ -113,22 +116,19 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .joined_rows = 0,
 };
 
-// EPYC of the fourth generation (Zen 4): as the fifth, but follows sixteen rows as fast as one, and
-// has fewer lines under way to the first cache than to the second. (Zen to Zen 3, which were not
-// measured, are taken to be like it.)
-inline constexpr MemoryOrder kFollowsSixteenRows = [] {
+// EPYC of the fourth generation (Zen 4): as the fifth, but has fewer lines under way to the first
+// cache than to the second. (Zen to Zen 3, which were not measured, are taken to be like it.)
+inline constexpr MemoryOrder kFollowsFewRowsToSecond = [] {
   MemoryOrder order = kFollowsFewRows;
-  order.band_rows = 128;
-  order.followed_rows = 16;
-  order.joined_rows = 10;
   order.asked_into = Cache::kSecond;
-  order.strip_bytes_at_lines = order.strip_bytes;
-  order.ahead_bytes_of_band = 0;
+  order.strip_bytes_gathered = 2048;
+  order.least_band_rows = 16;
+  order.joined_rows = 10;
   return order;
 }();
 
 inline constexpr const MemoryOrder* kAllMemoryOrders[] = {&kFollowsManyRows, &kFollowsFewRows,
-                                                          &kFollowsSixteenRows};
+                                                          &kFollowsFewRowsToSecond};
 
 // The most of a member of all of them.
 constexpr int64_t MostOf(int64_t MemoryOrder::* member) {
@@ -143,7 +143,8 @@ inline constexpr int64_t kMostBufferRows = MostOf(&MemoryOrder::buffer_rows);
 inline const MemoryOrder& OwnMemoryOrder() {
 #if defined(__x86_64__)
   __builtin_cpu_init();  // for callers that run before the constructors of libgcc
-  if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) return kFollowsSixteenRows;
+  if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h"))
+    return kFollowsFewRowsToSecond;
   if (__builtin_cpu_is("amd")) return kFollowsFewRows;
 #endif
   return kFollowsManyRows;
