@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/elements.h"
@@ -163,11 +164,20 @@ bool MakesTiles(const CopyPlan& plan) {
          row.count < kTileElements;
 }
 
+// Whether the third cache is no faster than memory for it, where whole lines leave. (Transposes are
+// written to it as fast as they are read, but for many rows of dst that drive each other out.)
+bool IsSlowInCache(const CopyPlan& plan) {
+  if (plan.kernel != CopyKernel::kTranspose) return true;
+  return plan.unit() <= 2 && Collide(kLine / plan.unit(), plan.loops[1].dst_step);
+}
+
 // Bytes from which on the plan is worth it in any way.
 int64_t LeastOf(const CopyPlan& plan, const char* dst, const StreamThresholds& from) {
   // (Of tiles with gaps, src takes more of the cache than dst does; they gain less by the buffer.)
   if (plan.kernel == CopyKernel::kTransposeGaps) return from.rows;
-  if (!plan.GoesByRows()) return plan.RowsBeginAt(kLine, dst) ? from.lines : from.buffered;
+  if (!plan.GoesByRows()) {
+    return plan.RowsBeginAt(kLine, dst) && IsSlowInCache(plan) ? from.lines : from.buffered;
+  }
   const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
   return repeats ? from.fills : from.rows;
 }
