@@ -75,6 +75,9 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
 
 // A transpose whose rows, on one side or both, lie about a multiple of 2048 bytes apart.
 CopyCase CollidingCase(Random* random);
+// Transposes, larger than the nearest cache as a rule, with rows that begin at the same place in a
+// line on both sides.
+CopyCase SquaresCase(Random* random);
 
 // One way to run a plan: all but the name as in ExecuteOptions.
 struct Way {

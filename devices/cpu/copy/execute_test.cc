@@ -164,6 +164,14 @@ TEST_P(ExecuteProperty, RowsThatCollideInTheCacheAreTheSameBytesAsOfANaiveLoop) 
   }
 }
 
+TEST_P(ExecuteProperty, SquaresOfWholeLinesAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 700);
+  for (int round = 0; round < 60; ++round) {
+    Check(SquaresCase(&random), &random, round % 2 == 0 ? 0 : -1);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(ExecuteProperty, AFewPlanesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 600);
   int few = 0;

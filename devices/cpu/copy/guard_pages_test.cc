@@ -93,6 +93,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
     Check(JoinedRowsCase(&random), &random);
     Check(FewPlanesCase(&random), &random);
     Check(CollidingCase(&random), &random);
+    Check(SquaresCase(&random), &random);
   }
   EXPECT_GT(copies_, 120);
 }
