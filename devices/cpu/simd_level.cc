@@ -40,6 +40,8 @@ bool HasSimdLevel(SimdLevel level) {
       return HasSimdLevel(SimdLevel::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
+    case SimdLevel::kAvx512Vbmi:
+      return HasSimdLevel(SimdLevel::kAvx512) && __builtin_cpu_supports("avx512vbmi");
 #elif defined(__aarch64__)
     case SimdLevel::kNeon:
       return true;

@@ -22,11 +22,17 @@ enum class SimdLevel : uint8_t {
   kSsse3,
   kAvx2,    // with FMA, F16C and BMI2, as every processor with AVX2 has them
   kAvx512,  // F, BW, DQ, VL
+  kAvx512Vbmi,
   kNeon,
 };
-inline constexpr SimdLevel kAllSimdLevels[] = {SimdLevel::kNone,   SimdLevel::kSse2,
-                                               SimdLevel::kSsse3,  SimdLevel::kAvx2,
-                                               SimdLevel::kAvx512, SimdLevel::kNeon};
+inline constexpr SimdLevel kAllSimdLevels[] = {
+    SimdLevel::kNone,   SimdLevel::kSse2,       SimdLevel::kSsse3, SimdLevel::kAvx2,
+    SimdLevel::kAvx512, SimdLevel::kAvx512Vbmi, SimdLevel::kNeon};
+
+// Whether it is AVX-512, with more or without.
+constexpr bool IsAvx512(SimdLevel level) {
+  return level == SimdLevel::kAvx512 || level == SimdLevel::kAvx512Vbmi;
+}
 
 // Whether this processor and its operating system have it.
 bool HasSimdLevel(SimdLevel level);

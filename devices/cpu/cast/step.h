@@ -108,9 +108,9 @@ template <typename Op, bool kWide = true>
 constexpr CastStep StepAt([[maybe_unused]] SimdLevel level) {
 #if defined(__x86_64__)
   if constexpr (kWide) {
-    if (level == SimdLevel::kAvx512) return &internal_cast::RunAvx512<Op>;
+    if (IsAvx512(level)) return &internal_cast::RunAvx512<Op>;
   }
-  if (level == SimdLevel::kAvx2 || level == SimdLevel::kAvx512) return &internal_cast::RunAvx2<Op>;
+  if (level == SimdLevel::kAvx2 || IsAvx512(level)) return &internal_cast::RunAvx2<Op>;
 #endif
   return &internal_cast::RunBaseline<Op>;
 }

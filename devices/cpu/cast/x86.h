@@ -27,11 +27,11 @@ CastStep Avx512NarrowStep(DType narrow);
 }  // namespace internal_cast
 
 inline CastStep X86WidenStep(DType narrow, SimdLevel level) {
-  if (level == SimdLevel::kAvx512) return internal_cast::Avx512WidenStep(narrow);
+  if (IsAvx512(level)) return internal_cast::Avx512WidenStep(narrow);
   return level == SimdLevel::kAvx2 ? internal_cast::Avx2WidenStep(narrow) : nullptr;
 }
 inline CastStep X86NarrowStep(DType narrow, SimdLevel level) {
-  if (level == SimdLevel::kAvx512) return internal_cast::Avx512NarrowStep(narrow);
+  if (IsAvx512(level)) return internal_cast::Avx512NarrowStep(narrow);
   return level == SimdLevel::kAvx2 ? internal_cast::Avx2NarrowStep(narrow) : nullptr;
 }
 #else

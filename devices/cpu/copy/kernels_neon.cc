@@ -16,6 +16,7 @@
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/plane_orders.h"
 #include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/shuffle_tables.h"
 
@@ -27,6 +28,7 @@ void StreamDone() {}
 
 #define DOVETAIL_HAS_SHUFFLE 1
 #define DOVETAIL_HAS_MASKS 0
+#define DOVETAIL_HAS_BYTE_PERMUTES 0
 namespace neon {
 #include "dovetail/devices/cpu/copy/vector128_neon.inc"
 using Widest = Vector128;

@@ -17,6 +17,7 @@
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/elements.h"
+#include "dovetail/devices/cpu/copy/plane_orders.h"
 #include "dovetail/devices/cpu/copy/rows.h"
 #include "dovetail/devices/cpu/copy/shuffle_tables.h"
 #include "dovetail/devices/cpu/copy/target.h"
@@ -35,6 +36,7 @@ void StreamDone() { _mm_sfence(); }
 
 #define DOVETAIL_HAS_SHUFFLE 0
 #define DOVETAIL_HAS_MASKS 0
+#define DOVETAIL_HAS_BYTE_PERMUTES 0
 namespace sse2 {
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
@@ -77,6 +79,34 @@ using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace avx512
 DOVETAIL_END_TARGET
+
+#undef DOVETAIL_HAS_BYTE_PERMUTES
+#define DOVETAIL_HAS_BYTE_PERMUTES 1
+DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")
+namespace avx512vbmi {
+#include "dovetail/devices/cpu/copy/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/vector256_x86.inc"
+#include "dovetail/devices/cpu/copy/vector512_x86.inc"
+using Widest = Vector512;
+using avx512::Collect;
+// clang-format off: each comes after those that it uses
+#include "dovetail/devices/cpu/copy/steps.inc"
+#include "dovetail/devices/cpu/copy/permuted.inc"
+#include "dovetail/devices/cpu/copy/take_one.inc"
+#include "dovetail/devices/cpu/copy/shuffle.inc"
+// clang-format on
+
+// Planes of bytes, and all else as without.
+constexpr Kernels kKernels = [] {
+  Kernels kernels = avx512::kKernels;
+  kernels.cached.take_apart[0] = TakeApart<1>;
+  kernels.cached.put_together[0] = PutTogether<1>;
+  kernels.past.take_apart[0] = TakeApart<1, true>;
+  kernels.past.put_together[0] = PutTogether<1, true>;
+  return kernels;
+}();
+}  // namespace avx512vbmi
+DOVETAIL_END_TARGET
 // NOLINTEND(readability-duplicate-include)
 
 }  // namespace
@@ -91,6 +121,8 @@ const Kernels* X86Kernels(SimdLevel level) {
       return &avx2::kKernels;
     case SimdLevel::kAvx512:
       return &avx512::kKernels;
+    case SimdLevel::kAvx512Vbmi:
+      return &avx512vbmi::kKernels;
     case SimdLevel::kNone:
     case SimdLevel::kNeon:
       break;

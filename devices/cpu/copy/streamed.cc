@@ -164,11 +164,14 @@ bool MakesTiles(const CopyPlan& plan) {
          row.count < kTileElements;
 }
 
-// Whether the third cache is no faster than memory for it, where whole lines leave. (Transposes are
-// written to it as fast as they are read, but for many rows of dst that drive each other out.)
+// Whether the third cache is no faster than memory for it, where whole lines leave. (Tiles and
+// planes are written to it as fast as they are read, but for tiles of narrow elements in many rows
+// that drive each other out.)
 bool IsSlowInCache(const CopyPlan& plan) {
-  if (plan.kernel != CopyKernel::kTranspose) return true;
-  return plan.unit() <= 2 && Collide(kLine / plan.unit(), plan.loops[1].dst_step);
+  if (plan.kernel == CopyKernel::kTakeApart || plan.kernel == CopyKernel::kPutTogether)
+    return false;
+  return plan.kernel != CopyKernel::kTranspose ||
+         (plan.unit() <= 2 && Collide(kLine / plan.unit(), plan.loops[1].dst_step));
 }
 
 // Bytes from which on the plan is worth it in any way.

@@ -1,0 +1,76 @@
+// In which order elements come out of several vectors of 64 bytes, where planes are taken apart or
+// put together.
+//
+//   kApartOrders<1, 3>[p]       // the bytes of plane p among three vectors of RGB pixels
+//   kTogetherOrders<1, 3>[v]    // the bytes of vector v of three of them, among those of the
+//   planes
+//
+// For permutes of two vectors at a time: see permuted.inc.
+
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PLANE_ORDERS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PLANE_ORDERS_H_
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "dovetail/core/config.h"
+
+namespace dovetail::inline DOVETAIL_ABI {
+namespace cpu {
+
+// The elements of a vector of 64 bytes.
+template <int kUnit>
+struct alignas(64) PlaneOrder {
+  static constexpr int kSide = 64 / kUnit;
+  using Index = std::conditional_t<
+      kUnit == 1, uint8_t,
+      std::conditional_t<kUnit == 2, uint16_t, std::conditional_t<kUnit == 4, uint32_t, uint64_t>>>;
+
+  // Element i is element `at` of vector `vector`.
+  constexpr void Set(int i, int vector, int at) {
+    index[i] = static_cast<Index>(vector % 2 * kSide + at);
+    if (vector >= 2) upper |= uint64_t{1} << i;
+  }
+
+  std::array<Index, kSide>
+      index{};         // among the elements of the first two vectors, or of the others
+  uint64_t upper = 0;  // a bit for each that comes from the others
+};
+
+namespace internal {
+
+template <int kUnit, int kPlanes>
+constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeApartOrders() {
+  constexpr int kSide = PlaneOrder<kUnit>::kSide;
+  std::array<PlaneOrder<kUnit>, kPlanes> orders{};
+  for (int p = 0; p < kPlanes; ++p) {
+    for (int i = 0; i < kSide; ++i) {
+      const int at = i * kPlanes + p;
+      orders[p].Set(i, at / kSide, at % kSide);
+    }
+  }
+  return orders;
+}
+
+template <int kUnit, int kPlanes>
+constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeTogetherOrders() {
+  constexpr int kSide = PlaneOrder<kUnit>::kSide;
+  std::array<PlaneOrder<kUnit>, kPlanes> orders{};
+  for (int at = 0; at < kPlanes * kSide; ++at) {
+    orders[at / kSide].Set(at % kSide, at % kPlanes, at / kPlanes);
+  }
+  return orders;
+}
+
+}  // namespace internal
+
+template <int kUnit, int kPlanes>
+inline constexpr auto kApartOrders = internal::MakeApartOrders<kUnit, kPlanes>();
+template <int kUnit, int kPlanes>
+inline constexpr auto kTogetherOrders = internal::MakeTogetherOrders<kUnit, kPlanes>();
+
+}  // namespace cpu
+}  // namespace dovetail::inline DOVETAIL_ABI
+
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PLANE_ORDERS_H_
