@@ -88,21 +88,18 @@ namespace avx512vbmi {
 #include "dovetail/devices/cpu/copy/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/vector512_x86.inc"
 using Widest = Vector512;
-using avx512::Collect;
-// clang-format off: each comes after those that it uses
-#include "dovetail/devices/cpu/copy/steps.inc"
-#include "dovetail/devices/cpu/copy/permuted.inc"
-#include "dovetail/devices/cpu/copy/take_one.inc"
-#include "dovetail/devices/cpu/copy/shuffle.inc"
-// clang-format on
+using Tile = Vector256;
+#include "dovetail/devices/cpu/copy/level_kernels.inc"
 
-// Planes of bytes, and all else as without.
+// Where bytes move across lanes; all else as without.
 constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
   kernels.cached.take_apart[0] = TakeApart<1>;
   kernels.cached.put_together[0] = PutTogether<1>;
   kernels.past.take_apart[0] = TakeApart<1, true>;
   kernels.past.put_together[0] = PutTogether<1, true>;
+  kernels.staggered[0] = TransposePastStaggered<1>;
+  kernels.join_rows = JoinRows<Widest>;
   return kernels;
 }();
 }  // namespace avx512vbmi
