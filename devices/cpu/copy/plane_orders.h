@@ -29,7 +29,8 @@ struct alignas(64) PlaneOrder {
 
   // Element i is element `at` of vector `vector`.
   constexpr void Set(int i, int vector, int at) {
-    index[i] = static_cast<Index>(vector % 2 * kSide + at);
+    const int64_t among_two = int64_t{vector % 2} * kSide + at;
+    index[i] = static_cast<Index>(among_two);
     if (vector >= 2) upper |= uint64_t{1} << i;
   }
 
