@@ -20,9 +20,9 @@ enum class SimdLevel : uint8_t {
   kNone,
   kSse2,
   kSsse3,
-  kAvx2,    // with FMA, F16C and BMI2, as every processor with AVX2 has them
-  kAvx512,  // F, BW, DQ, VL
-  kAvx512Vbmi,
+  kAvx2,        // with FMA, F16C and BMI2, as every processor with AVX2 has them
+  kAvx512,      // F, BW, DQ, VL
+  kAvx512Vbmi,  // and permutes of bytes
   kNeon,
 };
 inline constexpr SimdLevel kAllSimdLevels[] = {

@@ -15,6 +15,7 @@
 
 #include "dovetail/core/element.h"
 #include "dovetail/core/float_format.h"
+#include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 #include "gtest/gtest.h"
@@ -300,6 +301,16 @@ TEST(CastPathFindTest, CommonCastsTakeOneStep) {
   for (DType narrow : {kFloat16, kBFloat16, kFloat8E4M3Fn, kFloat8E5M2, kFloat64, kInt8, kUInt8}) {
     EXPECT_EQ(CastPath::Find(kFloat32, narrow)->num_steps(), 1) << narrow;
     EXPECT_EQ(CastPath::Find(narrow, kFloat32)->num_steps(), 1) << narrow;
+  }
+}
+
+TEST(CastStepTest, MoreThanAvx512GoesByTheLoopsOfAvx512) {
+  constexpr SimdLevel kLess = SimdLevel::kAvx512, kMore = SimdLevel::kAvx512Vbmi;
+  for (DType src : RealTypes()) {
+    EXPECT_EQ(WidenStep(src, kMore), WidenStep(src, kLess)) << src;
+    EXPECT_EQ(NarrowStep(src, kMore), NarrowStep(src, kLess)) << src;
+    for (DType dst : RealTypes())
+      EXPECT_EQ(NativeStep(src, dst, kMore), NativeStep(src, dst, kLess));
   }
 }
 

@@ -61,7 +61,7 @@ TEST(Bands, StripsAreLongWhereDstIsAtLinesAndSrcInMemory) {
 }
 
 TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOtherOut) {
-  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  const MemoryOrder& order = kFollowsFewAsksSecond;
   const auto strip_of = [&order](int64_t columns, int64_t unit) {
     return BandsOf(Transpose(4000, columns, unit), order, true, true, 0).strip;
   };
@@ -73,7 +73,7 @@ TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOt
 }
 
 TEST(Bands, HaveSoManyRowsAtLeastHoweverWideElementsAre) {
-  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  const MemoryOrder& order = kFollowsFewAsksSecond;
   for (int64_t unit : {4, 8, 16}) {
     EXPECT_EQ(BandsOf(Transpose(4000, 4128, unit), order, true, true, 0).rows,
               std::max(order.least_band_bytes / unit, order.least_band_rows));
@@ -100,7 +100,7 @@ TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
 }
 
 TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyAreAskedForIntoTheSecondCache) {
-  const MemoryOrder& order = kFollowsFewRowsToSecond;
+  const MemoryOrder& order = kFollowsFewAsksSecond;
   EXPECT_EQ(BandsOfFloats(4097, false, true, order).rows,
             BandsOfFloats(4113, false, true, order).rows);
 }

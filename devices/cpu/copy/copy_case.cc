@@ -331,12 +331,12 @@ CopyCase CollidingCase(Random* random) {
 
 CopyCase SquaresCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
-  auto side = [&] { return Pick(random, 256, 1100) / e; };
-  const int64_t n = side(), m = side();
+  const int64_t n = Pick(random, 256, 1100) / e;
+  const int64_t m = Pick(random, 256, 1100) / std::min<int64_t>(e, 4);
   // Whole lines, now and then so many that rows fall into one set of a cache or two.
   auto pitch = [&](int64_t dense) {
-    const int64_t lines = OneIn(random, 3) ? 2048 << Pick(random, 0, 1) : 64;
-    return (dense * e + lines - 1) / lines * lines;
+    const int64_t multiple = OneIn(random, 3) ? 2048 << Pick(random, 0, 1) : 64;
+    return (dense * e + multiple - 1) / multiple * multiple;
   };
   return {e, {{m, pitch(n), e}, {n, e, pitch(m)}}};
 }

@@ -12,6 +12,7 @@
 #include "dovetail/devices/cpu/copy/copy_case.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/rows_asked.h"
+#include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
 
@@ -49,13 +50,16 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
 }
 
 // Copies of both sides with some bytes around them; everything must be as after the naive copy. The
-// lowest byte of dst is so many bytes after a line, or anywhere.
-void Check(const CopyCase& copy, Random* random, int64_t after_line = -1) {
+// lowest byte of dst is so many bytes after a line, or anywhere; that of src is anywhere, or at
+// one.
+void Check(const CopyCase& copy, Random* random, int64_t after_line = -1,
+           bool src_at_line = false) {
   constexpr int64_t kEdge = 130;
   const Reach dst_reach = copy.DstReach(), src_reach = copy.SrcReach();
-  const int64_t src_at = (*random)() % kEdge;
+  int64_t src_at = (*random)() % kEdge;
   int64_t dst_at = (*random)() % kEdge;
   const Bytes src = RandomBytes(src_reach.bytes + kEdge, random);
+  if (src_at_line) src_at = -reinterpret_cast<uintptr_t>(src.data()) % 64;
   const Bytes before = RandomBytes(dst_reach.bytes + 2 * kEdge, random);
   Bytes dst = before;
   if (after_line >= 0) dst_at = -reinterpret_cast<uintptr_t>(dst.data()) % 64 + after_line;
@@ -167,7 +171,8 @@ TEST_P(ExecuteProperty, RowsThatCollideInTheCacheAreTheSameBytesAsOfANaiveLoop) 
 TEST_P(ExecuteProperty, SquaresOfWholeLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 700);
   for (int round = 0; round < 60; ++round) {
-    Check(SquaresCase(&random), &random, round % 2 == 0 ? 0 : -1);
+    const bool at_lines = round % 2 == 0;
+    Check(SquaresCase(&random), &random, at_lines ? 0 : -1, at_lines);
     if (HasFatalFailure()) return;
   }
 }
@@ -265,6 +270,31 @@ TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotAskedForAhead) {
         CopyCase{2, {{7000, 280, 1240}, {140, 2, 2}}}}) {
     EXPECT_FALSE(ExecuteAskingAhead(copy.Plan(), nullptr, nullptr, kernels)) << copy.ToString();
   }
+}
+
+// Whether it would leave the cache although it is small, if only what the cache is slow to take
+// does.
+bool IsSlowInCache(const CopyCase& copy) {
+  const CopyPlan plan = copy.Plan();
+  Bytes dst(copy.DstReach().bytes + 64);
+  const Bytes src(copy.SrcReach().bytes);
+  char* const line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64;
+  constexpr int64_t kNever = INT64_MAX;
+  return ExecuteStreamed(
+      plan, line, src.data(), *KernelsOf(BestSimdLevel()),
+      {.lines = 0, .buffered = kNever, .rows = kNever, .fills = kNever, .memory = kNever});
+}
+
+TEST(Execute, TilesAndPlanesStayInACacheThatTheyFitIntoButNarrowOnesWhoseRowsCollide) {
+  const auto transpose = [](int64_t e, int64_t n, int64_t m) {
+    return CopyCase{e, {{m, n * e, e}, {n, e, m * e}}};
+  };
+  if (!HasWholeLines(CopyKernel::kTranspose)) GTEST_SKIP() << "no kernel here writes whole lines";
+  for (int64_t e : {1, 2, 4, 8, 16}) EXPECT_FALSE(IsSlowInCache(transpose(e, 320, 300))) << e;
+  for (int64_t e : {4, 8, 16}) EXPECT_FALSE(IsSlowInCache(transpose(e, 4096 / e, 300))) << e;
+  for (int64_t e : {1, 2}) EXPECT_TRUE(IsSlowInCache(transpose(e, 4096 / e, 300))) << e;
+  EXPECT_FALSE(IsSlowInCache({1, {{3, 6400, 1}, {6400, 1, 3}}}));
+  EXPECT_FALSE(IsSlowInCache({1, {{6400, 4, 1}, {4, 1, 6400}}}));
 }
 
 TEST(Execute, NoElementsTouchNothing) {

@@ -2,8 +2,7 @@
 // put together.
 //
 //   kApartOrders<1, 3>[p]       // the bytes of plane p among three vectors of RGB pixels
-//   kTogetherOrders<1, 3>[v]    // the bytes of vector v of three of them, among those of the
-//   planes
+//   kTogetherOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
 //
 // For permutes of two vectors at a time: see permuted.inc.
 
@@ -34,8 +33,8 @@ struct alignas(64) PlaneOrder {
     if (vector >= 2) upper |= uint64_t{1} << i;
   }
 
-  std::array<Index, kSide>
-      index{};         // among the elements of the first two vectors, or of the others
+  // Among the elements of the first two vectors, or of the others.
+  std::array<Index, kSide> index{};
   uint64_t upper = 0;  // a bit for each that comes from the others
 };
 
