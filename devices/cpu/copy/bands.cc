@@ -12,10 +12,15 @@ namespace cpu {
 namespace {
 
 // (A band that takes the turns that make none of their own is no wider than a kernel may be given.)
-static_assert(2 * std::max({MostOf(&MemoryOrder::band_bytes),
-                            MostOf(&MemoryOrder::least_band_bytes),
-                            kMaxUnit * MostOf(&MemoryOrder::least_band_rows)}) <=
-              kMostLines * kLine);
+constexpr bool SuitsKernels(const MemoryOrder& order, int64_t unit) {
+  const int64_t most =
+      std::max({order.band_bytes, order.least_band_bytes, order.least_band_rows * unit});
+  return 2 * std::min(most, order.band_rows * unit) <= MostLines(unit) * kLine;
+}
+static_assert(std::ranges::all_of(kAllMemoryOrders, [](const MemoryOrder* order) {
+  return SuitsKernels(*order, 1) && SuitsKernels(*order, 2) && SuitsKernels(*order, 4) &&
+         SuitsKernels(*order, 8) && SuitsKernels(*order, 16);
+}));
 
 // What is asked for of a row in one go, where that depends on the others.
 constexpr int64_t kLeastAhead = 256;

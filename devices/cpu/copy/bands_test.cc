@@ -36,7 +36,7 @@ TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines)
           const Bands bands = BandsOf(plan, *order, way % 2 == 0, way / 2 == 0, 0);
           EXPECT_GT(bands.rows, 0);
           EXPECT_EQ(bands.rows * unit % kLine, 0);
-          EXPECT_LE(2 * bands.rows * unit, kMostLines * kLine);
+          EXPECT_LE(2 * bands.rows * unit, MostLines(unit) * kLine);
           EXPECT_EQ(bands.ahead % kLine, 0);
           EXPECT_EQ(bands.ahead > 0, order->ahead_bytes > 0);
           EXPECT_LE(bands.ahead, bands.strip);

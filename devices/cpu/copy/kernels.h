@@ -17,7 +17,11 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-inline constexpr int64_t kMostLines = 8;  // of a row of dst, in a block that goes past the cache
+// Of a row of dst, in a block that goes past the cache; of elements of 4 bytes and more, twice as
+// many.
+inline constexpr int64_t kMostLines = 8;
+constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
+
 using StaggeredKernel = void (*)(const Block&, const ColumnsBefore&);
 
 // By the logarithm of the size of an element.
@@ -43,14 +47,14 @@ struct Kernels {
   BlockKernels cached;
   // Past the cache, in whole lines: dst lies at one, and so does every row of it; at a multiple of
   // 16 bytes where planes are put together, which then fill lines by turns. (A transpose takes 16
-  // bytes of each row of src at least, for kMostLines of dst at most. Where not all planes are
+  // bytes of each row of src at least, for MostLines() of dst at most. Where not all planes are
   // taken apart, the others are read as well, up to the last vector's end.) Null where a level
   // gains nothing by it.
   BlockKernels past;
   // Transposes past the cache whose rows of dst lie in their own ways to the lines. Writes, of each
   // row, the lines from the one on in which the block's part of the row begins, as many as that
   // part has bytes for: the first begins with the end of the columns before. inner takes the bytes
-  // of 1 to kMostLines lines, outer at least 16 of each row of src. Where the columns do not fill
+  // of 1 to MostLines() lines, outer at least 16 of each row of src. Where the columns do not fill
   // their last line, none are kept, and it is written too in those rows that lie so late that it
   // ends in them. Elements are aligned. Null where there are no vectors.
   StaggeredKernel staggered[kUnitSizes];

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "dovetail/devices/cpu/copy/cache_sets.h"
@@ -39,8 +40,10 @@ void StreamDone() { _mm_sfence(); }
 #define DOVETAIL_HAS_MASKS 0
 #define DOVETAIL_HAS_BYTE_PERMUTES 0
 namespace sse2 {
+#include "dovetail/devices/cpu/copy/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
+using Line = TwoVectors<TwoVectors<Vector128>>;
 using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace sse2
@@ -49,8 +52,10 @@ using Tile = Vector128;
 #define DOVETAIL_HAS_SHUFFLE 1
 DOVETAIL_BEGIN_TARGET("ssse3")
 namespace ssse3 {
+#include "dovetail/devices/cpu/copy/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 using Widest = Vector128;
+using Line = TwoVectors<TwoVectors<Vector128>>;
 using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace ssse3
@@ -59,9 +64,11 @@ DOVETAIL_END_TARGET
 // NOLINTBEGIN(readability-duplicate-include): each level compiles them anew
 DOVETAIL_BEGIN_TARGET("avx2")
 namespace avx2 {
+#include "dovetail/devices/cpu/copy/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/vector128_x86.inc"
 #include "dovetail/devices/cpu/copy/vector256_x86.inc"
 using Widest = Vector256;
+using Line = TwoVectors<Vector256>;
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
 }  // namespace avx2
@@ -75,6 +82,7 @@ namespace avx512 {
 #include "dovetail/devices/cpu/copy/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/vector512_x86.inc"
 using Widest = Vector512;
+using Line = Vector512;
 // Filling four lanes from four places takes longer than twice filling two.
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level.inc"
@@ -89,6 +97,7 @@ namespace avx512vbmi {
 #include "dovetail/devices/cpu/copy/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/vector512_x86.inc"
 using Widest = Vector512;
+using Line = Vector512;
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/level_kernels.inc"
 

@@ -25,7 +25,7 @@ namespace cpu {
 using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore&)>;
 
 // All blocks of `plan`, a transpose whose rows in dst (loops[0]) are as long as whole lines: each
-// is a part of some rows, of kMostLines at most, or, where that is up to `short_row` bytes, whole
+// is a part of some rows, of MostLines() at most, or, where that is up to `short_row` bytes, whole
 // ones. `before` is where the columns before those of a row are, for kernels that ask, whose lines
 // are kept from one part of a row to the next. `dst` and `src` are where the first turn of all
 // loops is; from_memory: src is farther away than the last cache.
