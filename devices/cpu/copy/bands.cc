@@ -12,15 +12,15 @@ namespace cpu {
 namespace {
 
 // (A band that takes the turns that make none of their own is no wider than a kernel may be given.)
-constexpr bool SuitsKernels(const MemoryOrder& order, int64_t unit) {
-  const int64_t most =
-      std::max({order.band_bytes, order.least_band_bytes, order.least_band_rows * unit});
-  return 2 * std::min(most, order.band_rows * unit) <= MostLines(unit) * kLine;
+constexpr bool SuitsKernels(const MemoryOrder* order) {
+  for (int64_t unit = 1; unit <= kMaxUnit; unit *= 2) {
+    const int64_t most =
+        std::max({order->band_bytes, order->least_band_bytes, order->least_band_rows * unit});
+    if (2 * std::min(most, order->band_rows * unit) > MostLines(unit) * kLine) return false;
+  }
+  return true;
 }
-static_assert(std::ranges::all_of(kAllMemoryOrders, [](const MemoryOrder* order) {
-  return SuitsKernels(*order, 1) && SuitsKernels(*order, 2) && SuitsKernels(*order, 4) &&
-         SuitsKernels(*order, 8) && SuitsKernels(*order, 16);
-}));
+static_assert(std::ranges::all_of(kAllMemoryOrders, SuitsKernels));
 
 // What is asked for of a row in one go, where that depends on the others.
 constexpr int64_t kLeastAhead = 256;

@@ -17,8 +17,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Of a row of dst, in a block that goes past the cache; of elements of 4 bytes and more, twice as
-// many.
+// Of a row of dst, in a block that goes past the cache: so many of elements of any size, and up to
+// MostLines() of those of `unit` bytes.
 inline constexpr int64_t kMostLines = 8;
 constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
 

@@ -157,6 +157,7 @@ inline const MemoryOrder& OwnMemoryOrder() {
 #if defined(__x86_64__)
   __builtin_cpu_init();  // for callers that run before the constructors of libgcc
   if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) {
+    // (Zen 4 is of the family of Zen 3, and the first with AVX-512.)
     return __builtin_cpu_supports("avx512f") ? kFollowsFewAsksSecond : kWritesLongPieces;
   }
   if (__builtin_cpu_is("amd")) return kFollowsFewRows;
