@@ -8,17 +8,6 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
-// The number of elements if they are few, else -1.
-int64_t CountFew(absl::Span<const int64_t> shape) {
-  int64_t count = 1;
-  bool few = true;
-  for (int64_t size : shape) {
-    if (size == 0) return 0;
-    few = few && size <= cpu::kFew && (count *= size) <= cpu::kFew;
-  }
-  return few ? count : -1;
-}
-
 template <int kSize>
 bool CopyFewOf(const TensorView& dst, const TensorView& src) {
   cpu::CopyFew<kSize>(static_cast<char*>(dst.data), static_cast<const char*>(src.data),
@@ -28,8 +17,11 @@ bool CopyFewOf(const TensorView& dst, const TensorView& src) {
 
 // False where they are not few, or of an odd size.
 bool CopyFew(const TensorView& dst, const TensorView& src, int64_t size) {
-  const int64_t count = CountFew(dst.shape);
-  if (count <= 0) return count == 0;
+  int64_t count = 1;
+  for (int64_t n : dst.shape) {
+    if (n > cpu::kFew || (count *= n) > cpu::kFew) return false;
+  }
+  if (count == 0) return true;
   switch (size) {
     case 1:
       return CopyFewOf<1>(dst, src);
@@ -58,6 +50,18 @@ void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyP
   plan->Finish(size);
 }
 
+// Out of line, as are copies of bits: the room on the stack that a plan takes is not made for a few
+// elements.
+[[gnu::noinline]] bool CopyByPlan(const TensorView& dst, const TensorView& src, int64_t size) {
+  cpu::CopyPlan plan;
+  Plan(dst, src, size, &plan);
+  return cpu::ExecuteInParts(plan, dst.data, src.data);
+}
+
+[[gnu::noinline]] bool CopyBits(const TensorView& dst, const TensorView& src) {
+  return cpu::BitLoops(dst, src).Copy(dst.data, src.data);
+}
+
 }  // namespace
 
 bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan* plan) {
@@ -69,13 +73,8 @@ bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan
 
 bool StridedCopy(const TensorView& dst, const TensorView& src) {
   const int64_t bits = StepBits(dst.dtype, dst.packing);
-  if (bits % 8 != 0 || bits != StepBits(src.dtype, src.packing)) {
-    return cpu::BitLoops(dst, src).Copy(dst.data, src.data);
-  }
-  if (CopyFew(dst, src, bits / 8)) return true;
-  cpu::CopyPlan plan;
-  Plan(dst, src, bits / 8, &plan);
-  return cpu::ExecuteInParts(plan, dst.data, src.data);
+  if (bits % 8 != 0 || bits != StepBits(src.dtype, src.packing)) return CopyBits(dst, src);
+  return CopyFew(dst, src, bits / 8) || CopyByPlan(dst, src, bits / 8);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI
