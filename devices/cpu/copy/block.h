@@ -1,4 +1,4 @@
-// What every kernel copies: a block of two loops of elements of one size.
+// What every kernel copies: a block of two loops of elements of one size, or of three.
 //
 //   Block b{dst, src, {.count = 3, .dst_step = 4, .src_step = 12}, {.count = 5, .dst_step = 12,
 //   .src_step = 4}}; CopyElements<4>(b);                      // 5 x 3 elements of 4 bytes
@@ -50,6 +50,9 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
+  // Around both, for kernels whose preparations take longer than a short row (kernels.h names
+  // them); for all others it has one turn.
+  Loop rows = {1, 0, 0};
   // What a transpose past the cache asks for while it writes.
   ComingRows coming = {};
 };
@@ -68,6 +71,18 @@ inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end)
   block.src += begin * (block.*loop).src_step;
   (block.*loop).count = end - begin;
   return block;
+}
+
+// run(row) for each of a block's rows, which has one itself.
+template <class Run>
+[[gnu::always_inline]] inline void ForEachRow(Block block, Run run) {
+  const Loop rows = block.rows;
+  block.rows = {1, 0, 0};
+  for (int64_t j = rows.count; j > 0; --j) {
+    run(block);
+    block.dst += rows.dst_step;
+    block.src += rows.src_step;
+  }
 }
 
 // Asks for a line, so that it is in that cache when it is read.

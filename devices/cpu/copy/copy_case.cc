@@ -142,19 +142,35 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {rows, columns * unit + gap, OneIn(random, 3) ? -step : step},
                {columns, unit, OneIn(random, 3) ? -src_pitch : src_pitch}}};
     }
+    case CopyKernel::kTransposeGroups: {
+      const int64_t unit = int64_t{1} << Pick(random, 0, 2);
+      const int64_t elements = unit == 4 ? 3 : 2 * Pick(random, 1, 7 / unit) + 1;
+      const int64_t group = elements * unit;
+      const int64_t step = group + (OneIn(random, 3) ? unit * Pick(random, 1, 3) : 0);
+      const int64_t rows = Pick(random, 8, 90), columns = Pick(random, 16, 150);
+      const int64_t src_pitch = OneIn(random, 4) ? 4096 : rows * step + gap;
+      const int64_t dst_pitch = columns * group + gap;
+      return {unit,
+              {{outer, rows * dst_pitch, columns * src_pitch},
+               {rows, dst_pitch, OneIn(random, 3) ? -step : step},
+               {columns, group, OneIn(random, 3) ? -src_pitch : src_pitch},
+               {elements, unit, unit}}};
+    }
     case CopyKernel::kTakeApart: {
       if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
-      const int64_t wanted = Pick(random, 1, planes);
+      const int64_t wanted = Pick(random, 1, planes), count = OneIn(random, 4) ? 40 * n : n;
       return {e,
-              {{outer, wanted * (n * e + gap), n * planes * e},
-               {wanted, n * e + gap, e},
-               {n, e, planes * e}}};
+              {{outer, wanted * (count * e + gap), count * planes * e},
+               {wanted, count * e + gap, e},
+               {count, e, OneIn(random, 3) && wanted > 1 ? -planes * e : planes * e}}};
     }
-    case CopyKernel::kPutTogether:
+    case CopyKernel::kPutTogether: {
+      const int64_t count = OneIn(random, 4) ? 40 * n : n;
       return {e,
-              {{outer, n * planes * e, planes * (n * e + gap)},
-               {n, planes * e, e},
-               {planes, e, n * e + gap}}};
+              {{outer, count * planes * e, planes * (count * e + gap)},
+               {count, planes * e, OneIn(random, 3) ? -e : e},
+               {planes, e, count * e + gap}}};
+    }
     case CopyKernel::kRegroup: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 3);
       if (unit < 8 && OneIn(random, 4)) {
@@ -289,6 +305,24 @@ CopyCase FewPlanesCase(Random* random) {
           {{outer, n * planes * e + gap, planes * (n * e + gap)},
            {n, planes * e, e},
            {planes, e, n * e + gap}}};
+}
+
+CopyCase RowsOfGroupsCase(Random* random) {
+  const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+  const int64_t elements = Pick(random, 1, std::min<int64_t>(16 / unit, 4)), group = elements * unit;
+  const int64_t step = elements > 1 && OneIn(random, 3) ? -unit : unit;
+  const int64_t next = group * Pick(random, 1, 2) + (OneIn(random, 3) ? unit : 0);
+  const int64_t rows = Pick(random, 1, 40), groups = Pick(random, 20, 300);
+  const int64_t gap = OneIn(random, 3) ? unit * Pick(random, 1, 9) : 0;
+  const int64_t src_pitch = OneIn(random, 5) ? 0 : groups * next + unit * Pick(random, 0, 9);
+  if (OneIn(random, 6)) {  // pairs that lie no whole pairs apart
+    const int64_t odd = OneIn(random, 2) ? -3 : 5;
+    return {1, {{rows, groups * 2 + gap, groups * 5 + gap}, {groups, 2, odd}, {2, 1, 1}}};
+  }
+  return {unit,
+          {{rows, groups * group + gap, OneIn(random, 3) ? -src_pitch : src_pitch},
+           {groups, group, OneIn(random, 2) ? -next : next},
+           {elements, unit, step}}};
 }
 
 CopyCase JoinedRowsCase(Random* random) {

@@ -57,6 +57,10 @@ CopyCase GatheredRunsCase(Random* random);
 // A transpose of fewer planes than fill a lane, that are taken apart or put together.
 CopyCase FewPlanesCase(Random* random);
 
+// Rows of groups (pixels that are mirrored, say, or every second of them) that follow each other in
+// dst, as a rule.
+CopyCase RowsOfGroupsCase(Random* random);
+
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 
@@ -70,7 +74,7 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,
     CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kTransposeGaps,
     CopyKernel::kRegroup,   CopyKernel::kCollect,     CopyKernel::kSpread,
-    CopyKernel::kElements,
+    CopyKernel::kElements,  CopyKernel::kTransposeGroups,
 };
 
 // A transpose whose rows, on one side or both, lie about a multiple of 2048 bytes apart.

@@ -57,7 +57,7 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   // A few planes at once are written in long rows as it is.
   if (plan.HasFewPlanes()) return false;
   // The second loop of a fill is like any: its rows can be cut anywhere.
-  const bool has_rows_loop = plan.kernel_loops() == 2 && plan.kernel != CopyKernel::kFill;
+  const bool has_rows_loop = plan.kernel_loops() >= 2 && plan.kernel != CopyKernel::kFill;
   const int rows_loop = has_rows_loop ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);

@@ -26,6 +26,8 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.transpose[unit_log2];
     case CopyKernel::kTransposeGaps:
       return kernels.transpose_gaps[unit_log2];
+    case CopyKernel::kTransposeGroups:
+      return kernels.transpose_groups[unit_log2];
     case CopyKernel::kTakeApart:
       return kernels.take_apart[unit_log2];
     case CopyKernel::kPutTogether:
@@ -46,7 +48,8 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
 void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
                const char* src) {
   constexpr Loop kOnce{1, 0, 0};
-  Block block{dst, src, own > 0 ? loops[0] : kOnce, own > 1 ? loops[1] : kOnce};
+  Block block{dst, src, own > 0 ? loops[0] : kOnce, own > 1 ? loops[1] : kOnce,
+              own > 2 ? loops[2] : kOnce};
   if (rank <= own) return kernel(block);
   Odometer at(loops + own, rank - own);
   do {

@@ -42,8 +42,9 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
   if (plan.kernel != CopyKernel::kElements && plan.kernel != CopyKernel::kNothing) {
     add(CopyKernel::kElements);
   }
-  if (plan.kernel == CopyKernel::kPutTogether ||
-      (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 2)) {
+  const bool is_tile = plan.kernel == CopyKernel::kPutTogether ||
+                       (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 2);
+  if (is_tile && plan.loops[1].src_step > 0) {
     add(CopyKernel::kTranspose);
   }
   return plans;
@@ -187,6 +188,19 @@ TEST_P(ExecuteProperty, AFewPlanesAreTheSameBytesAsOfANaiveLoop) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GE(few, 40);
+}
+
+TEST_P(ExecuteProperty, RowsOfGroupsAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 800);
+  int regrouped = 0;
+  for (int round = 0; round < 120; ++round) {
+    const CopyCase copy = RowsOfGroupsCase(&random);
+    const CopyPlan plan = copy.Plan();
+    regrouped += plan.kernel == CopyKernel::kRegroup && plan.kernel_loops() == 3;
+    Check(copy, &random);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(regrouped, 20);
 }
 
 // Lines of dst that drive each other out of the cache and are written a few bytes at a time.

@@ -92,6 +92,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
     Check(GatheredRunsCase(&random), &random);
     Check(JoinedRowsCase(&random), &random);
     Check(FewPlanesCase(&random), &random);
+    Check(RowsOfGroupsCase(&random), &random);
     Check(CollidingCase(&random), &random);
     Check(SquaresCase(&random), &random);
   }

@@ -30,11 +30,17 @@ struct BlockKernels {
   BlockKernel fill[kUnitSizes];            // inner dense in dst, and one element in src
   BlockKernel transpose[kUnitSizes];       // inner dense in dst, outer dense in src
   BlockKernel transpose_gaps[kUnitSizes];  // the same, but outer steps a few elements in src
+  // inner dense on both sides and a lane at most, outer follows it in dst, rows near each other in
+  // src
+  BlockKernel transpose_groups[kUnitSizes];
   BlockKernel take_apart[kUnitSizes];    // inner dense in dst, outer (or 1) dense in src and within
-                                         // inner's step there; or inner steps back by 1 in src
-  BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src
+                                         // inner's step there, forwards or back; or inner steps
+                                         // back by 1 in src
+  BlockKernel put_together[kUnitSizes];  // inner and outer dense in dst, outer dense in src,
+                                         // forwards or back
   BlockKernel regroup[kUnitSizes];       // inner dense in dst, and within kLaneBytes on both sides;
-                                         // outer steps as many at most in dst, and not 0 in src
+                                         // outer steps as many at most in dst, and not 0 in src;
+                                         // rows of them in any places
   BlockKernel collect[kUnitSizes];       // inner dense in dst, and steps WidestGap bytes at most,
                                          // forwards, in src
   BlockKernel spread[kUnitSizes];        // inner steps WidestGap bytes at most in dst, and is

@@ -106,6 +106,7 @@ constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
   kernels.cached.take_apart[0] = TakeApart<1>;
   kernels.cached.put_together[0] = PutTogether<1>;
+  kernels.cached.regroup[0] = Regroup<1>;
   kernels.past.take_apart[0] = TakeApart<1, true>;
   kernels.past.put_together[0] = PutTogether<1, true>;
   kernels.staggered[0] = TransposePastStaggered<1>;

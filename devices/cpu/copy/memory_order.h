@@ -110,7 +110,7 @@ inline constexpr MemoryOrder kFollowsFewRows = {
     .buffer_rows = 256,
     .run_bytes = 8 << 10,
     .buffers_rows = false,
-    .made_row_bytes = 8192,
+    .made_row_bytes = 1024,
     .rows_as_in_src = true,
     .rows_ahead_bytes = 8192,
     .joined_rows = 0,
@@ -124,6 +124,7 @@ inline constexpr MemoryOrder kFollowsFewAsksSecond = [] {
   order.asked_into = Cache::kSecond;
   order.strip_bytes_gathered = 2048;
   order.least_band_rows = 16;
+  order.made_row_bytes = 8192;
   order.joined_rows = 10;
   return order;
 }();

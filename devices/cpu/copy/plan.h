@@ -12,6 +12,7 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
 #define DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dovetail/core/config.h"
@@ -25,8 +26,11 @@ enum class CopyKernel : uint8_t {
   kRows,           // loops[0] is dense on both sides
   kFill,           // loops[0] is dense in dst and repeats one element
   kTranspose,      // loops[0] is dense in dst, loops[1] in src
-  kTakeApart,      // the same, but loops[0] steps a few elements in src, or back by one
-  kPutTogether,    // the same, but loops[0] has a few turns, and loops[1] follows it in dst
+  kTakeApart,      // the same, but loops[0] steps a few elements in src, or back by one or a few
+  kPutTogether,    // the same, but loops[0] has a few turns, and loops[1], which may go back in
+                   // src, follows it in dst
+  kTransposeGroups,  // loops[0] is short and dense on both sides, loops[1] follows it in dst, and
+                     // the turns of loops[2] are near each other in src
   kTransposeGaps,  // the same, but loops[1] steps a few elements in src
   kRegroup,        // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
   kCollect,        // loops[0] is dense in dst, and steps more elements than kTakeApart's in src, or
@@ -98,7 +102,9 @@ struct CopyPlan {
     if (rank < 2) return rank;
     if (kernel == CopyKernel::kTakeApart)
       return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
-    return 2;
+    const bool has_three =
+        kernel == CopyKernel::kRegroup || kernel == CopyKernel::kTransposeGroups;
+    return has_three ? std::min(rank, 3) : 2;
   }
 
  private:
@@ -112,6 +118,7 @@ struct CopyPlan {
   bool HasSmallGaps(int64_t step) const;
   bool IsSpread() const;
   bool IsRegrouped() const;
+  int FindNearGroups() const;
   bool IsSteppedBack() const;
   void MakeGroupOfOne();
   CopyKernel ChooseTileKernel(const Loop& outer) const;

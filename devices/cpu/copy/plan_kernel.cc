@@ -19,6 +19,7 @@ constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart
 constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;      // and of all of it
 constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
+constexpr int64_t kLeastOfGroupTile = 1024;  // bytes of all groups that are transposed
 constexpr int64_t kLeastOfPlaneRow = 64;   // bytes in dst, of planes with gaps that are transposed
 
 // Bytes between two rows from which on it is all the same how far apart they are.
@@ -77,8 +78,10 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   const Loop& inner = loops[0];
   const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
   const int64_t lane = 16 / unit();  // elements of the least vector
-  if (is_worth && Stride() >= outer.count && inner.count >= lane) return CopyKernel::kTakeApart;
-  const bool follows = outer.dst_step == inner.count * unit() && outer.src_step > 0;
+  if (is_worth && std::abs(Stride()) >= outer.count && inner.count >= lane) {
+    return CopyKernel::kTakeApart;
+  }
+  const bool follows = outer.dst_step == inner.count * unit();
   if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
     return CopyKernel::kPutTogether;
   }
@@ -99,10 +102,10 @@ bool CopyPlan::IsNarrow(const Loop& outer) const {
   return IsNarrowInDst(inner, outer, unit()) && outer.count >= least;
 }
 
-// How many elements of src loops[0] steps by, if they are few; else 0.
+// How many elements of src loops[0] steps by, forwards or back, if they are few; else 0.
 int64_t CopyPlan::Stride() const {
-  const int64_t stride = loops[0].src_step / unit();
-  const bool is_small = loops[0].src_step % unit() == 0 && stride >= 2 && stride <= kMaxStride;
+  const int64_t stride = loops[0].src_step / unit(), elements = std::abs(stride);
+  const bool is_small = loops[0].src_step % unit() == 0 && elements >= 2 && elements <= kMaxStride;
   return is_small ? stride : 0;
 }
 
@@ -130,6 +133,25 @@ bool CopyPlan::IsRegrouped() const {
   return near > 0 && near <= kFarthestPixel && next.count * bytes >= kLeastOfGroups;
 }
 
+// The loop that goes along src as loops[1] does along dst, where loops[0] is a short row, dense on
+// both sides, of a size that is no element's; 0 where there is none.
+int CopyPlan::FindNearGroups() const {
+  if (rank < 3) return 0;
+  const Loop &group = loops[0], &along = loops[1];
+  const int64_t bytes = group.count * unit();
+  if (group.src_step != unit() || bytes >= kLaneBytes || along.dst_step != bytes) return 0;
+  int nearest = 0;
+  for (int i = 2; i < rank; ++i) {
+    const int64_t near = std::abs(loops[i].src_step);
+    if (near < bytes || near > 2 * kLaneBytes || near >= std::abs(along.src_step)) continue;
+    if (nearest == 0 || near < std::abs(loops[nearest].src_step)) nearest = i;
+  }
+  const bool is_worth = nearest > 0 && along.count >= kLeastOfTileSide &&
+                        loops[nearest].count >= kLeastOfTileSide &&
+                        along.count * loops[nearest].count * bytes >= kLeastOfGroupTile;
+  return is_worth ? nearest : 0;
+}
+
 // Whether loops[0] steps a few elements back in src.
 bool CopyPlan::IsSteppedBack() const {
   const int64_t step = loops[0].src_step;
@@ -144,11 +166,12 @@ void CopyPlan::MakeGroupOfOne() {
   ++rank;
 }
 
-// The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards.
+// The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards there
+// unless the pixels that are put together are to follow each other in dst.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
   Loop& outer = loops[1];
-  if (outer.src_step < 0) {
+  if (outer.src_step < 0 && kernel != CopyKernel::kPutTogether) {
     dst_offset += (outer.count - 1) * outer.dst_step;
     src_offset += (outer.count - 1) * outer.src_step;
     outer.dst_step = -outer.dst_step;
@@ -204,6 +227,11 @@ void CopyPlan::ChooseKernel() {
   if (IsRegrouped()) {
     kernel = CopyKernel::kRegroup;
     return SortOuter(2);
+  }
+  if (const int near = FindNearGroups(); near > 0) {
+    kernel = CopyKernel::kTransposeGroups;
+    MoveTo(near, 2);
+    return SortOuter(3);
   }
   if (inner.src_step == unit()) {
     kernel = CopyKernel::kRows;

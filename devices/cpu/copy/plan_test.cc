@@ -84,10 +84,21 @@ TEST(CopyPlan, AShortDenseRowIsOneElement) {
 }
 
 TEST(CopyPlan, AnElementOfAnOddSizeIsARow) {
-  const CopyPlan plan = Plan({{30, 12, 1200}, {100, 360, 12}}, 12);
+  const CopyPlan plan = Plan({{30, 24, 1200}, {100, 720, 12}}, 12);
   EXPECT_EQ(plan.unit(), 4);
   EXPECT_EQ(plan.kernel, CopyKernel::kRows);
   EXPECT_EQ(std::get<0>(Loops(plan)[0]), 3);
+}
+
+TEST(CopyPlan, TransposedPixelsOfAnOddSizeAreGroups) {
+  const CopyPlan plan = Plan({{30, 12, -1200}, {100, 360, 12}}, 12);
+  EXPECT_EQ(plan.kernel, CopyKernel::kTransposeGroups);
+  EXPECT_THAT(Loops(plan), ElementsAre(Steps{3, 4, 4}, Steps{30, 12, -1200}, Steps{100, 360, 12}));
+  EXPECT_EQ(Plan({{40, 3, 400}, {100, 120, -4}, {3, 1, 1}}, 1).kernel,
+            CopyKernel::kTransposeGroups)
+      << "of four channels three";
+  EXPECT_EQ(Plan({{30, 24, 2400}, {100, 720, 24}}, 24).kernel, CopyKernel::kRows) << "too wide";
+  EXPECT_EQ(Plan({{40, 3, 4000}, {100, 120, 40}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "far";
 }
 
 TEST(CopyPlan, ATransposeHasTheLoopThatIsDenseInSrcSecond) {
@@ -110,6 +121,11 @@ TEST(CopyPlan, ATransposeOfAReversedSourceRunsBackwardsInDst) {
 TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
   EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kTakeApart);
   EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kPutTogether);
+  // Mirrored ones, too.
+  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, -3}}, 1).kernel, CopyKernel::kTakeApart);
+  const CopyPlan mirrored = Plan({{1000, 3, -1}, {3, 1, 1000}}, 1);
+  EXPECT_EQ(mirrored.kernel, CopyKernel::kPutTogether);
+  EXPECT_THAT(Loops(mirrored), ElementsAre(Steps{3, 1, 1000}, Steps{1000, 3, -1}));
   // Pixels with a gap between them in dst can't be written as vectors.
   EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
 }

@@ -59,8 +59,8 @@ void CopyRows(const Block& block) {
 // Rows of dst that are dense in src or not.
 template <int kUnit>
 void CopyRowsOrElements(const Block& block) {
-  if (block.inner.src_step == kUnit) return CopyRows<kUnit>(block);
-  CopyElements<kUnit>(block);
+  const auto copy = block.inner.src_step == kUnit ? CopyRows<kUnit> : CopyElements<kUnit>;
+  ForEachRow(block, copy);
 }
 
 }  // namespace cpu
