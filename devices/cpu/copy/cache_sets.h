@@ -26,13 +26,23 @@ int64_t OffMultiple(int64_t bytes) {
   return std::min(past, kPeriod - past);
 }
 
-// Whether so many lines at this distance fall into few sets, and drive each other out.
+// Whether so many lines at this distance fall into few sets, and drive each other out. Next to a
+// multiple of the period, or of a half of it, a quarter and so on, one, two or four sets are taken
+// by turns, and the next ones follow slowly.
 inline bool Collide(int64_t lines, int64_t pitch) {
   if (std::abs(pitch) < 64) return false;  // what lies in one line, or in the next
-  // Next to a multiple of the period, sets follow each other slowly.
-  const int64_t off = OffMultiple<kSetPeriod>(pitch);
-  if (off < 64) return lines > kWays * (lines * off / 64 + 1);
-  return lines * (pitch & -pitch) > kWays * kSetPeriod;
+  for (int64_t by_turns = 1; lines > kWays * by_turns; by_turns *= 2) {
+    const int64_t part = kSetPeriod / by_turns, past = std::abs(pitch) % part;
+    const int64_t off = std::min(past, part - past);
+    if (lines > kWays * by_turns * (lines * off / 64 + 1)) return true;
+  }
+  return false;
+}
+
+// The same of rows of which a line's worth is read or written at a time: of those that lie off the
+// lines, that is two of each.
+inline bool RowsCollide(int64_t rows, int64_t pitch) {
+  return Collide(pitch % 64 == 0 ? rows : 2 * rows, pitch);
 }
 
 // Whether so many rows at this distance, of some lines each, are more than the second cache holds

@@ -23,6 +23,22 @@ TEST(CacheSets, RowsNextToAMultipleOfAPageCollideUnlessTheySpreadOverMoreSets) {
   EXPECT_FALSE(Collide(64, 1032 * 4));
 }
 
+TEST(CacheSets, RowsNextToAHalfOrAQuarterOfAPageTakeTwoOrFourSetsByTurns) {
+  for (const int64_t pitch : {2048, 2049, 2047, 3 * 2048 + 1}) {
+    EXPECT_TRUE(Collide(2 * kWays * 2, pitch)) << pitch;
+    EXPECT_FALSE(Collide(2 * kWays, pitch)) << pitch;
+  }
+  EXPECT_TRUE(Collide(128, 1025));
+  EXPECT_FALSE(Collide(4 * kWays, 1025));
+  EXPECT_FALSE(Collide(64, 2048 + 64));
+}
+
+TEST(CacheSets, RowsOffTheLinesTakeTwoOfThemEach) {
+  EXPECT_FALSE(Collide(16, 1025 * 4));
+  EXPECT_TRUE(RowsCollide(16, 1025 * 4));
+  EXPECT_FALSE(RowsCollide(kWays, 4096));
+}
+
 TEST(CacheSets, RowsOfAnyOtherLengthDoNotCollide) {
   for (const int64_t pitch : {1000, 2000, 3000, 4000, 6000, 12000, 63}) {
     EXPECT_FALSE(Collide(64, pitch)) << pitch;

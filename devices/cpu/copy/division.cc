@@ -16,6 +16,8 @@ constexpr int64_t kSrcRowBytes = 512;
 constexpr int64_t kShortestRun = 256;
 constexpr int64_t kLeastAtOnce = 8192;
 constexpr int64_t kLongRun = 1024;
+// What is gathered of planes, which are read in one place: no more than the nearest cache holds.
+constexpr int64_t kMostOfPlanes = 16 << 10;
 
 // The loops that continue each other in dst, from loops[0] on.
 struct Chain {
@@ -62,6 +64,7 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   Chain chain;
   chain.Take(plan, 0);
   int64_t most_bytes = order.buffer_bytes;
+  if (plan.kernel == CopyKernel::kTakeApart) most_bytes = std::min(most_bytes, kMostOfPlanes);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
     if (next == rows_loop) {
       // Rows continue each other: all of a block is one run.
