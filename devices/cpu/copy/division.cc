@@ -56,6 +56,8 @@ int64_t RowsAtOnce(const CopyPlan& plan, const MemoryOrder& order) {
 bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
   if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
+  // Its rows are those of a third loop, which blocks do not know.
+  if (plan.kernel == CopyKernel::kTransposeGroups) return false;
   // A few planes at once are written in long rows as it is.
   if (plan.HasFewPlanes()) return false;
   // The second loop of a fill is like any: its rows can be cut anywhere.
