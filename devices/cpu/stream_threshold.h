@@ -1,9 +1,9 @@
-// From how many bytes on it pays to write past the cache, and src is taken to lie in memory, by the
-// machine's caches.
+// From how many bytes on a copy is faster by streaming (non-temporal) stores than through the
+// cache.
 //
 //   if (nbytes >= StreamFrom().rows) { … }
 //
-// Looked up once a process. Any thread.
+// By the sizes of this machine's caches, which are looked up once a process. Any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_STREAM_THRESHOLD_H_
 #define DOVETAIL_DEVICES_CPU_STREAM_THRESHOLD_H_
@@ -16,11 +16,11 @@ namespace dovetail::inline DOVETAIL_ABI {
 
 // All are bytes that a copy writes; `lines` is the least of them.
 struct StreamThresholds {
-  int64_t lines;     // where elements become whole lines of dst that the cache is slow to take
-  int64_t buffered;  // where it is not, that needs a buffer, or rows of dst lie off the lines
-  int64_t rows;      // where dst is as src is
-  int64_t fills;     // where there is hardly a src
-  int64_t memory;    // where src is taken to be farther away than the last cache
+  int64_t lines;     // kernels that fill whole cache lines, of what the last-level cache is slow at
+  int64_t buffered;  // the same of other kernels, those that need a buffer, and unaligned rows
+  int64_t rows;      // rows of dst that are rows of src
+  int64_t fills;     // fills, which hardly read
+  int64_t memory;    // src is taken to lie in memory, not in the last-level cache
 };
 
 const StreamThresholds& StreamFrom();

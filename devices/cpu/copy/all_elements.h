@@ -19,9 +19,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Three loops and more, of which the innermost has kCount turns: the call of a kernel would take
-// longer than its work. Of the second, as many turns at a time as keep their lines of dst in the
-// nearest cache until the loops outside come back to these.
+// Three loops and more, of which the innermost has kCount iterations: the call of a kernel would
+// take longer than its work. Of the second, as many iterations at a time as keep their lines of dst
+// in the nearest cache until the loops outside come back to these.
 template <int kUnit, int kCount>
 void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
   const Loop inner = loops[0], all = loops[1], third = loops[2];
@@ -41,7 +41,7 @@ void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
   }
 }
 
-// By the turns of the innermost loop, from 1 on.
+// By the iterations of the innermost loop, from 1 on.
 inline constexpr int64_t kMostUnrolled = 16;
 
 template <int kUnit, size_t... kLess>

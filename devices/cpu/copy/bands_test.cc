@@ -5,9 +5,9 @@
 
 #include "dovetail/devices/cpu/copy/block.h"
 #include "dovetail/devices/cpu/copy/kernels.h"
-#include "dovetail/devices/cpu/copy/memory_order.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/tuning.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {
@@ -21,25 +21,25 @@ CopyPlan Transpose(int64_t rows, int64_t columns, int64_t unit) {
   return plan;
 }
 
-// Of float32, in the order of a processor that is asked for most.
+// Of float32, by the tuning that prefetches most.
 Bands BandsOfFloats(int64_t columns, bool at_lines, bool from_memory,
-                    const MemoryOrder& order = kFollowsFewRows) {
-  return BandsOf(Transpose(8191, columns, 4), order, at_lines, from_memory, 0);
+                    const CopyTuning& tuning = kZen5) {
+  return BandsOf(Transpose(8191, columns, 4), tuning, at_lines, from_memory, 0);
 }
 
 TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines) {
-  for (const MemoryOrder* order : kAllMemoryOrders) {
+  for (const CopyTuning* tuning : kAllTunings) {
     for (int64_t unit = 1; unit <= kMaxUnit; unit *= 2) {
       for (int64_t columns : {3000, 4096, 4097, 8192, 8256}) {
         const CopyPlan plan = Transpose(4000, columns, unit);
         for (int way = 0; way < 4; ++way) {
-          const Bands bands = BandsOf(plan, *order, way % 2 == 0, way / 2 == 0, 0);
+          const Bands bands = BandsOf(plan, *tuning, way % 2 == 0, way / 2 == 0, 0);
           EXPECT_GT(bands.rows, 0);
           EXPECT_EQ(bands.rows * unit % kLine, 0);
           EXPECT_LE(2 * bands.rows * unit, MostLines(unit) * kLine);
-          EXPECT_EQ(bands.ahead % kLine, 0);
-          EXPECT_EQ(bands.ahead > 0, order->ahead_bytes > 0);
-          EXPECT_LE(bands.ahead, bands.strip);
+          EXPECT_EQ(bands.prefetch_bytes % kLine, 0);
+          EXPECT_EQ(bands.prefetch_bytes > 0, tuning->prefetch_bytes > 0);
+          EXPECT_LE(bands.prefetch_bytes, bands.strip);
         }
       }
     }
@@ -49,50 +49,50 @@ TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines)
 TEST(Bands, ShortRowsAreNotDivided) {
   const CopyPlan plan = Transpose(100, 5000, 4);
   for (bool at_lines : {false, true}) {
-    EXPECT_EQ(BandsOf(plan, kFollowsFewRows, at_lines, true, 512).rows, 100);
-    EXPECT_LT(BandsOf(plan, kFollowsFewRows, at_lines, true, 0).rows, 100);
+    EXPECT_EQ(BandsOf(plan, kZen5, at_lines, true, 512).rows, 100);
+    EXPECT_LT(BandsOf(plan, kZen5, at_lines, true, 0).rows, 100);
   }
 }
 
 TEST(Bands, StripsAreLongWhereDstIsAtLinesAndSrcInMemory) {
-  EXPECT_EQ(BandsOfFloats(4112, true, true).strip, kFollowsFewRows.strip_bytes_at_lines);
-  EXPECT_EQ(BandsOfFloats(4112, true, false).strip, kFollowsFewRows.strip_bytes);
-  EXPECT_EQ(BandsOfFloats(4112, false, true).strip, kFollowsFewRows.strip_bytes);
+  EXPECT_EQ(BandsOfFloats(4112, true, true).strip, kZen5.strip_bytes_at_lines);
+  EXPECT_EQ(BandsOfFloats(4112, true, false).strip, kZen5.strip_bytes);
+  EXPECT_EQ(BandsOfFloats(4112, false, true).strip, kZen5.strip_bytes);
 }
 
 TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOtherOut) {
-  const MemoryOrder& order = kFollowsFewAsksSecond;
-  const auto strip_of = [&order](int64_t columns, int64_t unit) {
-    return BandsOf(Transpose(4000, columns, unit), order, true, true, 0).strip;
+  const CopyTuning& tuning = kZen4;
+  const auto strip_of = [&tuning](int64_t columns, int64_t unit) {
+    return BandsOf(Transpose(4000, columns, unit), tuning, true, true, 0).strip;
   };
   for (int64_t unit : {1, 2, 4}) {
-    EXPECT_EQ(strip_of(8192, unit), order.strip_bytes_gathered);
-    EXPECT_EQ(strip_of(8192 + kLine / unit, unit), order.strip_bytes_at_lines);
+    EXPECT_EQ(strip_of(8192, unit), tuning.strip_bytes_gathered);
+    EXPECT_EQ(strip_of(8192 + kLine / unit, unit), tuning.strip_bytes_at_lines);
   }
-  for (int64_t unit : {8, 16}) EXPECT_EQ(strip_of(8192, unit), order.strip_bytes_at_lines);
+  for (int64_t unit : {8, 16}) EXPECT_EQ(strip_of(8192, unit), tuning.strip_bytes_at_lines);
 }
 
 TEST(Bands, HaveSoManyRowsAtLeastHoweverWideElementsAre) {
-  const MemoryOrder& order = kFollowsFewAsksSecond;
+  const CopyTuning& tuning = kZen4;
   for (int64_t unit : {4, 8, 16}) {
-    EXPECT_EQ(BandsOf(Transpose(4000, 4128, unit), order, true, true, 0).rows,
-              std::max(order.least_band_bytes / unit, order.least_band_rows));
+    EXPECT_EQ(BandsOf(Transpose(4000, 4128, unit), tuning, true, true, 0).rows,
+              std::max(tuning.least_band_bytes / unit, tuning.least_band_rows));
   }
 }
 
 TEST(Bands, RowsInACacheAreAskedForByTheSameBytesOfEach) {
   for (int64_t columns : {4096, 4112}) {
     for (bool at_lines : {false, true}) {
-      EXPECT_EQ(BandsOfFloats(columns, at_lines, false).ahead, kFollowsFewRows.ahead_bytes);
+      EXPECT_EQ(BandsOfFloats(columns, at_lines, false).prefetch_bytes, kZen5.prefetch_bytes);
     }
   }
 }
 
 TEST(Bands, RowsInMemoryAreAskedForByTheBytesOfAllUnlessTheyDriveEachOtherOut) {
   const Bands plain = BandsOfFloats(4112, true, true);
-  EXPECT_EQ(plain.ahead * plain.rows, kFollowsFewRows.ahead_bytes_of_band);
-  EXPECT_EQ(BandsOfFloats(4096, true, true).ahead, 2 * kFollowsFewRows.ahead_bytes);
-  EXPECT_EQ(BandsOfFloats(4097, false, true).ahead, kFollowsFewRows.ahead_bytes);
+  EXPECT_EQ(plain.prefetch_bytes * plain.rows, kZen5.prefetch_bytes_of_band);
+  EXPECT_EQ(BandsOfFloats(4096, true, true).prefetch_bytes, 2 * kZen5.prefetch_bytes);
+  EXPECT_EQ(BandsOfFloats(4097, false, true).prefetch_bytes, kZen5.prefetch_bytes);
 }
 
 TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
@@ -100,9 +100,9 @@ TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
 }
 
 TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyAreAskedForIntoTheSecondCache) {
-  const MemoryOrder& order = kFollowsFewAsksSecond;
-  EXPECT_EQ(BandsOfFloats(4097, false, true, order).rows,
-            BandsOfFloats(4113, false, true, order).rows);
+  const CopyTuning& tuning = kZen4;
+  EXPECT_EQ(BandsOfFloats(4097, false, true, tuning).rows,
+            BandsOfFloats(4113, false, true, tuning).rows);
 }
 
 }  // namespace

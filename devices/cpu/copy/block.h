@@ -1,10 +1,12 @@
-// What every kernel copies: a block of two loops of elements of one size, or of three.
+// What a kernel copies: two nested loops of elements of one size, or three.
 //
-//   Block b{dst, src, {.count = 3, .dst_step = 4, .src_step = 12}, {.count = 5, .dst_step = 12,
-//   .src_step = 4}}; CopyElements<4>(b);                      // 5 x 3 elements of 4 bytes
+//   Block b{.dst = dst, .src = src,                                   // 5 x 3 elements of 4 bytes
+//           .inner = {.count = 3, .dst_step = 4, .src_step = 12},
+//           .outer = {.count = 5, .dst_step = 12, .src_step = 4}};
+//   CopyElements<4>(b);
 //
-// Steps are bytes, of any sign. Nothing is owned; kernels never throw, never allocate, and read and
-// write the bytes of the elements alone, except where one says so.
+// Steps are bytes, of either sign. Nothing is owned; kernels never throw, never allocate, and read
+// and write the bytes of the elements alone, except where one says otherwise.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
 #define DOVETAIL_DEVICES_CPU_COPY_BLOCK_H_
@@ -24,24 +26,24 @@ struct Loop {
   int64_t src_step;
 };
 
-// How much new memory a turn of the loop reaches, on the side where that is less; on dst's where
+// How many bytes an iteration of the loop moves on, on the side where that is less; in dst where
 // src stands still.
 inline int64_t Cost(const Loop& loop) {
   const int64_t dst = std::abs(loop.dst_step), src = std::abs(loop.src_step);
   return src == 0 ? dst : std::min(dst, src);
 }
 
-// Of one processor, by how near they are.
+// The caches that a software prefetch may name.
 enum class Cache : uint8_t { kFirst, kSecond };
 
-// Rows of memory that will be read soon, and the cache that they shall be in by then.
-struct ComingRows {
+// Rows to prefetch, and into which cache.
+struct PrefetchedRows {
   const char* first = nullptr;
   int64_t count = 0;
   int64_t bytes = 0;
   int64_t pitch = 0;
   Cache into = Cache::kFirst;
-  // Whether they are farther away than the last cache.
+  // Whether they lie in memory, not in the last-level cache.
   bool from_memory = false;
 };
 
@@ -50,22 +52,23 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
-  // Around both, for kernels whose preparations take longer than a short row (kernels.h names
-  // them); for all others it has one turn.
+  // Around both, for the kernels that kernels.h names: their set-up takes longer than a short row.
+  // One iteration for all others.
   Loop rows = {1, 0, 0};
-  // What a transpose past the cache asks for while it writes.
-  ComingRows coming = {};
+  // What a transpose prefetches meanwhile.
+  PrefetchedRows prefetched = {};
 };
 
-// The line's worth of columns before those of a block, with which its rows' first lines begin.
+// The cache line's worth of columns before those of a block: what the first lines of its rows begin
+// with, where these are not aligned.
 struct ColumnsBefore {
-  int64_t at = 0;         // where they are in src, from the block's first
-  char* kept = nullptr;   // if not null, where each row's last ones are kept for the block after it
-                          // in dst: a line each, row after row
-  bool are_kept = false;  // whether these are there already, from the block before it
+  int64_t at = 0;         // bytes in src from the block's first column
+  char* kept = nullptr;   // a line for each row, where the last columns are kept for the next block
+                          // in these rows; or null
+  bool are_kept = false;  // whether the columns before are there, from the previous block
 };
 
-// The turns [begin, end) of one of its loops.
+// The iterations [begin, end) of one of its loops.
 inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end) {
   block.dst += begin * (block.*loop).dst_step;
   block.src += begin * (block.*loop).src_step;
@@ -86,7 +89,7 @@ template <class Run>
 }
 
 // Asks for a line, so that it is in that cache when it is read.
-[[gnu::always_inline]] inline void AskForLine(const char* line, Cache cache) {
+[[gnu::always_inline]] inline void PrefetchLine(const char* line, Cache cache) {
   if (cache == Cache::kFirst) {
     __builtin_prefetch(line, 0, 3);
   } else {
@@ -95,27 +98,29 @@ template <class Run>
 }
 
 // The same for a row: every line that it lies in.
-[[gnu::always_inline]] inline void AskFor(const char* row, int64_t bytes, Cache cache) {
+[[gnu::always_inline]] inline void PrefetchRow(const char* row, int64_t bytes, Cache cache) {
   const int64_t past_line = reinterpret_cast<intptr_t>(row) & 63;
-  for (int64_t i = -past_line; i < bytes; i += 64) AskForLine(row + i, cache);
+  for (int64_t i = -past_line; i < bytes; i += 64) PrefetchLine(row + i, cache);
 }
 
 using BlockKernel = void (*)(const Block&);
 
-// The longest step, in bytes, of elements of so many bytes that are collected from gaps or spread
-// over them several at a time: beyond, a vector has too few.
+// The longest step, in bytes, of elements of `unit` bytes that are collected from gaps or spread
+// over them by vectors; beyond, a vector holds too few.
 constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
-// The bytes of the least vector, and of each part of a wider one that shuffles keep apart.
+// A lane: the bytes of the smallest vector, and of each part of a wider one that shuffles within
+// lanes do not leave.
 inline constexpr int64_t kLaneBytes = 16;
-// How far the next pixel may be in src for what lies between to be read too: in the next line.
+// The longest step between two pixels in src that kernels read across: up to the next cache line.
 inline constexpr int64_t kFarthestPixel = 64;
 
-// Whether the planes, dense in src, are fewer than a lane, which may read on up to the next pixel.
+// Whether the planes, dense in src, fill no lane, so that a lane reads into the next pixel.
 inline bool IsNarrowInSrc(const Loop& inner, const Loop& planes, int64_t unit) {
   return planes.count * unit < kLaneBytes && inner.src_step > 0 && inner.src_step <= kFarthestPixel;
 }
-// Whether the planes, dense in dst, are, and a lane may write on: what comes next is written later.
+// Whether the planes, dense in dst, fill no lane, and what a lane writes beyond them is written
+// later.
 inline bool IsNarrowInDst(const Loop& planes, const Loop& outer, int64_t unit) {
   return planes.count * unit < kLaneBytes && outer.dst_step == planes.count * unit;
 }

@@ -1,4 +1,4 @@
-// Which lines drive each other out of the nearest cache, and which are taken for each other there.
+// Which lines evict each other from the nearest cache, and which are taken for each other there.
 //
 //   if (Collide(64, 4096)) …                     // 64 lines, each 4096 bytes after the one before
 //   if (Alias<16>(dst, 4100, src, 4100)) …       // 16 x 16 float32, of 1025 x 1025
@@ -26,9 +26,9 @@ int64_t OffMultiple(int64_t bytes) {
   return std::min(past, kPeriod - past);
 }
 
-// Whether so many lines at this distance fall into few sets, and drive each other out. Next to a
+// Whether so many lines at this distance fall into few sets, and evict each other. Next to a
 // multiple of the period, or of a half of it, a quarter and so on, one, two or four sets are taken
-// by turns, and the next ones follow slowly.
+// alternately, and the next ones follow slowly.
 inline bool Collide(int64_t lines, int64_t pitch) {
   if (std::abs(pitch) < 64) return false;  // what lies in one line, or in the next
   for (int64_t by_turns = 1; lines > kWays * by_turns; by_turns *= 2) {

@@ -21,6 +21,11 @@ namespace cpu {
 
 using Random = std::mt19937;
 
+inline int64_t Pick(Random* random, int64_t lowest, int64_t highest) {
+  return lowest + static_cast<int64_t>((*random)() % (highest - lowest + 1));
+}
+inline bool OneIn(Random* random, int n) { return (*random)() % n == 0; }
+
 // Bytes from the lowest to the highest that one side reaches, and where its element 0 is in them.
 struct Reach {
   int64_t bytes = 0;
@@ -44,8 +49,8 @@ CopyCase RandomCase(Random* random);
 // One that is planned for the kernel given, of a random size that the kernel takes.
 CopyCase CaseFor(CopyKernel kernel, Random* random);
 
-// One for a kernel that writes whole lines (kTranspose, kTakeApart or kPutTogether), whose rows of
-// dst lie in the same way to its lines.
+// One for a kernel that writes whole lines (kTranspose, kDeinterleave or kInterleave), whose rows
+// of dst lie in the same way to its lines.
 CopyCase LinesCase(CopyKernel kernel, Random* random);
 
 // A transpose whose rows, of a line's bytes at least, continue each other in dst.
@@ -54,7 +59,7 @@ CopyCase ContinuedCase(Random* random);
 // As ContinuedCase, with short rows that are read from the same places in several pages.
 CopyCase GatheredRunsCase(Random* random);
 
-// A transpose of fewer planes than fill a lane, that are taken apart or put together.
+// A transpose of fewer planes than fill a lane, that are deinterleaved or interleaved.
 CopyCase FewPlanesCase(Random* random);
 
 // Rows of groups (pixels that are mirrored, say, or every second of them) that follow each other in
@@ -71,10 +76,17 @@ CopyCase DirectRowsCase(Random* random);
 CopyCase StaggeredCase(Random* random);
 
 inline constexpr CopyKernel kAllCopyKernels[] = {
-    CopyKernel::kRows,      CopyKernel::kFill,        CopyKernel::kTranspose,
-    CopyKernel::kTakeApart, CopyKernel::kPutTogether, CopyKernel::kTransposeGaps,
-    CopyKernel::kRegroup,   CopyKernel::kCollect,     CopyKernel::kSpread,
-    CopyKernel::kElements,  CopyKernel::kTransposeGroups,
+    CopyKernel::kRows,
+    CopyKernel::kFill,
+    CopyKernel::kTranspose,
+    CopyKernel::kDeinterleave,
+    CopyKernel::kInterleave,
+    CopyKernel::kTransposeGaps,
+    CopyKernel::kRegroup,
+    CopyKernel::kCollect,
+    CopyKernel::kSpread,
+    CopyKernel::kElements,
+    CopyKernel::kTransposeGroups,
 };
 
 // A transpose whose rows, on one side or both, lie about a multiple of 2048 bytes apart.
@@ -91,8 +103,8 @@ struct Way {
   std::string name;
 };
 
-// Each level that this machine has, through the cache, and past it in each order of memory; where
-// that asks for what comes, as from the last cache and as from memory.
+// Each level that this machine has, through the cache, and by streaming stores with each tuning;
+// where that prefetches, as if from the last-level cache and as if from memory.
 const std::vector<Way>& AllWays();
 
 }  // namespace cpu

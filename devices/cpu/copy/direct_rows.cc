@@ -13,26 +13,26 @@ namespace cpu {
 namespace {
 
 // Bytes of a row that are worth its ends, which are lines that two writes share; more where the
-// ends are made by a kernel (MemoryOrder::made_row_bytes).
+// ends are made by a kernel (CopyTuning::made_row_bytes).
 constexpr int64_t kShortestRow = 384;
 
 void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t bytes = plan.loops[0].count * plan.unit();
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
-  if (kernels.order.rows_as_in_src) SortAsInSrc(loops, end);
+  if (kernels.tuning.rows_as_in_src) SortAsInSrc(loops, end);
   const bool is_dense = plan.rank == 1 || loops[0].src_step == bytes;
-  const int64_t far = is_dense ? 0 : kernels.order.rows_ahead_bytes / bytes;
+  const int64_t far = is_dense ? 0 : kernels.tuning.prefetch_distance / bytes;
   RowsAhead ahead(src, loops, plan.rank - 1, far);
   Odometer at(loops, plan.rank - 1);
   do {
-    if (const char* const row = ahead.Next()) AskFor(row, bytes, kernels.order.asked_into);
+    if (const char* const row = ahead.Next()) PrefetchRow(row, bytes, kernels.tuning.prefetch_into);
     WriteRow(dst + at.dst, src + at.src, bytes, kernels);
   } while (at.Next());
 }
 
-// Each row by `past`, but for its ends.
-void WriteRowsBy(BlockKernel past, const CopyPlan& plan, char* dst, const char* src,
+// Each row by `streaming`, but for its ends.
+void WriteRowsBy(BlockKernel streaming, const CopyPlan& plan, char* dst, const char* src,
                  const Kernels& kernels) {
   const BlockKernel cached = EntryOf(kernels.cached, plan.kernel, plan.unit_log2);
   const Loop row = plan.loops[0];
@@ -50,7 +50,7 @@ void WriteRowsBy(BlockKernel past, const CopyPlan& plan, char* dst, const char* 
     // The last vectors may reach beyond the last element.
     const int64_t body = (row.count - head - 1) / turns * turns;
     run(cached, head);
-    run(past, body);
+    run(streaming, body);
     run(cached, row.count - head - body);
   } while (at.Next());
 }
@@ -66,11 +66,11 @@ bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     WriteDenseRows(plan, dst, src, kernels);
     return true;
   }
-  const BlockKernel past = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
+  const BlockKernel streaming = EntryOf(kernels.streaming, plan.kernel, plan.unit_log2);
   const int64_t least =
-      plan.kernel == CopyKernel::kFill ? kShortestRow : kernels.order.made_row_bytes;
-  if (past == nullptr || bytes < least || !plan.RowsBeginAt(plan.unit(), dst)) return false;
-  WriteRowsBy(past, plan, dst, src, kernels);
+      plan.kernel == CopyKernel::kFill ? kShortestRow : kernels.tuning.made_row_bytes;
+  if (streaming == nullptr || bytes < least || !plan.RowsBeginAt(plan.unit(), dst)) return false;
+  WriteRowsBy(streaming, plan, dst, src, kernels);
   return true;
 }
 

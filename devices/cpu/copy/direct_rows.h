@@ -1,9 +1,9 @@
-// Rows of dst that are written one by one, past the cache: their ends as usual, and what lies
-// between them in whole lines.
+// Streaming copies of long rows of dst, one by one: whole cache lines are streamed, the ends of
+// each row go through the cache.
 //
 //   if (!WriteDirectRows(plan, dst, src, kernels)) …         // through the cache
 //
-// Rows may lie in any way to the lines of 64 bytes, and to each other.
+// Rows may be aligned in any way, and lie anywhere.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
@@ -14,9 +14,9 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Rows that are dense on both sides, and, where the level has a kernel for it, those of one
-// element, of every second to fourth or in the opposite order. False, and nothing done, for others
-// and for short ones. `dst` and `src` are where the first turn of all loops is.
+// Rows that are dense on both sides, and, where this SIMD level has a streaming kernel for them,
+// those of one element, of every second to fourth one, and reversed ones. False, and nothing done,
+// for others and for short ones. `dst` and `src` are where the first iteration of all loops is.
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

@@ -47,13 +47,13 @@ struct Chain {
   }
 };
 
-int64_t RowsAtOnce(const CopyPlan& plan, const MemoryOrder& order) {
-  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), order.buffer_rows});
+int64_t RowsAtOnce(const CopyPlan& plan, const CopyTuning& tuning) {
+  return std::min({plan.loops[1].count, kSrcRowBytes / plan.unit(), tuning.buffer_rows});
 }
 
 }  // namespace
 
-bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
+bool Division::Divide(const CopyPlan& plan, const CopyTuning& tuning) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
   if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
   // Its rows are those of a third loop, which blocks do not know.
@@ -65,20 +65,20 @@ bool Division::Divide(const CopyPlan& plan, const MemoryOrder& order) {
   const int rows_loop = has_rows_loop ? 1 : -1;
   Chain chain;
   chain.Take(plan, 0);
-  int64_t most_bytes = order.buffer_bytes;
-  if (plan.kernel == CopyKernel::kTakeApart) most_bytes = std::min(most_bytes, kMostOfPlanes);
+  int64_t most_bytes = tuning.buffer_bytes;
+  if (plan.kernel == CopyKernel::kDeinterleave) most_bytes = std::min(most_bytes, kMostOfPlanes);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
     if (next == rows_loop) {
       // Rows continue each other: all of a block is one run.
-      const int64_t together = chain.run * RowsAtOnce(plan, order);
-      if (together > order.buffer_bytes) break;
-      most_bytes = std::max(order.run_bytes, together);
+      const int64_t together = chain.run * RowsAtOnce(plan, tuning);
+      if (together > tuning.buffer_bytes) break;
+      most_bytes = std::max(tuning.run_bytes, together);
     } else if (chain.run >= kLongRun && !chain.IsNearest(plan, next, rows_loop)) {
       break;
     }
   }
   const bool has_others = rows_loop > 0 && !chain.taken[rows_loop];
-  const int64_t at_once = has_others ? RowsAtOnce(plan, order) : 1;
+  const int64_t at_once = has_others ? RowsAtOnce(plan, tuning) : 1;
   if (chain.run < kShortestRun || chain.run * at_once < kLeastAtOnce) return false;
   box[box_rank++] = plan.loops[0];
   if (rows_loop > 0) {

@@ -1,26 +1,26 @@
-// How a copy past the cache is divided into blocks.
+// How a copy that is larger than the cache is divided into blocks for a buffer (streamed.h).
 //
 //   Division division;
-//   if (division.Divide(plan, order)) …      // false: dst has no rows worth it
+//   if (division.Divide(plan, tuning)) …      // false: dst has no rows worth it
 //
-// A block is `box` (the kernel's loops first): some rows of dst, a part of each. Blocks follow each
-// other along `along`, which continues the rows without a gap; then come further rows, and all that
-// is repeated for `outer`.
+// A block is `box`, the kernel's loops first: a part of each of some rows of dst. Blocks follow
+// each other along `along`, which continues the rows without a gap; then come further rows, and all
+// that is repeated for `outer`.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_DIVISION_H_
 #define DOVETAIL_DEVICES_CPU_COPY_DIVISION_H_
 
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/memory_order.h"
 #include "dovetail/devices/cpu/copy/plan.h"
+#include "dovetail/devices/cpu/copy/tuning.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 struct Division {
-  // A block is no larger than order's buffer.
-  bool Divide(const CopyPlan& plan, const MemoryOrder& order);
+  // A block is no larger than tuning.buffer_bytes.
+  bool Divide(const CopyPlan& plan, const CopyTuning& tuning);
 
   Loop box[CopyPlan::kMaxLoops];
   int box_rank = 0;

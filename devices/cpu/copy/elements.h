@@ -34,7 +34,7 @@ template <int kUnit, int kCount>
   }
 }
 
-// One loop, of kCount turns, where that is not 0.
+// One loop, of kCount iterations, where that is not 0.
 template <int kUnit, int kCount = 0>
 [[gnu::always_inline]] inline void CopyLine(char* dst, const char* src, Loop loop) {
   const int64_t dst_step = loop.dst_step, src_step = loop.src_step;
@@ -102,7 +102,7 @@ void CopyElements(const Block& block) {
 }
 
 // A transpose of elements of 16 bytes, of which a line holds few: inner is dense in dst, outer in
-// src. Where the rows of src drive each other out of the cache, each line of them is read once.
+// src. Where the rows of src evict each other from the cache, each line of them is read once.
 inline void TransposeWide(const Block& block) {
   constexpr int kUnit = 16, kInLine = 64 / kUnit;
   const Loop row = block.inner;

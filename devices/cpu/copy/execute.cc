@@ -2,7 +2,7 @@
 
 #include "dovetail/devices/cpu/copy/all_elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/rows_asked.h"
+#include "dovetail/devices/cpu/copy/prefetched_rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
@@ -28,10 +28,10 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.transpose_gaps[unit_log2];
     case CopyKernel::kTransposeGroups:
       return kernels.transpose_groups[unit_log2];
-    case CopyKernel::kTakeApart:
-      return kernels.take_apart[unit_log2];
-    case CopyKernel::kPutTogether:
-      return kernels.put_together[unit_log2];
+    case CopyKernel::kDeinterleave:
+      return kernels.deinterleave[unit_log2];
+    case CopyKernel::kInterleave:
+      return kernels.interleave[unit_log2];
     case CopyKernel::kRegroup:
       return kernels.regroup[unit_log2];
     case CopyKernel::kCollect:
@@ -83,7 +83,7 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   if (plan.bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
     return;
   }
-  if (ExecuteAskingAhead(plan, to, from, kernels)) return;
+  if (ExecutePrefetching(plan, to, from, kernels)) return;
   ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);
 }
 

@@ -21,11 +21,11 @@ struct ExecuteOptions {
   int64_t memory_from = -1;  // and from which on src is taken to lie in memory, likewise
 };
 
-// Through the cache, from `dst` and `src` on, which are where the first turn of all loops is.
+// Through the cache, from `dst` and `src` on, which are where the first iteration of all loops is.
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels);
 
-// Runs `kernel`, which has the first `own` loops for itself, on every turn of the others.
+// Runs `kernel`, which has the first `own` loops for itself, on every iteration of the others.
 void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
                const char* src);
 

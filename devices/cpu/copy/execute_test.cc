@@ -11,7 +11,7 @@
 
 #include "dovetail/devices/cpu/copy/copy_case.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
-#include "dovetail/devices/cpu/copy/rows_asked.h"
+#include "dovetail/devices/cpu/copy/prefetched_rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
@@ -42,8 +42,8 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
   if (plan.kernel != CopyKernel::kElements && plan.kernel != CopyKernel::kNothing) {
     add(CopyKernel::kElements);
   }
-  const bool is_tile = plan.kernel == CopyKernel::kPutTogether ||
-                       (plan.kernel == CopyKernel::kTakeApart && plan.kernel_loops() == 2);
+  const bool is_tile = plan.kernel == CopyKernel::kInterleave ||
+                       (plan.kernel == CopyKernel::kDeinterleave && plan.kernel_loops() == 2);
   if (is_tile && plan.loops[1].src_step > 0) {
     add(CopyKernel::kTranspose);
   }
@@ -89,8 +89,8 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   char* const to = line + after + copy.DstReach().first + plan.dst_offset;
   const char* const from = src.data() + copy.SrcReach().first + plan.src_offset;
   Kernels kernels = *KernelsOf(BestSimdLevel());
-  for (const MemoryOrder* order : kAllMemoryOrders) {
-    kernels.order = *order;
+  for (const CopyTuning* tuning : kAllTunings) {
+    kernels.tuning = *tuning;
     if (WriteWholeLines(plan, to, from, kernels, /*from_memory=*/true) ||
         WriteDirectRows(plan, to, from, kernels)) {
       return true;
@@ -101,8 +101,9 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
 
 // Whether this machine's best level has a kernel that goes straight.
 bool HasWholeLines(CopyKernel kernel) {
-  const BlockKernels& past = KernelsOf(BestSimdLevel())->past;
-  return (kernel == CopyKernel::kTranspose ? past.transpose[2] : past.take_apart[2]) != nullptr;
+  const BlockKernels& streaming = KernelsOf(BestSimdLevel())->streaming;
+  return (kernel == CopyKernel::kTranspose ? streaming.transpose[2] : streaming.deinterleave[2]) !=
+         nullptr;
 }
 
 class ExecuteProperty : public testing::TestWithParam<unsigned> {};
@@ -133,7 +134,7 @@ TEST_P(ExecuteProperty, EachKernelWritesTheSameBytesAsANaiveLoop) {
 TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 200);
   for (CopyKernel kernel :
-       {CopyKernel::kTranspose, CopyKernel::kTakeApart, CopyKernel::kPutTogether}) {
+       {CopyKernel::kTranspose, CopyKernel::kDeinterleave, CopyKernel::kInterleave}) {
     int straight = 0;
     for (int round = 0; round < 120; ++round) {
       const CopyCase copy = LinesCase(kernel, &random);
@@ -203,7 +204,7 @@ TEST_P(ExecuteProperty, RowsOfGroupsAreTheSameBytesAsOfANaiveLoop) {
   EXPECT_GE(regrouped, 20);
 }
 
-// Lines of dst that drive each other out of the cache and are written a few bytes at a time.
+// Lines of dst that evict each other from the cache and are written a few bytes at a time.
 TEST_P(ExecuteProperty, ShortLinesThatCollideInDstAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 500);
   for (int64_t e : {1, 2, 4, 8, 16}) {
@@ -267,8 +268,8 @@ TEST(Execute, GappedRowsThatAreAskedForAheadAreTheSameBytesAsOfANaiveLoop) {
     const Bytes src = RandomBytes(src_reach.bytes, &random);
     Bytes dst(dst_reach.bytes), expected(dst_reach.bytes);
     Kernels kernels = *KernelsOf(BestSimdLevel());
-    kernels.order = kFollowsFewRows;
-    EXPECT_TRUE(ExecuteAskingAhead(plan, dst.data() + dst_reach.first + plan.dst_offset,
+    kernels.tuning = kZen5;
+    EXPECT_TRUE(ExecutePrefetching(plan, dst.data() + dst_reach.first + plan.dst_offset,
                                    src.data() + src_reach.first + plan.src_offset, kernels))
         << copy.ToString();
     copy.Naive(expected.data() + dst_reach.first, src.data() + src_reach.first);
@@ -278,11 +279,11 @@ TEST(Execute, GappedRowsThatAreAskedForAheadAreTheSameBytesAsOfANaiveLoop) {
 
 TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotAskedForAhead) {
   Kernels kernels = *KernelsOf(BestSimdLevel());
-  kernels.order = kFollowsFewRows;
+  kernels.tuning = kZen5;
   for (const CopyCase& copy :
        {CopyCase{2, {{7000, 280, 840}, {140, 2, 6}}}, CopyCase{2, {{70, 280, 1240}, {140, 2, 6}}},
         CopyCase{2, {{7000, 280, 1240}, {140, 2, 2}}}}) {
-    EXPECT_FALSE(ExecuteAskingAhead(copy.Plan(), nullptr, nullptr, kernels)) << copy.ToString();
+    EXPECT_FALSE(ExecutePrefetching(copy.Plan(), nullptr, nullptr, kernels)) << copy.ToString();
   }
 }
 

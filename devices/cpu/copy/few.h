@@ -40,7 +40,7 @@ void CopyFew(char* dst, const char* src, const int64_t* shape, const int64_t* ds
       to += dst_step;
       from += src_step;
     }
-    if (m == 1) return;  // the strides of one turn mean nothing
+    if (m == 1) return;  // the strides of one iteration mean nothing
     dst += dst_strides[0] * kSize;
     src += src_strides[0] * kSize;
   }

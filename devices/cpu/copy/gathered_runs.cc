@@ -19,7 +19,7 @@ namespace {
 // Rows of dst that are written better with what continues them.
 constexpr int64_t kShortRow = 2 * kLine;
 // What is written, of what was copied of each row of src, between two parts of the next; and the
-// rows that are asked for ahead.
+// rows that are prefetched.
 constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 4;
 
@@ -69,15 +69,15 @@ class Loops {
 class Half {
  public:
   // Between two rows: an odd number of lines.
-  static int64_t PitchFor(const MemoryOrder& order) { return order.gathered_bytes + kLine; }
+  static int64_t PitchFor(const CopyTuning& tuning) { return tuning.gathered_bytes + kLine; }
 
-  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const MemoryOrder& order,
+  Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const CopyTuning& tuning,
        char* bytes)
       : loops_(loops),
         unit_(unit),
         before_(before),
-        asked_into_(order.asked_into),
-        pitch_(PitchFor(order)),
+        prefetch_into_(tuning.prefetch_into),
+        pitch_(PitchFor(tuning)),
         bytes_(bytes) {}
 
   // What is at `at` of the loops around comes into the buffer, by calls of Copy. `kept` is what the
@@ -102,21 +102,22 @@ class Half {
   void Copy(int64_t rows) {
     const int64_t end = std::min(copied_ + rows, rows_);
     for (; copied_ < end; ++copied_) {
-      if (copied_ + kRowsAhead < rows_) AskFor(Row(copied_ + kRowsAhead), bytes(), asked_into_);
+      if (copied_ + kRowsAhead < rows_)
+        PrefetchRow(Row(copied_ + kRowsAhead), bytes(), prefetch_into_);
       std::memcpy(bytes_ + copied_ * pitch_, Row(copied_), bytes());
     }
   }
 
-  // The rows that such a call copies, as far as they follow each other: to be asked for, with those
-  // that it asks for itself. (It asks for them once more, as most are gone from the first cache by
-  // then: they lie in few of its sets.)
-  ComingRows Coming(int64_t rows) const {
+  // The rows that such a call copies, as far as they follow each other, for the kernel to prefetch.
+  // (Copy does so once more, as most are gone from the first cache by then: they lie in few of its
+  // sets.)
+  PrefetchedRows Prefetched(int64_t rows) const {
     const int64_t first = copied_ + kRowsAhead;
     if (first < rows_before_ || first >= rows_) return {};
     const int64_t in_row = (first - rows_before_) % loops_.row.count;
-    return {Row(first),  std::min({rows, rows_ - first, loops_.row.count - in_row}),
-            bytes(),     loops_.row.src_step,
-            asked_into_, /*from_memory=*/true};
+    return {Row(first),     std::min({rows, rows_ - first, loops_.row.count - in_row}),
+            bytes(),        loops_.row.src_step,
+            prefetch_into_, /*from_memory=*/true};
   }
 
   int64_t pitch() const { return pitch_; }
@@ -145,7 +146,7 @@ class Half {
   const Loops& loops_;
   const int64_t unit_;
   const std::optional<int64_t> before_;
-  const Cache asked_into_;
+  const Cache prefetch_into_;
   const int64_t pitch_;
   char* const bytes_;
   const char* src_ = nullptr;
@@ -174,7 +175,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
               .src = now.first() + row * unit,
               .inner = {now.run_length(), unit, now.pitch()},
               .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit},
-              .coming = next == nullptr ? ComingRows{} : next->Coming(rows)},
+              .prefetched = next == nullptr ? PrefetchedRows{} : next->Prefetched(rows)},
              now.columns_before(row));
       if (next != nullptr) next->Copy(rows);
     }
@@ -189,15 +190,15 @@ int FindRun(const CopyPlan& plan) {
   return plan.FindLoop(2, &Loop::dst_step, plan.loops[0].count * plan.unit());
 }
 
-int64_t BytesOfHalf(int64_t unit, const MemoryOrder& order) {
-  return (kMostLines + 1) * kLine / unit * Half::PitchFor(order);
+int64_t BytesOfHalf(int64_t unit, const CopyTuning& tuning) {
+  return (kMostLines + 1) * kLine / unit * Half::PitchFor(tuning);
 }
 
 }  // namespace
 
-std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& order,
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const CopyTuning& tuning,
                                       bool off_lines) {
-  if (order.gathered_bytes == 0) return nullptr;
+  if (tuning.gathered_bytes == 0) return nullptr;
   const int64_t row = plan.loops[0].count * plan.unit();
   if (row > kShortRow || row % kLine != 0) return nullptr;
   const int64_t rows_before = off_lines ? kLine / plan.unit() : 0;
@@ -205,18 +206,18 @@ std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& o
   const int run = FindRun(plan);
   if (run == 0 || !Collides(plan.loops[0]) || !Collides(plan.loops[run])) return nullptr;
   return std::unique_ptr<char[]>(
-      new (std::nothrow) char[2 * BytesOfHalf(plan.unit(), order) + kLine]);
+      new (std::nothrow) char[2 * BytesOfHalf(plan.unit(), tuning) + kLine]);
 }
 
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
                  std::optional<int64_t> before, TransposeKernel kernel, char* buffer) {
   const int64_t unit = plan.unit();
   const int run = FindRun(plan);
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);
-  const Loops loops(plan, run, strip == run ? 0 : strip, order.gathered_bytes);
+  const Loops loops(plan, run, strip == run ? 0 : strip, tuning.gathered_bytes);
   char* const lines = buffer + -reinterpret_cast<uintptr_t>(buffer) % kLine;
-  Half halves[] = {{loops, unit, before, order, lines},
-                   {loops, unit, before, order, lines + BytesOfHalf(unit, order)}};
+  Half halves[] = {{loops, unit, before, tuning, lines},
+                   {loops, unit, before, tuning, lines + BytesOfHalf(unit, tuning)}};
   Half *now = &halves[0], *next = &halves[1];
   const int64_t at_once = kAtOnce / unit;
   const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&

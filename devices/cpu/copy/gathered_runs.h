@@ -1,14 +1,14 @@
-// Transposes past the cache whose rows of dst are short, and continued by a loop, while what is
-// read for them collides in the caches.
+// Streaming transposes whose rows of dst are short and follow each other, and whose reads conflict
+// in the caches: the reversal of five dimensions of powers of two, say.
 //
-//   if (auto buffer = BufferForRuns(plan, order, off_lines)) {  // else in strips
-//     RunGathered(plan, dst, src, order, before, kernel, buffer.get());
+//   if (auto buffer = BufferForRuns(plan, tuning, off_lines)) {  // else in strips
+//     RunGathered(plan, dst, src, tuning, before, kernel, buffer.get());
 //   }
 //
-// Written row by row, each line of dst would leave alone; and the rows of src for several, which
-// lie at multiples of a page from each other, drive each other out before they are used. So some of
-// each row of src is copied to a buffer, row after row, while what the buffer's other half holds is
-// written, a run of several lines of dst at a time.
+// Row by row, each line of dst would be written alone, and the rows of src for it, which lie whole
+// pages apart, would evict each other before they are read again. So a piece of each row of src is
+// copied to one half of a buffer, while the other half is transposed: runs of several lines of dst
+// at a time.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
@@ -24,16 +24,16 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// Null where `order` has none, rows are long, nothing continues them or they do not collide, or
-// without memory.
-// Off the lines, as many more rows of src as a line has columns are read for each part of a run.
-std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const MemoryOrder& order,
+// Null where `tuning` does not use one, rows are long, nothing continues them, they do not
+// conflict, or there is no memory. off_lines: the rows of dst are not aligned to lines; a line's
+// worth of columns more is then read for each part of a run.
+std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const CopyTuning& tuning,
                                       bool off_lines);
 
-// All of a plan with such a buffer, or of some turns of its loops but the first two. `before` is
-// where the columns are that come before those of a run; `dst`, `src` and `kernel` are as for
+// Runs a plan with such a buffer, or some iterations of its loops but the first two. `before` is
+// where the columns before those of a run are in src; `dst`, `src` and `kernel` are as for
 // RunInStrips.
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
                  std::optional<int64_t> before, TransposeKernel kernel, char* buffer);
 
 }  // namespace cpu

@@ -52,7 +52,7 @@ bool FollowInSrc(const CopyPlan& plan, int64_t bytes) {
 // next ones are written.
 void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
-  const PartedLoop group(plan.loops[1], kernels.order.joined_rows);
+  const PartedLoop group(plan.loops[1], kernels.tuning.joined_rows);
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
   SortAsInSrc(loops, end);
@@ -82,12 +82,12 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   if (!IsPossible(plan, kernels)) return false;
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
-  const int64_t group = kernels.order.joined_rows;
+  const int64_t group = kernels.tuning.joined_rows;
   if (group > 0 && plan.loops[1].count >= 2 * group && FollowInSrc(plan, bytes)) {
     WriteGroups(plan, dst, src, kernels);
     return true;
   }
-  PartsAhead parts(plan, 1, bytes, kernels.order.rows_ahead_bytes, src);
+  PartsAhead parts(plan, 1, bytes, kernels.tuning.prefetch_distance, src);
   Written written;
   do {
     char* const to = dst + parts.dst();
@@ -96,12 +96,12 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     const int64_t rows = parts.rows();
     if (to == written.dst) {
       kernels.join_rows(to, from, written.src, bytes, rows, src_step, later,
-                        kernels.order.asked_into);
+                        kernels.tuning.prefetch_into);
     } else {
       written.Finish();
       WriteFirst(to, from, bytes, kernels);
       kernels.join_rows(to + bytes, from + src_step, from + bytes, bytes, rows - 1, src_step, later,
-                        kernels.order.asked_into);
+                        kernels.tuning.prefetch_into);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
   } while (parts.Next());

@@ -1,11 +1,11 @@
-// Rows that are dense on both sides and follow each other in dst without gaps, past the cache.
+// Streaming copies of rows that are dense on both sides and follow each other in dst without gaps.
 //
 //   if (!WriteJoinedRows(plan, dst, src, kernels)) …         // by way of a buffer
 //
-// Where a row ends within a line of 64 bytes, that line is put together in a register from the end
-// of the row and the beginning of the next. Where rows of src follow each other in another loop
-// than those of dst, a few are written before those that follow them in src, if that suits the
-// processor (MemoryOrder::joined_rows).
+// A cache line in which one row ends and the next begins is assembled in a register from both.
+// Where rows that follow each other in src belong to another loop than those in dst, a few rows are
+// written before those that follow them in src, on processors that are faster so
+// (CopyTuning::joined_rows).
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
@@ -16,8 +16,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, for rows shorter than a line, gaps, bytes that are no multiple of 4, and
-// where the level has no such kernel. `dst` and `src` are where the first turn of all loops is.
+// False, and nothing done, for rows shorter than a line, for gaps in dst, and where this SIMD level
+// has no such kernel. `dst` and `src` are where the first iteration of all loops is.
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

@@ -23,11 +23,11 @@ constexpr Kernels kPlainKernels = {
     .cached = {.rows = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>, CopyRows<16>},
                .fill = DOVETAIL_ELEMENTS,
                .transpose = DOVETAIL_ELEMENTS,
-               .take_apart = DOVETAIL_ELEMENTS,
-               .put_together = DOVETAIL_ELEMENTS,
+               .deinterleave = DOVETAIL_ELEMENTS,
+               .interleave = DOVETAIL_ELEMENTS,
                .collect = DOVETAIL_ELEMENTS,
                .spread = DOVETAIL_ELEMENTS},
-    .past = {},
+    .streaming = {},
     .staggered = {},
     .join_rows = nullptr,
     .stream = CopyLines,
@@ -55,7 +55,7 @@ const Kernels* KernelsOf(SimdLevel level) {
       if (!HasSimdLevel(each)) continue;
       std::optional<Kernels>& kernels = all[static_cast<size_t>(each)];
       kernels = *CompiledKernels(each);
-      kernels->order = OwnMemoryOrder();
+      kernels->tuning = TuningOfThisProcessor();
     }
     return all;
   }();

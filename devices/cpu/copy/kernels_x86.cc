@@ -104,12 +104,12 @@ using Tile = Vector256;
 // Where bytes move across lanes; all else as without.
 constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
-  kernels.cached.take_apart[0] = TakeApart<1>;
-  kernels.cached.put_together[0] = PutTogether<1>;
+  kernels.cached.deinterleave[0] = Deinterleave<1>;
+  kernels.cached.interleave[0] = Interleave<1>;
   kernels.cached.regroup[0] = Regroup<1>;
-  kernels.past.take_apart[0] = TakeApart<1, true>;
-  kernels.past.put_together[0] = PutTogether<1, true>;
-  kernels.staggered[0] = TransposePastStaggered<1>;
+  kernels.streaming.deinterleave[0] = Deinterleave<1, true>;
+  kernels.streaming.interleave[0] = Interleave<1, true>;
+  kernels.staggered[0] = TransposeStreamingStaggered<1>;
   kernels.join_rows = JoinRows<Widest>;
   return kernels;
 }();

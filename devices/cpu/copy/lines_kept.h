@@ -1,6 +1,7 @@
-// What rows of dst keep of one band of columns for the next: a line each (ColumnsBefore::kept).
+// The last, incomplete cache line of each row of dst, from one block of a streaming transpose to
+// the next in the same rows (ColumnsBefore::kept).
 //
-//   const LinesKept lines(loops, 1, 1024);       // of 1024 rows, for each turn of loops[0]
+//   const LinesKept lines(loops, 1, 1024);       // of 1024 rows, for each iteration of loops[0]
 //   char* kept = lines.At(at);                   // that of the first row; at: an Odometer
 //
 // Memory is taken once, from the heap. Not thread-safe.
@@ -22,8 +23,8 @@ namespace cpu {
 
 class LinesKept {
  public:
-  // A band goes through the first `rank` of these loops, and through `rows` rows in each turn of
-  // them. With no rows, or no memory, nothing is kept. `loops` outlives this.
+  // A band goes through the first `rank` of these loops, and through `rows` rows in each iteration
+  // of them. With no rows, or no memory, nothing is kept. `loops` outlives this.
   LinesKept(const Loop* loops, int rank, int64_t rows) : loops_(loops), rank_(rank), rows_(rows) {
     int64_t lines = rows;
     for (int i = 0; i < rank; ++i) lines *= loops[i].count;

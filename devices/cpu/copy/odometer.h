@@ -1,4 +1,5 @@
-// Counts through the turns of loops, the first loop fastest, and keeps the offsets of both sides.
+// Counts through the iterations of loops, the first loop fastest, and keeps the offsets of both
+// sides.
 //
 //   Odometer at(loops, rank);
 //   do { … at.dst … at.src … } while (at.Next());
@@ -15,7 +16,7 @@ namespace cpu {
 
 class Odometer {
  public:
-  // `loops` outlives the odometer. No loops at all have one turn.
+  // `loops` outlives the odometer. No loops at all have one iteration.
   Odometer(const Loop* loops, int rank) : loops_(loops), rank_(rank) {
     std::fill(turn_, turn_ + rank, 0);
   }
@@ -25,7 +26,7 @@ class Odometer {
 
   int64_t turn(int loop) const { return turn_[loop]; }
 
-  // False, and back at the start, after the last turn.
+  // False, and back at the start, after the last iteration.
   bool Next() {
     for (int i = 0; i < rank_; ++i) {
       dst += loops_[i].dst_step;

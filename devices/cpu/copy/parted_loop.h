@@ -1,4 +1,4 @@
-// A loop in parts of about the same number of turns.
+// A loop in parts of about the same number of iterations.
 //
 //   const PartedLoop parted({10, 4, 400}, 4);    // at most 4 turns: 4, 4 and 2
 //   parted.Parts()                               // {3, 16, 1600}: from part to part

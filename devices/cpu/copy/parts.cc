@@ -17,11 +17,11 @@ constexpr int64_t kDenseSrc = 512;
 // as long.
 constexpr int64_t kLongSrc = 8 << 10;
 
-// The turns of a loop that stay together.
+// The iterations of a loop that stay together.
 int64_t Grain(const CopyPlan& plan, int i) {
   const Loop& loop = plan.loops[i];
   const bool is_group =
-      plan.kernel == CopyKernel::kPutTogether || plan.kernel == CopyKernel::kRegroup;
+      plan.kernel == CopyKernel::kInterleave || plan.kernel == CopyKernel::kRegroup;
   if (i == 0 && is_group) return loop.count;
   if (loop.dst_step == plan.unit()) return kDenseDst / plan.unit();
   if (loop.src_step == plan.unit()) return kDenseSrc / plan.unit();

@@ -22,7 +22,7 @@ class Parts {
   // row of src, but into `least` parts where it can be.
   Parts(const CopyPlan& plan, int64_t most, int64_t least);
 
-  // At least 1; fewer than asked for where no loop can be divided so often.
+  // At least 1; fewer than wanted where no loop can be divided so often.
   int64_t count() const { return count_; }
 
   // dst and src as for Execute. A part is as much past the cache as the whole would be.

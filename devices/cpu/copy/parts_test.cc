@@ -83,7 +83,7 @@ TEST(Parts, PixelsAreNotTornApart) {
   plan.Add({1000, 3, 1});
   plan.Add({3, 1, 1000});
   plan.Finish(1);
-  ASSERT_EQ(plan.kernel, CopyKernel::kPutTogether);
+  ASSERT_EQ(plan.kernel, CopyKernel::kInterleave);
   EXPECT_EQ(Parts(plan, 3, 3).count(), 1);
 }
 

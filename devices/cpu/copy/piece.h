@@ -1,4 +1,4 @@
-// A part of a plan, and where its first turns are.
+// A part of a plan, and where its first iterations are.
 //
 //   Piece head{plan, dst, src}, rest = head;
 //   head.plan.loops[0].count = 16;

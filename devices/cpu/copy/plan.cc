@@ -21,7 +21,7 @@ void CopyPlan::TakeUnit(int64_t element_bytes) {
   Add({element_bytes / unit, unit, unit});
 }
 
-// All loops ascend in dst. One that stands still there matters for its last turn only.
+// All loops ascend in dst. One that stands still there matters for its last iteration only.
 void CopyPlan::Orient() {
   int kept = 0;
   for (int i = 0; i < rank; ++i) {

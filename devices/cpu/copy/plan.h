@@ -1,13 +1,14 @@
-// How a strided copy will be done: which loops, in which order, by which kernel.
+// How a strided copy is done: a nest of loops, in which order, and the kernel for the innermost.
 //
 //   CopyPlan plan;
 //   plan.Add({.count = 3, .dst_step = 4, .src_step = 20});
 //   plan.Add({.count = 5, .dst_step = 12, .src_step = 4});
 //   plan.Finish(4);                            // bytes of an element
 //   // plan.kernel == CopyKernel::kTranspose
-//   Execute(plan, dst, src);                   // execute.h; as often as you like, on any memory
+//   Execute(plan, dst, src);                   // execute.h
 //
-// A plan is a plain value on the stack: making one allocates nothing. Steps are bytes.
+// A plan is a plain value on the stack: making one allocates nothing, and it can be executed any
+// number of times, on any memory. Steps are bytes.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
 #define DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
@@ -21,29 +22,33 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
+// What a kernel needs of the plan's first loops. "Dense": in steps of one element; "gapped": in
+// steps of a few elements (WidestGap, kMaxStride).
 enum class CopyKernel : uint8_t {
-  kNothing,        // there are no elements
-  kRows,           // loops[0] is dense on both sides
-  kFill,           // loops[0] is dense in dst and repeats one element
-  kTranspose,      // loops[0] is dense in dst, loops[1] in src
-  kTakeApart,      // the same, but loops[0] steps a few elements in src, or back by one or a few
-  kPutTogether,    // the same, but loops[0] has a few turns, and loops[1], which may go back in
-                   // src, follows it in dst
-  kTransposeGroups,  // loops[0] is short and dense on both sides, loops[1] follows it in dst, and
-                     // the turns of loops[2] are near each other in src
-  kTransposeGaps,  // the same, but loops[1] steps a few elements in src
-  kRegroup,        // loops[0] has a few turns or one, loops[1] lies near them, and both do in src
-  kCollect,        // loops[0] is dense in dst, and steps more elements than kTakeApart's in src, or
-                   // has fewer turns
-  kSpread,         // loops[0] steps a few elements in dst, and is dense or stands still in src
-  kElements,       // anything
+  kNothing,          // there are no elements
+  kRows,             // loops[0] is dense on both sides
+  kFill,             // loops[0] is dense in dst, and repeats one element of src
+  kTranspose,        // loops[0] is dense in dst, loops[1] in src
+  kTransposeGaps,    // as kTranspose, but loops[1] is gapped in src
+  kTransposeGroups,  // loops[0] is a short row, dense on both sides, such as a pixel; loops[1]
+                     // follows it in dst, and loops[2] in src or nearly so
+  kDeinterleave,     // as kTranspose, but loops[0] is gapped in src, forwards or back; or
+                     // loops[0] alone, gapped or reversed in src
+  kInterleave,       // as kTranspose, but loops[0] is short, and loops[1] follows it in dst; it may
+                     // go back in src
+  kRegroup,          // loops[0] is a short group, loops[1] near it on both sides
+  kCollect,          // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
+                     // does not take
+  kSpread,           // loops[0] is gapped in dst, and dense in src or one element of it
+  kElements,         // anything
 };
 
 struct CopyPlan {
   // The loops of a tensor of the highest rank, and those within an element of an odd size.
   static constexpr int kMaxLoops = 64 + 2;
 
-  // One more loop, in any order. Loops of one turn are left out, of none leave nothing to copy.
+  // One more loop, in any order. Loops of one iteration are left out, of none leave nothing to
+  // copy.
   void Add(Loop loop) {
     if (loop.count == 1) return;
     if (loop.count == 0) empty = true;
@@ -58,29 +63,29 @@ struct CopyPlan {
   bool empty = false;
   int unit_log2 = 0;  // of the bytes that are moved as one; a block's kernels are chosen by it
   int rank = 0;
-  int64_t dst_offset = 0;  // where the first turn of all loops is, from element 0
+  int64_t dst_offset = 0;  // where the first iteration of all loops is, from element 0
   int64_t src_offset = 0;
   int64_t bytes = 0;  // that are written; by the whole, where it is a part of another
-  // [0] and [1] are the kernel's (as far as there are that many); the others, inner first, come in
-  // the order in which they reach the least new memory.
+  // The first kernel_loops() are the kernel's. The others, inner first, are sorted by how much new
+  // memory an iteration reaches, the least first.
   Loop loops[kMaxLoops];
 
   int64_t unit() const { return int64_t{1} << unit_log2; }
 
   // Whether every row of dst begins at a multiple of so many bytes, a power of two. `dst` is where
-  // the first turn of all loops is.
+  // the first iteration of all loops is.
   bool RowsBeginAt(int64_t multiple, const char* dst) const {
     int64_t all = reinterpret_cast<intptr_t>(dst);
     for (int i = 1; i < rank; ++i) all |= loops[i].dst_step;
     return all % multiple == 0;
   }
 
-  // Whether it is a transpose of fewer planes than a vector takes apart at once.
+  // Whether it is a transpose of fewer planes than a vector deinterleaves at once.
   bool HasFewPlanes() const {
     return kernel == CopyKernel::kTranspose && loops[1].count * unit() < kLaneBytes;
   }
 
-  // The loop, from loops[first] on, that takes several turns and steps by so many bytes on one
+  // The loop, from loops[first] on, that takes several iterations and steps by so many bytes on one
   // side; 0 where none does. first is 1 at least.
   int FindLoop(int first, int64_t Loop::* step, int64_t bytes) const {
     for (int i = first; i < rank; ++i) {
@@ -89,21 +94,20 @@ struct CopyPlan {
     return 0;
   }
 
-  // How many of the loops the kernel runs itself. One that takes rows apart has a second where
-  // there are several planes.
+  // How many of the loops the kernel runs itself. kDeinterleave has a second loop only where there
+  // are several planes.
   int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }
   // Whether it takes rows of dst one by one, wherever the next one lies.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
            kernel == CopyKernel::kRegroup || kernel == CopyKernel::kCollect ||
-           (kernel == CopyKernel::kTakeApart && kernel_loops() == 1);
+           (kernel == CopyKernel::kDeinterleave && kernel_loops() == 1);
   }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
     if (rank < 2) return rank;
-    if (kernel == CopyKernel::kTakeApart)
+    if (kernel == CopyKernel::kDeinterleave)
       return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
-    const bool has_three =
-        kernel == CopyKernel::kRegroup || kernel == CopyKernel::kTransposeGroups;
+    const bool has_three = kernel == CopyKernel::kRegroup || kernel == CopyKernel::kTransposeGroups;
     return has_three ? std::min(rank, 3) : 2;
   }
 

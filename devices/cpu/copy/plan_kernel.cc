@@ -11,16 +11,16 @@ namespace cpu {
 namespace {
 
 // Fewer elements are copied one by one before a kernel is called and has begun.
-constexpr int64_t kShortestReversed = 16;  // of a row in the opposite order
-constexpr int64_t kShortestOfPlane = 128;  // of a row of every second to fourth element
-constexpr int64_t kShortestGapped = 16;    // of a row with small gaps on one side,
-constexpr int64_t kLeastGapped = 64;       // and bytes of it
-constexpr int64_t kLeastOfPlanes = 48;     // of all planes that are taken apart or put together
-constexpr int64_t kLeastOfTileSide = 4;    // of each side of a transposed tile,
-constexpr int64_t kLeastOfTile = 128;      // and of all of it
-constexpr int64_t kLeastOfGroups = 192;    // bytes of all of them
+constexpr int64_t kShortestReversed = 16;    // of a row in the opposite order
+constexpr int64_t kShortestOfPlane = 128;    // of a row of every second to fourth element
+constexpr int64_t kShortestGapped = 16;      // of a row with small gaps on one side,
+constexpr int64_t kLeastGapped = 64;         // and bytes of it
+constexpr int64_t kLeastOfPlanes = 48;       // of all planes that are deinterleaved or interleaved
+constexpr int64_t kLeastOfTileSide = 4;      // of each side of a transposed tile,
+constexpr int64_t kLeastOfTile = 128;        // and of all of it
+constexpr int64_t kLeastOfGroups = 192;      // bytes of all of them
 constexpr int64_t kLeastOfGroupTile = 1024;  // bytes of all groups that are transposed
-constexpr int64_t kLeastOfPlaneRow = 64;   // bytes in dst, of planes with gaps that are transposed
+constexpr int64_t kLeastOfPlaneRow = 64;  // bytes in dst, of planes with gaps that are transposed
 
 // Bytes between two rows from which on it is all the same how far apart they are.
 constexpr int64_t kFar = 4096;
@@ -66,10 +66,10 @@ void CopyPlan::SortOuter(int first) {
 CopyKernel CopyPlan::ChooseRowKernel() const {
   const Loop& row = loops[0];
   if (row.src_step == 0) return CopyKernel::kFill;
-  if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kTakeApart;
+  if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kDeinterleave;
   // Of wide elements, a vector takes few at a time.
   const int64_t least = unit() < 8 ? kShortestOfPlane : 2 * kShortestOfPlane;
-  if (Stride() > 0 && row.count >= least) return CopyKernel::kTakeApart;
+  if (Stride() > 0 && row.count >= least) return CopyKernel::kDeinterleave;
   return HasSmallGaps(row.src_step) ? CopyKernel::kCollect : CopyKernel::kElements;
 }
 
@@ -79,11 +79,11 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
   const int64_t lane = 16 / unit();  // elements of the least vector
   if (is_worth && std::abs(Stride()) >= outer.count && inner.count >= lane) {
-    return CopyKernel::kTakeApart;
+    return CopyKernel::kDeinterleave;
   }
   const bool follows = outer.dst_step == inner.count * unit();
   if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
-    return CopyKernel::kPutTogether;
+    return CopyKernel::kInterleave;
   }
   if (inner.count * outer.count >= kLeastOfTile && IsNarrow(outer)) return CopyKernel::kTranspose;
   const int64_t side = std::max(lane, kLeastOfTileSide);
@@ -167,11 +167,11 @@ void CopyPlan::MakeGroupOfOne() {
 }
 
 // The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards there
-// unless the pixels that are put together are to follow each other in dst.
+// unless the pixels that are interleaved are to follow each other in dst.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
   Loop& outer = loops[1];
-  if (outer.src_step < 0 && kernel != CopyKernel::kPutTogether) {
+  if (outer.src_step < 0 && kernel != CopyKernel::kInterleave) {
     dst_offset += (outer.count - 1) * outer.dst_step;
     src_offset += (outer.count - 1) * outer.src_step;
     outer.dst_step = -outer.dst_step;

@@ -94,8 +94,7 @@ TEST(CopyPlan, TransposedPixelsOfAnOddSizeAreGroups) {
   const CopyPlan plan = Plan({{30, 12, -1200}, {100, 360, 12}}, 12);
   EXPECT_EQ(plan.kernel, CopyKernel::kTransposeGroups);
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{3, 4, 4}, Steps{30, 12, -1200}, Steps{100, 360, 12}));
-  EXPECT_EQ(Plan({{40, 3, 400}, {100, 120, -4}, {3, 1, 1}}, 1).kernel,
-            CopyKernel::kTransposeGroups)
+  EXPECT_EQ(Plan({{40, 3, 400}, {100, 120, -4}, {3, 1, 1}}, 1).kernel, CopyKernel::kTransposeGroups)
       << "of four channels three";
   EXPECT_EQ(Plan({{30, 24, 2400}, {100, 720, 24}}, 24).kernel, CopyKernel::kRows) << "too wide";
   EXPECT_EQ(Plan({{40, 3, 4000}, {100, 120, 40}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "far";
@@ -119,12 +118,12 @@ TEST(CopyPlan, ATransposeOfAReversedSourceRunsBackwardsInDst) {
 }
 
 TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
-  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kTakeApart);
-  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kPutTogether);
+  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kDeinterleave);
+  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kInterleave);
   // Mirrored ones, too.
-  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, -3}}, 1).kernel, CopyKernel::kTakeApart);
+  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, -3}}, 1).kernel, CopyKernel::kDeinterleave);
   const CopyPlan mirrored = Plan({{1000, 3, -1}, {3, 1, 1000}}, 1);
-  EXPECT_EQ(mirrored.kernel, CopyKernel::kPutTogether);
+  EXPECT_EQ(mirrored.kernel, CopyKernel::kInterleave);
   EXPECT_THAT(Loops(mirrored), ElementsAre(Steps{3, 1, 1000}, Steps{1000, 3, -1}));
   // Pixels with a gap between them in dst can't be written as vectors.
   EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
@@ -134,10 +133,11 @@ TEST(CopyPlan, PlanesOfElementsOfAnySizeAreTakenApartAndPutTogether) {
   for (int64_t e : {1, 2, 4, 8, 16}) {
     for (int64_t planes : {2, 3, 4}) {
       const int64_t row = 1000 * e;
-      EXPECT_EQ(Plan({{planes, row, e}, {1000, e, planes * e}}, e).kernel, CopyKernel::kTakeApart)
+      EXPECT_EQ(Plan({{planes, row, e}, {1000, e, planes * e}}, e).kernel,
+                CopyKernel::kDeinterleave)
           << planes << " of " << e;
       EXPECT_EQ(Plan({{1000, planes * e, e}, {planes, e, row + e}}, e).kernel,
-                CopyKernel::kPutTogether)
+                CopyKernel::kInterleave)
           << planes << " of " << e;
     }
   }
@@ -157,8 +157,8 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
 }
 
 TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
-  EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kTakeApart);
-  EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kTakeApart);
+  EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kDeinterleave);
+  EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kDeinterleave);
   EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kCollect) << "not many";
   EXPECT_EQ(Plan({{30, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
 }
@@ -169,7 +169,7 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
   EXPECT_EQ(Plan({{1000, 16, 12}, {3, 4, 4}}, 4).kernel, CopyKernel::kRegroup) << "RGB into RGBA";
   EXPECT_EQ(Plan({{1000, 8, 1}, {8, 1, 0}}, 1).kernel, CopyKernel::kRegroup) << "each 8 times";
   EXPECT_EQ(Plan({{1000, 16, 2}, {8, 2, 0}}, 2).kernel, CopyKernel::kRegroup) << "a whole lane";
-  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kPutTogether) << "3 times";
+  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kInterleave) << "3 times";
   EXPECT_EQ(Plan({{1000, 24, 32}, {3, 8, 8}}, 8).kernel, CopyKernel::kRows) << "too wide";
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
 }

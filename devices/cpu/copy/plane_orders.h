@@ -1,8 +1,8 @@
-// In which order elements come out of several vectors of 64 bytes, where planes are taken apart or
-// put together.
+// In which order elements come out of several vectors of 64 bytes, where planes are deinterleaved
+// or put together.
 //
-//   kApartOrders<1, 3>[p]       // the bytes of plane p among three vectors of RGB pixels
-//   kTogetherOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
+//   kDeinterleaveOrders<1, 3>[p]       // the bytes of plane p among three vectors of RGB pixels
+//   kInterleaveOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
 //
 // For permutes of two vectors at a time: see permuted.inc.
 
@@ -41,7 +41,7 @@ struct alignas(64) PlaneOrder {
 namespace internal {
 
 template <int kUnit, int kPlanes>
-constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeApartOrders() {
+constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeDeinterleaveOrders() {
   constexpr int kSide = PlaneOrder<kUnit>::kSide;
   std::array<PlaneOrder<kUnit>, kPlanes> orders{};
   for (int p = 0; p < kPlanes; ++p) {
@@ -54,7 +54,7 @@ constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeApartOrders() {
 }
 
 template <int kUnit, int kPlanes>
-constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeTogetherOrders() {
+constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeInterleaveOrders() {
   constexpr int kSide = PlaneOrder<kUnit>::kSide;
   std::array<PlaneOrder<kUnit>, kPlanes> orders{};
   for (int at = 0; at < kPlanes * kSide; ++at) {
@@ -66,9 +66,9 @@ constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeTogetherOrders() {
 }  // namespace internal
 
 template <int kUnit, int kPlanes>
-inline constexpr auto kApartOrders = internal::MakeApartOrders<kUnit, kPlanes>();
+inline constexpr auto kDeinterleaveOrders = internal::MakeDeinterleaveOrders<kUnit, kPlanes>();
 template <int kUnit, int kPlanes>
-inline constexpr auto kTogetherOrders = internal::MakeTogetherOrders<kUnit, kPlanes>();
+inline constexpr auto kInterleaveOrders = internal::MakeInterleaveOrders<kUnit, kPlanes>();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -1,10 +1,10 @@
-// Rows of src that are asked for some turns before they are copied: those that do not follow each
-// other there, which a processor may not guess.
+// Which rows of src to prefetch while others are copied, where rows do not follow each other there
+// and hardware prefetch does not find them.
 //
 //   RowsAhead ahead(src, loops, rank, 8192 / row_bytes);
 //   Odometer at(loops, rank);
 //   do {
-//     if (const char* row = ahead.Next()) AskFor(row, row_bytes, order.asked_into);
+//     if (const char* row = ahead.Next()) PrefetchRow(row, row_bytes, tuning.prefetch_into);
 //     …                                               // copy the row at src + at.src
 //   } while (at.Next());
 
@@ -32,13 +32,13 @@ inline void SortAsInSrc(Loop* begin, Loop* end) {
 
 class RowsAhead {
  public:
-  // So many turns ahead of an odometer of the same loops; with 0, never anywhere.
+  // So many iterations ahead of an odometer of the same loops; with 0, never anywhere.
   RowsAhead(const char* src, const Loop* loops, int rank, int64_t turns)
       : src_(src), at_(loops, rank), more_(turns > 0) {
     for (int64_t i = 0; i < turns && more_; ++i) more_ = at_.Next();
   }
 
-  // What is copied so many turns later; nullptr where that is after the last.
+  // What is copied so many iterations later; nullptr where that is after the last.
   const char* Next() {
     if (!more_) return nullptr;
     const char* const row = src_ + at_.src;
@@ -52,18 +52,18 @@ class RowsAhead {
   bool more_;
 };
 
-// Rows in parts, each of which is copied at once; between it and the one that is asked for lie
-// about two.
+// The same for rows that are copied some at a time: a part is prefetched about two parts before it
+// is copied.
 //
-//   PartsAhead parts(plan, 1, row_bytes, order.rows_ahead_bytes, src);
+//   PartsAhead parts(plan, 1, row_bytes, tuning.prefetch_distance, src);
 //   do {
-//     if (const char* first = parts.later()) …          // ask for as many rows from there on
+//     if (const char* first = parts.later()) …          // prefetch as many rows from there on
 //     …                                                 // copy parts.rows() at parts.dst(), src()
 //   } while (parts.Next());
 class PartsAhead {
  public:
-  // The rows that plan.loops[first], and those after it, go to. With 0 far_bytes, all turns of that
-  // loop are one part, and nothing is asked for.
+  // The rows that plan.loops[first], and those after it, go to. With 0 far_bytes, all iterations of
+  // that loop are one part, and nothing is prefetched.
   PartsAhead(const CopyPlan& plan, int first, int64_t row_bytes, int64_t far_bytes, const char* src)
       : far_(far_bytes / row_bytes),
         parted_(plan.loops[first],
@@ -78,7 +78,7 @@ class PartsAhead {
   int64_t rows() const { return parted_.TurnsOf(at_.turn(0)); }
   int64_t dst() const { return at_.dst; }
   int64_t src() const { return at_.src; }
-  // The first row of the part to ask for; nullptr if there is none.
+  // The first row of the part to prefetch; nullptr if there is none.
   const char* later() const { return later_; }
 
   bool Next() {

@@ -1,7 +1,7 @@
 // Tables of byte shuffles that take elements apart and put them together, 16 bytes at a time.
 //
-//   kTakeApart<1, 3>[p][v]       // which bytes of vector v of three belong to plane p of RGB
-//   kPutTogether<1, 3>[v][p]     // which bytes of plane p go into vector v of three, and where
+//   kDeinterleave<1, 3>[p][v]       // which bytes of vector v of three belong to plane p of RGB
+//   kInterleave<1, 3>[v][p]     // which bytes of plane p go into vector v of three, and where
 //   kReverse<2>                  // elements of 2 bytes in the opposite order
 //   kPick<4, 3>[v]               // of 64 bytes at a time: every third element of 4 bytes
 //
@@ -40,7 +40,7 @@ constexpr int PlaceInStride(int p, int b) {
 }
 
 template <int kUnit, int kStride>
-constexpr ShuffleTables<kStride> MakeTakeApart() {
+constexpr ShuffleTables<kStride> MakeDeinterleave() {
   ShuffleTables<kStride> tables{};
   for (int p = 0; p < kStride; ++p) {
     for (ShuffleTable& table : tables[p]) table.fill(kZero);
@@ -53,7 +53,7 @@ constexpr ShuffleTables<kStride> MakeTakeApart() {
 }
 
 template <int kUnit, int kStride>
-constexpr ShuffleTables<kStride> MakePutTogether() {
+constexpr ShuffleTables<kStride> MakeInterleave() {
   ShuffleTables<kStride> tables{};
   for (auto& vector : tables) {
     for (ShuffleTable& table : vector) table.fill(kZero);
@@ -92,9 +92,10 @@ constexpr PickTables<kStride> MakePick() {
 }  // namespace internal
 
 template <int kUnit, int kStride>
-inline constexpr ShuffleTables<kStride> kTakeApart = internal::MakeTakeApart<kUnit, kStride>();
+inline constexpr ShuffleTables<kStride> kDeinterleave =
+    internal::MakeDeinterleave<kUnit, kStride>();
 template <int kUnit, int kStride>
-inline constexpr ShuffleTables<kStride> kPutTogether = internal::MakePutTogether<kUnit, kStride>();
+inline constexpr ShuffleTables<kStride> kInterleave = internal::MakeInterleave<kUnit, kStride>();
 // [i - 1] brings together what was taken of vectors 0 to i - 1 with what of vector i is every
 // kStride-th element.
 template <int kUnit, int kStride>

@@ -22,15 +22,15 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, bool from_memory, 
   const CopyPlan& plan = piece.plan;
   const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
   if (buffer != nullptr) {
-    return RunGathered(plan, piece.dst, piece.src, kernels.order, before, kernel, buffer);
+    return RunGathered(plan, piece.dst, piece.src, kernels.tuning, before, kernel, buffer);
   }
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
-  RunInStrips(plan, piece.dst, piece.src, kernels.order, from_memory, before, kernel,
+  RunInStrips(plan, piece.dst, piece.src, kernels.tuning, from_memory, before, kernel,
               kMostLines * kLine);
 }
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
-  return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.order.joined_unit &&
+  return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.tuning.joined_unit &&
          kernels.staggered[plan.unit_log2] != nullptr && !plan.HasFewPlanes() &&
          plan.RowsBeginAt(plan.unit(), dst);
 }
@@ -73,11 +73,11 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
   if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
-  const auto buffer = BufferForRuns(plan, kernels.order, true);
+  const auto buffer = BufferForRuns(plan, kernels.tuning, true);
   // Runs that continue each other. A run's first line begins in the run before, which is that of
   // the turn before of the first loop that continues it; where this is at its first turn, of the
-  // next such loop, and so on. `back` leads from the first columns of the first turns of all these
-  // loops to the last of the last.
+  // next such loop, and so on. `back` leads from the first columns of the first iterations of all
+  // these loops to the last of the last.
   struct {
     int64_t bytes, back;
     void Add(const Loop& loop) {

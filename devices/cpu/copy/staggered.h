@@ -1,10 +1,10 @@
-// Transposes past the cache whose rows of dst lie off the lines of 64 bytes, each in its own way.
+// Streaming transposes whose rows of dst are not aligned to cache lines, each in its own way.
 //
 //   if (!WriteContinued(plan, dst, src, kernels) && !WriteStaggered(plan, dst, src, kernels)) …
 //
-// A line of dst is shifted together from the columns before it and those in it, in registers where
-// they are lines and in the nearest cache elsewhere, which goes nearly as fast as whole lines do.
-// What lies at the ends of rows goes through the cache, unless another row continues them.
+// A line of dst is assembled from the columns before it and those in it: in registers where they
+// hold whole lines, else in the nearest cache. That is nearly as fast as aligned rows. The ends of
+// rows go through the cache, unless another row continues them.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
@@ -16,7 +16,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
-// the level has no vectors. `dst` and `src` are where the first turn of all loops is;
+// the level has no vectors. `dst` and `src` are where the first iteration of all loops is;
 // from_memory: as in strips.h.
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                     bool from_memory);

@@ -21,16 +21,16 @@ namespace {
 // Elements of so many bytes go to the third cache as fast as by way of a buffer: to gather narrow
 // ones takes long, and wide ones need no gathering.
 constexpr bool IsSlowToGather(int64_t unit) { return unit <= 2 || unit >= 16; }
-// What is written between two parts of what is asked for meanwhile.
+// What is written between two parts of what is prefetched meanwhile.
 constexpr int64_t kPiece = 16 * kLine;
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
 // Asks for the memory that the next block of a transpose reads, into the second cache: its rows in
 // src lie too far apart for a processor to guess them. For other kernels, does nothing.
-class Prefetcher {
+class BlockPrefetcher {
  public:
-  Prefetcher(const CopyPlan& plan, const Division& division) {
+  BlockPrefetcher(const CopyPlan& plan, const Division& division) {
     if (plan.kernel != CopyKernel::kTranspose) return;
     // box[1] is what is dense in src.
     row_bytes_ = division.box[1].count * plan.unit();
@@ -41,7 +41,7 @@ class Prefetcher {
     }
   }
 
-  // The next block is at `src` (or nowhere), and will be asked for in `parts` parts.
+  // The next block is at `src` (or nowhere), and will be prefetched in `parts` parts.
   void Start(const char* src, int64_t parts) {
     src_ = src;
     part_ = (rows_ + parts - 1) / parts;
@@ -51,7 +51,7 @@ class Prefetcher {
 
   void FetchPart() {
     for (int64_t row = 0; row < part_ && more_; ++row) {
-      AskFor(src_ + at_.src, row_bytes_, Cache::kSecond);
+      PrefetchRow(src_ + at_.src, row_bytes_, Cache::kSecond);
       more_ = at_.Next();
     }
   }
@@ -78,7 +78,7 @@ class Gatherer {
     if (division_.has_rows()) division_.box[1].dst_step = pitch_;
   }
 
-  // All blocks of `rows` rows that start at dst. The next blocks that will be asked for are at
+  // All blocks of `rows` rows that start at dst. The next blocks that will be prefetched are at
   // `after`, or nowhere.
   void Write(char* dst, const char* src, int64_t rows, const char* after) {
     if (division_.has_rows()) division_.box[1].count = rows;
@@ -108,7 +108,7 @@ class Gatherer {
   }
 
  private:
-  // Writes a row, some lines at a time, and asks for a part of the next block with each.
+  // Writes a row, some lines at a time, and prefetches a part of the next block with each.
   void Flush(char* dst, char* row, int64_t bytes, bool first, bool last) {
     // What the row's last block left stands right before this one.
     const int64_t left = first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
@@ -130,7 +130,7 @@ class Gatherer {
   const CopyPlan& plan_;
   const Kernels& kernels_;
   Division division_;
-  Prefetcher next_;
+  BlockPrefetcher next_;
   int64_t pitch_;
   alignas(kLine) char buffer_[kBufferBytes];
 };
@@ -166,9 +166,9 @@ bool MakesTiles(const CopyPlan& plan) {
 
 // Whether the third cache is no faster than memory for it, where whole lines leave. (Tiles and
 // planes are written to it as fast as they are read, but for tiles of narrow elements in many rows
-// that drive each other out.)
+// that evict each other.)
 bool IsSlowInCache(const CopyPlan& plan) {
-  if (plan.kernel == CopyKernel::kTakeApart || plan.kernel == CopyKernel::kPutTogether)
+  if (plan.kernel == CopyKernel::kDeinterleave || plan.kernel == CopyKernel::kInterleave)
     return false;
   return plan.kernel != CopyKernel::kTranspose ||
          (plan.unit() <= 2 && Collide(kLine / plan.unit(), plan.loops[1].dst_step));
@@ -195,8 +195,8 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
       !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
     const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
-    if (plan.bytes < least || !(kernels.order.buffers_rows || MakesTiles(plan)) ||
-        !division.Divide(plan, kernels.order)) {
+    if (plan.bytes < least || !(kernels.tuning.buffers_rows || MakesTiles(plan)) ||
+        !division.Divide(plan, kernels.tuning)) {
       return false;
     }
     WriteBuffered(plan, division, dst, src, kernels);

@@ -1,12 +1,19 @@
-// Copies that are larger than the cache: written past it, in whole lines.
+// Copies that are larger than the cache, by streaming (non-temporal) stores.
 //
-// A processor that writes a part of a line reads the line first, and what a large copy writes
-// drives everything else out of the cache. Stores that go past it avoid both, but only where they
-// fill lines of 64 bytes. These are made in the registers of a kernel (whole_lines.h), or are what
-// lies between the ends of long rows (direct_rows.h). Otherwise, where the processor is quicker
-// that way (memory_order.h), blocks of the copy are made in a small buffer, by the kernels for
-// copies within the cache, and from there their rows are written line by line; what is left of a
-// row's last line waits in the buffer for the row's next block. Rows may start at any byte.
+//   if (!ExecuteStreamed(plan, dst, src, kernels, StreamFrom())) …      // through the cache
+//
+// A normal store to a part of a cache line reads the line first, and a large copy evicts everything
+// else from the cache. Streaming stores avoid both, but only if they fill whole lines of 64 bytes.
+// There are three ways to that, tried in this order:
+//
+//   whole_lines.h   kernels whose registers hold whole lines of dst
+//   direct_rows.h   long rows, whose ends go through the cache
+//   this file       blocks that are first copied to a small buffer by the kernels for copies
+//   through
+//                   the cache; its rows are then streamed line by line, and what does not fill a
+//                   row's last line waits in the buffer for the row's next block
+//
+// Rows of dst may start at any byte.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STREAMED_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STREAMED_H_
@@ -18,9 +25,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, where dst has no long rows to write, and where what the whole copy
-// writes is too little for how that would be done. `dst` and `src` are where the first turn of
-// all loops is.
+// False, and nothing done, where no such way fits, or the copy is too small for the one that does.
+// `dst` and `src` are where the first iteration of all loops is.
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      const StreamThresholds& from);
 

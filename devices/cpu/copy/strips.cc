@@ -13,8 +13,8 @@ namespace cpu {
 namespace {
 
 // A loop that a kernel runs, divided into parts of `turns` turns; the first has `less` fewer. The
-// last also takes the turns that make no part of their own, so that none is shorter but where there
-// is only one.
+// last also takes the iterations that make no part of their own, so that none is shorter but where
+// there is only one.
 class Divided {
  public:
   Divided(const Loop& loop, int64_t turns, int64_t less = 0)
@@ -25,7 +25,7 @@ class Divided {
 
   // Goes from part to part, as if the first were no shorter.
   Loop Parts() const { return {parts_, turns_ * loop_.dst_step, turns_ * loop_.src_step}; }
-  // The turns by which the part begins before that.
+  // The iterations by which the part begins before that.
   int64_t Before(int64_t part) const { return part > 0 ? less_ : 0; }
   int64_t TurnsOf(int64_t part) const {
     const int64_t end = part + 1 < parts_ ? (part + 1) * turns_ - less_ : loop_.count;
@@ -76,10 +76,10 @@ int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
 }
 
-// What is to be asked for of a block like that, from `first` on, if that is not null: into the
+// What is to be prefetched of a block like that, from `first` on, if that is not null: into the
 // cache that was told before.
-ComingRows RowsLike(const Block& block, const char* first, int64_t unit) {
-  ComingRows rows = block.coming;
+PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
+  PrefetchedRows rows = block.prefetched;
   rows.first = first;
   rows.count = first == nullptr ? 0 : block.inner.count;
   rows.bytes = block.outer.count * unit;
@@ -92,16 +92,16 @@ ComingRows RowsLike(const Block& block, const char* first, int64_t unit) {
   return rows;
 }
 
-// `block` in pieces of ahead_bytes of each row of src, each of which asks for the one after it; the
-// last, for one at `next`.
-void RunAlong(Block block, int64_t ahead_bytes, int64_t unit, const char* next,
+// `block` in pieces of prefetch_bytes of each row of src, each of which prefetches the one after
+// it; the last, for one at `next`.
+void RunAlong(Block block, int64_t prefetch_bytes, int64_t unit, const char* next,
               ColumnsBefore before, TransposeKernel kernel) {
-  const Divided pieces(block.outer, ahead_bytes / unit, PastLine(block.src, unit));
+  const Divided pieces(block.outer, prefetch_bytes / unit, PastLine(block.src, unit));
   const int64_t count = pieces.Parts().count;
   for (int64_t i = 0; i < count; ++i) {
     block.outer.count = pieces.TurnsOf(i);
     const char* const end = block.src + block.outer.count * unit;
-    block.coming = RowsLike(block, i + 1 < count ? end : next, unit);
+    block.prefetched = RowsLike(block, i + 1 < count ? end : next, unit);
     kernel(block, before);
     if (before.kept != nullptr) before.kept += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
@@ -111,15 +111,15 @@ void RunAlong(Block block, int64_t ahead_bytes, int64_t unit, const char* next,
 
 }  // namespace
 
-void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
                  bool from_memory, std::optional<int64_t> before, TransposeKernel kernel,
                  int64_t short_row) {
   Block block{dst, src, plan.loops[0], plan.loops[1]};
-  block.coming.into = order.asked_into;
-  block.coming.from_memory = from_memory;
+  block.prefetched.into = tuning.prefetch_into;
+  block.prefetched.from_memory = from_memory;
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
-  const Bands bands = BandsOf(plan, order, !before.has_value(), from_memory, short_row);
+  const Bands bands = BandsOf(plan, tuning, !before.has_value(), from_memory, short_row);
   const Divided band(block.inner, bands.rows);
   const Divided strip(block.outer, bands.strip / unit, PastLine(src, unit));
   Around around, left;
@@ -146,9 +146,9 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryO
         .kept = kept,
         .are_kept = !is_first && kept != nullptr};
     more = at.Next();
-    if (bands.ahead > 0) {
+    if (bands.prefetch_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
-      RunAlong(block, bands.ahead, unit, more ? next : nullptr, before_block, kernel);
+      RunAlong(block, bands.prefetch_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);
     }

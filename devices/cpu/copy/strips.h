@@ -1,11 +1,11 @@
-// The order in which a transpose past the cache goes through memory.
+// The order in which a streaming transpose goes through memory.
 //
-//   RunInStrips(plan, dst, src, order, from_memory, {}, kernel);
+//   RunInStrips(plan, dst, src, tuning, from_memory, {}, kernel);
 //
-// src is read along a few rows at a time, which the processor sees coming and fetches ahead, or
-// else the kernel asks for; going down the rows, or along many, would halve the speed. And a strip
-// of these rows is a few pages long at most, so that the pages of dst, of which each column of the
-// strip has its own, are still known when the next rows follow.
+// src is read along a band of rows (bands.h), which hardware prefetch follows, or else the kernel
+// prefetches by itself; reading down the rows, or along very many, takes twice as long. A strip of
+// a band is a few pages long at most: each of its columns is a row of dst on a page of its own, and
+// these pages are to be in the TLB still when the next band of the same columns follows.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_
@@ -16,20 +16,21 @@
 #include "absl/functional/function_ref.h"
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cpu/copy/block.h"
-#include "dovetail/devices/cpu/copy/memory_order.h"
 #include "dovetail/devices/cpu/copy/plan.h"
+#include "dovetail/devices/cpu/copy/tuning.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
 using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore&)>;
 
-// All blocks of `plan`, a transpose whose rows in dst (loops[0]) are as long as whole lines: each
-// is a part of some rows, of MostLines() at most, or, where that is up to `short_row` bytes, whole
-// ones. `before` is where the columns before those of a row are, for kernels that ask, whose lines
-// are kept from one part of a row to the next. `dst` and `src` are where the first turn of all
-// loops is; from_memory: src is farther away than the last cache.
-void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const MemoryOrder& order,
+// Calls `kernel` for all blocks of `plan`, a transpose whose rows in dst (loops[0]) have a line's
+// bytes at least. A block is a part of some rows, of MostLines() lines at most, or whole rows if
+// these have no more than `short_row` bytes. `before` is where the columns before those of a row
+// are in src, for kernels that need them (staggered.h); these keep each row's last, incomplete line
+// for the next block of that row. `dst` and `src` are where the first iteration of all loops is;
+// from_memory: src is farther away than the last-level cache.
+void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
                  bool from_memory, std::optional<int64_t> before, TransposeKernel kernel,
                  int64_t short_row = 0);
 

@@ -19,20 +19,20 @@ namespace {
 constexpr int64_t kShortestRow = 4 * kLine;
 constexpr int64_t kLongRow = 64 * kLine;
 
-// The rows of dst, in turns of the loop that goes along them: so many before the first line, and so
-// many that are whole lines.
+// The rows of dst, in iterations of the loop that goes along them: so many before the first line,
+// and so many that are whole lines.
 struct Rows {
   int loop;  // of the plan
   int64_t head = 0;
   int64_t body = 0;
 
-  explicit Rows(const CopyPlan& plan) : loop(plan.kernel == CopyKernel::kPutTogether ? 1 : 0) {}
+  explicit Rows(const CopyPlan& plan) : loop(plan.kernel == CopyKernel::kInterleave ? 1 : 0) {}
 
   // False where rows differ, or are too short. What is put together is written in pieces of a
   // lane: these fill lines wherever they begin.
   bool Divide(const CopyPlan& plan, const char* dst) {
     return DivideAt(kLine, plan, dst) ||
-           (plan.kernel == CopyKernel::kPutTogether && DivideAt(kLaneBytes, plan, dst));
+           (plan.kernel == CopyKernel::kInterleave && DivideAt(kLaneBytes, plan, dst));
   }
 
   // Whether the ends of rows are much of them.
@@ -58,21 +58,22 @@ struct Rows {
     // Where not all planes are wanted, the last vectors would reach beyond the last element.
     const int64_t planes = plan.kernel_loops() == 2 ? plan.loops[1].count : 1;
     const bool reaches_on =
-        plan.kernel == CopyKernel::kTakeApart && plan.loops[0].src_step > planes * plan.unit();
+        plan.kernel == CopyKernel::kDeinterleave && plan.loops[0].src_step > planes * plan.unit();
     if (reaches_on && head + body == count) body -= turns;
     return body == count || body * step >= kShortestRow;
   }
 };
 
-void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order, bool from_memory) {
+void RunStreaming(const Piece& piece, BlockKernel kernel, const CopyTuning& tuning,
+                  bool from_memory) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
-    const auto buffer = BufferForRuns(plan, order, false);
+    const auto buffer = BufferForRuns(plan, tuning, false);
     if (buffer != nullptr) {
-      return RunGathered(plan, piece.dst, piece.src, order, {}, run, buffer.get());
+      return RunGathered(plan, piece.dst, piece.src, tuning, {}, run, buffer.get());
     }
-    RunInStrips(plan, piece.dst, piece.src, order, from_memory, {}, run);
+    RunInStrips(plan, piece.dst, piece.src, tuning, from_memory, {}, run);
   } else {
     RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
   }
@@ -83,7 +84,7 @@ void RunPast(const Piece& piece, BlockKernel kernel, const MemoryOrder& order, b
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      bool from_memory) {
   if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
-  const BlockKernel kernel = EntryOf(kernels.past, plan.kernel, plan.unit_log2);
+  const BlockKernel kernel = EntryOf(kernels.streaming, plan.kernel, plan.unit_log2);
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {
     return WriteContinued(plan, dst, src, kernels, from_memory) ||
@@ -96,7 +97,7 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (turns > 0) part.RunCached(kernels);
   part.Skip(rows.loop, turns);
   turns = rows.body;
-  RunPast(part, kernel, kernels.order, from_memory);
+  RunStreaming(part, kernel, kernels.tuning, from_memory);
   part.Skip(rows.loop, turns);
   turns = plan.loops[rows.loop].count - rows.head - rows.body;
   if (turns > 0) part.RunCached(kernels);

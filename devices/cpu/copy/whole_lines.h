@@ -1,10 +1,10 @@
-// Copies past the cache by kernels that write whole lines of 64 bytes straight from registers.
+// Streaming copies by kernels that fill whole cache lines of dst in registers.
 //
 //   if (!WriteWholeLines(plan, dst, src, kernels, from_memory)) …         // by way of a buffer
 //
-// Twice as fast as by way of a buffer. Transposes, planes taken apart or put together, and rows
-// that follow each other; what comes before the first line of a row and after its last goes through
-// the cache, unless another row continues it.
+// About twice as fast as by way of a buffer. For transposes, deinterleaved and interleaved planes,
+// and dense rows that follow each other. What comes before the first line of a row and after its
+// last goes through the cache, unless another row continues it.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_WHOLE_LINES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_WHOLE_LINES_H_
@@ -15,9 +15,10 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, where the rows of dst hold too few whole lines or lie off them in ways
-// that the level has no kernel for. `dst` and `src` are where the first turn of all loops
-// is; from_memory: as in strips.h. kernels.stream_done() comes before others may look.
+// False, and nothing done, where the rows of dst hold too few whole lines, or are aligned in ways
+// that this SIMD level has no kernel for. `dst` and `src` are where the first iteration of all
+// loops is; from_memory: as in strips.h. The caller calls kernels.stream_done() before others may
+// read dst.
 bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      bool from_memory);
 

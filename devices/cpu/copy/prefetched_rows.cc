@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/rows_asked.h"
+#include "dovetail/devices/cpu/copy/prefetched_rows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -37,8 +37,8 @@ struct SrcRow {
 
 }  // namespace
 
-bool ExecuteAskingAhead(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
-  const int64_t far_bytes = kernels.order.rows_ahead_bytes;
+bool ExecutePrefetching(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
+  const int64_t far_bytes = kernels.tuning.prefetch_distance;
   const bool is_gapped = plan.GoesByRows() && plan.kernel != CopyKernel::kRows;
   if (far_bytes == 0 || !is_gapped || plan.bytes < kLeastOfSrc / kFarthestPixel) return false;
   const SrcRow row(plan);
@@ -58,7 +58,7 @@ bool ExecuteAskingAhead(const CopyPlan& plan, char* dst, const char* src, const 
     rows.count = parts.rows();
     if (const char* const later = parts.later()) {
       for (int64_t i = 0; i < rows.count; ++i) {
-        AskFor(later + row.begin + i * rows.src_step, row.bytes, kernels.order.asked_into);
+        PrefetchRow(later + row.begin + i * rows.src_step, row.bytes, kernels.tuning.prefetch_into);
       }
     }
     ExecuteCached(plan.kernel, plan.unit_log2, loops, row.rank + 1, dst + parts.dst(),
