@@ -8,15 +8,21 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
+// From one element to the next, on both sides; 0 where elements share bytes on either.
+int64_t BytesOfElements(const TensorView& dst, const TensorView& src) {
+  const int64_t bits = StepBits(dst.dtype, dst.packing);
+  return bits % 8 == 0 && bits == StepBits(src.dtype, src.packing) ? bits / 8 : 0;
+}
+
 template <int kSize>
-bool CopyFewOf(const TensorView& dst, const TensorView& src) {
+bool CopyOf(const TensorView& dst, const TensorView& src) {
   cpu::CopyFew<kSize>(static_cast<char*>(dst.data), static_cast<const char*>(src.data),
                       dst.shape.data(), dst.strides.data(), src.strides.data(), dst.rank());
   return true;
 }
 
 // False where they are not few, or of an odd size.
-bool CopyFew(const TensorView& dst, const TensorView& src, int64_t size) {
+bool CopyIfFew(const TensorView& dst, const TensorView& src, int64_t size) {
   int64_t count = 1;
   for (int64_t n : dst.shape) {
     if (n > cpu::kFew || (count *= n) > cpu::kFew) return false;
@@ -24,15 +30,15 @@ bool CopyFew(const TensorView& dst, const TensorView& src, int64_t size) {
   if (count == 0) return true;
   switch (size) {
     case 1:
-      return CopyFewOf<1>(dst, src);
+      return CopyOf<1>(dst, src);
     case 2:
-      return CopyFewOf<2>(dst, src);
+      return CopyOf<2>(dst, src);
     case 4:
-      return CopyFewOf<4>(dst, src);
+      return CopyOf<4>(dst, src);
     case 8:
-      return CopyFewOf<8>(dst, src);
+      return CopyOf<8>(dst, src);
     case 16:
-      return CopyFewOf<16>(dst, src);
+      return CopyOf<16>(dst, src);
     default:
       return false;
   }
@@ -65,16 +71,16 @@ void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyP
 }  // namespace
 
 bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan* plan) {
-  const int64_t bits = StepBits(dst.dtype, dst.packing);
-  if (bits % 8 != 0 || bits != StepBits(src.dtype, src.packing)) return false;
-  Plan(dst, src, bits / 8, plan);
+  const int64_t size = BytesOfElements(dst, src);
+  if (size == 0) return false;
+  Plan(dst, src, size, plan);
   return true;
 }
 
 bool StridedCopy(const TensorView& dst, const TensorView& src) {
-  const int64_t bits = StepBits(dst.dtype, dst.packing);
-  if (bits % 8 != 0 || bits != StepBits(src.dtype, src.packing)) return CopyBits(dst, src);
-  return CopyFew(dst, src, bits / 8) || CopyByPlan(dst, src, bits / 8);
+  const int64_t size = BytesOfElements(dst, src);
+  if (size == 0) return CopyBits(dst, src);
+  return CopyIfFew(dst, src, size) || CopyByPlan(dst, src, size);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -27,7 +27,7 @@ Bands BandsOfFloats(int64_t columns, bool at_lines, bool from_memory,
   return BandsOf(Transpose(8191, columns, 4), tuning, at_lines, from_memory, 0);
 }
 
-TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsAskedForInWholeLines) {
+TEST(Bands, EachIsWholeLinesOfDstThatAKernelTakesTwiceAndIsPrefetchedInWholeLines) {
   for (const CopyTuning* tuning : kAllTunings) {
     for (int64_t unit = 1; unit <= kMaxUnit; unit *= 2) {
       for (int64_t columns : {3000, 4096, 4097, 8192, 8256}) {
@@ -80,7 +80,7 @@ TEST(Bands, HaveSoManyRowsAtLeastHoweverWideElementsAre) {
   }
 }
 
-TEST(Bands, RowsInACacheAreAskedForByTheSameBytesOfEach) {
+TEST(Bands, RowsInACacheArePrefetchedByTheSameBytesOfEach) {
   for (int64_t columns : {4096, 4112}) {
     for (bool at_lines : {false, true}) {
       EXPECT_EQ(BandsOfFloats(columns, at_lines, false).prefetch_bytes, kZen5.prefetch_bytes);
@@ -88,7 +88,7 @@ TEST(Bands, RowsInACacheAreAskedForByTheSameBytesOfEach) {
   }
 }
 
-TEST(Bands, RowsInMemoryAreAskedForByTheBytesOfAllUnlessTheyDriveEachOtherOut) {
+TEST(Bands, RowsInMemoryArePrefetchedByTheBytesOfAllUnlessTheyCollide) {
   const Bands plain = BandsOfFloats(4112, true, true);
   EXPECT_EQ(plain.prefetch_bytes * plain.rows, kZen5.prefetch_bytes_of_band);
   EXPECT_EQ(BandsOfFloats(4096, true, true).prefetch_bytes, 2 * kZen5.prefetch_bytes);
@@ -99,7 +99,7 @@ TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
   EXPECT_EQ(2 * BandsOfFloats(4097, false, true).rows, BandsOfFloats(4113, false, true).rows);
 }
 
-TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyAreAskedForIntoTheSecondCache) {
+TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyArePrefetchedIntoTheSecondCache) {
   const CopyTuning& tuning = kZen4;
   EXPECT_EQ(BandsOfFloats(4097, false, true, tuning).rows,
             BandsOfFloats(4113, false, true, tuning).rows);

@@ -1,7 +1,7 @@
 // What a kernel copies: two nested loops of elements of one size, or three.
 //
 //   Block b{.dst = dst, .src = src,                                   // 5 x 3 elements of 4 bytes
-//           .inner = {.count = 3, .dst_step = 4, .src_step = 12},
+//           .inner = {.count = 3, .dst_step = 4, .src_step = 20},
 //           .outer = {.count = 5, .dst_step = 12, .src_step = 4}};
 //   CopyElements<4>(b);
 //
@@ -52,8 +52,8 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
-  // Around both, for the kernels that kernels.h names: their set-up takes longer than a short row.
-  // One iteration for all others.
+  // Around both: for `regroup`, whose set-up takes longer than a short row, and `transpose_groups`,
+  // whose tiles go along it. One iteration for all others.
   Loop rows = {1, 0, 0};
   // What a transpose prefetches meanwhile.
   PrefetchedRows prefetched = {};
@@ -88,7 +88,7 @@ template <class Run>
   }
 }
 
-// Asks for a line, so that it is in that cache when it is read.
+// Prefetches a line into that cache.
 [[gnu::always_inline]] inline void PrefetchLine(const char* line, Cache cache) {
   if (cache == Cache::kFirst) {
     __builtin_prefetch(line, 0, 3);

@@ -20,21 +20,19 @@ inline constexpr int64_t kSetPeriod = 4096;
 inline constexpr int64_t kWays = 8;
 
 // How far so many bytes are from the nearest multiple of a period.
-template <int64_t kPeriod>
-int64_t OffMultiple(int64_t bytes) {
-  const int64_t past = std::abs(bytes) % kPeriod;
-  return std::min(past, kPeriod - past);
+inline int64_t OffMultiple(int64_t period, int64_t bytes) {
+  const int64_t past = std::abs(bytes) % period;
+  return std::min(past, period - past);
 }
 
 // Whether so many lines at this distance fall into few sets, and evict each other. Next to a
-// multiple of the period, or of a half of it, a quarter and so on, one, two or four sets are taken
-// alternately, and the next ones follow slowly.
+// multiple of the period, or of a half or a quarter of it and so on, they fall in turn into one,
+// two or four sets, and reach other ones only slowly.
 inline bool Collide(int64_t lines, int64_t pitch) {
   if (std::abs(pitch) < 64) return false;  // what lies in one line, or in the next
-  for (int64_t by_turns = 1; lines > kWays * by_turns; by_turns *= 2) {
-    const int64_t part = kSetPeriod / by_turns, past = std::abs(pitch) % part;
-    const int64_t off = std::min(past, part - past);
-    if (lines > kWays * by_turns * (lines * off / 64 + 1)) return true;
+  for (int64_t sets = 1; lines > kWays * sets; sets *= 2) {
+    const int64_t off = OffMultiple(kSetPeriod / sets, pitch);
+    if (lines > kWays * sets * (lines * off / 64 + 1)) return true;
   }
   return false;
 }
@@ -50,7 +48,7 @@ inline bool RowsCollide(int64_t rows, int64_t pitch) {
 // those before, and a cache that is just full is too small.
 inline bool OverfillSecond(int64_t rows, int64_t pitch) {
   constexpr int64_t kBytes = int64_t{1} << 20, kRowBytes = 512;
-  const int64_t off = OffMultiple<kSetPeriod>(pitch);
+  const int64_t off = OffMultiple(kSetPeriod, pitch);
   if (off == 0 || rows * off > kRowBytes) return rows * (pitch & -pitch) > kBytes;
   const int64_t nearest = (std::abs(pitch) + kSetPeriod / 2) / kSetPeriod * kSetPeriod;
   return rows * (nearest & -nearest) >= kBytes;
@@ -66,10 +64,10 @@ bool Alias(const char* dst, int64_t dst_pitch, const char* src, int64_t src_pitc
   constexpr int64_t kPage = 4096, kRowsAtOnePlace = 8;
   constexpr int64_t kPeriod = kRowsAtOnePlace * kPage / kSide;
   const auto repeats = [](int64_t pitch) {
-    return kSide * pitch % kPage == 64 && OffMultiple<kPeriod>(pitch) < 64;
+    return kSide * pitch % kPage == 64 && OffMultiple(kPeriod, pitch) < 64;
   };
   const int64_t apart = reinterpret_cast<intptr_t>(dst) - reinterpret_cast<intptr_t>(src);
-  return repeats(dst_pitch) && repeats(src_pitch) && OffMultiple<kPeriod>(apart) < 2 * 64;
+  return repeats(dst_pitch) && repeats(src_pitch) && OffMultiple(kPeriod, apart) < 2 * 64;
 }
 
 }  // namespace cpu

@@ -152,14 +152,14 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
     }
     case CopyKernel::kDeinterleave: {
       if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
-      const int64_t wanted = Pick(random, 1, planes), count = OneIn(random, 4) ? 40 * n : n;
+      const int64_t wanted = Pick(random, 1, planes), count = OneIn(random, 4) ? 80 * n : n;
       return {e,
               {{outer, wanted * (count * e + gap), count * planes * e},
                {wanted, count * e + gap, e},
                {count, e, OneIn(random, 3) && wanted > 1 ? -planes * e : planes * e}}};
     }
     case CopyKernel::kInterleave: {
-      const int64_t count = OneIn(random, 4) ? 40 * n : n;
+      const int64_t count = OneIn(random, 4) ? 80 * n : n;
       return {e,
               {{outer, count * planes * e, planes * (count * e + gap)},
                {count, planes * e, OneIn(random, 3) ? -e : e},
@@ -217,10 +217,10 @@ const std::vector<Way>& AllWays() {
       all->push_back({kernels, INT64_MAX, 0, name + " cached"});
       for (size_t i = 0; i < std::size(kAllTunings); ++i) {
         kernels.tuning = *kAllTunings[i];
-        const std::string streamed = name + " streamed, order " + std::to_string(i);
+        const std::string streamed = name + " streamed, tuning " + std::to_string(i);
         all->push_back({kernels, 0, 0, streamed});
         if (kernels.tuning.prefetch_bytes == 0) continue;
-        all->push_back({kernels, 0, INT64_MAX, streamed + ", from the last cache"});
+        all->push_back({kernels, 0, INT64_MAX, streamed + ", from the last-level cache"});
       }
     }
     return all;

@@ -69,7 +69,7 @@ CopyCase RowsOfGroupsCase(Random* random);
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 
-// Rows of dst, with gaps or without, that are as in src, or its elements in turns or backwards.
+// Rows of dst, with gaps or without, of all elements of src, every second to fourth, or reversed.
 CopyCase DirectRowsCase(Random* random);
 
 // A transpose with long rows, of which each may lie in its own way to the lines.

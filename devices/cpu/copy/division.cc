@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "dovetail/devices/cpu/copy/stream_lines.h"
+
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
-// What is read at a time of each row of src that a transpose goes down, and the rows of dst that it
-// is spread over at most.
+// What is read at a time of each row of src that a transpose goes down.
 constexpr int64_t kSrcRowBytes = 512;
 // Of dst: what is worth the detour of a row, and of all rows beside each other (a buffer that is
 // read right after it was written waits for all stores before), and from which on further loops
@@ -56,7 +56,7 @@ int64_t RowsAtOnce(const CopyPlan& plan, const CopyTuning& tuning) {
 bool Division::Divide(const CopyPlan& plan, const CopyTuning& tuning) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
   if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
-  // Its rows are those of a third loop, which blocks do not know.
+  // Its rows of dst are loops[2]; a Division takes loops[1] for them.
   if (plan.kernel == CopyKernel::kTransposeGroups) return false;
   // A few planes at once are written in long rows as it is.
   if (plan.HasFewPlanes()) return false;

@@ -31,7 +31,7 @@ struct Division {
   int64_t rows_at_once = 1;
   bool has_rows() const { return rows.count > 1; }
 
-  // box[cut] is a part of a loop of `cut_total` turns (and along[0] counts the parts), where
+  // box[cut] is a part of a loop of `cut_total` iterations (and along[0] counts the parts), where
   // cut_total > 0.
   int cut = 0;
   int64_t cut_total = 0;

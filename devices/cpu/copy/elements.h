@@ -23,14 +23,14 @@ inline constexpr int64_t kTileElements = 256;
 // kCount elements, four from one address on each side: a processor adds to an address once a cycle,
 // but copies several elements in one.
 template <int kUnit, int kCount>
-[[gnu::always_inline]] inline void CopyFew(char* dst, const char* src, int64_t dst_step,
-                                           int64_t src_step) {
+[[gnu::always_inline]] inline void CopyUnrolled(char* dst, const char* src, int64_t dst_step,
+                                                int64_t src_step) {
   std::memcpy(dst, src, kUnit);
   if constexpr (kCount > 1) std::memcpy(dst + dst_step, src + src_step, kUnit);
   if constexpr (kCount > 2) std::memcpy(dst + 2 * dst_step, src + 2 * src_step, kUnit);
   if constexpr (kCount > 3) std::memcpy(dst + 3 * dst_step, src + 3 * src_step, kUnit);
   if constexpr (kCount > 4) {
-    CopyFew<kUnit, kCount - 4>(dst + 4 * dst_step, src + 4 * src_step, dst_step, src_step);
+    CopyUnrolled<kUnit, kCount - 4>(dst + 4 * dst_step, src + 4 * src_step, dst_step, src_step);
   }
 }
 
@@ -38,7 +38,7 @@ template <int kUnit, int kCount>
 template <int kUnit, int kCount = 0>
 [[gnu::always_inline]] inline void CopyLine(char* dst, const char* src, Loop loop) {
   const int64_t dst_step = loop.dst_step, src_step = loop.src_step;
-  if constexpr (kCount > 0) return CopyFew<kUnit, kCount>(dst, src, dst_step, src_step);
+  if constexpr (kCount > 0) return CopyUnrolled<kUnit, kCount>(dst, src, dst_step, src_step);
   // (What lies far apart comes one after the other: up to twice as fast, past the caches.)
   if (std::abs(src_step) >= 64 && loop.count * std::abs(src_step) > kWays * kSetPeriod) {
 #pragma GCC unroll 8
@@ -50,12 +50,12 @@ template <int kUnit, int kCount = 0>
     return;
   }
   for (int64_t i = loop.count / 4; i > 0; --i) {
-    CopyFew<kUnit, 4>(dst, src, dst_step, src_step);
+    CopyUnrolled<kUnit, 4>(dst, src, dst_step, src_step);
     dst += 4 * dst_step;
     src += 4 * src_step;
   }
   if (loop.count & 2) {
-    CopyFew<kUnit, 2>(dst, src, dst_step, src_step);
+    CopyUnrolled<kUnit, 2>(dst, src, dst_step, src_step);
     dst += 2 * dst_step;
     src += 2 * src_step;
   }
@@ -113,8 +113,8 @@ inline void TransposeWide(const Block& block) {
   for (; at + kInLine <= block.outer.count; at += kInLine) {
     const Block lines = PartOf(block, &Block::outer, at, at + kInLine);
     for (int64_t i = 0; i < row.count; ++i) {
-      CopyFew<kUnit, kInLine>(lines.dst + i * kUnit, lines.src + i * row.src_step,
-                              lines.outer.dst_step, kUnit);
+      CopyUnrolled<kUnit, kInLine>(lines.dst + i * kUnit, lines.src + i * row.src_step,
+                                   lines.outer.dst_step, kUnit);
     }
   }
   CopyElements<kUnit>(PartOf(block, &Block::outer, at, block.outer.count));

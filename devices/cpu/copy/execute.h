@@ -16,7 +16,7 @@ namespace cpu {
 // How a copy is executed, where a caller (a test) knows better.
 struct ExecuteOptions {
   const Kernels* kernels = nullptr;  // of the best level
-  // Bytes from which on lines are written past the cache; as StreamFrom() says where negative.
+  // Bytes from which on lines are streamed; as StreamFrom() says where negative.
   int64_t stream_from = -1;
   int64_t memory_from = -1;  // and from which on src is taken to lie in memory, likewise
 };

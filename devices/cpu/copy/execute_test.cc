@@ -79,7 +79,7 @@ void Check(const CopyCase& copy, Random* random, int64_t after_line = -1,
   }
 }
 
-// Whether the copy goes past the cache without a buffer, in one order or the other, where the
+// Whether the copy is streamed without a buffer, by one tuning or another, where the
 // lowest byte of dst is so many bytes after a line.
 bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   const CopyPlan plan = copy.Plan();
@@ -253,7 +253,7 @@ TEST(Execute, APlanIsGoodForAnyMemory) {
 }
 
 // On any processor as on one that does not follow rows by itself.
-TEST(Execute, GappedRowsThatAreAskedForAheadAreTheSameBytesAsOfANaiveLoop) {
+TEST(Execute, GappedRowsThatArePrefetchedAreTheSameBytesAsOfANaiveLoop) {
   const CopyCase cases[] = {
       {2, {{7000, 280, 1240}, {140, 2, 6}}},                       // every third of each row
       {1, {{23, 20000, 400000}, {200, 100, 1999}, {100, 1, 10}}},  // in planes
@@ -277,7 +277,7 @@ TEST(Execute, GappedRowsThatAreAskedForAheadAreTheSameBytesAsOfANaiveLoop) {
   }
 }
 
-TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotAskedForAhead) {
+TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotPrefetched) {
   Kernels kernels = *KernelsOf(BestSimdLevel());
   kernels.tuning = kZen5;
   for (const CopyCase& copy :

@@ -18,8 +18,8 @@ namespace {
 
 // Rows of dst that are written better with what continues them.
 constexpr int64_t kShortRow = 2 * kLine;
-// What is written, of what was copied of each row of src, between two parts of the next; and the
-// rows that are prefetched.
+// Bytes of each gathered row that are written between two parts of the next copy; and how many rows
+// ahead are prefetched.
 constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 4;
 
@@ -182,7 +182,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
   }
 }
 
-// Whether turns of the loop read the same sets of a cache.
+// Whether all iterations of the loop read the same sets of a cache.
 bool Collides(const Loop& loop) { return loop.src_step % kSetPeriod == 0; }
 
 // The loop that continues a row.

@@ -25,7 +25,9 @@ constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * k
 using StaggeredKernel = void (*)(const Block&, const ColumnsBefore&);
 
 // By the logarithm of the element's bytes. Each says what it needs of a block's loops; "dense": in
-// steps of one element.
+// steps of one element. A kernel may read whatever lies between the first and the last byte of its
+// block in src, and may write in dst, beyond a group or a row, what it writes again later; it never
+// changes bytes between rows.
 struct BlockKernels {
   // inner dense on both sides.
   BlockKernel rows[kUnitSizes];
@@ -35,8 +37,8 @@ struct BlockKernels {
   BlockKernel transpose[kUnitSizes];
   // inner dense in dst, outer in steps of a few elements in src.
   BlockKernel transpose_gaps[kUnitSizes];
-  // inner dense on both sides and shorter than a lane, outer follows it in dst; rows near each
-  // other in src.
+  // inner dense on both sides, of 3 to 15 bytes; outer follows it in dst; rows near each other in
+  // src, but not overlapping.
   BlockKernel transpose_groups[kUnitSizes];
   // inner dense in dst, outer (or one iteration) dense in src and within inner's step there, which
   // is of either sign; or inner reversed in src.
@@ -57,10 +59,10 @@ struct Kernels {
   // element, or is null.
   BlockKernels cached;
   // By streaming stores of whole cache lines; null where a level gains nothing by them. dst and all
-  // its rows are aligned to lines, or to 16 bytes for `interleave`, which fills lines alternately.
-  // A transpose reads 16 bytes of each row of src at least, for MostLines() lines of a row of dst
-  // at most. Where not all planes are deinterleaved, the others are read too, up to the end of the
-  // last vector.
+  // its rows are aligned to lines, or to 16 bytes for `interleave`, which then stores 16 bytes at a
+  // time. A transpose reads 16 bytes of each row of src at least, for MostLines() lines of a row of
+  // dst at most. Where not all planes are deinterleaved, the others are read too, up to the end of
+  // the last vector.
   BlockKernels streaming;
   // Streaming transposes whose rows of dst are not aligned to lines. Of each row, writes the lines
   // from the one on in which the block's part of the row begins, as many as that part has bytes

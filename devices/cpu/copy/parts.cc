@@ -24,7 +24,7 @@ int64_t Grain(const CopyPlan& plan, int i) {
       plan.kernel == CopyKernel::kInterleave || plan.kernel == CopyKernel::kRegroup;
   if (i == 0 && is_group) return loop.count;
   if (loop.dst_step == plan.unit()) return kDenseDst / plan.unit();
-  if (loop.src_step == plan.unit()) return kDenseSrc / plan.unit();
+  if (std::abs(loop.src_step) == plan.unit()) return kDenseSrc / plan.unit();
   return 1;
 }
 

@@ -25,7 +25,7 @@ class Parts {
   // At least 1; fewer than wanted where no loop can be divided so often.
   int64_t count() const { return count_; }
 
-  // dst and src as for Execute. A part is as much past the cache as the whole would be.
+  // dst and src as for Execute. A part is streamed where the whole would be.
   void Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options = {}) const;
 
  private:

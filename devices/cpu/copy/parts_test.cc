@@ -23,8 +23,9 @@ TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
   int divided = 0;
   for (int round = 0; round < 300; ++round) {
     const CopyCase copy =
-        round % 3 == 0 ? CaseFor(kAllCopyKernels[random() % std::size(kAllCopyKernels)], &random)
-                       : RandomCase(&random);
+        round % 3 == 0   ? CaseFor(kAllCopyKernels[random() % std::size(kAllCopyKernels)], &random)
+        : round % 5 == 0 ? RowsOfGroupsCase(&random)
+                         : RandomCase(&random);
     const CopyPlan plan = copy.Plan();
     const Reach to = copy.DstReach(), from = copy.SrcReach();
     Bytes src(from.bytes), expected(to.bytes), dst(to.bytes);

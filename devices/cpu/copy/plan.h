@@ -1,8 +1,8 @@
 // How a strided copy is done: a nest of loops, in which order, and the kernel for the innermost.
 //
 //   CopyPlan plan;
-//   plan.Add({.count = 3, .dst_step = 4, .src_step = 20});
-//   plan.Add({.count = 5, .dst_step = 12, .src_step = 4});
+//   plan.Add({.count = 30, .dst_step = 4, .src_step = 200});
+//   plan.Add({.count = 50, .dst_step = 120, .src_step = 4});
 //   plan.Finish(4);                            // bytes of an element
 //   // plan.kernel == CopyKernel::kTranspose
 //   Execute(plan, dst, src);                   // execute.h
@@ -36,7 +36,7 @@ enum class CopyKernel : uint8_t {
                      // loops[0] alone, gapped or reversed in src
   kInterleave,       // as kTranspose, but loops[0] is short, and loops[1] follows it in dst; it may
                      // go back in src
-  kRegroup,          // loops[0] is a short group, loops[1] near it on both sides
+  kRegroup,          // loops[0] is a short group or one element, loops[1] near it on both sides
   kCollect,          // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
                      // does not take
   kSpread,           // loops[0] is gapped in dst, and dense in src or one element of it

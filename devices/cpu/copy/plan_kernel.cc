@@ -41,9 +41,9 @@ int CopyPlan::FindDenseInSrc() const {
   return 0;
 }
 
-// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, by what a turn
-// reaches on both sides, and twice for dst: what is written is read before, and in part again where
-// a row ends within a line. Else by the side where that is less.
+// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, by what an
+// iteration reaches on both sides, and twice for dst: what is written is read before, and in part
+// again where a row ends within a line. Else by the side where that is less.
 bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
   auto reach = [](const Loop& loop) {
     return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
@@ -62,7 +62,7 @@ void CopyPlan::SortOuter(int first) {
   }
 }
 
-// What dst's rows are of that is neither dense in src nor goes across it.
+// The kernel for rows of dst that are not dense in src, where no other loop is either.
 CopyKernel CopyPlan::ChooseRowKernel() const {
   const Loop& row = loops[0];
   if (row.src_step == 0) return CopyKernel::kFill;
@@ -93,7 +93,7 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   return CopyKernel::kElements;
 }
 
-// Whether `outer`, as above, or loops[0] has fewer elements than a lane, and the others follow.
+// Whether the planes, loops[0] or `outer`, fill no lane but can be transposed by lanes.
 bool CopyPlan::IsNarrow(const Loop& outer) const {
   const Loop& inner = loops[0];
   const int64_t least = 2 * kLaneBytes / unit();  // of the other side
@@ -189,8 +189,8 @@ bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
          inner.count * outer.count >= kLeastOfTile;
 }
 
-// The loop that reaches the least new memory in src, but not none; with_gaps: of those that
-// HasGapsInSrc. 0 where there is none, or none that reaches less than loops[0].
+// The loop with the shortest step in src that is not 0; with_gaps: among those for which
+// HasGapsInSrc. 0 where there is none, or none with a shorter one than loops[0].
 int CopyPlan::FindNearestInSrc(bool with_gaps) const {
   int nearest = 0;
   for (int i = 1; i < rank; ++i) {
@@ -201,8 +201,8 @@ int CopyPlan::FindNearestInSrc(bool with_gaps) const {
   return nearest;
 }
 
-// The nearest loop in src is the other one of the tile, or, where it has too few turns for that
-// (the channels of pixels, say), the next one. Where the innermost loop of dst reaches no new
+// The nearest loop in src is the other one of the tile, or, where it has too few iterations for
+// that (the channels of pixels, say), the next one. Where the innermost loop of dst reaches no new
 // memory there, elements go in the order of dst.
 void CopyPlan::OrderElements() {
   const int nearest = FindNearestInSrc(/*with_gaps=*/false);

@@ -117,7 +117,7 @@ TEST(CopyPlan, ATransposeOfAReversedSourceRunsBackwardsInDst) {
   EXPECT_EQ(plan.src_offset, -39 * 4);
 }
 
-TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
+TEST(CopyPlan, PixelsAreDeinterleavedAndInterleaved) {
   EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kDeinterleave);
   EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kInterleave);
   // Mirrored ones, too.
@@ -129,7 +129,7 @@ TEST(CopyPlan, PixelsAreTakenApartAndPutTogether) {
   EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
 }
 
-TEST(CopyPlan, PlanesOfElementsOfAnySizeAreTakenApartAndPutTogether) {
+TEST(CopyPlan, PlanesOfElementsOfAnySizeAreDeinterleavedAndInterleaved) {
   for (int64_t e : {1, 2, 4, 8, 16}) {
     for (int64_t planes : {2, 3, 4}) {
       const int64_t row = 1000 * e;
@@ -156,7 +156,7 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{8, 12, 4}, Steps{512, 96, 608}, Steps{11, 49152, 0}));
 }
 
-TEST(CopyPlan, EveryOtherElementAndReversedRowsAreTakenApart) {
+TEST(CopyPlan, EveryOtherElementAndReversedRowsAreDeinterleaved) {
   EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kDeinterleave);
   EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kDeinterleave);
   EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kCollect) << "not many";

@@ -1,7 +1,7 @@
 // In which order elements come out of several vectors of 64 bytes, where planes are deinterleaved
-// or put together.
+// or interleaved.
 //
-//   kDeinterleaveOrders<1, 3>[p]       // the bytes of plane p among three vectors of RGB pixels
+//   kDeinterleaveOrders<1, 3>[p]  // the bytes of plane p among three vectors of RGB pixels
 //   kInterleaveOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
 //
 // For permutes of two vectors at a time: see permuted.inc.

@@ -6,6 +6,7 @@
 #define DOVETAIL_DEVICES_CPU_COPY_ROWS_H_
 
 #include <cstring>
+#include <utility>
 
 #include "dovetail/devices/cpu/copy/block.h"
 #include "dovetail/devices/cpu/copy/elements.h"
@@ -56,11 +57,13 @@ void CopyRows(const Block& block) {
   return CopyShortRows<1, 1>(block, bytes);
 }
 
-// Rows of dst that are dense in src or not.
+// Rows of dst that are dense in src or not, or single elements.
 template <int kUnit>
 void CopyRowsOrElements(const Block& block) {
-  const auto copy = block.inner.src_step == kUnit ? CopyRows<kUnit> : CopyElements<kUnit>;
-  ForEachRow(block, copy);
+  Block rows = block;
+  if (rows.inner.count == 1) std::swap(rows.inner, rows.outer);
+  const auto copy = rows.inner.src_step == kUnit ? CopyRows<kUnit> : CopyElements<kUnit>;
+  ForEachRow(rows, copy);
 }
 
 }  // namespace cpu

@@ -1,7 +1,7 @@
-// Tables of byte shuffles that take elements apart and put them together, 16 bytes at a time.
+// Tables of byte shuffles that deinterleave and interleave elements, 16 bytes at a time.
 //
-//   kDeinterleave<1, 3>[p][v]       // which bytes of vector v of three belong to plane p of RGB
-//   kInterleave<1, 3>[v][p]     // which bytes of plane p go into vector v of three, and where
+//   kDeinterleave<1, 3>[p][v]    // which bytes of vector v of three belong to plane p of RGB
+//   kInterleave<1, 3>[v][p]      // which bytes of plane p go into vector v of three, and where
 //   kReverse<2>                  // elements of 2 bytes in the opposite order
 //   kPick<4, 3>[v]               // of 64 bytes at a time: every third element of 4 bytes
 //
@@ -96,8 +96,7 @@ inline constexpr ShuffleTables<kStride> kDeinterleave =
     internal::MakeDeinterleave<kUnit, kStride>();
 template <int kUnit, int kStride>
 inline constexpr ShuffleTables<kStride> kInterleave = internal::MakeInterleave<kUnit, kStride>();
-// [i - 1] brings together what was taken of vectors 0 to i - 1 with what of vector i is every
-// kStride-th element.
+// [i - 1] joins what was picked from vectors 0 to i - 1 with every kStride-th element of vector i.
 template <int kUnit, int kStride>
 inline constexpr PickTables<kStride> kPick = internal::MakePick<kUnit, kStride>();
 template <int kUnit>

@@ -44,12 +44,16 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
   const int64_t pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
   if (kernel == CopyKernel::kTranspose) return TransposeInStrips(e, n, pitch - n * e, random);
   const int64_t planes = Pick(random, 2, 4);
+  const int64_t back = OneIn(random, 3) ? -1 : 1;  // mirrored pixels
   if (kernel == CopyKernel::kInterleave) {
-    return {e, {{outer, planes * pitch, planes * n * e}, {n, planes * e, e}, {planes, e, n * e}}};
+    return {
+        e,
+        {{outer, planes * pitch, planes * n * e}, {n, planes * e, back * e}, {planes, e, n * e}}};
   }
   if (OneIn(random, 4)) return {e, {{outer, pitch, n * e}, {n, e, -e}}};
   const int64_t stride = Pick(random, planes, 4);
-  return {e, {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, stride * e}}};
+  return {e,
+          {{outer, planes * pitch, n * stride * e}, {planes, pitch, e}, {n, e, back * stride * e}}};
 }
 
 CopyCase ContinuedCase(Random* random) {

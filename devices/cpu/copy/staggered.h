@@ -1,6 +1,7 @@
 // Streaming transposes whose rows of dst are not aligned to cache lines, each in its own way.
 //
-//   if (!WriteContinued(plan, dst, src, kernels) && !WriteStaggered(plan, dst, src, kernels)) …
+//   if (!WriteContinued(plan, dst, src, kernels, from_memory) &&
+//       !WriteStaggered(plan, dst, src, kernels, from_memory)) …
 //
 // A line of dst is assembled from the columns before it and those in it: in registers where they
 // hold whole lines, else in the nearest cache. That is nearly as fast as aligned rows. The ends of

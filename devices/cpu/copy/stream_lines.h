@@ -1,4 +1,4 @@
-// Rows written past the cache, in whole lines of 64 bytes.
+// Rows written by streaming stores, in whole lines of 64 bytes.
 //
 //   const Kernels& kernels = *KernelsOf(BestSimdLevel());
 //   WriteRow(dst, src, bytes, kernels);  …  kernels.stream_done();
@@ -21,7 +21,7 @@ namespace cpu {
 
 inline constexpr int64_t kLine = 64;
 
-// Writes `bytes` from src on to dst past the cache, but for what comes before dst's first line and
+// Streams `bytes` from src on to dst, but for what comes before dst's first line and
 // after its last. Gives the number of bytes after the last line, which are not written.
 inline int64_t WriteLines(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
   const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);

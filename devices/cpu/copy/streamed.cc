@@ -18,16 +18,16 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Elements of so many bytes go to the third cache as fast as by way of a buffer: to gather narrow
-// ones takes long, and wide ones need no gathering.
+// Elements of so many bytes go to the last-level cache as fast as by way of a buffer: to gather
+// narrow ones takes long, and wide ones need no gathering.
 constexpr bool IsSlowToGather(int64_t unit) { return unit <= 2 || unit >= 16; }
 // What is written between two parts of what is prefetched meanwhile.
 constexpr int64_t kPiece = 16 * kLine;
 // The buffer lies on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
-// Asks for the memory that the next block of a transpose reads, into the second cache: its rows in
-// src lie too far apart for a processor to guess them. For other kernels, does nothing.
+// Prefetches what the next block of a transpose reads, into the second cache: its rows in src lie
+// too far apart for hardware prefetch. For other kernels, does nothing.
 class BlockPrefetcher {
  public:
   BlockPrefetcher(const CopyPlan& plan, const Division& division) {
@@ -164,7 +164,7 @@ bool MakesTiles(const CopyPlan& plan) {
          row.count < kTileElements;
 }
 
-// Whether the third cache is no faster than memory for it, where whole lines leave. (Tiles and
+// Whether the last-level cache is no faster than memory for it, where whole lines leave. (Tiles and
 // planes are written to it as fast as they are read, but for tiles of narrow elements in many rows
 // that evict each other.)
 bool IsSlowInCache(const CopyPlan& plan) {

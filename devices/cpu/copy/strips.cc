@@ -12,9 +12,9 @@ namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// A loop that a kernel runs, divided into parts of `turns` turns; the first has `less` fewer. The
-// last also takes the iterations that make no part of their own, so that none is shorter but where
-// there is only one.
+// A loop that a kernel runs, divided into parts of `turns` iterations; the first has `less` fewer.
+// The last also takes the iterations that make no part of their own, so that none is shorter but
+// where there is only one.
 class Divided {
  public:
   Divided(const Loop& loop, int64_t turns, int64_t less = 0)
@@ -76,8 +76,8 @@ int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
 }
 
-// What is to be prefetched of a block like that, from `first` on, if that is not null: into the
-// cache that was told before.
+// What to prefetch of a block like this one that begins at `first` in src (nothing, if that is
+// null), into the same cache.
 PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
   PrefetchedRows rows = block.prefetched;
   rows.first = first;

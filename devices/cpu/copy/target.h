@@ -1,7 +1,7 @@
 // Compiles a part of a file for instructions that the rest of the program does without.
 //
 //   DOVETAIL_BEGIN_TARGET("avx2")
-//   namespace avx2 { … }           // nothing here may run before the machine was asked for AVX2
+//   namespace avx2 { … }           // nothing here may run unless the machine has AVX2
 //   DOVETAIL_END_TARGET
 //
 // No header is included between the two: an inline function compiled for more than the machine has

@@ -4,8 +4,8 @@
 //   const CopyTuning& tuning = TuningOfThisProcessor();
 //   if (tuning.prefetch_bytes > 0) …            // software prefetch pays here
 //
-// All values were found by measuring on the processors named below. Other x86-64 and Arm processors
-// use the values of the first of them. Plain data; any thread.
+// All values were found by measuring on the processors named below. Other processors of AMD use
+// those of Zen 5 or Zen 3, all others those of the first. Plain data; any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_TUNING_H_
 #define DOVETAIL_DEVICES_CPU_COPY_TUNING_H_
@@ -32,7 +32,7 @@ struct CopyTuning {
   int64_t strip_bytes_at_lines;
   int64_t strip_bytes_gathered;
   // What is read of each row of src before the next row's turn, while as much of what follows is
-  // prefetched; 0 where hardware prefetch does better. And the cache that all software prefetches
+  // prefetched; 0 where hardware prefetch does better. And the cache that most software prefetches
   // go to.
   int64_t prefetch_bytes;
   Cache prefetch_into;

@@ -28,7 +28,7 @@ struct Rows {
 
   explicit Rows(const CopyPlan& plan) : loop(plan.kernel == CopyKernel::kInterleave ? 1 : 0) {}
 
-  // False where rows differ, or are too short. What is put together is written in pieces of a
+  // False where rows differ, or are too short. What is interleaved is written in pieces of a
   // lane: these fill lines wherever they begin.
   bool Divide(const CopyPlan& plan, const char* dst) {
     return DivideAt(kLine, plan, dst) ||
