@@ -14,31 +14,35 @@ int64_t BytesOfElements(const TensorView& dst, const TensorView& src) {
   return bits % 8 == 0 && bits == StepBits(src.dtype, src.packing) ? bits / 8 : 0;
 }
 
-template <int kSize>
+template <int kSize, bool kInRows>
 bool CopyOf(const TensorView& dst, const TensorView& src) {
-  cpu::CopyFew<kSize>(static_cast<char*>(dst.data), static_cast<const char*>(src.data),
-                      dst.shape.data(), dst.strides.data(), src.strides.data(), dst.rank());
+  const auto copy = kInRows ? cpu::CopyFewInRows<kSize> : cpu::CopyFew<kSize>;
+  copy(static_cast<char*>(dst.data), static_cast<const char*>(src.data), dst.shape.data(),
+       dst.strides.data(), src.strides.data(), dst.rank());
   return true;
 }
 
-// False where they are not few, or of an odd size.
-bool CopyIfFew(const TensorView& dst, const TensorView& src, int64_t size) {
+// False where they are more than so many, or of an odd size.
+template <int64_t kMost>
+[[gnu::always_inline]] inline bool CopyIfAtMost(const TensorView& dst, const TensorView& src,
+                                                int64_t size) {
+  constexpr bool kInRows = kMost > cpu::kFew;
   int64_t count = 1;
   for (int64_t n : dst.shape) {
-    if (n > cpu::kFew || (count *= n) > cpu::kFew) return false;
+    if (n > kMost || (count *= n) > kMost) return false;
   }
   if (count == 0) return true;
   switch (size) {
     case 1:
-      return CopyOf<1>(dst, src);
+      return CopyOf<1, kInRows>(dst, src);
     case 2:
-      return CopyOf<2>(dst, src);
+      return CopyOf<2, kInRows>(dst, src);
     case 4:
-      return CopyOf<4>(dst, src);
+      return CopyOf<4, kInRows>(dst, src);
     case 8:
-      return CopyOf<8>(dst, src);
+      return CopyOf<8, kInRows>(dst, src);
     case 16:
-      return CopyOf<16>(dst, src);
+      return CopyOf<16, kInRows>(dst, src);
     default:
       return false;
   }
@@ -64,6 +68,12 @@ void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyP
   return cpu::ExecuteInParts(plan, dst.data, src.data);
 }
 
+// More than few.
+[[gnu::noinline]] bool CopyMore(const TensorView& dst, const TensorView& src, int64_t size) {
+  if (dst.rank() <= 2 && CopyIfAtMost<cpu::kFewInRows>(dst, src, size)) return true;
+  return CopyByPlan(dst, src, size);
+}
+
 [[gnu::noinline]] bool CopyBits(const TensorView& dst, const TensorView& src) {
   return cpu::BitLoops(dst, src).Copy(dst.data, src.data);
 }
@@ -80,7 +90,7 @@ bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan
 bool StridedCopy(const TensorView& dst, const TensorView& src) {
   const int64_t size = BytesOfElements(dst, src);
   if (size == 0) return CopyBits(dst, src);
-  return CopyIfFew(dst, src, size) || CopyByPlan(dst, src, size);
+  return CopyIfAtMost<cpu::kFew>(dst, src, size) || CopyMore(dst, src, size);
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

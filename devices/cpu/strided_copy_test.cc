@@ -12,6 +12,7 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/few.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -81,6 +82,11 @@ TEST_P(StridedCopyProperty, WritesTheSameBytesAsANaiveLoop) {
     Dims shape;
     for (unsigned rank = random() % 8; rank > 0; --rank) {
       shape.push_back(random() % 25 == 0 ? 0 : 1 + random() % (shape.size() > 3 ? 2 : 5));
+    }
+    if (round % 5 == 0) {  // up to twice as many as are copied without a plan
+      const int64_t rows = 1 + random() % (2 * cpu::kFewInRows);
+      const auto columns = static_cast<int64_t>(1 + random() % (2 * cpu::kFewInRows / rows));
+      shape = random() % 2 == 0 ? Dims{rows, columns} : Dims{columns, rows};
     }
     const DType dtype = types[random() % types.size()];
     const RandomLayout to(shape, false, &random), from(shape, true, &random);

@@ -15,8 +15,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace cpu {
 
-// That many are few.
-inline constexpr int64_t kFew = 64;
+// That many are few; and so many in one or two dimensions, where no row is a call.
+inline constexpr int64_t kFew = 64, kFewInRows = 128;
 
 template <int kSize>
 void CopyFew(char* dst, const char* src, const int64_t* shape, const int64_t* dst_strides,
@@ -44,6 +44,20 @@ void CopyFew(char* dst, const char* src, const int64_t* shape, const int64_t* ds
     dst += dst_strides[0] * kSize;
     src += src_strides[0] * kSize;
   }
+}
+
+// The same of up to two dimensions, the longer one inside: the end of a row costs as much as some
+// elements.
+template <int kSize>
+void CopyFewInRows(char* dst, const char* src, const int64_t* shape, const int64_t* dst_strides,
+                   const int64_t* src_strides, int rank) {
+  if (rank < 2 || shape[0] <= shape[1]) {
+    return CopyFew<kSize>(dst, src, shape, dst_strides, src_strides, rank);
+  }
+  const int64_t turned[] = {shape[1], shape[0]};
+  const int64_t dst_turned[] = {dst_strides[1], dst_strides[0]};
+  const int64_t src_turned[] = {src_strides[1], src_strides[0]};
+  CopyFew<kSize>(dst, src, turned, dst_turned, src_turned, rank);
 }
 
 }  // namespace cpu
