@@ -85,6 +85,12 @@ def rows():
     ]
 
 
-if __name__ == "__main__":
+def main():
+    directory = report.parser(__doc__).parse_args().directory
     torch.set_num_threads(1)
-    report.publish("allocate_peers", "New memory in Python", NOTE, measure.measure(rows()))
+    measured = measure.measure(rows())
+    report.publish("allocate_peers", "New memory in Python", NOTE, measured, directory)
+
+
+if __name__ == "__main__":
+    main()

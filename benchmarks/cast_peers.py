@@ -88,10 +88,11 @@ cache" has 128 Ki elements, "in memory" 8 Mi. NumPy casts by way of ml_dtypes.""
 
 
 def main():
+    directory = report.parser(__doc__).parse_args().directory
     torch.set_num_threads(1)
     dt.set_num_threads(1)
     measured = measure.measure(list(rows()), repeats=7)
-    report.publish("cast_peers", "Casts in Python, one thread", NOTE, measured)
+    report.publish("cast_peers", "Casts in Python, one thread", NOTE, measured, directory)
 
 
 if __name__ == "__main__":

@@ -141,8 +141,9 @@ each row does: benchmarks/exchange_peers.py."""
 
 
 def main():
+    directory = report.parser(__doc__).parse_args().directory
     rows = [*measure.measure(exchange_rows()), import_row()]
-    report.publish("exchange_peers", "Exchange in Python, 16 elements", NOTE, rows)
+    report.publish("exchange_peers", "Exchange in Python, 16 elements", NOTE, rows, directory)
 
 
 if __name__ == "__main__":

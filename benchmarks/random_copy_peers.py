@@ -10,7 +10,6 @@ writes random_copy_peers.md and random_copy_peers.svg there.
 
 import random
 import statistics
-import sys
 import warnings
 
 import measure
@@ -97,14 +96,17 @@ def spread(rows):
 
 
 def main():
-    rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    parser = report.parser(__doc__)
+    parser.add_argument("seed", type=int, nargs="?", default=1, help="of the random layouts")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
     dt.set_num_threads(1)
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", "The given NumPy array is not writable")
     rows = [layout_row(*operands(rng)) for _ in range(LAYOUTS)]
     rows.sort(key=lambda row: row.ratio, reverse=True)
-    title = "Copies of random layouts in Python"
-    report.publish("random_copy_peers", title, NOTE, rows[:SLOWEST], spread(rows))
+    slowest, title = rows[:SLOWEST], "Copies of random layouts in Python"
+    report.publish("random_copy_peers", title, NOTE, slowest, options.directory, spread(rows))
 
 
 if __name__ == "__main__":

@@ -1,29 +1,39 @@
 """What the Python benchmarks leave behind: a table on the console, and files for the docs.
 
-    report.publish("cast_peers", "Casts", "One thread each.", rows)
+    directory = report.parser(__doc__).parse_args().directory
+    report.publish("cast_peers", "Casts", "One thread each.", rows, directory)
 
 With a directory on the command line (as of where `bazel run` was called), it gets NAME.md, which
 says when and on what it was measured, and NAME.svg.
 """
 
+import argparse
 import datetime
 import importlib.metadata
 import os
 import pathlib
 import platform
-import sys
 
 import measure
 import plot
 
 
-def publish(name, title, note, rows, more=""):
+def parser(description):
+    """Of the command line, before anything is measured: `directory`, or None."""
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("directory", type=pathlib.Path, nargs="?", help="for the table and its plot")
+    return made
+
+
+def publish(name, title, note, rows, directory, more=""):
     """Prints the rows' table and `more` below it; `note` tells what was measured and how."""
     text = measure.table(rows) + (f"\n\n{more}" if more else "")
     print(text)
-    if len(sys.argv) < 2:
+    if directory is None:
         return
-    directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
+    directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / directory
     directory.mkdir(parents=True, exist_ok=True)
     head = f"# {title}\n\n{note}\n\n{_circumstances(rows)}\n\n![The same as a picture]({name}.svg)"
     (directory / f"{name}.md").write_text(f"{head}\n\n{text}\n")

@@ -171,9 +171,10 @@ def means(rows):
 
 
 def main():
+    directory = report.parser(__doc__).parse_args().directory
     rows = [layout_row(*layout) for layout in LAYOUTS]
     title = "Copies of strided tensors in Python"
-    report.publish("strided_copy_peers", title, NOTE, rows, means(rows[:TEN]))
+    report.publish("strided_copy_peers", title, NOTE, rows, directory, means(rows[:TEN]))
 
 
 if __name__ == "__main__":
