@@ -16,7 +16,9 @@ import compile_commands
 def changed_files(git, base: str | None) -> set[str]:
     """Names of the files that differ from `base`, by default the last commit on the main branch."""
     if base is None:
-        for candidate in ["origin/main", "main"]:
+        names = ["refs/remotes/origin/main", "refs/heads/main"]
+        there = git("for-each-ref", "--sort=-refname", "--format=%(refname)", *names)
+        for candidate in there.split():
             try:
                 base = git("merge-base", "HEAD", candidate).strip()
             except subprocess.CalledProcessError:
