@@ -68,7 +68,7 @@ void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyP
   return cpu::ExecuteInParts(plan, dst.data, src.data);
 }
 
-// More than few.
+// More than kFew. (Out of line, with the turn of short rows, so that fewer pay nothing for it.)
 [[gnu::noinline]] bool CopyMore(const TensorView& dst, const TensorView& src, int64_t size) {
   if (dst.rank() <= 2 && CopyIfAtMost<cpu::kFewInRows>(dst, src, size)) return true;
   return CopyByPlan(dst, src, size);

@@ -16,8 +16,8 @@ import compile_commands
 def changed_files(git, base: str | None) -> set[str]:
     """Names of the files that differ from `base`, by default the last commit on the main branch."""
     if base is None:
-        names = ["refs/remotes/origin/main", "refs/heads/main"]
-        there = git("for-each-ref", "--sort=-refname", "--format=%(refname)", *names)
+        branches = ["refs/remotes/origin/main", "refs/heads/main"]  # sorted so, the remote's first
+        there = git("for-each-ref", "--sort=-refname", "--format=%(refname)", *branches)
         for candidate in there.split():
             try:
                 base = git("merge-base", "HEAD", candidate).strip()
