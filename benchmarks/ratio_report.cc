@@ -1,9 +1,12 @@
 #include "benchmarks/ratio_report.h"
 
+#include <sys/single_threaded.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -31,8 +34,10 @@ class Recorder final : public benchmark::ConsoleReporter {
     if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
   }
 
-  void PrintTable() {
+  // `title` says of what, if that needs saying.
+  void PrintTable(const std::string& title = "") {
     if (steps_.empty()) return;
+    if (!title.empty()) std::printf("\n%s", title.c_str());
     std::sort(steps_.begin(), steps_.end());  // they were run in random order
     std::string head = absl::StrFormat("\n%-*s", kNameWidth, "ns (Dovetail / theirs)");
     for (const std::string& library : libraries_)
@@ -85,8 +90,10 @@ class Recorder final : public benchmark::ConsoleReporter {
 }  // namespace
 
 namespace dovetail_benchmarks {
+namespace {
 
-int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
+// Whether the flags, which win over the defaults, are understood.
+bool Initialize(int argc, char** argv) {
   std::vector<std::string> defaults = {"--benchmark_enable_random_interleaving=true",
                                        "--benchmark_repetitions=11", "--benchmark_min_time=0.05"};
   std::vector<char*> arguments = {argv[0]};
@@ -94,7 +101,13 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+  return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
+}
+
+}  // namespace
+
+int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
+  if (!Initialize(argc, argv)) return 1;
   Recorder recorder;
   benchmark::RunSpecifiedBenchmarks(&recorder);
   if (register_later != nullptr) {
@@ -103,6 +116,21 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
     benchmark::RunSpecifiedBenchmarks(&recorder);
   }
   recorder.PrintTable();
+  benchmark::Shutdown();
+  return 0;
+}
+
+int RunBenchmarksInBothThreadStates(int argc, char** argv) {
+  if (!Initialize(argc, argv)) return 1;
+  Recorder alone, among;
+  // A library that was linked may have started a thread already.
+  const std::string first = __libc_single_threaded ? "In a process with one thread"
+                                                   : "Before this program started a thread";
+  benchmark::RunSpecifiedBenchmarks(&alone);
+  std::thread([] {}).join();  // from now on the C library counts the process as multi-threaded
+  benchmark::RunSpecifiedBenchmarks(&among);
+  among.PrintTable("In a process that has had a second thread");
+  alone.PrintTable(first);
   benchmark::Shutdown();
   return 0;
 }

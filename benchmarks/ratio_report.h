@@ -17,6 +17,11 @@ namespace dovetail_benchmarks {
 // have: those that start threads, say, if the others are to be alone.
 int RunBenchmarks(int argc, char** argv, void (*register_later)() = nullptr);
 
+// Runs every benchmark twice: in a process that never had a second thread, and after one was
+// started. Reference counts need atomic additions in the second state only, which is that of nearly
+// all programs; its table stands first.
+int RunBenchmarksInBothThreadStates(int argc, char** argv);
+
 }  // namespace dovetail_benchmarks
 
 #endif  // DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
