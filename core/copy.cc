@@ -53,6 +53,10 @@ absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& sr
   return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
 }
 
+absl::Status CheckNeitherIsNull(const Tensor& dst, const Tensor& src) {
+  return dst.is_null() || src.is_null() ? NullTensorError() : absl::OkStatus();
+}
+
 // Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
 template <typename Move>
 absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
@@ -113,6 +117,7 @@ void EnterForAllocation(const std::optional<Stream>& stream, Device device,
 }  // namespace
 
 absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (absl::Status s = CheckNeitherIsNull(dst, src); !s.ok()) return s;
   if (dst.dtype() != src.dtype()) {
     return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
                                                    " and ", src.dtype().ToString(), "."));
@@ -124,6 +129,7 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
 
 absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
+  if (absl::Status s = CheckNeitherIsNull(dst, src); !s.ok()) return s;
   return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
     absl::Status status = CopyElements(Transfer::kCast, to, from, stream);
     const Device device = CopyingDevice(to.device(), from.device());
@@ -133,6 +139,7 @@ absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<
 }
 
 absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
+  if (dst.is_null()) return NullTensorError();
   StorageRef storage = Storage::Adopt(const_cast<void*>(element), dst.dtype().itemsize(),
                                       Device::Cpu(), Storage::Release{});
   absl::StatusOr<Tensor> scalar =
@@ -144,6 +151,7 @@ absl::Status Fill(const Tensor& dst, const void* element, const std::optional<St
 
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
+  if (src.is_null()) return NullTensorError();
   std::optional<StreamScope> scope;
   EnterForAllocation(stream, device, &scope);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
@@ -155,6 +163,7 @@ absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
 
 absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
                               const std::optional<Stream>& stream) {
+  if (src.is_null()) return NullTensorError();
   const Device device = target.device.value_or(src.device());
   std::optional<StreamScope> scope;
   EnterForAllocation(stream, device, &scope);
@@ -167,6 +176,7 @@ absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
 }
 
 absl::StatusOr<Tensor> Contiguous(const Tensor& src, const std::optional<Stream>& stream) {
+  if (src.is_null()) return NullTensorError();
   if (src.is_contiguous()) return src;
   return CopyTo(src, src.device(), stream);
 }

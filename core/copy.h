@@ -8,7 +8,8 @@
 //
 // The backend of whichever side is not the CPU does the work, ordered on the stream given, after
 // all work on the two so far. Without a stream it is ordered on the current one; where the host can
-// reach either side, it is then done when the call returns.
+// reach either side, it is then done when the call returns. A null tensor on either side is
+// FailedPrecondition.
 //
 // What casts do, for every pair of types but those below:
 //   to bool                  anything but 0 is true, NaN too

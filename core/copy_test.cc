@@ -75,6 +75,17 @@ TEST_F(CopyTest, TensorsThatOnlyTouchAreNotSetAside) {
   EXPECT_EQ(log.allocated, 0);
 }
 
+TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
+  std::vector<int32_t> values = {0, 1};
+  const Tensor t = Over(values, {2}), null;
+  for (const absl::Status& status :
+       {Copy(t, null), Copy(null, t), Copy(null, null), CopyCast(t, null), CopyCast(null, t),
+        Fill(null, values.data()), CopyTo(null, Device::Cpu()).status(),
+        CopyAs(null, {}).status(), Contiguous(null).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  }
+}
+
 TEST_F(CopyTest, NothingIsCopiedWhereThereAreNoElements) {
   std::vector<int32_t> none;
   const Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, kInt32,

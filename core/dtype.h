@@ -118,8 +118,34 @@ struct DTypeTraits;
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
 
+
+// The other 64-bit integers of C++ beside int64_t and uint64_t, of which each is `long` or
+// `long long`.
 template <typename T>
-inline constexpr DType dtype_of = DTypeTraits<std::remove_cv_t<T>>::dtype;
+  requires((std::is_same_v<T, long> || std::is_same_v<T, long long>) && !std::is_same_v<T, int64_t> &&
+           sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<int64_t> {};
+template <typename T>
+  requires((std::is_same_v<T, unsigned long> || std::is_same_v<T, unsigned long long>) &&
+           !std::is_same_v<T, uint64_t> && sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<uint64_t> {};
+
+namespace internal_dtype {
+
+template <typename T>
+constexpr DType Of() {
+  constexpr bool kHasTraits = requires { DTypeTraits<T>::dtype; };
+  static_assert(kHasTraits,
+                "T is the type of no element. It may be bool, a signed or unsigned integer of 8 to "
+                "64 bits, float, double, a std::complex of these, void*, or a type for which the "
+                "program specialises dovetail::DTypeTraits.");
+  if constexpr (kHasTraits) return DTypeTraits<T>::dtype;
+}
+
+}  // namespace internal_dtype
+
+template <typename T>
+inline constexpr DType dtype_of = internal_dtype::Of<std::remove_cv_t<T>>();
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

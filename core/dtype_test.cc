@@ -17,6 +17,8 @@ using testing::HasSubstr;
 static_assert(dtype_of<float> == kFloat32 && dtype_of<const int64_t> == kInt64);
 static_assert(dtype_of<std::complex<double>> == kComplex128 && dtype_of<void*> == kHandle);
 static_assert(dtype_of<bool> == kBool && dtype_of<uint8_t> == kUInt8);
+static_assert(dtype_of<long> == kInt64 && dtype_of<long long> == kInt64);
+static_assert(dtype_of<unsigned long> == kUInt64 && dtype_of<const unsigned long long> == kUInt64);
 
 TEST(DType, EveryEntryPrintsAndParsesWithAnyNumberOfLanes) {
   for (DType type : kAllDTypes) {

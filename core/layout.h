@@ -77,6 +77,12 @@ class Layout {
   // then.
   bool TryAssign(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent);
 
+  // The same for what nearly all tensors have, in few steps: 1 to kInlineRank dimensions, sizes of
+  // at least 1, strides of at least 0, none of these numbers large. False for all others: the
+  // layout is then of rank 0, and TryAssign is to be asked. Not for a layout that has more than
+  // kInlineRank dimensions.
+  bool TryAssignPlain(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent);
+
   // A new layout, row-major, in few steps. Of sizes that take more (one of 0, a large one, many of
   // them) num_elements() is -1, and the layout is of no use but to be assigned to.
   struct InFewSteps {};
@@ -85,6 +91,11 @@ class Layout {
   // The checks alone, and nothing kept: the number of elements, or -1 on an error.
   static int64_t Measure(int64_t rank, const int64_t* shape, const int64_t* strides,
                          Extent* extent);
+
+  // Keeps `count` indices of dimension `dim`: `start`, `start + step`, ..., all of which it has, or
+  // none. The offset, in elements, of the new element 0 from the old one. (A part of a layout needs
+  // no check against overflow.)
+  int64_t Narrow(int dim, int64_t start, int64_t count, int64_t step);
 
   int rank() const { return rank_; }
   absl::Span<const int64_t> shape() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -120,12 +131,15 @@ class Layout {
   }
   void FreeHeap();
   void AllocateHeap(int rank);
-  // A handful of words. The barrier keeps the compiler from turning the loop into a string
-  // instruction or a call, which take longer than the copies.
+  // Copies `count` words, an even number. The barrier keeps the compiler from using vectors, which
+  // would wait for words that were just written one by one, and string instructions or calls, which
+  // take longer than the copies.
   static void CopyWords(int64_t* to, const int64_t* from, int count) {
-    for (int i = 0; i < count; ++i) {
-      to[i] = from[i];
-      asm volatile("");
+    for (int i = 0; i < count; i += 2) {
+      int64_t a = from[i], b = from[i + 1];
+      asm volatile("" : "+r"(a), "+r"(b));
+      to[i] = a;
+      to[i + 1] = b;
     }
   }
   void CopyFrom(const Layout& other) {
@@ -215,6 +229,21 @@ inline bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t*
       return false;
     }
   }
+  *extent = reached;
+  rank_ = static_cast<int32_t>(rank);
+  num_elements_ = count;
+  return true;
+}
+
+[[gnu::always_inline]] inline bool Layout::TryAssignPlain(int64_t rank, const int64_t* shape,
+                                                           const int64_t* strides,
+                                                           Extent* extent) {
+  if (rank < 1) return false;
+  Extent reached;
+  const int64_t count =
+      internal_layout::WalkPlain<true>(rank, shape, strides, inline_, &reached);
+  if (count < 0) [[unlikely]]
+    return false;
   *extent = reached;
   rank_ = static_cast<int32_t>(rank);
   num_elements_ = count;

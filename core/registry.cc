@@ -12,6 +12,9 @@ Registry& Registry::Global() {
 }
 
 absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
+  if (backend == nullptr) {
+    return absl::InvalidArgumentError("There is no backend to register (nullptr).");
+  }
   absl::MutexLock lock(&mutex_);
   for (DeviceType type : backend->device_types()) {
     auto i = static_cast<uint32_t>(type);
@@ -66,10 +69,13 @@ DeviceBackend* FindServing(DeviceType type) {
 
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Global().Find(device.type)) return backend;
-  return absl::NotFoundError(
-      absl::StrCat("No backend serves ", device.ToString(),
-                   ". Its memory can be passed on, but not "
-                   "allocated, copied or read; register a backend for it first."));
+  const char* const remedy = device.type == DeviceType::kCpu
+                                 ? "call RegisterDefaultBackends() first."
+                                 : "register a backend for it first.";
+  return absl::NotFoundError(absl::StrCat("No backend serves ", device.ToString(),
+                                          ". Its memory can be passed on, but not allocated, "
+                                          "copied or read; ",
+                                          remedy));
 }
 
 ScopedBackendOverride::ScopedBackendOverride(std::unique_ptr<DeviceBackend> backend,

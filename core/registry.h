@@ -35,7 +35,7 @@ class Registry {
   static Registry& Global();
 
   // Takes the backend for all its device types. AlreadyExists, and nothing is registered, when one
-  // of them is served. Any thread.
+  // of them is served; InvalidArgument for nullptr. Any thread.
   absl::Status Register(std::unique_ptr<DeviceBackend> backend);
 
   // The backend of a device type, or nullptr. Any thread, no lock.

@@ -56,6 +56,18 @@ TEST(Registry, ASecondBackendForATypeIsRefusedAndNothingOfItStays) {
   EXPECT_THAT(registry.Backends(), ElementsAre(before));
 }
 
+TEST(Registry, NoBackendIsRefused) {
+  Registry registry;
+  EXPECT_EQ(registry.Register(nullptr).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(registry.Backends().empty());
+}
+
+TEST(Registry, WithoutABackendForTheCpuTheErrorNamesTheCallThatIsMissing) {
+  const absl::Status status = BackendFor(Device::Cpu()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("RegisterDefaultBackends()"));
+}
+
 TEST(Registry, TypesBeyondTheArrayAreRefused) {
   Registry registry;
   for (int code : {Registry::kMaxDeviceTypes, 1000000, -1}) {

@@ -1,5 +1,8 @@
 #include "dovetail/core/tensor.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
@@ -84,8 +87,21 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
 }
 
+absl::Status NullTensorError() {
+  return absl::FailedPreconditionError(
+      "There is no tensor: it is null, as one that was default-constructed or moved from.");
+}
+
+void internal_tensor::DieOfNullTensor(const char* function) {
+  std::fprintf(stderr,
+               "dovetail: Tensor::%s() was called on a null tensor, one that was "
+               "default-constructed or moved from; ask is_null() first.\n",
+               function);
+  std::abort();
+}
+
 absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) const {
-  if (is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  if (is_null()) return NullTensorError();
   if (wanted != dtype_) {
     return absl::FailedPreconditionError(
         absl::StrCat("The elements are ", dtype_.ToString(), ", not ", wanted.ToString(), "."));
@@ -117,33 +133,49 @@ TensorView Tensor::view() const {
           .strides = strides()};
 }
 
-absl::StatusOr<Tensor> Tensor::Apply(absl::Status status, LayoutView view) const {
-  if (!status.ok()) return status;
-  const ElementPlace place = PlaceOf(view.offset, dtype_, packing_);
-  if (place.bit != 0 && view.layout.num_elements() != 0) {
+absl::Status Tensor::MoveOrigin(int64_t offset) {
+  const ElementPlace place = PlaceOf(offset, dtype_, packing_);
+  if (place.bit != 0 && num_elements() != 0) [[unlikely]] {
     return absl::InvalidArgumentError(
-        absl::StrCat("Element ", view.offset, " of a packed ", dtype_.ToString(),
+        absl::StrCat("Element ", offset, " of a packed ", dtype_.ToString(),
                      " tensor starts inside a byte; a view can't. Copy it first."));
   }
-  return Tensor(storage_, byte_offset_ + place.byte, dtype_, std::move(view.layout),
-                {access_, packing_});
+  byte_offset_ += place.byte;
+  return absl::OkStatus();
+}
+
+template <typename MakeView>
+absl::StatusOr<Tensor> Tensor::View(MakeView make_view) const {
+  if (is_null()) return NullTensorError();
+  LayoutView view;
+  if (absl::Status s = make_view(layout_, &view); !s.ok()) return s;
+  absl::StatusOr<Tensor> tensor(std::in_place, Tensor(storage_, byte_offset_, dtype_,
+                                                      std::move(view.layout), {access_, packing_}));
+  if (absl::Status s = tensor->MoveOrigin(view.offset); !s.ok()) tensor = std::move(s);
+  return tensor;
 }
 
 absl::StatusOr<Tensor> Tensor::Index(absl::Span<const IndexItem> items) const {
-  LayoutView view;
-  absl::Status status = dovetail::Index(layout_, items, &view);
-  return Apply(std::move(status), std::move(view));
+  return View([&](const Layout& layout, LayoutView* view) {
+    return dovetail::Index(layout, items, view);
+  });
 }
 
+// Without an index expression, since programs slice much.
 absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
+  if (is_null()) return NullTensorError();
   int d;
   if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
-  absl::InlinedVector<IndexItem, Layout::kInlineRank> items(d, IndexItem::Range({}));
-  items.push_back(IndexItem::Range(slice));
-  return Index(items);
+  if (absl::Status s = CheckStep(slice); !s.ok()) return s;
+  const auto [start, count] = ResolveSlice(slice, layout_.shape(d));
+  absl::StatusOr<Tensor> part(std::in_place, *this);
+  const int64_t offset = part->layout_.Narrow(d, start, count, slice.step);
+  if (absl::Status s = part->MoveOrigin(offset); !s.ok()) part = std::move(s);
+  return part;
 }
 
 absl::StatusOr<Tensor> Tensor::Select(int64_t dim, int64_t index) const {
+  if (is_null()) return NullTensorError();
   int d;
   if (absl::Status s = NormalizeDim(dim, rank(), &d); !s.ok()) return s;
   absl::InlinedVector<IndexItem, Layout::kInlineRank> items(d, IndexItem::Range({}));
@@ -152,12 +184,13 @@ absl::StatusOr<Tensor> Tensor::Select(int64_t dim, int64_t index) const {
 }
 
 absl::StatusOr<Tensor> Tensor::Permute(absl::Span<const int64_t> order) const {
-  LayoutView view;
-  absl::Status status = dovetail::Permute(layout_, order, &view);
-  return Apply(std::move(status), std::move(view));
+  return View([&](const Layout& layout, LayoutView* view) {
+    return dovetail::Permute(layout, order, view);
+  });
 }
 
 absl::StatusOr<Tensor> Tensor::Transpose(int64_t dim0, int64_t dim1) const {
+  if (is_null()) return NullTensorError();
   int a, b;
   if (absl::Status s = NormalizeDim(dim0, rank(), &a); !s.ok()) return s;
   if (absl::Status s = NormalizeDim(dim1, rank(), &b); !s.ok()) return s;
@@ -168,15 +201,15 @@ absl::StatusOr<Tensor> Tensor::Transpose(int64_t dim0, int64_t dim1) const {
 }
 
 absl::StatusOr<Tensor> Tensor::Reshape(absl::Span<const int64_t> shape) const {
-  LayoutView view;
-  absl::Status status = dovetail::Reshape(layout_, shape, &view);
-  return Apply(std::move(status), std::move(view));
+  return View([&](const Layout& layout, LayoutView* view) {
+    return dovetail::Reshape(layout, shape, view);
+  });
 }
 
 absl::StatusOr<Tensor> Tensor::BroadcastTo(absl::Span<const int64_t> shape) const {
-  LayoutView view;
-  absl::Status status = dovetail::BroadcastTo(layout_, shape, &view);
-  absl::StatusOr<Tensor> result = Apply(std::move(status), std::move(view));
+  absl::StatusOr<Tensor> result = View([&](const Layout& layout, LayoutView* view) {
+    return dovetail::BroadcastTo(layout, shape, view);
+  });
   if (result.ok()) result->access_ = Access::kReadOnly;
   return result;
 }

@@ -36,6 +36,13 @@ namespace dovetail::inline DOVETAIL_ABI {
 
 class TensorAssembly;
 
+// FailedPrecondition: what functions that return a Status answer for a null tensor.
+absl::Status NullTensorError();
+
+namespace internal_tensor {
+[[noreturn, gnu::cold]] void DieOfNullTensor(const char* function);
+}  // namespace internal_tensor
+
 class Tensor {
  public:
   // How the elements may be used and how they are packed.
@@ -44,7 +51,9 @@ class Tensor {
     Packing packing = Packing::kPacked;
   };
 
-  // No tensor: no Storage, rank 0. Only assignment, destruction and is_null are meaningful.
+  // A null tensor: no Storage, rank 0. One that was moved from is null, too. Functions that return a
+  // Status answer FailedPrecondition for it; those that need its memory (device, view, raw_data,
+  // nbytes) end the program with a message. What it says of its type and shape means nothing.
   // (Not defaulted: Tensor() would then fill it all with zeros first.)
   Tensor() noexcept {}
   // What Empty and MakeEmpty begin with, who alone have a key: a null tensor whose layout is there
@@ -76,7 +85,10 @@ class Tensor {
   }
 
   DType dtype() const { return dtype_; }
-  Device device() const { return storage_->device(); }
+  Device device() const {
+    CheckNotNull("device");
+    return storage_->device();
+  }
   Access access() const { return access_; }
   bool is_read_only() const { return access_ == Access::kReadOnly; }
   Packing packing() const { return packing_; }
@@ -92,13 +104,17 @@ class Tensor {
   int64_t byte_offset() const { return byte_offset_; }  // of element 0 in the storage
 
   // Bytes that the elements take without gaps (packing.h).
-  int64_t nbytes() const { return BytesWithoutGaps(num_elements(), dtype_, packing_); }
+  int64_t nbytes() const {
+    CheckNotNull("nbytes");
+    return BytesWithoutGaps(num_elements(), dtype_, packing_);
+  }
 
   // Where element 0 lies; on devices that are not addressable, the opaque handle. May be nullptr
   // where there are no elements. Says nothing of access or alignment: data<T>() does.
   void* raw_data() const { return raw_data(device().type); }
   // The same for a caller who has asked for the type of the tensor's device already.
   void* raw_data(DeviceType type) const {
+    CheckNotNull("raw_data");
     void* base = storage_->data();
     return IsAddressable(type) ? static_cast<char*>(base) + byte_offset_ : base;
   }
@@ -144,7 +160,15 @@ class Tensor {
         layout_(std::move(layout)) {}
   bool TakeKept(Device device);
   absl::Status CheckAccess(DType wanted, size_t alignment, bool write) const;
-  absl::StatusOr<Tensor> Apply(absl::Status status, LayoutView view) const;
+  void CheckNotNull(const char* function) const {
+    if (is_null()) [[unlikely]]
+      internal_tensor::DieOfNullTensor(function);
+  }
+  // The part of this tensor that `make_view(layout, &layout_view)` selects, if its Status is OK.
+  template <typename MakeView>
+  absl::StatusOr<Tensor> View(MakeView make_view) const;
+  // Element 0 is now where `offset` says, in elements. InvalidArgument inside a byte.
+  absl::Status MoveOrigin(int64_t offset);
 
   StorageRef storage_;
   int64_t byte_offset_ = 0;

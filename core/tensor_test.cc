@@ -1,6 +1,8 @@
 #include "dovetail/core/tensor.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +72,55 @@ TEST_F(TensorTest, ViewsSayWhatIsWrong) {
   EXPECT_EQ(t.Permute({0}).status().code(), kInvalid);
   EXPECT_EQ(t.Transpose(0, 1)->Reshape({24}).status().code(), kPrecondition);
   EXPECT_EQ(t.BroadcastTo({4, 7}).status().code(), kInvalid);
+}
+
+// A tensor that was default-constructed, and one that was moved from.
+TEST_F(TensorTest, OfANullTensorFunctionsWithAStatusAnswerFailedPrecondition) {
+  Tensor moved = Matrix();
+  const Tensor taken = std::move(moved);
+  for (const Tensor& null : {Tensor(), moved}) {  // NOLINT(bugprone-use-after-move)
+    ASSERT_TRUE(null.is_null());
+    for (const absl::Status& status :
+         {null.Slice(0, {}).status(), null.Select(0, 0).status(), null.Index({}).status(),
+          null.Permute({}).status(), null.Transpose(0, 0).status(), null.Reshape({1}).status(),
+          null.BroadcastTo({2}).status(), null.data<float>().status()}) {
+      EXPECT_THAT(Why(status, kPrecondition), HasSubstr("moved from"));
+    }
+    EXPECT_TRUE(null.ReadOnly().is_null());
+    EXPECT_EQ(null.ToString(), "null tensor");
+  }
+}
+
+TEST_F(TensorTest, WhatNeedsTheMemoryOfANullTensorEndsTheProgramWithAMessage) {
+  const Tensor null;
+  EXPECT_DEATH((void)null.device(), "Tensor::device.*null");
+  EXPECT_DEATH((void)null.raw_data(), "Tensor::device.*null");
+  EXPECT_DEATH((void)null.view(), "Tensor::.*null");
+  EXPECT_DEATH((void)null.nbytes(), "Tensor::nbytes.*null");
+}
+
+// Slice has a way of its own beside Index.
+TEST_F(TensorTest, ASliceIsWhatTheIndexOfARangeIs) {
+  const std::optional<int64_t> kBounds[] = {std::nullopt, 0, 1, 3, 4, 9, -1, -3, -4, -9};
+  const Tensor whole = Matrix();
+  for (const Tensor& t : {whole, *whole.Slice(0, {.stop = 0}), *whole.Slice(1, {.step = -2})}) {
+    for (int dim : {0, 1}) {
+      for (auto start : kBounds) {
+        for (auto stop : kBounds) {
+          for (int64_t step : {1, 2, -1, -3}) {
+            const SliceSpec slice{.start = start, .stop = stop, .step = step};
+            std::vector<IndexItem> items(dim, IndexItem::Range({}));
+            items.push_back(IndexItem::Range(slice));
+            const Tensor a = *t.Slice(dim, slice), b = *t.Index(items);
+            ASSERT_EQ(a.layout(), b.layout());
+            ASSERT_EQ(a.num_elements(), b.num_elements());
+            ASSERT_EQ(a.byte_offset(), b.byte_offset());
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(whole.Slice(0, {.step = 0}).status().code(), kInvalid);
 }
 
 TEST_F(TensorTest, AccessIsOnlyEverNarrowed) {

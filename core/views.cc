@@ -24,29 +24,32 @@ struct Builder {
   }
 };
 
-// Python's rule for a slice of a dimension of `size`: where it starts and how many it takes.
-void ResolveSlice(const SliceSpec& s, int64_t size, int64_t* start, int64_t* count) {
-  const bool forward = s.step > 0;
+}  // namespace
+
+SliceRange ResolveSlice(const SliceSpec& slice, int64_t size) {
+  const bool forward = slice.step > 0;
   const int64_t low = forward ? 0 : -1;
   const int64_t high = forward ? size : size - 1;
   auto clamp = [&](std::optional<int64_t> bound, int64_t otherwise) {
     if (!bound.has_value()) return otherwise;
-    int64_t b = *bound < 0 ? *bound + size : *bound;
-    return std::clamp(b, low, high);
+    const int64_t from_front = *bound < 0 ? *bound + size : *bound;
+    return std::clamp(from_front, low, high);
   };
-  *start = clamp(s.start, forward ? low : high);
-  const int64_t stop = clamp(s.stop, forward ? high : low);
-  if (forward ? *start >= stop : *start <= stop) {
-    *count = 0;
-    return;
-  }
+  const int64_t start = clamp(slice.start, forward ? low : high);
+  const int64_t stop = clamp(slice.stop, forward ? high : low);
+  if (forward ? start >= stop : start <= stop) return {.start = start};
+  if (slice.step == 1) return {start, stop - start};
   // |step| of the most negative int64 has no positive counterpart; unsigned arithmetic has room.
-  const uint64_t distance = static_cast<uint64_t>(forward ? stop - *start : *start - stop);
-  const uint64_t stride = forward ? static_cast<uint64_t>(s.step) : -static_cast<uint64_t>(s.step);
-  *count = static_cast<int64_t>((distance - 1) / stride + 1);
+  const uint64_t distance = static_cast<uint64_t>(forward ? stop - start : start - stop);
+  const auto step = static_cast<uint64_t>(slice.step);
+  const uint64_t magnitude = forward ? step : -step;
+  return {start, static_cast<int64_t>((distance - 1) / magnitude + 1)};
 }
 
-}  // namespace
+absl::Status CheckStep(const SliceSpec& slice) {
+  if (slice.step != 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("The step of a slice can't be 0.");
+}
 
 absl::Status NormalizeDim(int64_t dim, int rank, int* normalized) {
   if (dim < -rank || dim >= rank) {
@@ -89,11 +92,8 @@ absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, Layo
         break;
       }
       case IndexItem::Kind::kRange: {
-        if (item.slice().step == 0) {
-          return absl::InvalidArgumentError("The step of a slice can't be 0.");
-        }
-        int64_t start, count;
-        ResolveSlice(item.slice(), layout.shape(dim), &start, &count);
+        if (absl::Status status = CheckStep(item.slice()); !status.ok()) return status;
+        const auto [start, count] = ResolveSlice(item.slice(), layout.shape(dim));
         if (count > 0) offset += WrappingMultiply(start, layout.stride(dim));
         out.Add(count, WrappingMultiply(layout.stride(dim), item.slice().step));
         ++dim;

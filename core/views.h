@@ -55,6 +55,17 @@ struct LayoutView {
   int64_t offset = 0;  // elements from the old element 0 to the new one
 };
 
+// The indices that `slice` selects of a dimension of `size`: the first, and how many. The step is
+// not 0.
+struct SliceRange {
+  int64_t start = 0;
+  int64_t count = 0;
+};
+SliceRange ResolveSlice(const SliceSpec& slice, int64_t size);
+
+// InvalidArgument for a step of 0.
+absl::Status CheckStep(const SliceSpec& slice);
+
 // One item per dimension; an ellipsis (at most one) or the end stands for all that are left.
 absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, LayoutView* view);
 

@@ -34,7 +34,7 @@ struct ArrayBlock {
 void ReleaseSchema(ArrowSchema* schema) { schema->release = nullptr; }
 
 absl::Status CheckLayout(const Tensor& tensor) {
-  if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  if (tensor.is_null()) return NullTensorError();
   if (tensor.rank() != 1) {
     return Error(absl::StrCat("it has ", tensor.rank(),
                               " dimensions, and Arrow's arrays have one; "

@@ -39,6 +39,7 @@ absl::StatusOr<int64_t> StreamCode(Storage& storage) {
 }  // namespace
 
 absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor) {
+  if (tensor.is_null()) return NullTensorError();
   const DeviceType type = tensor.device().type;
   if (type != DeviceType::kCuda && type != DeviceType::kRocm && type != DeviceType::kCudaManaged) {
     return absl::InvalidArgumentError(absl::StrCat("The memory is on ", tensor.device().ToString(),

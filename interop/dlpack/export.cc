@@ -16,7 +16,7 @@ bool IsPadded(const Tensor& tensor) {
 }
 
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
-  if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  if (tensor.is_null()) return NullTensorError();
   if (tensor.device().type == DeviceType::kCpu) return absl::OkStatus();
   return tensor.storage()->Share(options.stream);
 }

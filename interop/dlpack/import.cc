@@ -10,6 +10,10 @@
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
 
+[[gnu::cold]] absl::Status NoManagedError() {
+  return absl::InvalidArgumentError("There is no managed tensor to import (nullptr).");
+}
+
 // The producer's deleter as a Storage's release.
 template <typename Managed>
 void CallDeleter(void* managed) {
@@ -43,10 +47,49 @@ template <typename Managed>
   return true;
 }
 
+// The same as Take below for what nearly all tensors are, in as few steps and registers as that
+// needs: host memory with elements of whole bytes, strides that are given and not negative. False
+// for all others, of which nothing was taken.
+template <typename Managed>
+[[gnu::always_inline]] inline bool TakePlain(Managed* managed, uint64_t flags,
+                                             TensorAssembly& tensor) {
+  const DLTensor& t = managed->dl_tensor;
+  const DType dtype = ToDType(t.dtype);
+  const uint32_t bits = dtype.element_bits();
+  if ((flags & ~uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0 || bits % 8 != 0 ||
+      !dtype.is_known() || t.device.device_type != kDLCPU || t.device.device_id < 0 ||
+      t.data == nullptr || t.shape == nullptr || t.strides == nullptr) [[unlikely]] {
+    return false;
+  }
+  Extent extent;
+  if (!tensor.layout().TryAssignPlain(t.ndim, t.shape, t.strides, &extent)) [[unlikely]]
+    return false;
+  constexpr int64_t kFar = int64_t{1} << 36;  // times the bytes of an element: within 64 bits
+  const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
+  uintptr_t first, end;
+  if (extent.highest >= kFar ||
+      __builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||
+      __builtin_add_overflow(first, nbytes, &end)) [[unlikely]] {
+    return false;
+  }
+  if (internal_dlpack::ExportBlock<Managed>::Owns(managed)) {
+    const CheckedTensor checked = {.device = Device::Cpu(),
+                                   .dtype = dtype,
+                                   .options = internal_dlpack::OptionsOf(flags),
+                                   .data = reinterpret_cast<void*>(first),
+                                   .nbytes = nbytes};
+    return Unwrap(managed, checked, tensor);
+  }
+  tensor.Finish(Storage::Adopt(reinterpret_cast<void*>(first), nbytes, Device::Cpu(),
+                               {.function = &CallDeleter<Managed>, .context = managed}),
+                0, dtype, internal_dlpack::OptionsOf(flags));
+  return true;
+}
+
 // Takes ownership as its very last step, if there is no defect. (A Status is made of one only where
 // it goes out: the compiler would keep all of a tensor's facts at hand across that.)
 template <typename Managed>
-[[gnu::always_inline]] inline Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
+[[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
   TensorAssembly tensor(out);
   CheckedTensor checked;
   const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, &tensor.layout());
@@ -73,6 +116,11 @@ template <typename Managed>
                                                                   uint64_t flags) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
   absl::StatusOr<Tensor> tensor(std::in_place);            // one for all paths: it is never moved
+  TensorAssembly assembly(&*tensor);
+  if (TakePlain(managed, flags, assembly)) [[likely]] {
+    (void)owner.release();
+    return tensor;
+  }
   const Defect defect = Take(managed, flags, &*tensor);
   if (defect != Defect::kNone) [[unlikely]] {
     tensor = DefectError(defect, managed->dl_tensor, flags);
@@ -85,6 +133,10 @@ template <typename Managed>
 }  // namespace
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
+  if (managed == nullptr) {
+    *tensor = Tensor();
+    return NoManagedError();
+  }
   if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
     *tensor = Tensor();
     return s;
@@ -93,10 +145,16 @@ absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
 }
 
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
+  if (managed == nullptr) {
+    *tensor = Tensor();
+    return NoManagedError();
+  }
   return Import(managed, /*flags=*/0, tensor);
 }
 
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
+  if (managed == nullptr) [[unlikely]]
+    return NoManagedError();
   if (!IsReadable(managed->version)) [[unlikely]] {
     const std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter> owner(managed);
     return ValidateVersion(managed->version);
@@ -105,6 +163,8 @@ absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
 }
 
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
+  if (managed == nullptr) [[unlikely]]
+    return NoManagedError();
   return TakeOrDelete(managed, /*flags=*/0);
 }
 

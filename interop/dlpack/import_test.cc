@@ -48,6 +48,13 @@ TYPED_TEST(ImportTest, AFailureDeletesOnce) {
   EXPECT_EQ(this->foreign.deleted, 1);
 }
 
+TYPED_TEST(ImportTest, NoManagedTensorIsAnError) {
+  TypeParam* const none = nullptr;
+  EXPECT_EQ(FromDLPack(none).status().code(), absl::StatusCode::kInvalidArgument);
+  Tensor tensor;
+  EXPECT_EQ(ImportDLPack(none, &tensor).code(), absl::StatusCode::kInvalidArgument);
+}
+
 // Rules 30, 57.
 TYPED_TEST(ImportTest, WhoKeepsOwnershipUntilItWorksKeepsItOnFailure) {
   Tensor tensor;

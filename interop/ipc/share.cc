@@ -21,7 +21,7 @@ absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, De
 }  // namespace
 
 absl::StatusOr<Handle> Share(const Tensor& tensor) {
-  if (tensor.is_null()) return absl::FailedPreconditionError("There is no tensor (it is null).");
+  if (tensor.is_null()) return NullTensorError();
   Handle handle{.device = tensor.device(),
                 .dtype = tensor.dtype(),
                 .options = {.access = tensor.access(), .packing = tensor.packing()},
