@@ -11,6 +11,7 @@
 
 #if __cplusplus < 202002L
 #error "Dovetail needs C++20: add --cxxopt=-std=c++20 and --host_cxxopt=-std=c++20 to .bazelrc."
+#include "dovetail needs C++20"  // no such file: the compiler stops here, before errors that follow
 #endif
 
 #define DOVETAIL_ABI v0

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -88,9 +89,9 @@ class Pool {
  private:
   void StartThreads(int count) {
     while (threads_ < count) {
-      try {
+      DOVETAIL_TRY {
         std::thread([this] { Serve(); }).detach();
-      } catch (const std::system_error&) {
+      } DOVETAIL_CATCH(const std::system_error&) {
         return;  // fewer will do
       }
       ++threads_;

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/exceptions.h"
+
 namespace dovetail::inline DOVETAIL_ABI {
 
 void Uses::AddStream(const Stream& stream, UseKind kind) noexcept {
@@ -14,18 +16,18 @@ void Uses::AddStream(const Stream& stream, UseKind kind) noexcept {
       return;
     }
   }
-  try {
+  DOVETAIL_TRY {
     streams_.push_back({stream, kind});
-  } catch (const std::bad_alloc&) {
+  } DOVETAIL_CATCH(const std::bad_alloc&) {
     unknown_ = true;
   }
 }
 
 void Uses::AddEvent(Event event) noexcept {
   absl::MutexLock lock(&mutex_);
-  try {
+  DOVETAIL_TRY {
     events_.push_back(std::move(event));
-  } catch (const std::bad_alloc&) {
+  } DOVETAIL_CATCH(const std::bad_alloc&) {
     unknown_ = true;
   }
 }

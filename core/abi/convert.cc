@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/exceptions.h"
+
 namespace dovetail::inline DOVETAIL_ABI::abi {
 namespace {
 
@@ -21,9 +23,9 @@ void Release(void* box) {
 
 void Message::Set(void* context, const char* text) noexcept {
   if (text == nullptr) return;
-  try {
+  DOVETAIL_TRY {
     static_cast<Message*>(context)->text_ = text;
-  } catch (const std::bad_alloc&) {
+  } DOVETAIL_CATCH(const std::bad_alloc&) {
   }
 }
 

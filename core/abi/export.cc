@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dovetail/core/abi/convert.h"
+#include "dovetail/core/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -33,11 +34,11 @@ Allocator& AsAllocator(void* allocator) { return *static_cast<Allocator*>(alloca
 // Runs `body`, which returns a status; no exception passes.
 template <typename Body>
 int32_t Try(DovetailMessage* message, Body body) noexcept {
-  try {
+  DOVETAIL_TRY {
     return Report(body(), message);
-  } catch (const std::bad_alloc&) {
+  } DOVETAIL_CATCH(const std::bad_alloc&) {
     return static_cast<int32_t>(absl::StatusCode::kResourceExhausted);
-  } catch (const std::exception&) {
+  } DOVETAIL_CATCH(const std::exception&) {
     return static_cast<int32_t>(absl::StatusCode::kInternal);
   }
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/abi/convert.h"
+#include "dovetail/core/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {
@@ -36,10 +37,10 @@ class ImportedAllocator final : public Allocator {
     return data;
   }
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override {
-    try {
+    DOVETAIL_TRY {
       if (uses == nullptr) return c_.deallocate(allocator_, data, nbytes, nullptr);
       c_.deallocate(allocator_, data, nbytes, CUses(*uses).get());
-    } catch (const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
+    } DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
     }
   }
   absl::Status Trim(size_t keep) override {
@@ -178,9 +179,9 @@ class ImportedBackend final : public DeviceBackend {
     return message.Of(c_.synchronize(c_.self, on.get(), message.get()));
   }
   void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
-    try {
+    DOVETAIL_TRY {
       c_.release_after(c_.self, CUses(*uses).get(), release.function, release.context);
-    } catch (const std::bad_alloc&) {  // as for memory of its own
+    } DOVETAIL_CATCH(const std::bad_alloc&) {  // as for memory of its own
     }
   }
 

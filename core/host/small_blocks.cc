@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/exceptions.h"
 #include "dovetail/core/host/bytes_setting.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
@@ -138,9 +139,9 @@ void Start(ThreadLists& lists) {
 // Starts or empties the lists where one of the two is due.
 void CatchUp(ThreadLists& lists) noexcept {
   if (!lists.started) {
-    try {
+    DOVETAIL_TRY {
       Start(lists);
-    } catch (...) {  // no memory to note the thread: it keeps nothing
+    } DOVETAIL_CATCH(...) {  // no memory to note the thread: it keeps nothing
     }
   }
   if (const uint32_t now = trims.load(std::memory_order_relaxed); lists.trims != now) {

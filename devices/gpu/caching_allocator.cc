@@ -4,6 +4,8 @@
 #include <bit>
 #include <memory>
 
+#include "dovetail/core/exceptions.h"
+
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 
 size_t SizeClass(size_t nbytes) {
@@ -19,13 +21,13 @@ CachingAllocator::Key CachingAllocator::KeyOf(const std::optional<Stream>& strea
 }
 
 bool CachingAllocator::Keep(Block block) noexcept {
-  try {
+  DOVETAIL_TRY {
     absl::MutexLock lock(&mutex_);
     const size_t size = block.size;
     kept_[KeyOf(block.stream, size)].push_back(std::move(block));
     kept_bytes_ += size;
     return true;
-  } catch (const std::bad_alloc&) {
+  } DOVETAIL_CATCH(const std::bad_alloc&) {
     return false;
   }
 }

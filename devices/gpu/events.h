@@ -33,6 +33,9 @@ class Hold {
   // is true, by one thread at a time. Must not block. `thorough`: there is time to find out, if
   // only for lack of memory.
   virtual bool IsOver(bool thorough) noexcept = 0;
+  // Of a SharedBlocks::Block the start of the allocation that other processes may have open;
+  // nullptr of any other.
+  virtual const void* shared_base() const noexcept { return nullptr; }
 };
 
 class Events {

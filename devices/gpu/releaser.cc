@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "dovetail/core/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 namespace {
@@ -177,12 +178,12 @@ void Releaser::StartSync() {
   syncing_ = std::move(unknown_);
   unknown_.clear();
   sync_state_.store(SyncState::kRunning, std::memory_order_relaxed);
-  try {
+  DOVETAIL_TRY {
     sync_thread_ = std::thread([this] {
       const bool done = SynchronizeDevices();
       sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
     });
-  } catch (const std::system_error&) {  // no thread to be had: tried again by the next Drain
+  } DOVETAIL_CATCH(const std::system_error&) {  // no thread to be had: tried again by the next Drain
     unknown_ = std::move(syncing_);
     syncing_.clear();
     sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);

@@ -58,6 +58,8 @@ class SharedBlocks::Block final : public Hold {
     return segment_->Close(thorough || ++asked_ % kAskedForEachThoroughly == 0);
   }
 
+  const void* shared_base() const noexcept override { return base_; }
+
   // After this, who opens the block sees the work that `stream` holds now.
   absl::Status Publish(const Stream& stream) {
     const RuntimeApi& api = parts_.runtime.api();
@@ -180,11 +182,11 @@ absl::StatusOr<PointerInfo> SharedBlocks::FindAllocation(Device device, const vo
 }
 
 std::shared_ptr<SharedBlocks::Block> SharedBlocks::FindBlock(const Uses* uses, const void* base) {
-  if (uses == nullptr) return nullptr;
+  if (uses == nullptr || base == nullptr) return nullptr;
   for (const Event& event : uses->events()) {
-    auto* block = dynamic_cast<Block*>(Events::HoldOf(event));
-    if (block == nullptr || block->base() != base) continue;
-    return {event.shared_state(), block};
+    Hold* const hold = Events::HoldOf(event);
+    if (hold == nullptr || hold->shared_base() != base) continue;
+    return {event.shared_state(), static_cast<Block*>(hold)};
   }
   return nullptr;
 }
