@@ -131,6 +131,9 @@ class Storage {
     return release_.context;
   }
 
+  // What is called at the end, of adopted memory that nobody else has a reference to yet.
+  void SetRelease(Release release) { release_ = release; }
+
   // How many references there are; for tests and for copy decisions (1: nobody else sees it).
   int64_t use_count() const { return refs_.value(); }
 

@@ -87,6 +87,58 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
 }
 
+absl::StatusOr<Tensor> Tensor::WrapUnowned(const void* data, DType dtype,
+                                           absl::Span<const int64_t> shape,
+                                           const absl::Span<const int64_t>* strides, Device device,
+                                           Access access) {
+  absl::StatusOr<Layout> layout =
+      strides == nullptr ? Layout::Contiguous(shape) : Layout::Strided(shape, *strides);
+  if (!layout.ok()) return layout.status();
+  ByteRange bytes;
+  if (absl::Status s = BytesReached(*layout, dtype, Packing::kPacked, &bytes); !s.ok()) return s;
+  if (data == nullptr && layout->num_elements() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("There is no memory (nullptr) for ", layout->ToString(), "."));
+  }
+  // (Nothing is added to an opaque handle.)
+  const int64_t below = IsAddressable(device.type) && data != nullptr ? -bytes.begin : 0;
+  auto* const lowest = const_cast<char*>(static_cast<const char*>(data)) - below;
+  return Make(Storage::Adopt(lowest, bytes.size(), device, {}), below, dtype, *std::move(layout),
+              {.access = access});
+}
+
+absl::Status Tensor::CountError(int64_t has, const Tensor& tensor) {
+  return absl::InvalidArgumentError(absl::StrCat("The vector has ", has, " elements, and the shape ",
+                                                 ShapeToString(tensor.shape()), " has ",
+                                                 tensor.num_elements(), "."));
+}
+
+absl::Status Tensor::NotContiguousError() {
+  return absl::FailedPreconditionError(
+      "The elements do not lie one after the other in row-major order; ask for elements<T>(), or "
+      "for Contiguous(tensor), which copies them.");
+}
+
+absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const {
+  if (static_cast<int>(index.size()) != rank()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The index ", ShapeToString(index), " has ", index.size(),
+                     " numbers for a tensor with ", rank(), " dimensions."));
+  }
+  *offset = 0;
+  for (int dim = 0; dim < rank(); ++dim) {
+    const int64_t size = layout_.shape(dim);
+    const int64_t i = index[dim] < 0 ? index[dim] + size : index[dim];
+    if (i < 0 || i >= size) {
+      return absl::OutOfRangeError(absl::StrCat("Index ", index[dim],
+                                                " is out of range for dimension ", dim,
+                                                " of size ", size, "."));
+    }
+    *offset += WrappingMultiply(i, layout_.stride(dim));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status NullTensorError() {
   return absl::FailedPreconditionError(
       "There is no tensor: it is null, as one that was default-constructed or moved from.");

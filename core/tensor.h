@@ -13,11 +13,13 @@
 #define DOVETAIL_CORE_TENSOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
@@ -26,6 +28,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/element_range.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/storage.h"
@@ -84,6 +87,27 @@ class Tensor {
     return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
   }
 
+  // The program's own memory as a tensor, without a copy. InvalidArgument for a shape or strides
+  // that no layout has, and for what does not fit the memory: nothing was taken then.
+  //
+  //   Tensor a = *Tensor::Wrap(std::vector<float>{1, 2, 3, 4}, {2, 2});
+  //   Tensor b = *Tensor::Wrap(std::make_unique<int32_t[]>(6), {2, 3});
+  //   Tensor c = *Tensor::Wrap(pixels, {480, 640, 3}, {1920, 3, 1}, Device::Cpu(),
+  //                            [image] {});                   // keeps a shared_ptr until the end
+  //
+  // Of a vector the shape has all elements. Of an array the caller knows that it has as many.
+  template <typename T, typename A>
+  static absl::StatusOr<Tensor> Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape);
+  template <typename T>
+  static absl::StatusOr<Tensor> Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape);
+  // `data` is element 0, `strides` are in elements. `deleter` is called once, with `data` or with
+  // nothing, on whichever thread drops the last reference; it must not throw. Read-only for a const
+  // T.
+  template <typename T, typename Deleter>
+  static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape,
+                                     absl::Span<const int64_t> strides, Device device,
+                                     Deleter deleter);
+
   DType dtype() const { return dtype_; }
   Device device() const {
     CheckNotNull("device");
@@ -128,6 +152,40 @@ class Tensor {
     return static_cast<T*>(raw_data());
   }
 
+  // All elements of a row-major tensor without gaps. FailedPrecondition for any other, and as
+  // data<T>() says.
+  template <typename T>
+  absl::StatusOr<absl::Span<T>> span() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    absl::StatusOr<T*> first = data<T>();
+    if (!first.ok()) return first.status();
+    if (!is_contiguous()) return NotContiguousError();
+    return absl::Span<T>(*first, static_cast<size_t>(num_elements()));
+  }
+
+  // The element at `index`, of one number a dimension; negative ones count from the end. OutOfRange
+  // where there is no such element, InvalidArgument for another count of numbers, and as data<T>().
+  template <typename T>
+  absl::StatusOr<T*> at(absl::Span<const int64_t> index) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    absl::StatusOr<T*> first = data<T>();
+    int64_t offset;
+    if (first.ok()) {
+      if (absl::Status s = OffsetOf(index, &offset); !s.ok()) return s;
+      *first += offset;
+    }
+    return first;
+  }
+
+  // All elements in row-major order, whatever the strides are; as data<T>().
+  //
+  //   absl::StatusOr<ElementRange<const float>> elements = x.elements<const float>();
+  //   for (float value : *elements) sum += value;
+  template <typename T>
+  absl::StatusOr<ElementRange<T>> elements() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    absl::StatusOr<T*> first = data<T>();
+    if (!first.ok()) return first.status();
+    return ElementRange<T>(*first, layout_);
+  }
+
   // Borrows: valid while this Tensor is alive and unchanged.
   TensorView view() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
@@ -160,6 +218,18 @@ class Tensor {
         layout_(std::move(layout)) {}
   bool TakeKept(Device device);
   absl::Status CheckAccess(DType wanted, size_t alignment, bool write) const;
+  static absl::Status NotContiguousError();
+  absl::Status OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const;
+  // What every Wrap makes: over memory that nothing is called for yet. Null strides: row-major.
+  static absl::StatusOr<Tensor> WrapUnowned(const void* data, DType dtype,
+                                            absl::Span<const int64_t> shape,
+                                            const absl::Span<const int64_t>* strides, Device device,
+                                            Access access);
+  // Gives `owner` to the Storage of what WrapUnowned made, if it made something.
+  template <typename Owner>
+  static absl::StatusOr<Tensor> OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor);
+  static absl::Status CountError(int64_t has, const Tensor& tensor);
+
   void CheckNotNull(const char* function) const {
     if (is_null()) [[unlikely]]
       internal_tensor::DieOfNullTensor(function);
@@ -177,6 +247,7 @@ class Tensor {
   Packing packing_ = Packing::kPacked;
   Layout layout_;
 };
+
 // Puts a Tensor together where it stands, so that importers move no Layout: fill in layout(),
 // check, then Finish. Until then the tensor is null.
 class TensorAssembly {
@@ -197,6 +268,55 @@ class TensorAssembly {
  private:
   Tensor& tensor_;
 };
+
+template <typename Owner>
+absl::StatusOr<Tensor> Tensor::OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor) {
+  if (tensor.ok()) {
+    tensor->storage_->SetRelease({[](void* kept) { delete static_cast<Owner*>(kept); },
+                                  new Owner(std::move(owner))});
+  }
+  return tensor;
+}
+
+template <typename T, typename A>
+absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape) {
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements that can be shared");
+  absl::StatusOr<Tensor> tensor = WrapUnowned(values.data(), dtype_of<T>, shape, nullptr,
+                                              Device::Cpu(), Access::kReadWrite);
+  const auto count = static_cast<int64_t>(values.size());
+  if (tensor.ok() && tensor->num_elements() != count) return CountError(count, *tensor);
+  return OwnedBy(values, std::move(tensor));
+}
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape) {
+  return OwnedBy(values, WrapUnowned(values.get(), dtype_of<T>, shape, nullptr, Device::Cpu(),
+                                     std::is_const_v<T> ? Access::kReadOnly : Access::kReadWrite));
+}
+
+template <typename T, typename Deleter>
+absl::StatusOr<Tensor> Tensor::Wrap(T* data, absl::Span<const int64_t> shape,
+                                    absl::Span<const int64_t> strides, Device device,
+                                    Deleter deleter) {
+  absl::StatusOr<Tensor> tensor =
+      WrapUnowned(data, dtype_of<T>, shape, &strides, device,
+                  std::is_const_v<T> ? Access::kReadOnly : Access::kReadWrite);
+  if (!tensor.ok()) return tensor;
+  struct Call {
+    Deleter deleter;
+    T* data;
+  };
+  constexpr auto kRelease = [](void* kept) {
+    const std::unique_ptr<Call> call(static_cast<Call*>(kept));
+    if constexpr (std::is_invocable_v<Deleter&, T*>) {
+      call->deleter(call->data);
+    } else {
+      call->deleter();
+    }
+  };
+  tensor->storage_->SetRelease({kRelease, new Call{std::move(deleter), data}});
+  return tensor;
+}
 
 // Tensor::Empty into a tensor that is there already, for those who make very many. On an error the
 // tensor is null.

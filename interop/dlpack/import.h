@@ -1,6 +1,7 @@
 // Tensors in, over DLPack.
 //
-//   absl::StatusOr<Tensor> x = FromDLPack(managed);       // DLManagedTensorVersioned* or legacy
+//   absl::StatusOr<Tensor> x = FromDLPack(managed);   // DLManagedTensorVersioned* or legacy, or a
+//                                                     // unique_ptr of either
 //
 // No copy: the Tensor's Storage spans the bytes that the strides reach and calls the producer's
 // deleter when its last reference is dropped, on whichever thread that is. Sources: dlpack.h 1.3
@@ -17,6 +18,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/managed.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -24,6 +26,12 @@ namespace dovetail::inline DOVETAIL_ABI {
 // with the tensor, nullptr among it. A legacy one is writable, having no flag that says otherwise. Any thread.
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed);
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed);
+inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPack managed) {
+  return FromDLPack(managed.release());
+}
+inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPackLegacy managed) {
+  return FromDLPack(managed.release());
+}
 
 // The same for callers that keep ownership until it works out: on an error nothing was taken and
 // the deleter has not run, and `tensor` is null.

@@ -1,6 +1,7 @@
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/import_lent.h"
 
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,6 +40,18 @@ TYPED_TEST(ImportTest, SharesTheMemoryAndDeletesOnceAtTheEnd) {
     EXPECT_EQ(this->foreign.data[3], 42);
   }
   EXPECT_EQ(this->foreign.deleted, 1);
+}
+
+TYPED_TEST(ImportTest, AUniquePointerIsTakenOver) {
+  using Unique = std::unique_ptr<TypeParam, DLPackDeleter>;
+  {
+    const absl::StatusOr<Tensor> x = FromDLPack(Unique(&this->foreign.managed));
+    ASSERT_TRUE(x.ok()) << x.status();
+    EXPECT_EQ(*x->template data<float>(), this->foreign.data);
+    EXPECT_EQ(this->foreign.deleted, 0);
+  }
+  EXPECT_EQ(this->foreign.deleted, 1);
+  EXPECT_FALSE(FromDLPack(Unique()).ok());
 }
 
 // Rule 30.

@@ -1,7 +1,7 @@
 // TensorView and DLTensor: the same borrowed tensor in two structs.
 //
 //   DLTensor d = ToDLTensor(tensor.view());        // valid while the tensor is
-//   TensorView v; absl::Status s = FromDLTensor(d, &v);
+//   absl::StatusOr<TensorView> v = FromDLTensor(d);
 //
 // Nothing is owned on either side: shape and strides are pointed at, not copied. The way in is
 // inline, for the doors that are little but this call.
@@ -9,7 +9,11 @@
 #ifndef DOVETAIL_INTEROP_DLPACK_VIEW_H_
 #define DOVETAIL_INTEROP_DLPACK_VIEW_H_
 
+#include <utility>
+
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
@@ -47,6 +51,14 @@ namespace internal_dlpack {
     view->byte_offset = 0;
   }
   return absl::OkStatus();
+}
+
+// The same as a value.
+inline absl::StatusOr<TensorView> FromDLTensor(
+    const DLTensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  absl::StatusOr<TensorView> view{TensorView()};
+  if (absl::Status s = FromDLTensor(tensor, &*view); !s.ok()) view = std::move(s);
+  return view;
 }
 
 }  // namespace dovetail::inline DOVETAIL_ABI

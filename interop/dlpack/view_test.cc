@@ -27,6 +27,15 @@ TEST(View, AForeignTensorIsBorrowedInPlace) {
   EXPECT_EQ(view.device, Device::Cpu());
 }
 
+TEST(View, AViewIsHadAsAValueToo) {
+  Foreign<DLManagedTensor> foreign;
+  const absl::StatusOr<TensorView> view = FromDLTensor(foreign.tensor());
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->data, foreign.data);
+  foreign.tensor().ndim = -1;
+  EXPECT_EQ(FromDLTensor(foreign.tensor()).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(View, NegativeStridesKeepElementZero) {
   Foreign<DLManagedTensor> foreign;
   foreign.strides[0] = -3;
