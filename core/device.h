@@ -91,6 +91,10 @@ struct Device {
   friend H AbslHashValue(H h, Device d) {
     return H::combine(std::move(h), d.type, d.index);
   }
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, Device d) {
+    sink.Append(d.ToString());
+  }
   friend std::ostream& operator<<(std::ostream& os, Device d) { return os << d.ToString(); }
 };
 static_assert(sizeof(Device) == 8);

@@ -60,6 +60,10 @@ struct DType {
   friend H AbslHashValue(H h, DType t) {
     return H::combine(std::move(h), t.kind, t.bits, t.lanes);
   }
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, DType t) {
+    sink.Append(t.ToString());
+  }
   friend std::ostream& operator<<(std::ostream& os, DType t) { return os << t.ToString(); }
 };
 static_assert(sizeof(DType) == 4 && std::is_trivially_copyable_v<DType>);

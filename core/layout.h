@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
@@ -120,6 +121,14 @@ class Layout {
 
   friend bool operator==(const Layout& a, const Layout& b) {
     return a.shape() == b.shape() && a.strides() == b.strides();
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const Layout& l) {
+    return H::combine(std::move(h), l.shape(), l.strides());
+  }
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, const Layout& l) {
+    sink.Append(l.ToString());
   }
   friend std::ostream& operator<<(std::ostream& os, const Layout& l) { return os << l.ToString(); }
 

@@ -2,9 +2,13 @@
 
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash_testing.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/dtype.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -210,6 +214,25 @@ TEST(Layout, MeasuringFindsWhatMakingOneDoes) {
   for (int64_t rank : {int64_t{-1}, int64_t{Layout::kMaxRank} + 1, INT64_MAX}) {
     EXPECT_EQ(Layout::Measure(rank, shape, nullptr, &extent), -1) << rank;
   }
+}
+
+TEST(Layout, EqualLayoutsHashAlike) {
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      {Layout(), *Layout::Contiguous({2, 3}), *Layout::Strided({2, 3}, {3, 1}),
+       *Layout::Strided({2, 3}, {1, 2}), *Layout::Contiguous({2, 3, 1}),
+       *Layout::Contiguous({6})}));
+}
+
+// absl::StrCat and absl::StrFormat of later releases print by AbslStringify.
+TEST(Layout, PrintsThroughAbslStringify) {
+  struct Sink {
+    std::string text;
+    void Append(std::string_view more) { text += more; }
+  } sink;
+  AbslStringify(sink, *Layout::Contiguous({2}));
+  AbslStringify(sink, kFloat32);
+  AbslStringify(sink, Device::Cuda(1));
+  EXPECT_EQ(sink.text, "shape (2,), strides (1,)float32cuda:1");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The tour of Dovetail in C++: a tensor comes in over DLPack, is viewed, and goes out again.
+// The tour of Dovetail in C++: a program's own memory becomes a tensor, is viewed, goes out over
+// DLPack as to another library, and comes in again.
 //
 //   ./bazelw run //examples:exchange
 
@@ -11,44 +12,18 @@
 
 namespace {
 
-// A producer as any framework is one: it lends 2 x 3 floats and takes them back by its deleter.
-struct Lent {
-  DLManagedTensorVersioned managed = {};
-  std::vector<float> values = {0, 1, 2, 3, 4, 5};
-  int64_t shape[2] = {2, 3};
-  int64_t strides[2] = {3, 1};
-};
-
-DLManagedTensorVersioned* Lend() {
-  auto* lent = new Lent;
-  lent->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  lent->managed.manager_ctx = lent;
-  lent->managed.deleter = [](DLManagedTensorVersioned* self) {
-    std::puts("the producer has its memory back");
-    delete static_cast<Lent*>(self->manager_ctx);
-  };
-  lent->managed.dl_tensor = {.data = lent->values.data(),
-                             .device = {kDLCPU, 0},
-                             .ndim = 2,
-                             .dtype = {kDLFloat, 32, 1},
-                             .shape = lent->shape,
-                             .strides = lent->strides,
-                             .byte_offset = 0};
-  return &lent->managed;
-}
-
 absl::Status Run() {
-  // Takes ownership, in failure too; the deleter runs when the last view is gone.
-  absl::StatusOr<dovetail::Tensor> x = dovetail::FromDLPack(Lend());
+  std::vector<float> values = {0, 1, 2, 3, 4, 5};
+  absl::StatusOr<dovetail::Tensor> x = dovetail::Tensor::Wrap(std::move(values), {2, 3});  // no copy
   if (!x.ok()) return x.status();
-  std::printf("in:   %s\n", x->ToString().c_str());
+  std::printf("x:    %s\n", x->ToString().c_str());
 
   absl::StatusOr<dovetail::Tensor> row = x->Select(0, 1);  // a view: no copy
   if (!row.ok()) return row.status();
-  absl::StatusOr<float*> data = row->data<float>();  // type, access and alignment are checked
-  if (!data.ok()) return data.status();
-  (*data)[0] = 30;
-  std::printf("row:  %s, first element %g\n", row->ToString().c_str(), (*data)[0]);
+  absl::StatusOr<absl::Span<float>> elements = row->span<float>();  // type and access are checked
+  if (!elements.ok()) return elements.status();
+  (*elements)[0] = 30;
+  std::printf("row:  %s, first element %g\n", row->ToString().c_str(), (*elements)[0]);
 
   absl::StatusOr<int32_t*> wrong = row->data<int32_t>();
   std::printf("as int32: %s\n", std::string(wrong.status().message()).c_str());
@@ -58,6 +33,12 @@ absl::Status Run() {
   std::printf("out:  %d dimension of %lld, flags %llu\n", (*out)->dl_tensor.ndim,
               static_cast<long long>((*out)->dl_tensor.shape[0]),
               static_cast<unsigned long long>((*out)->flags));
+
+  // Takes ownership, in failure too; the producer's deleter runs when the last view is gone.
+  absl::StatusOr<dovetail::Tensor> in = dovetail::FromDLPack(*std::move(out));
+  if (!in.ok()) return in.status();
+  std::printf("in:   %s, %s memory\n", in->ToString().c_str(),
+              in->raw_data() == row->raw_data() ? "the same" : "other");
   return absl::OkStatus();
 }
 
