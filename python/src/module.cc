@@ -215,9 +215,6 @@ PyMethodDef functions[] = {
     NoArguments<&IpcForgetFunction>("_ipc_forget",
                                     "_ipc_forget($module, /)\n--\n\n"
                                     "Unlinks this process's shared memory, for dovetail.ipc."),
-    Fast<&EdgeValues>("_edge_values",
-                      "_edge_values($module, tensor, edge, /)\n--\n\n"
-                      "tolist() with the first and last items of long dimensions only, for repr."),
     kEndOfMethods,
 };
 

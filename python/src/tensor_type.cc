@@ -14,6 +14,7 @@
 #include "dovetail/python/src/method_table.h"
 #include "dovetail/python/src/numpy_out.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/text.h"
 #include "dovetail/python/src/values.h"
 #include "dovetail/python/src/view_methods.h"
 
@@ -33,10 +34,6 @@ PyObject* CallPackage(const char* module, const char* function, Args... args) {
   return result;
 }
 
-PyObject* Repr(PyObject* self) { return CallPackage("dovetail._repr", "format_tensor", self); }
-PyObject* Format(PyObject* self, PyObject* spec) {
-  return CallPackage("dovetail._repr", "format_with_spec", self, spec);
-}
 PyObject* ReduceEx(PyObject* self, PyObject* protocol) {
   return CallPackage("dovetail._pickle", "reduce_tensor", self, protocol);
 }
@@ -116,7 +113,7 @@ PyMethodDef methods[] = {
         "data_ptr($self, /)\n--\n\nThe address of element 0, or the handle "
         "on devices without addresses."),
     NoArguments<&TensorComplex>("__complex__", "__complex__($self, /)\n--\n\ncomplex(self)"),
-    OneArgument<&Format>("__format__", "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
+    OneArgument<&TensorFormat>("__format__", "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
     OneArgument<&ReduceEx>("__reduce_ex__",
                            "__reduce_ex__($self, protocol, /)\n--\n\nSupport for pickle."),
     NoArguments<&ShallowCopy>("__copy__",
@@ -160,7 +157,7 @@ bool AddTensorType(PyObject* module) {
   t.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE;
   t.tp_dealloc = &DeallocateTensorObject;
   t.tp_weaklistoffset = offsetof(TensorObject, weak_references);
-  t.tp_repr = &Guard<&Repr, PyObject*>;
+  t.tp_repr = &Guard<&TensorRepr, PyObject*>;
   t.tp_iter = &Guard<&Iterate, PyObject*>;
   t.tp_as_number = &as_number;
   t.tp_as_sequence = &as_sequence;

@@ -1,6 +1,5 @@
 #include "dovetail/python/src/values.h"
 
-#include <limits>
 #include <utility>
 
 #include "dovetail/core/copy.h"
@@ -18,8 +17,8 @@ namespace {
 // Makes the nested lists of one tensor.
 class Lister {
  public:
-  Lister(const Tensor& tensor, int64_t edge)
-      : tensor_(tensor), edge_(edge), step_(StepBits(tensor.dtype(), tensor.packing())) {}
+  explicit Lister(const Tensor& tensor)
+      : tensor_(tensor), step_(StepBits(tensor.dtype(), tensor.packing())) {}
 
   PyObject* List() const { return ListFrom(0, 0); }
 
@@ -29,16 +28,12 @@ class Lister {
       return ValueToPython(ReadElement(tensor_.raw_data(), bit, tensor_.dtype()));
     }
     const int64_t size = tensor_.layout().shape(dim);
-    const bool cut = edge_ < size / 2 || (edge_ == size / 2 && size % 2 != 0);
-    const int64_t count = cut ? 2 * edge_ : size;
-    PyObject* list = PyList_New(count);
+    PyObject* list = PyList_New(size);
     if (list == nullptr) return nullptr;
     // With no elements the strides mean nothing, and no element is read either.
     const int64_t step = WrappingMultiply(tensor_.layout().stride(dim), step_);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t index = i < edge_ || !cut ? i : size - count + i;
-      const int64_t next = index == 0 ? bit : bit + WrappingMultiply(index, step);
-      PyObject* item = ListFrom(dim + 1, next);
+    for (int64_t i = 0; i < size; ++i) {
+      PyObject* item = ListFrom(dim + 1, bit + WrappingMultiply(i, step));
       if (item == nullptr) {
         Py_DECREF(list);
         return nullptr;
@@ -49,7 +44,6 @@ class Lister {
   }
 
   const Tensor& tensor_;
-  const int64_t edge_;
   const int64_t step_;
 };
 
@@ -68,12 +62,6 @@ bool OnHost(const Tensor& tensor, Tensor* on_host) {
     return absl::OkStatus();
   });
   return status.ok() || (RaiseExchange(status), false);
-}
-
-PyObject* ListValues(PyObject* self, int64_t edge) {
-  Tensor tensor;
-  if (!CheckHasNumbers(AsTensor(self).dtype()) || !OnHost(AsTensor(self), &tensor)) return nullptr;
-  return Lister(tensor, edge).List();
 }
 
 // The only element.
@@ -103,21 +91,9 @@ std::nullptr_t RefuseComplex(const char* what) {
 }  // namespace
 
 PyObject* TensorToList(PyObject* self, PyObject*) {
-  return ListValues(self, std::numeric_limits<int64_t>::max());
-}
-
-PyObject* EdgeValues(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  int64_t edge;
-  if (nargs != 2 || !IsTensor(args[0])) {
-    PyErr_SetString(PyExc_TypeError, "_edge_values() takes a tensor and an int");
-    return nullptr;
-  }
-  if (!ParseInt(args[1], &edge)) return nullptr;
-  if (edge < 0) {
-    PyErr_SetString(PyExc_ValueError, "_edge_values() takes no negative number of items");
-    return nullptr;
-  }
-  return ListValues(args[0], edge);
+  Tensor tensor;
+  if (!CheckHasNumbers(AsTensor(self).dtype()) || !OnHost(AsTensor(self), &tensor)) return nullptr;
+  return Lister(tensor).List();
 }
 
 PyObject* TensorItemMethod(PyObject* self, PyObject*) {

@@ -28,10 +28,6 @@ PyObject* TensorFloat(PyObject* self);
 PyObject* TensorIndex(PyObject* self);
 PyObject* TensorComplex(PyObject* self, PyObject* unused);
 
-// _edge_values(t, edge): as tolist(), with only the first and the last `edge` items of every
-// dimension that is longer than twice that. What a repr prints of a large tensor. METH_FASTCALL.
-PyObject* EdgeValues(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
-
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_VALUES_H_
