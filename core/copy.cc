@@ -175,6 +175,19 @@ absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
   return dst;
 }
 
+absl::Status CopyInto(Tensor& dst, const Tensor& src, const CopyOptions& options) {
+  return CopyCast(dst, src, options.stream);
+}
+
+absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& options) {
+  return CopyCast(dst, src, options.stream);
+}
+
+absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
+  return CopyAs(src, {.dtype = options.dtype, .device = options.device, .order = options.order},
+                options.stream);
+}
+
 absl::StatusOr<Tensor> Contiguous(const Tensor& src, const std::optional<Stream>& stream) {
   if (src.is_null()) return NullTensorError();
   if (src.is_contiguous()) return src;

@@ -1,10 +1,9 @@
 // Copies of elements: into a tensor, to a device, into a dense tensor, to another type; and fills.
 //
-//   absl::Status s = Copy(dst, src);                       // broadcasts src to dst's shape
-//   absl::Status t = CopyCast(dst, src);                   // the same for different types
-//   absl::StatusOr<Tensor> y = CopyTo(x, Device::Cuda(0)); // always new memory
-//   absl::StatusOr<Tensor> h = CopyAs(x, {.dtype = kFloat16, .order = MemoryOrder::kK});
-//   absl::StatusOr<Tensor> z = Contiguous(x);              // x itself when it is dense already
+//   absl::Status s = CopyInto(dst, src);              // broadcasts and casts src as dst needs it
+//   absl::StatusOr<Tensor> y = Copied(x);             // new, dense memory on x's device
+//   absl::StatusOr<Tensor> h = Copied(x, {.dtype = kFloat16, .device = Device::Cuda(0)});
+//   absl::StatusOr<Tensor> z = Contiguous(x);         // x itself when it is row-major already
 //
 // The backend of whichever side is not the CPU does the work, ordered on the stream given, after
 // all work on the two so far. Without a stream it is ordered on the current one; where the host can
@@ -49,16 +48,38 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
-// Copies the elements of `src`, broadcast to the shape of `dst`, into `dst`. Where the two overlap
-// the result is as if `src` had been copied first. FailedPrecondition for a read-only `dst`,
-// InvalidArgument for types or shapes that do not go together, NotFound for a device without
-// backend.
+struct CopyOptions {
+  // Where the work is ordered; none: on the current stream.
+  std::optional<Stream> stream;
+};
+
+// Copies the elements of `src`, broadcast to the shape of `dst` and cast to its type, into `dst`.
+// Where the two overlap the result is as if `src` had been copied first. Where the backend of a
+// device has no casts (DeviceBackend::CastCopy), the host casts, which waits for the stream.
+// FailedPrecondition for a read-only `dst`, InvalidArgument for shapes that do not go together and
+// types without a cast, NotFound for a device without backend.
+absl::Status CopyInto(Tensor& dst, const Tensor& src, const CopyOptions& options = {});
+// The same into a view that was made for the call: CopyInto(*t.Slice(0, {.stop = 2}), src).
+absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& options = {});
+
+// What a copy is to be; what is not given is as in the source.
+struct CopiedOptions {
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  MemoryOrder order = MemoryOrder::kC;
+  std::optional<Stream> stream;  // as in CopyOptions
+};
+
+// A new, writable copy without gaps; sub-byte elements are packed in it. Errors are those of
+// CopyInto, and what Tensor::Empty says.
+absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options = {});
+
+// The parts of these two, for code that wants just one of them. Copy: into a `dst` of the same
+// type; InvalidArgument for another one. Other errors are those of CopyInto.
 absl::Status Copy(const Tensor& dst, const Tensor& src,
                   const std::optional<Stream>& stream = std::nullopt);
 
-// The same for a `src` of any type that can be cast to dst's; equal types are copied. Where the
-// backend of a device has no casts (DeviceBackend::CastCopy), the host casts, which waits for the
-// stream. InvalidArgument besides where there is no cast.
+// CopyInto.
 absl::Status CopyCast(const Tensor& dst, const Tensor& src,
                       const std::optional<Stream>& stream = std::nullopt);
 
@@ -66,18 +87,16 @@ absl::Status CopyCast(const Tensor& dst, const Tensor& src,
 absl::Status Fill(const Tensor& dst, const void* element,
                   const std::optional<Stream>& stream = std::nullopt);
 
-// A new, dense, writable copy on `device`. Sub-byte elements are packed in it.
+// Copied, in row-major order and of the same type.
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream = std::nullopt);
 
-// What a copy is to be; what is not given is as in the source.
+// Copied, with the stream apart.
 struct CopyTarget {
   std::optional<DType> dtype;
   std::optional<Device> device;
   MemoryOrder order = MemoryOrder::kC;
 };
-
-// A new, writable copy without gaps. Errors are those of CopyCast and CopyTo.
 absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
                               const std::optional<Stream>& stream = std::nullopt);
 

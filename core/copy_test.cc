@@ -42,6 +42,30 @@ TEST_F(CopyTest, BroadcastsTheSourceOverTheDestination) {
   EXPECT_THAT(to, ElementsAre(7, 8, 9, 7, 8, 9));
 }
 
+TEST_F(CopyTest, CopyIntoTakesATensorOrAViewOfOne) {
+  std::vector<int32_t> to(4, -1), from = {7, 8};
+  Tensor dst = Over(to, {2, 2});
+  ASSERT_TRUE(CopyInto(dst, Over(from, {2})).ok());
+  EXPECT_THAT(to, ElementsAre(7, 8, 7, 8));
+  ASSERT_TRUE(CopyInto(*dst.Select(0, 1), *dst.Select(1, 1)).ok());
+  EXPECT_THAT(to, ElementsAre(7, 8, 8, 8));
+  Tensor read_only = dst.ReadOnly();
+  EXPECT_EQ(CopyInto(read_only, dst).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CopyTest, CopiedIsNewMemoryInTheOrderAsked) {
+  std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
+  const Tensor src = Over(values, {2, 3}).ReadOnly();
+  const Tensor same = *Copied(src);
+  EXPECT_NE(same.raw_data(), src.raw_data());
+  EXPECT_FALSE(same.is_read_only());
+  EXPECT_THAT(*same.span<int32_t>(), ElementsAre(0, 1, 2, 3, 4, 5));
+  const Tensor columns = *Copied(src, {.order = MemoryOrder::kF});
+  EXPECT_THAT(columns.strides(), ElementsAre(1, 2));
+  EXPECT_EQ(**columns.at<int32_t>({1, 2}), 5);
+  EXPECT_EQ(Copied(src, {.device = Device::Cuda(0)})->device(), Device::Cuda(0));
+}
+
 TEST_F(CopyTest, WhatDoesNotGoTogetherIsRefusedAndNothingIsWritten) {
   std::vector<int32_t> to(6, -1), from = {7, 8};
   std::vector<float> floats(6);
@@ -80,8 +104,8 @@ TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
   const Tensor t = Over(values, {2}), null;
   for (const absl::Status& status :
        {Copy(t, null), Copy(null, t), Copy(null, null), CopyCast(t, null), CopyCast(null, t),
-        Fill(null, values.data()), CopyTo(null, Device::Cpu()).status(),
-        CopyAs(null, {}).status(), Contiguous(null).status()}) {
+        Fill(null, values.data()), CopyTo(null, Device::Cpu()).status(), CopyAs(null, {}).status(),
+        Copied(null).status(), CopyInto(Tensor(), t), Contiguous(null).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   }
 }

@@ -176,8 +176,8 @@ class ValueWriter {
     std::vector<std::string> items(texts_.begin() + next_, texts_.begin() + next_ + Shown(dim));
     next_ += Shown(dim);
     if (IsCut(dim)) items.insert(items.begin() + kEdgeItems, " ...");
-    const auto per_line = static_cast<size_t>(
-        std::max(1, (kLineWidth - indent) / (static_cast<int>(width_) + 2)));
+    const auto per_line =
+        static_cast<size_t>(std::max(1, (kLineWidth - indent) / (static_cast<int>(width_) + 2)));
     std::string row = "[";
     for (size_t i = 0; i < items.size(); ++i) {
       if (i != 0) {

@@ -1,4 +1,5 @@
-// (That every type and shape prints as in PyTorch is tested from Python: python/tests/repr_test.py.)
+// (That every type and shape prints as in PyTorch is tested from Python:
+// python/tests/repr_test.py.)
 
 #include "dovetail/core/format_values.h"
 
@@ -34,8 +35,7 @@ TEST(FormatValues, AWideRangeHasExponents) {
 }
 
 TEST(FormatValues, NumbersThatAreNoneAreNamed) {
-  EXPECT_EQ(Format<float>({NAN, -NAN, INFINITY, -INFINITY}, {4}),
-            "tensor([nan, nan, inf, -inf])");
+  EXPECT_EQ(Format<float>({NAN, -NAN, INFINITY, -INFINITY}, {4}), "tensor([nan, nan, inf, -inf])");
 }
 
 TEST(FormatValues, TypesThatAreNotTheDefaultAreNamed) {
@@ -63,9 +63,8 @@ TEST(FormatValues, ViewsPrintInTheirOwnOrderWithTheMark) {
 }
 
 TEST(FormatValues, WhereTheValuesCantBeHadTheShapeIsTold) {
-  const Tensor t =
-      *Tensor::Make(Storage::Adopt(nullptr, 8, Device{DeviceType::kMetal, 0}, {}), 0, kFloat32,
-                    *Layout::Contiguous({2}), {});
+  const Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 8, Device{DeviceType::kMetal, 0}, {}), 0,
+                                 kFloat32, *Layout::Contiguous({2}), {});
   EXPECT_EQ(FormatValues(t), "tensor(..., shape=(2,), dtype=dovetail.float32, device='metal:0')");
   EXPECT_EQ(FormatValues(Tensor()), "null tensor");
 }

@@ -114,8 +114,7 @@ absl::Status Layout::Assign(int64_t rank, const int64_t* shape, const int64_t* s
 int64_t Layout::Narrow(int dim, int64_t start, int64_t count, int64_t step) {
   int64_t* const sizes = dims();
   int64_t& stride = sizes[rank_ + dim];
-  const int64_t offset =
-      num_elements_ == 0 || count == 0 ? 0 : WrappingMultiply(start, stride);
+  const int64_t offset = num_elements_ == 0 || count == 0 ? 0 : WrappingMultiply(start, stride);
   sizes[dim] = count;
   stride = WrappingMultiply(stride, step);
   num_elements_ = 1;

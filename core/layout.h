@@ -245,12 +245,10 @@ inline bool Layout::TryAssign(int64_t rank, const int64_t* shape, const int64_t*
 }
 
 [[gnu::always_inline]] inline bool Layout::TryAssignPlain(int64_t rank, const int64_t* shape,
-                                                           const int64_t* strides,
-                                                           Extent* extent) {
+                                                          const int64_t* strides, Extent* extent) {
   if (rank < 1) return false;
   Extent reached;
-  const int64_t count =
-      internal_layout::WalkPlain<true>(rank, shape, strides, inline_, &reached);
+  const int64_t count = internal_layout::WalkPlain<true>(rank, shape, strides, inline_, &reached);
   if (count < 0) [[unlikely]]
     return false;
   *extent = reached;

@@ -91,7 +91,8 @@ class Pool {
     while (threads_ < count) {
       DOVETAIL_TRY {
         std::thread([this] { Serve(); }).detach();
-      } DOVETAIL_CATCH(const std::system_error&) {
+      }
+      DOVETAIL_CATCH(const std::system_error&) {
         return;  // fewer will do
       }
       ++threads_;

@@ -108,9 +108,9 @@ absl::StatusOr<Tensor> Tensor::WrapUnowned(const void* data, DType dtype,
 }
 
 absl::Status Tensor::CountError(int64_t has, const Tensor& tensor) {
-  return absl::InvalidArgumentError(absl::StrCat("The vector has ", has, " elements, and the shape ",
-                                                 ShapeToString(tensor.shape()), " has ",
-                                                 tensor.num_elements(), "."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("The vector has ", has, " elements, and the shape ",
+                   ShapeToString(tensor.shape()), " has ", tensor.num_elements(), "."));
 }
 
 absl::Status Tensor::NotContiguousError() {
@@ -121,18 +121,17 @@ absl::Status Tensor::NotContiguousError() {
 
 absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const {
   if (static_cast<int>(index.size()) != rank()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("The index ", ShapeToString(index), " has ", index.size(),
-                     " numbers for a tensor with ", rank(), " dimensions."));
+    return absl::InvalidArgumentError(absl::StrCat("The index ", ShapeToString(index), " has ",
+                                                   index.size(), " numbers for a tensor with ",
+                                                   rank(), " dimensions."));
   }
   *offset = 0;
   for (int dim = 0; dim < rank(); ++dim) {
     const int64_t size = layout_.shape(dim);
     const int64_t i = index[dim] < 0 ? index[dim] + size : index[dim];
     if (i < 0 || i >= size) {
-      return absl::OutOfRangeError(absl::StrCat("Index ", index[dim],
-                                                " is out of range for dimension ", dim,
-                                                " of size ", size, "."));
+      return absl::OutOfRangeError(absl::StrCat(
+          "Index ", index[dim], " is out of range for dimension ", dim, " of size ", size, "."));
     }
     *offset += WrappingMultiply(i, layout_.stride(dim));
   }
@@ -208,9 +207,8 @@ absl::StatusOr<Tensor> Tensor::View(MakeView make_view) const {
 }
 
 absl::StatusOr<Tensor> Tensor::Index(absl::Span<const IndexItem> items) const {
-  return View([&](const Layout& layout, LayoutView* view) {
-    return dovetail::Index(layout, items, view);
-  });
+  return View(
+      [&](const Layout& layout, LayoutView* view) { return dovetail::Index(layout, items, view); });
 }
 
 // Without an index expression, since programs slice much.

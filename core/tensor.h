@@ -54,8 +54,8 @@ class Tensor {
     Packing packing = Packing::kPacked;
   };
 
-  // A null tensor: no Storage, rank 0. One that was moved from is null, too. Functions that return a
-  // Status answer FailedPrecondition for it; those that need its memory (device, view, raw_data,
+  // A null tensor: no Storage, rank 0. One that was moved from is null, too. Functions that return
+  // a Status answer FailedPrecondition for it; those that need its memory (device, view, raw_data,
   // nbytes) end the program with a message. What it says of its type and shape means nothing.
   // (Not defaulted: Tensor() would then fill it all with zeros first.)
   Tensor() noexcept {}
@@ -272,8 +272,8 @@ class TensorAssembly {
 template <typename Owner>
 absl::StatusOr<Tensor> Tensor::OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor) {
   if (tensor.ok()) {
-    tensor->storage_->SetRelease({[](void* kept) { delete static_cast<Owner*>(kept); },
-                                  new Owner(std::move(owner))});
+    tensor->storage_->SetRelease(
+        {[](void* kept) { delete static_cast<Owner*>(kept); }, new Owner(std::move(owner))});
   }
   return tensor;
 }
@@ -281,8 +281,8 @@ absl::StatusOr<Tensor> Tensor::OwnedBy(Owner& owner, absl::StatusOr<Tensor> tens
 template <typename T, typename A>
 absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape) {
   static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements that can be shared");
-  absl::StatusOr<Tensor> tensor = WrapUnowned(values.data(), dtype_of<T>, shape, nullptr,
-                                              Device::Cpu(), Access::kReadWrite);
+  absl::StatusOr<Tensor> tensor =
+      WrapUnowned(values.data(), dtype_of<T>, shape, nullptr, Device::Cpu(), Access::kReadWrite);
   const auto count = static_cast<int64_t>(values.size());
   if (tensor.ok() && tensor->num_elements() != count) return CountError(count, *tensor);
   return OwnedBy(values, std::move(tensor));

@@ -93,8 +93,7 @@ TEST(Wrap, NothingIsTakenOnAnError) {
   float values[4] = {};
   EXPECT_FALSE(Tensor::Wrap(values, {2, -1}, {1, 1}, Device::Cpu(), deleter).ok());
   EXPECT_FALSE(Tensor::Wrap(values, {2, 2}, {1}, Device::Cpu(), deleter).ok());
-  EXPECT_FALSE(
-      Tensor::Wrap(static_cast<float*>(nullptr), {2}, {1}, Device::Cpu(), deleter).ok());
+  EXPECT_FALSE(Tensor::Wrap(static_cast<float*>(nullptr), {2}, {1}, Device::Cpu(), deleter).ok());
   EXPECT_EQ(deleted, 0);
 }
 

@@ -16,20 +16,14 @@ void Uses::AddStream(const Stream& stream, UseKind kind) noexcept {
       return;
     }
   }
-  DOVETAIL_TRY {
-    streams_.push_back({stream, kind});
-  } DOVETAIL_CATCH(const std::bad_alloc&) {
-    unknown_ = true;
-  }
+  DOVETAIL_TRY { streams_.push_back({stream, kind}); }
+  DOVETAIL_CATCH(const std::bad_alloc&) { unknown_ = true; }
 }
 
 void Uses::AddEvent(Event event) noexcept {
   absl::MutexLock lock(&mutex_);
-  DOVETAIL_TRY {
-    events_.push_back(std::move(event));
-  } DOVETAIL_CATCH(const std::bad_alloc&) {
-    unknown_ = true;
-  }
+  DOVETAIL_TRY { events_.push_back(std::move(event)); }
+  DOVETAIL_CATCH(const std::bad_alloc&) { unknown_ = true; }
 }
 
 void Uses::AddUnknown() noexcept {

@@ -14,7 +14,8 @@ namespace {
 
 absl::Status Run() {
   std::vector<float> values = {0, 1, 2, 3, 4, 5};
-  absl::StatusOr<dovetail::Tensor> x = dovetail::Tensor::Wrap(std::move(values), {2, 3});  // no copy
+  absl::StatusOr<dovetail::Tensor> x =
+      dovetail::Tensor::Wrap(std::move(values), {2, 3});  // no copy
   if (!x.ok()) return x.status();
   std::printf("x:    %s\n", x->ToString().c_str());
 

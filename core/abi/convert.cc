@@ -23,10 +23,8 @@ void Release(void* box) {
 
 void Message::Set(void* context, const char* text) noexcept {
   if (text == nullptr) return;
-  DOVETAIL_TRY {
-    static_cast<Message*>(context)->text_ = text;
-  } DOVETAIL_CATCH(const std::bad_alloc&) {
-  }
+  DOVETAIL_TRY { static_cast<Message*>(context)->text_ = text; }
+  DOVETAIL_CATCH(const std::bad_alloc&) {}
 }
 
 absl::Status Message::Of(int32_t code) const {

@@ -34,11 +34,11 @@ Allocator& AsAllocator(void* allocator) { return *static_cast<Allocator*>(alloca
 // Runs `body`, which returns a status; no exception passes.
 template <typename Body>
 int32_t Try(DovetailMessage* message, Body body) noexcept {
-  DOVETAIL_TRY {
-    return Report(body(), message);
-  } DOVETAIL_CATCH(const std::bad_alloc&) {
+  DOVETAIL_TRY { return Report(body(), message); }
+  DOVETAIL_CATCH(const std::bad_alloc&) {
     return static_cast<int32_t>(absl::StatusCode::kResourceExhausted);
-  } DOVETAIL_CATCH(const std::exception&) {
+  }
+  DOVETAIL_CATCH(const std::exception&) {
     return static_cast<int32_t>(absl::StatusCode::kInternal);
   }
 }
@@ -64,7 +64,8 @@ size_t DeviceTypes(void* self, const int32_t** types) {
 }
 
 int32_t DeviceCount(void* self, int32_t* count, DovetailMessage* message) {
-  return TryValue(message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
+  return TryValue(
+      message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
 }
 
 int32_t GetAllocator(void* self, DovetailDevice device, int32_t kind, void** allocator,

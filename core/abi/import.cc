@@ -40,7 +40,8 @@ class ImportedAllocator final : public Allocator {
     DOVETAIL_TRY {
       if (uses == nullptr) return c_.deallocate(allocator_, data, nbytes, nullptr);
       c_.deallocate(allocator_, data, nbytes, CUses(*uses).get());
-    } DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
+    }
+    DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
     }
   }
   absl::Status Trim(size_t keep) override {
@@ -181,7 +182,8 @@ class ImportedBackend final : public DeviceBackend {
   void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
     DOVETAIL_TRY {
       c_.release_after(c_.self, CUses(*uses).get(), release.function, release.context);
-    } DOVETAIL_CATCH(const std::bad_alloc&) {  // as for memory of its own
+    }
+    DOVETAIL_CATCH(const std::bad_alloc&) {  // as for memory of its own
     }
   }
 
@@ -240,7 +242,7 @@ class ImportedBackend final : public DeviceBackend {
  private:
   // Whether a function that came with a later minor version is there.
   template <typename Function>
-  bool Has(Function DovetailBackend::* function) const {
+  bool Has(Function DovetailBackend::*function) const {
     const auto* place = reinterpret_cast<const char*>(&(c_.*function));
     const size_t end = place + sizeof(Function) - reinterpret_cast<const char*>(&c_);
     return c_.struct_size >= end && c_.*function != nullptr;

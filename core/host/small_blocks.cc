@@ -139,9 +139,8 @@ void Start(ThreadLists& lists) {
 // Starts or empties the lists where one of the two is due.
 void CatchUp(ThreadLists& lists) noexcept {
   if (!lists.started) {
-    DOVETAIL_TRY {
-      Start(lists);
-    } DOVETAIL_CATCH(...) {  // no memory to note the thread: it keeps nothing
+    DOVETAIL_TRY { Start(lists); }
+    DOVETAIL_CATCH(...) {  // no memory to note the thread: it keeps nothing
     }
   }
   if (const uint32_t now = trims.load(std::memory_order_relaxed); lists.trims != now) {

@@ -27,9 +27,8 @@ bool CachingAllocator::Keep(Block block) noexcept {
     kept_[KeyOf(block.stream, size)].push_back(std::move(block));
     kept_bytes_ += size;
     return true;
-  } DOVETAIL_CATCH(const std::bad_alloc&) {
-    return false;
   }
+  DOVETAIL_CATCH(const std::bad_alloc&) { return false; }
 }
 
 bool CachingAllocator::ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept {

@@ -183,7 +183,8 @@ void Releaser::StartSync() {
       const bool done = SynchronizeDevices();
       sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
     });
-  } DOVETAIL_CATCH(const std::system_error&) {  // no thread to be had: tried again by the next Drain
+  }
+  DOVETAIL_CATCH(const std::system_error&) {  // no thread to be had: tried again by the next Drain
     unknown_ = std::move(syncing_);
     syncing_.clear();
     sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);

@@ -23,7 +23,8 @@
 namespace dovetail::inline DOVETAIL_ABI {
 
 // Takes ownership, in failure too: the deleter has then run. InvalidArgument says what was wrong
-// with the tensor, nullptr among it. A legacy one is writable, having no flag that says otherwise. Any thread.
+// with the tensor, nullptr among it. A legacy one is writable, having no flag that says otherwise.
+// Any thread.
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed);
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed);
 inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPack managed) {

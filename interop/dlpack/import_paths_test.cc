@@ -38,15 +38,23 @@ class Structs {
     m.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     m.flags = odd ? static_cast<uint64_t>(Below(9)) : static_cast<uint64_t>(Below(2));
     m.dl_tensor = {
-        .data = odd && Below(8) == 0 ? OneOf<void*>({nullptr, reinterpret_cast<void*>(~uint64_t{3})})
-                                     : bytes_,
-        .device = odd && Below(8) == 0 ? OneOf<DLDevice>({{kDLCPU, 1}, {kDLCPU, -1}, {kDLCUDA, 0},
-                                                          {kDLMetal, 0}, {DLDeviceType(40), 2}})
+        .data = odd && Below(8) == 0
+                    ? OneOf<void*>({nullptr, reinterpret_cast<void*>(~uint64_t{3})})
+                    : bytes_,
+        .device = odd && Below(8) == 0 ? OneOf<DLDevice>({{kDLCPU, 1},
+                                                          {kDLCPU, -1},
+                                                          {kDLCUDA, 0},
+                                                          {kDLMetal, 0},
+                                                          {DLDeviceType(40), 2}})
                                        : DLDevice{kDLCPU, 0},
         .ndim = rank,
         .dtype = odd && Below(4) == 0
-                     ? OneOf<DLDataType>({{kDLInt, 4, 1}, {kDLInt, 4, 2}, {kDLFloat, 7, 1},
-                                          {99, 32, 1}, {kDLUInt, 64, 65535}, {kDLInt, 8, 0}})
+                     ? OneOf<DLDataType>({{kDLInt, 4, 1},
+                                          {kDLInt, 4, 2},
+                                          {kDLFloat, 7, 1},
+                                          {99, 32, 1},
+                                          {kDLUInt, 64, 65535},
+                                          {kDLInt, 8, 0}})
                      : OneOf<DLDataType>({{kDLFloat, 32, 1}, {kDLBfloat, 16, 1}, {kDLBool, 8, 1}}),
         .shape = odd && Below(20) == 0 ? nullptr : shape_.data(),
         .strides = odd && Below(6) == 0 ? nullptr : strides_.data(),

@@ -113,7 +113,8 @@ PyMethodDef methods[] = {
         "data_ptr($self, /)\n--\n\nThe address of element 0, or the handle "
         "on devices without addresses."),
     NoArguments<&TensorComplex>("__complex__", "__complex__($self, /)\n--\n\ncomplex(self)"),
-    OneArgument<&TensorFormat>("__format__", "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
+    OneArgument<&TensorFormat>("__format__",
+                               "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
     OneArgument<&ReduceEx>("__reduce_ex__",
                            "__reduce_ex__($self, protocol, /)\n--\n\nSupport for pickle."),
     NoArguments<&ShallowCopy>("__copy__",

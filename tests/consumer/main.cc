@@ -55,7 +55,8 @@ int main() {
   const float* data =
       reinterpret_cast<const float*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
   Check(tensor.ndim == 2 && tensor.shape[0] == 2 && tensor.shape[1] == 3, "two rows of three");
-  Check(data == values.data() + 3 && data[0] == 3.0f && data[5] == 8.0f, "the producer's own memory");
+  Check(data == values.data() + 3 && data[0] == 3.0f && data[5] == 8.0f,
+        "the producer's own memory");
 
   out.reset();
   Check(deletions == 1, "the producer's deleter runs once");
