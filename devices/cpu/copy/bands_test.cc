@@ -61,8 +61,8 @@ TEST(Bands, StripsAreLongWhereDstIsAtLinesAndSrcInMemory) {
 }
 
 TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOtherOut) {
-  const CopyTuning& tuning = kZen4;
-  const auto strip_of = [&tuning](int64_t columns, int64_t unit) {
+  constexpr const CopyTuning& tuning = kZen4;
+  const auto strip_of = [](int64_t columns, int64_t unit) {
     return BandsOf(Transpose(4000, columns, unit), tuning, true, true, 0).strip;
   };
   for (int64_t unit : {1, 2, 4}) {
@@ -73,7 +73,7 @@ TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOt
 }
 
 TEST(Bands, HaveSoManyRowsAtLeastHoweverWideElementsAre) {
-  const CopyTuning& tuning = kZen4;
+  constexpr const CopyTuning& tuning = kZen4;
   for (int64_t unit : {4, 8, 16}) {
     EXPECT_EQ(BandsOf(Transpose(4000, 4128, unit), tuning, true, true, 0).rows,
               std::max(tuning.least_band_bytes / unit, tuning.least_band_rows));
@@ -100,7 +100,7 @@ TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
 }
 
 TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyArePrefetchedIntoTheSecondCache) {
-  const CopyTuning& tuning = kZen4;
+  constexpr const CopyTuning& tuning = kZen4;
   EXPECT_EQ(BandsOfFloats(4097, false, true, tuning).rows,
             BandsOfFloats(4113, false, true, tuning).rows);
 }

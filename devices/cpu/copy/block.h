@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "dovetail/core/config.h"
 
@@ -104,6 +105,13 @@ template <class Run>
 }
 
 using BlockKernel = void (*)(const Block&);
+
+// The indices that kernels unroll their loops over registers by. Signed, as steps are: a negative
+// step times an unsigned index is an offset that wraps around, which no pointer may be moved by.
+template <int64_t... kIndex>
+using Indices = std::integer_sequence<int64_t, kIndex...>;
+template <int64_t kCount>
+using IndicesBelow = std::make_integer_sequence<int64_t, kCount>;
 
 // The longest step, in bytes, of elements of `unit` bytes that are collected from gaps or spread
 // over them by vectors; beyond, a vector holds too few.

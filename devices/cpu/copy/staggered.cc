@@ -49,7 +49,7 @@ int64_t BytesOfRun(const CopyPlan& plan) {
 bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                     bool from_memory) {
   const Loop& row = plan.loops[0];
-  if (row.count * plan.unit() < kShortest || !IsPossible(plan, dst, kernels)) return false;
+  if (!IsPossible(plan, dst, kernels) || row.count * plan.unit() < kShortest) return false;
   // All whole lines' worth of columns but the first, which the first line's begin lies in. What is
   // left at both ends is written with some more, that is written twice.
   const int64_t line = kLine / plan.unit();
@@ -70,7 +70,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
                     bool from_memory) {
   const Loop& row = plan.loops[0];
   const int64_t unit = plan.unit(), line = kLine / unit;
-  if (row.count < line || !IsPossible(plan, dst, kernels)) return false;
+  if (!IsPossible(plan, dst, kernels) || row.count < line) return false;
   if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
   const auto buffer = BufferForRuns(plan, kernels.tuning, true);
