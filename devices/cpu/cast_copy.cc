@@ -59,7 +59,8 @@ class Lanes {
     if (view.dtype.lanes == 1) return;
     shape_.assign(view.shape.begin(), view.shape.end());
     shape_.push_back(view.dtype.lanes);
-    for (int64_t stride : view.strides) strides_.push_back(stride * view.dtype.lanes);
+    for (int64_t stride : view.strides)
+      strides_.push_back(WrappingMultiply(stride, view.dtype.lanes));
     strides_.push_back(1);
     view_.shape = shape_;
     view_.strides = strides_;

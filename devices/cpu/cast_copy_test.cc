@@ -246,6 +246,34 @@ TEST_F(CastCopyTest, WhatCannotBeCastIsRefusedAndNothingIsWritten) {
   EXPECT_THAT(three, ElementsAre(-1, -1, -1));
 }
 
+// (An overflow shows under UndefinedBehaviorSanitizer.)
+TEST_F(CastCopyTest, StridesThatNoElementUsesMayBeAnything) {
+  const auto cast = [](const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
+                       DType from, DType to) {
+    const Tensor like = *Tensor::Empty(shape, from), out = *Tensor::Empty(shape, to);
+    std::fill_n(static_cast<char*>(like.raw_data()), like.nbytes(), 0x22);  // 1 in float4
+    TensorView src = like.view(), dst = out.view();
+    src.strides = dst.strides = strides;
+    EXPECT_TRUE(CastStrided(dst, src).ok());
+    return Values(out);
+  };
+  for (int64_t far : {INT64_MIN, INT64_MAX, INT64_MAX / 2 + 1}) {
+    for (uint16_t lanes : {1, 2, 3}) {
+      const DType from{TypeKind::kInt, 8, lanes}, to{TypeKind::kInt, 32, lanes};
+      EXPECT_EQ(cast({1, 3, 1}, {far, 1, far}, from, to).size(), 3u);
+      EXPECT_EQ(cast({1, 1}, {far, far}, from, to).size(), 1u);
+      EXPECT_EQ(cast({3, 0}, {far, far}, from, to).size(), 0u);
+    }
+    const std::vector<double> ones(3, 1), numbers(3, 34);
+    EXPECT_EQ(cast({1, 3, 1}, {far, 1, far}, kInt8, kFloat32), numbers);
+    EXPECT_EQ(cast({3, 1}, {1, far}, kFloat4E2M1Fn, kFloat32), ones);
+    EXPECT_EQ(cast({1, 3}, {far, 1}, kFloat4E2M1Fn, kFloat6E3M2Fn), ones);
+    EXPECT_EQ(cast({1, 600}, {far, 1}, kInt8, kFloat32).back(), 34);
+    EXPECT_EQ(cast({30, 1, 20}, {20, far, 1}, kInt8, kFloat64).back(), 34);
+    EXPECT_EQ(cast({20, 1, 30}, {1, far, 20}, kInt8, kFloat32).size(), 600u);
+  }
+}
+
 TEST_F(CastCopyTest, NoElementsAreCastToNone) {
   EXPECT_EQ(CopyAs(*Tensor::Empty({0, 3}, kFloat32), {.dtype = kInt8})->num_elements(), 0);
 }

@@ -126,6 +126,37 @@ TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   EXPECT_EQ(now[1], 0x42) << "2, and the 4 between";
 }
 
+// (An overflow shows under UndefinedBehaviorSanitizer.)
+TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
+  const auto between = [](const Tensor& t, int64_t far) {
+    const Layout layout =
+        *Layout::Strided({1, t.layout().shape(0), 1, t.layout().shape(1), 1},
+                         {far, t.layout().stride(0), far, t.layout().stride(1), far});
+    return *Tensor::Make(t.storage(), t.byte_offset(), t.dtype(), layout, {});
+  };
+  for (int64_t far : {INT64_MIN, INT64_MAX, INT64_MAX / 2 + 1}) {
+    const Tensor host = Counting({4, 5}), x = OnDevice(host), y = OnDevice(host);
+    const Tensor turned = *x.Transpose(0, 1), into = *Tensor::Empty({5, 4}, kInt32, device());
+    ASSERT_TRUE(Copy(between(into, far), between(turned, far)).ok());
+    EXPECT_EQ(Values(into), Values(*host.Transpose(0, 1)));
+    // From the host, to the host, between devices, from one element.
+    ASSERT_TRUE(Copy(between(into, far), between(*host.Transpose(0, 1), far)).ok());
+    EXPECT_EQ(Values(*CopyTo(between(turned, far), Device::Cpu())), Values(into));
+    EXPECT_EQ(Values(*CopyTo(between(turned, far), device(1))), Values(into));
+    ASSERT_TRUE(Copy(between(into, far), *Counting({1}).Reshape({})).ok());
+    EXPECT_EQ(Values(into), std::vector<int>(20, 0));
+    // Packed elements, of which the host unpacks what begins within bytes.
+    const Tensor packed = *Tensor::Empty({3, 5}, kFloat4E2M1Fn, device());
+    const Tensor odd = *packed.Slice(1, {.step = 2});
+    EXPECT_TRUE(Copy(between(odd, far), *Contiguous(between(odd, far))).ok());
+    // No elements.
+    const Tensor none =
+        *Tensor::Make(x.storage(), 0, kInt32, *Layout::Strided({3, 0, 2}, {far, far, far}), {});
+    EXPECT_TRUE(Copy(none, none).ok());
+    EXPECT_EQ(CopyTo(none, device(1))->num_elements(), 0);
+  }
+}
+
 TEST_P(CopierTest, RandomViewsArriveWhole) {
   std::mt19937 random(3);
   auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % n); };
