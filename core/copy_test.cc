@@ -96,6 +96,8 @@ TEST_F(CopyTest, TensorsThatOnlyTouchAreNotSetAside) {
   const Tensor t = Over(values, {4});
   ASSERT_TRUE(Copy(*t.Slice(0, {.start = 2}), *t.Slice(0, {.stop = 2})).ok());
   EXPECT_THAT(values, ElementsAre(0, 1, 0, 1));
+  ASSERT_TRUE(Copy(*t.Slice(0, {.stop = 1}), *t.Slice(0, {.start = 1, .stop = 2})).ok());
+  EXPECT_THAT(values, ElementsAre(1, 1, 0, 1));
   EXPECT_EQ(log.allocated, 0);
 }
 
@@ -108,6 +110,21 @@ TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
         Copied(null).status(), CopyInto(Tensor(), t), Contiguous(null).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   }
+}
+
+TEST_F(CopyTest, TensorsThatShareOneByteAreSetAside) {
+  const auto copy = [&](int64_t dst, int64_t src) {
+    std::vector<uint8_t> values = {0, 1, 2, 3, 4, 5, 6};
+    const Tensor t = Over(values, {7});
+    log.allocated = 0;
+    EXPECT_TRUE(Copy(*t.Slice(0, {.start = dst, .stop = dst + 4}),
+                     *t.Slice(0, {.start = src, .stop = src + 4}))
+                    .ok());
+    EXPECT_EQ(log.allocated, 1);
+    return values;
+  };
+  EXPECT_THAT(copy(3, 0), ElementsAre(0, 1, 2, 0, 1, 2, 3));
+  EXPECT_THAT(copy(0, 3), ElementsAre(3, 4, 5, 6, 4, 5, 6));
 }
 
 TEST_F(CopyTest, NothingIsCopiedWhereThereAreNoElements) {

@@ -160,6 +160,51 @@ TEST(SegmentTest, WhatIsGoneIsAnErrorThatSaysSo) {
   EXPECT_THAT(std::string(s.message()), HasSubstr("has released it, or has ended"));
 }
 
+// Opens what it is told of, and answers with what was wrong with that.
+void OpenWhenTold(Channel& parent) {
+  while (true) {
+    const auto name = parent.Receive<SegmentName>();
+    parent.Send(std::string(Segment::Open(name, SegmentKind::kHostMemory).status().message()));
+  }
+}
+
+TEST(SegmentTest, ALinkInThePlaceOfTheFileIsNotFollowed) {
+  ChildProcess child(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = Make();
+  child.Send(s->name());
+  EXPECT_EQ(child.Receive<std::string>(), "");
+  const std::string path = PathOf(s->name()), moved = path + ".moved";
+  ASSERT_EQ(rename(path.c_str(), moved.c_str()), 0);
+  ASSERT_EQ(symlink(moved.c_str(), path.c_str()), 0);
+  child.Send(s->name());
+  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("can't be opened"));
+  unlink(moved.c_str());
+}
+
+TEST(SegmentTest, AFileOfAnotherUserIsRefused) {
+  ChildProcess child(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = Make();
+  if (chown(PathOf(s->name()).c_str(), 12345, static_cast<gid_t>(-1)) != 0) {
+    GTEST_SKIP() << "only root may give files away";
+  }
+  child.Send(s->name());
+  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("belongs to another user"));
+}
+
+TEST(SegmentTest, TheMemoryOfAProcessThatHasEndedIsNotOpened) {
+  ChildProcess owner([](Channel& parent) {
+    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kHostMemory, 1);
+    parent.Send(s->name());
+    pause();
+  });
+  const auto name = owner.Receive<SegmentName>();
+  owner.Kill();
+  // Another process may have tidied up meanwhile; the name then is of no file.
+  const absl::Status status = Segment::Open(name, SegmentKind::kHostMemory).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("has released it, or has ended"));
+  UnlinkLeftBehind();
+}
+
 TEST(SegmentTest, MoreThanThereIsRoomForIsAnError) {
   for (const size_t nbytes : {size_t{1} << 50, SIZE_MAX, SIZE_MAX - 5000}) {
     const absl::Status s = Segment::Create(SegmentKind::kHostMemory, nbytes).status();

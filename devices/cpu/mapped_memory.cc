@@ -102,38 +102,38 @@ class Kept {
     return nullptr;
   }
 
-  // Keeps `block`, of MostKept() bytes at most.
+  // Keeps `block`, of MostKept() bytes at most, in the place of the oldest that there is no room
+  // for then.
   void Put(Block block) {
-    ShrinkTo(MostKept() - block.size, kMostBlocks - 1);
-    {
-      std::lock_guard lock(mutex_);
-      // (Another thread may have put one meanwhile.)
-      if (count_ < kMostBlocks && bytes() + block.size <= MostKept()) {
-        blocks_[count_++] = block;
-        bytes_.store(bytes() + block.size, std::memory_order_relaxed);
-        return;
-      }
-    }
-    Unmap(block);
+    Unmapped oldest;
+    std::lock_guard lock(mutex_);
+    TakeOldest(MostKept() - block.size, kMostBlocks - 1, oldest);
+    blocks_[count_++] = block;
+    bytes_.store(bytes() + block.size, std::memory_order_relaxed);
   }
 
-  // Unmaps the oldest until no more than that many bytes and blocks are left. (Unmapping takes
-  // long: not under the mutex.)
-  void ShrinkTo(size_t most_bytes, int most_blocks) {
-    while (true) {
-      Block oldest;
-      {
-        std::lock_guard lock(mutex_);
-        if (bytes() <= most_bytes && count_ <= most_blocks) return;
-        oldest = Remove(0);
-      }
-      Unmap(oldest);
-    }
+  // Unmaps the oldest until no more than that many bytes are left.
+  void ShrinkTo(size_t most_bytes) {
+    Unmapped oldest;
+    std::lock_guard lock(mutex_);
+    TakeOldest(most_bytes, kMostBlocks, oldest);
   }
-
-  static constexpr int kMostBlocks = 64;
 
  private:
+  static constexpr int kMostBlocks = 64;
+
+  // Blocks that are unmapped at its end: unmapping takes long, and is not done under the mutex.
+  struct Unmapped {
+    std::array<Block, kMostBlocks> blocks;
+    int count = 0;
+    ~Unmapped() {
+      for (int i = 0; i < count; ++i) Unmap(blocks[i]);
+    }
+  };
+
+  void TakeOldest(size_t most_bytes, int most_blocks, Unmapped& oldest) {
+    while (bytes() > most_bytes || count_ > most_blocks) oldest.blocks[oldest.count++] = Remove(0);
+  }
   Block Remove(int i) {
     const Block block = blocks_[i];
     std::copy(blocks_.begin() + i + 1, blocks_.begin() + count_, blocks_.begin() + i);
@@ -182,6 +182,6 @@ bool IsNewMapping(size_t nbytes) { return !kAddressSanitizer && MappedSize(nbyte
 
 int64_t MappedBytesKept() { return static_cast<int64_t>(Kept::Get().bytes()); }
 
-void TrimMapped(size_t keep) noexcept { Kept::Get().ShrinkTo(keep, Kept::kMostBlocks); }
+void TrimMapped(size_t keep) noexcept { Kept::Get().ShrinkTo(keep); }
 
 }  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu

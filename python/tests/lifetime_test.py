@@ -193,17 +193,32 @@ def test_a_consumer_may_call_our_deleter_with_and_without_the_gil(version, hold_
 # Rule 28.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_a_thread_that_python_does_not_know_may_call_our_deleter(version):
-    libc = ctypes.CDLL(None)
     buffers = [bytearray(8) for _ in range(20)]
     for buffer in buffers:
-        managed = take_over(dt.frombuffer(buffer, dtype=dt.int8).__dlpack__(max_version=version))
-        thread = ctypes.c_ulong()
-        start = ctypes.c_void_p(managed.deleter)
-        argument = ctypes.c_void_p(ctypes.addressof(managed))
-        assert libc.pthread_create(ctypes.byref(thread), None, start, argument) == 0
-        assert libc.pthread_join(thread, None) == 0
+        export = dt.frombuffer(buffer, dtype=dt.int8).__dlpack__(max_version=version)
+        call_deleter_on_foreign_thread(take_over(export))
     dt.empty(1)
     for buffer in buffers:
+        buffer.append(0)
+
+
+def call_deleter_on_foreign_thread(managed):
+    libc = ctypes.CDLL(None)
+    thread = ctypes.c_ulong()
+    start = ctypes.c_void_p(managed.deleter)
+    argument = ctypes.c_void_p(ctypes.addressof(managed))
+    assert libc.pthread_create(ctypes.byref(thread), None, start, argument) == 0
+    assert libc.pthread_join(thread, None) == 0
+
+
+# Rule 28.
+def test_what_a_thread_without_the_gil_leaves_goes_though_no_call_of_ours_comes():
+    for _ in range(3):
+        buffer = bytearray(8)
+        managed = take_over(dt.frombuffer(buffer, dtype=dt.int8).__dlpack__())
+        call_deleter_on_foreign_thread(managed)
+        for _ in range(1000):
+            pass  # the interpreter sees to pending calls at each turn
         buffer.append(0)
 
 

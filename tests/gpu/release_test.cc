@@ -154,6 +154,26 @@ TEST_P(ReleaseTest, LentMemoryGoesBackOnlyAfterOurWorkOnIt) {
   EXPECT_THAT(Values(out), Each(Repeated(5)));
 }
 
+// Rule 50.
+TEST_P(ReleaseTest, AStreamThatWasOnlyOrderedAfterLentMemoryIsNotWaitedFor) {
+  const Stream worked = MakeStream(), ordered = MakeStream();
+  StreamScope scope(worked);
+  Producer producer(gpu(), device());
+  Tensor t = *FromDLPack(producer.Lend(worked.native()));
+  t.storage()->RecordUse(ordered, UseKind::kOrder);
+  const Tensor out = New();
+  ASSERT_TRUE(Copy(out, t, worked).ok());
+  const int32_t seven = 7;
+  ASSERT_TRUE(Fill(New(), &seven, ordered).ok());  // work that is still to do
+  t = Tensor();
+  New();
+  EXPECT_EQ(producer.deleted(), 0) << "the copy has not run";
+  const gpu::RuntimeApi& api = gpu().api();
+  api.stream_synchronize(api.self, worked.native());
+  New();
+  EXPECT_EQ(producer.deleted(), 1);
+}
+
 TEST_P(ReleaseTest, LentMemoryThatWasNotUsedGoesBackAtOnce) {
   Producer producer(gpu(), device());
   Tensor t = *FromDLPack(producer.Lend(gpu().api().legacy_stream, false));

@@ -1,7 +1,9 @@
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/child_process.h"
 #include "dovetail/devices/cpu/backend.h"
@@ -63,6 +65,18 @@ TEST_F(IpcTest, PaddedElementsAndManyDimensionsAreKept) {
   EXPECT_EQ(u.packing(), Packing::kPadded);
   EXPECT_EQ(u.layout(), t.layout());
   EXPECT_EQ(u.raw_data(), t.raw_data());
+}
+
+TEST_F(IpcTest, MoreDimensionsThanATensorHasAreRefusedBeforeTheyAreRead) {
+  std::string bytes = Share(Counting({4}))->ToBytes();
+  constexpr size_t kRankAt = 30;
+  for (const uint16_t rank : {uint16_t{65}, uint16_t{65535}}) {
+    std::memcpy(&bytes[kRankAt], &rank, sizeof rank);
+    const absl::Status status = Handle::FromBytes(bytes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("it tells of ", rank, " dimensions")));
+  }
 }
 
 TEST_F(IpcTest, OrdinaryMemoryIsRefusedWithTheRemedyAndCanBeCopied) {

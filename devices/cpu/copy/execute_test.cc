@@ -312,6 +312,26 @@ TEST(Execute, TilesAndPlanesStayInACacheThatTheyFitIntoButNarrowOnesWhoseRowsCol
   EXPECT_FALSE(IsSlowInCache({1, {{6400, 4, 1}, {4, 1, 6400}}}));
 }
 
+// What is left at both ends of a short row would be as much as the row.
+TEST(Execute, ShortRowsAreNotWrittenAroundTheCache) {
+  const Kernels& kernels = *KernelsOf(BestSimdLevel());
+  const auto writes = [&](const CopyCase& copy) {
+    const CopyPlan plan = copy.Plan();
+    const Bytes src(copy.SrcReach().bytes);
+    Bytes dst(copy.DstReach().bytes + 64);
+    char* const off_line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64 + 16;
+    return WriteDirectRows(plan, off_line, src.data(), kernels);
+  };
+  const auto rows = [](int64_t bytes) {
+    return CopyCase{1, {{20, bytes + 16, bytes + 32}, {bytes, 1, 1}}};
+  };
+  const auto fill = [](int64_t n) { return CopyCase{4, {{20, 4 * n + 16, 4}, {n, 4, 0}}}; };
+  EXPECT_FALSE(writes(rows(383)));
+  EXPECT_TRUE(writes(rows(384)));
+  EXPECT_FALSE(writes(fill(95)));
+  EXPECT_EQ(writes(fill(96)), kernels.streaming.fill[2] != nullptr);
+}
+
 TEST(Execute, NoElementsTouchNothing) {
   CopyPlan plan;
   plan.Add({0, 4, 4});
