@@ -31,8 +31,8 @@ struct FreeList {
 // reaching it costs no guard; initial-exec, so that it costs no call from a shared object either
 // (the few bytes come from the reserve that the dynamic linker keeps for this).
 template <size_t kSize>
-[[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
-                                                                                    false};
+DOVETAIL_NOT_SHARED [[gnu::tls_model("initial-exec")]]
+inline thread_local constinit FreeList free_list{nullptr, 0, false};
 
 // Takes a block for which `list` has no room: its first, for which it is opened and arranged that
 // it is emptied when this thread ends; or one that goes to operator delete.

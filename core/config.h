@@ -16,4 +16,10 @@
 
 #define DOVETAIL_ABI v0
 
+// Before an inline variable that is more than a number, and before a template's. Those are one for
+// the whole process where g++ compiles them (STB_GNU_UNIQUE), whatever shared objects they are in:
+// two copies of Dovetail, perhaps of two versions, would have one between them. Hidden, each shared
+// object has its own. State that is not a template's stands in a .cc file instead.
+#define DOVETAIL_NOT_SHARED [[gnu::visibility("hidden")]]
+
 #endif  // DOVETAIL_CORE_CONFIG_H_

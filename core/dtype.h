@@ -70,12 +70,12 @@ static_assert(sizeof(DType) == 4 && std::is_trivially_copyable_v<DType>);
 
 // kBool, kInt8, …, kFloat4E2M1Fn.
 #define DOVETAIL_DTYPE(id, type_kind, type_bits, name) \
-  inline constexpr DType k##id{TypeKind::type_kind, type_bits, 1};
+  DOVETAIL_NOT_SHARED inline constexpr DType k##id{TypeKind::type_kind, type_bits, 1};
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 
 // All of them, in the order of the list.
-inline constexpr DType kAllDTypes[] = {
+DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 #define DOVETAIL_DTYPE(id, kind, bits, name) k##id,
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_DTYPE
@@ -95,7 +95,7 @@ constexpr Widths MakeWidths() {
   }
   return widths;
 }
-inline constexpr Widths kWidths = MakeWidths();
+DOVETAIL_NOT_SHARED inline constexpr Widths kWidths = MakeWidths();
 
 }  // namespace internal_dtype
 
@@ -149,7 +149,7 @@ constexpr DType Of() {
 }  // namespace internal_dtype
 
 template <typename T>
-inline constexpr DType dtype_of = internal_dtype::Of<std::remove_cv_t<T>>();
+DOVETAIL_NOT_SHARED inline constexpr DType dtype_of = internal_dtype::Of<std::remove_cv_t<T>>();
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 

@@ -29,7 +29,7 @@ class ScopedInterruption {
   static bool IsAsked() { return innermost_ != nullptr && innermost_->ask_(innermost_->context_); }
 
  private:
-  static inline thread_local ScopedInterruption* innermost_ = nullptr;
+  static thread_local constinit ScopedInterruption* innermost_;
 
   Ask ask_;
   void* context_;

@@ -6,6 +6,8 @@
 
 namespace dovetail::inline DOVETAIL_ABI {
 
+constinit std::atomic<bool> host_gives_small_blocks = false;
+
 Registry& Registry::Global() {
   static Registry* const registry = new Registry();
   return *registry;

@@ -66,7 +66,7 @@ class Registry {
 
 // Whether the global registry's host allocator gives small blocks. (No member, so that asking costs
 // no call.)
-inline constinit std::atomic<bool> host_gives_small_blocks = false;
+extern std::atomic<bool> host_gives_small_blocks;
 
 // The backend of the global registry for a device type, if it has devices here; nullptr otherwise.
 // Without one, memory passes through: a vendor's backend whose driver is absent knows no more about

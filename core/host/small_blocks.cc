@@ -13,6 +13,10 @@
 #include "dovetail/core/host/bytes_setting.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
+
+thread_local constinit internal_small_blocks::ThreadLists internal_small_blocks::thread_lists{};
+constinit std::atomic<uint32_t> internal_small_blocks::trims{0};
+
 namespace {
 
 using internal_small_blocks::thread_lists;

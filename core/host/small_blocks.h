@@ -89,9 +89,9 @@ struct ThreadLists {
 };
 
 // Constant-initialised and initial-exec: reaching it costs neither a guard nor a call.
-[[gnu::tls_model("initial-exec")]] inline thread_local constinit ThreadLists thread_lists{};
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit ThreadLists thread_lists;
 // Raised by TrimSmallBlocks; each thread empties its lists when it sees that.
-inline std::atomic<uint32_t> trims{0};
+extern std::atomic<uint32_t> trims;
 
 SmallBlock* TakeSlow(ThreadLists& lists, size_t nbytes) noexcept;
 void GiveSlow(ThreadLists& lists, int size_class, SmallBlock* block) noexcept;

@@ -47,7 +47,7 @@ void UnlinkMySegments();
 // ---- For segments ----
 
 // The folder of all files, and the name of one of `token`'s there.
-inline constexpr char kFolder[] = "/dev/shm/";
+DOVETAIL_NOT_SHARED inline constexpr char kFolder[] = "/dev/shm/";
 std::string FileName(ProcessToken token, std::string_view suffix);
 
 // Locked by whoever reads or writes what is known of segments in this process; a fork waits for it,

@@ -25,7 +25,7 @@ enum class SimdLevel : uint8_t {
   kAvx512Vbmi,  // and permutes of bytes
   kNeon,
 };
-inline constexpr SimdLevel kAllSimdLevels[] = {
+DOVETAIL_NOT_SHARED inline constexpr SimdLevel kAllSimdLevels[] = {
     SimdLevel::kNone,   SimdLevel::kSse2,       SimdLevel::kSsse3, SimdLevel::kAvx2,
     SimdLevel::kAvx512, SimdLevel::kAvx512Vbmi, SimdLevel::kNeon};
 

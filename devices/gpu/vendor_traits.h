@@ -58,7 +58,7 @@ struct VendorTraits {
 };
 
 // Rules 46 and 47 of docs/protocol.md.
-inline constexpr VendorTraits kCudaTraits = {
+DOVETAIL_NOT_SHARED inline constexpr VendorTraits kCudaTraits = {
     .name = "cuda",
     .product = "CUDA",
     .device = DeviceType::kCuda,
@@ -71,7 +71,7 @@ inline constexpr VendorTraits kCudaTraits = {
                      .legacy = 1,
                      .per_thread = 2},
 };
-inline constexpr VendorTraits kRocmTraits = {
+DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
     .name = "rocm",
     .product = "ROCm",
     .device = DeviceType::kRocm,

@@ -23,7 +23,7 @@ struct DeviceCodePair {
   DeviceType core;
 };
 
-inline constexpr DeviceCodePair kDeviceCodes[] = {
+DOVETAIL_NOT_SHARED inline constexpr DeviceCodePair kDeviceCodes[] = {
     {kDLCPU, DeviceType::kCpu},
     {kDLCUDA, DeviceType::kCuda},
     {kDLCUDAHost, DeviceType::kCudaHost},
@@ -42,7 +42,7 @@ inline constexpr DeviceCodePair kDeviceCodes[] = {
     {kDLTrn, DeviceType::kTrainium},
 };
 
-inline constexpr DeviceType kAllDeviceTypes[] = {
+DOVETAIL_NOT_SHARED inline constexpr DeviceType kAllDeviceTypes[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,
 #include "dovetail/core/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE

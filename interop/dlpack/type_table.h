@@ -26,7 +26,7 @@ struct TypeCodePair {
   TypeKind core;
 };
 
-inline constexpr TypeCodePair kTypeCodes[] = {
+DOVETAIL_NOT_SHARED inline constexpr TypeCodePair kTypeCodes[] = {
     {kDLInt, TypeKind::kInt},
     {kDLUInt, TypeKind::kUInt},
     {kDLFloat, TypeKind::kFloat},
@@ -47,7 +47,7 @@ inline constexpr TypeCodePair kTypeCodes[] = {
     {kDLFloat4_e2m1fn, TypeKind::kFloat4E2M1Fn},
 };
 
-inline constexpr TypeKind kAllTypeKinds[] = {
+DOVETAIL_NOT_SHARED inline constexpr TypeKind kAllTypeKinds[] = {
 #define DOVETAIL_TYPE_KIND(id, code, name) TypeKind::id,
 #include "dovetail/core/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND

@@ -114,7 +114,7 @@ struct DecodeOp {
   static float Do(uint8_t code) { return kNumbers[code & (kNumbers.size() - 1)]; }
 
  private:
-  static constexpr auto kNumbers = [] {
+  DOVETAIL_NOT_SHARED static constexpr auto kNumbers = [] {
     std::array<float, size_t{1} << f.bits> numbers{};
     for (size_t code = 0; code < numbers.size(); ++code) {
       numbers[code] = static_cast<float>(DecodeFloat(f, code));

@@ -66,9 +66,11 @@ constexpr std::array<PlaneOrder<kUnit>, kPlanes> MakeInterleaveOrders() {
 }  // namespace internal
 
 template <int kUnit, int kPlanes>
-inline constexpr auto kDeinterleaveOrders = internal::MakeDeinterleaveOrders<kUnit, kPlanes>();
+DOVETAIL_NOT_SHARED inline constexpr auto kDeinterleaveOrders =
+    internal::MakeDeinterleaveOrders<kUnit, kPlanes>();
 template <int kUnit, int kPlanes>
-inline constexpr auto kInterleaveOrders = internal::MakeInterleaveOrders<kUnit, kPlanes>();
+DOVETAIL_NOT_SHARED inline constexpr auto kInterleaveOrders =
+    internal::MakeInterleaveOrders<kUnit, kPlanes>();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

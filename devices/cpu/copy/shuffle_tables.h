@@ -31,7 +31,7 @@ using PickTables = std::array<std::array<int32_t, 16>, kStride - 1>;
 
 namespace internal {
 
-inline constexpr char kZero = static_cast<char>(0x80);
+DOVETAIL_NOT_SHARED inline constexpr char kZero = static_cast<char>(0x80);
 
 // Byte b of 16 of plane p is byte `at` of the kStride * 16 bytes in which the planes alternate.
 template <int kUnit, int kStride>
@@ -92,15 +92,17 @@ constexpr PickTables<kStride> MakePick() {
 }  // namespace internal
 
 template <int kUnit, int kStride>
-inline constexpr ShuffleTables<kStride> kDeinterleave =
+DOVETAIL_NOT_SHARED inline constexpr ShuffleTables<kStride> kDeinterleave =
     internal::MakeDeinterleave<kUnit, kStride>();
 template <int kUnit, int kStride>
-inline constexpr ShuffleTables<kStride> kInterleave = internal::MakeInterleave<kUnit, kStride>();
+DOVETAIL_NOT_SHARED inline constexpr ShuffleTables<kStride> kInterleave =
+    internal::MakeInterleave<kUnit, kStride>();
 // [i - 1] joins what was picked from vectors 0 to i - 1 with every kStride-th element of vector i.
 template <int kUnit, int kStride>
-inline constexpr PickTables<kStride> kPick = internal::MakePick<kUnit, kStride>();
+DOVETAIL_NOT_SHARED inline constexpr PickTables<kStride> kPick =
+    internal::MakePick<kUnit, kStride>();
 template <int kUnit>
-inline constexpr ShuffleTable kReverse = internal::MakeReverse<kUnit>();
+DOVETAIL_NOT_SHARED inline constexpr ShuffleTable kReverse = internal::MakeReverse<kUnit>();
 
 }  // namespace cpu
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -70,7 +70,7 @@ struct CopyTuning {
 };
 
 // Xeon of the fourth generation: its hardware prefetchers follow some 64 rows of src.
-inline constexpr CopyTuning kSapphireRapids = {
+DOVETAIL_NOT_SHARED inline constexpr CopyTuning kSapphireRapids = {
     .band_bytes = 128,
     .band_rows = 64,
     .strip_bytes = 4096,
@@ -95,7 +95,7 @@ inline constexpr CopyTuning kSapphireRapids = {
 
 // EPYC of the fifth generation: its hardware prefetchers follow few rows of src, but it streams to
 // many rows of dst as fast as to one.
-inline constexpr CopyTuning kZen5 = {
+DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen5 = {
     .band_bytes = 256,
     .band_rows = 256,
     .strip_bytes = 4096,
@@ -121,7 +121,7 @@ inline constexpr CopyTuning kZen5 = {
 // EPYC of the fourth generation: as the fifth, but the first cache takes fewer lines at a time than
 // the second, up to sixteen places are read as fast as one, and shorter strips of gathered tiles
 // and four lines of complex128 are faster.
-inline constexpr CopyTuning kZen4 = [] {
+DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen4 = [] {
   CopyTuning tuning = kZen5;
   tuning.prefetch_into = Cache::kSecond;
   tuning.strip_bytes_gathered = 2048;
@@ -134,7 +134,7 @@ inline constexpr CopyTuning kZen4 = [] {
 // EPYC of the third generation: as the fourth, but long pieces of a row are written faster than
 // short ones, and the second cache, of half the size, holds what is prefetched of fewer rows. (Zen
 // and Zen 2, which were not measured, use these values too.)
-inline constexpr CopyTuning kZen3 = [] {
+DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen3 = [] {
   CopyTuning tuning = kZen4;
   tuning.band_bytes = 512;
   tuning.band_rows = 128;
@@ -143,7 +143,8 @@ inline constexpr CopyTuning kZen3 = [] {
   return tuning;
 }();
 
-inline constexpr const CopyTuning* kAllTunings[] = {&kSapphireRapids, &kZen5, &kZen4, &kZen3};
+DOVETAIL_NOT_SHARED inline constexpr const CopyTuning* kAllTunings[] = {&kSapphireRapids, &kZen5,
+                                                                        &kZen4, &kZen3};
 
 // The largest value of a member among all processors.
 constexpr int64_t MostOf(int64_t CopyTuning::* member) {

@@ -20,7 +20,7 @@ enum class KernelId : uint8_t {
 #undef DOVETAIL_GPU_KERNEL
 };
 
-inline constexpr const char* kKernelNames[] = {
+DOVETAIL_NOT_SHARED inline constexpr const char* kKernelNames[] = {
 #define DOVETAIL_GPU_KERNEL(name, ...) #name,
 #include "dovetail/devices/gpu/kernels/kernel_list.inc"
 #undef DOVETAIL_GPU_KERNEL
