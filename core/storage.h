@@ -119,16 +119,11 @@ class Storage {
   // What is known of its uses; null where there were none.
   const Uses* uses() const { return uses_.load(std::memory_order_acquire); }
 
-  // Takes over what is to be called, if that is `function`: the context, and nothing is called any
-  // more. For the sole owner of a Storage without uses who can do it more cheaply; nullptr
-  // otherwise.
-  void* TakeRelease(void (*function)(void*)) {
-    if (refs_.value() != 1 || owner_ != Owner::kLender || release_.function != function ||
-        uses() != nullptr) {
-      return nullptr;
-    }
-    release_.function = nullptr;
-    return release_.context;
+  // Takes over what is to be called: this Storage calls nothing any more. For the sole owner of a
+  // Storage without uses, who calls it himself once the Storage is gone; a null function otherwise.
+  Release TakeRelease() {
+    if (refs_.value() != 1 || owner_ != Owner::kLender || uses() != nullptr) return {};
+    return std::exchange(release_, {});
   }
 
   // What is called at the end, of adopted memory that nobody else has a reference to yet.

@@ -149,10 +149,11 @@ TEST(Storage, ASoleOwnerMayTakeTheReleaseOver) {
   Lender lender;
   StorageRef s = lender.Lend();
   StorageRef other = s;
-  EXPECT_EQ(s->TakeRelease(lender.release().function), nullptr) << "somebody else holds it";
+  EXPECT_EQ(s->TakeRelease().function, nullptr) << "somebody else holds it";
   other = StorageRef();
-  EXPECT_EQ(s->TakeRelease([](void*) {}), nullptr) << "another function";
-  EXPECT_EQ(s->TakeRelease(lender.release().function), &lender);
+  const Storage::Release release = s->TakeRelease();
+  EXPECT_EQ(release.function, lender.release().function);
+  EXPECT_EQ(release.context, &lender);
   s = StorageRef();
   EXPECT_EQ(lender.returned, 0);
 }

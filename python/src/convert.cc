@@ -10,7 +10,6 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
-#include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_lend.h"
 #include "dovetail/python/src/numpy_out.h"
 #include "dovetail/python/src/owner.h"
@@ -114,22 +113,13 @@ PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) 
   return PyObject_CallOneArg(function, tensor.ptr());
 }
 
-// NumPy takes all that PyTorch has on the CPU, so that nothing need stand between the two.
-// nullptr without an error where the usual way has to be taken.
-PyObject* TorchToNumPy(PyObject* x) {
-  TensorView view;
-  const bool borrowed = BorrowTorchTensor(x, &view) == ExchangeResult::kDone;
-  return borrowed ? MakeNumPyArray(view, x) : nullptr;
-}
-
 // Without a tensor of ours, for the pairs that allow it; nullptr as above.
 PyObject* ConvertDirectly(PyObject* x, const Target& target) {
   switch (target.door) {
-    case TargetDoor::kNumPy:
-      return torch_tensor.Is(Py_TYPE(x)) ? TorchToNumPy(x) : nullptr;
     case TargetDoor::kExchangeApi:
       return numpy_ndarray.Is(Py_TYPE(x)) ? LendNumPyArray(target, x) : nullptr;
     case TargetDoor::kOwn:
+    case TargetDoor::kNumPy:
     case TargetDoor::kFunction:
       return nullptr;
   }

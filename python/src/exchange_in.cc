@@ -1,14 +1,15 @@
 #include "dovetail/python/src/exchange_in.h"
 
 #include "dlpack/dlpack.h"
+#include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/import_lent.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
-#include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/src/error.h"
-#include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/torch_gradient.h"
 #include "dovetail/python/src/torch_mode.h"
+#include "dovetail/python/src/torch_storage.h"
 #include "dovetail/python/src/view_methods.h"
 
 namespace dovetail::python {
@@ -50,9 +51,9 @@ bool IsNegation(PyObject* x, const DLTensor& t) {
          !AttributeIs(Py_False, x, is_neg, true);
 }
 
-// What the class's table says of `x`, if that is in host memory. No error is left set.
-bool Lend(const PeerType& type, PyObject* x, DLTensor* lent) {
-  const DLPackExchangeAPI* api = type.exchange_api();
+// What PyTorch's table says of `x`, if that is in host memory. No error is left set.
+bool Lend(PyObject* x, DLTensor* lent) {
+  const DLPackExchangeAPI* api = torch_tensor.exchange_api();
   if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) return false;
   if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
     PyErr_Clear();  // __dlpack__ says it better
@@ -61,9 +62,9 @@ bool Lend(const PeerType& type, PyObject* x, DLTensor* lent) {
   return lent->device.device_type == kDLCPU;
 }
 
-// What PyTorch's table says of `x`, where that is what __dlpack__ would.
+// The same where it is what __dlpack__ would say.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
-  if (!Lend(torch_tensor, x, lent) ||
+  if (!Lend(x, lent) ||
       (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) ||
       IsConjugate(x, *lent) || TorchModeIsActive()) {
     return ExchangeResult::kNotTaken;
@@ -75,13 +76,13 @@ ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   return ExchangeResult::kDone;
 }
 
-// A tensor over what was lent, which keeps `x` alive.
-ExchangeResult TakeLent(PyObject* x, const DLTensor& lent, Tensor* tensor) {
-  if (!ImportDLTensor(lent, /*flags=*/0, ReleaseObject(x), tensor).ok()) {
-    return ExchangeResult::kNotTaken;
-  }
-  Py_INCREF(x);
-  return ExchangeResult::kDone;
+// A tensor over what `x` lent, which keeps the storage alive.
+ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
+  Storage::Release release;
+  if (!HoldTorchStorage(x, &release)) return ExchangeResult::kNotTaken;
+  if (ImportDLTensor(lent, /*flags=*/0, release, tensor).ok()) return ExchangeResult::kDone;
+  release.function(release.context);
+  return ExchangeResult::kNotTaken;
 }
 
 }  // namespace
@@ -89,27 +90,31 @@ ExchangeResult TakeLent(PyObject* x, const DLTensor& lent, Tensor* tensor) {
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   DLTensor lent{};  // a table that says nothing lends no tensor
   const ExchangeResult result = LendTorch(x, &lent);
-  return result == ExchangeResult::kDone ? TakeLent(x, lent, tensor) : result;
+  return result == ExchangeResult::kDone ? TakeTorch(x, lent, tensor) : result;
 }
 
 // Paddle's table does not see what __dlpack__ refuses, and must not be asked of a tensor that is
-// not dense (3.3.1 crashes).
+// not dense (3.3.1 crashes). A lent DLTensor would not do: assignments to the tensor's data, among
+// others, free its memory while the tensor lives.
 ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
   static PyObject* const stop_gradient = PyUnicode_InternFromString("stop_gradient");
   static PyObject* const is_dense = PyUnicode_InternFromString("is_dense");
-  DLTensor lent{};
-  if (!AttributeIs(Py_True, x, stop_gradient, false) || !AttributeIs(Py_True, x, is_dense, true) ||
-      !Lend(paddle_tensor, x, &lent)) {
+  const DLPackExchangeAPI* api = paddle_tensor.exchange_api();
+  if (api == nullptr || !AttributeIs(Py_True, x, stop_gradient, false) ||
+      !AttributeIs(Py_True, x, is_dense, true)) {
     return ExchangeResult::kNotTaken;
   }
-  return TakeLent(x, lent, tensor);
-}
-
-ExchangeResult BorrowTorchTensor(PyObject* x, TensorView* view) {
-  DLTensor lent{};
-  const ExchangeResult result = LendTorch(x, &lent);
-  if (result != ExchangeResult::kDone) return result;
-  return FromDLTensor(lent, view).ok() ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
+  DLManagedTensorVersioned* managed = nullptr;
+  if (api->managed_tensor_from_py_object_no_sync(x, &managed) != 0 || managed == nullptr) {
+    PyErr_Clear();  // __dlpack__ says it better
+    return ExchangeResult::kNotTaken;
+  }
+  UniqueDLPack owner(managed);
+  if (managed->dl_tensor.device.device_type != kDLCPU || !ImportDLPack(managed, tensor).ok()) {
+    return ExchangeResult::kNotTaken;
+  }
+  (void)owner.release();
+  return ExchangeResult::kDone;
 }
 
 }  // namespace dovetail::python

@@ -2,8 +2,9 @@
 //
 //   if (torch_tensor.Is(Py_TYPE(x))) result = ImportTorchTensor(x, &tensor);
 //
-// Takes no capsule and calls no Python method: the object lends its DLTensor, and is itself kept
-// alive, which costs about a tenth of what x.__dlpack__() does. It is taken only where it answers
+// Takes no capsule and calls no Python method, which costs about a tenth of what x.__dlpack__()
+// does. A PyTorch tensor lends its DLTensor, and its storage is kept alive (torch_storage.h); a
+// Paddle tensor gives a managed tensor, which keeps its memory. It is taken only where it answers
 // as __dlpack__ would; in doubt (a tensor that requires grad, inside a mode of PyTorch's, a lazy
 // conjugate or negation, or lies on a device with streams) the caller asks __dlpack__. Source:
 // dlpack.h 1.3, DLPackExchangeAPI.
@@ -14,7 +15,6 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
-#include "dovetail/core/tensor_view.h"
 
 namespace dovetail::python {
 
@@ -29,10 +29,6 @@ ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
 
 // `x` is an exact paddle.Tensor.
 ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor);
-
-// A PyTorch tensor without taking it: `view` is valid until control returns to Python, and its
-// memory as long as `x`.
-ExchangeResult BorrowTorchTensor(PyObject* x, TensorView* view);
 
 }  // namespace dovetail::python
 

@@ -67,6 +67,18 @@ Gil LookAtGil() {
 #endif
 }
 
+void DropObject(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
+
+void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
+
+void DropBuffer(void* context) {
+  auto* held = static_cast<HeldBuffer*>(context);
+  PyBuffer_Release(&held->view);
+  delete held;
+}
+
+}  // namespace
+
 // While the interpreter shuts down its own thread still holds the GIL and may let go; others may
 // not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
@@ -94,25 +106,17 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (entry->next == nullptr) Py_AddPendingCall(&DrainFromMainThread, nullptr);
 }
 
-void DropObject(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
-
-void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
-
-void DropBuffer(void* context) {
-  auto* held = static_cast<HeldBuffer*>(context);
-  PyBuffer_Release(&held->view);
-  delete held;
-}
-
-}  // namespace
-
 Storage::Release ReleaseObject(PyObject* object) { return {&LetGoOfObject, object}; }
 
 void DestroyWithGil(Tensor& tensor) {
   Storage* const storage = tensor.storage().get();
-  void* const owner = storage != nullptr ? storage->TakeRelease(&LetGoOfObject) : nullptr;
+  const Storage::Release owner = storage != nullptr ? storage->TakeRelease() : Storage::Release{};
   tensor.~Tensor();
-  Py_XDECREF(static_cast<PyObject*>(owner));
+  if (owner.function == &LetGoOfObject) {
+    DropObject(owner.context);
+  } else if (owner.function != nullptr) {
+    owner.function(owner.context);
+  }
 }
 
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer) {

@@ -22,6 +22,10 @@
 
 namespace dovetail::python {
 
+// Calls `let_go(context)` as described above: now, soon, or never. For a Storage's release, and any
+// thread.
+void LetGo(void (*let_go)(void* context), void* context) noexcept;
+
 // Drops one strong reference to `object`, which is taken over.
 Storage::Release ReleaseObject(PyObject* object);
 

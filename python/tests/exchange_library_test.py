@@ -15,9 +15,19 @@ LIBRARY = """
 
     asked = []
 
+    class Storage:
+        def resizable(self):
+            return False
+
     class Tensor:
         requires_grad = False
         by_table, by_dlpack = Lent().fill([1, 2, 4]), Lent().fill([1, 2, 4])
+
+        def __init__(self):
+            self.storage = Storage()
+
+        def untyped_storage(self):
+            return self.storage
 
         def __dlpack_device__(self):
             return (1, 0)
@@ -128,18 +138,29 @@ def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not
     assert ask(install("table()") + f"; {state}") == BY_BOTH
 
 
+# Rule 56.
+@pytest.mark.parametrize(
+    "trouble", ["del Tensor.untyped_storage", "Storage.resizable = lambda self: True"]
+)
+def test_a_table_is_not_used_where_the_storage_can_not_be_held(trouble):
+    assert ask(install("table()") + f"; {trouble}") == BY_BOTH
+
+
 # Rules 51, 56.
-def test_the_object_is_kept_alive_that_lent_its_tensor():
-    setup = install("table()") + "; x = Tensor(); before = sys.getrefcount(x)"
+def test_the_storage_is_kept_alive_whose_tensor_was_lent():
+    setup = install("table()") + "; s = Tensor().storage; before = sys.getrefcount(s)"
     code = """
+    x = Tensor()
+    x.storage = s
     t = dt.from_dlpack(x)
+    del x
     views = [t[1:], t.T]
     Tensor.by_table.managed.dl_tensor.shape[0] = 99  # what was lent is read no more
-    print(sys.getrefcount(x) - before, t.shape)
+    print(sys.getrefcount(s) - before, t.shape)
     del t, views[0]
-    print(sys.getrefcount(x) - before)
+    print(sys.getrefcount(s) - before)
     views.clear()
-    print(sys.getrefcount(x) - before)
+    print(sys.getrefcount(s) - before)
     """
     assert run_python(LIBRARY + f"\n    {setup}{code}").split() == ["1", "(3,)", "1", "0"]
 

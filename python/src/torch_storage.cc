@@ -1,0 +1,119 @@
+#include "dovetail/python/src/torch_storage.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+
+#include "dovetail/python/src/owner.h"
+#include "dovetail/python/src/torch_object.h"
+#include "dovetail/python/src/torch_symbol.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace dovetail::python {
+namespace {
+
+// What is assumed of PyTorch's insides (those of 2.13). IsAsAssumed() asks PyTorch whether it
+// holds; where it does not, PyTorch's Python side holds the storage.
+//
+// A TensorImpl has its c10::Storage, a pointer to the StorageImpl, after its virtual table and its
+// counts.
+constexpr int kStorageInTensorImpl = 16;
+// StorageImpl::resizable_, a bool.
+constexpr int kResizableInStorageImpl = 57;
+
+// PyTorch's stable C interface for at::Tensor, which is one counted pointer. A c10::Storage is one
+// as well, counted by the same base class and deleted by the same virtual destructor: so the two
+// functions count storages, too.
+struct Handles {
+  int (*copy)(void* counted_pointer, void** handle) = reinterpret_cast<int (*)(void*, void**)>(
+      FindTorchSymbol(kTorchCpu, "aoti_torch_new_tensor_handle"));
+  int (*drop)(void* handle) = reinterpret_cast<int (*)(void*)>(
+      FindTorchSymbol(kTorchCpu, "aoti_torch_delete_tensor_object"));
+};
+Handles handles{nullptr, nullptr};
+
+void** StorageOf(PyObject* x) {
+  return reinterpret_cast<void**>(static_cast<char*>(TorchImplOf(x)) + kStorageInTensorImpl);
+}
+
+uint8_t* ResizableOf(void* storage) {
+  return static_cast<uint8_t*>(storage) + kResizableInStorageImpl;
+}
+
+void DropHandle(void* handle) { (void)handles.drop(handle); }
+
+void LetGoOfHandle(void* handle) { LetGo(&DropHandle, handle); }
+
+// A handle that keeps the storage; nullptr where there is none.
+void* Hold(PyObject* x) {
+  void** const storage = StorageOf(x);
+  void* handle = nullptr;
+  if (*storage == nullptr || handles.copy(storage, &handle) != 0) return nullptr;
+  uint8_t* const resizable = ResizableOf(*storage);
+  if (*resizable != 0) *resizable = 0;
+  return handle;
+}
+
+// Whether `x` says of its storage what is read here.
+bool Agrees(const nb::object& x, const nb::object& storage) {
+  return HasTorchImpl(x.ptr()) &&
+         nb::cast<uintptr_t>(storage.attr("_cdata")) == reinterpret_cast<uintptr_t>(*StorageOf(x.ptr())) &&
+         *ResizableOf(*StorageOf(x.ptr())) == (nb::cast<bool>(storage.attr("resizable")()) ? 1 : 0);
+}
+
+// Looks at two tensors, of which one can be resized, and holds one for a while.
+bool IsAsAssumed() {
+  handles = Handles();
+  if (handles.copy == nullptr || handles.drop == nullptr) return false;
+  try {
+    const nb::object torch = nb::module_::import_("torch");
+    const nb::object uint8 = torch.attr("uint8");
+    const nb::object mine = torch.attr("zeros")(1, "dtype"_a = uint8, "device"_a = "cpu");
+    const nb::object borrowed =
+        torch.attr("frombuffer")(nb::bytearray("\0", 1), "dtype"_a = uint8);
+    const nb::object storage = mine.attr("untyped_storage")();
+    if (!nb::cast<bool>(storage.attr("resizable")()) || !Agrees(mine, storage) ||
+        !Agrees(borrowed, borrowed.attr("untyped_storage")())) {
+      return false;
+    }
+    const nb::object count = torch.attr("_C").attr("_storage_Use_Count");
+    const auto uses = [&] { return nb::cast<int64_t>(count(storage.attr("_cdata"))); };
+    const int64_t before = uses();
+    void* const handle = Hold(mine.ptr());
+    if (handle == nullptr) return false;
+    const int64_t held = uses();
+    DropHandle(handle);
+    return held == before + 1 && uses() == before && Agrees(mine, storage);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// By PyTorch's Python side: dovetail._torch.
+bool HoldByMethod(PyObject* x, Storage::Release* release) {
+  nb::object module = nb::steal(PyImport_ImportModule("dovetail._torch"));
+  PyObject* storage =
+      module.is_valid() ? PyObject_CallMethod(module.ptr(), "hold_storage", "O", x) : nullptr;
+  if (storage == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  *release = ReleaseObject(storage);
+  return true;
+}
+
+}  // namespace
+
+bool HoldTorchStorage(PyObject* x, Storage::Release* release) {
+  enum class Known : uint8_t { kNothing, kAsAssumed, kOtherwise };
+  static Known known = Known::kNothing;  // no guard: the question may let other threads run
+  if (known == Known::kNothing) known = IsAsAssumed() ? Known::kAsAssumed : Known::kOtherwise;
+  if (known == Known::kOtherwise) return HoldByMethod(x, release);
+  void* const handle = Hold(x);
+  *release = {&LetGoOfHandle, handle};
+  return handle != nullptr;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,188 @@
+"""What we hand on outlives whatever happens to its first owner, wherever the owner's own library
+manages that."""
+
+import functools
+
+import pytest
+from mutations import play
+from process import run_python
+
+TORCH = """
+import torch
+import dovetail as dt
+def make():
+    return torch.arange(float(COUNT))
+"""
+TORCH_MUTATIONS = {
+    "data": "x.data = torch.zeros(1)",
+    "set_": "x.set_()",
+    "resize_": "x.resize_(16 * COUNT)",
+    "storage": "x.untyped_storage().resize_(0)",
+    "swap": "other = torch.zeros(1); torch.utils.swap_tensors(x, other); del other",
+}
+TORCH_PEERS = {
+    "numpy()": "x.numpy()",
+    "np.asarray": "np.asarray(x)",
+    "np.from_dlpack": "np.from_dlpack(x)",
+    "torch.from_dlpack": "torch.from_dlpack(x.__dlpack__(max_version=(1, 0))).numpy()",
+}
+TORCH_DOORS = {
+    "convert to NumPy": "dt.convert(x, np.ndarray)",
+    "convert a view": "dt.convert(x.view(-1), np.ndarray)",
+    "from_dlpack": "dt.from_dlpack(x).numpy()",
+    "from_dlpack, on its own device": "dt.from_dlpack(x, device='cpu', copy=False).numpy()",
+    "view": "dt.from_dlpack(x)[:].reshape(-1).numpy()",
+    "on by DLPack": "np.from_dlpack(dt.from_dlpack(x))",
+    "on to PyTorch": "torch.from_dlpack(dt.from_dlpack(x)).numpy()",
+    "on by buffer": "np.frombuffer(dt.from_dlpack(x), np.float32)",
+}
+# A PyTorch that is not what torch_storage.cc takes it for.
+OTHER_TORCH = TORCH + "torch._C._storage_Use_Count = lambda address: 0"
+OTHER_TORCH_MUTATIONS, OTHER_TORCH_PEERS, OTHER_TORCH_DOORS = (
+    TORCH_MUTATIONS,
+    TORCH_PEERS,
+    TORCH_DOORS,
+)
+
+PADDLE = """
+import paddle
+import dovetail as dt
+paddle.set_device("cpu")
+def make():
+    return paddle.arange(COUNT, dtype="float32")
+"""
+PADDLE_MUTATIONS = {
+    "data": "x.data = paddle.zeros([1])",
+    "set_": "x.set_(paddle.zeros([1]))",
+    "clear": "x._clear()",
+    "clear data": "x._clear_data()",
+    "clear to zero": "x._clear_to_zero_allocation()",
+    "inner tensor": "x.get_tensor().set(np.zeros(16 * COUNT, np.float32), paddle.CPUPlace())",
+    "assign": "paddle.assign(paddle.zeros([16 * COUNT]), output=x)",
+    "share": "paddle.zeros([1])._share_buffer_to(x)",
+    "cast": "x.cast_('float64')",
+    "resize": "x.resize_([16 * COUNT])",
+}
+PADDLE_PEERS = {"numpy()": "x.numpy()", "np.from_dlpack": "np.from_dlpack(x)"}
+PADDLE_DOORS = {
+    "convert to NumPy": "dt.convert(x, np.ndarray)",
+    "from_dlpack": "dt.from_dlpack(x).numpy()",
+    "view": "dt.from_dlpack(x)[:].numpy()",
+    "on by DLPack": "np.from_dlpack(dt.from_dlpack(x))",
+}
+
+NUMPY = """
+import torch
+import dovetail as dt
+def make():
+    return np.arange(COUNT, dtype=np.float32)
+"""
+NUMPY_MUTATIONS = {
+    "resize": "x.resize(16 * COUNT)",
+    "resize, unchecked": "x.resize(16 * COUNT, refcheck=False)",
+    "shrink, unchecked": "x.resize(0, refcheck=False)",
+    "shape": "x.shape = (2, -1)",
+    "state": "x.__setstate__(np.zeros(1).__reduce__()[2])",
+}
+NUMPY_PEERS = {
+    "np.from_dlpack": "np.from_dlpack(x)",
+    "torch.from_numpy": "torch.from_numpy(x).numpy()",
+    "memoryview": "np.asarray(memoryview(x))",
+    "view": "x[:]",
+}
+NUMPY_DOORS = {
+    "from_dlpack": "dt.from_dlpack(x).numpy()",
+    "frombuffer": "dt.frombuffer(x, dtype=dt.float32).numpy()",
+    "convert to PyTorch": "dt.convert(x, torch.Tensor).numpy()",
+}
+
+
+@functools.cache
+def outcomes(library):
+    names = globals()
+    ours, peers = names[f"{library}_DOORS"], names[f"{library}_PEERS"]
+    played = play(names[library], ours | peers, names[f"{library}_MUTATIONS"])
+    assert set(played.values()) <= {"kept", "lost", "crashed"}, played
+    return played
+
+
+def cases(library):
+    names = globals()
+    return [
+        pytest.param(door, mutation, id=f"{door}, {mutation}")
+        for door in names[f"{library}_DOORS"]
+        for mutation in names[f"{library}_MUTATIONS"]
+    ]
+
+
+# Rule 56.
+@pytest.mark.parametrize("door, mutation", cases("TORCH"))
+def test_what_a_tensor_of_torch_lent_is_kept_whatever_becomes_of_the_tensor(door, mutation):
+    assert outcomes("TORCH")[f"{door} | {mutation}"] == "kept"
+
+
+# Rule 56.
+@pytest.mark.parametrize("mutation", TORCH_MUTATIONS)
+def test_numpy_of_torch_keeps_it_too(mutation):
+    assert outcomes("TORCH")[f"numpy() | {mutation}"] == "kept"
+
+
+# Rule 56.
+@pytest.mark.parametrize("door, mutation", cases("OTHER_TORCH"))
+def test_the_same_is_so_where_the_insides_of_torch_are_not_known(door, mutation):
+    assert outcomes("OTHER_TORCH")[f"{door} | {mutation}"] == "kept"
+
+
+# This test fails first where a new PyTorch differs in what torch_storage.cc assumes.
+@pytest.mark.parametrize("known", [True, False])
+def test_the_storage_of_a_tensor_is_held_in_cpp_where_the_insides_of_torch_are_known(known):
+    printed = run_python(f"""
+        import sys
+        import torch
+        import dovetail as dt
+        count = torch._C._storage_Use_Count
+        if not {known}:
+            torch._C._storage_Use_Count = lambda address: 0
+        x = torch.arange(3)
+        storage = x.untyped_storage()
+        before = count(storage._cdata)
+        t = dt.from_dlpack(x)
+        held = [t, t[1:], dt.from_dlpack(x)]
+        print(count(storage._cdata) - before, storage.resizable(), "dovetail._torch" in sys.modules)
+        del t, held
+        print(count(storage._cdata) - before)
+    """)
+    assert printed.splitlines() == (["2 False False", "0"] if known else ["0 False True", "0"])
+
+
+def test_memory_of_a_storage_is_freed_with_the_last_that_holds_it():
+    printed = run_python("""
+        import weakref
+        import numpy as np
+        import torch
+        import dovetail as dt
+        class Array(np.ndarray):  # plain ones have no weak references
+            pass
+        x = np.arange(9).view(Array)
+        alive = weakref.ref(x)
+        t = torch.from_numpy(x)
+        a = dt.convert(t, np.ndarray)
+        del x, t
+        print(alive() is not None, a.tolist() == list(range(9)))
+        del a
+        print(alive() is None)
+    """)
+    assert printed.split() == ["True"] * 3
+
+
+# Rule 56.
+@pytest.mark.parametrize("door, mutation", cases("PADDLE"))
+def test_what_a_tensor_of_paddle_lent_is_kept_whatever_becomes_of_the_tensor(door, mutation):
+    assert outcomes("PADDLE")[f"{door} | {mutation}"] == "kept"
+
+
+@pytest.mark.parametrize("door, mutation", cases("NUMPY"))
+def test_what_an_array_of_numpy_lent_is_kept_wherever_a_peer_keeps_it(door, mutation):
+    played = outcomes("NUMPY")
+    if any(played[f"{peer} | {mutation}"] == "kept" for peer in NUMPY_PEERS):
+        assert played[f"{door} | {mutation}"] == "kept", played
