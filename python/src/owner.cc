@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <new>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -18,13 +19,37 @@ struct Pending {
 
 std::atomic<Pending*> pending{nullptr};
 
+// Owners may lie over memory of other owners, in chains of any length. The calls of LetGoNow() nest
+// up to this depth; deeper owners wait for the outermost call, so that the C stack does not run out.
+constexpr int kMaxDepth = 64;
+int depth = 0;              // the GIL guards both
+Pending* nested = nullptr;  // what waits for the outermost call
+
+// Lets go at once, or soon where calls have nested deeply. Needs the GIL.
+void LetGoNow(void (*let_go)(void*), void* context) {
+  if (depth == kMaxDepth) [[unlikely]] {
+    if (auto* entry = new (std::nothrow) Pending{nested, let_go, context}) {
+      nested = entry;
+      return;
+    }
+  }
+  ++depth;
+  let_go(context);
+  while (depth == 1 && nested != nullptr) [[unlikely]] {
+    const Pending next = *nested;
+    delete std::exchange(nested, next.next);
+    next.let_go(next.context);
+  }
+  --depth;
+}
+
 void DrainSlow() {
   Pending* list = pending.exchange(nullptr, std::memory_order_acquire);
   if (list == nullptr) return;
   nb::error_scope in_flight;  // letting go may run Python code
   while (list != nullptr) {
     Pending* next = list->next;
-    list->let_go(list->context);
+    LetGoNow(list->let_go, list->context);
     delete list;
     list = next;
   }
@@ -34,6 +59,7 @@ void DrainSlow() {
 
 namespace {
 
+using internal_owner::LetGoNow;
 using internal_owner::Pending;
 using internal_owner::pending;
 
@@ -85,11 +111,11 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
   switch (LookAtGil()) {
     case Gil::kHeld:
-      let_go(context);
+      LetGoNow(let_go, context);
       return;
     case Gil::kFree:
       PyEval_RestoreThread(PyGILState_GetThisThreadState());
-      let_go(context);
+      LetGoNow(let_go, context);
       PyEval_SaveThread();
       return;
     case Gil::kOutOfReach:
@@ -113,7 +139,7 @@ void DestroyWithGil(Tensor& tensor) {
   const Storage::Release owner = storage != nullptr ? storage->TakeRelease() : Storage::Release{};
   tensor.~Tensor();
   if (owner.function == &LetGoOfObject) {
-    DropObject(owner.context);
+    LetGoNow(&DropObject, owner.context);
   } else if (owner.function != nullptr) {
     owner.function(owner.context);
   }

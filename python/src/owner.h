@@ -6,7 +6,8 @@
 // A Storage may be released by any thread, with or without the GIL. Where this thread holds it, or
 // is a Python thread that finds it free, the owner is let go at once. Otherwise it is put on a list
 // that the next call with the GIL drains, or the main thread at its next turn: nothing waits for
-// the GIL. After the interpreter's end the owner is leaked, since nothing of it can be touched any
+// the GIL. Owners over memory of owners, however many, are let go of without nesting as deeply.
+// After the interpreter's end the owner is leaked, since nothing of it can be touched any
 // more.
 
 #ifndef DOVETAIL_PYTHON_SRC_OWNER_H_
