@@ -96,4 +96,17 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
   return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.device(), tensor.storage()));
 }
 
+using VersionedBlock = internal_dlpack::ExportBlock<DLManagedTensorVersioned>;
+
+DeletionMark::DeletionMark(DLManagedTensorVersioned* managed) : managed_(managed) {
+  managed->manager_ctx = &deleted_;
+  managed->deleter = &VersionedBlock::DeleteMarked;
+}
+
+DeletionMark::~DeletionMark() {
+  if (deleted_) return;
+  managed_->manager_ctx = nullptr;  // for consumers that have copied the deleter
+  managed_->deleter = &VersionedBlock::Delete;
+}
+
 }  // namespace dovetail::inline DOVETAIL_ABI

@@ -46,6 +46,28 @@ absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions&
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                                                   const ExportOptions& options = {});
 
+// Tells whether a consumer has deleted what it was given, in failure too, where dlpack.h does not
+// say who owns the struct.
+//
+//   DeletionMark mark(managed.get());         // of ToDLPackUnordered
+//   const int failed = make(managed.get(), &made);
+//   if (failed == 0 || mark.deleted()) (void)managed.release();
+//
+// Lives as long as `managed` is with the consumer's function, on its thread.
+class DeletionMark {
+ public:
+  explicit DeletionMark(DLManagedTensorVersioned* managed);
+  ~DeletionMark();
+  DeletionMark(const DeletionMark&) = delete;
+  DeletionMark& operator=(const DeletionMark&) = delete;
+
+  bool deleted() const { return deleted_; }
+
+ private:
+  DLManagedTensorVersioned* managed_;
+  bool deleted_ = false;
+};
+
 }  // namespace dovetail::inline DOVETAIL_ABI
 
 #endif  // DOVETAIL_INTEROP_DLPACK_EXPORT_H_

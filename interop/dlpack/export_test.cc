@@ -193,6 +193,30 @@ TEST_F(ExportTest, AStreamOfADeviceWithoutBackendIsAnErrorAndTakesNothing) {
   EXPECT_EQ(t.storage()->use_count(), 1);
 }
 
+// Rules 27, 30.
+TEST_F(ExportTest, AMarkTellsWhetherTheConsumerDeleted) {
+  const Tensor t = Make();
+  UniqueDLPack kept = ToDLPackUnordered(t);
+  const auto deleter = kept->deleter;
+  void (*copied_deleter)(DLManagedTensorVersioned*);
+  {
+    const DeletionMark mark(kept.get());
+    copied_deleter = kept->deleter;
+    EXPECT_FALSE(mark.deleted());
+  }
+  EXPECT_EQ(kept->deleter, deleter);
+  EXPECT_EQ(t.storage()->use_count(), 2);
+  copied_deleter(kept.release());
+  EXPECT_EQ(t.storage()->use_count(), 1);
+
+  DLManagedTensorVersioned* const gone = ToDLPackUnordered(t).release();
+  const DeletionMark mark(gone);
+  const Tensor other = t;  // what use_count() is does not matter
+  gone->deleter(gone);
+  EXPECT_TRUE(mark.deleted());
+  EXPECT_EQ(t.storage()->use_count(), 2);
+}
+
 // Rule 30.
 TEST_F(ExportTest, RunningOutOfMemoryLeaksNothing) {
   const Tensor t = Make(Device::Cpu(), std::vector<int64_t>(40, 1));

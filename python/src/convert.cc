@@ -67,14 +67,16 @@ bool HasExchangeApi(const Target& target, const Tensor& tensor) {
 }
 
 // dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
-// to the caller; `tensor` holds a reference of its own, by which a deleter that ran all the same is
-// seen.
+// to the caller; another may have deleted it.
 PyObject* ByExchangeApi(const Target& target, const Tensor& tensor, bool copied) {
   UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
-  const int64_t references = tensor.storage()->use_count();
   void* made = nullptr;
-  const int failed = target.exchange_function()(managed.get(), &made);
-  if (failed == 0 || tensor.storage()->use_count() < references) (void)managed.release();
+  int failed;
+  {
+    const DeletionMark mark(managed.get());
+    failed = target.exchange_function()(managed.get(), &made);
+    if (failed == 0 || mark.deleted()) (void)managed.release();
+  }
   return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
 }
 

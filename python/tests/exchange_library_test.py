@@ -171,45 +171,86 @@ def test_what_the_table_lends_and_we_can_not_take_is_asked_of_dlpack(fields):
     assert ask(install("table()") + f"; Tensor.by_table = Lent({fields})") == BY_BOTH
 
 
-# Rules 27, 30.
-@pytest.mark.parametrize(
+TAKE = """
+    from exchange_table import ManagedTo
+    from managed import Versioned
+
+    kept, views = [], []
+    to_share = None
+
+    def consumer(deletes, result):
+        @ManagedTo
+        def take(address, out):
+            managed = Versioned.from_address(address)
+            delete = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)
+            if deletes:
+                delete(address)
+            elif result == 0:
+                kept.append((delete, address))
+            if to_share is not None:
+                views.append(to_share[1:])
+            views[1:] = []
+            out[0] = id(None)
+            return result
+
+        made = table()
+        made.managed_to = take
+        Tensor.__dlpack_c_exchange_api__ = capsule_of(made)
+        dt.from_dlpack(Tensor())  # which is when the class is looked at
+        return made
+
+    def give(x, result):
+        try:
+            dt.convert(x, Tensor)
+        except SystemError:  # since the function sets no error
+            assert result != 0
+"""
+CONSUMERS = pytest.mark.parametrize(
     "deletes, result, held",
     [(False, 0, 1), (True, 0, 0), (False, -1, 0), (True, -1, 0)],
     ids=["keeps it", "copies it", "fails", "fails after deleting it"],
 )
+
+
+# Rules 27, 30.
+@CONSUMERS
 def test_an_array_given_to_a_consumer_is_let_go_of_once_whatever_it_does(deletes, result, held):
     code = f"""
     import numpy as np
-    from exchange_table import ManagedTo
-    from managed import Versioned
 
-    kept = []
-
-    @ManagedTo
-    def take(address, out):
-        managed = Versioned.from_address(address)
-        delete = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)
-        if {deletes}:
-            delete(address)
-        elif {result} == 0:
-            kept.append((delete, address))
-        out[0] = id(None)
-        return {result}
-
-    made = table()
-    made.managed_to = take
-    Tensor.__dlpack_c_exchange_api__ = capsule_of(made)
-    dt.from_dlpack(Tensor())  # which is when the class is looked at
+    made = consumer({deletes}, {result})
     x = np.arange(3)
     before = sys.getrefcount(x)
     for _ in range(3):
-        try:
-            dt.convert(x, Tensor)
-        except SystemError:  # since the function sets no error
-            assert {result} != 0
+        give(x, {result})
     print(len(kept), sys.getrefcount(x) - before)
     for delete, address in kept:
         delete(address)
     print(sys.getrefcount(x) - before)
     """
-    assert run_python(LIBRARY + f"\n{code}").split() == [str(3 * held), str(3 * held), "0"]
+    assert run_python(LIBRARY + TAKE + code).split() == [str(3 * held), str(3 * held), "0"]
+
+
+# Rules 27, 30.
+@CONSUMERS
+@pytest.mark.parametrize("meanwhile", ["nothing", "a view is made", "a view is dropped"])
+def test_a_tensor_given_to_a_consumer_is_let_go_of_once_whatever_it_does(
+    deletes, result, held, meanwhile
+):
+    code = f"""
+    made = consumer({deletes}, {result})
+    lent = Lent((3,))
+    for _ in range(3):
+        t = dt.from_dlpack(lent.capsule())
+        to_share = t if {meanwhile!r} == "a view is made" else None
+        views = [t[:2], t[:1]] if {meanwhile!r} == "a view is dropped" else []
+        give(t, {result})
+        del t, to_share
+        to_share = None
+        views.clear()
+    print(lent.deletions)
+    for delete, address in kept:
+        delete(address)
+    print(lent.deletions)
+    """
+    assert run_python(LIBRARY + TAKE + code).split() == [str(3 - 3 * held), "3"]
