@@ -60,7 +60,7 @@ def exchange_rows():
             "torch tensor to numpy array",
             {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": lambda: tensor.numpy()},
             "torch",
-            0.25,
+            0.4,
         ),
         measure.Row(
             "t.numpy()",

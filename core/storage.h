@@ -119,6 +119,9 @@ class Storage {
   // What is known of its uses; null where there were none.
   const Uses* uses() const { return uses_.load(std::memory_order_acquire); }
 
+  // What is to be called at the end, of borrowed memory; a null function otherwise.
+  Release release() const { return owner_ == Owner::kLender ? release_ : Release{}; }
+
   // Takes over what is to be called: this Storage calls nothing any more. For the sole owner of a
   // Storage without uses, who calls it himself once the Storage is gone; a null function otherwise.
   Release TakeRelease() {

@@ -10,6 +10,7 @@
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/exchange_in.h"
 #include "dovetail/python/src/numpy_lend.h"
 #include "dovetail/python/src/numpy_out.h"
 #include "dovetail/python/src/owner.h"
@@ -115,13 +116,25 @@ PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) 
   return PyObject_CallOneArg(function, tensor.ptr());
 }
 
-// Without a tensor of ours, for the pairs that allow it; nullptr as above.
+// NumPy takes all that PyTorch has on the CPU, so that nothing need be asked. nullptr without an
+// error where the usual way has to be taken.
+PyObject* TorchToNumPy(PyObject* x) {
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(self));
+  return ImportTorchTensor(x, &self->tensor) == ExchangeResult::kDone
+             ? MakeNumPyArray(self->tensor.view(), owner.ptr())
+             : nullptr;
+}
+
+// By one step, for the pairs that allow it; nullptr as above.
 PyObject* ConvertDirectly(PyObject* x, const Target& target) {
   switch (target.door) {
+    case TargetDoor::kNumPy:
+      return torch_tensor.Is(Py_TYPE(x)) ? TorchToNumPy(x) : nullptr;
     case TargetDoor::kExchangeApi:
       return numpy_ndarray.Is(Py_TYPE(x)) ? LendNumPyArray(target, x) : nullptr;
     case TargetDoor::kOwn:
-    case TargetDoor::kNumPy:
     case TargetDoor::kFunction:
       return nullptr;
   }

@@ -95,7 +95,10 @@ template <typename Fill>
 PyObject* WrapImported(Fill fill) {
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return nullptr;
-  if (fill(&self->tensor)) return reinterpret_cast<PyObject*>(self);
+  if (fill(&self->tensor)) {
+    TrackOwner(self);
+    return reinterpret_cast<PyObject*>(self);
+  }
   Py_DECREF(self);
   return nullptr;
 }

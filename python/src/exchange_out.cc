@@ -57,6 +57,7 @@ int ToPyObject(DLManagedTensorVersioned* managed, void** out) {
     Py_DECREF(self);
     return RaiseExchange(s), -1;
   }
+  TrackOwner(self);
   *out = self;
   return 0;
 }

@@ -141,6 +141,7 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
     return RaiseStatus(s);
   }
   assembly.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
+  TrackOwner(self);
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();
 }

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/python/src/torch_storage.h"
+
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -60,6 +62,8 @@ void DrainSlow() {
 namespace {
 
 using internal_owner::LetGoNow;
+using internal_owner::LetGoOfBuffer;
+using internal_owner::LetGoOfObject;
 using internal_owner::Pending;
 using internal_owner::pending;
 
@@ -95,15 +99,26 @@ Gil LookAtGil() {
 
 void DropObject(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
 
-void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
-
 void DropBuffer(void* context) {
   auto* held = static_cast<HeldBuffer*>(context);
   PyBuffer_Release(&held->view);
   delete held;
 }
 
+// What does the same as `release` for a caller who has the GIL, and does not ask who has it.
+void (*WithGil(void (*release)(void*)))(void*) {
+  if (release == &LetGoOfObject) return &DropObject;
+  if (release == &LetGoOfTorchStorage) return &DropTorchStorage;
+  if (release == &LetGoOfBuffer) return &DropBuffer;
+  return release;
+}
+
 }  // namespace
+
+namespace internal_owner {
+void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
+void LetGoOfBuffer(void* held) { LetGo(&DropBuffer, held); }
+}  // namespace internal_owner
 
 // While the interpreter shuts down its own thread still holds the GIL and may let go; others may
 // not.
@@ -138,15 +153,12 @@ void DestroyWithGil(Tensor& tensor) {
   Storage* const storage = tensor.storage().get();
   const Storage::Release owner = storage != nullptr ? storage->TakeRelease() : Storage::Release{};
   tensor.~Tensor();
-  if (owner.function == &LetGoOfObject) {
-    LetGoNow(&DropObject, owner.context);
-  } else if (owner.function != nullptr) {
-    owner.function(owner.context);
-  }
+  if (owner.function == nullptr) return;
+  LetGoNow(WithGil(owner.function), owner.context);
 }
 
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer) {
-  return {[](void* context) { LetGo(&DropBuffer, context); }, buffer.release()};
+  return {&LetGoOfBuffer, buffer.release()};
 }
 
 }  // namespace dovetail::python

@@ -41,7 +41,12 @@ struct HeldBuffer {
 // Releases the buffer, exactly once, and frees the struct. `buffer` is taken over.
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer);
 
+// The Python object whose reference `storage` holds; nullptr where it holds none.
+inline PyObject* OwnerOf(const Storage& storage);
+
 namespace internal_owner {
+void LetGoOfObject(void* object);
+void LetGoOfBuffer(void* held);
 struct Pending;
 extern std::atomic<Pending*> pending;
 void DrainSlow();
@@ -53,6 +58,17 @@ inline void DrainPendingReleases() {
   if (internal_owner::pending.load(std::memory_order_relaxed) != nullptr) {
     internal_owner::DrainSlow();
   }
+}
+
+inline PyObject* OwnerOf(const Storage& storage) {
+  const Storage::Release release = storage.release();
+  if (release.function == &internal_owner::LetGoOfObject) {
+    return static_cast<PyObject*>(release.context);
+  }
+  if (release.function == &internal_owner::LetGoOfBuffer) {
+    return static_cast<const HeldBuffer*>(release.context)->view.obj;
+  }
+  return nullptr;
 }
 
 }  // namespace dovetail::python

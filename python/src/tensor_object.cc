@@ -33,11 +33,12 @@ TensorObject* NewTensorObject() {
     self = free_list[--free_count];
     PyObject_Init(reinterpret_cast<PyObject*>(self), &tensor_type);
   } else {
-    self = PyObject_New(TensorObject, &tensor_type);
+    self = PyObject_GC_New(TensorObject, &tensor_type);
     if (self == nullptr) return nullptr;
   }
   self->weak_references = nullptr;
   self->requires_grad = false;
+  self->is_tracked = false;
   new (&self->tensor) Tensor();
   return self;
 }
@@ -47,6 +48,7 @@ PyObject* WrapTensor(Tensor&& tensor, bool requires_grad) {
   if (self == nullptr) return nullptr;
   self->tensor = std::move(tensor);
   self->requires_grad = requires_grad;
+  TrackOwner(self);
   return reinterpret_cast<PyObject*>(self);
 }
 
@@ -57,6 +59,7 @@ PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad) {
 
 void DeallocateTensorObject(PyObject* object) {
   TensorObject* self = AsTensorObject(object);
+  if (self->is_tracked) PyObject_GC_UnTrack(object);
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   if (PyErr_Occurred() == nullptr) {
     DestroyWithGil(self->tensor);
@@ -67,8 +70,16 @@ void DeallocateTensorObject(PyObject* object) {
   if (free_count < kFreeListSize) {
     free_list[free_count++] = self;
   } else {
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
   }
+}
+
+// Several tensors may share the one reference to the owner. The collector must count it once: it
+// is shown by a tensor that has it alone. (Whatever shares it without the GIL has begun to with it.)
+int TraverseTensorObject(PyObject* object, visitproc visit, void* arg) {
+  const Storage* const storage = AsTensor(object).storage().get();
+  if (storage != nullptr && storage->use_count() == 1) Py_VISIT(OwnerOf(*storage));
+  return 0;
 }
 
 }  // namespace dovetail::python

@@ -13,6 +13,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/src/owner.h"
 
 namespace dovetail::python {
 
@@ -20,11 +21,17 @@ struct TensorObject {
   PyObject_HEAD PyObject* weak_references;
   // Autograd's mark, kept for those who set it: such a tensor is not exported (detach() clears it).
   bool requires_grad;
+  bool is_tracked;  // by the garbage collector
   Tensor tensor;
 };
 
 // dovetail.Tensor itself; its slots are filled in by tensor_type.cc.
 extern PyTypeObject tensor_type;
+
+// Shows a finished object to the garbage collector, if its memory has an owner that can be in a
+// reference cycle. To be called by whoever fills in what NewTensorObject() gave. A memoryview is no
+// such owner: CPython crashes where it clears one that is exported.
+inline void TrackOwner(TensorObject* object);
 
 // Makes the type ready and adds it to `module`. False with an error set.
 bool AddTensorType(PyObject* module);
@@ -45,8 +52,19 @@ inline TensorObject* AsTensorObject(PyObject* object) {
 }
 inline Tensor& AsTensor(PyObject* object) { return AsTensorObject(object)->tensor; }
 
-// tp_dealloc of the type.
+// tp_dealloc and tp_traverse of the type. There is no tp_clear: memory never gets another owner, so
+// that each cycle has an object that does, and clears it.
 void DeallocateTensorObject(PyObject* object);
+int TraverseTensorObject(PyObject* object, visitproc visit, void* arg);
+
+inline void TrackOwner(TensorObject* object) {
+  const Storage* const storage = object->tensor.storage().get();
+  PyObject* const owner = storage != nullptr ? OwnerOf(*storage) : nullptr;
+  if (owner != nullptr && PyType_IS_GC(Py_TYPE(owner)) && !PyMemoryView_Check(owner)) {
+    PyObject_GC_Track(object);
+    object->is_tracked = true;
+  }
+}
 
 }  // namespace dovetail::python
 

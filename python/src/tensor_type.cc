@@ -155,8 +155,10 @@ bool AddTensorType(PyObject* module) {
   t.tp_name = "dovetail.Tensor";
   t.tp_doc = kDoc;
   t.tp_basicsize = sizeof(TensorObject);
-  t.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE;
+  t.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE |
+               Py_TPFLAGS_HAVE_GC;
   t.tp_dealloc = &DeallocateTensorObject;
+  t.tp_traverse = &TraverseTensorObject;
   t.tp_weaklistoffset = offsetof(TensorObject, weak_references);
   t.tp_repr = &Guard<&TensorRepr, PyObject*>;
   t.tp_iter = &Guard<&Iterate, PyObject*>;

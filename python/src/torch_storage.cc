@@ -42,10 +42,6 @@ uint8_t* ResizableOf(void* storage) {
   return static_cast<uint8_t*>(storage) + kResizableInStorageImpl;
 }
 
-void DropHandle(void* handle) { (void)handles.drop(handle); }
-
-void LetGoOfHandle(void* handle) { LetGo(&DropHandle, handle); }
-
 // A handle that keeps the storage; nullptr where there is none.
 void* Hold(PyObject* x) {
   void** const storage = StorageOf(x);
@@ -84,7 +80,7 @@ bool IsAsAssumed() {
     void* const handle = Hold(mine.ptr());
     if (handle == nullptr) return false;
     const int64_t held = uses();
-    DropHandle(handle);
+    DropTorchStorage(handle);
     return held == before + 1 && uses() == before && Agrees(mine, storage);
   } catch (const std::exception&) {
     return false;
@@ -106,13 +102,17 @@ bool HoldByMethod(PyObject* x, Storage::Release* release) {
 
 }  // namespace
 
+void DropTorchStorage(void* held) { (void)handles.drop(held); }
+
+void LetGoOfTorchStorage(void* held) { LetGo(&DropTorchStorage, held); }
+
 bool HoldTorchStorage(PyObject* x, Storage::Release* release) {
   enum class Known : uint8_t { kNothing, kAsAssumed, kOtherwise };
   static Known known = Known::kNothing;  // no guard: the question may let other threads run
   if (known == Known::kNothing) known = IsAsAssumed() ? Known::kAsAssumed : Known::kOtherwise;
   if (known == Known::kOtherwise) return HoldByMethod(x, release);
   void* const handle = Hold(x);
-  *release = {&LetGoOfHandle, handle};
+  *release = {&LetGoOfTorchStorage, handle};
   return handle != nullptr;
 }
 

@@ -22,6 +22,10 @@ namespace dovetail::python {
 // is left set. Needs the GIL.
 bool HoldTorchStorage(PyObject* x, Storage::Release* release);
 
+// What `release` calls, and the same for a caller who has the GIL.
+void LetGoOfTorchStorage(void* held);
+void DropTorchStorage(void* held);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_TORCH_STORAGE_H_
