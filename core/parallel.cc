@@ -155,12 +155,12 @@ int GetNumThreads() {
   return num_threads.compare_exchange_strong(unknown, count) ? count : unknown;
 }
 
-absl::Status SetNumThreads(int count) {
-  if (count < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("The number of threads must be 1 or more, not ", count, "."));
+absl::Status SetNumThreads(int64_t count) {
+  if (count < 1 || count > kMostThreads) {
+    return absl::InvalidArgumentError(absl::StrCat("The number of threads must be from 1 to ",
+                                                   kMostThreads, ", not ", count, "."));
   }
-  num_threads.store(count, std::memory_order_relaxed);
+  num_threads.store(static_cast<int>(count), std::memory_order_relaxed);
   return absl::OkStatus();
 }
 

@@ -22,9 +22,11 @@ namespace dovetail::inline DOVETAIL_ABI {
 // of processors that the process may run on. Threads: any.
 int GetNumThreads();
 
-// InvalidArgument below 1. 1: all work is done by the thread that asks for it. Work in progress is
+inline constexpr int kMostThreads = 4096;
+
+// InvalidArgument below 1 and above kMostThreads. 1: all work is done by the thread that asks for it. Work in progress is
 // not affected, nor are threads that exist ended. Threads: any.
-absl::Status SetNumThreads(int count);
+absl::Status SetNumThreads(int64_t count);
 
 // Calls body(0) … body(parts - 1), in any order and on several threads at a time, this one among
 // them. On this thread alone where it is called from two threads at once or from within a body, and

@@ -56,6 +56,16 @@ TEST_F(ParallelForTest, FewerThanOneThreadIsRefused) {
   EXPECT_EQ(GetNumThreads(), 2);
 }
 
+TEST_F(ParallelForTest, MoreThreadsThanTheLimitAreRefusedWithTheLimit) {
+  ASSERT_TRUE(SetNumThreads(kMostThreads).ok());
+  for (int64_t count : {int64_t{kMostThreads} + 1, int64_t{1} << 40}) {
+    const absl::Status status = SetNumThreads(count);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(status.message().find("from 1 to 4096"), std::string::npos) << status;
+  }
+  EXPECT_EQ(GetNumThreads(), kMostThreads);
+}
+
 TEST_F(ParallelForTest, EveryPartIsDoneOnce) {
   for (int threads : {1, 2, 5}) {
     ASSERT_TRUE(SetNumThreads(threads).ok());

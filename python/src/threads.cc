@@ -1,8 +1,5 @@
 #include "dovetail/python/src/threads.h"
 
-#include <algorithm>
-#include <climits>
-
 #include "dovetail/core/parallel.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
@@ -14,8 +11,7 @@ PyObject* GetNumThreadsFunction(PyObject*, PyObject*) { return PyLong_FromLong(G
 PyObject* SetNumThreadsFunction(PyObject*, PyObject* count) {
   int64_t threads;
   if (!ParseInt(count, &threads)) return nullptr;
-  const auto clamped = static_cast<int>(std::clamp<int64_t>(threads, INT_MIN, INT_MAX));
-  if (absl::Status s = SetNumThreads(clamped); !s.ok()) return RaiseStatus(s);
+  if (absl::Status s = SetNumThreads(threads); !s.ok()) return RaiseStatus(s);
   Py_RETURN_NONE;
 }
 

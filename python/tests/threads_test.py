@@ -34,6 +34,13 @@ def test_fewer_than_one_is_refused(count):
         dt.set_num_threads(count)
 
 
+@pytest.mark.parametrize("count", [4097, 10**9, 2**40])
+def test_more_than_the_limit_is_refused_with_the_limit(count):
+    with pytest.raises(ValueError, match=f"from 1 to 4096, not {count}"):
+        dt.set_num_threads(count)
+    dt.set_num_threads(4096)
+
+
 @pytest.mark.parametrize("count", [1.5, "2", None])
 def test_other_types_are_refused(count):
     with pytest.raises(TypeError):
