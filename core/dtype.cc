@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,64 @@ std::string KindName(TypeKind kind) {
 std::string KnownNames() {
   return absl::StrJoin(kEntries, ", ",
                        [](std::string* out, const Entry& e) { absl::StrAppend(out, e.name); });
+}
+
+// What other libraries and papers call a type.
+struct Alias {
+  std::string_view alias, name;
+};
+constexpr Alias kAliases[] = {
+    {"bf16", "bfloat16"},
+    {"half", "float16"},
+    {"f16", "float16"},
+    {"float", "float32"},
+    {"single", "float32"},
+    {"f32", "float32"},
+    {"double", "float64"},
+    {"f64", "float64"},
+    {"short", "int16"},
+    {"i16", "int16"},
+    {"i32", "int32"},
+    {"int", "int64"},
+    {"long", "int64"},
+    {"i64", "int64"},
+    {"u16", "uint16"},
+    {"u32", "uint32"},
+    {"u64", "uint64"},
+    {"boolean", "bool"},
+    {"bool_", "bool"},
+    {"chalf", "complex32"},
+    {"complex", "complex64"},
+    {"cfloat", "complex64"},
+    {"c64", "complex64"},
+    {"cdouble", "complex128"},
+    {"c128", "complex128"},
+    {"float8", "float8_e4m3fn"},
+    {"float8_e8m0", "float8_e8m0fnu"},
+    {"float6_e2m3", "float6_e2m3fn"},
+    {"float6_e3m2", "float6_e3m2fn"},
+    {"float4", "float4_e2m1fn"},
+    {"float4_e2m1", "float4_e2m1fn"},
+    {"e4m3", "float8_e4m3fn"},  // in NVIDIA's and OCP's papers, where it has no infinities
+    {"e4m3fn", "float8_e4m3fn"},
+    {"e5m2", "float8_e5m2"},
+    {"e8m0", "float8_e8m0fnu"},
+    {"ue8m0", "float8_e8m0fnu"},
+    {"e2m1", "float4_e2m1fn"},
+};
+
+// The known name that a text which is none may mean; empty where none is near.
+std::string Suggestion(std::string_view text) {
+  std::string name = absl::AsciiStrToLower(text.substr(text.rfind('.') + 1));  // of "torch.half"
+  if (absl::EndsWith(name, "_t")) name.resize(name.size() - 2);
+  if (absl::StartsWith(name, "fp")) name.replace(0, 2, "float");
+  for (const Alias& a : kAliases) {
+    if (name == a.alias) return std::string(a.name);
+  }
+  for (const Entry& e : kEntries) {
+    if (name == e.name) return name;
+  }
+  return "";
 }
 
 // Reads the lanes that follow a name: "", "x2" or "_x2".
@@ -78,8 +137,11 @@ absl::StatusOr<DType> DType::Parse(std::string_view text) {
     DType type = e.type;
     if (ParseLanes(text.substr(e.name.size()), &type.lanes)) return type;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" is no element type. Known types: ", KnownNames(), "."));
+  const std::string suggestion = Suggestion(text);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", text, "\" is no element type",
+      suggestion.empty() ? "." : absl::StrCat("; did you mean \"", suggestion, "\"?"),
+      " Known types: ", KnownNames(), "."));
 }
 
 std::string DType::ToString() const {

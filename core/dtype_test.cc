@@ -3,9 +3,11 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/hash/hash_testing.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -45,6 +47,55 @@ TEST(DType, NamesAreTheOnesInUse) {
   EXPECT_EQ(kBFloat16.ToString(), "bfloat16");
   EXPECT_EQ(kFloat8E4M3Fn.ToString(), "float8_e4m3fn");
   EXPECT_EQ((DType{TypeKind::kFloat, 32, 4}).ToString(), "float32x4");
+}
+
+TEST(DType, NamesOfOtherLibrariesAreAnsweredWithOurs) {
+  const std::pair<const char*, const char*> kNames[] = {
+      {"bf16", "bfloat16"},
+      {"BF16", "bfloat16"},
+      {"half", "float16"},
+      {"fp16", "float16"},
+      {"float", "float32"},
+      {"f32", "float32"},
+      {"double", "float64"},
+      {"long", "int64"},
+      {"int32_t", "int32"},
+      {"Int8", "int8"},
+      {"torch.bfloat16", "bfloat16"},
+      {"cfloat", "complex64"},
+      {"fp8", "float8_e4m3fn"},
+      {"fp8_e4m3fn", "float8_e4m3fn"},
+      {"e5m2", "float8_e5m2"},
+      {"fp4_e2m1", "float4_e2m1fn"},
+      {"ue8m0", "float8_e8m0fnu"},
+  };
+  for (const auto& [name, meant] : kNames) {
+    const absl::Status status = DType::Parse(name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    const std::string answer = absl::StrCat("did you mean \"", meant, "\"?");
+    EXPECT_NE(status.message().find(answer), std::string::npos) << status;
+  }
+}
+
+TEST(DType, EverySuggestionIsAName) {
+  for (const char* name : {"f16", "single", "short", "i16", "i32", "int", "i64", "u16", "u32", "u64",
+                           "boolean", "bool_", "chalf", "complex", "c64", "cdouble", "c128",
+                           "float8", "float8_e8m0", "float6_e2m3", "float6_e3m2", "float4",
+                           "float4_e2m1", "e4m3", "e4m3fn", "e8m0", "e2m1"}) {
+    const std::string message(DType::Parse(name).status().message());
+    const std::string kBefore = "did you mean \"";
+    const size_t begin = message.find(kBefore);
+    ASSERT_NE(begin, std::string::npos) << name;
+    const size_t first = begin + kBefore.size();
+    EXPECT_TRUE(DType::Parse(message.substr(first, message.find('"', first) - first)).ok()) << name;
+  }
+}
+
+TEST(DType, TextThatIsNearNoNameHasNoSuggestion) {
+  for (const char* name : {"", "string", "torch.", "complex256", "float33", "_t"}) {
+    const absl::Status status = DType::Parse(name).status();
+    EXPECT_EQ(status.message().find("did you mean"), std::string::npos) << status;
+  }
 }
 
 TEST(DType, LanesParseAsPyTorchSpellsThem) {
