@@ -27,6 +27,9 @@ def reduce_tensor(tensor, protocol):
 
 def rebuild(data, dtype, shape, readonly, requires_grad):
     """The tensor that reduce_tensor took apart. `data` is any object with the buffer protocol."""
+    for name, flag in (("readonly", readonly), ("requires_grad", requires_grad)):
+        if not isinstance(flag, bool):
+            raise TypeError(f"a pickled tensor's {name} must be True or False, not {flag!r:.100}")
     dtype = _core.dtype(dtype)
     count = prod(shape)
     if count == 0:

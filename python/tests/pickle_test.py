@@ -114,3 +114,13 @@ def test_a_tensor_twice_in_a_deepcopy_is_one_tensor():
 def test_numpy_reads_what_was_unpickled():
     back = round_trip(dt.arange(6).reshape(2, 3), 5)
     assert np.asarray(back).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("flag", [None, 1, "no", [], object()], ids=repr)
+@pytest.mark.parametrize("name", ["readonly", "requires_grad"])
+def test_flags_that_are_no_truth_values_are_refused(name, flag):
+    rebuild, (data, dtype, shape, *_) = dt.arange(2.0).__reduce_ex__(5)
+    flags = {"readonly": False, "requires_grad": False}
+    assert rebuild(data, dtype, shape, **flags).tolist() == [0, 1]
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
+        rebuild(data, dtype, shape, **{**flags, name: flag})
