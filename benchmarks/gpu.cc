@@ -22,13 +22,13 @@ int main(int argc, char** argv) {
   std::string reason;
   const Gpu* gpu = FindGpu(&reason);
   if (gpu == nullptr) {
-    std::printf("No GPU here, so there is nothing to measure: %s\n", reason.c_str());
+    std::fprintf(stderr, "No GPU here, so there is nothing to measure: %s\n", reason.c_str());
     return 0;
   }
   dovetail::gpu::DeviceInfo info;
   Expect(*gpu, gpu->api->device_info(gpu->api->self, gpu->device.index, &info));
-  std::printf("%s (%s)%s\n", info.name, info.architecture,
-              gpu->is_emulated ? ": emulated, so the times mean nothing" : "");
+  std::fprintf(stderr, "%s (%s)%s\n", info.name, info.architecture,
+               gpu->is_emulated ? ": emulated, so the times mean nothing" : "");
   dovetail_benchmarks::AddAllocation(*gpu);
   dovetail_benchmarks::AddCopies(*gpu);
   dovetail_benchmarks::AddExchange(*gpu);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -19,9 +21,28 @@ constexpr char kOurs[] = "dovetail";
 constexpr int kNameWidth = 28;
 constexpr int kCellWidth = 20;
 
-// The usual console output, of medians where there are any, and every single time kept aside.
-class Recorder final : public benchmark::ConsoleReporter {
+// Google Benchmark's own output in the format that --benchmark_format names, and every single time
+// kept aside. On a console only medians are shown, where there are any. Another format is for
+// programs: it holds every run, also of several calls of RunSpecifiedBenchmarks, and no table.
+class Recorder final : public benchmark::BenchmarkReporter {
  public:
+  // (Which also sees whether colors are asked for, and whether this is a terminal.)
+  Recorder() : output_(benchmark::CreateDefaultDisplayReporter()) {}
+
+  bool is_console() const {
+    return dynamic_cast<benchmark::ConsoleReporter*>(output_.get()) != nullptr;
+  }
+
+  // The runs to come are of another state of the process: they have a table of their own, and in
+  // other formats this label.
+  void Begin(const std::string& state) { state_ = state; }
+
+  bool ReportContext(const Context& context) override {
+    if (has_begun_ && !is_console()) return true;
+    has_begun_ = true;
+    return output_->ReportContext(context);
+  }
+
   void ReportRuns(const std::vector<Run>& runs) override {
     std::vector<Run> shown;
     for (const Run& run : runs) {
@@ -31,13 +52,28 @@ class Recorder final : public benchmark::ConsoleReporter {
       const std::vector<std::string> parts = absl::StrSplit(run.run_name.function_name, '/');
       if (parts.size() == 2) Note(parts[0], parts[1], TimeOf(run));
     }
-    if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
+    if (!is_console()) {
+      shown = runs;
+      if (!state_.empty()) {
+        for (Run& run : shown) run.report_label = state_;
+      }
+    }
+    if (!shown.empty()) output_->ReportRuns(shown);
   }
 
-  // `title` says of what, if that needs saying.
-  void PrintTable(const std::string& title = "") {
-    if (steps_.empty()) return;
-    if (!title.empty()) std::printf("\n%s", title.c_str());
+  void Finalize() override {
+    if (is_console()) output_->Finalize();
+  }
+
+  // After the last run: ends what the format has to end.
+  void Finish() {
+    if (has_begun_ && !is_console()) output_->Finalize();
+  }
+
+  // Of the runs in `state`, which stands above the table.
+  void PrintTable(const std::string& state = "") {
+    if (steps_.empty() || !is_console()) return;
+    if (!state.empty()) std::printf("\n%s", state.c_str());
     std::sort(steps_.begin(), steps_.end());  // they were run in random order
     std::string head = absl::StrFormat("\n%-*s", kNameWidth, "ns (Dovetail / theirs)");
     for (const std::string& library : libraries_)
@@ -45,9 +81,9 @@ class Recorder final : public benchmark::ConsoleReporter {
     std::puts(head.c_str());
     for (const std::string& step : steps_) {
       std::string row = absl::StrFormat("%-*s", kNameWidth, step);
-      const double ours = Median(step, kOurs);
+      const double ours = Median(state, step, kOurs);
       for (const std::string& library : libraries_) {
-        const double time = Median(step, library);
+        const double time = Median(state, step, library);
         std::string cell = "-";
         if (time > 0) cell = absl::StrFormat("%.1f", time);
         if (time > 0 && ours > 0 && library != kOurs)
@@ -70,21 +106,25 @@ class Recorder final : public benchmark::ConsoleReporter {
     };
     remember(steps_, step);
     remember(libraries_, library);
-    times_[{step, library}].push_back(time);
+    times_[{state_, step, library}].push_back(time);
   }
 
   // 0 where there is none.
-  double Median(const std::string& step, const std::string& library) const {
-    auto it = times_.find({step, library});
+  double Median(const std::string& state, const std::string& step,
+                const std::string& library) const {
+    auto it = times_.find({state, step, library});
     if (it == times_.end()) return 0;
     std::vector<double> times = it->second;
     std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
     return times[times.size() / 2];
   }
 
+  const std::unique_ptr<benchmark::BenchmarkReporter> output_;
+  bool has_begun_ = false;
+  std::string state_;
   std::vector<std::string> steps_;
   std::vector<std::string> libraries_{kOurs};
-  std::map<std::pair<std::string, std::string>, std::vector<double>> times_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<double>> times_;
 };
 
 }  // namespace
@@ -115,6 +155,7 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
     register_later();
     benchmark::RunSpecifiedBenchmarks(&recorder);
   }
+  recorder.Finish();
   recorder.PrintTable();
   benchmark::Shutdown();
   return 0;
@@ -122,15 +163,19 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
 
 int RunBenchmarksInBothThreadStates(int argc, char** argv) {
   if (!Initialize(argc, argv)) return 1;
-  Recorder alone, among;
+  Recorder recorder;
   // A library that was linked may have started a thread already.
-  const std::string first = __libc_single_threaded ? "In a process with one thread"
+  const std::string among = "In a process that has had a second thread";
+  const std::string alone = __libc_single_threaded ? "In a process with one thread"
                                                    : "Before this program started a thread";
-  benchmark::RunSpecifiedBenchmarks(&alone);
+  recorder.Begin(alone);
+  benchmark::RunSpecifiedBenchmarks(&recorder);
   std::thread([] {}).join();  // from now on the C library counts the process as multi-threaded
-  benchmark::RunSpecifiedBenchmarks(&among);
-  among.PrintTable("In a process that has had a second thread");
-  alone.PrintTable(first);
+  recorder.Begin(among);
+  benchmark::RunSpecifiedBenchmarks(&recorder);
+  recorder.Finish();
+  recorder.PrintTable(among);
+  recorder.PrintTable(alone);
   benchmark::Shutdown();
   return 0;
 }

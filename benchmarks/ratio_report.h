@@ -6,7 +6,7 @@
 //
 // Times differ from run to run, and only those of one run compare: repetitions of all benchmarks
 // are interleaved, and the table holds their medians. Flags on the command line win over these
-// defaults.
+// defaults. With --benchmark_format=json or csv stdout has that format and nothing else.
 
 #ifndef DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
 #define DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
