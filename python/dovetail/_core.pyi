@@ -27,6 +27,9 @@ class _SupportsCudaArrayInterface(Protocol):
     @property
     def __cuda_array_interface__(self) -> Any: ...
 
+class _SupportsArray(Protocol):
+    def __array__(self) -> Any: ...
+
 # numpy.dtype, torch.dtype
 class _ForeignDType(Protocol):
     @property
@@ -42,7 +45,11 @@ _DeviceLike: TypeAlias = Device | str | tuple[int, int] | _ForeignDevice
 _Number: TypeAlias = builtins.bool | int | float | complex
 _Nested: TypeAlias = Sequence[Any]
 _Source: TypeAlias = (
-    _SupportsDLPack | Buffer | _SupportsArrayInterface | _SupportsCudaArrayInterface
+    _SupportsDLPack
+    | Buffer
+    | _SupportsArrayInterface
+    | _SupportsCudaArrayInterface
+    | _SupportsArray
 )
 _SupportsArrow: TypeAlias = _SupportsArrowArray | _SupportsArrowDeviceArray
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -353,9 +360,11 @@ def _ipc_empty(
 ) -> Tensor: ...
 def _ipc_forget() -> None: ...
 def _to_immutable_consumer(tensor: Tensor, /) -> CapsuleType: ...
-def _misfit(tensor: Tensor, target: type, /) -> str | None: ...
 def _trace_import(
     x: Any, device: _DeviceLike | None, copy: builtins.bool | None, /
+) -> dict[str, Any]: ...
+def _trace_convert(
+    x: Any, target: type, copy: builtins.bool | None, /
 ) -> dict[str, Any]: ...
 
 _convert_targets: str

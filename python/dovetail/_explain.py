@@ -69,12 +69,17 @@ class Report:
 def explain(x, target=None, *, device=None, copy=None):
     """Report what from_dlpack(x, device=device, copy=copy) would do.
 
-    With a target, what convert(x, target, copy=copy) would do. The exchange is made and undone; a
-    DLPack capsule, which can be used only once, is refused.
+    With a target, what convert(x, target, copy=copy) would do; there is no device= then. The
+    exchange is made and undone; a DLPack capsule, which can be used only once, is refused.
     """
     if type(x).__name__ == "PyCapsule":
         raise TypeError("explain() would use the capsule up; explain the tensor that it came from")
-    traced = _core._trace_import(x, device, copy)
+    if target is None:
+        traced = _core._trace_import(x, device, copy)
+    elif device is not None:
+        raise TypeError("convert() leaves a tensor where it is: give a target or a device, not both")
+    else:
+        traced = _core._trace_convert(x, target, copy)
     report = Report(
         source=_class_name(type(x)),
         target=_class_name(target or _core.Tensor),
@@ -82,44 +87,31 @@ def explain(x, target=None, *, device=None, copy=None):
         version=traced["version"],
         flags=_flag_names(traced["flags"]),
     )
-    tensor = traced["tensor"]
-    if tensor is None:
+    if traced["tensor"] is not None:
+        _describe(report, traced["tensor"])
+    if traced["error"] is not None:
         report.refused = traced["error"]
         report.reason = str(report.refused)
         return report
+    report.aliases = not (traced["producer_copied"] or traced["consumer_copied"])
+    report.reason = _reason(report, traced, device, copy)
+    return report
+
+
+def _describe(report, tensor):
     for name in ("dtype", "shape", "strides", "device", "readonly"):
         setattr(report, name, getattr(tensor, name))
     on_cpu = tensor.__dlpack_device__()[0] == 1
     report.stream = "none: the CPU has no streams" if on_cpu else "ordered by the producer's device"
-    report.aliases = not (traced["producer_copied"] or traced["consumer_copied"])
-    report.reason = _reason(traced, device, copy)
-    if target is not None:
-        _explain_target(report, tensor, target, copy)
-    return report
-
-
-def _explain_target(report, tensor, target, copy):
-    try:
-        misfit = _core._misfit(tensor, target)
-    except TypeError as error:
-        report.aliases, report.refused, report.reason = None, error, str(error)
-        return
-    if misfit is None:
-        return
-    if copy is False:
-        report.aliases = None
-        report.refused = _core.ExchangeError(f"the tensor {misfit}, and copy=False forbids a copy")
-        report.reason = str(report.refused)
-    else:
-        report.aliases = False
-        report.reason = f"{report.target} can't share it: the tensor {misfit}"
 
 
 def _flag_names(flags):
     return None if flags is None else [name for bit, name in _FLAGS.items() if flags & bit]
 
 
-def _reason(traced, device, copy):
+def _reason(report, traced, device, copy):
+    if traced.get("misfit") is not None:
+        return f"{report.target} can't share it: the tensor {traced['misfit']}"
     if traced["producer_copied"]:
         return "the producer made the copy" + (" that copy=True asks for" if copy else "")
     if traced["consumer_copied"]:

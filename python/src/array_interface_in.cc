@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/array_interface/describe.h"
 #include "dovetail/python/src/array_fields.h"
+#include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/owner.h"
@@ -57,7 +58,7 @@ bool HasArrayInterface(PyObject* x) {
 bool ImportByArrayInterface(PyObject* x, Tensor* tensor) {
   ArrayFields fields;
   std::optional<int64_t> version;
-  if (!fields.Read(x, kAttribute) || !fields.FindInt("version", &version)) return false;
+  if (!CheckUnmasked(x) || !fields.Read(x, kAttribute) || !fields.FindInt("version", &version)) return false;
   if (version.value_or(kVersion) != kVersion) {
     return fields.Refuse(
         absl::StrCat("it has version ", *version, ", and only ", kVersion, " is understood"));

@@ -139,10 +139,7 @@ bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
     return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
   }
   if (IsExchangeable(value)) return AssignExchanged(to, value, rules);
-  PyErr_Format(PyExc_TypeError,
-               "a tensor can be assigned numbers, lists of numbers, tensors and arrays, not %.200s",
-               Py_TYPE(value)->tp_name);
-  return false;
+  return RaiseNoData("the value to assign", value);
 }
 
 }  // namespace dovetail::python

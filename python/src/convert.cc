@@ -42,9 +42,21 @@ const char* Misfit(const Target& target, const Tensor& tensor) {
   return nullptr;
 }
 
+// x as a tensor of ours.
+bool TakeIn(PyObject* x, std::optional<bool> copy, ConvertTrace* trace, Tensor* tensor) {
+  ImportRequest request;
+  if (copy == std::optional<bool>(false)) request.copy = copy;  // other copies are made in Fit
+  if (trace != nullptr) request.trace = &trace->import;
+  if (!ImportAny(x, request, tensor)) return false;
+  if (trace != nullptr) trace->tensor = *tensor;
+  return true;
+}
+
 // Makes the tensor one that the library takes, by a copy if need be.
-bool Fit(const Target& target, std::optional<bool> copy, Tensor* tensor, bool* copied) {
+bool Fit(const Target& target, std::optional<bool> copy, ConvertTrace* trace, Tensor* tensor,
+         bool* copied) {
   const char* misfit = Misfit(target, *tensor);
+  if (trace != nullptr) trace->misfit = misfit;
   *copied = misfit != nullptr || copy.value_or(false);
   if (!*copied) return true;
   if (copy == std::optional<bool>(false)) {
@@ -81,20 +93,33 @@ PyObject* ByExchangeApi(const Target& target, const Tensor& tensor, bool copied)
   return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
 }
 
+PyObject* MakeOf(const Target& target, PyObject* tensor) {
+  switch (target.door) {
+    case TargetDoor::kOwn:
+      return Py_NewRef(tensor);
+    case TargetDoor::kNumPy:
+      return NumPyMethod(tensor, nullptr);
+    case TargetDoor::kExchangeApi:
+    case TargetDoor::kFunction:
+      return CallFunction(target, tensor);
+  }
+  return nullptr;
+}
+
+// With an error in flight, which not every producer's deleter heeds.
+template <typename T>
+std::nullptr_t LetGo(T* held) {
+  nb::error_scope in_flight;
+  *held = T();
+  return nullptr;
+}
+
 PyObject* Make(const Target& target, Tensor&& tensor, bool copied) {
   if (HasExchangeApi(target, tensor)) return ByExchangeApi(target, tensor, copied);
   nb::object object = nb::steal(WrapTensor(std::move(tensor)));
   if (!object.is_valid()) return nullptr;
-  switch (target.door) {
-    case TargetDoor::kOwn:
-      return object.release().ptr();
-    case TargetDoor::kNumPy:
-      return NumPyMethod(object.ptr(), nullptr);
-    case TargetDoor::kExchangeApi:
-    case TargetDoor::kFunction:
-      return CallFunction(target, object.ptr());
-  }
-  return nullptr;
+  PyObject* made = MakeOf(target, object.ptr());
+  return made != nullptr ? made : LetGo(&object);
 }
 
 PyObject* NoTarget(PyObject* target) {
@@ -104,16 +129,17 @@ PyObject* NoTarget(PyObject* target) {
   return nullptr;
 }
 
-PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy) {
+PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy,
+                       ConvertTrace* trace) {
   PyObject* function =
       registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, target);
   if (function == nullptr) return PyErr_Occurred() ? nullptr : NoTarget(target);
   nb::object held = nb::borrow(function);
-  nb::object tensor = nb::steal(ImportObject(x));
-  if (!tensor.is_valid()) return nullptr;
-  Tensor& own = AsTensor(tensor.ptr());
-  if (copy.value_or(false) && !ReplaceByCopy(own.device(), &own)) return nullptr;
-  return PyObject_CallOneArg(function, tensor.ptr());
+  Tensor tensor;
+  if (!TakeIn(x, copy, trace, &tensor)) return nullptr;
+  if (copy.value_or(false) && !ReplaceByCopy(tensor.device(), &tensor)) return nullptr;
+  nb::object object = nb::steal(WrapTensor(std::move(tensor)));
+  return object.is_valid() ? PyObject_CallOneArg(function, object.ptr()) : nullptr;
 }
 
 // NumPy takes all that PyTorch has on the CPU, so that nothing need be asked. nullptr without an
@@ -141,7 +167,8 @@ PyObject* ConvertDirectly(PyObject* x, const Target& target) {
   return nullptr;
 }
 
-PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy) {
+PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
+                  ConvertTrace* trace = nullptr) {
   if (!PyType_Check(target_class)) {
     PyErr_Format(PyExc_TypeError, "convert() takes a class to convert to, not %R", target_class);
     return nullptr;
@@ -150,15 +177,17 @@ PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy)
   const bool may_share = !copy.value_or(false);
   if (Py_TYPE(x) == type && may_share) return Py_NewRef(x);
   const Target* target = FindTarget(type);
-  if (target == nullptr) return ByRegistered(x, target_class, copy);
+  if (target == nullptr) return ByRegistered(x, target_class, copy, trace);
   DrainPendingReleases();
-  if (may_share) {
+  if (may_share && trace == nullptr) {
     PyObject* made = ConvertDirectly(x, *target);
     if (made != nullptr || PyErr_Occurred()) return made;
   }
   Tensor tensor;
   bool copied;
-  if (!ImportAny(x, &tensor) || !Fit(*target, copy, &tensor, &copied)) return nullptr;
+  if (!TakeIn(x, copy, trace, &tensor) || !Fit(*target, copy, trace, &tensor, &copied)) {
+    return LetGo(&tensor);
+  }
   return Make(*target, std::move(tensor), copied);
 }
 
@@ -176,18 +205,12 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   return Convert(v[0], v[1], copy);
 }
 
-PyObject* MisfitFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  if (nargs != 2 || !IsTensor(args[0])) {
-    return Raise(PyExc_TypeError, "_misfit() takes a dovetail.Tensor and a class");
-  }
-  Target* target =
-      PyType_Check(args[1]) ? FindTarget(reinterpret_cast<PyTypeObject*>(args[1])) : nullptr;
-  const bool known =
-      target != nullptr || (registered != nullptr && PyDict_Contains(registered, args[1]) == 1);
-  if (!known) return NoTarget(args[1]);
-  const char* misfit = target == nullptr ? nullptr : Misfit(*target, AsTensor(args[0]));
-  if (misfit == nullptr) Py_RETURN_NONE;
-  return PyUnicode_FromString(misfit);
+PyObject* ConvertTraced(PyObject* x, PyObject* target, std::optional<bool> copy,
+                        ConvertTrace* trace) {
+  PyObject* made = Convert(x, target, copy, trace);
+  // One of the class already, which may be no tensor.
+  if (made == x && trace->tensor.is_null() && !TakeIn(x, {}, trace, &trace->tensor)) PyErr_Clear();
+  return made;
 }
 
 PyObject* RegisterConverter(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

@@ -10,6 +10,11 @@
 
 #include <Python.h>
 
+#include <optional>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/src/dlpack_in.h"
+
 namespace dovetail::python {
 
 PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -18,8 +23,16 @@ PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t na
 // register_converter(type, from_tensor)
 PyObject* RegisterConverter(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
-// _misfit(tensor, type): why convert() would copy the tensor for that class; None if it would not.
-PyObject* MisfitFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
+// How a conversion went, for explain().
+struct ConvertTrace {
+  ImportTrace import;
+  Tensor tensor;                 // of x, where it came in
+  const char* misfit = nullptr;  // why the class does not take it without a copy
+};
+
+// convert(x, target, copy=copy), which fills `trace` in.
+PyObject* ConvertTraced(PyObject* x, PyObject* target, std::optional<bool> copy,
+                        ConvertTrace* trace);
 
 }  // namespace dovetail::python
 

@@ -6,6 +6,7 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/array_interface_in.h"
+#include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/buffer_in.h"
 #include "dovetail/python/src/capsule.h"
 #include "dovetail/python/src/cuda_array.h"
@@ -83,7 +84,7 @@ bool HasDLPack(PyObject* x) {
 bool ImportByMethod(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (request.trace != nullptr && HasDLPack(x)) TakeDoor(request, "__dlpack__");
   bool copied;
-  if (!ImportByDLPack(x, request, tensor, &copied)) return false;
+  if (!CheckUnmasked(x) || !ImportByDLPack(x, request, tensor, &copied)) return false;
   if (request.trace != nullptr) request.trace->producer_copied = copied;
   ImportRequest left = request;
   if (copied) left.copy.reset();
@@ -154,21 +155,50 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 
 bool IsExchangeable(PyObject* x) {
   return IsTensor(x) || PyObject_CheckBuffer(x) || HasDLPack(x) || HasArrayInterface(x) ||
-         HasCudaArrayInterface(x);
+         HasCudaArrayInterface(x) || HasArrayMethod(x);
 }
 
-bool ImportAny(PyObject* x, Tensor* tensor) {
+namespace {
+
+// By x.__array__(), which does not tell whether it copied.
+bool ImportTable(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  TakeDoor(request, "__array__");
+  if (!ImportByArrayMethod(x, tensor)) return false;
+  const bool forbids_copy = request.copy == std::optional<bool>(false);
+  if (!forbids_copy && request.trace == nullptr) return true;
+  bool shared;
+  if (!FindWhetherShared(x, *tensor, &shared)) return false;
+  if (request.trace != nullptr) request.trace->producer_copied = !shared;
+  if (shared || !forbids_copy) return true;
+  RaiseExchange("x.__array__() gives a new array each time, which copy=False forbids.");
+  return false;
+}
+
+}  // namespace
+
+bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   const char* door;
   const ExchangeResult fast = ImportFast(x, tensor, &door);
-  if (fast != ExchangeResult::kNotTaken) return fast == ExchangeResult::kDone;
-  if (HasDLPack(x)) return ImportByMethod(x, {}, tensor);
-  if (PyObject_CheckBuffer(x)) return ImportBuffer(x, tensor);
-  return HasArrayInterface(x) ? ImportByArrayInterface(x, tensor)
-                              : ImportByCudaArrayInterface(x, tensor);
+  if (fast != ExchangeResult::kNotTaken) {
+    TakeDoor(request, door);
+    return fast == ExchangeResult::kDone;
+  }
+  if (HasDLPack(x)) return ImportByMethod(x, request, tensor);
+  if (PyObject_CheckBuffer(x)) {
+    TakeDoor(request, "buffer");
+    return ImportBuffer(x, tensor);
+  }
+  if (HasArrayInterface(x)) {
+    TakeDoor(request, "__array_interface__");
+    return ImportByArrayInterface(x, tensor);
+  }
+  if (HasArrayMethod(x) && !HasCudaArrayInterface(x)) return ImportTable(x, request, tensor);
+  TakeDoor(request, "__cuda_array_interface__");
+  return ImportByCudaArrayInterface(x, tensor);
 }
 
 PyObject* ImportObject(PyObject* x) {
-  return WrapImported([&](Tensor* tensor) { return ImportAny(x, tensor); });
+  return WrapImported([&](Tensor* tensor) { return ImportAny(x, {}, tensor); });
 }
 
 }  // namespace dovetail::python

@@ -23,15 +23,6 @@ namespace dovetail::python {
 PyObject* FromDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames);
 
-// A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer, its
-// __array_interface__ or its __cuda_array_interface__.
-PyObject* ImportObject(PyObject* x);
-// The same without an object around it.
-bool ImportAny(PyObject* x, Tensor* tensor);
-
-// Whether `x` has one of these.
-bool IsExchangeable(PyObject* x);
-
 // How an import went, for explain().
 struct ImportTrace {
   const char* door = nullptr;           // which way in was taken
@@ -46,6 +37,16 @@ struct ImportRequest {
   std::optional<bool> copy;      // none: if need be
   ImportTrace* trace = nullptr;  // filled in where given
 };
+
+// A new dovetail.Tensor that shares the memory of `x`: by __dlpack__, or else by its buffer, its
+// __array_interface__, its __cuda_array_interface__ or its __array__, which alone may have copied.
+PyObject* ImportObject(PyObject* x);
+// The same without an object around it. Of `request` the trace counts, and copy=False, which
+// forbids a copy of the producer's.
+bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor);
+
+// Whether `x` has one of these.
+bool IsExchangeable(PyObject* x);
 
 // Puts a new copy on `device` in the place of `tensor`.
 bool ReplaceByCopy(Device device, Tensor* tensor);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/convert.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
@@ -24,7 +25,8 @@ nb::object TakeError() {
   return nb::steal(value);
 }
 
-nb::dict Describe(const ImportTrace& trace) {
+// `tensor` may be null.
+nb::dict Describe(const ImportTrace& trace, nb::object error, Tensor tensor) {
   nb::dict result;
   result["door"] = trace.door != nullptr ? nb::object(nb::str(trace.door)) : nb::none();
   result["version"] = nb::none();
@@ -35,6 +37,13 @@ nb::dict Describe(const ImportTrace& trace) {
   }
   result["producer_copied"] = nb::bool_(trace.producer_copied);
   result["consumer_copied"] = nb::bool_(trace.consumer_copied);
+  result["error"] = std::move(error);
+  result["tensor"] = nb::none();
+  if (!tensor.is_null()) {
+    nb::object object = nb::steal(WrapTensor(std::move(tensor)));
+    if (!object.is_valid()) throw nb::python_error();
+    result["tensor"] = std::move(object);
+  }
   return result;
 }
 
@@ -50,12 +59,19 @@ PyObject* TraceImport(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   }
   Tensor tensor;
   const bool taken = Import(args[0], request, &tensor);
-  nb::object error = taken ? nb::none() : TakeError();
-  nb::object object = taken ? nb::steal(WrapTensor(std::move(tensor))) : nb::none();
-  if (!object.is_valid()) return nullptr;
-  nb::dict result = Describe(trace);
-  result["error"] = error;
-  result["tensor"] = object;
+  return Describe(trace, taken ? nb::none() : TakeError(), std::move(tensor)).release().ptr();
+}
+
+PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 3) return Raise(PyExc_TypeError, "_trace_convert() takes x, target and copy");
+  std::optional<bool> copy;
+  if (!ParseOptionalBool(args[2], "copy", &copy)) return nullptr;
+  ConvertTrace trace;
+  nb::object made = nb::steal(ConvertTraced(args[0], args[1], copy, &trace));
+  nb::object error = made.is_valid() ? nb::none() : TakeError();
+  trace.import.consumer_copied = copy.value_or(false) || trace.misfit != nullptr;
+  nb::dict result = Describe(trace.import, std::move(error), std::move(trace.tensor));
+  result["misfit"] = trace.misfit != nullptr ? nb::object(nb::str(trace.misfit)) : nb::none();
   return result.release().ptr();
 }
 

@@ -16,6 +16,12 @@ namespace dovetail::python {
 // A capsule is consumed, as it is by from_dlpack. Needs the GIL.
 PyObject* TraceImport(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
+// _trace_convert(x, target, copy) -> dict: the same of convert(x, target, copy=copy), whose result
+// is let go, with
+//   tensor           x as a tensor, or None where it did not come in (or is one of the class)
+//   misfit           why the class takes no memory of that kind, or None
+PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_SRC_EXPLAIN_H_

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/src/arguments.h"
+#include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/owner.h"
@@ -51,6 +52,7 @@ std::unique_ptr<HeldBuffer> HoldBuffer(PyObject* object) {
                  Py_TYPE(object)->tp_name);
     return nullptr;
   }
+  if (!CheckUnmasked(object)) return nullptr;
   auto held = std::make_unique<HeldBuffer>();
   if (PyObject_GetBuffer(object, &held->view, PyBUF_SIMPLE) == 0) return held;
   // An error of ours says what to do. NumPy raises a ValueError for what is not contiguous, others

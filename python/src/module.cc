@@ -59,6 +59,9 @@ PyMethodDef functions[] = {
     Fast<&TraceImport>("_trace_import",
                        "_trace_import($module, x, device, copy, /)\n--\n\n"
                        "An import that tells how it went, for explain()."),
+    Fast<&TraceConvert>("_trace_convert",
+                        "_trace_convert($module, x, target, copy, /)\n--\n\n"
+                        "A conversion that tells how it went, for explain()."),
     FastKeywords<&ConvertFunction>(
         "convert",
         "convert($module, x, target, /, *, copy=None)\n--\n\n"
@@ -68,9 +71,6 @@ PyMethodDef functions[] = {
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),
-    Fast<&MisfitFunction>("_misfit",
-                          "_misfit($module, tensor, target, /)\n--\n\n"
-                          "Why convert() would copy, for explain()."),
     Fast<&RegisterConverter>(
         "register_converter",
         "register_converter($module, type, from_tensor, /)\n--\n\n"

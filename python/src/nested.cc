@@ -44,6 +44,13 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
   return true;
 }
 
+// As a sequence it would be that of its keys.
+bool IsMapping(PyObject* data) {
+  if (PyList_Check(data) || PyTuple_Check(data)) return false;  // though a field may be named so
+  static PyObject* const keys = PyUnicode_InternFromString("keys");
+  return _PyType_Lookup(Py_TYPE(data), keys) != nullptr;
+}
+
 // Gathers the numbers of nested sequences in order, and the shape that they have.
 class Collector {
  public:
@@ -53,9 +60,7 @@ class Collector {
     if (IsNumber(x)) return AddNumber(x);
     if (IsNestedData(x)) return AddSequence(x);
     if (IsExchangeable(x)) return AddTensor(x);
-    PyErr_Format(PyExc_TypeError, "%s is %.200s; expected a number, a sequence or an array",
-                 Place().c_str(), Py_TYPE(x)->tp_name);
-    return false;
+    return RaiseNoData(Place(), x);
   }
 
   // `result` is written in any case; it is whole only when this returns true.
@@ -172,8 +177,17 @@ class Collector {
 }  // namespace
 
 bool IsNestedData(PyObject* data) {
-  if (PyList_Check(data) || PyTuple_Check(data)) return true;
-  return PySequence_Check(data) && !PyUnicode_Check(data) && !IsExchangeable(data);
+  if (PyList_CheckExact(data) || PyTuple_CheckExact(data)) return true;
+  return PySequence_Check(data) && !PyUnicode_Check(data) && !IsMapping(data) &&
+         !IsExchangeable(data);
+}
+
+bool RaiseNoData(const std::string& what, PyObject* data) {
+  PyErr_Format(PyExc_TypeError, "%s is %.200s; expected a number, a sequence or an array%s",
+               what.c_str(), Py_TYPE(data)->tp_name,
+               IsMapping(data) ? ", and not a mapping: give its values, as in list(x.values())"
+                               : "");
+  return false;
 }
 
 bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result) {

@@ -30,12 +30,23 @@ const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
 }  // namespace
 
 PeerType numpy_ndarray("numpy", "ndarray");
+PeerType numpy_scalar("numpy", "generic");
+PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");
 PeerType paddle_tensor("paddle", "Tensor");
 PeerType jax_array("jax", "Array");
 PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
 PeerType pyarrow_array("pyarrow", "Array");
 PeerType dovetail_tensor("dovetail", "Tensor");
+
+bool PeerType::IsBaseOf(PyTypeObject* type) {
+  PyObject* const bases = type->tp_mro;
+  const Py_ssize_t count = bases == nullptr ? 0 : PyTuple_GET_SIZE(bases);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (Is(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i)))) return true;
+  }
+  return false;
+}
 
 bool PeerType::Recognise(PyTypeObject* type) {
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;

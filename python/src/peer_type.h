@@ -22,6 +22,9 @@ class PeerType {
 
   bool Is(PyTypeObject* type) { return type == type_ || (type_ == nullptr && Recognise(type)); }
 
+  // The class itself or one that inherits from it.
+  bool IsBaseOf(PyTypeObject* type);
+
   const char* module() const { return module_; }
   const char* name() const { return name_; }
 
@@ -39,6 +42,8 @@ class PeerType {
 
 // The classes that Dovetail knows by name.
 extern PeerType numpy_ndarray;
+extern PeerType numpy_scalar;
+extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;
 extern PeerType paddle_tensor;
 extern PeerType jax_array;

@@ -6,7 +6,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
 
 namespace nb = nanobind;
@@ -148,6 +150,8 @@ bool IsNumber(PyObject* value) {
   if (IsPythonNumber(value)) return true;
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
   if (IsTensor(value) || PyObject_HasAttrString(type, "__dlpack__")) return false;
+  // NumPy's scalars have __array__ too.
+  if (HasArrayMethod(value) && !numpy_scalar.IsBaseOf(Py_TYPE(value))) return false;
   return PyIndex_Check(value) || HasFloat(value) || HasComplex(value);
 }
 

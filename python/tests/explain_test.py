@@ -2,10 +2,12 @@
 
 import re
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from managed import Lent, Producer
 from process import run_python
 
 import dovetail as dt
@@ -74,3 +76,46 @@ def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
     assert np.__version__ in lines["numpy.ndarray"] and "buffer" in lines["numpy.ndarray"]
     assert "C exchange API" in lines["torch.Tensor"]
     assert "Arrow C data" in lines["pyarrow.Array"]
+
+
+def test_a_target_that_cannot_reach_the_memory_is_refused_as_convert_refuses_it():
+    device = (42, 0)
+    on_device = Producer(lambda **keywords: Lent(device=device, data=1 << 20).capsule(), device)
+    for target in (np.ndarray, torch.Tensor, jax.Array):
+        with pytest.raises(Exception) as raised:
+            dt.convert(on_device, target)
+        report = dt.explain(on_device, target)
+        assert report.aliases is None
+        assert (type(report.refused), str(report.refused)) == (raised.type, str(raised.value))
+        assert report.device == dt.Device(device)  # it did come in
+
+
+def test_what_convert_takes_is_explained_by_the_door_that_convert_takes():
+    report = dt.explain(memoryview(bytearray(4)), np.ndarray)
+    assert (report.aliases, report.door, report.shape) == (True, "buffer", (4,))
+    report = dt.explain(bytes(4), torch.Tensor)  # read-only
+    assert (report.aliases, report.door) == (False, "buffer") and "read-only" in report.reason
+
+
+def test_one_of_the_class_is_the_result_itself():
+    a = np.array(["x"])  # no tensor
+    assert dt.convert(a, np.ndarray) is a
+    report = dt.explain(a, np.ndarray)
+    assert report.aliases is True and report.refused is None
+    assert dt.explain(np.ones(2), np.ndarray).door == "NumPy array"
+
+
+def test_a_registered_class_is_judged_as_convert_does_it():
+    class Mine:
+        def __init__(self, tensor):
+            if tensor.dtype == dt.int8:
+                raise OverflowError("too narrow")
+
+    dt.register_converter(Mine, Mine)
+    assert dt.explain(np.ones(2), Mine).aliases
+    assert isinstance(dt.explain(np.ones(2, np.int8), Mine).refused, OverflowError)
+
+
+def test_a_device_has_no_place_beside_a_target():
+    with pytest.raises(TypeError, match="not both"):
+        dt.explain(np.ones(2), torch.Tensor, device="cpu")
