@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/core/device.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/spelling.h"
 
 namespace nb = nanobind;
 
@@ -44,12 +44,21 @@ bool ParsePair(PyObject* pair, Device* device) {
   if (!ParseInt(PyTuple_GET_ITEM(pair, 0), &type) || !ParseInt(PyTuple_GET_ITEM(pair, 1), &index)) {
     return false;
   }
-  if (type != static_cast<int32_t>(type) || index < 0 || index != static_cast<int32_t>(index)) {
+  if (type < 1 || type != static_cast<int32_t>(type) || index < 0 || index != static_cast<int32_t>(index)) {
     PyErr_Format(PyExc_ValueError, "%R is no DLPack device (type, index)", pair);
     return false;
   }
   *device = {static_cast<DeviceType>(type), static_cast<int32_t>(index)};
   return true;
+}
+
+nb::object Equals(Device own, nb::handle other) {
+  if (Py_TYPE(other.ptr()) == device_class) return nb::bool_(own == *nb::inst_ptr<Device>(other));
+  if (PyUnicode_Check(other.ptr()) || PyTuple_Check(other.ptr()) ||
+      IsClassNamed(other.ptr(), {"device", "Device", "Place"})) {
+    return EqualsSpelling(own, other.ptr(), &ParseDevice);
+  }
+  return nb::borrow(Py_NotImplemented);
 }
 
 // The type's name alone, "cuda" of "cuda:0".
@@ -99,10 +108,9 @@ void AddDeviceClass(nb::module_& m) {
   c.def_ro("index", &Device::index, "Which of the devices of that type.");
   c.def("__repr__", [](Device d) { return absl::StrCat("dovetail.Device('", d.ToString(), "')"); });
   c.def("__str__", &Device::ToString);
-  c.def("__eq__", [](Device a, nb::handle b) {
-    return Py_TYPE(b.ptr()) == device_class && a == *nb::inst_ptr<Device>(b);
-  });
-  c.def("__hash__", [](Device d) { return static_cast<Py_ssize_t>(absl::HashOf(d)); });
+  c.def("__eq__", &Equals, nb::arg("other").none(),
+        nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](Device d) { return HashOfText(d.ToString()); });
   c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(d.ToString())); });
   device_class = reinterpret_cast<PyTypeObject*>(c.ptr());
   cpu = nb::cast(Device::Cpu()).release().ptr();

@@ -6,12 +6,12 @@
 #include <iterator>
 #include <string>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/spelling.h"
 
 namespace nb = nanobind;
 
@@ -89,6 +89,15 @@ bool ParseForeign(PyObject* value, DType* dtype) {
   return ParseText(value, dtype);
 }
 
+nb::object Equals(DType own, nb::handle other) {
+  if (Py_TYPE(other.ptr()) == dtype_class) return nb::bool_(own == *nb::inst_ptr<DType>(other));
+  if (PyUnicode_Check(other.ptr()) || PyType_Check(other.ptr()) ||
+      IsClassNamed(other.ptr(), {"dtype", "DType", "DataType"})) {
+    return EqualsSpelling(own, other.ptr(), &ParseDType);
+  }
+  return nb::borrow(Py_NotImplemented);
+}
+
 std::string Repr(DType t) { return absl::StrCat("dovetail.", t.ToString()); }
 
 }  // namespace
@@ -146,10 +155,9 @@ void AddDTypeClass(nb::module_& m) {
   c.def_prop_ro("code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
   c.def("__repr__", &Repr);
   c.def("__str__", &Repr);
-  c.def("__eq__", [](DType a, nb::handle b) {
-    return Py_TYPE(b.ptr()) == dtype_class && a == *nb::inst_ptr<DType>(b);
-  });
-  c.def("__hash__", [](DType t) { return static_cast<Py_ssize_t>(absl::HashOf(t)); });
+  c.def("__eq__", &Equals, nb::arg("other").none(),
+        nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](DType t) { return HashOfText(t.ToString()); });
   c.def("__reduce__", [](DType t) {
     nb::object restore = nb::module_::import_("dovetail._pickle").attr("restore_dtype");
     return nb::make_tuple(restore, nb::make_tuple(t.ToString()));

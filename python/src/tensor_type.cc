@@ -6,6 +6,7 @@
 #include "dovetail/python/src/arrow_out.h"
 #include "dovetail/python/src/attributes.h"
 #include "dovetail/python/src/buffer_protocol.h"
+#include "dovetail/python/src/compare.h"
 #include "dovetail/python/src/copies.h"
 #include "dovetail/python/src/dlpack_out.h"
 #include "dovetail/python/src/error.h"
@@ -46,6 +47,9 @@ PyObject* Iterate(PyObject* self) {
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
   return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
 }
+
+// As PyTorch's tensors hash: a tensor is a key as the object that it is, and its number another.
+Py_hash_t HashByIdentity(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
 
 PyMethodDef methods[] = {
     FastKeywords<&TensorDLPack>(
@@ -161,6 +165,8 @@ bool AddTensorType(PyObject* module) {
   t.tp_traverse = &TraverseTensorObject;
   t.tp_weaklistoffset = offsetof(TensorObject, weak_references);
   t.tp_repr = &Guard<&TensorRepr, PyObject*>;
+  t.tp_richcompare = &Guard<&TensorCompare, PyObject*, PyObject*, int>;
+  t.tp_hash = &HashByIdentity;
   t.tp_iter = &Guard<&Iterate, PyObject*>;
   t.tp_as_number = &as_number;
   t.tp_as_sequence = &as_sequence;

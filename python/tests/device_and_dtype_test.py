@@ -74,7 +74,6 @@ def test_the_index_may_be_given_apart():
 def test_devices_differ_in_type_and_index_and_from_other_objects():
     different = {dt.Device(d) for d in ("cpu", "cuda:0", "cuda:1", "rocm:0", (42, 0))}
     assert len(different) == 5
-    assert dt.Device("cpu") != "cpu"
     assert dt.Device("cpu") != dt.float32
 
 
@@ -87,8 +86,8 @@ def test_a_name_of_no_device_is_a_value_error_that_lists_the_names(text):
         dt.Device(text)
 
 
-@pytest.mark.parametrize("pair", [(2, -1), (1 << 40, 0), (2, 1 << 31)], ids=str)
-def test_a_pair_outside_of_32_bits_or_with_a_negative_index_is_a_value_error(pair):
+@pytest.mark.parametrize("pair", [(2, -1), (1 << 40, 0), (2, 1 << 31), (-1, 0), (0, 0)], ids=str)
+def test_a_pair_outside_of_dlpacks_numbers_is_a_value_error(pair):
     with pytest.raises(ValueError, match="DLPack device"):
         dt.Device(pair)
 
@@ -170,16 +169,24 @@ def test_lanes_make_another_type():
     assert dt.dtype(torch.float4_e2m1fn_x2) == dt.dtype("float4_e2m1fnx2")
 
 
-def test_types_differ_from_each_other_and_from_the_types_of_others():
+def test_types_differ_from_each_other():
     assert len({getattr(dt, name) for name in EVERY_NAME}) == len(EVERY_NAME)
-    assert dt.float32 != np.float32
-    assert dt.float32 != "float32"
 
 
 @pytest.mark.parametrize("value", ["f4", "float", "", "float33", "torch.float32", "float32x0"])
 def test_a_name_of_no_type_is_a_value_error(value):
     with pytest.raises(ValueError, match="no element type"):
         dt.dtype(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [("bf16", "bfloat16"), ("half", "float16"), ("float", "float32"), ("double", "float64"),
+     ("long", "int64"), ("torch.float32", "float32"), ("fp8_e4m3", "float8_e4m3")],
+)  # fmt: skip
+def test_a_name_that_others_use_is_answered_with_ours(name, suggestion):
+    with pytest.raises(ValueError, match=f'did you mean "{suggestion}"'):
+        dt.dtype(name)
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,3 @@ def test_formats_apply_to_one_element():
     assert f"{dt.tensor([1.5])}" == "tensor([1.5000])"
     with pytest.raises(TypeError, match="2"):
         format(dt.tensor([1.5, 2]), ".2f")
-
-
-def test_a_tensor_is_neither_equal_to_its_number_nor_unhashable():
-    tensor = dt.tensor(1)
-    assert tensor == tensor and {tensor: 1}[tensor] == 1
