@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace dovetail::python {
 
@@ -47,7 +48,7 @@ template <auto kFunction, typename... Args>
 auto Guard(Args... args) noexcept -> decltype(kFunction(args...)) {
   using Result = decltype(kFunction(args...));
   try {
-    return kFunction(args...);
+    return HangAtThreadEnd([&] { return kFunction(args...); });
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/python/src/thread_end.h"
 #include "dovetail/python/src/torch_storage.h"
 
 namespace nb = nanobind;
@@ -126,11 +127,11 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
   switch (LookAtGil()) {
     case Gil::kHeld:
-      LetGoNow(let_go, context);
+      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
       return;
     case Gil::kFree:
-      PyEval_RestoreThread(PyGILState_GetThisThreadState());
-      LetGoNow(let_go, context);
+      TakeGil(PyGILState_GetThisThreadState());
+      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
       PyEval_SaveThread();
       return;
     case Gil::kOutOfReach:
@@ -154,7 +155,7 @@ void DestroyWithGil(Tensor& tensor) {
   const Storage::Release owner = storage != nullptr ? storage->TakeRelease() : Storage::Release{};
   tensor.~Tensor();
   if (owner.function == nullptr) return;
-  LetGoNow(WithGil(owner.function), owner.context);
+  HangAtThreadEnd([&] { LetGoNow(WithGil(owner.function), owner.context); });
 }
 
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer) {

@@ -15,6 +15,7 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/owner.h"
+#include "dovetail/python/src/without_gil.h"
 
 namespace nb = nanobind;
 
@@ -110,12 +111,7 @@ bool IsDone(const Event& e) { return OrThrow(BackendOf(e.device()).Query(e)); }
 template <typename Object>
 void WaitOnHost(DeviceBackend& backend, absl::Status (DeviceBackend::*wait)(const Object&),
                 const Object& object) {
-  absl::Status status;
-  {
-    nb::gil_scoped_release release;
-    status = (backend.*wait)(object);
-  }
-  OrThrow(status);
+  OrThrow(WithoutGilIf(true, [&] { return (backend.*wait)(object); }));
 }
 
 void AddStreamClass(nb::module_& m) {

@@ -17,6 +17,7 @@
 
 #include "dovetail/core/interruption.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace dovetail::python {
 
@@ -31,7 +32,7 @@ inline bool IsLong(const Tensor& tensor) {
 class WithoutGil {
  public:
   WithoutGil() : thread_(PyEval_SaveThread()), scope_(&WithoutGil::CheckSignals, this) {}
-  ~WithoutGil() { PyEval_RestoreThread(thread_); }
+  ~WithoutGil() { TakeGil(thread_); }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 
@@ -39,7 +40,7 @@ class WithoutGil {
   // What a handler raises stays set for whoever takes the GIL back.
   static bool CheckSignals(void* self) {
     auto* released = static_cast<WithoutGil*>(self);
-    PyEval_RestoreThread(released->thread_);
+    TakeGil(released->thread_);
     const bool raised = PyErr_CheckSignals() != 0;
     released->thread_ = PyEval_SaveThread();
     return raised;
