@@ -26,7 +26,7 @@ PyObject* registered = nullptr;  // a dict: class → function of a dovetail.Ten
 
 // What the library would not take as it is; nullptr when it takes all of it.
 const char* Misfit(const Target& target, const Tensor& tensor) {
-  if (!target.Takes(tensor.access())) {
+  if (!target.TakesAccess(tensor.access(), tensor.device().type)) {
     return "is read-only, which it would not respect";
   }
   if (tensor.num_elements() == 0) return nullptr;

@@ -137,6 +137,12 @@ PyObject* Export(const TensorObject* self, const Request& request) {
     if (!managed.ok()) return RaiseExchange(managed.status());
     return MakeCapsule(*std::move(managed));
   }
+  if (tensor.is_read_only()) {
+    return RaiseExchange(
+        "The tensor is read-only, which DLPack before 1.0 can't say. Ask for max_version=(1, 0) or "
+        "later, or for a copy. A library that never writes may share it: "
+        "dovetail.convert(tensor, jax.Array).");
+  }
   absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(tensor, options);
   if (!managed.ok()) return RaiseExchange(managed.status());
   return MakeCapsule(*std::move(managed));

@@ -27,7 +27,7 @@ PyObject* LendNumPyArray(const Target& target, PyObject* x) {
   if (make == nullptr || !target.takes_strides || target.alignment != 1) return nullptr;
   int64_t strides[Layout::kMaxRank];
   TensorView view;
-  if (!ViewNumPyArray(x, strides, &view) || !target.Takes(view.access) ||
+  if (!ViewNumPyArray(x, strides, &view) || !target.TakesAccess(view.access, view.device.type) ||
       !target.TakesSigns(view.strides) || !IsValid(view)) {
     return nullptr;
   }

@@ -1,7 +1,7 @@
 // What convert() knows of each library that it makes tensors of: a table of their differences.
 //
 //   const Target* t = FindTarget(type);           // nullptr: not in the table
-//   if (!t->Takes(tensor.access())) ...
+//   if (!t->TakesAccess(tensor.access(), device)) ...
 
 #ifndef DOVETAIL_PYTHON_SRC_TARGET_H_
 #define DOVETAIL_PYTHON_SRC_TARGET_H_
@@ -25,18 +25,28 @@ enum class TargetDoor {
   kFunction,     // by calling the function below with the tensor
 };
 
+// Read-only memory that a library takes without a copy.
+enum class ReadOnlyMemory {
+  kNone,  // it would write to it
+  kCpu,   // only on the CPU
+  kAny,
+};
+
 struct Target {
   PeerType& type;
   TargetDoor door;
   // What the library takes without a copy. What it does not take is copied, unless copy=False.
-  bool takes_read_only;
+  ReadOnlyMemory takes_read_only;
   bool takes_negative_strides;
   bool takes_strides;           // any that leave gaps or are not in row-major order
   int alignment;                // of element 0, in bytes
   const char* function_module;  // for kFunction, and where there is no exchange API
   const char* function;
 
-  bool Takes(Access access) const { return takes_read_only || access == Access::kReadWrite; }
+  bool TakesAccess(Access access, DeviceType device) const {
+    return access == Access::kReadWrite || takes_read_only == ReadOnlyMemory::kAny ||
+           (takes_read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
+  }
   bool TakesSigns(absl::Span<const int64_t> strides) const {
     int64_t signs = 0;
     for (int64_t stride : strides) signs |= stride;
