@@ -13,6 +13,12 @@ bool ArrayFields::Refuse(std::string_view what) const {
   return false;
 }
 
+std::nullptr_t ArrayFields::RaiseMissing(PyObject* x) const {
+  PyErr_Format(PyExc_AttributeError, "'%.200s' object has no attribute '%s'", Py_TYPE(x)->tp_name,
+               attribute_);
+  return nullptr;
+}
+
 bool ArrayFields::Find(const char* key, nb::object* value) const {
   nb::object name = nb::steal(PyUnicode_FromString(key));
   if (!name.is_valid()) return false;
@@ -32,11 +38,7 @@ bool ArrayFields::Read(PyObject* x, const char* attribute) {
   attribute_ = attribute;
   nb::object typestr, shape, strides, mask;
   if (!FindAttribute(x, attribute, &dict_)) return false;
-  if (!dict_.is_valid()) {
-    PyErr_Format(PyExc_AttributeError, "'%.200s' object has no attribute '%s'", Py_TYPE(x)->tp_name,
-                 attribute);
-    return false;
-  }
+  if (!dict_.is_valid()) return true;
   if (!PyDict_Check(dict_.ptr())) {
     return Refuse(absl::StrCat("it is a ", Py_TYPE(dict_.ptr())->tp_name, " and not a dict"));
   }

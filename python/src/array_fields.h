@@ -2,10 +2,9 @@
 //
 //   ArrayFields fields;
 //   ArrayDescription array;
-//   if (!fields.Read(x, "__array_interface__") ||
-//       !fields.DescribeAddress(&array)) {
-//     return false;
-//   }
+//   if (!fields.Read(x, "__array_interface__")) return false;
+//   if (!fields.found()) …                                     // x has no such attribute
+//   if (!fields.DescribeAddress(&array)) return false;
 //
 // What the entries mean is for interop/array_interface and interop/cuda_array to judge; here they
 // are only turned into C++. All functions need the GIL and return false with an error set:
@@ -17,6 +16,7 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,8 +28,13 @@ namespace dovetail::python {
 
 class ArrayFields {
  public:
-  // `attribute` is the name of the dict, a static string.
+  // `attribute` is the name of the dict, a static string. It is looked up once, since it may be
+  // computed. True, with nothing read, where x has none.
   bool Read(PyObject* x, const char* attribute);
+  bool found() const { return dict_.is_valid(); }
+
+  // AttributeError: x has no such attribute.
+  std::nullptr_t RaiseMissing(PyObject* x) const;
 
   // An entry, or nothing where it is absent or None. An integer entry likewise.
   bool Find(const char* key, nanobind::object* value) const;

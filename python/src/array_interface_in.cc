@@ -9,7 +9,6 @@
 #include "dovetail/python/src/array_fields.h"
 #include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
-#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -46,19 +45,9 @@ bool DescribeBufferOf(PyObject* x, const ArrayFields& fields, ArrayDescription* 
   return owner->is_valid();
 }
 
-}  // namespace
-
-bool HasArrayInterface(PyObject* x) {
-  if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return false;  // most of what is asked for
-  nb::object attribute;
-  if (!FindAttribute(x, kAttribute, &attribute)) PyErr_Clear();
-  return attribute.is_valid();
-}
-
-bool ImportByArrayInterface(PyObject* x, Tensor* tensor) {
-  ArrayFields fields;
+bool Take(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
   std::optional<int64_t> version;
-  if (!CheckUnmasked(x) || !fields.Read(x, kAttribute) || !fields.FindInt("version", &version)) return false;
+  if (!CheckUnmasked(x) || !fields.FindInt("version", &version)) return false;
   if (version.value_or(kVersion) != kVersion) {
     return fields.Refuse(
         absl::StrCat("it has version ", *version, ", and only ", kVersion, " is understood"));
@@ -76,9 +65,21 @@ bool ImportByArrayInterface(PyObject* x, Tensor* tensor) {
   return true;
 }
 
+}  // namespace
+
+ExchangeResult ImportByArrayInterface(PyObject* x, Tensor* tensor) {
+  ArrayFields fields;
+  if (!fields.Read(x, kAttribute)) return ExchangeResult::kError;
+  if (!fields.found()) return ExchangeResult::kNotTaken;
+  return Take(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+}
+
 PyObject* FromArrayInterface(PyObject*, PyObject* x) {
   Tensor tensor;
-  return ImportByArrayInterface(x, &tensor) ? WrapTensor(std::move(tensor)) : nullptr;
+  ArrayFields fields;
+  if (!fields.Read(x, kAttribute)) return nullptr;
+  if (!fields.found()) return fields.RaiseMissing(x);
+  return Take(x, fields, &tensor) ? WrapTensor(std::move(tensor)) : nullptr;
 }
 
 }  // namespace dovetail::python

@@ -1,7 +1,7 @@
 // NumPy's array interface, in: objects that have __array_interface__ and nothing better.
 //
 //   Tensor t;
-//   if (!ImportByArrayInterface(x, &t)) return nullptr;
+//   if (ImportByArrayInterface(x, &t) == ExchangeResult::kError) return nullptr;
 //
 // No copy: the object is kept alive until the memory is no longer used, and with it the buffer
 // where its memory is one. Source: numpy.org/doc/stable/reference/arrays.interface.html. Everything
@@ -13,16 +13,15 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/src/exchange_in.h"
 
 namespace dovetail::python {
 
-bool HasArrayInterface(PyObject* x);
-
-// False with an error set: AttributeError for an object without the attribute, ExchangeError for
+// kNotTaken: x has no such attribute. An error is what the attribute raised, or ExchangeError for
 // what can't be shared (interop/array_interface/describe.h).
-bool ImportByArrayInterface(PyObject* x, Tensor* tensor);
+ExchangeResult ImportByArrayInterface(PyObject* x, Tensor* tensor);
 
-// from_array_interface(x, /)
+// from_array_interface(x, /): AttributeError for an object without the attribute.
 PyObject* FromArrayInterface(PyObject* module, PyObject* x);
 
 }  // namespace dovetail::python

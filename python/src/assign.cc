@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/packing.h"
-#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/elements.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/nested.h"
@@ -108,14 +108,12 @@ bool RefuseCast(DType from, DType to, const AssignRules& rules) {
   return false;
 }
 
-bool AssignExchanged(const Target& to, PyObject* value, const AssignRules& rules) {
-  // Our own may require gradient, which an import would refuse: no one else gets it here.
-  nb::object imported = IsTensor(value) ? nb::borrow(value) : nb::steal(ImportObject(value));
-  if (!imported.is_valid()) return false;
-  const Tensor& from = AsTensor(imported.ptr());
+// `array` is a dovetail.Tensor.
+bool AssignArray(const Target& to, PyObject* array, const AssignRules& rules) {
+  const Tensor& from = AsTensor(array);
   const DType wanted = to.tensor.dtype();
   // A 0-D tensor is as good as its number.
-  if (from.dtype() != wanted && from.rank() == 0) return AssignNumber(to, imported.ptr());
+  if (from.dtype() != wanted && from.rank() == 0) return AssignNumber(to, array);
   if (!CanCast(from.dtype(), wanted, rules.casting)) return RefuseCast(from.dtype(), wanted, rules);
   return CopyTensor(to, from);
 }
@@ -132,13 +130,22 @@ bool CheckWritable(const Tensor& tensor) {
 bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
             const AssignRules& rules) {
   const Target to{tensor, view};
-  if (IsNumber(value)) return AssignNumber(to, value);
-  if (IsNestedData(value)) {
-    Tensor from;
-    const DType dtype = tensor.dtype();
-    return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
+  DataKind kind;
+  nb::object array;
+  if (!Classify(value, &kind, &array)) return false;
+  switch (kind) {
+    case DataKind::kNumber:
+      return AssignNumber(to, value);
+    case DataKind::kSequence: {
+      Tensor from;
+      const DType dtype = tensor.dtype();
+      return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
+    }
+    case DataKind::kArray:
+      return AssignArray(to, array.ptr(), rules);
+    case DataKind::kOther:
+      break;
   }
-  if (IsExchangeable(value)) return AssignExchanged(to, value, rules);
   return RaiseNoData("the value to assign", value);
 }
 

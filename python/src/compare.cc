@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "dovetail/core/float_format.h"
-#include "dovetail/python/src/dlpack_in.h"
-#include "dovetail/python/src/nested.h"
+#include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
@@ -73,21 +72,20 @@ PyObject* RefuseElementwise(PyObject* self, PyObject* other) {
 }  // namespace
 
 PyObject* TensorCompare(PyObject* self, PyObject* other, int op) {
-  const bool is_number = IsNumber(other);
+  bool is_number;
+  if (!FindNumber(other, &is_number)) return nullptr;
   if (IsOneElement(self) && (is_number || IsOneElement(other))) {
     return CompareNumbers(self, other, op);
   }
   nb::object answer = nb::steal(AskOther(self, other, op));
   if (answer.ptr() != Py_NotImplemented) return answer.release().ptr();
-  if (!is_number && !IsTensor(other) && IsExchangeable(other)) {
-    nb::object imported = nb::steal(ImportObject(other));
-    if (!imported.is_valid()) return nullptr;
-    if (IsOneElement(self) && IsOneElement(imported.ptr())) {
-      return CompareNumbers(self, imported.ptr(), op);
-    }
-    return RefuseElementwise(self, other);
+  DataKind kind;
+  nb::object array;
+  if (!Classify(other, &kind, &array)) return nullptr;
+  if (kind == DataKind::kArray && IsOneElement(self) && IsOneElement(array.ptr())) {
+    return CompareNumbers(self, array.ptr(), op);
   }
-  if (is_number || IsTensor(other) || IsNestedData(other)) return RefuseElementwise(self, other);
+  if (kind != DataKind::kOther) return RefuseElementwise(self, other);
   if (op == Py_EQ || op == Py_NE) return PyBool_FromLong(op == Py_NE);
   return Py_NewRef(Py_NotImplemented);
 }

@@ -10,7 +10,6 @@
 #include "dovetail/python/src/array_fields.h"
 #include "dovetail/python/src/array_interface_out.h"
 #include "dovetail/python/src/error.h"
-#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -21,20 +20,10 @@ namespace {
 
 constexpr char kAttribute[] = "__cuda_array_interface__";
 
-}  // namespace
-
-bool HasCudaArrayInterface(PyObject* x) {
-  nb::object attribute;
-  if (!FindAttribute(x, kAttribute, &attribute)) PyErr_Clear();
-  return attribute.is_valid();
-}
-
-bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor) {
-  ArrayFields fields;
+bool Take(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
   CudaArrayDescription array;
   std::optional<int64_t> version;
-  if (!fields.Read(x, kAttribute) || !fields.DescribeAddress(&array.array) ||
-      !fields.FindInt("version", &version) || !fields.FindInt("stream", &array.stream)) {
+  if (!fields.DescribeAddress(&array.array) || !fields.FindInt("version", &version) || !fields.FindInt("stream", &array.stream)) {
     return false;
   }
   if (!version) return fields.Refuse("it has no entry \"version\"");
@@ -43,9 +32,21 @@ bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor) {
   return status.ok() || (RaiseExchange(status), false);
 }
 
+}  // namespace
+
+ExchangeResult ImportByCudaArrayInterface(PyObject* x, Tensor* tensor) {
+  ArrayFields fields;
+  if (!fields.Read(x, kAttribute)) return ExchangeResult::kError;
+  if (!fields.found()) return ExchangeResult::kNotTaken;
+  return Take(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+}
+
 PyObject* FromCudaArrayInterface(PyObject*, PyObject* x) {
   Tensor tensor;
-  return ImportByCudaArrayInterface(x, &tensor) ? WrapTensor(std::move(tensor)) : nullptr;
+  ArrayFields fields;
+  if (!fields.Read(x, kAttribute)) return nullptr;
+  if (!fields.found()) return fields.RaiseMissing(x);
+  return Take(x, fields, &tensor) ? WrapTensor(std::move(tensor)) : nullptr;
 }
 
 PyObject* TensorCudaArrayInterface(PyObject* self, void*) {

@@ -13,16 +13,15 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/src/exchange_in.h"
 
 namespace dovetail::python {
 
-bool HasCudaArrayInterface(PyObject* x);
-
-// False with an error set: AttributeError for an object without the attribute, ExchangeError for
+// kNotTaken: x has no such attribute. An error is what the attribute raised, or ExchangeError for
 // what can't be shared.
-bool ImportByCudaArrayInterface(PyObject* x, Tensor* tensor);
+ExchangeResult ImportByCudaArrayInterface(PyObject* x, Tensor* tensor);
 
-// from_cuda_array_interface(x, /)
+// from_cuda_array_interface(x, /): AttributeError for an object without the attribute.
 PyObject* FromCudaArrayInterface(PyObject* module, PyObject* x);
 
 // The attribute, a dict of version 3. AttributeError, so that it reads as absent, for tensors that

@@ -1,12 +1,10 @@
 // ImportByDLPack of dlpack_in.h: calls a producer's __dlpack__ as both sides understand it.
 //
-// New keywords first; on a TypeError once more without them (producers older than the array API
-// 2023.12). A producer that refuses dl_device= or copy=True is asked without, and the consumer
-// makes the copy.
+// New keywords first; where they are unknown once more without them (producers older than the array
+// API 2023.12). A producer that refuses dl_device= or copy=True is asked without, and the consumer
+// makes the copy. What it raises in the end becomes the cause of an ExchangeError.
 
 #include <nanobind/nanobind.h>
-
-#include <cstring>
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
@@ -15,6 +13,8 @@
 #include "dovetail/python/src/capsule.h"
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/producer.h"
+#include "dovetail/python/src/writable.h"
 
 namespace nb = nanobind;
 
@@ -37,6 +37,13 @@ const Constants& Get() {
   return *constants;
 }
 
+// A method of the producer's, which may run Python code. `args` begins with the producer.
+PyObject* CallMethod(PyObject* name, PyObject** args, PyObject* keywords) {
+  return HangAtThreadEnd([&] {
+    return PyObject_VectorcallMethod(name, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  });
+}
+
 // The keyword arguments of one call of __dlpack__.
 class Call {
  public:
@@ -53,8 +60,7 @@ class Call {
       if (!names.is_valid()) return nullptr;
       for (int i = 0; i < count_; ++i) PyTuple_SET_ITEM(names.ptr(), i, Py_NewRef(names_[i]));
     }
-    return PyObject_VectorcallMethod(Get().dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                     names.ptr());
+    return CallMethod(Get().dlpack, args, names.ptr());
   }
 
  private:
@@ -66,37 +72,13 @@ class Call {
 // The common case: a producer on the CPU, and nothing asked for but the newest version.
 PyObject* CallPlain(PyObject* x) {
   PyObject* args[2] = {x, Get().max_version};
-  return PyObject_VectorcallMethod(Get().dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                   Get().only_max_version);
-}
-
-// An error that a producer may answer a keyword or its value with.
-bool IsRefusal() {
-  return PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
-         PyErr_ExceptionMatches(PyExc_NotImplementedError) ||
-         PyErr_ExceptionMatches(PyExc_RuntimeError);
-}
-
-// After a call of __dlpack_device__ that failed: an object without either method is no tensor, and
-// __dlpack__ is what people know the protocol by. Returns false.
-bool NameMissing(PyObject* x) {
-  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
-  {
-    nb::error_scope in_flight;
-    if (PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), Get().dlpack)) return false;
-  }
-  PyErr_Format(PyExc_AttributeError,
-               "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
-               "__dlpack__ and __dlpack_device__, or a DLPack capsule",
-               Py_TYPE(x)->tp_name);
-  return false;
+  return CallMethod(Get().dlpack, args, Get().only_max_version);
 }
 
 bool AskDevice(PyObject* x, Device* device) {
   PyObject* args[1] = {x};
-  nb::object pair = nb::steal(PyObject_VectorcallMethod(
-      Get().dlpack_device, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
-  if (!pair.is_valid()) return NameMissing(x);
+  nb::object pair = nb::steal(CallMethod(Get().dlpack_device, args, nullptr));
+  if (!pair.is_valid()) return RaiseOfProducer(x, Get().dlpack_device), false;
   if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
     PyErr_Format(PyExc_TypeError, "__dlpack_device__() returned %R, not a pair (type, index)",
                  pair.ptr());
@@ -129,24 +111,15 @@ bool AddStream(Device device, Call* call) {
   return true;
 }
 
-// Producers whose arrays never change and whose legacy capsules can't say so.
-bool IsImmutableProducer(PyObject* x) {
-  nb::object module =
-      nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__module__"));
-  if (!module.is_valid() || !PyUnicode_Check(module.ptr())) {
-    PyErr_Clear();
-    return false;
-  }
-  const char* name = PyUnicode_AsUTF8(module.ptr());
-  constexpr const char* kImmutable[] = {"jaxlib", "jax"};
-  for (const char* prefix : kImmutable) {
-    const size_t size = std::strlen(prefix);
-    if (name != nullptr && std::strncmp(name, prefix, size) == 0 &&
-        (name[size] == '\0' || name[size] == '.')) {
-      return true;
-    }
-  }
-  return false;
+// Another try after a call that failed. If it fails too, the first error is told as its context.
+PyObject* Again(const Call& call, PyObject* x) {
+  nb::object first = nb::steal(TakeError());
+  PyObject* capsule = call.Do(x);
+  if (capsule != nullptr) return capsule;
+  PyObject* error = TakeError();
+  if (error != first.ptr()) PyException_SetContext(error, first.release().ptr());
+  RestoreError(error);
+  return nullptr;
 }
 
 // Calls __dlpack__ in the ways that `request` and the producer's age leave, best first. `*copies`
@@ -157,9 +130,8 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
   *copies = false;
   if (device.type == DeviceType::kCpu && !moves && !request.copy.has_value()) {
     PyObject* capsule = CallPlain(x);
-    if (capsule != nullptr || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
-    PyErr_Clear();
-    return Call().Do(x);
+    if (capsule != nullptr || !IsUnknownKeyword()) return capsule;
+    return Again(Call(), x);
   }
   Call old;
   if (!AddStream(device, &old)) return nullptr;
@@ -178,33 +150,10 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
     *copies = request.copy.value_or(false);
     return capsule;
   }
-  if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-    PyErr_Clear();
-    return old.Do(x);
-  }
+  if (IsUnknownKeyword()) return Again(old, x);
   // What was refused may be made up for here, unless it is that no copy may be made.
   if (!IsRefusal() || request.copy == std::optional<bool>(false)) return nullptr;
-  PyErr_Clear();
-  return plain.Do(x);
-}
-
-// A producer's BufferError or ValueError over copy=False, as the one type that is both.
-std::nullptr_t RaiseRefusal() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  nb::object text = nb::steal(PyObject_Str(value));
-  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
-  PyErr_Format(ExchangeError(), "The producer refuses copy=False: %S",
-               text.is_valid() ? text.ptr() : Py_None);
-  PyObject *new_type, *new_value, *new_traceback;
-  PyErr_Fetch(&new_type, &new_value, &new_traceback);
-  PyErr_NormalizeException(&new_type, &new_value, &new_traceback);
-  PyException_SetCause(new_value, value);  // takes the reference over
-  PyErr_Restore(new_type, new_value, new_traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return nullptr;
+  return Again(plain, x);
 }
 
 }  // namespace
@@ -215,8 +164,8 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   nb::object capsule = nb::steal(CallProducer(x, device, request, copied));
   const bool forbids_copy = request.copy == std::optional<bool>(false);
   if (!capsule.is_valid()) {
-    if (forbids_copy && IsRefusal()) RaiseRefusal();
-    return false;
+    if (forbids_copy && IsRefusal()) return RaiseRefusal(), false;
+    return RaiseOfProducer(x, Get().dlpack), false;
   }
   if (!PyCapsule_CheckExact(capsule.ptr())) {
     PyErr_Format(PyExc_TypeError, "__dlpack__() of %.200s returned %.200s, not a capsule",
@@ -235,9 +184,17 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
       at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
     tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
   }
-  *copied = *copied || facts.is_copied();
   if (request.trace != nullptr) request.trace->capsule = facts;
-  if (facts.is_legacy() && IsImmutableProducer(x) && !*copied) *tensor = tensor->ReadOnly();
+  if (facts.is_copied()) {
+    *copied = true;
+    *tensor = Writable(*tensor);  // it is ours alone
+  } else if (tensor->is_read_only()) {
+    *copied = false;  // not as copy=True asks for it
+  } else if (facts.is_legacy() && !*copied) {
+    bool never_changes;
+    if (!NeverChanges(x, *tensor, &never_changes)) return false;
+    if (never_changes) *tensor = tensor->ReadOnly();
+  }
   if (facts.is_copied() && forbids_copy) {
     RaiseExchange("The producer made a copy, which copy=False forbids.");
     return false;

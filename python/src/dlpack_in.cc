@@ -1,5 +1,7 @@
 #include "dovetail/python/src/dlpack_in.h"
 
+#include <nanobind/nanobind.h>
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,10 +14,13 @@
 #include "dovetail/python/src/cuda_array.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/exchange_in.h"
+#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/numpy_in.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/without_gil.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -75,14 +80,11 @@ ExchangeResult ImportFast(PyObject* x, Tensor* tensor, const char** door) {
   return ExchangeResult::kNotTaken;
 }
 
-bool HasDLPack(PyObject* x) {
-  static PyObject* const name = PyUnicode_InternFromString("__dlpack__");
-  return PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(x)), name);
-}
-
 // By x.__dlpack__(), for what no fast door took.
 bool ImportByMethod(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  if (request.trace != nullptr && HasDLPack(x)) TakeDoor(request, "__dlpack__");
+  bool found = false;
+  if (request.trace != nullptr && !FindDLPack(x, &found)) return false;
+  if (found) TakeDoor(request, "__dlpack__");
   bool copied;
   if (!CheckUnmasked(x) || !ImportByDLPack(x, request, tensor, &copied)) return false;
   if (request.trace != nullptr) request.trace->producer_copied = copied;
@@ -105,6 +107,14 @@ PyObject* WrapImported(Fill fill) {
 }
 
 }  // namespace
+
+bool FindDLPack(PyObject* x, bool* found) {
+  static PyObject* const name = PyUnicode_InternFromString("__dlpack__");
+  nb::object method;
+  if (!FindAttribute(reinterpret_cast<PyObject*>(Py_TYPE(x)), name, &method)) return false;
+  *found = method.is_valid();
+  return true;
+}
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
   absl::StatusOr<Tensor> copied =
@@ -153,11 +163,6 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   return WrapImported([&](Tensor* tensor) { return Import(v[0], request, tensor); });
 }
 
-bool IsExchangeable(PyObject* x) {
-  return IsTensor(x) || PyObject_CheckBuffer(x) || HasDLPack(x) || HasArrayInterface(x) ||
-         HasCudaArrayInterface(x) || HasArrayMethod(x);
-}
-
 namespace {
 
 // By x.__array__(), which does not tell whether it copied.
@@ -174,27 +179,53 @@ bool ImportTable(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   return false;
 }
 
+ExchangeResult ResultOf(bool taken) {
+  return taken ? ExchangeResult::kDone : ExchangeResult::kError;
+}
+
 }  // namespace
 
-bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+ExchangeResult TryImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   const char* door;
   const ExchangeResult fast = ImportFast(x, tensor, &door);
   if (fast != ExchangeResult::kNotTaken) {
     TakeDoor(request, door);
-    return fast == ExchangeResult::kDone;
+    return fast;
   }
-  if (HasDLPack(x)) return ImportByMethod(x, request, tensor);
+  bool found;
+  if (!FindDLPack(x, &found)) return ExchangeResult::kError;
+  return found ? ResultOf(ImportByMethod(x, request, tensor)) : ExchangeResult::kNotTaken;
+}
+
+ExchangeResult TryImportMemory(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (PyObject_CheckBuffer(x)) {
     TakeDoor(request, "buffer");
-    return ImportBuffer(x, tensor);
+    return ResultOf(ImportBuffer(x, tensor));
   }
-  if (HasArrayInterface(x)) {
+  ExchangeResult result = ImportByArrayInterface(x, tensor);
+  if (result != ExchangeResult::kNotTaken) {
     TakeDoor(request, "__array_interface__");
-    return ImportByArrayInterface(x, tensor);
+    return result;
   }
-  if (HasArrayMethod(x) && !HasCudaArrayInterface(x)) return ImportTable(x, request, tensor);
-  TakeDoor(request, "__cuda_array_interface__");
-  return ImportByCudaArrayInterface(x, tensor);
+  result = ImportByCudaArrayInterface(x, tensor);
+  if (result != ExchangeResult::kNotTaken) {
+    TakeDoor(request, "__cuda_array_interface__");
+    return result;
+  }
+  return HasArrayMethod(x) ? ResultOf(ImportTable(x, request, tensor)) : result;
+}
+
+bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  ExchangeResult result = TryImportTensor(x, request, tensor);
+  if (result == ExchangeResult::kNotTaken) result = TryImportMemory(x, request, tensor);
+  if (result == ExchangeResult::kNotTaken) {
+    PyErr_Format(PyExc_TypeError,
+                 "'%.200s' object is no tensor: it has neither __dlpack__, a buffer, "
+                 "__array_interface__, __cuda_array_interface__ nor __array__. dovetail.tensor() "
+                 "takes numbers and lists of them",
+                 Py_TYPE(x)->tp_name);
+  }
+  return result == ExchangeResult::kDone;
 }
 
 PyObject* ImportObject(PyObject* x) {

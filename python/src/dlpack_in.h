@@ -15,6 +15,7 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/src/capsule.h"
+#include "dovetail/python/src/exchange_in.h"
 
 namespace dovetail::python {
 
@@ -42,11 +43,16 @@ struct ImportRequest {
 // __array_interface__, its __cuda_array_interface__ or its __array__, which alone may have copied.
 PyObject* ImportObject(PyObject* x);
 // The same without an object around it. Of `request` the trace counts, and copy=False, which
-// forbids a copy of the producer's.
+// forbids a copy of the producer's. TypeError for an x that has none of these.
 bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor);
 
-// Whether `x` has one of these.
-bool IsExchangeable(PyObject* x);
+// The two halves of that, which a number-like object stands between (data_kind.h): what exchanges
+// tensors, and what only shows its memory. kNotTaken: x is nothing of the kind.
+ExchangeResult TryImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor);
+ExchangeResult TryImportMemory(PyObject* x, const ImportRequest& request, Tensor* tensor);
+
+// Whether the class of `x` has __dlpack__. False with an error set where looking for it raised.
+bool FindDLPack(PyObject* x, bool* found);
 
 // Puts a new copy on `device` in the place of `tensor`.
 bool ReplaceByCopy(Device device, Tensor* tensor);

@@ -13,6 +13,7 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/tensor_object.h"
 #include "dovetail/python/src/without_gil.h"
+#include "dovetail/python/src/writable.h"
 
 namespace dovetail::python {
 namespace {
@@ -248,11 +249,7 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
 PyObject* ToImmutableConsumer(PyObject*, PyObject* object) {
   if (!IsTensor(object)) return Raise(PyExc_TypeError, "expected a dovetail.Tensor");
   if (AsTensorObject(object)->requires_grad) return RaiseRequiresGrad();
-  const Tensor& t = AsTensor(object);
-  const Tensor writable =
-      Tensor::MakeUnchecked(t.storage(), t.byte_offset(), t.dtype(), t.layout(),
-                            {.access = Access::kReadWrite, .packing = t.packing()});
-  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(writable);
+  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(Writable(AsTensor(object)));
   if (!managed.ok()) return RaiseExchange(managed.status());
   return MakeCapsule(*std::move(managed));
 }

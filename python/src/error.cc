@@ -81,6 +81,38 @@ std::nullptr_t RaiseExchange(const absl::Status& status) {
 
 std::nullptr_t RaiseExchange(std::string_view message) { return Raise(exchange_error, message); }
 
+std::nullptr_t RaiseExchangeFrom(PyObject* cause, std::string_view message) {
+  RaiseExchange(message);
+  PyObject* error = TakeError();
+  PyException_SetContext(error, Py_NewRef(cause));
+  PyException_SetCause(error, cause);
+  RestoreError(error);
+  return nullptr;
+}
+
+PyObject* TakeError() {
+#if PY_VERSION_HEX >= 0x030c0000
+  return PyErr_GetRaisedException();
+#else
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+#endif
+}
+
+void RestoreError(PyObject* error) {
+#if PY_VERSION_HEX >= 0x030c0000
+  PyErr_SetRaisedException(error);
+#else
+  PyErr_Restore(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(error))), error,
+                PyException_GetTraceback(error));
+#endif
+}
+
 std::nullptr_t RaiseStream(std::string_view message) { return Raise(stream_error, message); }
 
 std::nullptr_t RaiseRequiresGrad() {

@@ -38,9 +38,16 @@ std::nullptr_t RaiseExchange(const absl::Status& status);
 std::nullptr_t RaiseExchange(std::string_view message);
 // A StreamError: an ExchangeError that is a RuntimeError too, which NumPy answers a stream with.
 std::nullptr_t RaiseStream(std::string_view message);
+// The same from an error of somebody else's, which is taken over and becomes its __cause__.
+std::nullptr_t RaiseExchangeFrom(PyObject* cause, std::string_view message);
 // What every export of a tensor that requires gradients answers.
 std::nullptr_t RaiseRequiresGrad();
 std::nullptr_t Raise(PyObject* type, std::string_view message);
+
+// The exception in flight, taken out of flight with its traceback, and back in flight. References
+// are handed over.
+PyObject* TakeError();
+void RestoreError(PyObject* error);
 
 // Calls `function` and turns a C++ exception into a Python one, since none may cross a C frame.
 // What every slot and method of ours is wrapped in: {"name", Guard<&Function>, ...}.

@@ -15,16 +15,6 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-// The exception in flight, taken out of flight.
-nb::object TakeError() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return nb::steal(value);
-}
-
 // `tensor` may be null.
 nb::dict Describe(const ImportTrace& trace, nb::object error, Tensor tensor) {
   nb::dict result;
@@ -59,7 +49,9 @@ PyObject* TraceImport(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   }
   Tensor tensor;
   const bool taken = Import(args[0], request, &tensor);
-  return Describe(trace, taken ? nb::none() : TakeError(), std::move(tensor)).release().ptr();
+  if (!taken && !PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;  // an interrupt
+  nb::object error = taken ? nb::none() : nb::steal(TakeError());
+  return Describe(trace, std::move(error), std::move(tensor)).release().ptr();
 }
 
 PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
@@ -68,7 +60,8 @@ PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   if (!ParseOptionalBool(args[2], "copy", &copy)) return nullptr;
   ConvertTrace trace;
   nb::object made = nb::steal(ConvertTraced(args[0], args[1], copy, &trace));
-  nb::object error = made.is_valid() ? nb::none() : TakeError();
+  if (!made.is_valid() && !PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;
+  nb::object error = made.is_valid() ? nb::none() : nb::steal(TakeError());
   trace.import.consumer_copied = copy.value_or(false) || trace.misfit != nullptr;
   nb::dict result = Describe(trace.import, std::move(error), std::move(trace.tensor));
   result["misfit"] = trace.misfit != nullptr ? nb::object(nb::str(trace.misfit)) : nb::none();

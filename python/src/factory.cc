@@ -10,7 +10,7 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/casting.h"
-#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/elements.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/nested.h"
@@ -66,10 +66,7 @@ bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
          MoveTo(device, to);
 }
 
-bool CopyExchanged(PyObject* data, const Placement& wanted, Tensor* result) {
-  nb::object imported = IsTensor(data) ? nb::borrow(data) : nb::steal(ImportObject(data));
-  if (!imported.is_valid()) return false;
-  const Tensor& from = AsTensor(imported.ptr());
+bool CopyExchanged(const Tensor& from, const Placement& wanted, Tensor* result) {
   const Device device = wanted.device.value_or(from.device());
   if (wanted.dtype_or(from.dtype()) != from.dtype()) {
     return Convert(from, *wanted.dtype, device, result);
@@ -79,8 +76,11 @@ bool CopyExchanged(PyObject* data, const Placement& wanted, Tensor* result) {
 
 PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {
   Tensor tensor;
-  if (!IsNumber(data) && !IsNestedData(data) && IsExchangeable(data)) {
-    if (!CopyExchanged(data, wanted, &tensor)) return nullptr;
+  DataKind kind;
+  nb::object array;
+  if (!Classify(data, &kind, &array)) return nullptr;
+  if (kind == DataKind::kArray) {
+    if (!CopyExchanged(AsTensor(array.ptr()), wanted, &tensor)) return nullptr;
   } else {
     const DType* dtype = wanted.dtype ? &*wanted.dtype : nullptr;
     if (!TensorFromNested(data, dtype, &tensor)) return nullptr;

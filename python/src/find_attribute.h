@@ -16,12 +16,20 @@ namespace dovetail::python {
 
 // x.name, or nothing where x says that it has none (AttributeError). False with an error set where
 // looking for it raised anything else.
+inline bool FindAttribute(PyObject* x, PyObject* name, nanobind::object* value) {
+  PyObject* found;
+#if PY_VERSION_HEX >= 0x030d0000
+  const int result = PyObject_GetOptionalAttr(x, name, &found);
+#else
+  const int result = _PyObject_LookupAttr(x, name, &found);
+#endif
+  *value = nanobind::steal(found);
+  return result >= 0;
+}
 inline bool FindAttribute(PyObject* x, const char* name, nanobind::object* value) {
-  *value = nanobind::steal(PyObject_GetAttrString(x, name));
-  if (value->is_valid()) return true;
-  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
-  PyErr_Clear();
-  return true;
+  const nanobind::object key = nanobind::steal(PyUnicode_InternFromString(name));
+  *value = nanobind::object();
+  return key.is_valid() && FindAttribute(x, key.ptr(), value);
 }
 
 }  // namespace dovetail::python

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "dovetail/python/src/find_attribute.h"
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -35,16 +36,20 @@ bool AddSlice(PyObject* key, IndexItems* items) {
 
 // Whether an object that is an index is also an array with dimensions: that would be advanced
 // indexing.
-bool HasDimensions(PyObject* key) {
-  nb::object ndim = nb::steal(PyObject_GetAttrString(key, "ndim"));
-  const long count = ndim.is_valid() ? PyLong_AsLong(ndim.ptr()) : 0;
-  PyErr_Clear();
-  return count != 0;
+// False with an error set where asking raised one.
+bool FindDimensions(PyObject* key, bool* has) {
+  nb::object ndim;
+  if (!FindAttribute(key, "ndim", &ndim)) return false;
+  *has = ndim.is_valid() && !(PyLong_Check(ndim.ptr()) && PyObject_Not(ndim.ptr()) == 1);
+  return true;
 }
 
 // An object with __index__, such as NumPy's integers and 0-D integer tensors.
 bool AddForeign(PyObject* key, IndexItems* items) {
-  if (!PyIndex_Check(key) || HasDimensions(key)) return RefuseKey(key);
+  bool has_dimensions;
+  if (!PyIndex_Check(key)) return RefuseKey(key);
+  if (!FindDimensions(key, &has_dimensions)) return false;
+  if (has_dimensions) return RefuseKey(key);
   nb::object index = nb::steal(PyNumber_Index(key));
   if (index.is_valid()) return AddInt(index.ptr(), items);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;

@@ -8,9 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/src/arguments.h"
-#include "dovetail/python/src/dlpack_in.h"
+#include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/elements.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/placement.h"
 #include "dovetail/python/src/promote.h"
 #include "dovetail/python/src/scalar.h"
@@ -26,10 +27,7 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
   const bool exact = PyFloat_CheckExact(number) || PyLong_CheckExact(number) ||
                      PyBool_Check(number) || PyComplex_CheckExact(number);
   nb::object own;
-  if (!exact) {
-    own = nb::steal(PyObject_GetAttrString(number, "dtype"));
-    PyErr_Clear();
-  }
+  if (!exact && !FindAttribute(number, "dtype", &own)) return false;
   if (own.is_valid()) return ParseDType(own.ptr(), dtype);
   if (std::holds_alternative<uint64_t>(value)) {
     PyErr_Format(
@@ -44,22 +42,25 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
   return true;
 }
 
-// As a sequence it would be that of its keys.
-bool IsMapping(PyObject* data) {
-  if (PyList_Check(data) || PyTuple_Check(data)) return false;  // though a field may be named so
-  static PyObject* const keys = PyUnicode_InternFromString("keys");
-  return _PyType_Lookup(Py_TYPE(data), keys) != nullptr;
-}
-
 // Gathers the numbers of nested sequences in order, and the shape that they have.
 class Collector {
  public:
   explicit Collector(const DType* dtype) : wanted_(dtype) {}
 
   bool Add(PyObject* x) {
-    if (IsNumber(x)) return AddNumber(x);
-    if (IsNestedData(x)) return AddSequence(x);
-    if (IsExchangeable(x)) return AddTensor(x);
+    DataKind kind;
+    nb::object array;
+    if (!Classify(x, &kind, &array)) return false;
+    switch (kind) {
+      case DataKind::kNumber:
+        return AddNumber(x);
+      case DataKind::kSequence:
+        return AddSequence(x);
+      case DataKind::kArray:
+        return AddTensor(AsTensor(array.ptr()));
+      case DataKind::kOther:
+        break;
+    }
     return RaiseNoData(Place(), x);
   }
 
@@ -105,10 +106,7 @@ class Collector {
     return true;
   }
 
-  bool AddTensor(PyObject* x) {
-    nb::object imported = IsTensor(x) ? nb::borrow(x) : nb::steal(ImportObject(x));
-    if (!imported.is_valid()) return false;
-    const Tensor& t = AsTensor(imported.ptr());
+  bool AddTensor(const Tensor& t) {
     for (int dim = 0; dim < t.rank(); ++dim) {
       if (!CheckLength(path_.size() + dim, t.layout().shape(dim))) return false;
     }
@@ -175,20 +173,6 @@ class Collector {
 };
 
 }  // namespace
-
-bool IsNestedData(PyObject* data) {
-  if (PyList_CheckExact(data) || PyTuple_CheckExact(data)) return true;
-  return PySequence_Check(data) && !PyUnicode_Check(data) && !IsMapping(data) &&
-         !IsExchangeable(data);
-}
-
-bool RaiseNoData(const std::string& what, PyObject* data) {
-  PyErr_Format(PyExc_TypeError, "%s is %.200s; expected a number, a sequence or an array%s",
-               what.c_str(), Py_TYPE(data)->tp_name,
-               IsMapping(data) ? ", and not a mapping: give its values, as in list(x.values())"
-                               : "");
-  return false;
-}
 
 bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result) {
   if (dtype != nullptr && !CheckHasNumbers(*dtype)) return false;

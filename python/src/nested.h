@@ -12,20 +12,11 @@
 
 #include <Python.h>
 
-#include <string>
 
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
-
-// Whether `data` is a sequence to look into: a list, a tuple, a range, …, but no text and nothing
-// that is exchanged as a whole, nor a mapping.
-bool IsNestedData(PyObject* data);
-
-// Raises a TypeError that `data` is neither a number nor nested data nor exchanged: "`what` is a …".
-// Returns false.
-bool RaiseNoData(const std::string& what, PyObject* data);
 
 // False with an error set: ValueError that names the place for sequences of uneven lengths or
 // depths, what scalar.h says of numbers that do not fit, TypeError for what is neither.

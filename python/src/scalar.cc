@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
 
@@ -50,11 +51,6 @@ bool TakeComplex(PyObject* value, ElementValue* result) {
   return true;
 }
 
-// bool, int, float and complex, and what inherits from them.
-bool IsPythonNumber(PyObject* value) {
-  return PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value);
-}
-
 bool TakePythonNumber(PyObject* value, bool to_float, ElementValue* result) {
   if (PyFloat_Check(value)) return *result = PyFloat_AS_DOUBLE(value), true;
   if (PyBool_Check(value)) return *result = value == Py_True, true;
@@ -89,8 +85,12 @@ bool HasFloat(PyObject* value) {
   return slots != nullptr && slots->nb_float != nullptr;
 }
 
-bool HasComplex(PyObject* value) {
-  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__complex__");
+bool FindComplex(PyObject* value, bool* has) {
+  nb::object method;
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
+  if (!FindAttribute(type, "__complex__", &method)) return false;
+  *has = method.is_valid();
+  return true;
 }
 
 bool RefuseNumber(PyObject* value) {
@@ -114,7 +114,9 @@ bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
     const double real = PyFloat_AsDouble(value);
     return *result = real, real != -1.0 || !PyErr_Occurred();
   }
-  return HasComplex(value) ? TakeComplex(value, result) : RefuseNumber(value);
+  bool is_complex;
+  if (!FindComplex(value, &is_complex)) return false;
+  return is_complex ? TakeComplex(value, result) : RefuseNumber(value);
 }
 
 bool IsInteger(DType dtype) {
@@ -146,13 +148,12 @@ bool CheckHostAccess(const Tensor& tensor) {
   return false;
 }
 
-bool IsNumber(PyObject* value) {
-  if (IsPythonNumber(value)) return true;
-  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
-  if (IsTensor(value) || PyObject_HasAttrString(type, "__dlpack__")) return false;
+bool HasNumberProtocol(PyObject* value, bool* has) {
   // NumPy's scalars have __array__ too.
-  if (HasArrayMethod(value) && !numpy_scalar.IsBaseOf(Py_TYPE(value))) return false;
-  return PyIndex_Check(value) || HasFloat(value) || HasComplex(value);
+  *has = false;
+  if (HasArrayMethod(value) && !numpy_scalar.IsBaseOf(Py_TYPE(value))) return true;
+  *has = PyIndex_Check(value) || HasFloat(value);
+  return *has || FindComplex(value, has);
 }
 
 PyObject* ValueToPython(const ElementValue& value) { return std::visit(ToPython(), value); }

@@ -40,9 +40,14 @@ bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value)
 // Writes the bytes of one element of `dtype` to `element`, which has room for kMaxElementBytes.
 bool ElementFromPython(PyObject* value, DType dtype, void* element);
 
-// Whether `value` is one number rather than an array: a Python number, or something with its
-// protocols (__index__, __float__, __complex__) that is not exchanged as a tensor.
-bool IsNumber(PyObject* value);
+// bool, int, float and complex, and what inherits from them.
+inline bool IsPythonNumber(PyObject* value) {
+  return PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value);
+}
+
+// Whether `value` has a protocol of numbers: __index__, __float__ or __complex__, and no __array__.
+// False with an error set where looking for one raised.
+bool HasNumberProtocol(PyObject* value, bool* has);
 
 // Whether elements of the type are numbers that can be read and written one by one.
 bool CheckHasNumbers(DType dtype);

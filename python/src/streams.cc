@@ -46,16 +46,11 @@ Device FirstGpu() {
   return Device::Cuda(0);
 }
 
-// An attribute of another library's stream; invalid where it has none.
-nb::object Attribute(PyObject* object, const char* name) {
-  nb::object found;
-  if (!FindAttribute(object, name, &found)) PyErr_Clear();
-  return found;
-}
-
 bool HandleOf(PyObject* object, int64_t* handle) {
   if (PyLong_Check(object) && !PyBool_Check(object)) return ParseInt(object, handle);
-  if (nb::object method = Attribute(object, "__cuda_stream__"); method.is_valid()) {
+  nb::object method, value;
+  if (!FindAttribute(object, "__cuda_stream__", &method)) return false;
+  if (method.is_valid()) {
     nb::object pair = nb::steal(PyObject_CallNoArgs(method.ptr()));
     if (!pair.is_valid()) return false;
     if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
@@ -66,9 +61,8 @@ bool HandleOf(PyObject* object, int64_t* handle) {
     return ParseInt(PyTuple_GET_ITEM(pair.ptr(), 1), handle);
   }
   for (const char* name : {"cuda_stream", "ptr"}) {
-    if (nb::object value = Attribute(object, name); value.is_valid()) {
-      return ParseInt(value.ptr(), handle);
-    }
+    if (!FindAttribute(object, name, &value)) return false;
+    if (value.is_valid()) return ParseInt(value.ptr(), handle);
   }
   PyErr_Format(PyExc_TypeError,
                "'%.200s' object is no stream; expected a dovetail.Stream, a handle, or an object "
@@ -80,13 +74,15 @@ bool HandleOf(PyObject* object, int64_t* handle) {
 bool DeviceOf(PyObject* object, PyObject* given, Device* device) {
   if (IsGiven(given)) return ParseDevice(given, device);
   *device = FirstGpu();
-  if (nb::object index = Attribute(object, "device_id"); index.is_valid()) {
+  nb::object index, said;
+  if (!FindAttribute(object, "device_id", &index)) return false;
+  if (index.is_valid()) {
     int64_t value;
     if (!ParseInt(index.ptr(), &value)) return false;
     if (value >= 0) device->index = static_cast<int32_t>(value);
     return true;
   }
-  nb::object said = PyLong_Check(object) ? nb::object() : Attribute(object, "device");
+  if (!PyLong_Check(object) && !FindAttribute(object, "device", &said)) return false;
   Device parsed;
   if (!said.is_valid()) return true;
   if (!ParseDevice(said.ptr(), &parsed)) {

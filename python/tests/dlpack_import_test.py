@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from managed import READ_ONLY, SUBBYTE_TYPE_PADDED, Lent, Producer
+from managed import CPU, READ_ONLY, SUBBYTE_TYPE_PADDED, Lent, Producer
 from peers import EXPORTERS, JAX, PADDLE, STANDARD, WRITERS, array
 
 import dovetail as dt
@@ -206,6 +206,24 @@ def test_arrays_of_jax_never_change_so_their_legacy_capsules_come_in_read_only()
     with pytest.raises(ValueError, match="read-only"):
         t[0] = 9
     assert not dt.from_dlpack(Lent(version=None).capsule()).readonly
+
+
+# Rule 34.
+@pytest.mark.parametrize("buffer", [b"memory", bytearray(b"memory")], ids=["read-only", "writable"])
+def test_a_legacy_capsule_is_read_only_where_the_buffer_of_its_producer_is(buffer):
+    class Shown(type(buffer)):
+        lent = Lent(version=None)
+
+        def __dlpack_device__(self):
+            return CPU
+
+        def __dlpack__(self, **_):
+            return self.lent.capsule()
+
+    x = Shown(buffer)
+    t = dt.from_dlpack(x)
+    assert t.data_ptr() == x.lent.address
+    assert t.readonly is isinstance(buffer, bytes)
 
 
 def test_a_paddle_tensor_that_says_its_device_index_is_none_comes_in():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from managed import IS_COPIED, Lent, Producer
+from managed import CPU, IS_COPIED, READ_ONLY, Lent, Producer
 from peers import EXPORTERS
 
 import dovetail as dt
@@ -85,6 +85,24 @@ def test_copy_and_device_are_passed_on_as_they_were_asked():
 
 
 # Rule 6.
+@pytest.mark.parametrize("asked", [{}, {"copy": True}, {"device": "cpu"}], ids=str)
+def test_a_copy_that_is_ours_alone_may_be_written_whatever_else_is_flagged(asked):
+    lent = Lent(flags=IS_COPIED | READ_ONLY).fill([1, 2, 4])
+    t = dt.from_dlpack(Producer(lambda **_: lent.capsule()), **asked)
+    assert t.data_ptr() == lent.address
+    t[0] = 9
+    assert t.tolist() == [9, 2, 4]
+
+
+# Rule 37.
+def test_what_comes_read_only_and_is_not_flagged_as_a_copy_is_copied_here():
+    lent = Lent(flags=READ_ONLY).fill([1, 2, 4])
+    t = dt.from_dlpack(Producer(lambda **_: lent.capsule()), copy=True)
+    assert t.data_ptr() != lent.address and not t.readonly
+    assert lent.deletions == 1
+
+
+# Rule 6.
 def test_a_copy_that_the_producer_made_is_not_copied_again():
     lent = Lent(flags=IS_COPIED)
     t = dt.from_dlpack(Producer(lambda **_: lent.capsule()), copy=True)
@@ -96,7 +114,7 @@ def old_producer(lent, error=TypeError):
 
     def dlpack(**kwargs):
         if kwargs:
-            raise error(f"unexpected {sorted(kwargs)}")
+            raise error(f"got an unexpected keyword argument '{min(kwargs)}'")
         return lent.capsule()
 
     return Producer(dlpack)
@@ -110,6 +128,57 @@ def test_a_producer_that_knows_no_keywords_is_asked_again_without(version):
     assert dt.from_dlpack(x).data_ptr() == lent.address
     assert len(x.calls) == 2
     assert x.calls[1] == {}
+
+
+# Rule 36.
+@pytest.mark.parametrize("asked", [{}, {"copy": True}, {"device": "cpu"}], ids=str)
+def test_a_type_error_that_is_not_about_keywords_is_not_asked_away(asked):
+    def dlpack(**_):
+        raise TypeError("a fault inside")
+
+    x = Producer(dlpack)
+    with pytest.raises(dt.ExchangeError, match="TypeError: a fault inside"):
+        dt.from_dlpack(x, **asked)
+    assert len(x.calls) == 1
+
+
+# Rule 36.
+def test_the_first_error_is_told_where_the_second_call_fails_too():
+    def dlpack(**kwargs):
+        if kwargs:
+            raise TypeError("got an unexpected keyword argument 'max_version'")
+        raise OSError("not today")
+
+    with pytest.raises(dt.ExchangeError, match="OSError: not today") as caught:
+        dt.from_dlpack(Producer(dlpack))
+    cause = caught.value.__cause__
+    assert isinstance(cause, OSError)
+    assert "max_version" in str(cause.__context__)
+
+
+class OldSignature:
+    """A Python method without the keyword; its error is CPython's own."""
+
+    def __init__(self, lent):
+        self.lent = lent
+
+    def __dlpack_device__(self):
+        return CPU
+
+    def __dlpack__(self, stream=None):
+        return self.lent.capsule()
+
+
+class WithoutArguments(OldSignature):
+    def __dlpack__(self):
+        return self.lent.capsule()
+
+
+# Rule 36.
+@pytest.mark.parametrize("kind", [OldSignature, WithoutArguments])
+@pytest.mark.parametrize("asked", [{}, {"copy": True}], ids=str)
+def test_an_old_signature_is_known_by_the_error_of_python(kind, asked):
+    assert dt.from_dlpack(kind(Lent().fill([1, 2, 4])), **asked).tolist() == [1, 2, 4]
 
 
 # Rules 36, 37, 45.
@@ -173,24 +242,39 @@ def test_a_producer_that_copies_although_it_must_not_is_refused():
     assert lent.deletions == 1
 
 
-@pytest.mark.parametrize("error", [KeyError, OSError, KeyboardInterrupt, BufferError, TypeError])
+@pytest.mark.parametrize("error", [KeyError, OSError, AttributeError, BufferError, TypeError])
 @pytest.mark.parametrize("asked", [{}, {"copy": True}, {"copy": False}, {"device": "cpu"}], ids=str)
-def test_an_error_of_the_producers_own_comes_through(error, asked):
+def test_an_error_of_the_producers_own_is_the_cause_of_an_exchange_error(error, asked):
     def dlpack(**_):
         raise error("of its own")
 
-    expected = dt.ExchangeError if error is BufferError and asked == {"copy": False} else error
-    with pytest.raises(expected, match="of its own"):
+    with pytest.raises(dt.ExchangeError, match="of its own") as caught:
         dt.from_dlpack(Producer(dlpack), **asked)
+    assert type(caught.value.__cause__) is error
+    assert caught.value.__cause__.__traceback__.tb_frame.f_code.co_name == "__dlpack__"
 
 
-def test_an_error_of_dlpack_device_comes_through():
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, dt.ExchangeError])
+@pytest.mark.parametrize("method", ["__dlpack__", "__dlpack_device__"])
+def test_what_is_not_the_exchanges_to_tell_comes_through_as_it_is(error, method):
+    def fail(*_, **__):
+        raise error("of its own")
+
+    methods = {"__dlpack__": None, "__dlpack_device__": lambda _: CPU, method: fail}
+    with pytest.raises(error, match="of its own") as caught:
+        dt.from_dlpack(type("Producer", (), methods)())
+    assert type(caught.value) is error and caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("error", [OSError, AttributeError, RuntimeError])
+def test_an_error_of_dlpack_device_is_the_cause_of_an_exchange_error(error):
     class Broken(np.ndarray):
         def __dlpack_device__(self):
-            raise OSError("no device today")
+            raise error("no device today")
 
-    with pytest.raises(OSError, match="no device today"):
+    with pytest.raises(dt.ExchangeError, match=f"{error.__name__}: no device today") as caught:
         dt.from_dlpack(np.zeros(2).view(Broken))
+    assert type(caught.value.__cause__) is error
 
 
 @pytest.mark.parametrize(
