@@ -7,7 +7,8 @@
 
 Elements, shape, dtype, read-only and requires_grad are kept; strides are not (the copy is
 row-major), nor is what tensors share with each other. With protocol 5 the elements go as one
-PickleBuffer, so that buffer_callback= can hand them over without a copy. Tensors of other devices
+PickleBuffer, so that buffer_callback= can hand them over without a copy; a tensor over buffers= that
+are read-only is read-only, as NumPy's arrays are. Tensors of other devices
 come back on the CPU, since the process that reads them may not have the device.
 """
 
@@ -20,7 +21,8 @@ from dovetail import _core
 def reduce_tensor(tensor, protocol):
     """What Tensor.__reduce_ex__ returns."""
     data = _read_bytes(tensor.detach())
-    data = PickleBuffer(data) if protocol >= 5 else memoryview(data).tobytes()
+    # Before protocol 5 as a bytearray, which may be written when it comes back.
+    data = PickleBuffer(data) if protocol >= 5 else bytearray(memoryview(data))
     facts = (tensor.dtype.name, tensor.shape, tensor.readonly, tensor.requires_grad)
     return rebuild, (data, *facts)
 
@@ -39,8 +41,6 @@ def rebuild(data, dtype, shape, readonly, requires_grad):
         if readonly:
             view = view.toreadonly()
         tensor = _core.frombuffer(view, dtype=dtype, count=count).reshape(shape)
-        if tensor.readonly and not readonly:
-            tensor = tensor.copy()
     return tensor.requires_grad_(True) if requires_grad else tensor
 
 

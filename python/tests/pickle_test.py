@@ -77,10 +77,21 @@ def test_a_buffer_of_the_wrong_size_is_refused():
             pickle.loads(data, buffers=[wrong])
 
 
-def test_a_writable_tensor_is_writable_again_from_read_only_bytes():
-    buffers = []
-    data = pickle.dumps(dt.arange(4), protocol=5, buffer_callback=buffers.append)
-    back = pickle.loads(data, buffers=[bytes(buffers[0])])
+def test_read_only_buffers_are_shared_read_only_as_numpy_does():
+    for x in (np.arange(4), dt.arange(4)):
+        buffers = []
+        data = pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
+        lent = bytes(buffers[0])
+        back = pickle.loads(data, buffers=[lent])
+        address = np.frombuffer(lent, np.uint8).ctypes.data
+        assert np.asarray(back).ctypes.data == address
+        with pytest.raises(ValueError, match="read-only"):
+            back[0] = 9
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_writable_tensor_is_writable_again(protocol):
+    back = round_trip(dt.arange(4), protocol)
     back[0] = 9
     assert back.tolist() == [9, 1, 2, 3]
 
