@@ -36,13 +36,15 @@ template <typename Managed>
   // Field by field: a struct that is put together elsewhere and copied whole makes the processor
   // wait.
   DLTensor& d = managed.dl_tensor;
-  d.data = tensor.num_elements() == 0 ? nullptr : tensor.raw_data(device.type);
+  const bool empty = tensor.num_elements() == 0;
+  d.data = empty ? nullptr : tensor.raw_data(device.type);
   d.device = ToDLDevice(device);
   d.ndim = rank;
   d.dtype = ToDLDataType(tensor.dtype());
   d.shape = rank == 0 ? nullptr : shape;
   d.strides = rank == 0 ? nullptr : shape + rank;
-  d.byte_offset = IsAddressable(device.type) ? 0 : static_cast<uint64_t>(tensor.byte_offset());
+  d.byte_offset =
+      IsAddressable(device.type) || empty ? 0 : static_cast<uint64_t>(tensor.byte_offset());
   return &managed;
 }
 

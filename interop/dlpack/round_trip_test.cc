@@ -5,6 +5,7 @@
 
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/view.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -60,6 +61,22 @@ TEST_F(RoundTrip, OpaqueHandlesAndEmptyTensorsComeBack) {
   const Tensor t = Make();
   const Tensor empty = *t.Slice(0, {.stop = 0});
   EXPECT_EQ(FromDLPack(ToDLPack(empty)->release())->storage(), t.storage());
+}
+
+// Rules 10, 21. Element 0 of a view without elements may lie before its handle.
+TEST_F(RoundTrip, EmptyTensorsOnOpaqueDevicesComeBack) {
+  for (int64_t offset : {int64_t{0}, int64_t{48}, int64_t{-4}, INT64_MIN}) {
+    const Tensor metal = Make({DeviceType::kMetal, 0}, 48);
+    const Tensor empty = Tensor::MakeUnchecked(metal.storage(), offset, metal.dtype(),
+                                               *Layout::Contiguous({0, 3}), {});
+    absl::StatusOr<Tensor> back = FromDLPack(ToDLPack(empty)->release());
+    ASSERT_TRUE(back.ok()) << offset << back.status();
+    EXPECT_EQ(back->storage(), metal.storage());
+    EXPECT_EQ(back->shape(), empty.shape());
+    TensorView view;
+    const absl::Status borrowed = FromDLTensor(ToDLTensor(empty.view()), &view);
+    EXPECT_TRUE(borrowed.ok()) << offset << borrowed;
+  }
 }
 
 // Whoever has the struct may change it before it comes back: it is then taken for what it says.

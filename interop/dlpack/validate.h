@@ -97,6 +97,8 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   out->data = t.data;
   out->nbytes = range.size();
   out->byte_offset = 0;
+  if (empty) [[unlikely]]
+    return Defect::kNone;  // whatever data and offset are, nothing is read
   // (Asked first, for what most tensors are.)
   if (out->device.type != DeviceType::kCpu && !IsAddressable(out->device.type)) [[unlikely]] {
     // Nothing may be added to an opaque handle: the offset stays beside it.
@@ -106,8 +108,6 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
                          __builtin_add_overflow(out->byte_offset, range.end, &end);
     return too_far ? Defect::kHandle : Defect::kNone;
   }
-  if (empty) [[unlikely]]
-    return Defect::kNone;  // whatever data is, it is not read
   if (t.data == nullptr) [[unlikely]]
     return Defect::kNull;
   const auto below = -static_cast<uint64_t>(range.begin), above = static_cast<uint64_t>(range.end);

@@ -216,6 +216,9 @@ TEST_F(ValidateTest, ElementsNeedDataAndNoElementsDoNot) {
   t.byte_offset = UINT64_MAX;
   ExpectValid();
   EXPECT_EQ(checked.byte_offset, 0);
+  t.device = {kDLMetal, 0};
+  ExpectValid();
+  EXPECT_EQ(checked.byte_offset, 0);
 }
 
 // Rule 9.

@@ -16,7 +16,7 @@ DLTensor ToDLTensor(const TensorView& view) {
       .dtype = ToDLDataType(view.dtype),
       .shape = scalar ? nullptr : const_cast<int64_t*>(view.shape.data()),
       .strides = scalar ? nullptr : const_cast<int64_t*>(view.strides.data()),
-      .byte_offset = static_cast<uint64_t>(view.byte_offset),
+      .byte_offset = empty ? 0 : static_cast<uint64_t>(view.byte_offset),
   };
 }
 
