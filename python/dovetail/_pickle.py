@@ -7,9 +7,9 @@
 
 Elements, shape, dtype, read-only and requires_grad are kept; strides are not (the copy is
 row-major), nor is what tensors share with each other. With protocol 5 the elements go as one
-PickleBuffer, so that buffer_callback= can hand them over without a copy; a tensor over buffers= that
-are read-only is read-only, as NumPy's arrays are. Tensors of other devices
-come back on the CPU, since the process that reads them may not have the device.
+PickleBuffer, so that buffer_callback= can hand them over without a copy. A tensor over read-only
+buffers= is read-only, as NumPy's arrays are. Tensors of other devices come back on the CPU, since
+the process that reads them may not have the device.
 """
 
 from math import prod

@@ -1,5 +1,6 @@
 """Classes that convert() makes by their library's own Python functions."""
 
+
 class _Immutable:
     """A tensor for a library that never writes: its memory may be shared though it is read-only.
 

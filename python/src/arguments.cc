@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace nb = nanobind;
 
@@ -91,7 +92,7 @@ bool ParseInt(PyObject* value, int64_t* result) {
     *result = PyLong_AsLongLong(value);
     return *result != -1 || !PyErr_Occurred();
   }
-  nb::object index = nb::steal(PyNumber_Index(value));
+  nb::object index = nb::steal(HangAtThreadEnd([&] { return PyNumber_Index(value); }));
   if (!index.is_valid()) return false;
   *result = PyLong_AsLongLong(index.ptr());
   return *result != -1 || !PyErr_Occurred();

@@ -10,6 +10,7 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace nb = nanobind;
 
@@ -23,7 +24,7 @@ constexpr char kStream[] = "__arrow_c_stream__";
 // Calls the producer's method and takes both structs out of its capsules.
 template <typename Array>
 PyObject* Take(const nb::object& method, const char* name) {
-  nb::object pair = nb::steal(PyObject_CallNoArgs(method.ptr()));
+  nb::object pair = nb::steal(HangAtThreadEnd([&] { return PyObject_CallNoArgs(method.ptr()); }));
   if (!pair.is_valid()) return nullptr;
   if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
     PyErr_Format(PyExc_TypeError, "%s() returned %.200s, not a pair of capsules", name,

@@ -16,6 +16,7 @@
 #include "dovetail/python/src/owner.h"
 #include "dovetail/python/src/target.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace nb = nanobind;
 
@@ -72,7 +73,8 @@ PyObject* CallFunction(const Target& target, PyObject* tensor) {
   nb::object module = nb::steal(PyImport_ImportModule(target.function_module));
   if (!module.is_valid()) return nullptr;
   nb::object function = nb::steal(PyObject_GetAttrString(module.ptr(), target.function));
-  return function.is_valid() ? PyObject_CallOneArg(function.ptr(), tensor) : nullptr;
+  if (!function.is_valid()) return nullptr;
+  return HangAtThreadEnd([&] { return PyObject_CallOneArg(function.ptr(), tensor); });
 }
 
 bool HasExchangeApi(const Target& target, const Tensor& tensor) {
@@ -139,7 +141,8 @@ PyObject* ByRegistered(PyObject* x, PyObject* target, std::optional<bool> copy,
   if (!TakeIn(x, copy, trace, &tensor)) return nullptr;
   if (copy.value_or(false) && !ReplaceByCopy(tensor.device(), &tensor)) return nullptr;
   nb::object object = nb::steal(WrapTensor(std::move(tensor)));
-  return object.is_valid() ? PyObject_CallOneArg(function, object.ptr()) : nullptr;
+  if (!object.is_valid()) return nullptr;
+  return HangAtThreadEnd([&] { return PyObject_CallOneArg(function, object.ptr()); });
 }
 
 // NumPy takes all that PyTorch has on the CPU, so that nothing need be asked. nullptr without an

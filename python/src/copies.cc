@@ -54,10 +54,10 @@ bool ParseTypeOrDevice(PyObject* value, Placement* wanted) {
     return ParseDevice(value, &wanted->device.emplace());
   }
   if (ParseDType(value, &wanted->dtype.emplace())) return true;
-  PyErr_Clear();
+  if (!ForgetException()) return false;
   wanted->dtype.reset();
   if (ParseDevice(value, &wanted->device.emplace())) return true;
-  PyErr_Clear();
+  if (!ForgetException()) return false;
   PyErr_Format(PyExc_TypeError, "to() takes a dtype, a device or a tensor first, not %R", value);
   return false;
 }

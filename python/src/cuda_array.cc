@@ -23,7 +23,8 @@ constexpr char kAttribute[] = "__cuda_array_interface__";
 bool Take(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
   CudaArrayDescription array;
   std::optional<int64_t> version;
-  if (!fields.DescribeAddress(&array.array) || !fields.FindInt("version", &version) || !fields.FindInt("stream", &array.stream)) {
+  if (!fields.DescribeAddress(&array.array) || !fields.FindInt("version", &version) ||
+      !fields.FindInt("stream", &array.stream)) {
     return false;
   }
   if (!version) return fields.Refuse("it has no entry \"version\"");

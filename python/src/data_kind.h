@@ -1,4 +1,5 @@
-// What Python data are: a number, a sequence to look into, or an array that is exchanged as a whole.
+// What Python data are: a number, a sequence to look into, or an array that is exchanged as a
+// whole.
 //
 //   DataKind kind;
 //   nb::object array;
@@ -25,8 +26,8 @@ enum class DataKind {
   kOther,
 };
 
-// For kArray, `array` becomes a dovetail.Tensor over its memory, `x` itself if it is one. False with
-// an error set where a protocol of x raised one.
+// For kArray, `array` becomes a dovetail.Tensor over its memory, `x` itself if it is one. False
+// with an error set where a protocol of x raised one.
 bool Classify(PyObject* x, DataKind* kind, nanobind::object* array);
 
 // Whether it is a number, without taking an array in. False with an error set as above.

@@ -14,6 +14,7 @@
 #include "dovetail/python/src/dlpack_in.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/producer.h"
+#include "dovetail/python/src/thread_end.h"
 #include "dovetail/python/src/writable.h"
 
 namespace nb = nanobind;

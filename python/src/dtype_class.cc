@@ -11,6 +11,7 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/error.h"
+#include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/spelling.h"
 
 namespace nb = nanobind;
@@ -73,19 +74,25 @@ bool ParseNumPyDType(nb::handle value, DType* dtype) {
   return ParseName(value.ptr(), name, dtype);
 }
 
+bool Has(nb::handle object, const char* name) {
+  nb::object found;
+  if (!FindAttribute(object.ptr(), name, &found)) throw nb::python_error();
+  return found.is_valid();
+}
+
 bool ParseForeign(PyObject* value, DType* dtype) {
   if (value == reinterpret_cast<PyObject*>(&PyBool_Type)) return *dtype = kBool, true;
   if (value == reinterpret_cast<PyObject*>(&PyLong_Type)) return *dtype = kInt64, true;
   if (value == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *dtype = kFloat32, true;
   if (value == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *dtype = kComplex64, true;
   nb::handle h(value);
-  if (nb::hasattr(h, "isnative") && nb::hasattr(h, "name")) return ParseNumPyDType(h, dtype);
+  if (Has(h, "isnative") && Has(h, "name")) return ParseNumPyDType(h, dtype);
   // Only a program that has imported NumPy can hold its scalar types; ours does not import it.
   nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
   if (numpy.is_valid() && PyType_Check(value)) {
     return ParseNumPyDType(numpy.attr("dtype")(h), dtype);
   }
-  if (nb::hasattr(h, "dtype")) return ParseNumPyDType(h.attr("dtype"), dtype);  // jax.numpy.float32
+  if (Has(h, "dtype")) return ParseNumPyDType(h.attr("dtype"), dtype);  // jax.numpy.float32
   return ParseText(value, dtype);
 }
 

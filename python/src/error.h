@@ -49,6 +49,13 @@ std::nullptr_t Raise(PyObject* type, std::string_view message);
 PyObject* TakeError();
 void RestoreError(PyObject* error);
 
+// Drops the error in flight. False, with it still set, if it is no Exception (KeyboardInterrupt).
+inline bool ForgetException() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+  PyErr_Clear();
+  return true;
+}
+
 // Calls `function` and turns a C++ exception into a Python one, since none may cross a C frame.
 // What every slot and method of ours is wrapped in: {"name", Guard<&Function>, ...}.
 template <auto kFunction, typename... Args>

@@ -12,17 +12,21 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
+#include "dovetail/python/src/thread_end.h"
+
 namespace dovetail::python {
 
 // x.name, or nothing where x says that it has none (AttributeError). False with an error set where
 // looking for it raised anything else.
 inline bool FindAttribute(PyObject* x, PyObject* name, nanobind::object* value) {
   PyObject* found;
+  const int result = HangAtThreadEnd([&] {
 #if PY_VERSION_HEX >= 0x030d0000
-  const int result = PyObject_GetOptionalAttr(x, name, &found);
+    return PyObject_GetOptionalAttr(x, name, &found);
 #else
-  const int result = _PyObject_LookupAttr(x, name, &found);
+    return _PyObject_LookupAttr(x, name, &found);
 #endif
+  });
   *value = nanobind::steal(found);
   return result >= 0;
 }

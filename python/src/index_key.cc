@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/python/src/find_attribute.h"
+#include "dovetail/python/src/thread_end.h"
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -50,7 +51,7 @@ bool AddForeign(PyObject* key, IndexItems* items) {
   if (!PyIndex_Check(key)) return RefuseKey(key);
   if (!FindDimensions(key, &has_dimensions)) return false;
   if (has_dimensions) return RefuseKey(key);
-  nb::object index = nb::steal(PyNumber_Index(key));
+  nb::object index = nb::steal(HangAtThreadEnd([&] { return PyNumber_Index(key); }));
   if (index.is_valid()) return AddInt(index.ptr(), items);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   PyErr_Clear();

@@ -16,6 +16,7 @@
 #include "dovetail/python/src/promote.h"
 #include "dovetail/python/src/scalar.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace nb = nanobind;
 
@@ -93,7 +94,7 @@ class Collector {
 
   bool AddSequence(PyObject* x) {
     // A tuple of its own: looking at the numbers may run Python code that changes a list.
-    nb::object items = nb::steal(PySequence_Tuple(x));
+    nb::object items = nb::steal(HangAtThreadEnd([&] { return PySequence_Tuple(x); }));
     if (!items.is_valid()) return false;
     const Py_ssize_t size = PyTuple_GET_SIZE(items.ptr());
     if (!CheckLength(path_.size(), size)) return false;

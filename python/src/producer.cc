@@ -45,10 +45,11 @@ bool IsMissing(PyObject* x, PyObject* name) {
   bool has_method, has_dlpack;
   if (!FindMethod(x, name, &has_method) || !FindMethod(x, dlpack, &has_dlpack)) return true;
   if (!has_dlpack) {
-    PyErr_Format(PyExc_AttributeError,
-                 "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
-                 "__dlpack__ and __dlpack_device__, or a DLPack capsule",
-                 Py_TYPE(x)->tp_name);
+    PyErr_Format(
+        PyExc_AttributeError,
+        "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
+        "__dlpack__ and __dlpack_device__, or a DLPack capsule",
+        Py_TYPE(x)->tp_name);
   }
   return !has_method || !has_dlpack;
 }
@@ -60,9 +61,8 @@ bool IsOf(std::string_view module, std::string_view library) {
 bool IsOfImmutableLibrary(PyObject* x) {
   constexpr std::string_view kLibraries[] = {"jaxlib", "jax", "tensorflow"};
   nb::object module = nb::steal(PyObject_GetAttrString(TypeOf(x), "__module__"));
-  const char* name = module.is_valid() && PyUnicode_Check(module.ptr())
-                         ? PyUnicode_AsUTF8(module.ptr())
-                         : nullptr;
+  const char* name =
+      module.is_valid() && PyUnicode_Check(module.ptr()) ? PyUnicode_AsUTF8(module.ptr()) : nullptr;
   if (name == nullptr) {
     PyErr_Clear();
     return false;
@@ -76,11 +76,7 @@ bool ShowsReadOnly(PyObject* x, bool* result) {
   *result = false;
   if (!PyObject_CheckBuffer(x)) return true;
   Py_buffer view;
-  if (PyObject_GetBuffer(x, &view, PyBUF_FULL_RO) != 0) {
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
-    PyErr_Clear();
-    return true;
-  }
+  if (PyObject_GetBuffer(x, &view, PyBUF_FULL_RO) != 0) return ForgetException();
   *result = view.readonly != 0;
   PyBuffer_Release(&view);
   return true;
@@ -107,8 +103,7 @@ bool IsRefusal() {
 
 std::nullptr_t RaiseRefusal() {
   PyObject* error = TakeError();
-  return RaiseExchangeFrom(error,
-                           absl::StrCat("The producer refuses copy=False: ", TextOf(error)));
+  return RaiseExchangeFrom(error, absl::StrCat("The producer refuses copy=False: ", TextOf(error)));
 }
 
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name) {
@@ -118,9 +113,8 @@ std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name) {
     return nullptr;
   }
   PyObject* error = TakeError();
-  return RaiseExchangeFrom(
-      error, absl::StrCat("The producer's ", TextOf(name), "() raised ", Py_TYPE(error)->tp_name,
-                          ": ", TextOf(error)));
+  return RaiseExchangeFrom(error, absl::StrCat("The producer's ", TextOf(name), "() raised ",
+                                               Py_TYPE(error)->tp_name, ": ", TextOf(error)));
 }
 
 bool NeverChanges(PyObject* x, const Tensor& tensor, bool* result) {

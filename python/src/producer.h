@@ -1,5 +1,5 @@
-// What the doors in ask and tell of a producer beside its capsule: what its errors mean, and whether
-// its arrays may change.
+// What the doors in ask and tell of a producer beside its capsule: what its errors mean, and
+// whether its arrays may change.
 //
 //   PyObject* capsule = Call(x);
 //   if (capsule == nullptr && IsUnknownKeyword()) …           // an old signature
@@ -33,9 +33,9 @@ std::nullptr_t RaiseRefusal();
 // (KeyboardInterrupt). AttributeError if x has no such method.
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name);
 
-// Whether `x`, which gave `tensor` by a legacy capsule, is of a library whose arrays never change or
-// shows its memory as read-only. Such a capsule can't say so. False with an error set where asking
-// was interrupted.
+// Whether `x`, which gave `tensor` by a legacy capsule, is of a library whose arrays never change
+// or shows its memory as read-only. Such a capsule can't say so. False with an error set where
+// asking was interrupted.
 bool NeverChanges(PyObject* x, const Tensor& tensor, bool* result);
 
 }  // namespace dovetail::python

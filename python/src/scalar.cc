@@ -11,6 +11,7 @@
 #include "dovetail/python/src/find_attribute.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/tensor_object.h"
+#include "dovetail/python/src/thread_end.h"
 
 namespace nb = nanobind;
 
@@ -45,7 +46,7 @@ bool TakeInt(PyObject* value, bool to_float, ElementValue* result) {
 }
 
 bool TakeComplex(PyObject* value, ElementValue* result) {
-  const Py_complex c = PyComplex_AsCComplex(value);
+  const Py_complex c = HangAtThreadEnd([&] { return PyComplex_AsCComplex(value); });
   if (c.real == -1.0 && PyErr_Occurred()) return false;
   *result = std::complex<double>(c.real, c.imag);
   return true;
@@ -72,12 +73,9 @@ bool TakeTensor(const Tensor& tensor, ElementValue* result) {
 // What other libraries' scalars and 0-D arrays are as a Python number; invalid, without an error,
 // for what has no such method.
 nb::object CallItem(PyObject* value) {
-  nb::object method = nb::steal(PyObject_GetAttrString(value, "item"));
-  if (!method.is_valid()) {
-    if (PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    return {};
-  }
-  return nb::steal(PyObject_CallNoArgs(method.ptr()));
+  nb::object method;
+  if (!FindAttribute(value, "item", &method) || !method.is_valid()) return {};
+  return nb::steal(HangAtThreadEnd([&] { return PyObject_CallNoArgs(method.ptr()); }));
 }
 
 bool HasFloat(PyObject* value) {
@@ -107,11 +105,11 @@ bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
   }
   if (item.is_valid() && Py_TYPE(item.ptr()) != Py_TYPE(value)) return RefuseNumber(value);
   if (PyIndex_Check(value)) {
-    nb::object index = nb::steal(PyNumber_Index(value));
+    nb::object index = nb::steal(HangAtThreadEnd([&] { return PyNumber_Index(value); }));
     return index.is_valid() && TakeInt(index.ptr(), to_float, result);
   }
   if (HasFloat(value)) {
-    const double real = PyFloat_AsDouble(value);
+    const double real = HangAtThreadEnd([&] { return PyFloat_AsDouble(value); });
     return *result = real, real != -1.0 || !PyErr_Occurred();
   }
   bool is_complex;

@@ -85,11 +85,8 @@ bool DeviceOf(PyObject* object, PyObject* given, Device* device) {
   if (!PyLong_Check(object) && !FindAttribute(object, "device", &said)) return false;
   Device parsed;
   if (!said.is_valid()) return true;
-  if (!ParseDevice(said.ptr(), &parsed)) {
-    PyErr_Clear();  // CuPy's Device says its index alone
-    return true;
-  }
-  device->index = parsed.index;  // PyTorch on ROCm says "cuda"
+  if (!ParseDevice(said.ptr(), &parsed)) return ForgetException();  // CuPy's: its index alone
+  device->index = parsed.index;                                     // PyTorch on ROCm says "cuda"
   return true;
 }
 

@@ -9,6 +9,9 @@
 // CPython 3.14 hangs such threads, and so does this: the process ends without them. Py_IsFinalizing
 // would not do as a question before: the answer may change until the GIL is asked for, and the main
 // thread is still given it.
+//
+// Every entry point is called so (Guard, error.h). Calls of Python code in functions that hold
+// references are besides, since destructors between the two would drop these without the GIL.
 
 #ifndef DOVETAIL_PYTHON_SRC_THREAD_END_H_
 #define DOVETAIL_PYTHON_SRC_THREAD_END_H_

@@ -1,6 +1,6 @@
 """A process that ends while daemon threads are inside of a call.
 
-    ends_with("a = dt.zeros(1 << 18)", "a.copy()")
+ends_with("a = dt.zeros(1 << 18)", "a.copy()")
 """
 
 import textwrap

@@ -21,7 +21,10 @@ CALLS = {
 }
 INTERFACES = {
     "__array_interface__": {**CALLS, "from_array_interface": dt.from_array_interface},
-    "__cuda_array_interface__": {**CALLS, "from_cuda_array_interface": dt.from_cuda_array_interface},
+    "__cuda_array_interface__": {
+        **CALLS,
+        "from_cuda_array_interface": dt.from_cuda_array_interface,
+    },
 }
 CASES = [(name, call) for name, calls in INTERFACES.items() for call in calls]
 
@@ -102,6 +105,16 @@ def test_an_index_lets_an_interrupt_through():
     x = type("Index", (), {"__index__": lambda _: 1, "ndim": property(interrupt)})()
     with pytest.raises(KeyboardInterrupt, match="now"):
         dt.zeros(3)[x]
+
+
+def test_to_lets_an_interrupt_through():
+    def interrupt(_):
+        raise KeyboardInterrupt("now")
+
+    for name in ("__str__", "isnative", "dtype"):
+        x = type("Type", (), {name: interrupt if name == "__str__" else property(interrupt)})()
+        with pytest.raises(KeyboardInterrupt, match="now"):
+            dt.zeros(3).to(x)
 
 
 def test_a_stream_object_lets_an_interrupt_through():
