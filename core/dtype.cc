@@ -138,10 +138,10 @@ absl::StatusOr<DType> DType::Parse(std::string_view text) {
     if (ParseLanes(text.substr(e.name.size()), &type.lanes)) return type;
   }
   const std::string suggestion = Suggestion(text);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is no element type",
-      suggestion.empty() ? "." : absl::StrCat("; did you mean \"", suggestion, "\"?"),
-      " Known types: ", KnownNames(), "."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is no element type",
+                   suggestion.empty() ? "." : absl::StrCat("; did you mean \"", suggestion, "\"?"),
+                   " Known types: ", KnownNames(), "."));
 }
 
 std::string DType::ToString() const {

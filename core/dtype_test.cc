@@ -78,10 +78,11 @@ TEST(DType, NamesOfOtherLibrariesAreAnsweredWithOurs) {
 }
 
 TEST(DType, EverySuggestionIsAName) {
-  for (const char* name : {"f16", "single", "short", "i16", "i32", "int", "i64", "u16", "u32", "u64",
-                           "boolean", "bool_", "chalf", "complex", "c64", "cdouble", "c128",
-                           "float8", "float8_e8m0", "float6_e2m3", "float6_e3m2", "float4",
-                           "float4_e2m1", "e4m3", "e4m3fn", "e8m0", "e2m1"}) {
+  for (const char* name :
+       {"f16",    "single",      "short", "i16",     "i32",         "int",         "i64",
+        "u16",    "u32",         "u64",   "boolean", "bool_",       "chalf",       "complex",
+        "c64",    "cdouble",     "c128",  "float8",  "float8_e8m0", "float6_e2m3", "float6_e3m2",
+        "float4", "float4_e2m1", "e4m3",  "e4m3fn",  "e8m0",        "e2m1"}) {
     const std::string message(DType::Parse(name).status().message());
     const std::string kBefore = "did you mean \"";
     const size_t begin = message.find(kBefore);

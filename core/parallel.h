@@ -24,8 +24,8 @@ int GetNumThreads();
 
 inline constexpr int kMostThreads = 4096;
 
-// InvalidArgument below 1 and above kMostThreads. 1: all work is done by the thread that asks for it. Work in progress is
-// not affected, nor are threads that exist ended. Threads: any.
+// InvalidArgument below 1 and above kMostThreads. 1: all work is done by the thread that asks for
+// it. Work in progress is not affected, nor are threads that exist ended. Threads: any.
 absl::Status SetNumThreads(int64_t count);
 
 // Calls body(0) … body(parts - 1), in any order and on several threads at a time, this one among

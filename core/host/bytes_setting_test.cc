@@ -28,9 +28,10 @@ TEST(BytesSettingTest, NumbersWithAndWithoutAUnitAreRead) {
     const char* text;
     int64_t bytes;
   } kCases[] = {
-      {"0", 0},           {"1048576", 1 << 20}, {"12B", 12},          {"1K", 1 << 10},
-      {"512k", 512 << 10}, {"1M", 1 << 20},      {"1MiB", 1 << 20},    {" 3 mib ", 3 << 20},
-      {"2G", 2LL << 30},  {"1T", 1LL << 40},    {nullptr, kUnlessSet}, {"", kUnlessSet},
+      {"0", 0},          {"1048576", 1 << 20},  {"12B", 12},
+      {"1K", 1 << 10},   {"512k", 512 << 10},   {"1M", 1 << 20},
+      {"1MiB", 1 << 20}, {" 3 mib ", 3 << 20},  {"2G", 2LL << 30},
+      {"1T", 1LL << 40}, {nullptr, kUnlessSet}, {"", kUnlessSet},
   };
   for (const auto& [text, bytes] : kCases) {
     std::string said;

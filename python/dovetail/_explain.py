@@ -77,7 +77,7 @@ def explain(x, target=None, *, device=None, copy=None):
     if target is None:
         traced = _core._trace_import(x, device, copy)
     elif device is not None:
-        raise TypeError("convert() leaves a tensor where it is: give a target or a device, not both")
+        raise TypeError("convert() leaves tensors where they are: give target or device, not both")
     else:
         traced = _core._trace_convert(x, target, copy)
     report = Report(

@@ -44,7 +44,8 @@ bool ParsePair(PyObject* pair, Device* device) {
   if (!ParseInt(PyTuple_GET_ITEM(pair, 0), &type) || !ParseInt(PyTuple_GET_ITEM(pair, 1), &index)) {
     return false;
   }
-  if (type < 1 || type != static_cast<int32_t>(type) || index < 0 || index != static_cast<int32_t>(index)) {
+  if (type < 1 || type != static_cast<int32_t>(type) || index < 0 ||
+      index != static_cast<int32_t>(index)) {
     PyErr_Format(PyExc_ValueError, "%R is no DLPack device (type, index)", pair);
     return false;
   }

@@ -1,5 +1,8 @@
 """==, in and the other comparisons of tensors, types and devices."""
 
+# Both operators, with their sides both ways, are what is tested.
+# ruff: noqa: SIM201, SIM202, SIM300, E721
+
 import decimal
 import fractions
 import math

@@ -57,7 +57,8 @@ def test_a_thread_keeps_no_more_than_the_environment_says(setting, kept):
 
 # Of eight tensors of 16 MiB, none, two, or as many as fit 64 MiB.
 @pytest.mark.parametrize(
-    ("setting", "kept"), [("0", 0), (str(40 << 20), 32 << 20), ("40M", 32 << 20), ("many", 64 << 20), ("", 64 << 20)]
+    ("setting", "kept"),
+    [("0", 0), (str(40 << 20), 32 << 20), ("40M", 32 << 20), ("many", 64 << 20), ("", 64 << 20)],
 )
 def test_the_process_keeps_no_more_large_memory_than_the_environment_says(setting, kept):
     code = """

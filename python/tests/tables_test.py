@@ -13,7 +13,7 @@ ROWS = [[0.5, 2.5], [1.5, 3.5]]
 
 
 class Labelled:
-    """As xarray, Dask and TensorFlow's variables are: __array__, and also a number or a sequence."""
+    """As xarray, Dask and TensorFlow's variables are: __array__, and number and sequence too."""
 
     def __init__(self, values):
         self.values, self.calls = values, 0
