@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

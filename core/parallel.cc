@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

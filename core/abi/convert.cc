@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI::abi {
 namespace {

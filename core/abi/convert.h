@@ -1,4 +1,4 @@
-// Conversions between the types of core/backend_abi.h and core's, both directions.
+// Conversions between the types of core/abi/backend_abi.h and core's, both directions.
 //
 //   CStream c(stream);                    // passed in: borrowed for the call
 //   backend->record(self, c.get(), &event, &message);
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "dovetail/core/backend_abi.h"
+#include "dovetail/core/abi/backend_abi.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/stream.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dovetail/core/abi/convert.h"
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

@@ -1,4 +1,4 @@
-// A DeviceBackend as the C struct of core/backend_abi.h, for another shared object to register.
+// A DeviceBackend as the C struct of core/abi/backend_abi.h, for another shared object to register.
 //
 //   DovetailBackend* c = ExportBackend(std::move(backend));      // whoever takes it calls release
 //
@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "dovetail/core/backend_abi.h"
+#include "dovetail/core/abi/backend_abi.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 

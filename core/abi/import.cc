@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/abi/convert.h"
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 namespace {

@@ -1,4 +1,5 @@
-// A DeviceBackend from the C struct of core/backend_abi.h that another shared object handed over.
+// A DeviceBackend from the C struct of core/abi/backend_abi.h that another shared object handed
+// over.
 //
 //   absl::StatusOr<std::unique_ptr<DeviceBackend>> backend = ImportBackend(c);
 //   absl::Status s = Registry::Global().Register(*std::move(backend));
@@ -11,7 +12,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "dovetail/core/backend_abi.h"
+#include "dovetail/core/abi/backend_abi.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/address_sanitizer.h"
-#include "dovetail/core/host/small_blocks.h"
+#include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/devices/cpu/mapped_memory.h"
 
 namespace dovetail::inline DOVETAIL_ABI {

@@ -4,9 +4,9 @@
 //   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
 //   allocator.Deallocate(*data, 100, nullptr);
 //
-// Up to 64 KiB it comes from lists that each thread keeps (core/host/small_blocks.h), from 4 MiB on
-// from mappings on huge pages, some of which the process keeps (mapped_memory.h), between the two
-// from malloc.
+// Up to 64 KiB it comes from lists that each thread keeps (core/internal/small_blocks.h), from 4
+// MiB on from mappings on huge pages, some of which the process keeps (mapped_memory.h), between
+// the two from malloc.
 
 #ifndef DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_CPU_ALLOCATOR_H_

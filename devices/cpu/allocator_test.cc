@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
-#include "dovetail/core/host/small_blocks.h"
+#include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/core/internal/small_blocks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/fake_backend.h"

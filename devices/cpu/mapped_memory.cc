@@ -13,8 +13,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "dovetail/core/address_sanitizer.h"
-#include "dovetail/core/host/bytes_setting.h"
+#include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/core/internal/bytes_setting.h"
 
 namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
 namespace {

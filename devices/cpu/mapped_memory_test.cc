@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::internal_cpu {

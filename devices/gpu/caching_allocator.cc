@@ -4,7 +4,7 @@
 #include <bit>
 #include <memory>
 
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 

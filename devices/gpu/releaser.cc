@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "dovetail/core/exceptions.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI::gpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/block_cache.h"
+#include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/owned.h"

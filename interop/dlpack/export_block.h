@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "dlpack/dlpack.h"
-#include "dovetail/core/block_cache.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/storage.h"
 

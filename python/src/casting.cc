@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 
 namespace dovetail::python {
 namespace {

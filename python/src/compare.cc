@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 #include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/scalar.h"

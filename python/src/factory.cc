@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/casting.h"

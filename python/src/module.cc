@@ -165,7 +165,7 @@ PyMethodDef functions[] = {
         "register_backend",
         "register_backend($module, capsule, /)\n--\n\n"
         "Takes in a backend from another extension module: a capsule named \"dovetail_backend\"\n"
-        "around the C struct of dovetail/core/backend_abi.h, which can be used once.\n\n"
+        "around the C struct of dovetail/core/abi/backend_abi.h, which can be used once.\n\n"
         "RuntimeError where a backend serves its devices already, ValueError for a struct of\n"
         "another major version. One that comes with Dovetail makes room where the environment\n"
         "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm."),

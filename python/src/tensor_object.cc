@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/owner.h"
 
@@ -75,7 +75,8 @@ void DeallocateTensorObject(PyObject* object) {
 }
 
 // Several tensors may share the one reference to the owner. The collector must count it once: it
-// is shown by a tensor that has it alone. (Whatever shares it without the GIL has begun to with it.)
+// is shown by a tensor that has it alone. (Whatever shares it without the GIL has begun to with
+// it.)
 int TraverseTensorObject(PyObject* object, visitproc visit, void* arg) {
   const Storage* const storage = AsTensor(object).storage().get();
   if (storage != nullptr && storage->use_count() == 1) Py_VISIT(OwnerOf(*storage));

@@ -1,7 +1,7 @@
 // What a program's shared object with a copy of Dovetail in it might do, by C functions.
 
-#include "dovetail/core/block_cache.h"
-#include "dovetail/core/host/small_blocks.h"
+#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/interruption.h"
 #include "dovetail/dovetail.h"
 

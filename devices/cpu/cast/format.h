@@ -4,8 +4,8 @@
 //   EncodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0.3f)      // 0x35: 0.3125
 //   DecodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0x35)      // 0.3125f
 //
-// The results are those of EncodeFloat and DecodeFloat in core/float_format.h, but for what a NaN
-// says besides being one (narrow.h). No errors, any thread.
+// The results are those of EncodeFloat and DecodeFloat in core/internal/float_format.h, but for
+// what a NaN says besides being one (narrow.h). No errors, any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
 #define DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "dovetail/core/config.h"
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 
@@ -90,8 +90,7 @@ struct EncodeOp {
 
 // A format without sign and mantissa: the exponent alone, of positive numbers.
 template <FloatFormat f>
-  requires(f.sign_bits == 0)
-struct EncodeOp<f> {
+requires(f.sign_bits == 0) struct EncodeOp<f> {
   using In = float;
   using Out = uint8_t;
   static_assert(f.mantissa_bits == 0 && f.bias == kFloat32Format.bias && f.bits == 8);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 #include "dovetail/devices/cpu/cast/format.h"
 #include "dovetail/devices/cpu/cast/x86.h"
 

@@ -6,9 +6,10 @@
 //   WidenStep(kInt4, level)           // int4, a byte each → int8
 //
 // Elements of less than 8 bits have a byte each here (Packing::kPadded). Rounding is to nearest,
-// ties to even, and what is too large or no number becomes what core/float_format.h says, which is
-// what ml_dtypes does. A NaN keeps its sign where the format has one; what more it says is kept
-// from float32 to float16 and from float16, bfloat16 and float8_e5m2 (quiet, but for bfloat16).
+// ties to even, and what is too large or no number becomes what core/internal/float_format.h says,
+// which is what ml_dtypes does. A NaN keeps its sign where the format has one; what more it says is
+// kept from float32 to float16 and from float16, bfloat16 and float8_e5m2 (quiet, but for
+// bfloat16).
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_NARROW_H_
 #define DOVETAIL_DEVICES_CPU_CAST_NARROW_H_

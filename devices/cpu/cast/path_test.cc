@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "dovetail/core/element.h"
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 #include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"
 #include "dovetail/devices/cpu/stream_threshold.h"

@@ -11,8 +11,8 @@
 // but smaller than 2^-127 becomes 2^-127, and what lies between that and 2^-126 the latter (in
 // PyTorch as well). Constexpr, no errors, any thread.
 
-#ifndef DOVETAIL_CORE_FLOAT_FORMAT_H_
-#define DOVETAIL_CORE_FLOAT_FORMAT_H_
+#ifndef DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_
+#define DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_
 
 #include <bit>
 #include <cstdint>
@@ -201,4 +201,4 @@ constexpr uint64_t EncodeFloat(const FloatFormat& f, double value) {
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 
-#endif  // DOVETAIL_CORE_FLOAT_FORMAT_H_
+#endif  // DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/float_format.h"
+#include "dovetail/core/internal/float_format.h"
 
 #include <bit>
 #include <cmath>

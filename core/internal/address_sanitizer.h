@@ -4,8 +4,8 @@
 //   if constexpr (kAddressSanitizer) { … }
 //   GuardBytes(behind, 64);      // whoever reads or writes these is told of
 
-#ifndef DOVETAIL_CORE_ADDRESS_SANITIZER_H_
-#define DOVETAIL_CORE_ADDRESS_SANITIZER_H_
+#ifndef DOVETAIL_CORE_INTERNAL_ADDRESS_SANITIZER_H_
+#define DOVETAIL_CORE_INTERNAL_ADDRESS_SANITIZER_H_
 
 #include <cstddef>
 
@@ -39,4 +39,4 @@ inline void GuardBytes([[maybe_unused]] void* begin, [[maybe_unused]] size_t nby
 
 #undef DOVETAIL_ADDRESS_SANITIZER
 
-#endif  // DOVETAIL_CORE_ADDRESS_SANITIZER_H_
+#endif  // DOVETAIL_CORE_INTERNAL_ADDRESS_SANITIZER_H_

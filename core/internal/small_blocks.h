@@ -12,8 +12,8 @@
 // it ends. Under AddressSanitizer nothing is kept, so that a use after free is seen. A forked child
 // keeps what the forking thread had.
 
-#ifndef DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
-#define DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
+#ifndef DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
+#define DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
 
 #include <atomic>
 #include <bit>
@@ -145,4 +145,4 @@ void TrimSmallBlocks();
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 
-#endif  // DOVETAIL_CORE_HOST_SMALL_BLOCKS_H_
+#endif  // DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_

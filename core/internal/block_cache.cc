@@ -1,6 +1,6 @@
-#include "dovetail/core/block_cache.h"
+#include "dovetail/core/internal/block_cache.h"
 
-#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 
 namespace dovetail::inline DOVETAIL_ABI::internal_block_cache {
 namespace {

@@ -1,4 +1,4 @@
-#include "dovetail/core/host/bytes_setting.h"
+#include "dovetail/core/internal/bytes_setting.h"
 
 #include <cstdlib>
 #include <string>

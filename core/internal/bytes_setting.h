@@ -5,8 +5,8 @@
 // "1048576", "1024K" and "1 MiB" are the same number: K, M, G and T are powers of 1024, with or
 // without "iB", in whatever case.
 
-#ifndef DOVETAIL_CORE_HOST_BYTES_SETTING_H_
-#define DOVETAIL_CORE_HOST_BYTES_SETTING_H_
+#ifndef DOVETAIL_CORE_INTERNAL_BYTES_SETTING_H_
+#define DOVETAIL_CORE_INTERNAL_BYTES_SETTING_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ int64_t BytesSetting(const char* name, int64_t unless_set);
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 
-#endif  // DOVETAIL_CORE_HOST_BYTES_SETTING_H_
+#endif  // DOVETAIL_CORE_INTERNAL_BYTES_SETTING_H_

@@ -1,11 +1,11 @@
-#include "dovetail/core/host/small_blocks.h"
+#include "dovetail/core/internal/small_blocks.h"
 
 #include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {

@@ -1,4 +1,4 @@
-#include "dovetail/core/host/small_blocks.h"
+#include "dovetail/core/internal/small_blocks.h"
 
 #include <pthread.h>
 
@@ -8,9 +8,9 @@
 #include <new>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
-#include "dovetail/core/exceptions.h"
-#include "dovetail/core/host/bytes_setting.h"
+#include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/core/internal/bytes_setting.h"
+#include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail::inline DOVETAIL_ABI {
 

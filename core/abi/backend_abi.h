@@ -18,8 +18,8 @@
 // Versions: `major` must be equal. Later minor versions add functions at the end; struct_size tells
 // how many there are. Pointers marked "may be NULL" may be; so may all beyond struct_size.
 
-#ifndef DOVETAIL_CORE_BACKEND_ABI_H_
-#define DOVETAIL_CORE_BACKEND_ABI_H_
+#ifndef DOVETAIL_CORE_ABI_BACKEND_ABI_H_
+#define DOVETAIL_CORE_ABI_BACKEND_ABI_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -196,4 +196,4 @@ typedef struct DovetailBackend {
 }
 #endif
 
-#endif /* DOVETAIL_CORE_BACKEND_ABI_H_ */
+#endif /* DOVETAIL_CORE_ABI_BACKEND_ABI_H_ */

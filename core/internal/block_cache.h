@@ -8,8 +8,8 @@
 // kBlocksPerThread blocks of a size and gives them back when it ends. Under AddressSanitizer the
 // cache is off, so that a use after free is seen.
 
-#ifndef DOVETAIL_CORE_BLOCK_CACHE_H_
-#define DOVETAIL_CORE_BLOCK_CACHE_H_
+#ifndef DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
+#define DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
 
 #include <cstddef>
 #include <new>
@@ -31,8 +31,9 @@ struct FreeList {
 // reaching it costs no guard; initial-exec, so that it costs no call from a shared object either
 // (the few bytes come from the reserve that the dynamic linker keeps for this).
 template <size_t kSize>
-DOVETAIL_NOT_SHARED [[gnu::tls_model("initial-exec")]]
-inline thread_local constinit FreeList free_list{nullptr, 0, false};
+DOVETAIL_NOT_SHARED
+    [[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
+                                                                                        false};
 
 // Takes a block for which `list` has no room: its first, for which it is opened and arranged that
 // it is emptied when this thread ends; or one that goes to operator delete.
@@ -70,4 +71,4 @@ inline void FreeBlock(void* block) noexcept {
 
 }  // namespace dovetail::inline DOVETAIL_ABI
 
-#endif  // DOVETAIL_CORE_BLOCK_CACHE_H_
+#endif  // DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_

@@ -1,10 +1,10 @@
-#include "dovetail/core/block_cache.h"
+#include "dovetail/core/internal/block_cache.h"
 
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "dovetail/core/address_sanitizer.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/testing/failing_new.h"
 #include "gtest/gtest.h"
 

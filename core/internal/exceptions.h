@@ -7,8 +7,8 @@
 //     is_complete = false;
 //   }
 
-#ifndef DOVETAIL_CORE_EXCEPTIONS_H_
-#define DOVETAIL_CORE_EXCEPTIONS_H_
+#ifndef DOVETAIL_CORE_INTERNAL_EXCEPTIONS_H_
+#define DOVETAIL_CORE_INTERNAL_EXCEPTIONS_H_
 
 #include "absl/base/config.h"
 
@@ -20,4 +20,4 @@
 #define DOVETAIL_CATCH(type) else if (false)
 #endif
 
-#endif  // DOVETAIL_CORE_EXCEPTIONS_H_
+#endif  // DOVETAIL_CORE_INTERNAL_EXCEPTIONS_H_

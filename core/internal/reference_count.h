@@ -9,8 +9,8 @@
 // long as the C library knows of no second thread (glibc 2.32 and later tell), a plain one does. A
 // thread sees what was counted before it was started.
 
-#ifndef DOVETAIL_CORE_REFERENCE_COUNT_H_
-#define DOVETAIL_CORE_REFERENCE_COUNT_H_
+#ifndef DOVETAIL_CORE_INTERNAL_REFERENCE_COUNT_H_
+#define DOVETAIL_CORE_INTERNAL_REFERENCE_COUNT_H_
 
 #include <atomic>
 #include <cstdint>
@@ -71,4 +71,4 @@ class ReferenceCount {
 
 #undef DOVETAIL_IS_SINGLE_THREADED
 
-#endif  // DOVETAIL_CORE_REFERENCE_COUNT_H_
+#endif  // DOVETAIL_CORE_INTERNAL_REFERENCE_COUNT_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/reference_count.h"
+#include "dovetail/core/internal/reference_count.h"
 
 #include <atomic>
 #include <thread>
