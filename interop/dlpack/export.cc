@@ -107,7 +107,7 @@ DeletionMark::DeletionMark(DLManagedTensorVersioned* managed) : managed_(managed
 
 DeletionMark::~DeletionMark() {
   if (deleted_) return;
-  managed_->manager_ctx = nullptr;  // for consumers that have copied the deleter
+  managed_->manager_ctx = VersionedBlock::FromManaged(managed_);  // which DeleteMarked() knows
   managed_->deleter = &VersionedBlock::Delete;
 }
 

@@ -48,9 +48,10 @@ struct ExportBlock {
 
   // The deleter of the managed struct, and the sign by which one of ours is known.
   static void Delete(Managed* managed) noexcept { Free(FromManaged(managed)); }
-  // The same, and leaves a mark in the bool that manager_ctx is then, if it is one.
+  // The same, and leaves a mark in the bool that manager_ctx is then, if it is not the block.
   static void DeleteMarked(Managed* managed) noexcept {
-    if (managed->manager_ctx != nullptr) *static_cast<bool*>(managed->manager_ctx) = true;
+    if (managed->manager_ctx != FromManaged(managed))
+      *static_cast<bool*>(managed->manager_ctx) = true;
     Delete(managed);
   }
   static bool Owns(const Managed* managed) { return managed->deleter == &Delete; }

@@ -23,7 +23,8 @@ struct Pending {
 std::atomic<Pending*> pending{nullptr};
 
 // Owners may lie over memory of other owners, in chains of any length. The calls of LetGoNow() nest
-// up to this depth; deeper owners wait for the outermost call, so that the C stack does not run out.
+// up to this depth; deeper owners wait for the outermost call, so that the C stack does not run
+// out.
 constexpr int kMaxDepth = 64;
 int depth = 0;              // the GIL guards both
 Pending* nested = nullptr;  // what waits for the outermost call

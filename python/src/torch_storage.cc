@@ -55,7 +55,8 @@ void* Hold(PyObject* x) {
 // Whether `x` says of its storage what is read here.
 bool Agrees(const nb::object& x, const nb::object& storage) {
   return HasTorchImpl(x.ptr()) &&
-         nb::cast<uintptr_t>(storage.attr("_cdata")) == reinterpret_cast<uintptr_t>(*StorageOf(x.ptr())) &&
+         nb::cast<uintptr_t>(storage.attr("_cdata")) ==
+             reinterpret_cast<uintptr_t>(*StorageOf(x.ptr())) &&
          *ResizableOf(*StorageOf(x.ptr())) == (nb::cast<bool>(storage.attr("resizable")()) ? 1 : 0);
 }
 
@@ -67,8 +68,7 @@ bool IsAsAssumed() {
     const nb::object torch = nb::module_::import_("torch");
     const nb::object uint8 = torch.attr("uint8");
     const nb::object mine = torch.attr("zeros")(1, "dtype"_a = uint8, "device"_a = "cpu");
-    const nb::object borrowed =
-        torch.attr("frombuffer")(nb::bytearray("\0", 1), "dtype"_a = uint8);
+    const nb::object borrowed = torch.attr("frombuffer")(nb::bytearray("\0", 1), "dtype"_a = uint8);
     const nb::object storage = mine.attr("untyped_storage")();
     if (!nb::cast<bool>(storage.attr("resizable")()) || !Agrees(mine, storage) ||
         !Agrees(borrowed, borrowed.attr("untyped_storage")())) {

@@ -32,9 +32,7 @@ def holding(owner, tensor):
 
 CYCLES = {
     "bytearray": lambda: (lambda b: holding(b, dt.frombuffer(b, dtype=dt.uint8)))(Bytes(range(8))),
-    "array": lambda: (lambda b: holding(b, dt.frombuffer(b, dtype=dt.uint8)))(
-        Array("B", range(8))
-    ),
+    "array": lambda: (lambda b: holding(b, dt.frombuffer(b, dtype=dt.uint8)))(Array("B", range(8))),
     "ctypes": lambda: (lambda b: holding(b, dt.frombuffer(b, dtype=dt.uint8)))(
         type("Memory", (ctypes.c_uint8 * 8,), {})(*range(8))
     ),

@@ -42,6 +42,8 @@ def play(door, mutation):
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(60)
+        for crash in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT):
+            signal.signal(crash, signal.SIG_DFL)  # Paddle has handlers, which may wait for ever
         os.close(2)
         try:
             scene(door, mutation)
@@ -51,7 +53,9 @@ def play(door, mutation):
     code = os.waitstatus_to_exitcode(status)
     return {0: "kept", 10: "lost", 20: "no scene"}.get(code, "crashed")
 
-print(json.dumps({f"{d} | {m}": play(doors[d], mutations[m]) for d in doors for m in mutations}))
+played = {f"{d} | {m}": play(doors[d], mutations[m]) for d in doors for m in mutations}
+print(json.dumps(played), flush=True)
+os._exit(0)  # Paddle's own end may crash in a process that has forked
 """
 
 
