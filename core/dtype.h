@@ -125,14 +125,13 @@ struct DTypeTraits;
 // The other 64-bit integers of C++ beside int64_t and uint64_t, of which each is `long` or
 // `long long`.
 template <typename T>
-requires((std::is_same_v<T, long> || std::is_same_v<T, long long>)&&!std::is_same_v<T, int64_t> &&
-         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<int64_t> {
-};
+  requires((std::is_same_v<T, long> || std::is_same_v<T, long long>) &&
+           !std::is_same_v<T, int64_t> && sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<int64_t> {};
 template <typename T>
-requires((std::is_same_v<T, unsigned long> ||
-          std::is_same_v<T, unsigned long long>)&&!std::is_same_v<T, uint64_t> &&
-         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<uint64_t> {
-};
+  requires((std::is_same_v<T, unsigned long> || std::is_same_v<T, unsigned long long>) &&
+           !std::is_same_v<T, uint64_t> && sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<uint64_t> {};
 
 namespace internal_dtype {
 

@@ -58,10 +58,10 @@ bool FindNumber(PyObject* x, bool* is_number) {
 }
 
 bool RaiseNoData(const std::string& what, PyObject* data) {
-  PyErr_Format(PyExc_TypeError, "%s is %.200s; expected a number, a sequence or an array%s",
-               what.c_str(), Py_TYPE(data)->tp_name,
-               IsMapping(data) ? ", and not a mapping: give its values, as in list(x.values())"
-                               : "");
+  PyErr_Format(
+      PyExc_TypeError, "%s is %.200s; expected a number, a sequence or an array%s", what.c_str(),
+      Py_TYPE(data)->tp_name,
+      IsMapping(data) ? ", and not a mapping: give its values, as in list(x.values())" : "");
   return false;
 }
 

@@ -12,7 +12,6 @@
 
 #include <Python.h>
 
-
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
 

@@ -3,10 +3,10 @@
     outcomes = play(SETUP, doors, mutations)     # {"door | mutation": "kept", "lost" or "crashed"}
 
 Each scene runs in a child of one process that has imported the libraries. SETUP is code that
-defines make(), which gives an owner with the values 0, 1, 2, ... as float32. A door is an expression
-over the owner x that gives a NumPy array over its memory; a mutation is a statement over x. "kept":
-the array still reads what it did, also after other memory was allocated and written. An error that
-the mutation raises is a way to keep the memory.
+defines make(), which gives an owner with the values 0, 1, 2, ... as float32. A door is an
+expression over the owner x that gives a NumPy array over its memory; a mutation is a statement over
+x. "kept": the array still reads what it did, also after other memory was allocated and written. An
+error that the mutation raises is a way to keep the memory.
 """
 
 import json

@@ -90,7 +90,8 @@ struct EncodeOp {
 
 // A format without sign and mantissa: the exponent alone, of positive numbers.
 template <FloatFormat f>
-requires(f.sign_bits == 0) struct EncodeOp<f> {
+  requires(f.sign_bits == 0)
+struct EncodeOp<f> {
   using In = float;
   using Out = uint8_t;
   static_assert(f.mantissa_bits == 0 && f.bias == kFloat32Format.bias && f.bits == 8);
