@@ -8,6 +8,7 @@
 #include "dovetail/python/src/error.h"
 #include "dovetail/python/src/peer_type.h"
 #include "dovetail/python/src/torch_gradient.h"
+#include "dovetail/python/src/torch_lazy.h"
 #include "dovetail/python/src/torch_mode.h"
 #include "dovetail/python/src/torch_storage.h"
 #include "dovetail/python/src/view_methods.h"
@@ -30,27 +31,6 @@ bool AttributeIs(PyObject* expected, PyObject* x, PyObject* name, bool call) {
   return is_expected;
 }
 
-// PyTorch's lazy negation marks only what .imag of a conjugate gives: no dimension of stride 1.
-bool MayBeNegation(const DLTensor& t) {
-  for (int32_t i = 0; i < t.ndim; ++i) {
-    if (t.shape[i] > 1 && (t.strides == nullptr || t.strides[i] == 1)) return false;
-  }
-  return true;
-}
-
-// A lazy conjugate, which __dlpack__ refuses and the table would export unconjugated.
-bool IsConjugate(PyObject* x, const DLTensor& t) {
-  static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
-  return t.dtype.code == kDLComplex && !AttributeIs(Py_False, x, is_conj, true);
-}
-
-// A lazy negation, which both the table and __dlpack__ would export with the wrong sign.
-bool IsNegation(PyObject* x, const DLTensor& t) {
-  static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
-  return (t.dtype.code == kDLComplex || t.dtype.code == kDLFloat) && MayBeNegation(t) &&
-         !AttributeIs(Py_False, x, is_neg, true);
-}
-
 // What PyTorch's table says of `x`, if that is in host memory. No error is left set.
 bool Lend(PyObject* x, DLTensor* lent) {
   const DLPackExchangeAPI* api = torch_tensor.exchange_api();
@@ -62,14 +42,17 @@ bool Lend(PyObject* x, DLTensor* lent) {
   return lent->device.device_type == kDLCPU;
 }
 
-// The same where it is what __dlpack__ would say.
+// The same where it is what __dlpack__ would say. A lazy conjugate that refuses; a lazy negation it
+// would export with the wrong sign, as the table does.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (!Lend(x, lent) ||
       (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) ||
-      IsConjugate(x, *lent) || TorchModeIsActive()) {
+      TorchModeIsActive()) {
     return ExchangeResult::kNotTaken;
   }
-  if (IsNegation(x, *lent)) {
+  const TorchLazy lazy = TorchLazyOf(x);
+  if (lazy.is_conjugate) return ExchangeResult::kNotTaken;
+  if (lazy.is_negative) {
     RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
     return ExchangeResult::kError;
   }

@@ -6,6 +6,7 @@ import pytest
 import torch
 from both_doors import OnlyDLPack, outcome, same_by_both
 from numpy.lib.stride_tricks import as_strided
+from process import run_python
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -181,6 +182,32 @@ def test_a_tensor_inside_a_mode_comes_in_as_by_its_dlpack(mode, dtype):
     with mode():
         fast, slow = outcome(x), outcome(OnlyDLPack(x))
     assert fast == slow
+
+
+# Rule 55. A negation may have any strides and any type.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64], ids=str)
+@pytest.mark.parametrize("shape", [(4,), (2, 3), (1,), ()], ids=str)
+def test_a_lazy_negation_of_any_layout_is_refused_until_resolved(shape, dtype):
+    x = torch._neg_view(torch.ones(shape, dtype=dtype))
+    for take in [dt.from_dlpack, lambda x: dt.convert(x, np.ndarray)]:
+        with pytest.raises(dt.ExchangeError, match=r"resolve_neg\(\)"):
+            take(x)
+    assert dt.from_dlpack(x.resolve_neg()).tolist() == x.tolist()
+
+
+# Where a new PyTorch differs in what torch_lazy.cc assumes, its methods are asked.
+def test_a_lazy_negation_is_refused_where_the_insides_of_torch_are_not_known():
+    printed = run_python("""
+        import torch
+        import dovetail as dt
+        x = torch._neg_view(torch.ones(4))
+        torch._neg_view = lambda x: x  # what the question looks at is no negation then
+        try:
+            dt.from_dlpack(x)
+        except dt.ExchangeError as e:
+            print("resolve_neg" in str(e), dt.from_dlpack(torch.ones(2)).tolist())
+    """)
+    assert printed == "True [1.0, 1.0]\n"
 
 
 # Rule 55.
