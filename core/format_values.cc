@@ -165,6 +165,7 @@ class ValueWriter {
     if (dim == rank) return texts_[next_++];
     if (dim == rank - 1) return WriteRow(dim, indent);
     std::vector<std::string> parts;
+    parts.reserve(Shown(dim) + 1);
     for (int64_t i = 0; i < Shown(dim); ++i) parts.push_back(Write(dim + 1, indent + 1));
     if (IsCut(dim)) parts.insert(parts.begin() + kEdgeItems, "...");
     const std::string between =

@@ -9,7 +9,6 @@
 #include "dovetail/python/src/torch_symbol.h"
 
 namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace dovetail::python {
 namespace {
@@ -46,7 +45,8 @@ uint8_t* ResizableOf(void* storage) {
 void* Hold(PyObject* x) {
   void** const storage = StorageOf(x);
   void* handle = nullptr;
-  if (*storage == nullptr || handles.copy(storage, &handle) != 0) return nullptr;
+  if (*storage == nullptr || handles.copy(static_cast<void*>(storage), &handle) != 0)
+    return nullptr;
   uint8_t* const resizable = ResizableOf(*storage);
   if (*resizable != 0) *resizable = 0;
   return handle;
@@ -67,8 +67,10 @@ bool IsAsAssumed() {
   try {
     const nb::object torch = nb::module_::import_("torch");
     const nb::object uint8 = torch.attr("uint8");
-    const nb::object mine = torch.attr("zeros")(1, "dtype"_a = uint8, "device"_a = "cpu");
-    const nb::object borrowed = torch.attr("frombuffer")(nb::bytearray("\0", 1), "dtype"_a = uint8);
+    const nb::object mine =
+        torch.attr("zeros")(1, nb::arg("dtype") = uint8, nb::arg("device") = "cpu");
+    const nb::object borrowed =
+        torch.attr("frombuffer")(nb::bytearray("\0", 1), nb::arg("dtype") = uint8);
     const nb::object storage = mine.attr("untyped_storage")();
     if (!nb::cast<bool>(storage.attr("resizable")()) || !Agrees(mine, storage) ||
         !Agrees(borrowed, borrowed.attr("untyped_storage")())) {
