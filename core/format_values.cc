@@ -76,8 +76,9 @@ class FloatFormat {
 };
 
 // The elements that are shown, in row-major order, as texts of one width.
-std::vector<std::string> FormatFloats(const std::vector<double>& values) {
+std::vector<std::string> FormatFloats(const std::vector<double>& values, size_t* width) {
   const FloatFormat format(values);
+  *width = format.width();
   std::vector<std::string> texts;
   texts.reserve(values.size());
   for (double v : values) texts.push_back(format.Aligned(v));
@@ -141,8 +142,7 @@ class ValueWriter {
 
   void MakeTexts() {
     if (std::holds_alternative<double>(values_[0])) {
-      texts_ = FormatFloats(All<double>());
-      width_ = FloatFormat(All<double>()).width();
+      texts_ = FormatFloats(All<double>(), &width_);
     } else if (std::holds_alternative<std::complex<double>>(values_[0])) {
       texts_ = FormatComplex(All<std::complex<double>>(), &width_);
     } else {

@@ -225,7 +225,7 @@ class Tensor {
                                             absl::Span<const int64_t> shape,
                                             const absl::Span<const int64_t>* strides, Device device,
                                             Access access);
-  // Gives `owner` to the Storage of what WrapUnowned made, if it made something.
+  // Moves `owner` into the release of the tensor's Storage. An error passes, and nothing is moved.
   template <typename Owner>
   static absl::StatusOr<Tensor> OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor);
   static absl::Status CountError(int64_t has, const Tensor& tensor);
