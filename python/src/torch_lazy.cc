@@ -64,12 +64,8 @@ bool ReadsAsAssumed() {
 }  // namespace
 
 TorchLazy TorchLazyOf(PyObject* x) {
-  enum class Known : uint8_t { kNothing, kAsAssumed, kOtherwise };
-  static Known known = Known::kNothing;  // no guard: the question may let other threads run
-  if (known == Known::kNothing) {
-    known = ReadsAsAssumed() ? Known::kAsAssumed : Known::kOtherwise;
-  }
-  return known == Known::kAsAssumed ? ReadLazy(x) : AskLazy(x);
+  static constinit TorchAssumption assumption(&ReadsAsAssumed);
+  return assumption.Holds() ? ReadLazy(x) : AskLazy(x);
 }
 
 }  // namespace dovetail::python

@@ -1,9 +1,11 @@
-// Where a PyTorch tensor object has its TensorImpl.
+// Where a PyTorch tensor object has its TensorImpl, and how assumptions about its insides are kept.
 
 #ifndef DOVETAIL_PYTHON_SRC_TORCH_OBJECT_H_
 #define DOVETAIL_PYTHON_SRC_TORCH_OBJECT_H_
 
 #include <Python.h>
+
+#include <cstdint>
 
 namespace dovetail::python {
 
@@ -14,6 +16,27 @@ inline void* TorchImplOf(PyObject* x) { return *reinterpret_cast<void**>(x + 1);
 // Whether `x` is laid out as TorchImplOf thinks, by PyTorch's own word on where the TensorImpl is.
 // No error is left set.
 bool HasTorchImpl(PyObject* x);
+
+// What is assumed of PyTorch's insides: checked when it is first needed, by asking PyTorch.
+//
+//   static constinit TorchAssumption assumption(&IsAsAssumed);
+//   if (assumption.Holds()) ...
+//
+// Needs the GIL, which the check may let go for a while; then it may run twice.
+class TorchAssumption {
+ public:
+  explicit constexpr TorchAssumption(bool (*check)()) : check_(check) {}
+
+  bool Holds() {
+    if (known_ == Known::kNothing) known_ = check_() ? Known::kHolds : Known::kFails;
+    return known_ == Known::kHolds;
+  }
+
+ private:
+  enum class Known : uint8_t { kNothing, kHolds, kFails };
+  bool (*check_)();
+  Known known_ = Known::kNothing;
+};
 
 }  // namespace dovetail::python
 

@@ -109,10 +109,8 @@ void DropTorchStorage(void* held) { (void)handles.drop(held); }
 void LetGoOfTorchStorage(void* held) { LetGo(&DropTorchStorage, held); }
 
 bool HoldTorchStorage(PyObject* x, Storage::Release* release) {
-  enum class Known : uint8_t { kNothing, kAsAssumed, kOtherwise };
-  static Known known = Known::kNothing;  // no guard: the question may let other threads run
-  if (known == Known::kNothing) known = IsAsAssumed() ? Known::kAsAssumed : Known::kOtherwise;
-  if (known == Known::kOtherwise) return HoldByMethod(x, release);
+  static constinit TorchAssumption assumption(&IsAsAssumed);
+  if (!assumption.Holds()) return HoldByMethod(x, release);
   void* const handle = Hold(x);
   *release = {&LetGoOfTorchStorage, handle};
   return handle != nullptr;
