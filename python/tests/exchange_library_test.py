@@ -29,6 +29,12 @@ LIBRARY = """
         def untyped_storage(self):
             return self.storage
 
+        def is_conj(self):
+            return False
+
+        def is_neg(self):
+            return False
+
         def __dlpack_device__(self):
             return (1, 0)
 
