@@ -15,9 +15,9 @@
 #include "benchmark/benchmark.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
+#include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "dovetail/devices/cpu/simd_level.h"
-#include "dovetail/devices/cpu/strided_copy.h"
 #include "dovetail/devices/register_default.h"
 
 namespace {

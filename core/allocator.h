@@ -20,7 +20,8 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // The alignment, in bytes, of all memory that Dovetail allocates (DLPack's nominal alignment).
 inline constexpr size_t kAllocationAlignment = 256;
@@ -75,6 +76,7 @@ class Allocator {
   virtual AllocatorStats Stats() { return {}; }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ALLOCATOR_H_

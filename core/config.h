@@ -1,7 +1,9 @@
 // What every other header of Dovetail rests on: the language standard that is asked for, and the
 // name of the inline namespace that public symbols live in.
 //
-//   namespace dovetail::inline DOVETAIL_ABI { ... }
+//   namespace dovetail {
+//   inline namespace DOVETAIL_ABI { ... }
+//   }
 //
 // The inline namespace changes whenever the layout of a public class does, so that two releases of
 // Dovetail linked into one process fail to link, or stay apart, rather than mix.

@@ -5,7 +5,8 @@
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // Whether the bytes that two tensors reach may have any in common.
@@ -194,4 +195,5 @@ absl::StatusOr<Tensor> Contiguous(const Tensor& src, const std::optional<Stream>
   return CopyTo(src, src.device(), stream);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

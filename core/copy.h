@@ -46,7 +46,8 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct CopyOptions {
   // Where the work is ordered; none: on the current stream.
@@ -104,6 +105,7 @@ absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
 absl::StatusOr<Tensor> Contiguous(const Tensor& src,
                                   const std::optional<Stream>& stream = std::nullopt);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_COPY_H_

@@ -8,7 +8,8 @@
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // Large enough that starting a copy costs nothing beside it, small enough for two to overlap soon.
@@ -122,4 +123,5 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
   return status;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

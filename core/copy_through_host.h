@@ -17,7 +17,8 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Whether the two are served by different backends and neither is ordinary memory.
 bool NeedsTheHost(Device dst, Device src);
@@ -27,6 +28,7 @@ bool NeedsTheHost(Device dst, Device src);
 absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
                              const std::optional<Stream>& stream);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_COPY_THROUGH_HOST_H_

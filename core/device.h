@@ -20,7 +20,8 @@
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 enum class DeviceType : int32_t {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) id = code,
@@ -113,6 +114,7 @@ constexpr Device StreamDevice(Device device) {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_DEVICE_H_

@@ -5,7 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 absl::Status DeviceBackend::SelectAllocator(Device device, MemoryKind kind, std::string_view name) {
   const std::vector<std::string> names = AllocatorNames(device, kind);
@@ -58,4 +59,5 @@ void DeviceBackend::ReleaseAfter(std::unique_ptr<Uses>, Release release) noexcep
   if (release.function != nullptr) release.function(release.context);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

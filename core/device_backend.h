@@ -29,7 +29,8 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/core/uses.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // What a stream code of the array API's `__dlpack__(stream=)` asks of a producer.
 struct StreamRequest {
@@ -142,6 +143,7 @@ class DeviceBackend {
   virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_DEVICE_BACKEND_H_

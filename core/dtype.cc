@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct Entry {
@@ -153,4 +154,5 @@ std::string DType::ToString() const {
   return absl::StrCat(KindName(kind), " of ", static_cast<int>(bits), " bits x", lanes);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -24,7 +24,8 @@
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 enum class TypeKind : uint8_t {
 #define DOVETAIL_TYPE_KIND(id, code, name) id = code,
@@ -125,13 +126,14 @@ struct DTypeTraits;
 // The other 64-bit integers of C++ beside int64_t and uint64_t, of which each is `long` or
 // `long long`.
 template <typename T>
-  requires((std::is_same_v<T, long> || std::is_same_v<T, long long>) &&
-           !std::is_same_v<T, int64_t> && sizeof(T) == 8)
-struct DTypeTraits<T> : DTypeTraits<int64_t> {};
+requires((std::is_same_v<T, long> || std::is_same_v<T, long long>)&&!std::is_same_v<T, int64_t> &&
+         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<int64_t> {
+};
 template <typename T>
-  requires((std::is_same_v<T, unsigned long> || std::is_same_v<T, unsigned long long>) &&
-           !std::is_same_v<T, uint64_t> && sizeof(T) == 8)
-struct DTypeTraits<T> : DTypeTraits<uint64_t> {};
+requires((std::is_same_v<T, unsigned long> ||
+          std::is_same_v<T, unsigned long long>)&&!std::is_same_v<T, uint64_t> &&
+         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<uint64_t> {
+};
 
 namespace internal_dtype {
 
@@ -150,6 +152,7 @@ constexpr DType Of() {
 template <typename T>
 DOVETAIL_NOT_SHARED inline constexpr DType dtype_of = internal_dtype::Of<std::remove_cv_t<T>>();
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_DTYPE_H_

@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/float_format.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 uint64_t LowBits(int bits) { return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
@@ -213,4 +214,5 @@ absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const Ele
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

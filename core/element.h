@@ -19,7 +19,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 using ElementValue = std::variant<bool, int64_t, uint64_t, double, std::complex<double>>;
 
@@ -35,6 +36,7 @@ ElementValue ReadElement(const void* data, int64_t bit_offset, DType dtype);
 // too large for a floating-point type become what float_format.h says.
 absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const ElementValue& value);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ELEMENT_H_

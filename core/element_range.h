@@ -18,7 +18,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/layout.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 template <typename T>
 class ElementRange {
@@ -71,6 +72,7 @@ class ElementRange {
   const Layout* layout_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ELEMENT_RANGE_H_

@@ -16,7 +16,8 @@
 #include "dovetail/core/packing.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr int kLineWidth = 80;
@@ -257,4 +258,5 @@ std::string FormatValues(const Tensor& tensor, std::string_view mark) {
   return Close(std::move(text), words);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -19,7 +19,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Waits for the work that is pending on the tensor; memory that the host can't reach is copied. A
 // tensor whose values can't be had (one of vectors or handles, or on a device without backend)
@@ -27,6 +28,7 @@ namespace dovetail::inline DOVETAIL_ABI {
 // Any thread.
 std::string FormatValues(const Tensor& tensor, std::string_view mark = "");
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_FORMAT_VALUES_H_

@@ -1,7 +1,9 @@
 #include "dovetail/core/interruption.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 thread_local constinit ScopedInterruption* ScopedInterruption::innermost_ = nullptr;
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

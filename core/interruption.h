@@ -10,7 +10,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class ScopedInterruption {
  public:
@@ -36,6 +37,7 @@ class ScopedInterruption {
   ScopedInterruption* outer_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_INTERRUPTION_H_

@@ -25,7 +25,8 @@
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // The offsets of the first and last element that strides reach, in elements from element 0.
 // lowest <= 0 <= highest; both 0 when there are no elements or one.
@@ -282,6 +283,7 @@ constexpr int64_t WrappingMultiply(int64_t a, int64_t b) {
 // "(2, 3)", "(4,)", "()": as Python prints a tuple.
 std::string ShapeToString(absl::Span<const int64_t> shape);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_LAYOUT_H_

@@ -7,7 +7,8 @@
 
 #include "absl/container/inlined_vector.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
@@ -57,4 +58,5 @@ absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType
   return sorted.ok() ? sorted->Permute(inverse) : sorted;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -16,7 +16,8 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 enum class MemoryOrder : uint8_t {
   kC,  // row-major: the last dimension's elements are neighbours
@@ -29,6 +30,7 @@ enum class MemoryOrder : uint8_t {
 absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType dtype,
                                     Device device);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_MEMORY_ORDER_H_

@@ -2,7 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 bool internal_packing::BytesOfFarExtent(Extent extent, DType dtype, Packing packing,
                                         ByteRange* range) {
@@ -29,4 +30,5 @@ absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing, By
                    dtype.ToString(), "."));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -16,7 +16,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/layout.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 enum class Packing : uint8_t { kPacked, kPadded };
 
@@ -79,6 +80,7 @@ inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, By
 // overflows.
 absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing, ByteRange* range);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_PACKING_H_

@@ -15,7 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 int AvailableProcessors() {
@@ -171,4 +172,5 @@ void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body) {
   for (int64_t part = 0; part < parts; ++part) body(part);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

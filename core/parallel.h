@@ -16,7 +16,8 @@
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // The most threads that one piece of work uses, the calling thread included. At first, the number
 // of processors that the process may run on. Threads: any.
@@ -33,6 +34,7 @@ absl::Status SetNumThreads(int64_t count);
 // where no thread can be started. `body` must not throw. Threads: any.
 void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_PARALLEL_H_

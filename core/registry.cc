@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 constinit std::atomic<bool> host_gives_small_blocks = false;
 
@@ -99,4 +100,5 @@ ScopedBackendOverride::~ScopedBackendOverride() {
   registry_.FindHostAllocator();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -24,7 +24,8 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/device_backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class Registry {
  public:
@@ -92,6 +93,7 @@ class ScopedBackendOverride {
   std::vector<DeviceBackend*> previous_;  // in the order of backend_->device_types()
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_REGISTRY_H_

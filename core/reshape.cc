@@ -4,7 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/views.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
@@ -83,4 +84,5 @@ absl::Status Reshape(const Layout& layout, absl::Span<const int64_t> shape, Layo
   return view->layout.Assign(sizes.size(), sizes.data(), strides.data());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

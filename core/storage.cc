@@ -7,7 +7,8 @@
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
   if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
@@ -152,4 +153,5 @@ void Storage::GiveBackAfterUses() noexcept {
   backend->ReleaseAfter(std::move(uses), release_);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

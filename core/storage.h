@@ -32,7 +32,8 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class Storage;
 
@@ -213,6 +214,7 @@ inline void StorageRef::Unref() noexcept {
   if (ptr_ != nullptr && ptr_->refs_.Drop()) ptr_->Destroy();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_STORAGE_H_

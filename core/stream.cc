@@ -5,7 +5,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // The current streams of this thread that are not the default ones.
@@ -46,4 +47,5 @@ std::string Stream::ToString() const {
                       device_.ToString());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

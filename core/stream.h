@@ -23,7 +23,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // A vendor's stream handle (CUstream, hipStream_t) as a number.
 enum class NativeStream : uintptr_t {};
@@ -102,6 +103,7 @@ class Event {
   std::shared_ptr<void> state_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_STREAM_H_

@@ -6,7 +6,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 namespace {
 
@@ -276,4 +277,5 @@ std::string Tensor::ToString() const {
                       layout_.ToString(), ", on ", device().ToString());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -35,7 +35,8 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/core/views.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class TensorAssembly;
 
@@ -324,6 +325,7 @@ absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device devi
 
 static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_copy_constructible_v<Tensor>);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TENSOR_H_

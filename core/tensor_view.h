@@ -15,7 +15,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 enum class Access : uint8_t { kReadWrite, kReadOnly };
 
@@ -32,6 +33,7 @@ struct TensorView {
   int rank() const { return static_cast<int>(shape.size()); }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TENSOR_VIEW_H_

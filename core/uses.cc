@@ -6,7 +6,8 @@
 
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 void Uses::AddStream(const Stream& stream, UseKind kind) noexcept {
   absl::MutexLock lock(&mutex_);
@@ -58,4 +59,5 @@ void Uses::DropEvents(absl::FunctionRef<bool(const Event&)> has_happened) {
   events_.erase(std::remove_if(events_.begin(), events_.end(), has_happened), events_.end());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

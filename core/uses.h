@@ -26,7 +26,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class Allocator;
 
@@ -87,6 +88,7 @@ class Uses {
   bool unknown_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_USES_H_

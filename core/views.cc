@@ -6,7 +6,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
@@ -157,4 +158,5 @@ absl::Status BroadcastTo(const Layout& layout, absl::Span<const int64_t> shape, 
   return out.Finish(&view->layout);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -19,7 +19,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/layout.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // As in Python: start:stop:step with each part optional. The step may be negative, not 0.
 struct SliceSpec {
@@ -83,6 +84,7 @@ absl::Status BroadcastTo(const Layout& layout, absl::Span<const int64_t> shape, 
 // `dim` counted from the end when negative; OutOfRange when there is no such dimension.
 absl::Status NormalizeDim(int64_t dim, int rank, int* normalized);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_VIEWS_H_

@@ -9,7 +9,8 @@
 #include "dovetail/devices/cuda/backend.h"
 #include "dovetail/devices/rocm/backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct Entry {
@@ -53,4 +54,5 @@ absl::Status RegisterBackends(std::string_view names) {
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

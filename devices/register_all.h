@@ -15,7 +15,8 @@
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Registers them with Registry::Global(); what serves a device type already stays. Later calls do
 // nothing. Any thread.
@@ -25,6 +26,7 @@ void RegisterAllBackends();
 // and nothing registered, for another; AlreadyExists where one's device types are served.
 absl::Status RegisterBackends(std::string_view names);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_REGISTER_ALL_H_

@@ -3,7 +3,8 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/devices/cpu/backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 void RegisterDefaultBackends() {
   // The only error is that the program registered a CPU backend of its own before: that one stays.
@@ -11,4 +12,5 @@ void RegisterDefaultBackends() {
   (void)registered;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -6,7 +6,9 @@
 
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI::abi {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace abi {
 namespace {
 
 struct Boxed {
@@ -169,4 +171,6 @@ std::unique_ptr<Uses> ToUses(const DovetailUses* c) {
   return uses;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::abi
+}  // namespace abi
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -24,7 +24,9 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/core/uses.h"
 
-namespace dovetail::inline DOVETAIL_ABI::abi {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace abi {
 
 // ---- Errors ----
 
@@ -106,6 +108,8 @@ class CUses {
 // With events as UnboxEvent reads them. Null gives none.
 std::unique_ptr<Uses> ToUses(const DovetailUses* uses);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::abi
+}  // namespace abi
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ABI_CONVERT_H_

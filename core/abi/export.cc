@@ -10,7 +10,8 @@
 #include "dovetail/core/abi/convert.h"
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using abi::BoxEvent;
@@ -64,7 +65,8 @@ size_t DeviceTypes(void* self, const int32_t** types) {
 }
 
 int32_t DeviceCount(void* self, int32_t* count, DovetailMessage* message) {
-  return TryValue(message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
+  return TryValue(
+      message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
 }
 
 int32_t GetAllocator(void* self, DovetailDevice device, int32_t kind, void** allocator,
@@ -300,4 +302,5 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
   return &exported.release()->c;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

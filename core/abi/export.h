@@ -13,10 +13,12 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ABI_EXPORT_H_

@@ -13,7 +13,8 @@
 #include "dovetail/core/abi/convert.h"
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using abi::AdoptEvent;
@@ -242,7 +243,7 @@ class ImportedBackend final : public DeviceBackend {
  private:
   // Whether a function that came with a later minor version is there.
   template <typename Function>
-  bool Has(Function DovetailBackend::* function) const {
+  bool Has(Function DovetailBackend::*function) const {
     const auto* place = reinterpret_cast<const char*>(&(c_.*function));
     const size_t end = place + sizeof(Function) - reinterpret_cast<const char*>(&c_);
     return c_.struct_size >= end && c_.*function != nullptr;
@@ -283,4 +284,5 @@ absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBacke
   return std::make_unique<ImportedBackend>(c);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

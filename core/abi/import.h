@@ -16,12 +16,14 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // InvalidArgument, and nothing is taken, for another major version, a struct that is too short, or
 // one that lacks a function.
 absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBackend* c);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_ABI_IMPORT_H_

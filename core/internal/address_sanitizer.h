@@ -23,7 +23,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 inline constexpr bool kAddressSanitizer = DOVETAIL_ADDRESS_SANITIZER;
 
@@ -35,7 +36,8 @@ inline void GuardBytes([[maybe_unused]] void* begin, [[maybe_unused]] size_t nby
 #endif
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #undef DOVETAIL_ADDRESS_SANITIZER
 

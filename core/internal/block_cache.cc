@@ -2,7 +2,9 @@
 
 #include "dovetail/core/internal/address_sanitizer.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_block_cache {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_block_cache {
 namespace {
 
 constexpr int kMaxLists = 8;  // sizes of blocks in use
@@ -48,4 +50,6 @@ void FreeWithoutRoom(FreeList& list, void* block) noexcept {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_block_cache
+}  // namespace internal_block_cache
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -16,7 +16,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace internal_block_cache {
 
 inline constexpr int kBlocksPerThread = 32;
@@ -69,6 +70,7 @@ inline void FreeBlock(void* block) noexcept {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_

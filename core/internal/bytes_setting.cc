@@ -9,7 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 40;
@@ -48,4 +49,5 @@ int64_t BytesSetting(const char* name, int64_t unless_set) {
   return unless_set;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

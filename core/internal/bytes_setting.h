@@ -12,12 +12,14 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // What the environment variable `name` says, 2^40 at most; `unless_set` where it is not set or
 // empty. Anything else is told on stderr, and `unless_set` is returned: ask once.
 int64_t BytesSetting(const char* name, int64_t unless_set);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_INTERNAL_BYTES_SETTING_H_

@@ -22,7 +22,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // What the codes at the end of the range mean; dtype_list.inc explains each.
 enum class FloatSpecials : uint8_t { kIeee, kNanOnly, kNanIsNegativeZero, kNone };
@@ -199,6 +200,7 @@ constexpr uint64_t EncodeFloat(const FloatFormat& f, double value) {
   return f.nan(negative);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_

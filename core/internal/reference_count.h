@@ -24,7 +24,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class ReferenceCount {
  public:
@@ -67,7 +68,8 @@ class ReferenceCount {
   std::atomic<int64_t> count_{1};
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #undef DOVETAIL_IS_SINGLE_THREADED
 

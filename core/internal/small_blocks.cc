@@ -12,7 +12,8 @@
 #include "dovetail/core/internal/bytes_setting.h"
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 thread_local constinit internal_small_blocks::ThreadLists internal_small_blocks::thread_lists{};
 constinit std::atomic<uint32_t> internal_small_blocks::trims{0};
@@ -182,4 +183,5 @@ void TrimSmallBlocks() {
   CatchUp(thread_lists);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

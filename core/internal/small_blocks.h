@@ -23,7 +23,8 @@
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct alignas(kAllocationAlignment) SmallBlock {
   // What the block's users keep there, of one type for all of them and without a destructor.
@@ -143,6 +144,7 @@ int64_t ReservedSmallBytes();
 // block, or take one that they do not have.
 void TrimSmallBlocks();
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_

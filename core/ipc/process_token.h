@@ -24,7 +24,9 @@
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 // Never 0 for a process; random, so that none comes twice.
 enum class ProcessToken : uint64_t {};
@@ -54,6 +56,8 @@ std::string FileName(ProcessToken token, std::string_view suffix);
 // so that the child finds it free.
 std::mutex& StateMutex();
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_IPC_PROCESS_TOKEN_H_

@@ -14,7 +14,9 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 namespace {
 
 constexpr uint64_t kMagic = 0x31474553'56545644;  // "DVTVSEG1"
@@ -282,4 +284,6 @@ bool Segment::Close(bool thorough) noexcept {
   return !borrowed;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

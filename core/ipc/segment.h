@@ -37,7 +37,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/ipc/process_token.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 enum class SegmentKind : uint32_t {
   kHostMemory = 1,  // the memory itself
@@ -112,6 +114,8 @@ class Segment {
   std::shared_ptr<Segment> kept_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_IPC_SEGMENT_H_

@@ -14,7 +14,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 namespace {
 
 using testing::HasSubstr;
@@ -287,4 +289,6 @@ TEST(SegmentNameTest, OnlySixteenBytesAreAName) {
 }
 
 }  // namespace
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -14,7 +14,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/parallel.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct Answers {
   int no;
@@ -36,6 +37,7 @@ class ScopedNumThreads {
   const int before_ = GetNumThreads();
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TESTING_ANSWERS_H_

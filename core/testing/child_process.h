@@ -26,7 +26,8 @@
 #include "dovetail/core/config.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // One side of a pair of pipes.
 class Channel {
@@ -134,6 +135,7 @@ class ChildProcess {
   std::optional<Channel> channel_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TESTING_CHILD_PROCESS_H_

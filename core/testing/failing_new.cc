@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr int64_t kNever = -1;
@@ -43,7 +44,8 @@ void Delete(void* data) noexcept {
 }
 
 }  // namespace internal_failing_new
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 // The forms for arrays too: AddressSanitizer has its own of each.
 void* operator new[](size_t size) { return dovetail::internal_failing_new::New(size); }

@@ -15,7 +15,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Blocks from operator new that are not deleted yet, on all threads.
 int64_t LiveBlocks();
@@ -52,6 +53,7 @@ int ForEachAllocationFailure(Body body, Check check) {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TESTING_FAILING_NEW_H_

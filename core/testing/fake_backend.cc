@@ -7,7 +7,8 @@
 #include "absl/status/status.h"
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // What the fake allocator refuses: more than any test needs.
@@ -92,4 +93,5 @@ void FakeBackend::FakeAllocator::Deallocate(void* data, size_t nbytes,
   std::free(data);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -17,7 +17,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct FakeLog {
   int allocated = 0;
@@ -93,6 +94,7 @@ class FakeBackend : public DeviceBackend {
   uintptr_t next_stream_ = 1;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_

@@ -9,7 +9,8 @@
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/devices/cpu/mapped_memory.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using internal_cpu::kLeastMapped;
@@ -111,4 +112,5 @@ AllocatorStats CpuAllocator::Stats() {
   };
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

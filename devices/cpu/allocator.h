@@ -17,7 +17,8 @@
 
 #include "dovetail/core/allocator.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Threads: any. Streams are trivially ordered on the CPU, so the streams given do not matter. The
 // lists and their statistics belong to the process: all CpuAllocators share them.
@@ -44,6 +45,7 @@ class CpuAllocator final : public Allocator {
   std::atomic<int64_t> large_bytes_{0}, large_allocations_{0}, peak_bytes_{0};
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_ALLOCATOR_H_

@@ -2,12 +2,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/cpu/allocator.h"
-#include "dovetail/devices/cpu/cast_copy.h"
+#include "dovetail/devices/cpu/cast/cast_copy.h"
+#include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "dovetail/devices/cpu/large_work.h"
 #include "dovetail/devices/cpu/shared_memory.h"
-#include "dovetail/devices/cpu/strided_copy.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr DeviceType kDeviceTypes[] = {DeviceType::kCpu};
@@ -105,4 +106,5 @@ std::unique_ptr<DeviceBackend> MakeCpuBackend() { return std::make_unique<CpuBac
 
 absl::Status RegisterCpuBackend(Registry& registry) { return registry.Register(MakeCpuBackend()); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

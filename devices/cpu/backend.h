@@ -11,13 +11,15 @@
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 std::unique_ptr<DeviceBackend> MakeCpuBackend();
 
 // AlreadyExists when something serves the CPU already.
 absl::Status RegisterCpuBackend(Registry& registry);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_BACKEND_H_

@@ -5,7 +5,8 @@
 #include "dovetail/core/interruption.h"
 #include "dovetail/core/parallel.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -40,4 +41,5 @@ absl::Status LargeWork::Stopped() {
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -16,7 +16,9 @@
 #include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/internal/bytes_setting.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_cpu {
 namespace {
 
 // What is kept at most.
@@ -184,4 +186,6 @@ int64_t MappedBytesKept() { return static_cast<int64_t>(Kept::Get().bytes()); }
 
 void TrimMapped(size_t keep) noexcept { Kept::Get().ShrinkTo(keep); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu
+}  // namespace internal_cpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

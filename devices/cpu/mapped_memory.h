@@ -20,7 +20,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_cpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_cpu {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
 // Below, what a mapping of its own saves is less than what it takes.
@@ -43,6 +45,8 @@ int64_t MappedBytesKept();
 // Gives what is kept back to the system, all but `keep` bytes at most.
 void TrimMapped(size_t keep) noexcept;
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_cpu
+}  // namespace internal_cpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_MAPPED_MEMORY_H_

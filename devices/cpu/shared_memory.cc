@@ -4,7 +4,8 @@
 
 #include "dovetail/core/ipc/segment.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using ipc::Segment;
@@ -77,4 +78,5 @@ absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view bytes) {
                       .release = {&LetGo, Hold(*std::move(segment))}};
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -23,7 +23,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Memory is all 0 when it is given out: its pages are new.
 class SharedAllocator final : public Allocator {
@@ -40,6 +41,7 @@ class SharedAllocator final : public Allocator {
 absl::StatusOr<MemoryShare> ShareHostMemory(void* data, size_t nbytes);
 absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view name);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_SHARED_MEMORY_H_

@@ -4,7 +4,8 @@
 #include <cpuid.h>
 #endif
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 #if defined(__x86_64__)
@@ -62,4 +63,5 @@ SimdLevel BestSimdLevel() {
   return best;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

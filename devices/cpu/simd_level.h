@@ -12,7 +12,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // From the least to the most. kNone uses no vector instruction of its own: what the compiler makes
 // of the code for its target, SSE2 on x86-64 and NEON on AArch64, is all there is.
@@ -40,6 +41,7 @@ bool HasSimdLevel(SimdLevel level);
 // The highest that they have. Looked up once a process.
 SimdLevel BestSimdLevel();
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_SIMD_LEVEL_H_

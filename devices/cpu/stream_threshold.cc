@@ -6,7 +6,8 @@
 #include <fstream>
 #include <string>
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // One larger than this is shared by more cores than a program sees, and hardly faster than memory
@@ -43,4 +44,5 @@ const StreamThresholds& StreamFrom() {
   return thresholds;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

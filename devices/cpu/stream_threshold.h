@@ -12,7 +12,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // All are bytes that a copy writes; `lines` is the least of them.
 struct StreamThresholds {
@@ -25,6 +26,7 @@ struct StreamThresholds {
 
 const StreamThresholds& StreamFrom();
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_STREAM_THRESHOLD_H_

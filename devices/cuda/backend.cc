@@ -3,10 +3,12 @@
 #include "dovetail/devices/cuda/runtime.h"
 #include "dovetail/devices/gpu/backend.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 absl::Status RegisterCudaBackend(Registry& registry) {
   return gpu::RegisterGpuBackend(registry, gpu::CudaRuntimeApi());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

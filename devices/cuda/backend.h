@@ -14,11 +14,13 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // AlreadyExists when something serves one of the vendor's device types already.
 absl::Status RegisterCudaBackend(Registry& registry);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CUDA_BACKEND_H_

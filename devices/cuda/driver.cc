@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/loader/dynamic_library.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 constexpr const char* kLibraries[] = {"libcuda.so.1"};
@@ -154,4 +156,6 @@ const char* CudaDriver::Describe(Result result) {
   return texts_.Get(result, name, text);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

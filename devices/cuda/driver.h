@@ -21,7 +21,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/loader/result_codes.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // The driver's functions; those that it lacks are nullptr.
 struct CudaSymbols {
@@ -83,6 +85,8 @@ class CudaDriver {
   ResultTexts texts_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CUDA_DRIVER_H_

@@ -6,7 +6,9 @@
 #include "dovetail/devices/cuda/runtime_parts.h"
 #include "dovetail/devices/gpu/vendor_traits.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 bool Load(void* self, std::string* reason) { return DriverOf(self).Load(reason); }
@@ -99,4 +101,6 @@ const RuntimeApi& CudaRuntimeApi() {
   return *api;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

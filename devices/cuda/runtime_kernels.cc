@@ -5,7 +5,9 @@
 #include "dovetail/devices/cuda/kernels_fatbin.inc"
 #include "dovetail/devices/cuda/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // ---- Peers ----
@@ -118,4 +120,6 @@ void FillCudaKernels(RuntimeApi& api) {
   api.ipc_open_event = IpcOpenEvent;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -4,7 +4,9 @@
 
 #include "dovetail/devices/cuda/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 Result MallocDevice(void* self, size_t nbytes, void** ptr) {
@@ -152,4 +154,6 @@ void FillCudaMemory(RuntimeApi& api) {
   api.pointer_info = CudaPointerInfo;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

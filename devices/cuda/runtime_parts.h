@@ -11,7 +11,9 @@
 #include "dovetail/devices/cuda/driver.h"
 #include "dovetail/devices/gpu/runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 void FillCudaMemory(RuntimeApi& api);   // runtime_memory.cc
 void FillCudaStreams(RuntimeApi& api);  // runtime_streams.cc: copies, streams, events
@@ -29,6 +31,8 @@ inline CUstream AsStream(NativeStream stream) {
 }
 inline CUevent AsEvent(NativeEvent event) { return static_cast<CUevent>(event); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CUDA_RUNTIME_PARTS_H_

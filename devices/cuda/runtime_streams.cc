@@ -2,7 +2,9 @@
 
 #include "dovetail/devices/cuda/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // ---- Copies and fills ----
@@ -180,4 +182,6 @@ void FillCudaStreams(RuntimeApi& api) {
   api.device_synchronize = DeviceSynchronize;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -9,7 +9,9 @@
 #include "absl/strings/strip.h"
 #include "dovetail/devices/gpu/caching_allocator.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 struct Source {
@@ -118,4 +120,6 @@ absl::Status AllocatorTable::Select(Device device, MemoryKind kind, std::string_
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

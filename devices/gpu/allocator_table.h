@@ -26,7 +26,9 @@
 #include "dovetail/core/device.h"
 #include "dovetail/devices/gpu/allocators.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class AllocatorTable {
  public:
@@ -48,11 +50,13 @@ class AllocatorTable {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Parts& parts_;
-  std::array<std::atomic<Allocator*>, kMostDevices * kKinds> current_ = {};
+  std::array<std::atomic<Allocator*>, kMostDevices* kKinds> current_ = {};
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::unique_ptr<GpuAllocator>> made_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_ALLOCATOR_TABLE_H_

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // From a pair of functions of the driver's that know no streams.
@@ -222,4 +224,6 @@ std::unique_ptr<GpuAllocator> MakeAllocator(Parts& parts, AllocatorSource source
   return nullptr;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

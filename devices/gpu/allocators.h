@@ -30,7 +30,9 @@
 #include "dovetail/devices/gpu/runtime.h"
 #include "dovetail/devices/gpu/streams.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // What the parts of one backend share.
 struct Parts {
@@ -89,6 +91,8 @@ class GpuAllocator : public ReleasedAllocator {
 // The device is there and has memory of that kind.
 std::unique_ptr<GpuAllocator> MakeAllocator(Parts& parts, AllocatorSource source, int device);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_ALLOCATORS_H_

@@ -9,7 +9,9 @@
 #include "dovetail/devices/gpu/order.h"
 #include "dovetail/devices/gpu/shared_blocks.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 std::vector<DeviceType> DeviceTypesOf(const VendorTraits& vendor) {
@@ -157,4 +159,6 @@ absl::Status RegisterGpuBackend(Registry& registry, const RuntimeApi& api) {
   return registry.Register(MakeGpuBackend(api));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -21,13 +21,17 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/devices/gpu/runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 std::unique_ptr<DeviceBackend> MakeGpuBackend(const RuntimeApi& api);
 
 // AlreadyExists when something serves one of the vendor's device types already.
 absl::Status RegisterGpuBackend(Registry& registry, const RuntimeApi& api);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_BACKEND_H_

@@ -6,7 +6,9 @@
 
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 size_t SizeClass(size_t nbytes) {
   constexpr size_t kLeast = 512;
@@ -100,4 +102,6 @@ absl::Status CachingAllocator::Reduce(size_t keep) {
   return base_.ReduceFor(0);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

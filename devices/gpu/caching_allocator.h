@@ -26,7 +26,9 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/devices/gpu/allocators.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // The size of the class that `nbytes` (> 0) falls into: at least that, and a multiple of 512.
 size_t SizeClass(size_t nbytes);
@@ -75,6 +77,8 @@ class CachingAllocator final : public GpuAllocator {
   size_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_CACHING_ALLOCATOR_H_

@@ -11,7 +11,9 @@
 #include "dovetail/devices/gpu/kernels/launches.h"
 #include "dovetail/devices/gpu/pieces.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 bool IsPlainHost(const TensorView& view) { return view.device.type == DeviceType::kCpu; }
@@ -260,4 +262,6 @@ absl::Status Copier::CopyThroughHost(const Job& job) {
   return IsPlainHost(job.dst) ? absl::OkStatus() : move(dst.device_bytes(), dst.host_bytes());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -29,7 +29,9 @@
 #include "dovetail/devices/gpu/kernels/merge.h"
 #include "dovetail/devices/gpu/staging.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class Copier {
  public:
@@ -67,6 +69,8 @@ class Copier {
   Staging staging_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_COPIER_H_

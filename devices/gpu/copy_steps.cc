@@ -5,7 +5,9 @@
 #include "absl/types/span.h"
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 CopySteps::~CopySteps() {
   for (Temporary& temporary : temporaries_held_) {
@@ -84,4 +86,6 @@ TensorView HostCopy::host_view() {
   return view;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -20,7 +20,9 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/devices/gpu/copier.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class CopySteps {
  public:
@@ -70,6 +72,8 @@ class HostCopy {
   std::vector<char> bytes_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_COPY_STEPS_H_

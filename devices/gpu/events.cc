@@ -2,7 +2,9 @@
 
 #include <utility>
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 struct Events::State {
   State(std::shared_ptr<Pool> p, NativeEvent h) : pool(std::move(p)), handle(h) {}
@@ -141,4 +143,6 @@ NativeEvent Events::Native(const Event& event) {
   return static_cast<const State*>(event.state())->handle;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -23,7 +23,9 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/devices/gpu/runtime.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // Keeps memory from its allocator, or its lender, for another reason than the work of streams.
 class Hold {
@@ -79,6 +81,8 @@ class Events {
   std::vector<std::shared_ptr<Pool>> pools_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_EVENTS_H_

@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/kernels/arguments.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 void KernelModules::Load(int device, Module& module) {
   const RuntimeApi& api = runtime_.api();
@@ -51,4 +53,6 @@ absl::Status KernelModules::Launch(int device, KernelId kernel, uint32_t blocks,
                         absl::StrCat("launching ", KernelName(kernel)));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

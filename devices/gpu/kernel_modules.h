@@ -22,7 +22,9 @@
 #include "dovetail/devices/gpu/kernels/kernel_table.h"
 #include "dovetail/devices/gpu/runtime.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class KernelModules {
  public:
@@ -51,6 +53,8 @@ class KernelModules {
       ABSL_GUARDED_BY(mutex_);  // by device; null: not yet
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNEL_MODULES_H_

@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 bool IsDefault(const Stream& stream) { return stream.native() == NativeStream{0}; }
@@ -89,4 +91,6 @@ absl::Status OrderBefore(Parts& parts, const Uses& uses, const Stream& consumer)
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -21,10 +21,14 @@
 #include "dovetail/core/uses.h"
 #include "dovetail/devices/gpu/allocators.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 absl::Status OrderBefore(Parts& parts, const Uses& uses, const Stream& consumer);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_ORDER_H_

@@ -4,7 +4,9 @@
 
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 CopyPiece::CopyPiece(const TensorView& dst, const TensorView& src)
     : dst_(dst),
@@ -85,4 +87,6 @@ absl::Status ForEachPiece(const CopyPiece& whole, int64_t most_bytes,
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

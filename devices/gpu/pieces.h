@@ -16,7 +16,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor_view.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class CopyPiece {
  public:
@@ -49,6 +51,8 @@ class CopyPiece {
 absl::Status ForEachPiece(const CopyPiece& whole, int64_t most_bytes,
                           absl::FunctionRef<absl::Status(const CopyPiece&)> take);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_PIECES_H_

@@ -7,7 +7,9 @@
 #include "absl/cleanup/cleanup.h"
 #include "dovetail/core/internal/exceptions.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 ReleasedAllocator* AllocatorOf(const Uses& uses) {
@@ -253,4 +255,6 @@ void Releaser::GiveBack(List ready) {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

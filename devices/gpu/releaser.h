@@ -36,7 +36,9 @@
 #include "dovetail/devices/gpu/runtime.h"
 #include "dovetail/devices/gpu/streams.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // An allocator whose memory comes back through a Releaser.
 class ReleasedAllocator : public Allocator {
@@ -105,6 +107,8 @@ class Releaser {
   std::atomic<SyncState> sync_state_ = SyncState::kIdle;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_RELEASER_H_

@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 std::atomic<int> forks{0};
@@ -118,4 +120,6 @@ DeviceGuard::~DeviceGuard() {
   if (status_.ok()) runtime_.api().pop_device(runtime_.api().self, previous_);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -26,7 +26,9 @@
 #include "dovetail/devices/gpu/runtime_api.h"
 #include "dovetail/devices/gpu/vendor_traits.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class Runtime {
  public:
@@ -113,6 +115,8 @@ class [[nodiscard]] RelaxedCaptureMode {
   CaptureMode mode_ = CaptureMode::kRelaxed;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_RUNTIME_H_

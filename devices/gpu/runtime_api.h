@@ -27,7 +27,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 struct VendorTraits;  // vendor_traits.h
 
@@ -229,6 +231,8 @@ struct RuntimeApi {
   Result (*ipc_open_event)(void* self, const IpcHandle* handle, NativeEvent* event) = nullptr;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_RUNTIME_API_H_

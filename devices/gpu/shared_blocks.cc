@@ -7,7 +7,9 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 using ipc::Segment;
 using ipc::SegmentKind;
@@ -376,4 +378,6 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
   return opened;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -38,7 +38,9 @@
 #include "dovetail/core/uses.h"
 #include "dovetail/devices/gpu/allocators.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class SharedBlocks {
  public:
@@ -83,6 +85,8 @@ class SharedBlocks {
   std::map<Key, Mapped> mapped_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_SHARED_BLOCKS_H_

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 Staging::~Staging() {
   if (runtime_.IsForkedChild()) return;
@@ -65,4 +67,6 @@ void Staging::GiveBack(StagingBlock block, std::optional<Event> used_until) {
   for (const Kept& kept : surplus) runtime_.api().free_host(runtime_.api().self, kept.block.data);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -23,7 +23,9 @@
 #include "dovetail/devices/gpu/events.h"
 #include "dovetail/devices/gpu/runtime.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 inline constexpr size_t kStagingBytes = size_t{1} << 20;
 
@@ -56,6 +58,8 @@ class Staging {
   std::vector<Kept> kept_ ABSL_GUARDED_BY(mutex_);  // oldest first
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_STAGING_H_

@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // What a counted stream lives by.
 struct Streams::Owner {
@@ -202,4 +204,6 @@ void Streams::ForgetBorrowedCaptures() {
   });
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -28,7 +28,9 @@
 #include "dovetail/core/stream.h"
 #include "dovetail/devices/gpu/runtime.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 class Streams {
  public:
@@ -75,6 +77,8 @@ class Streams {
   std::shared_ptr<Table> table_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_STREAMS_H_

@@ -15,7 +15,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 enum class StreamMeaning : uint8_t {
   kRefused,    // the standard disallows the code
@@ -92,6 +94,8 @@ constexpr bool NamesItself(const StreamCodes& codes) {
 }
 static_assert(NamesItself(kCudaTraits.stream_codes) && NamesItself(kRocmTraits.stream_codes));
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_VENDOR_TRAITS_H_

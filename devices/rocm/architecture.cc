@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 struct Node {
@@ -67,4 +69,6 @@ std::string FindArchitecture(const std::string& pci_bus_id, const std::string& n
   return "";
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -13,7 +13,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 inline constexpr char kKfdNodes[] = "/sys/class/kfd/kfd/topology/nodes";
 
@@ -21,6 +23,8 @@ inline constexpr char kKfdNodes[] = "/sys/class/kfd/kfd/topology/nodes";
 // is not known.
 std::string FindArchitecture(const std::string& pci_bus_id, const std::string& nodes);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_ROCM_ARCHITECTURE_H_

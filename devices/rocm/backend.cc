@@ -3,10 +3,12 @@
 #include "dovetail/devices/gpu/backend.h"
 #include "dovetail/devices/rocm/runtime.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 absl::Status RegisterRocmBackend(Registry& registry) {
   return gpu::RegisterGpuBackend(registry, gpu::RocmRuntimeApi());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/loader/dynamic_library.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
@@ -116,4 +118,6 @@ const char* HipLibrary::Describe(Result result) {
   return texts_.Get(result, symbols_.hipGetErrorName(error), symbols_.hipGetErrorString(error));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -20,7 +20,9 @@
 #include "dovetail/devices/gpu/loader/result_codes.h"
 #include "hip/hip_runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // The library's functions; those that it lacks are nullptr.
 struct HipSymbols {
@@ -81,6 +83,8 @@ class HipLibrary {
   ResultTexts texts_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_ROCM_LIBRARY_H_

@@ -7,7 +7,9 @@
 #include "dovetail/devices/rocm/library.h"
 #include "dovetail/devices/rocm/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 bool Load(void* self, std::string* reason) { return HipOf(self).Load(reason); }
@@ -97,4 +99,6 @@ const RuntimeApi& RocmRuntimeApi() {
   return *api;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -12,10 +12,14 @@
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 const RuntimeApi& RocmRuntimeApi();
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_ROCM_RUNTIME_H_

@@ -7,7 +7,9 @@
 #include "dovetail/devices/rocm/kernels_hip.inc"
 #include "dovetail/devices/rocm/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // ---- Peers ----
@@ -133,4 +135,6 @@ void FillHipKernels(RuntimeApi& api) {
   api.ipc_open_event = IpcOpenEvent;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -2,7 +2,9 @@
 
 #include "dovetail/devices/rocm/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 Result MallocDevice(void* self, size_t nbytes, void** ptr) {
@@ -164,4 +166,6 @@ void FillHipMemory(RuntimeApi& api) {
   api.pointer_info = GetPointerInfo;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

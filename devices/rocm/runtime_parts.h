@@ -11,7 +11,9 @@
 #include "dovetail/devices/rocm/library.h"
 #include "hip/hip_runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 void FillHipMemory(RuntimeApi& api);   // runtime_memory.cc
 void FillHipStreams(RuntimeApi& api);  // runtime_streams.cc: copies, streams, events
@@ -22,7 +24,7 @@ inline const HipSymbols& SymbolsOf(void* self) { return HipOf(self).symbols(); }
 
 // Calls a function of the library's: Call(self, &HipSymbols::hipFree, ptr).
 template <typename Function, typename... Args>
-Result Call(void* self, Function HipSymbols::* function, Args... args) {
+Result Call(void* self, Function HipSymbols::*function, Args... args) {
   return HipOf(self).Checked((SymbolsOf(self).*function)(args...));
 }
 
@@ -32,6 +34,8 @@ inline hipStream_t AsStream(NativeStream stream) {
 }
 inline hipEvent_t AsEvent(NativeEvent event) { return static_cast<hipEvent_t>(event); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_ROCM_RUNTIME_PARTS_H_

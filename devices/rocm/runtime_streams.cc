@@ -2,7 +2,9 @@
 
 #include "dovetail/devices/rocm/runtime_parts.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // ---- Copies and fills ----
@@ -157,4 +159,6 @@ void FillHipStreams(RuntimeApi& api) {
   api.device_synchronize = DeviceSynchronize;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

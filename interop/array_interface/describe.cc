@@ -5,7 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/array_interface/typestr.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -46,4 +47,5 @@ absl::Status DescribeArray(const ArrayDescription& a, BufferLayout* out) {
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

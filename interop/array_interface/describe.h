@@ -20,7 +20,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/interop/buffer/strided.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct ArrayDescription {
   std::string_view typestr;
@@ -37,6 +38,7 @@ struct ArrayDescription {
 // another length than the shape and elements outside the buffer. `out` is filled on success only.
 absl::Status DescribeArray(const ArrayDescription& array, BufferLayout* out);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARRAY_INTERFACE_DESCRIBE_H_

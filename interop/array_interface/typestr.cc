@@ -5,7 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct TypeCode {
@@ -87,4 +88,5 @@ absl::StatusOr<std::string> TypestrFromDType(DType dtype) {
                                                  "; exchange it over DLPack instead."));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -17,7 +17,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // InvalidArgument, with what to do, for what no tensor holds (objects, text, dates, structs, long
 // double), for the other byte order, and for what is no type string.
@@ -26,6 +27,7 @@ absl::StatusOr<DType> DTypeFromTypestr(std::string_view typestr);
 // InvalidArgument for types that have no type string (bfloat16, the narrow floats, lanes, …).
 absl::StatusOr<std::string> TypestrFromDType(DType dtype);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARRAY_INTERFACE_TYPESTR_H_

@@ -5,7 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct ArrowDevice {
@@ -68,4 +69,5 @@ absl::StatusOr<ArrowDeviceId> ArrowFromDevice(Device device) {
   return ArrowDeviceId{found->arrow, IsIndexed(device.type) ? device.index : kNoId};
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

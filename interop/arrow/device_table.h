@@ -17,7 +17,8 @@
 #include "dovetail/core/device.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct ArrowDeviceId {
   ArrowDeviceType type;
@@ -30,6 +31,7 @@ absl::StatusOr<Device> DeviceFromArrow(ArrowDeviceType type, int64_t id);
 // The id is -1 where there is nothing to tell apart. InvalidArgument for a type that Arrow lacks.
 absl::StatusOr<ArrowDeviceId> ArrowFromDevice(Device device);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_

@@ -10,7 +10,8 @@
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/format_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -97,4 +98,5 @@ absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

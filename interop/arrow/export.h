@@ -16,7 +16,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Fills in the structs, whatever was in them; on an error they are left as they are. The data are
 // ready: the host waits for the streams that were given work on the memory. InvalidArgument, with
@@ -28,6 +29,7 @@ absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* arra
 // The same for memory on any device that Arrow lists. There is no event to wait for (sync_event).
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_EXPORT_H_

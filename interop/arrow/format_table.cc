@@ -4,7 +4,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct ArrowFormat {
@@ -79,4 +80,5 @@ absl::StatusOr<const char*> ArrowFromDType(DType dtype) {
                                                  "over DLPack."));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -16,7 +16,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // InvalidArgument, with what to do, for what no tensor holds.
 absl::StatusOr<DType> DTypeFromArrow(std::string_view format);
@@ -24,6 +25,7 @@ absl::StatusOr<DType> DTypeFromArrow(std::string_view format);
 // The string is static. InvalidArgument, with what to do, for types that Arrow has no numbers for.
 absl::StatusOr<const char*> ArrowFromDType(DType dtype);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_FORMAT_TABLE_H_

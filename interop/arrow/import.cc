@@ -12,7 +12,8 @@
 #include "dovetail/interop/arrow/owned.h"
 #include "dovetail/interop/arrow/validate.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using OwnedArray = OwnedArrow<ArrowArray>;
@@ -82,4 +83,5 @@ absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowDeviceArray* array) {
   return Import(*owned_schema, std::move(owned_array), *device, array->sync_event);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -14,7 +14,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Takes ownership of both, in failure too: both are then released. InvalidArgument, with what to
 // do, for what validate.h refuses. Any thread.
@@ -26,6 +27,7 @@ absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowArray* array);
 // backend serves the device, and what the backend says where it can't wait.
 absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowDeviceArray* array);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_IMPORT_H_

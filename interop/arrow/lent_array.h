@@ -16,7 +16,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct LentArray {
   std::array<float, 8> values = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -53,6 +54,7 @@ struct LentArray {
   }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_LENT_ARRAY_H_

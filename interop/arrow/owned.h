@@ -11,7 +11,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 template <typename Struct>
 class OwnedArrow {
@@ -32,6 +33,7 @@ class OwnedArrow {
   Struct value_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_OWNED_H_

@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/arrow/format_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr int64_t kNotCounted = -1;
@@ -119,4 +120,5 @@ absl::Status ValidateArrow(const ArrowSchema& schema, const ArrowArray& array, D
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

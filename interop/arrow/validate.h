@@ -19,7 +19,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/interop/arrow/c_data.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct CheckedArrow {
   DType dtype;
@@ -36,6 +37,7 @@ struct CheckedArrow {
 absl::Status ValidateArrow(const ArrowSchema& schema, const ArrowArray& array, Device device,
                            CheckedArrow* checked);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_ARROW_VALIDATE_H_

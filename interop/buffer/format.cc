@@ -8,7 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 struct FormatCode {
@@ -109,4 +110,5 @@ absl::StatusOr<const char*> FormatFromDType(DType dtype) {
                                                  "; exchange it over DLPack instead."));
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

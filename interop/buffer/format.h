@@ -16,7 +16,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // What a buffer without a format (NULL) holds.
 inline constexpr std::string_view kDefaultFormat = "B";
@@ -31,6 +32,7 @@ absl::StatusOr<DType> DTypeFromFormat(std::string_view format, int64_t itemsize)
 // to do, for types that the protocol has no code for (bfloat16, the narrow floats, lanes, …).
 absl::StatusOr<const char*> FormatFromDType(DType dtype);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_BUFFER_FORMAT_H_

@@ -16,7 +16,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/interop/buffer/strided.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // The fields of a Py_buffer.
 struct BufferDescription {
@@ -36,6 +37,7 @@ struct BufferDescription {
 // `out` is filled on success only.
 absl::Status DescribeBuffer(const BufferDescription& buffer, BufferLayout* out);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_BUFFER_IMPORT_H_

@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -67,4 +68,5 @@ void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides) {
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

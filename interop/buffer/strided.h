@@ -22,7 +22,8 @@
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct StridedDescription {
   void* data = nullptr;  // element 0
@@ -55,6 +56,7 @@ Tensor AdoptBuffer(BufferLayout&& memory, Device device, Storage::Release releas
 // or none) it is what a dense tensor has, since consumers look at all of them.
 void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_BUFFER_STRIDED_H_

@@ -7,7 +7,8 @@
 #include "dovetail/interop/array_interface/typestr.h"
 #include "dovetail/interop/cuda_array/stream_codes.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // The interface names one stream: the only one that was given work on the memory, or our current
@@ -62,4 +63,5 @@ absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor) {
   return out;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -17,7 +17,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct CudaArrayExport {
   std::string typestr;
@@ -31,6 +32,7 @@ struct CudaArrayExport {
 // into one. Any thread.
 absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_CUDA_ARRAY_EXPORT_H_

@@ -8,7 +8,8 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/cuda_array/stream_codes.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -81,4 +82,5 @@ absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

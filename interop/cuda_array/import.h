@@ -20,7 +20,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/array_interface/describe.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct CudaArrayDescription {
   ArrayDescription array;
@@ -39,6 +40,7 @@ struct CudaArrayDescription {
 absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release release,
                              Tensor* tensor);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_CUDA_ARRAY_IMPORT_H_

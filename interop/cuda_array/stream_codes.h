@@ -16,7 +16,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 inline constexpr int64_t kCudaArrayDefaultStream = 1;
 
@@ -29,6 +30,7 @@ constexpr int64_t FromDLPackStream(std::optional<int64_t> code) {
   return code.value_or(0) == 0 ? kCudaArrayDefaultStream : *code;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_CUDA_ARRAY_STREAM_CODES_H_

@@ -7,7 +7,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_dlpack {
 
 // No left side and no right side stands in `pairs` twice.
 template <typename Pair, size_t kSize>
@@ -29,6 +31,8 @@ constexpr bool NumbersAgree(const Pair (&pairs)[kSize]) {
   return true;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_dlpack
+}  // namespace internal_dlpack
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_BIJECTION_H_

@@ -16,7 +16,8 @@
 #include "dovetail/core/device.h"
 #include "dovetail/interop/dlpack/bijection.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct DeviceCodePair {
   DLDeviceType dlpack;
@@ -67,6 +68,7 @@ constexpr Device ToDevice(DLDevice d) {
   return {type, IsIndexed(type) ? d.device_id : 0};
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_

@@ -7,7 +7,8 @@
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/type_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // Elements that would share bytes have one each. Of other types the packing says nothing.
@@ -111,4 +112,5 @@ DeletionMark::~DeletionMark() {
   managed_->deleter = &VersionedBlock::Delete;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

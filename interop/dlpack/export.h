@@ -20,7 +20,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/managed.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct ExportOptions {
   // The consumer's stream on the tensor's device: the work on the tensor so far is ordered before
@@ -68,6 +69,7 @@ class DeletionMark {
   bool deleted_ = false;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_EXPORT_H_

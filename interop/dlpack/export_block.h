@@ -19,7 +19,9 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/storage.h"
 
-namespace dovetail::inline DOVETAIL_ABI::internal_dlpack {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_dlpack {
 
 template <typename Managed>
 struct ExportBlock {
@@ -62,6 +64,8 @@ struct ExportBlock {
 static_assert(std::is_standard_layout_v<ExportBlock<DLManagedTensor>>);  // managed is at offset 0
 static_assert(std::is_standard_layout_v<ExportBlock<DLManagedTensorVersioned>>);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::internal_dlpack
+}  // namespace internal_dlpack
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_

@@ -7,7 +7,8 @@
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 [[gnu::cold]] absl::Status NoManagedError() {
@@ -168,4 +169,5 @@ absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
   return TakeOrDelete(managed, /*flags=*/0);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -20,7 +20,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/managed.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Takes ownership, in failure too: the deleter has then run. InvalidArgument says what was wrong
 // with the tensor, nullptr among it. A legacy one is writable, having no flag that says otherwise.
@@ -39,6 +40,7 @@ inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPackLegacy managed) {
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor);
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_IMPORT_H_

@@ -19,7 +19,8 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/validate.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // A tensor that its producer only lends: shape and strides are copied during the call, and the
 // memory is given back by calling `release`. `flags` are those of DLManagedTensorVersioned. On an
@@ -36,6 +37,7 @@ namespace dovetail::inline DOVETAIL_ABI {
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_IMPORT_LENT_H_

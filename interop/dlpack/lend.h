@@ -23,7 +23,8 @@
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 namespace internal_dlpack {
 
@@ -81,6 +82,7 @@ inline void SetRelease(DLManagedTensorVersioned* lent, Storage::Release release)
   internal_dlpack::LentBlock::Of(lent)->release = release;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_LEND_H_

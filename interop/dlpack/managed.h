@@ -13,7 +13,8 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct DLPackDeleter {
   template <typename Managed>
@@ -25,6 +26,7 @@ struct DLPackDeleter {
 using UniqueDLPack = std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter>;
 using UniqueDLPackLegacy = std::unique_ptr<DLManagedTensor, DLPackDeleter>;
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_MANAGED_H_

@@ -19,7 +19,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/interop/dlpack/bijection.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 struct TypeCodePair {
   DLDataTypeCode dlpack;
@@ -82,6 +83,7 @@ namespace internal_dlpack {
 static_assert(ToDType({kDLInt, 64, 2}) == DType{TypeKind::kInt, 64, 2});
 static_assert(ToDType(ToDLDataType(kFloat4E2M1Fn)) == kFloat4E2M1Fn);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_

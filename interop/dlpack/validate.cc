@@ -5,7 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 absl::Status Error(std::string_view what) {
@@ -62,4 +63,5 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
   return absl::OkStatus();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -25,7 +25,8 @@
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // What a valid DLTensor says beside its layout.
 struct CheckedTensor {
@@ -129,6 +130,7 @@ inline absl::Status ValidateVersion(const DLPackVersion& version) {
   return IsReadable(version) ? absl::OkStatus() : internal_dlpack::VersionError(version);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_VALIDATE_H_

@@ -3,7 +3,8 @@
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 DLTensor ToDLTensor(const TensorView& view) {
   bool empty = false;
@@ -24,4 +25,5 @@ absl::Status internal_dlpack::NoStridesError() {
   return absl::InvalidArgumentError("This DLPack tensor has no strides (NULL) to borrow.");
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

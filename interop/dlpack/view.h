@@ -20,7 +20,8 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/interop/dlpack/validate.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // A DLTensor has no flags: that the view is read-only or padded is for the caller to keep.
 DLTensor ToDLTensor(const TensorView& view);
@@ -61,6 +62,7 @@ inline absl::StatusOr<TensorView> FromDLTensor(
   return view;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_VIEW_H_

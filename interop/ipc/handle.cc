@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 namespace {
 
 constexpr uint32_t kMagic = 0x43504944;  // "DIPC"
@@ -128,4 +130,6 @@ std::string Handle::ToString() const {
                       " tensor of ", layout.ToString(), ", on ", device.ToString());
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

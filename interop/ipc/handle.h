@@ -21,7 +21,9 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 struct Handle {
   // InvalidArgument, with the reason, for bytes that are damaged, cut short, of another version or
@@ -40,6 +42,8 @@ struct Handle {
   std::string memory;       // what the device's backend calls it; empty: there are no elements
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_IPC_HANDLE_H_

@@ -4,7 +4,9 @@
 
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 absl::StatusOr<Tensor> Open(const Handle& handle) {
   if (handle.layout.num_elements() == 0) {
@@ -23,4 +25,6 @@ absl::StatusOr<Tensor> Open(const Handle& handle) {
                       handle.options);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -17,13 +17,17 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/ipc/handle.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 // FailedPrecondition, with the reason, where the memory is gone, its owner has ended, it is another
 // user's, or on a GPU that this process does not see; InvalidArgument where the tensor would reach
 // outside of it; NotFound where no backend serves its device.
 absl::StatusOr<Tensor> Open(const Handle& handle);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_IPC_OPEN_H_

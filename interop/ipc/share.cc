@@ -7,7 +7,9 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 namespace {
 
 absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, Device device) {
@@ -61,4 +63,6 @@ absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor) {
   return copy;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -29,7 +29,9 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/ipc/handle.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 
 // A handle of the tensor's own memory: nothing is copied. FailedPrecondition, with the remedy, for
 // memory that no other process can open: ordinary memory of the CPU, a GPU's pool, pinned memory.
@@ -44,6 +46,8 @@ absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
 // A row-major copy there, on the tensor's device (of pinned and managed memory: on the CPU).
 absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_IPC_SHARE_H_

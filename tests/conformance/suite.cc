@@ -15,7 +15,8 @@
 #include "dovetail/interop/ipc/share.h"
 #include "gmock/gmock.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using testing::HasSubstr;
@@ -42,11 +43,17 @@ std::vector<unsigned char> Bytes(const Tensor& t) {
 using View = Tensor (*)(const Tensor&);
 constexpr View kViews[] = {
     [](const Tensor& t) { return t; },
-    [](const Tensor& t) { return *t.Permute({2, 1, 0}); },
-    [](const Tensor& t) { return *t.Permute({1, 0, 2}); },
+    [](const Tensor& t) {
+      return *t.Permute({2, 1, 0});
+    },
+    [](const Tensor& t) {
+      return *t.Permute({1, 0, 2});
+    },
     [](const Tensor& t) { return *t.Slice(2, {.start = 1, .step = 2}); },
     [](const Tensor& t) { return *t.Slice(0, {.step = -1}); },
-    [](const Tensor& t) { return *t.Index({IndexItem::Range({.step = -2}), IndexItem::At(1)}); },
+    [](const Tensor& t) {
+      return *t.Index({IndexItem::Range({.step = -2}), IndexItem::At(1)});
+    },
     [](const Tensor& t) { return *t.Select(0, 1)->Transpose(0, 1); },
 };
 
@@ -326,4 +333,5 @@ TEST_P(BackendConformance, ThreadsWorkSideBySide) {
   for (std::thread& t : threads) t.join();
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -22,7 +22,8 @@
 #include "dovetail/devices/cpu/backend.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // A backend that is registered as long as this lives, and what it needs.
 class ConformanceEnvironment {
@@ -65,6 +66,7 @@ class BackendConformance : public testing::TestWithParam<ConformanceCase> {
   std::unique_ptr<ConformanceEnvironment> environment_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_CONFORMANCE_SUITE_H_

@@ -6,7 +6,9 @@
 
 #include "dovetail/tests/emulator/impl.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 // One call: alone, counted, and with streams that go ahead before it.
 class Call {
@@ -29,6 +31,8 @@ void FillStreams(gpu::RuntimeApi& api, const EmulatorOptions& options);
 void FillKernels(gpu::RuntimeApi& api);
 void FillProcesses(gpu::RuntimeApi& api);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_CALL_H_

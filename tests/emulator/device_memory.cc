@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 constexpr size_t kAlignment = 256;
@@ -104,4 +106,6 @@ void DeviceMemory::Release(void* data, size_t nbytes) {
   free_bytes_ += size;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

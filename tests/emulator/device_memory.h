@@ -17,7 +17,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 class DeviceMemory {
  public:
@@ -62,6 +64,8 @@ class DeviceMemory {
   size_t last_freed_ = SIZE_MAX;   // offset
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_DEVICE_MEMORY_H_

@@ -7,7 +7,9 @@
 
 #include "dovetail/tests/emulator/impl.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 Emulator::Impl::Impl(EmulatorOptions o) : options(std::move(o)), queues(options.seed) {
   const auto n = static_cast<size_t>(options.devices);
@@ -198,4 +200,6 @@ size_t Emulator::LiveBytes(int device) const {
   return nbytes;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

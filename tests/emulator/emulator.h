@@ -32,7 +32,9 @@
 #include "dovetail/devices/gpu/runtime_api.h"
 #include "dovetail/devices/gpu/vendor_traits.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 struct EmulatorOptions {
   const gpu::VendorTraits* vendor = &gpu::kCudaTraits;
@@ -126,6 +128,8 @@ class Emulator {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_EMULATOR_H_

@@ -26,7 +26,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // 0, 1, 2, … as int32 on the CPU, row-major.
 inline Tensor Counting(absl::Span<const int64_t> shape) {
@@ -89,6 +90,7 @@ class EmulatedGpu : public testing::Test {
   std::optional<ScopedBackendOverride> backend_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_FIXTURE_H_

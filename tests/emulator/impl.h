@@ -19,7 +19,9 @@
 #include "dovetail/tests/emulator/emulator.h"
 #include "dovetail/tests/emulator/queues.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 using gpu::PointerKind;
 using gpu::Result;
@@ -124,6 +126,8 @@ struct Emulator::Impl {
 
 gpu::RuntimeApi MakeRuntimeTable(Emulator::Impl* impl);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_IMPL_H_

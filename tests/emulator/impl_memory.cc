@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/tests/emulator/impl.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 std::string Name(const void* data) {
@@ -267,4 +269,6 @@ Result Emulator::Impl::Copy(Queue* queue, void* dst, const void* src, size_t dst
   return r;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

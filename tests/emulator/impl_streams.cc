@@ -4,7 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/tests/emulator/impl.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 void Emulator::Impl::Complain(std::string what) { complaints.push_back(std::move(what)); }
 
@@ -117,4 +119,6 @@ Result Emulator::Impl::CheckEvent(EmulatedEvent* event, const char* what) {
   return kOk;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

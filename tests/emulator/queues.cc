@@ -2,7 +2,9 @@
 
 #include <utility>
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 Queue* Queues::Make(int device, bool blocking) {
   auto queue = std::make_unique<Queue>();
@@ -46,4 +48,6 @@ void Queues::LetGoAhead() {
   if (left > 0) RunTo({queue, queue->done + 1 + random_() % left});
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

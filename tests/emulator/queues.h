@@ -21,7 +21,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 
 struct Queue;
 struct Graph;
@@ -90,6 +92,8 @@ class Queues {
   uintptr_t next_handle_ = 0x10000;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_EMULATOR_QUEUES_H_

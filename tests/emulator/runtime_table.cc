@@ -5,7 +5,9 @@
 
 #include "dovetail/tests/emulator/call.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 // ---- Loading and describing ----
@@ -128,4 +130,6 @@ gpu::RuntimeApi MakeRuntimeTable(Emulator::Impl* impl) {
   return api;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -9,7 +9,9 @@
 #include "dovetail/devices/gpu/kernels/kernel_table.h"
 #include "dovetail/tests/emulator/call.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 using Impl = Emulator::Impl;
@@ -88,4 +90,6 @@ void FillKernels(gpu::RuntimeApi& api) {
   api.launch = &Launch;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -5,7 +5,9 @@
 
 #include "dovetail/tests/emulator/call.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 template <PointerKind kKind>
@@ -141,4 +143,6 @@ void FillMemory(gpu::RuntimeApi& api, const EmulatorOptions& options) {
   api.fill_async = &FillAsync;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

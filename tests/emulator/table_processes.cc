@@ -10,7 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/tests/emulator/call.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 using gpu::NativeEvent;
@@ -118,4 +120,6 @@ void FillProcesses(gpu::RuntimeApi& api) {
   api.ipc_open_event = &IpcOpenEvent;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

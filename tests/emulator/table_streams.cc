@@ -4,7 +4,9 @@
 
 #include "dovetail/tests/emulator/call.h"
 
-namespace dovetail::inline DOVETAIL_ABI::emulator {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace emulator {
 namespace {
 
 using gpu::NativeEvent;
@@ -220,4 +222,6 @@ void FillStreams(gpu::RuntimeApi& api, const EmulatorOptions& options) {
   api.device_synchronize = &DeviceSynchronize;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::emulator
+}  // namespace emulator
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -19,7 +19,8 @@
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/tests/emulator/fixture.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 inline constexpr int64_t kSceneElements = 256;
 inline constexpr size_t kSceneBytes = kSceneElements * sizeof(int32_t);
@@ -111,6 +112,7 @@ class Producer {
 // What an int32 is whose bytes are all `byte`.
 inline int32_t Repeated(unsigned char byte) { return static_cast<int32_t>(0x01010101u * byte); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_GPU_SCENES_H_

@@ -5,7 +5,8 @@
 #include "dovetail/core/ipc/process_token.h"
 #include "dovetail/tests/ipc/shared_gpu.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using testing::ElementsAre;
@@ -147,9 +148,7 @@ TEST_P(SharedGpuTest, ManyCyclesLeaveNothingBehind) {
     while (true) {
       const auto bytes = parent.Receive<std::string>();
       if (bytes.empty()) break;
-      {
-        const Tensor t = *ipc::Open(*ipc::Handle::FromBytes(bytes));
-      }
+      { const Tensor t = *ipc::Open(*ipc::Handle::FromBytes(bytes)); }
       Trim();
       parent.Send(true);
     }
@@ -178,4 +177,5 @@ TEST_P(SharedGpuTest, ManyCyclesLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -5,7 +5,8 @@
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/tests/ipc/shared_gpu.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 using testing::ElementsAre;
@@ -173,4 +174,5 @@ TEST_P(SharedGpuTest, AForkedChildSharesAndOpensNothing) {
 }
 
 }  // namespace
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

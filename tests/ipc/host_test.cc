@@ -13,7 +13,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI::ipc {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +156,6 @@ TEST_F(IpcTest, WhatReachesOutsideOfTheMemoryIsAnErrorAndLetsItGo) {
 }
 
 }  // namespace
-}  // namespace dovetail::inline DOVETAIL_ABI::ipc
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -25,7 +25,8 @@
 #include "dovetail/interop/ipc/share.h"
 #include "dovetail/tests/emulator/fixture.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 inline std::string Text(const absl::Status& s) { return s.ToString(); }
 
@@ -108,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Vendors, SharedGpuTest,
                          testing::Values(&gpu::kCudaTraits, &gpu::kRocmTraits),
                          [](const auto& info) { return std::string(info.param->name); });
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_IPC_SHARED_GPU_H_

@@ -18,7 +18,8 @@
 #include "dovetail/tests/emulator/emulator.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class OnGpu : public testing::Test {
  protected:
@@ -50,6 +51,7 @@ class OnGpu : public testing::Test {
   DeviceBackend* backend_ = nullptr;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_TESTS_REAL_GPU_DEVICE_UNDER_TEST_H_

@@ -4,7 +4,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace internal_cast {
 namespace {
 
@@ -172,5 +173,6 @@ CastStep Avx2NarrowStep(DType narrow) {
 }
 
 }  // namespace internal_cast
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 #endif

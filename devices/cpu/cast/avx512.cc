@@ -9,7 +9,8 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace internal_cast {
 namespace {
 
@@ -180,5 +181,6 @@ CastStep Avx512NarrowStep(DType narrow) {
 }
 
 }  // namespace internal_cast
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 #endif

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 template <typename T>
@@ -43,4 +44,5 @@ CastStep ComplexToBoolStep(DType complex, SimdLevel level) {
                                : StepAt<TruthOfPairOp<double>, /*kWide=*/false>(level);
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

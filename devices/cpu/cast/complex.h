@@ -10,7 +10,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/devices/cpu/cast/step.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // `part` with an imaginary part of 0: float16, float32 or float64.
 CastStep RealToComplexStep(DType part, SimdLevel level);
@@ -18,6 +19,7 @@ CastStep RealToComplexStep(DType part, SimdLevel level);
 // complex64 or complex128.
 CastStep ComplexToBoolStep(DType complex, SimdLevel level);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_COMPLEX_H_

@@ -18,7 +18,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/float_format.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 inline constexpr FloatFormat kFloat32Format = *FloatFormatOf(kFloat32);
 inline constexpr FloatFormat kFloat16Format = *FloatFormatOf(kFloat16);
@@ -90,8 +91,7 @@ struct EncodeOp {
 
 // A format without sign and mantissa: the exponent alone, of positive numbers.
 template <FloatFormat f>
-  requires(f.sign_bits == 0)
-struct EncodeOp<f> {
+requires(f.sign_bits == 0) struct EncodeOp<f> {
   using In = float;
   using Out = uint8_t;
   static_assert(f.mantissa_bits == 0 && f.bias == kFloat32Format.bias && f.bits == 8);
@@ -159,6 +159,7 @@ struct DecodeOp<kFloat8E5M2Format> {
   }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_

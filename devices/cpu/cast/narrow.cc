@@ -7,7 +7,8 @@
 #include "dovetail/devices/cpu/cast/format.h"
 #include "dovetail/devices/cpu/cast/x86.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 bool IsNarrowFloat(DType dtype) {
@@ -95,4 +96,5 @@ CastStep NarrowStep(DType narrow, SimdLevel level) {
   return nullptr;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -18,7 +18,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/devices/cpu/cast/step.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // The type of native.h that a narrow type is widened to: float32, int8 or uint8. The type
 // itself for any other.
@@ -28,6 +29,7 @@ DType WideTypeOf(DType dtype);
 CastStep WidenStep(DType narrow, SimdLevel level);
 CastStep NarrowStep(DType narrow, SimdLevel level);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_NARROW_H_

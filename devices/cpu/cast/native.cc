@@ -11,7 +11,8 @@
 #include <immintrin.h>
 #endif
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 // The number without its fraction; the least Int where that is out of range. Without a branch: C++
@@ -113,15 +114,15 @@ auto OpFor() {
   } else if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D> && sizeof(D) < 4) {
     return NumberOp<S, Unsigned<sizeof(D)>, kAlone>{};
   } else {
-    return NumberOp<S, D, kAlone && std::is_floating_point_v<S> && std::is_integral_v<D>>{};
+    return NumberOp < S, D, kAlone && std::is_floating_point_v<S> && std::is_integral_v < D >> {};
   }
 }
 
 // AVX-512 alone converts between 64-bit integers and floating-point numbers by vectors, and has
 // masks for what is out of range. All else memory bounds anyway.
 template <typename S, typename D>
-constexpr bool kNeedsWide =
-    std::is_floating_point_v<S> ? std::is_integral_v<D>
+constexpr bool kNeedsWide = std::is_floating_point_v<S>
+                                ? std::is_integral_v<D>
                                 : std::is_floating_point_v<D> && sizeof(S) == 8;
 
 // What use.For<S, D>() gives for the pair of types; nullptr where there is no Op for it.
@@ -185,4 +186,5 @@ StridedStep NativeStridedStep(DType src, DType dst) { return ForTypes(src, dst, 
 
 CastStep RoundToOddStep(SimdLevel level) { return StepAt<RoundToOddOp, /*kWide=*/false>(level); }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

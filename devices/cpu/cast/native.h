@@ -19,7 +19,8 @@
 #include "dovetail/devices/cpu/cast/step.h"
 #include "dovetail/devices/cpu/cast/strided_step.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // nullptr where one of the types is none of those.
 CastStep NativeStep(DType src, DType dst, SimdLevel level);
@@ -29,6 +30,7 @@ StridedStep NativeStridedStep(DType src, DType dst);
 // then comes out as if it had been rounded once.
 CastStep RoundToOddStep(SimdLevel level);
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_NATIVE_H_

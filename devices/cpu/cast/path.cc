@@ -6,10 +6,11 @@
 #include "dovetail/devices/cpu/cast/complex.h"
 #include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace {
 
 DType PartOf(DType complex) {
@@ -121,4 +122,5 @@ void CastPath::Run(const void* src, void* dst, size_t n, bool past_cache) const 
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

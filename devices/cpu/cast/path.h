@@ -18,7 +18,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/devices/cpu/cast/step.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 class CastPath {
  public:
@@ -61,6 +62,7 @@ class CastPath {
   size_t dst_size_ = 0;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_PATH_H_

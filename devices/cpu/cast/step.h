@@ -19,10 +19,11 @@
 #include <cstring>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/cast/target.h"
+#include "dovetail/devices/cpu/cast/simd_attributes.h"
 #include "dovetail/devices/cpu/simd_level.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 using CastStep = void (*)(const void* src, void* dst, size_t n);
 
@@ -115,6 +116,7 @@ constexpr CastStep StepAt([[maybe_unused]] SimdLevel level) {
   return &internal_cast::RunBaseline<Op>;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_STEP_H_

@@ -16,7 +16,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 // Two loops, one in the other; steps in bytes.
 struct StridedLoops {
@@ -69,6 +70,7 @@ constexpr StridedStep StridedStepOf() {
   return &internal_cast::RunStrided<Op>;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_STRIDED_STEP_H_

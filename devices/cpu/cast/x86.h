@@ -11,7 +11,8 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/devices/cpu/cast/step.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 #if defined(__x86_64__)
 // From `narrow` to float32, and back. nullptr where there is no own step for the type at the level.
@@ -39,6 +40,7 @@ inline CastStep X86WidenStep(DType, SimdLevel) { return nullptr; }
 inline CastStep X86NarrowStep(DType, SimdLevel) { return nullptr; }
 #endif
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_CAST_X86_H_

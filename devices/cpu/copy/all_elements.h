@@ -11,12 +11,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "dovetail/devices/cpu/copy/cache_sets.h"
-#include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/elements.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // Three loops and more, of which the innermost has kCount iterations: the call of a kernel would
@@ -65,6 +66,7 @@ void CopyAllElements(char* dst, const char* src, const Loop* loops, int rank) {
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_ALL_ELEMENTS_H_

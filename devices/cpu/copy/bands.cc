@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/cache_sets.h"
-#include "dovetail/devices/cpu/copy/kernels.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -82,4 +83,5 @@ Bands BandsOf(const CopyPlan& plan, const CopyTuning& tuning, bool at_lines, boo
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

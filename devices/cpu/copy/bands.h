@@ -9,10 +9,11 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
+#include "dovetail/devices/cpu/copy/kernels/tuning.h"
 #include "dovetail/devices/cpu/copy/plan.h"
-#include "dovetail/devices/cpu/copy/tuning.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 struct Bands {
@@ -27,6 +28,7 @@ Bands BandsOf(const CopyPlan& plan, const CopyTuning& tuning, bool at_lines, boo
               int64_t short_row);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_BANDS_H_

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/block.h"
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/block.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
+#include "dovetail/devices/cpu/copy/kernels/tuning.h"
 #include "dovetail/devices/cpu/copy/plan.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
-#include "dovetail/devices/cpu/copy/tuning.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {

@@ -14,7 +14,8 @@
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 class BitLoops {
@@ -39,6 +40,7 @@ class BitLoops {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_BITS_H_

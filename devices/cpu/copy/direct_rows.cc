@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -75,4 +76,5 @@ bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Ker
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -8,10 +8,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // Rows that are dense on both sides, and, where this SIMD level has a streaming kernel for them,
@@ -20,6 +21,7 @@ namespace cpu {
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_

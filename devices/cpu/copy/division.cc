@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "dovetail/devices/cpu/copy/stream_lines.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -121,4 +122,5 @@ void Division::TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* 
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

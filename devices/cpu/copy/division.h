@@ -12,10 +12,11 @@
 
 #include <cstdint>
 
+#include "dovetail/devices/cpu/copy/kernels/tuning.h"
 #include "dovetail/devices/cpu/copy/plan.h"
-#include "dovetail/devices/cpu/copy/tuning.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 struct Division {
@@ -47,6 +48,7 @@ struct Division {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_DIVISION_H_

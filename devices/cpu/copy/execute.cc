@@ -6,7 +6,8 @@
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -88,4 +89,5 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -7,10 +7,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
 #define DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // How a copy is executed, where a caller (a test) knows better.
@@ -35,6 +36,7 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options = {});
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_

@@ -9,10 +9,10 @@
 #include <random>
 #include <vector>
 
-#include "dovetail/devices/cpu/copy/copy_case.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/prefetched_rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
 

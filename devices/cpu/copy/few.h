@@ -12,7 +12,8 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // That many are few; and so many in one or two dimensions, where no row is a call.
@@ -61,6 +62,7 @@ void CopyFewInRows(char* dst, const char* src, const int64_t* shape, const int64
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_FEW_H_

@@ -6,13 +6,14 @@
 #include <memory>
 #include <new>
 
-#include "dovetail/devices/cpu/copy/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -237,4 +238,5 @@ void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTun
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

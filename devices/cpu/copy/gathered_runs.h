@@ -21,7 +21,8 @@
 #include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // Null where `tuning` does not use one, rows are long, nothing continues them, they do not
@@ -37,6 +38,7 @@ void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTun
                  std::optional<int64_t> before, TransposeKernel kernel, char* buffer);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "dovetail/devices/cpu/copy/copy_case.h"
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {

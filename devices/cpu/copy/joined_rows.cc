@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -110,4 +111,5 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -10,10 +10,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // False, and nothing done, for rows shorter than a line, for gaps in dst, and where this SIMD level
@@ -21,6 +22,7 @@ namespace cpu {
 bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_JOINED_ROWS_H_

@@ -14,11 +14,12 @@
 #include <new>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/kernels/block.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 class LinesKept {
@@ -50,6 +51,7 @@ class LinesKept {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_

@@ -11,9 +11,10 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/kernels/block.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 struct PartedLoop {
@@ -33,6 +34,7 @@ struct PartedLoop {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_PARTED_LOOP_H_

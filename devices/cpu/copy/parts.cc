@@ -5,7 +5,8 @@
 
 #include "dovetail/devices/cpu/large_work.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -86,4 +87,5 @@ bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -13,7 +13,8 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 class Parts {
@@ -42,6 +43,7 @@ class Parts {
 [[nodiscard]] bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_PARTS_H_

@@ -7,7 +7,7 @@
 
 #include "dovetail/core/interruption.h"
 #include "dovetail/core/testing/answers.h"
-#include "dovetail/devices/cpu/copy/copy_case.h"
+#include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -89,4 +90,5 @@ void CopyPlan::Finish(int64_t element_bytes) {
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

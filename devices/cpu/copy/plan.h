@@ -17,9 +17,10 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/kernels/block.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // What a kernel needs of the plan's first loops. "Dense": in steps of one element; "gapped": in
@@ -87,7 +88,7 @@ struct CopyPlan {
 
   // The loop, from loops[first] on, that takes several iterations and steps by so many bytes on one
   // side; 0 where none does. first is 1 at least.
-  int FindLoop(int first, int64_t Loop::* step, int64_t bytes) const {
+  int FindLoop(int first, int64_t Loop::*step, int64_t bytes) const {
     for (int i = first; i < rank; ++i) {
       if (loops[i].*step == bytes && loops[i].count > 1) return i;
     }
@@ -139,6 +140,7 @@ struct CopyPlan {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_PLAN_H_

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
 #include "dovetail/devices/cpu/copy/plan.h"
-#include "dovetail/devices/cpu/copy/shuffle_tables.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -252,4 +253,5 @@ void CopyPlan::ChooseKernel() {
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -5,10 +5,11 @@
 #include <cstdlib>
 
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -68,4 +69,5 @@ bool ExecutePrefetching(const CopyPlan& plan, char* dst, const char* src, const 
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

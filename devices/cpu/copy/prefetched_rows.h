@@ -6,10 +6,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_PREFETCHED_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_PREFETCHED_ROWS_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // False, and nothing done, for other kernels, for rows that follow each other, are short, long or
@@ -18,6 +19,7 @@ namespace cpu {
 bool ExecutePrefetching(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_PREFETCHED_ROWS_H_

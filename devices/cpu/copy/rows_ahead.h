@@ -20,7 +20,8 @@
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // Brings loops into the order in which src lies, the nearest first.
@@ -103,6 +104,7 @@ class PartsAhead {
 };
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_ROWS_AHEAD_H_

@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/gathered_runs.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/piece.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -116,4 +117,5 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

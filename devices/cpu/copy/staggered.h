@@ -10,10 +10,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // Long rows. False, and nothing done, for short ones, for elements that are not aligned, and where
@@ -28,6 +29,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
                     bool from_memory);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_STAGGERED_H_

@@ -5,16 +5,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dovetail/devices/cpu/copy/cache_sets.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/division.h"
-#include "dovetail/devices/cpu/copy/elements.h"
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/elements.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -206,4 +207,5 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

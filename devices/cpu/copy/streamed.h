@@ -18,11 +18,12 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STREAMED_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STREAMED_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // False, and nothing done, where no such way fits, or the copy is too small for the one that does.
@@ -31,6 +32,7 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
                      const StreamThresholds& from);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_STREAMED_H_

@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/bands.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -156,4 +157,5 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -15,11 +15,12 @@
 
 #include "absl/functional/function_ref.h"
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/copy/block.h"
+#include "dovetail/devices/cpu/copy/kernels/block.h"
+#include "dovetail/devices/cpu/copy/kernels/tuning.h"
 #include "dovetail/devices/cpu/copy/plan.h"
-#include "dovetail/devices/cpu/copy/tuning.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore&)>;
@@ -35,6 +36,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
                  int64_t short_row = 0);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_STRIPS_H_

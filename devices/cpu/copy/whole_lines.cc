@@ -5,12 +5,13 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/joined_rows.h"
+#include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/staggered.h"
-#include "dovetail/devices/cpu/copy/stream_lines.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
@@ -105,4 +106,5 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
 }
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

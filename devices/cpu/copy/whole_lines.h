@@ -9,10 +9,11 @@
 #ifndef DOVETAIL_DEVICES_CPU_COPY_WHOLE_LINES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_WHOLE_LINES_H_
 
-#include "dovetail/devices/cpu/copy/kernels.h"
+#include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 namespace cpu {
 
 // False, and nothing done, where the rows of dst hold too few whole lines, or are aligned in ways
@@ -23,6 +24,7 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
                      bool from_memory);
 
 }  // namespace cpu
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_CPU_COPY_WHOLE_LINES_H_

@@ -14,7 +14,9 @@
 #include "dovetail/devices/gpu/kernels/fast_divisor.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // The largest index space of a launch, in units, and with it the most dimensions.
 inline constexpr int64_t kMaxLaunchUnits = (int64_t{1} << 31) - 1;
@@ -67,6 +69,8 @@ struct FillArguments {
   IndexSpace<1> space;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_

@@ -15,7 +15,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 struct FastDivisor {
   FastDivisor() = default;
@@ -34,6 +36,8 @@ struct FastDivisor {
   uint32_t shift = 0;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_FAST_DIVISOR_H_

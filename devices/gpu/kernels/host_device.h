@@ -37,7 +37,9 @@
 #define DOVETAIL_NO_UNROLL
 #endif
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // What a thread loads and stores at once: 1, 2, 4, 8 or 16 bytes.
 struct alignas(16) Unit16 {
@@ -108,6 +110,8 @@ DOVETAIL_HOST_DEVICE uint32_t PickBytes(uint32_t a, uint32_t b, uint32_t selecto
 #endif
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_HOST_DEVICE_H_

@@ -5,7 +5,9 @@
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 template <typename Kernel, int kPhase>
@@ -72,4 +74,6 @@ bool RunKernelOnHost(std::string_view name, uint32_t blocks, void** arguments,
   return true;
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -17,7 +17,9 @@
 #include "absl/functional/function_ref.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // How many bytes of arguments the kernel takes; 0 for a name that is no kernel's.
 int KernelArgumentBytes(std::string_view name);
@@ -27,6 +29,8 @@ int KernelArgumentBytes(std::string_view name);
 bool RunKernelOnHost(std::string_view name, uint32_t blocks, void** arguments,
                      absl::FunctionRef<void*(const void*)> translate);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_HOST_RUN_H_

@@ -12,7 +12,9 @@
 
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 enum class KernelId : uint8_t {
 #define DOVETAIL_GPU_KERNEL(name, ...) name,
@@ -29,6 +31,8 @@ inline constexpr int kKernelCount = sizeof(kKernelNames) / sizeof(kKernelNames[0
 
 constexpr const char* KernelName(KernelId id) { return kKernelNames[static_cast<int>(id)]; }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_KERNEL_TABLE_H_

@@ -12,7 +12,9 @@
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 template <typename Kernel>
@@ -38,4 +40,6 @@ __device__ __forceinline__ void RunPhases(const typename Kernel::Arguments& argu
 #include "dovetail/devices/gpu/kernels/kernel_list.inc"
 #undef DOVETAIL_GPU_KERNEL
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

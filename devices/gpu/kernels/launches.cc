@@ -9,7 +9,9 @@
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // A part of a copy that fits one launch, its loops counting units.
@@ -239,4 +241,6 @@ absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int6
       });
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -20,7 +20,9 @@
 #include "dovetail/devices/gpu/kernels/kernel_table.h"
 #include "dovetail/devices/gpu/kernels/merge.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 template <typename Arguments>
 struct KernelLaunch {
@@ -43,6 +45,8 @@ absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int6
                                absl::FunctionRef<absl::Status(const FillLaunch&)> take,
                                int64_t max_units = kMaxLaunchUnits);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_LAUNCHES_H_

@@ -15,7 +15,9 @@
 #include "dovetail/devices/gpu/kernels/arguments.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // How many units a thread has under way at once; narrow ones need more to keep the memory busy.
 template <int kBytes>
@@ -77,6 +79,8 @@ struct LinearFill {
   }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_LINEAR_H_

@@ -5,7 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/packing.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 namespace {
 
 // The dimensions of more than one turn, such that dst_step is positive, the largest first.
@@ -134,4 +136,6 @@ absl::Status ForEachPitchedCopy(const MergedCopy& copy,
   }
 }
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -18,7 +18,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor_view.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // How often, and how far each side steps.
 struct CopyLoop {
@@ -59,6 +61,8 @@ struct PitchedCopy {
 absl::Status ForEachPitchedCopy(const MergedCopy& copy,
                                 absl::FunctionRef<absl::Status(const PitchedCopy&)> take);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_MERGE_H_

@@ -20,7 +20,9 @@
 #include "dovetail/devices/gpu/kernels/arguments.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // Turns a square of bytes (kRun 4) or halves (kRun 2) around: element j of word i becomes element i
 // of word j.
@@ -152,6 +154,8 @@ struct TileCopy {
   }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_KERNELS_TILE_H_

@@ -16,7 +16,9 @@
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 // Whether a library may lack a function (nullptr is put in its place then).
 enum class Need : bool { kOptional = false, kRequired = true };
@@ -32,6 +34,8 @@ struct SymbolSlot {
 bool OpenLibrary(absl::Span<const char* const> names, absl::Span<const SymbolSlot> slots,
                  std::string* reason);
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_LOADER_DYNAMIC_LIBRARY_H_

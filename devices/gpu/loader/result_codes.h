@@ -16,7 +16,9 @@
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/runtime_api.h"
 
-namespace dovetail::inline DOVETAIL_ABI::gpu {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
 
 enum : Result {
   kCodeInvalidValue = 1,
@@ -85,6 +87,8 @@ class ResultTexts {
   std::map<Result, std::string> texts_;
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI::gpu
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_DEVICES_GPU_LOADER_RESULT_CODES_H_

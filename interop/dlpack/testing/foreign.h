@@ -19,7 +19,8 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
 
-namespace dovetail::inline DOVETAIL_ABI {
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
 
 template <typename Managed>
 struct Foreign {
@@ -56,6 +57,7 @@ struct Foreign {
   DLTensor& tensor() { return managed.dl_tensor; }
 };
 
-}  // namespace dovetail::inline DOVETAIL_ABI
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
 
 #endif  // DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_

@@ -1,0 +1,59 @@
+#include "dovetail/devices/cpu/cast/cast_loops.h"
+
+#include <set>
+#include <vector>
+
+#include "dovetail/core/dtype.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+CastLoops LoopsOf(const Dims& shape, const Dims& dst_strides, const Dims& src_strides) {
+  return CastLoops({.dtype = kInt8, .shape = shape, .strides = dst_strides},
+                   {.dtype = kFloat32, .shape = shape, .strides = src_strides});
+}
+
+// The offsets in dst of all elements of the parts, none of which comes twice.
+std::set<int64_t> Reached(const CastParts& parts) {
+  std::set<int64_t> reached;
+  for (int64_t part = 0; part < parts.count(); ++part) {
+    const CastLoops loops = parts.Get(part);
+    const CastDims one(loops.rank(), 1);
+    loops.ForEachTile(one, [&](int64_t dst, int64_t, absl::Span<const int64_t>) {
+      EXPECT_TRUE(reached.insert(dst).second) << dst;
+    });
+  }
+  return reached;
+}
+
+TEST(CastParts, TogetherTheyReachEachElementOnce) {
+  const CastLoops loops = LoopsOf({7, 30}, {40, 1}, {1, 7});
+  for (int64_t most : {1, 2, 3, 5, 100}) {
+    for (const Dims& grain : {Dims{1, 30}, Dims{1, 8}, Dims{7, 4}}) {
+      const CastParts parts(loops, grain, most);
+      EXPECT_LE(parts.count(), most);
+      EXPECT_EQ(Reached(parts).size(), 7u * 30u);
+    }
+  }
+}
+
+TEST(CastParts, OneLongRowIsDividedAtTheGrain) {
+  const CastLoops loops = LoopsOf({100000}, {1}, {1});
+  const Dims grain = {4096};
+  const CastParts parts(loops, grain, 8);
+  EXPECT_EQ(parts.count(), 7);  // of 4 grains each
+  EXPECT_EQ(parts.Get(1).dst_start, 4 * 4096);
+  EXPECT_EQ(parts.Get(6).counts[0], 100000 - 24 * 4096);
+}
+
+TEST(CastParts, ALoopThatWritesTheSameElementsStaysWhole) {
+  const CastLoops loops = LoopsOf({64}, {0}, {1});
+  const Dims grain = {1};
+  EXPECT_EQ(CastParts(loops, grain, 8).count(), 1);
+}
+
+}  // namespace
+}  // namespace dovetail

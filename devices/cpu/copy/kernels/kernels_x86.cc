@@ -1,0 +1,146 @@
+// The levels of x86-64, all from the same sources.
+
+#include "dovetail/devices/cpu/copy/kernels/kernels_internal.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
+#include "dovetail/devices/cpu/copy/kernels/compile_for.h"
+#include "dovetail/devices/cpu/copy/kernels/elements.h"
+#include "dovetail/devices/cpu/copy/kernels/plane_orders.h"
+#include "dovetail/devices/cpu/copy/kernels/rows.h"
+#include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
+
+// g++ 12 takes the undefined operands of its own AVX-512 header for a mistake of ours.
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+void StreamDone() { _mm_sfence(); }
+
+#define DOVETAIL_HAS_SHUFFLE 0
+#define DOVETAIL_HAS_MASKS 0
+#define DOVETAIL_HAS_BYTE_PERMUTES 0
+namespace sse2 {
+#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
+using Widest = Vector128;
+using Line = TwoVectors<TwoVectors<Vector128>>;
+using Tile = Vector128;
+#include "dovetail/devices/cpu/copy/kernels/level.inc"
+}  // namespace sse2
+
+#undef DOVETAIL_HAS_SHUFFLE
+#define DOVETAIL_HAS_SHUFFLE 1
+DOVETAIL_BEGIN_TARGET("ssse3")
+namespace ssse3 {
+#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
+using Widest = Vector128;
+using Line = TwoVectors<TwoVectors<Vector128>>;
+using Tile = Vector128;
+#include "dovetail/devices/cpu/copy/kernels/level.inc"
+}  // namespace ssse3
+DOVETAIL_END_TARGET
+
+// NOLINTBEGIN(readability-duplicate-include): each level compiles them anew
+DOVETAIL_BEGIN_TARGET("avx2")
+namespace avx2 {
+#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
+using Widest = Vector256;
+using Line = TwoVectors<Vector256>;
+using Tile = Vector256;
+#include "dovetail/devices/cpu/copy/kernels/level.inc"
+}  // namespace avx2
+DOVETAIL_END_TARGET
+
+#undef DOVETAIL_HAS_MASKS
+#define DOVETAIL_HAS_MASKS 1
+DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl")
+namespace avx512 {
+#include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector512_x86.inc"
+using Widest = Vector512;
+using Line = Vector512;
+// Filling four lanes from four places takes longer than twice filling two.
+using Tile = Vector256;
+#include "dovetail/devices/cpu/copy/kernels/level.inc"
+}  // namespace avx512
+DOVETAIL_END_TARGET
+
+#undef DOVETAIL_HAS_BYTE_PERMUTES
+#define DOVETAIL_HAS_BYTE_PERMUTES 1
+DOVETAIL_BEGIN_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")
+namespace avx512vbmi {
+#include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
+#include "dovetail/devices/cpu/copy/kernels/vector512_x86.inc"
+using Widest = Vector512;
+using Line = Vector512;
+using Tile = Vector256;
+#include "dovetail/devices/cpu/copy/kernels/level_kernels.inc"
+
+// Where bytes move across lanes; all else as without.
+constexpr Kernels kKernels = [] {
+  Kernels kernels = avx512::kKernels;
+  kernels.cached.deinterleave[0] = Deinterleave<1>;
+  kernels.cached.interleave[0] = Interleave<1>;
+  kernels.cached.regroup[0] = Regroup<1>;
+  kernels.streaming.deinterleave[0] = Deinterleave<1, true>;
+  kernels.streaming.interleave[0] = Interleave<1, true>;
+  kernels.staggered[0] = TransposeStreamingStaggered<1>;
+  kernels.join_rows = JoinRows<Widest>;
+  return kernels;
+}();
+}  // namespace avx512vbmi
+DOVETAIL_END_TARGET
+// NOLINTEND(readability-duplicate-include)
+
+}  // namespace
+
+const Kernels* X86Kernels(SimdLevel level) {
+  switch (level) {
+    case SimdLevel::kSse2:
+      return &sse2::kKernels;
+    case SimdLevel::kSsse3:
+      return &ssse3::kKernels;
+    case SimdLevel::kAvx2:
+      return &avx2::kKernels;
+    case SimdLevel::kAvx512:
+      return &avx512::kKernels;
+    case SimdLevel::kAvx512Vbmi:
+      return &avx512vbmi::kKernels;
+    case SimdLevel::kNone:
+    case SimdLevel::kNeon:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace cpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // __x86_64__
