@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy_through_host.h"
 #include "dovetail/core/device_backend.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -55,7 +56,7 @@ absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& sr
 }
 
 absl::Status CheckNeitherIsNull(const Tensor& dst, const Tensor& src) {
-  return dst.is_null() || src.is_null() ? NullTensorError() : absl::OkStatus();
+  return dst.is_null() || src.is_null() ? internal_tensor::NullTensorError() : absl::OkStatus();
 }
 
 // Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
@@ -140,7 +141,7 @@ absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<
 }
 
 absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
-  if (dst.is_null()) return NullTensorError();
+  if (dst.is_null()) return internal_tensor::NullTensorError();
   StorageRef storage = Storage::Adopt(const_cast<void*>(element), dst.dtype().itemsize(),
                                       Device::Cpu(), Storage::Release{});
   absl::StatusOr<Tensor> scalar =
@@ -152,7 +153,7 @@ absl::Status Fill(const Tensor& dst, const void* element, const std::optional<St
 
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
-  if (src.is_null()) return NullTensorError();
+  if (src.is_null()) return internal_tensor::NullTensorError();
   std::optional<StreamScope> scope;
   EnterForAllocation(stream, device, &scope);
   absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
@@ -164,7 +165,7 @@ absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
 
 absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
                               const std::optional<Stream>& stream) {
-  if (src.is_null()) return NullTensorError();
+  if (src.is_null()) return internal_tensor::NullTensorError();
   const Device device = target.device.value_or(src.device());
   std::optional<StreamScope> scope;
   EnterForAllocation(stream, device, &scope);
@@ -190,7 +191,7 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
 }
 
 absl::StatusOr<Tensor> Contiguous(const Tensor& src, const std::optional<Stream>& stream) {
-  if (src.is_null()) return NullTensorError();
+  if (src.is_null()) return internal_tensor::NullTensorError();
   if (src.is_contiguous()) return src;
   return CopyTo(src, src.device(), stream);
 }

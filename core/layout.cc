@@ -1,7 +1,9 @@
 #include "dovetail/core/layout.h"
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dovetail/core/internal/layout_builder.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -36,7 +38,12 @@ int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t
   return empty ? 0 : product;
 }
 
-}  // namespace internal_layout
+void LayoutRep::FreeHeap() {
+  delete[] heap_;
+  rank_ = 0;  // whatever fails next finds a layout that can be destroyed
+  num_elements_ = 1;
+}
+void LayoutRep::AllocateHeap(int rank) { heap_ = new int64_t[2 * rank]; }
 
 namespace {
 
@@ -61,7 +68,7 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
                                                  " reach offsets beyond a 64-bit integer."));
 }
 
-// Why TryAssign did not take them.
+// Why TryAssign refused.
 [[gnu::cold, gnu::noinline]] absl::Status Explain(int64_t rank, const int64_t* shape,
                                                   const int64_t* strides) {
   if (rank < 0 || rank > Layout::kMaxRank) return RankError(rank);
@@ -78,16 +85,31 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
 
 }  // namespace
 
-void Layout::FreeHeap() {
-  delete[] heap_;
-  rank_ = 0;  // whatever fails next finds a layout that can be destroyed
-  num_elements_ = 1;
+absl::Status Assign(Layout* layout, int64_t rank, const int64_t* shape, const int64_t* strides) {
+  Extent extent;
+  return TryAssign(layout, rank, shape, strides, &extent) ? absl::OkStatus()
+                                                          : Explain(rank, shape, strides);
 }
-void Layout::AllocateHeap(int rank) { heap_ = new int64_t[2 * rank]; }
+
+int64_t Narrow(Layout* layout, int dim, int64_t start, int64_t count, int64_t step) {
+  LayoutRep& rep = LayoutAccess::Rep(layout);
+  int64_t* const sizes = rep.dims();
+  int64_t& stride = sizes[rep.rank() + dim];
+  const bool is_empty = rep.num_elements() == 0 || count == 0;
+  const int64_t offset = is_empty ? 0 : WrappingMultiply(start, stride);
+  sizes[dim] = count;
+  stride = WrappingMultiply(stride, step);
+  int64_t num_elements = 1;
+  for (int i = 0; i < rep.rank(); ++i) num_elements = WrappingMultiply(num_elements, sizes[i]);
+  rep.set_num_elements(num_elements);
+  return offset;
+}
+
+}  // namespace internal_layout
 
 absl::StatusOr<Layout> Layout::Contiguous(absl::Span<const int64_t> shape) {
   absl::StatusOr<Layout> layout{Layout()};
-  absl::Status status = layout->Assign(shape.size(), shape.data(), nullptr);
+  absl::Status status = internal_layout::Assign(&*layout, shape.size(), shape.data(), nullptr);
   if (!status.ok()) layout = std::move(status);
   return layout;
 }
@@ -96,37 +118,20 @@ absl::StatusOr<Layout> Layout::Strided(absl::Span<const int64_t> shape,
                                        absl::Span<const int64_t> strides) {
   if (shape.size() != strides.size()) {
     return absl::InvalidArgumentError(absl::StrCat("The shape ", ShapeToString(shape),
-                                                   " and the "
-                                                   "strides ",
-                                                   ShapeToString(strides), " differ in length."));
+                                                   " and the strides ", ShapeToString(strides),
+                                                   " differ in length."));
   }
   absl::StatusOr<Layout> layout{Layout()};
-  absl::Status status = layout->Assign(shape.size(), shape.data(), strides.data());
+  absl::Status status =
+      internal_layout::Assign(&*layout, shape.size(), shape.data(), strides.data());
   if (!status.ok()) layout = std::move(status);
   return layout;
 }
 
-absl::Status Layout::Assign(int64_t rank, const int64_t* shape, const int64_t* strides) {
-  Extent extent;
-  return TryAssign(rank, shape, strides, &extent) ? absl::OkStatus()
-                                                  : Explain(rank, shape, strides);
-}
-
-int64_t Layout::Narrow(int dim, int64_t start, int64_t count, int64_t step) {
-  int64_t* const sizes = dims();
-  int64_t& stride = sizes[rank_ + dim];
-  const int64_t offset = num_elements_ == 0 || count == 0 ? 0 : WrappingMultiply(start, stride);
-  sizes[dim] = count;
-  stride = WrappingMultiply(stride, step);
-  num_elements_ = 1;
-  for (int i = 0; i < rank_; ++i) num_elements_ = WrappingMultiply(num_elements_, sizes[i]);
-  return offset;
-}
-
 bool Layout::is_contiguous() const {
-  if (num_elements_ == 0) return true;
+  if (num_elements() == 0) return true;
   int64_t step = 1;
-  for (int i = rank_ - 1; i >= 0; --i) {
+  for (int i = rank() - 1; i >= 0; --i) {
     if (shape(i) == 1) continue;
     if (stride(i) != step) return false;
     step *= shape(i);
@@ -136,8 +141,8 @@ bool Layout::is_contiguous() const {
 
 Extent Layout::extent() const {
   Extent e;
-  if (num_elements_ == 0) return e;
-  for (int i = 0; i < rank_; ++i) {
+  if (num_elements() == 0) return e;
+  for (int i = 0; i < rank(); ++i) {
     (stride(i) < 0 ? e.lowest : e.highest) += (shape(i) - 1) * stride(i);
   }
   return e;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/testing/failing_new.h"
 #include "gtest/gtest.h"
@@ -37,8 +38,8 @@ TEST(LayoutAllocation, AFailedAssignLeavesRank0) {
   const int failures = ForEachAllocationFailure(
       [&] {
         rank = 0;
-        EXPECT_TRUE(target.Assign(40, shape.data(), nullptr).ok());
-        EXPECT_TRUE(target.Assign(20, shape.data(), nullptr).ok());
+        EXPECT_TRUE(internal_layout::Assign(&target, 40, shape.data(), nullptr).ok());
+        EXPECT_TRUE(internal_layout::Assign(&target, 20, shape.data(), nullptr).ok());
         rank = 20;
       },
       [&] { EXPECT_EQ(target.rank(), rank); });

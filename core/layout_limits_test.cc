@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "gtest/gtest.h"
@@ -68,9 +69,9 @@ TEST_P(LayoutLimits, AreThoseOfExactArithmetic) {
     Layout layout;
     Extent extent, measured;
     const int64_t* given = row_major ? nullptr : strides.data();
-    ASSERT_EQ(layout.TryAssign(rank, shape.data(), given, &extent), fits)
+    ASSERT_EQ(internal_layout::TryAssign(&layout, rank, shape.data(), given, &extent), fits)
         << testing::PrintToString(shape) << testing::PrintToString(strides);
-    const int64_t count = Layout::Measure(rank, shape.data(), given, &measured);
+    const int64_t count = internal_layout::Measure(rank, shape.data(), given, &measured);
     ASSERT_EQ(count >= 0, fits);
     if (!fits) continue;
     ASSERT_EQ(Wide{count}, empty ? 0 : product);

@@ -1,4 +1,5 @@
 #include "dovetail/core/layout.h"
+#include "dovetail/core/internal/layout_builder.h"
 
 #include <sstream>
 #include <string>
@@ -174,11 +175,11 @@ TEST_P(LayoutRank, AssignReplacesALayoutOfAnyRank) {
   for (int before : {0, 6, 7, 64}) {
     Layout layout = Strided(Shape(before, 1), Strides(before));
     const Dims shape = Shape(rank, 1);
-    ASSERT_TRUE(layout.Assign(rank, shape.data(), nullptr).ok());
+    ASSERT_TRUE(internal_layout::Assign(&layout, rank, shape.data(), nullptr).ok());
     EXPECT_THAT(layout.shape(), ElementsAreArray(shape));
     EXPECT_TRUE(layout.is_contiguous());
     const Dims bad(rank + 1, -1);
-    EXPECT_FALSE(layout.Assign(rank + 1, bad.data(), nullptr).ok());
+    EXPECT_FALSE(internal_layout::Assign(&layout, rank + 1, bad.data(), nullptr).ok());
     EXPECT_EQ(layout, Layout()) << "an error leaves rank 0";
   }
 }
@@ -188,7 +189,7 @@ TEST(Layout, RanksBeyondTheLimitAreRefusedWithoutReading) {
   Layout layout;
   const int64_t one = 1;
   for (int64_t rank : {int64_t{-1}, int64_t{1000000}, INT64_MIN, INT64_MAX}) {
-    absl::Status status = layout.Assign(rank, &one, &one);
+    absl::Status status = internal_layout::Assign(&layout, rank, &one, &one);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr(std::to_string(rank)));
   }
@@ -203,16 +204,16 @@ TEST(Layout, MeasuringFindsWhatMakingOneDoes) {
   const int64_t shape[] = {2, 3, 1}, strides[] = {-3, 1, 77}, negative[] = {2, -1};
   Extent extent, made;
   Layout layout;
-  EXPECT_EQ(Layout::Measure(3, shape, strides, &extent), 6);
-  ASSERT_TRUE(layout.TryAssign(3, shape, strides, &made));
+  EXPECT_EQ(internal_layout::Measure(3, shape, strides, &extent), 6);
+  ASSERT_TRUE(internal_layout::TryAssign(&layout, 3, shape, strides, &made));
   EXPECT_EQ(extent, made);
   EXPECT_EQ(extent, (Extent{-3, 2}));
-  EXPECT_EQ(Layout::Measure(2, shape, nullptr, &extent), 6);
+  EXPECT_EQ(internal_layout::Measure(2, shape, nullptr, &extent), 6);
   EXPECT_EQ(extent, (Extent{0, 5}));
-  EXPECT_EQ(Layout::Measure(0, nullptr, nullptr, &extent), 1);
-  EXPECT_EQ(Layout::Measure(2, negative, nullptr, &extent), -1);
+  EXPECT_EQ(internal_layout::Measure(0, nullptr, nullptr, &extent), 1);
+  EXPECT_EQ(internal_layout::Measure(2, negative, nullptr, &extent), -1);
   for (int64_t rank : {int64_t{-1}, int64_t{Layout::kMaxRank} + 1, INT64_MAX}) {
-    EXPECT_EQ(Layout::Measure(rank, shape, nullptr, &extent), -1) << rank;
+    EXPECT_EQ(internal_layout::Measure(rank, shape, nullptr, &extent), -1) << rank;
   }
 }
 

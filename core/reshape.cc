@@ -2,6 +2,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/views.h"
 
 namespace dovetail {
@@ -74,14 +75,15 @@ absl::Status Reshape(const Layout& layout, absl::Span<const int64_t> shape, Layo
   Dims sizes;
   if (absl::Status s = InferSize(layout, shape, &sizes); !s.ok()) return s;
   view->offset = 0;
-  if (layout.is_contiguous()) return view->layout.Assign(sizes.size(), sizes.data(), nullptr);
+  if (layout.is_contiguous())
+    return internal_layout::Assign(&view->layout, sizes.size(), sizes.data(), nullptr);
   Dims strides(sizes.size());
   if (!Strides(layout, sizes, &strides)) {
     return absl::FailedPreconditionError(
         absl::StrCat("No view of ", layout.ToString(), " has the shape ", ShapeToString(shape),
                      ": the elements do not lie evenly. Copy it first (contiguous())."));
   }
-  return view->layout.Assign(sizes.size(), sizes.data(), strides.data());
+  return internal_layout::Assign(&view->layout, sizes.size(), sizes.data(), strides.data());
 }
 
 }  // namespace DOVETAIL_ABI

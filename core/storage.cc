@@ -5,15 +5,24 @@
 #include <utility>
 
 #include "dovetail/core/device_backend.h"
+#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+using internal_storage::StorageAccess;
+
+StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
+  return StorageAccess::Adopt(data, nbytes, device, release);
+}
+
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
   if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
-    SmallBlock* const block = IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
-    if (block != nullptr) return StorageRef::Take(In(block, nbytes));
+    SmallBlock* const block = StorageAccess::IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
+    if (block != nullptr) return StorageRef::Take(StorageAccess::In(block, nbytes));
     if (Allocator* allocator = Registry::Global().host_allocator()) {
       return AllocateFrom(*allocator, nbytes, device, Stream::Default(device));
     }
@@ -37,7 +46,7 @@ absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, con
 
 absl::StatusOr<StorageRef> Storage::AllocateFrom(Allocator& allocator, size_t nbytes, Device device,
                                                  const Stream& stream) {
-  // The Storage first: whatever fails from here on, memory included, finds its way back.
+  // The Storage comes first, since afterwards nothing may fail that would leak the memory.
   StorageRef storage = Adopt(nullptr, nbytes, device, {});
   const bool is_ordered = !IsHostAccessible(storage->device().type);
   if (is_ordered) storage->GetUses();
@@ -131,7 +140,7 @@ void Storage::Destroy() noexcept {
   DestroyUnkept();
 }
 
-// (Not inlined: what it needs of the stack would be asked of small blocks too.)
+// Not inlined, so that the path of small blocks needs no stack frame.
 [[gnu::noinline]] void Storage::DestroyUnkept() noexcept {
   if (uses() != nullptr) [[unlikely]] {
     GiveBackAfterUses();

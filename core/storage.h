@@ -3,9 +3,10 @@
 //   StorageRef s = Storage::Adopt(data, nbytes, Device::Cpu(), {&FreeIt, context});
 //   absl::StatusOr<StorageRef> t = Storage::Allocate(1024, Device::Cuda(0));
 //
-// Tensors share a Storage; the last reference releases it: memory that a backend allocated goes
-// back to its allocator, ordered after the streams that used it; memory that was lent goes back by
-// calling what the lender gave. That may happen on any thread, so a Release must not need one.
+// Tensors share a Storage. The last reference releases it, on whichever thread drops it. Memory
+// that a backend allocated returns to its allocator, ordered after the streams that used it.
+// Borrowed memory is given back by a call of the Release that the lender gave, which must be safe
+// to call on any thread.
 
 #ifndef DOVETAIL_CORE_STORAGE_H_
 #define DOVETAIL_CORE_STORAGE_H_
@@ -13,10 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -25,10 +23,7 @@
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
-#include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/reference_count.h"
-#include "dovetail/core/internal/small_blocks.h"
-#include "dovetail/core/registry.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 
@@ -36,6 +31,9 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 class Storage;
+namespace internal_storage {
+class StorageAccess;
+}  // namespace internal_storage
 
 // A counted reference to a Storage, or none. As cheap as a pointer to move.
 class StorageRef {
@@ -49,11 +47,7 @@ class StorageRef {
   }
   ~StorageRef() { Unref(); }
 
-  // A copy, for a caller who knows that no other thread copies this StorageRef meanwhile: cheaper
-  // where it is the only one.
-  inline StorageRef CopyUnshared() const;
-
-  // Takes over one reference, that Leak gave.
+  // Takes over one reference, which Leak gave.
   static StorageRef Take(Storage* storage) { return StorageRef(storage); }
   // Gives up the reference without dropping it.
   Storage* Leak() && { return std::exchange(ptr_, nullptr); }
@@ -76,83 +70,64 @@ class Storage {
  public:
   using Release = ::dovetail::Release;
 
-  // Memory of somebody else's, given back by calling `release`. `data` is the lowest byte (or an
-  // opaque handle), `nbytes` how many follow.
+  // Borrowed memory: `release` is called once, when the last reference is dropped. `data` is the
+  // lowest byte (or an opaque handle), `nbytes` the number of bytes from there.
   static StorageRef Adopt(void* data, size_t nbytes, Device device, Release release);
 
-  // Memory from the allocator of the device's backend, ready for use on `stream` (none named: the
-  // current one). NotFound when no backend serves the device, ResourceExhausted when there is no
+  // New memory from the allocator of the device's backend, ready for use on `stream` (by default
+  // the current one). NotFound if no backend serves the device, ResourceExhausted if there is no
   // memory.
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, Device device,
                                              MemoryKind kind = MemoryKind::kDevice);
   static absl::StatusOr<StorageRef> Allocate(size_t nbytes, const Stream& stream,
                                              MemoryKind kind = MemoryKind::kDevice);
 
-  // The same as Allocate on the CPU, for those who make very many: of the small blocks that this
-  // thread keeps, one for `nbytes`. Null where there is none, and where Allocate has more to say.
-  static Storage* TryTakeKept(size_t nbytes) noexcept;
-
   void* data() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
 
-  // Notes that `stream` was given work on this memory, so that it is not reused before that is
-  // done, and that later users wait for it. Of a stream that may be gone later an event is kept
-  // instead. Free for the CPU. Any thread.
+  // Records that work on this memory was enqueued on `stream`. The memory is not reused before that
+  // work is done, and later users wait for it. If the stream may be destroyed earlier, an event is
+  // recorded instead. Costs nothing for the CPU. Any thread.
   void RecordUse(const Stream& stream, UseKind kind = UseKind::kWork) noexcept;
 
-  // The same for a use that is over once `event` has happened.
+  // Records work that is done once `event` has happened.
   void RecordUse(Event event) noexcept;
 
-  // Lets a consumer have the memory: later work of its stream starts after the work so far, and the
-  // memory is not reused before its work is done. None: nothing is ordered, and the consumer may
-  // use any stream. The handle is not used after the call. Any thread.
+  // Gives a consumer access: later work on its stream starts after the work so far, and the memory
+  // is not reused before its work is done. Without a stream nothing is ordered, and the consumer
+  // may use any stream. The stream's handle is not used after the call. Any thread.
   absl::Status Share(const std::optional<Stream>& consumer);
 
   // Later work of `stream` starts after the work on this memory so far.
   absl::Status OrderBefore(const Stream& stream);
 
-  // The host waits for the work on this memory so far (not for what consumers do unseen).
+  // The host waits for the recorded work on this memory, which excludes what consumers enqueue.
   absl::Status Synchronize();
 
-  // The streams that were given work on this memory, or waited for it. None on the CPU.
+  // The streams with recorded work on this memory, or that waited for it. None on the CPU.
   absl::InlinedVector<Stream, 2> used_on() const;
-  // What is known of its uses; null where there were none.
+  // The recorded work; nullptr if there was none.
   const Uses* uses() const { return uses_.load(std::memory_order_acquire); }
 
-  // What is to be called at the end, of borrowed memory; a null function otherwise.
+  // What is called at the end of borrowed memory; a null function for any other.
   Release release() const { return owner_ == Owner::kLender ? release_ : Release{}; }
 
-  // Takes over what is to be called: this Storage calls nothing any more. For the sole owner of a
-  // Storage without uses, who calls it himself once the Storage is gone; a null function otherwise.
-  Release TakeRelease() {
-    if (refs_.value() != 1 || owner_ != Owner::kLender || uses() != nullptr) return {};
-    return std::exchange(release_, {});
-  }
-
-  // What is called at the end, of adopted memory that nobody else has a reference to yet.
-  void SetRelease(Release release) { release_ = release; }
-
-  // How many references there are; for tests and for copy decisions (1: nobody else sees it).
+  // The number of references. 1 means that nobody else can see the memory.
   int64_t use_count() const { return refs_.value(); }
 
  private:
   friend class StorageRef;
-  // Who has the memory in the end, and how it is given back there.
+  friend class internal_storage::StorageAccess;
+  // Who gets the memory back at the end.
   enum class Owner : uint8_t {
-    kLender,      // by calling release_, if that is anything
-    kAllocator,   // to allocator_
-    kSmallBlock,  // this Storage lies in the header of the block, and stays there with it
+    kLender,      // the lender, by a call of release_ (unless that is null)
+    kAllocator,   // allocator_
+    kSmallBlock,  // this thread's small blocks; the Storage lies in the block's own header
   };
 
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
-  explicit Storage(SmallBlock* block)
-      : data_(block->data()), device_(Device::Cpu()), owner_(Owner::kSmallBlock), release_() {}
-  static bool IsSmall(size_t nbytes) {
-    return IsSmallSize(nbytes) && host_gives_small_blocks.load(std::memory_order_acquire);
-  }
-  static Storage* In(SmallBlock* block, size_t nbytes);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
   // `device` is the memory's.
@@ -175,39 +150,8 @@ class Storage {
   std::atomic<Uses*> uses_ = nullptr;  // null on the CPU
 };
 
-inline StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
-  return StorageRef::Take(new (AllocateBlock<sizeof(Storage)>())
-                              Storage(data, nbytes, device, release));
-}
-
-inline Storage* Storage::TryTakeKept(size_t nbytes) noexcept {
-  if (!IsSmall(nbytes)) [[unlikely]]
-    return nullptr;
-  SmallBlock* const block = TakeKeptSmallBlock(nbytes);
-  return block == nullptr ? nullptr : In(block, nbytes);
-}
-
-// What the last use of the block has left needs little to begin again.
-inline Storage* Storage::In(SmallBlock* block, size_t nbytes) {
-  static_assert(sizeof(Storage) <= sizeof(block->header));
-  static_assert(std::is_trivially_destructible_v<Storage>);
-  if (!block->has_header) [[unlikely]] {
-    new (block->header) Storage(block);
-    block->has_header = true;
-  }
-  auto* storage = std::launder(reinterpret_cast<Storage*>(block->header));
-  storage->refs_.Restart();
-  storage->nbytes_ = nbytes;
-  return storage;
-}
-
 inline void StorageRef::Ref() {
   if (ptr_ != nullptr) ptr_->refs_.Add();
-}
-
-inline StorageRef StorageRef::CopyUnshared() const {
-  if (ptr_ != nullptr) ptr_->refs_.AddUnshared();
-  return StorageRef(ptr_);
 }
 
 inline void StorageRef::Unref() noexcept {

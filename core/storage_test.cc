@@ -1,4 +1,5 @@
 #include "dovetail/core/storage.h"
+#include "dovetail/core/internal/storage_access.h"
 
 #include <atomic>
 #include <memory>
@@ -14,6 +15,8 @@
 
 namespace dovetail {
 namespace {
+
+using internal_storage::StorageAccess;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -91,7 +94,7 @@ TEST(Storage, OneThreadCopiesItsReferenceWhileOthersDropTheCopies) {
     }
   });
   for (int i = 0; i < kCopies; ++i) {
-    Storage* copy = own.CopyUnshared().Leak();
+    Storage* copy = StorageAccess::CopyUnshared(own).Leak();
     Storage* taken = nullptr;
     while (!handed_over.compare_exchange_weak(taken, copy)) {
       taken = nullptr;
@@ -101,7 +104,7 @@ TEST(Storage, OneThreadCopiesItsReferenceWhileOthersDropTheCopies) {
   other.join();
   EXPECT_EQ(own->use_count(), 1);
   EXPECT_EQ(lender.returned, 0);
-  EXPECT_FALSE(StorageRef().CopyUnshared());
+  EXPECT_FALSE(StorageAccess::CopyUnshared(StorageRef()));
   own = StorageRef();
   EXPECT_EQ(lender.returned, 1);
 }
@@ -149,9 +152,9 @@ TEST(Storage, ASoleOwnerMayTakeTheReleaseOver) {
   Lender lender;
   StorageRef s = lender.Lend();
   StorageRef other = s;
-  EXPECT_EQ(s->TakeRelease().function, nullptr) << "somebody else holds it";
+  EXPECT_EQ(StorageAccess::TakeRelease(*s).function, nullptr) << "somebody else holds it";
   other = StorageRef();
-  const Storage::Release release = s->TakeRelease();
+  const Storage::Release release = StorageAccess::TakeRelease(*s);
   EXPECT_EQ(release.function, lender.release().function);
   EXPECT_EQ(release.context, &lender);
   s = StorageRef();

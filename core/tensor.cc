@@ -5,67 +5,80 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/storage_access.h"
+#include "dovetail/core/internal/tensor_builder.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+using internal_storage::StorageAccess;
+using internal_tensor::NullTensorError;
+using internal_tensor::TensorBuilder;
+
 namespace {
 
-// What MakeEmpty makes of anything: checks with reasons, any device.
-[[gnu::noinline]] absl::Status MakeEmptyAnywhere(absl::Span<const int64_t> shape, DType dtype,
-                                                 Device device, TensorAssembly assembly) {
-  Layout& layout = assembly.layout();
+// The general way: any shape and device, errors with reasons.
+[[gnu::noinline]] absl::Status BuildEmpty(absl::Span<const int64_t> shape, DType dtype,
+                                          Device device, Tensor* tensor) {
+  TensorBuilder builder(tensor);
   ByteRange bytes;
-  absl::Status status = layout.Assign(static_cast<int64_t>(shape.size()), shape.data(), nullptr);
-  if (status.ok()) status = BytesReached(layout, dtype, Packing::kPacked, &bytes);
+  absl::Status status = internal_layout::Assign(
+      builder.layout(), static_cast<int64_t>(shape.size()), shape.data(), nullptr);
+  if (status.ok()) status = BytesReached(*builder.layout(), dtype, Packing::kPacked, &bytes);
   if (!status.ok()) return status;
   absl::StatusOr<StorageRef> storage = Storage::Allocate(bytes.size(), device);
   if (!storage.ok()) return storage.status();
   if (dtype.is_sub_byte() && bytes.size() > 0 && IsHostAccessible(device.type)) {
     static_cast<char*>((*storage)->data())[bytes.size() - 1] = 0;
   }
-  assembly.Finish(*std::move(storage), 0, dtype, {});
+  builder.Finish(*std::move(storage), 0, dtype, {});
   return absl::OkStatus();
 }
 
-// (A function of its own, since nothing of what it does may cost the quick way a register.)
-[[gnu::noinline]] void EmptyAnywhere(absl::Span<const int64_t> shape, Device device,
+// Kept out of Tensor::Empty, whose fast path would otherwise save registers for this call.
+[[gnu::noinline]] void EmptyAnywhere(absl::Span<const int64_t> shape, DType dtype, Device device,
                                      absl::StatusOr<Tensor>* tensor) {
-  absl::Status status =
-      MakeEmptyAnywhere(shape, (*tensor)->dtype(), device, TensorAssembly(&**tensor));
+  absl::Status status = BuildEmpty(shape, dtype, device, &**tensor);
   if (!status.ok()) *tensor = std::move(status);
+}
+
+// Fast path for the most frequent case: whole-byte elements in host memory, small enough for a
+// block that this thread keeps. False if nothing was built. `tensor` has at most
+// Layout::kInlineRank dimensions.
+[[gnu::always_inline]] inline bool BuildFromKept(absl::Span<const int64_t> shape, DType dtype,
+                                                 Device device, Tensor* tensor) {
+  TensorBuilder builder(tensor);
+  const int64_t bits = StepBits(dtype, Packing::kPacked);
+  Extent extent;
+  if (device != Device::Cpu() || bits % 8 != 0 ||
+      !internal_layout::TryAssignPlain(builder.layout(), static_cast<int64_t>(shape.size()),
+                                       shape.data(), nullptr, &extent)) [[unlikely]] {
+    return false;
+  }
+  Storage* const storage = StorageAccess::TryTakeKept((extent.highest + 1) * (bits / 8));
+  if (storage == nullptr) [[unlikely]]
+    return false;
+  builder.Finish(StorageRef::Take(storage), 0, dtype, {});
+  return true;
 }
 
 }  // namespace
 
-// What is made most and in such numbers that it has to be cheap: whole bytes in host memory, few
-// enough that this thread keeps a block for them. Whether the tensor has one now.
-[[gnu::always_inline]] inline bool Tensor::TakeKept(Device device) {
-  const int64_t bits = StepBits(dtype_, Packing::kPacked);
-  const int64_t count = layout_.num_elements();
-  if (device != Device::Cpu() || bits % 8 != 0 || count < 0) [[unlikely]]
-    return false;
-  Storage* const storage = Storage::TryTakeKept(count * (bits / 8));
-  if (storage == nullptr) [[unlikely]]
-    return false;
-  new (&storage_) StorageRef(StorageRef::Take(storage));  // there is none yet
-  return true;
-}
-
 absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
-  absl::StatusOr<Tensor> tensor(std::in_place, Key(), dtype, shape);  // filled in where it stands
-  if (!tensor->TakeKept(device)) [[unlikely]]
-    EmptyAnywhere(shape, device, &tensor);
+  absl::StatusOr<Tensor> tensor(std::in_place);  // built where it stands
+  if (!BuildFromKept(shape, dtype, device, &*tensor)) [[unlikely]]
+    EmptyAnywhere(shape, dtype, device, &tensor);
   return tensor;
 }
 
-absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
-                       Tensor* tensor) {
+absl::Status internal_tensor::MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device device,
+                                        Tensor* tensor) {
   std::destroy_at(tensor);
-  new (tensor) Tensor(Tensor::Key(), dtype, shape);
-  if (tensor->TakeKept(device)) [[likely]]
+  new (tensor) Tensor();
+  if (BuildFromKept(shape, dtype, device, tensor)) [[likely]]
     return absl::OkStatus();
-  return MakeEmptyAnywhere(shape, dtype, device, TensorAssembly(tensor));
+  return BuildEmpty(shape, dtype, device, tensor);
 }
 
 absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DType dtype,
@@ -88,10 +101,10 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
 }
 
-absl::StatusOr<Tensor> Tensor::WrapUnowned(const void* data, DType dtype,
-                                           absl::Span<const int64_t> shape,
-                                           const absl::Span<const int64_t>* strides, Device device,
-                                           Access access) {
+absl::StatusOr<Tensor> internal_tensor::WrapUnowned(const void* data, DType dtype,
+                                                    absl::Span<const int64_t> shape,
+                                                    const absl::Span<const int64_t>* strides,
+                                                    Device device, Access access) {
   absl::StatusOr<Layout> layout =
       strides == nullptr ? Layout::Contiguous(shape) : Layout::Strided(shape, *strides);
   if (!layout.ok()) return layout.status();
@@ -104,20 +117,23 @@ absl::StatusOr<Tensor> Tensor::WrapUnowned(const void* data, DType dtype,
   // (Nothing is added to an opaque handle.)
   const int64_t below = IsAddressable(device.type) && data != nullptr ? -bytes.begin : 0;
   auto* const lowest = const_cast<char*>(static_cast<const char*>(data)) - below;
-  return Make(Storage::Adopt(lowest, bytes.size(), device, {}), below, dtype, *std::move(layout),
-              {.access = access});
+  return Tensor::Make(Storage::Adopt(lowest, bytes.size(), device, {}), below, dtype,
+                      *std::move(layout), {.access = access});
 }
 
-absl::Status Tensor::CountError(int64_t has, const Tensor& tensor) {
+void internal_tensor::SetRelease(const Tensor& tensor, Release release) {
+  StorageAccess::SetRelease(*tensor.storage(), release);
+}
+
+absl::Status internal_tensor::CountError(int64_t num_values, const Tensor& tensor) {
   return absl::InvalidArgumentError(
-      absl::StrCat("The vector has ", has, " elements, and the shape ",
+      absl::StrCat("The vector has ", num_values, " elements, and the shape ",
                    ShapeToString(tensor.shape()), " has ", tensor.num_elements(), "."));
 }
 
 absl::Status Tensor::NotContiguousError() {
   return absl::FailedPreconditionError(
-      "The elements do not lie one after the other in row-major order; ask for elements<T>(), or "
-      "for Contiguous(tensor), which copies them.");
+      "The tensor is not contiguous; use elements<T>(), or copy it with Contiguous(tensor).");
 }
 
 absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const {
@@ -139,12 +155,12 @@ absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) 
   return absl::OkStatus();
 }
 
-absl::Status NullTensorError() {
+absl::Status internal_tensor::NullTensorError() {
   return absl::FailedPreconditionError(
       "There is no tensor: it is null, as one that was default-constructed or moved from.");
 }
 
-void internal_tensor::DieOfNullTensor(const char* function) {
+void Tensor::DieOfNull(const char* function) {
   std::fprintf(stderr,
                "dovetail: Tensor::%s() was called on a null tensor, one that was "
                "default-constructed or moved from; ask is_null() first.\n",
@@ -220,7 +236,7 @@ absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
   if (absl::Status s = CheckStep(slice); !s.ok()) return s;
   const auto [start, count] = ResolveSlice(slice, layout_.shape(d));
   absl::StatusOr<Tensor> part(std::in_place, *this);
-  const int64_t offset = part->layout_.Narrow(d, start, count, slice.step);
+  const int64_t offset = internal_layout::Narrow(&part->layout_, d, start, count, slice.step);
   if (absl::Status s = part->MoveOrigin(offset); !s.ok()) part = std::move(s);
   return part;
 }

@@ -94,7 +94,7 @@ TEST_F(TensorTest, OfANullTensorFunctionsWithAStatusAnswerFailedPrecondition) {
 TEST_F(TensorTest, WhatNeedsTheMemoryOfANullTensorEndsTheProgramWithAMessage) {
   const Tensor null;
   EXPECT_DEATH((void)null.device(), "Tensor::device.*null");
-  EXPECT_DEATH((void)null.raw_data(), "Tensor::device.*null");
+  EXPECT_DEATH((void)null.raw_data(), "Tensor::raw_data.*null");
   EXPECT_DEATH((void)null.view(), "Tensor::.*null");
   EXPECT_DEATH((void)null.nbytes(), "Tensor::nbytes.*null");
 }

@@ -1,5 +1,7 @@
 #include "dovetail/core/views.h"
 
+#include "dovetail/core/internal/layout_builder.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -21,7 +23,7 @@ struct Builder {
     strides.push_back(stride);
   }
   absl::Status Finish(Layout* layout) const {
-    return layout->Assign(shape.size(), shape.data(), strides.data());
+    return internal_layout::Assign(layout, shape.size(), shape.data(), strides.data());
   }
 };
 

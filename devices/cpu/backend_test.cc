@@ -1,4 +1,5 @@
 #include "dovetail/devices/cpu/backend.h"
+#include "dovetail/core/internal/tensor_builder.h"
 
 #include <cstdint>
 #include <cstring>
@@ -125,12 +126,13 @@ TEST_F(CpuBackendTest, ATensorThatCannotBeMadeLeavesNothing) {
   const AllocatorStats before = Registry::Global().host_allocator()->Stats();
   Tensor t = *Tensor::Empty({4}, kInt64);
   constexpr int64_t kHuge = int64_t{1} << 58;
-  EXPECT_EQ(MakeEmpty({kHuge}, kInt64, Device::Cpu(), &t).code(),
+  EXPECT_EQ(internal_tensor::MakeEmpty({kHuge}, kInt64, Device::Cpu(), &t).code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(t.is_null());
-  EXPECT_EQ(MakeEmpty({kHuge, kHuge}, kInt64, Device::Cpu(), &t).code(),
+  EXPECT_EQ(internal_tensor::MakeEmpty({kHuge, kHuge}, kInt64, Device::Cpu(), &t).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(MakeEmpty({-1}, kInt64, Device::Cpu(), &t).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(internal_tensor::MakeEmpty({-1}, kInt64, Device::Cpu(), &t).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Registry::Global().host_allocator()->Stats().allocated_bytes, before.allocated_bytes);
 }
 

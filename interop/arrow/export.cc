@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/format_table.h"
@@ -35,7 +36,7 @@ struct ArrayBlock {
 void ReleaseSchema(ArrowSchema* schema) { schema->release = nullptr; }
 
 absl::Status CheckLayout(const Tensor& tensor) {
-  if (tensor.is_null()) return NullTensorError();
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
   if (tensor.rank() != 1) {
     return Error(absl::StrCat("it has ", tensor.rank(),
                               " dimensions, and Arrow's arrays have one; "

@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/owned.h"
@@ -55,7 +57,7 @@ absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Devic
   CheckedArrow checked;
   Layout layout;
   absl::Status status = ValidateArrow(schema, *array, device, &checked);
-  if (status.ok()) status = layout.Assign(1, &checked.length, nullptr);
+  if (status.ok()) status = internal_layout::Assign(&layout, 1, &checked.length, nullptr);
   if (status.ok() && event != nullptr) status = WaitForEvent(device, event);
   if (!status.ok()) return status;
 
@@ -64,8 +66,8 @@ absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Devic
                                       {.function = &Holder::Delete, .context = holder.get()});
   holder.release();
   if (event != nullptr) storage->RecordUse(CurrentStream(device), UseKind::kOrder);
-  return Tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
-                               std::move(layout), {.access = Access::kReadOnly});
+  return internal_tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
+                                        std::move(layout), {.access = Access::kReadOnly});
 }
 
 }  // namespace

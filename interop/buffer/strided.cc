@@ -4,6 +4,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/packing.h"
 
 namespace dovetail {
@@ -15,7 +17,7 @@ absl::Status Error(std::string_view what) {
 }
 
 absl::Status AssignLayout(const StridedDescription& m, Layout* layout) {
-  absl::Status status = layout->Assign(m.rank, m.shape, nullptr);
+  absl::Status status = internal_layout::Assign(layout, m.rank, m.shape, nullptr);
   if (!status.ok() || m.strides == nullptr) return status;
   const int64_t itemsize = m.dtype.itemsize();
   absl::InlinedVector<int64_t, Layout::kInlineRank> strides(m.rank);
@@ -28,7 +30,7 @@ absl::Status AssignLayout(const StridedDescription& m, Layout* layout) {
     }
     strides[i] = m.strides[i] / itemsize;
   }
-  return layout->Assign(m.rank, m.shape, strides.data());
+  return internal_layout::Assign(layout, m.rank, m.shape, strides.data());
 }
 
 }  // namespace
@@ -55,8 +57,8 @@ absl::Status DescribeStrided(const StridedDescription& m, BufferLayout* out) {
 
 Tensor AdoptBuffer(BufferLayout&& memory, Device device, Storage::Release release) {
   StorageRef storage = Storage::Adopt(memory.data, memory.nbytes, device, release);
-  return Tensor::MakeUnchecked(std::move(storage), memory.byte_offset, memory.dtype,
-                               std::move(memory.layout), {.access = memory.access});
+  return internal_tensor::MakeUnchecked(std::move(storage), memory.byte_offset, memory.dtype,
+                                        std::move(memory.layout), {.access = memory.access});
 }
 
 void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides) {

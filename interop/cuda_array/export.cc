@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/array_interface/typestr.h"
 #include "dovetail/interop/cuda_array/stream_codes.h"
@@ -40,7 +41,7 @@ absl::StatusOr<int64_t> StreamCode(Storage& storage) {
 }  // namespace
 
 absl::StatusOr<CudaArrayExport> ExportCudaArray(const Tensor& tensor) {
-  if (tensor.is_null()) return NullTensorError();
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
   const DeviceType type = tensor.device().type;
   if (type != DeviceType::kCuda && type != DeviceType::kRocm && type != DeviceType::kCudaManaged) {
     return absl::InvalidArgumentError(absl::StrCat("The memory is on ", tensor.device().ToString(),

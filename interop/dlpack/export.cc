@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/type_table.h"
@@ -17,7 +18,7 @@ bool IsPadded(const Tensor& tensor) {
 }
 
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
-  if (tensor.is_null()) return NullTensorError();
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
   if (tensor.device().type == DeviceType::kCpu) return absl::OkStatus();
   return tensor.storage()->Share(options.stream);
 }
@@ -38,7 +39,7 @@ template <typename Managed>
   // wait.
   DLTensor& d = managed.dl_tensor;
   const bool empty = tensor.num_elements() == 0;
-  d.data = empty ? nullptr : tensor.raw_data(device.type);
+  d.data = empty ? nullptr : internal_tensor::TensorBuilder::RawData(tensor, device.type);
   d.device = ToDLDevice(device);
   d.ndim = rank;
   d.dtype = ToDLDataType(tensor.dtype());

@@ -16,6 +16,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/storage.h"
 
@@ -38,7 +39,7 @@ struct ExportBlock {
     new (&block->storage) StorageRef(std::move(storage));
     block->large_dims = large_dims.release();
     *dims = block->large_dims != nullptr ? block->large_dims : block->small_dims;
-    layout.CopyTo(*dims);
+    internal_layout::CopyDims(layout, *dims);
     return block;
   }
 

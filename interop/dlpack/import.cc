@@ -3,12 +3,18 @@
 #include <memory>
 #include <utility>
 
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/storage_access.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+using internal_storage::StorageAccess;
+using internal_tensor::TensorBuilder;
+
 namespace {
 
 [[gnu::cold]] absl::Status NoManagedError() {
@@ -25,12 +31,12 @@ void CallDeleter(void* managed) {
 // is freed.
 template <typename Managed>
 [[gnu::always_inline]] inline bool Unwrap(Managed* managed, const CheckedTensor& checked,
-                                          TensorAssembly& tensor) {
+                                          TensorBuilder& tensor) {
   using Block = internal_dlpack::ExportBlock<Managed>;
   Block* block = Block::FromManaged(managed);
   StorageRef& storage = block->storage;
   int64_t byte_offset = checked.byte_offset;
-  if (IsAddressable(checked.device.type) && tensor.layout().num_elements() != 0) {
+  if (IsAddressable(checked.device.type) && tensor.layout()->num_elements() != 0) {
     // Somebody may have edited the struct on its way: then it is no longer what we exported.
     const auto first = reinterpret_cast<uintptr_t>(checked.data);
     const auto base = reinterpret_cast<uintptr_t>(storage->data());
@@ -53,7 +59,7 @@ template <typename Managed>
 // for all others, of which nothing was taken.
 template <typename Managed>
 [[gnu::always_inline]] inline bool TakePlain(Managed* managed, uint64_t flags,
-                                             TensorAssembly& tensor) {
+                                             TensorBuilder& tensor) {
   const DLTensor& t = managed->dl_tensor;
   const DType dtype = ToDType(t.dtype);
   const uint32_t bits = dtype.element_bits();
@@ -63,7 +69,8 @@ template <typename Managed>
     return false;
   }
   Extent extent;
-  if (!tensor.layout().TryAssignPlain(t.ndim, t.shape, t.strides, &extent)) [[unlikely]]
+  if (!internal_layout::TryAssignPlain(tensor.layout(), t.ndim, t.shape, t.strides, &extent))
+      [[unlikely]]
     return false;
   constexpr int64_t kFar = int64_t{1} << 36;  // times the bytes of an element: within 64 bits
   const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
@@ -81,8 +88,8 @@ template <typename Managed>
                                    .nbytes = nbytes};
     return Unwrap(managed, checked, tensor);
   }
-  tensor.Finish(Storage::Adopt(reinterpret_cast<void*>(first), nbytes, Device::Cpu(),
-                               {.function = &CallDeleter<Managed>, .context = managed}),
+  tensor.Finish(StorageAccess::Adopt(reinterpret_cast<void*>(first), nbytes, Device::Cpu(),
+                                     {.function = &CallDeleter<Managed>, .context = managed}),
                 0, dtype, internal_dlpack::OptionsOf(flags));
   return true;
 }
@@ -91,16 +98,17 @@ template <typename Managed>
 // it goes out: the compiler would keep all of a tensor's facts at hand across that.)
 template <typename Managed>
 [[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
-  TensorAssembly tensor(out);
+  TensorBuilder tensor(out);
   CheckedTensor checked;
-  const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, &tensor.layout());
+  const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, tensor.layout());
   if (defect != Defect::kNone) [[unlikely]]
     return defect;
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
     return Defect::kNone;
   }
-  StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device,
-                                      {.function = &CallDeleter<Managed>, .context = managed});
+  StorageRef storage =
+      StorageAccess::Adopt(checked.data, checked.nbytes, checked.device,
+                           {.function = &CallDeleter<Managed>, .context = managed});
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
   return Defect::kNone;
 }
@@ -117,7 +125,7 @@ template <typename Managed>
                                                                   uint64_t flags) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
   absl::StatusOr<Tensor> tensor(std::in_place);            // one for all paths: it is never moved
-  TensorAssembly assembly(&*tensor);
+  TensorBuilder assembly(&*tensor);
   if (TakePlain(managed, flags, assembly)) [[likely]] {
     (void)owner.release();
     return tensor;

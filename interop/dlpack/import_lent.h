@@ -15,6 +15,8 @@
 #include "absl/status/status.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/storage_access.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/validate.h"
@@ -27,12 +29,13 @@ inline namespace DOVETAIL_ABI {
 // error `release` is not called, and `*out` is null.
 [[gnu::always_inline]] inline absl::Status ImportDLTensor(const DLTensor& lent, uint64_t flags,
                                                           Storage::Release release, Tensor* out) {
-  TensorAssembly tensor(out);
+  internal_tensor::TensorBuilder tensor(out);
   CheckedTensor checked;
-  const Defect defect = FindDefect(lent, flags, &checked, &tensor.layout());
+  const Defect defect = FindDefect(lent, flags, &checked, tensor.layout());
   if (defect != Defect::kNone) [[unlikely]]
     return DefectError(defect, lent, flags);
-  StorageRef storage = Storage::Adopt(checked.data, checked.nbytes, checked.device, release);
+  StorageRef storage =
+      internal_storage::StorageAccess::Adopt(checked.data, checked.nbytes, checked.device, release);
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/view.h"
@@ -67,8 +68,8 @@ TEST_F(RoundTrip, OpaqueHandlesAndEmptyTensorsComeBack) {
 TEST_F(RoundTrip, EmptyTensorsOnOpaqueDevicesComeBack) {
   for (int64_t offset : {int64_t{0}, int64_t{48}, int64_t{-4}, INT64_MIN}) {
     const Tensor metal = Make({DeviceType::kMetal, 0}, 48);
-    const Tensor empty = Tensor::MakeUnchecked(metal.storage(), offset, metal.dtype(),
-                                               *Layout::Contiguous({0, 3}), {});
+    const Tensor empty = internal_tensor::MakeUnchecked(metal.storage(), offset, metal.dtype(),
+                                                        *Layout::Contiguous({0, 3}), {});
     absl::StatusOr<Tensor> back = FromDLPack(ToDLPack(empty)->release());
     ASSERT_TRUE(back.ok()) << offset << back.status();
     EXPECT_EQ(back->storage(), metal.storage());

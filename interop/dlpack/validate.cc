@@ -1,5 +1,7 @@
 #include "dovetail/interop/dlpack/validate.h"
 
+#include "dovetail/core/internal/layout_builder.h"
+
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -46,9 +48,9 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
       if (t.ndim > 0 && t.shape == nullptr) {
         return Error(absl::StrCat("it has ", t.ndim, " dimensions but no shape (NULL)"));
       }
-      return ShapeError(t, layout.Assign(t.ndim, t.shape, t.strides).message());
+      return ShapeError(t, internal_layout::Assign(&layout, t.ndim, t.shape, t.strides).message());
     case Defect::kBytes: {
-      absl::Status status = layout.Assign(t.ndim, t.shape, t.strides);
+      absl::Status status = internal_layout::Assign(&layout, t.ndim, t.shape, t.strides);
       status.Update(BytesReached(layout, ToDType(t.dtype),
                                  internal_dlpack::OptionsOf(flags).packing, &range));
       return ShapeError(t, status.message());

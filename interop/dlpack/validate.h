@@ -19,6 +19,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/tensor.h"
@@ -63,8 +64,10 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
 
 // The number of elements, or -1 for a shape and strides that make no layout.
 [[gnu::always_inline]] inline int64_t TakeDims(const DLTensor& t, Layout* layout, Extent* extent) {
-  if (layout == nullptr) return Layout::Measure(t.ndim, t.shape, t.strides, extent);
-  return layout->TryAssign(t.ndim, t.shape, t.strides, extent) ? layout->num_elements() : -1;
+  if (layout == nullptr) return internal_layout::Measure(t.ndim, t.shape, t.strides, extent);
+  return internal_layout::TryAssign(layout, t.ndim, t.shape, t.strides, extent)
+             ? layout->num_elements()
+             : -1;
 }
 
 }  // namespace internal_dlpack

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -23,7 +24,7 @@ absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, De
 }  // namespace
 
 absl::StatusOr<Handle> Share(const Tensor& tensor) {
-  if (tensor.is_null()) return NullTensorError();
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
   Handle handle{.device = tensor.device(),
                 .dtype = tensor.dtype(),
                 .options = {.access = tensor.access(), .packing = tensor.packing()},

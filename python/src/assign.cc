@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/python/src/data_kind.h"
 #include "dovetail/python/src/elements.h"
@@ -30,8 +31,9 @@ struct Target {
   int64_t first_bit() const { return view.offset * step(); }
   bool starts_inside_byte() const { return first_bit() % 8 != 0; }
   Tensor View() const {
-    return Tensor::MakeUnchecked(tensor.storage(), tensor.byte_offset() + first_bit() / 8,
-                                 tensor.dtype(), view.layout, {.packing = tensor.packing()});
+    return internal_tensor::MakeUnchecked(tensor.storage(), tensor.byte_offset() + first_bit() / 8,
+                                          tensor.dtype(), view.layout,
+                                          {.packing = tensor.packing()});
   }
 };
 

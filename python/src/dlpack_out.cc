@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export.h"
@@ -200,7 +201,7 @@ StorageRef CopyStorage(const Tensor& tensor) {
 #ifdef Py_GIL_DISABLED
   return tensor.storage();
 #else
-  return tensor.storage().CopyUnshared();
+  return internal_storage::StorageAccess::CopyUnshared(tensor.storage());
 #endif
 }
 

@@ -7,6 +7,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/float_format.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/casting.h"
@@ -140,8 +141,8 @@ PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return nullptr;
-  const absl::Status made = MakeEmpty(shape, wanted.dtype_or(kFloat32),
-                                      wanted.device.value_or(Device::Cpu()), &self->tensor);
+  const absl::Status made = internal_tensor::MakeEmpty(
+      shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu()), &self->tensor);
   if (made.ok()) return reinterpret_cast<PyObject*>(self);
   Py_DECREF(self);
   return RaiseStatus(made);

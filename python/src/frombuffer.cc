@@ -7,6 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/python/src/arguments.h"
 #include "dovetail/python/src/array_method_in.h"
 #include "dovetail/python/src/error.h"
@@ -138,11 +140,11 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return nullptr;
   nb::object result = nb::steal(reinterpret_cast<PyObject*>(self));
-  TensorAssembly assembly(&self->tensor);
-  if (absl::Status s = assembly.layout().Assign(1, &*elements, nullptr); !s.ok()) {
+  internal_tensor::TensorBuilder builder(&self->tensor);
+  if (absl::Status s = internal_layout::Assign(builder.layout(), 1, &*elements, nullptr); !s.ok()) {
     return RaiseStatus(s);
   }
-  assembly.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
+  builder.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
   TrackOwner(self);
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();

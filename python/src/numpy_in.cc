@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/python/src/numpy_abi.h"
 #include "dovetail/python/src/owner.h"
 
@@ -45,19 +47,19 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
   int64_t strides[Layout::kMaxRank];
   TensorView view;
   if (!ViewNumPyArray(x, strides, &view)) return false;
-  TensorAssembly assembly(tensor);
-  Layout& layout = assembly.layout();
+  internal_tensor::TensorBuilder builder(tensor);
+  Layout* const layout = builder.layout();
   Extent extent;
   ByteRange range;
-  if (!layout.TryAssign(view.rank(), view.shape.data(), strides, &extent) ||
-      (layout.num_elements() != 0 && !BytesOfExtent(extent, view.dtype, view.packing, &range))) {
+  if (!internal_layout::TryAssign(layout, view.rank(), view.shape.data(), strides, &extent) ||
+      (layout->num_elements() != 0 && !BytesOfExtent(extent, view.dtype, view.packing, &range))) {
     return false;
   }
   StorageRef storage = Storage::Adopt(static_cast<char*>(view.data) + range.begin, range.size(),
                                       view.device, ReleaseObject(x));
   Py_INCREF(x);
-  assembly.Finish(std::move(storage), -range.begin, view.dtype,
-                  {.access = view.access, .packing = view.packing});
+  builder.Finish(std::move(storage), -range.begin, view.dtype,
+                 {.access = view.access, .packing = view.packing});
   return true;
 }
 

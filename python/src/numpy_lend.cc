@@ -1,5 +1,6 @@
 #include "dovetail/python/src/numpy_lend.h"
 
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/dlpack/lend.h"
@@ -14,7 +15,7 @@ bool IsValid(const TensorView& view) {
   Extent extent;
   ByteRange range;
   const int64_t count =
-      Layout::Measure(view.rank(), view.shape.data(), view.strides.data(), &extent);
+      internal_layout::Measure(view.rank(), view.shape.data(), view.strides.data(), &extent);
   return count == 0 || (count > 0 && BytesOfExtent(extent, view.dtype, view.packing, &range));
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/python/src/thread_end.h"
 #include "dovetail/python/src/torch_storage.h"
 
@@ -153,7 +154,9 @@ Storage::Release ReleaseObject(PyObject* object) { return {&LetGoOfObject, objec
 
 void DestroyWithGil(Tensor& tensor) {
   Storage* const storage = tensor.storage().get();
-  const Storage::Release owner = storage != nullptr ? storage->TakeRelease() : Storage::Release{};
+  const Storage::Release owner = storage != nullptr
+                                     ? internal_storage::StorageAccess::TakeRelease(*storage)
+                                     : Storage::Release{};
   tensor.~Tensor();
   if (owner.function == nullptr) return;
   HangAtThreadEnd([&] { LetGoNow(WithGil(owner.function), owner.context); });

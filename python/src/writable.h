@@ -6,13 +6,14 @@
 #ifndef DOVETAIL_PYTHON_SRC_WRITABLE_H_
 #define DOVETAIL_PYTHON_SRC_WRITABLE_H_
 
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
 
 inline Tensor Writable(const Tensor& t) {
-  return Tensor::MakeUnchecked(t.storage(), t.byte_offset(), t.dtype(), t.layout(),
-                               {.access = Access::kReadWrite, .packing = t.packing()});
+  return internal_tensor::MakeUnchecked(t.storage(), t.byte_offset(), t.dtype(), t.layout(),
+                                        {.access = Access::kReadWrite, .packing = t.packing()});
 }
 
 }  // namespace dovetail::python

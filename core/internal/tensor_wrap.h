@@ -1,0 +1,88 @@
+// The implementation of Tensor::Wrap, which tensor.h includes at its end.
+
+#ifndef DOVETAIL_CORE_INTERNAL_TENSOR_WRAP_H_
+#define DOVETAIL_CORE_INTERNAL_TENSOR_WRAP_H_
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dovetail/core/tensor.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_tensor {
+
+// A tensor over memory whose release calls nothing yet. Row-major if `strides` is nullptr.
+absl::StatusOr<Tensor> WrapUnowned(const void* data, DType dtype, absl::Span<const int64_t> shape,
+                                   const absl::Span<const int64_t>* strides, Device device,
+                                   Access access);
+void SetRelease(const Tensor& tensor, Release release);
+absl::Status CountError(int64_t num_values, const Tensor& tensor);
+
+template <typename T>
+constexpr Access AccessOf() {
+  return std::is_const_v<T> ? Access::kReadOnly : Access::kReadWrite;
+}
+
+// Moves `owner` into the release of the tensor's Storage. If `tensor` is an error, it is returned
+// and `owner` stays as it is.
+template <typename Owner>
+absl::StatusOr<Tensor> OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor) {
+  if (tensor.ok()) {
+    SetRelease(*tensor, {[](void* kept) { delete static_cast<Owner*>(kept); },
+                         new Owner(std::move(owner))});
+  }
+  return tensor;
+}
+
+}  // namespace internal_tensor
+
+template <typename T, typename A>
+absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape) {
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements that can be shared");
+  absl::StatusOr<Tensor> tensor = internal_tensor::WrapUnowned(
+      values.data(), dtype_of<T>, shape, nullptr, Device::Cpu(), Access::kReadWrite);
+  const auto count = static_cast<int64_t>(values.size());
+  if (tensor.ok() && tensor->num_elements() != count) {
+    return internal_tensor::CountError(count, *tensor);
+  }
+  return internal_tensor::OwnedBy(values, std::move(tensor));
+}
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape) {
+  return internal_tensor::OwnedBy(
+      values, internal_tensor::WrapUnowned(values.get(), dtype_of<T>, shape, nullptr, Device::Cpu(),
+                                           internal_tensor::AccessOf<T>()));
+}
+
+template <typename T, typename Deleter>
+absl::StatusOr<Tensor> Tensor::Wrap(T* data, absl::Span<const int64_t> shape,
+                                    absl::Span<const int64_t> strides, Device device,
+                                    Deleter deleter) {
+  absl::StatusOr<Tensor> tensor = internal_tensor::WrapUnowned(
+      data, dtype_of<T>, shape, &strides, device, internal_tensor::AccessOf<T>());
+  if (!tensor.ok()) return tensor;
+  struct Call {
+    Deleter deleter;
+    T* data;
+  };
+  constexpr auto kRelease = [](void* kept) {
+    const std::unique_ptr<Call> call(static_cast<Call*>(kept));
+    if constexpr (std::is_invocable_v<Deleter&, T*>) {
+      call->deleter(call->data);
+    } else {
+      call->deleter();
+    }
+  };
+  internal_tensor::SetRelease(*tensor, {kRelease, new Call{std::move(deleter), data}});
+  return tensor;
+}
+
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_CORE_INTERNAL_TENSOR_WRAP_H_
