@@ -44,11 +44,10 @@ namespace {
 }
 
 // Fast path for the most frequent case: whole-byte elements in host memory, small enough for a
-// block that this thread keeps. False if nothing was built. `tensor` has at most
-// Layout::kInlineRank dimensions.
+// block that this thread keeps. False if nothing was built. `tensor` is null, of rank 0.
 [[gnu::always_inline]] inline bool BuildFromKept(absl::Span<const int64_t> shape, DType dtype,
                                                  Device device, Tensor* tensor) {
-  TensorBuilder builder(tensor);
+  TensorBuilder builder = TensorBuilder::OfNull(tensor);
   const int64_t bits = StepBits(dtype, Packing::kPacked);
   Extent extent;
   if (device != Device::Cpu() || bits % 8 != 0 ||
@@ -56,7 +55,7 @@ namespace {
                                        shape.data(), nullptr, &extent)) [[unlikely]] {
     return false;
   }
-  Storage* const storage = StorageAccess::TryTakeKept((extent.highest + 1) * (bits / 8));
+  Storage* const storage = StorageAccess::TryTakeKept(builder.layout()->num_elements() * (bits / 8));
   if (storage == nullptr) [[unlikely]]
     return false;
   builder.Finish(StorageRef::Take(storage), 0, dtype, {});

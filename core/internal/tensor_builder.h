@@ -26,6 +26,8 @@ namespace internal_tensor {
 class TensorBuilder {
  public:
   explicit TensorBuilder(Tensor* tensor) : tensor_(*tensor) { tensor_.storage_ = StorageRef(); }
+  // For a tensor that is null already.
+  static TensorBuilder OfNull(Tensor* tensor) { return TensorBuilder(*tensor); }
 
   Layout* layout() { return &tensor_.layout_; }
 
@@ -47,6 +49,7 @@ class TensorBuilder {
   static void* RawData(const Tensor& tensor, DeviceType type) { return tensor.RawData(type); }
 
  private:
+  explicit TensorBuilder(Tensor& tensor) : tensor_(tensor) {}
   Tensor& tensor_;
 };
 
