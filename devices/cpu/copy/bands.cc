@@ -34,9 +34,9 @@ constexpr int64_t kMostAhead = 2048;
 // goes to the second cache stays there.)
 bool IsGone(int64_t rows, int64_t pitch, int64_t unit, Cache prefetch_into) {
   const bool src_at_lines = pitch % kLine == 0;
-  if (!src_at_lines && (unit == 8 || prefetch_into == Cache::kSecond)) return false;
+  if (!src_at_lines && (unit == 8 || prefetch_into == Cache::kL2)) return false;
   if (unit == 8) return Collide(rows, pitch);
-  return (unit != 4 || !src_at_lines) && OverfillSecond(rows, pitch);
+  return (unit != 4 || !src_at_lines) && OverfillL2(rows, pitch);
 }
 
 // The rows of src that fill so many bytes of a row of dst, a line at least; half of them where some
@@ -64,7 +64,7 @@ Bands BandsOf(const CopyPlan& plan, const CopyTuning& tuning, bool at_lines, boo
   const bool collide = Collide(bands.rows, plan.loops[0].src_step);
   if (at_lines) {
     const bool is_gathered = collide && unit < 8;
-    bands.strip = is_gathered ? tuning.strip_bytes_gathered : tuning.strip_bytes_at_lines;
+    bands.strip = is_gathered ? tuning.strip_bytes_packed : tuning.strip_bytes_at_lines;
   }
   if (tuning.prefetch_bytes_of_band == 0) return bands;
   if (collide) {

@@ -66,7 +66,7 @@ TEST(Bands, StripsOfNarrowElementsHaveALengthOfTheirOwnWhereTheirRowsDriveEachOt
     return BandsOf(Transpose(4000, columns, unit), tuning, true, true, 0).strip;
   };
   for (int64_t unit : {1, 2, 4}) {
-    EXPECT_EQ(strip_of(8192, unit), tuning.strip_bytes_gathered);
+    EXPECT_EQ(strip_of(8192, unit), tuning.strip_bytes_packed);
     EXPECT_EQ(strip_of(8192 + kLine / unit, unit), tuning.strip_bytes_at_lines);
   }
   for (int64_t unit : {8, 16}) EXPECT_EQ(strip_of(8192, unit), tuning.strip_bytes_at_lines);
@@ -95,11 +95,11 @@ TEST(Bands, RowsInMemoryArePrefetchedByTheBytesOfAllUnlessTheyCollide) {
   EXPECT_EQ(BandsOfFloats(4097, false, true).prefetch_bytes, kZen5.prefetch_bytes);
 }
 
-TEST(Bands, RowsThatDriveEachOtherOutOfTheSecondCacheMakeNarrowerOnes) {
+TEST(Bands, RowsThatEvictEachOtherFromTheL2CacheMakeNarrowerOnes) {
   EXPECT_EQ(2 * BandsOfFloats(4097, false, true).rows, BandsOfFloats(4113, false, true).rows);
 }
 
-TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyArePrefetchedIntoTheSecondCache) {
+TEST(Bands, RowsOffTheLinesMakeAsWideOnesWhereTheyArePrefetchedIntoTheL2Cache) {
   constexpr const CopyTuning& tuning = kZen4;
   EXPECT_EQ(BandsOfFloats(4097, false, true, tuning).rows,
             BandsOfFloats(4113, false, true, tuning).rows);

@@ -33,12 +33,12 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.deinterleave[unit_log2];
     case CopyKernel::kInterleave:
       return kernels.interleave[unit_log2];
-    case CopyKernel::kRegroup:
-      return kernels.regroup[unit_log2];
-    case CopyKernel::kCollect:
-      return kernels.collect[unit_log2];
-    case CopyKernel::kSpread:
-      return kernels.spread[unit_log2];
+    case CopyKernel::kPermute:
+      return kernels.permute[unit_log2];
+    case CopyKernel::kGather:
+      return kernels.gather[unit_log2];
+    case CopyKernel::kScatter:
+      return kernels.scatter[unit_log2];
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;

@@ -149,7 +149,7 @@ TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
 TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 300);
   for (auto make :
-       {StaggeredCase, ContinuedCase, GatheredRunsCase, JoinedRowsCase, DirectRowsCase}) {
+       {MisalignedCase, ContinuedCase, PackedRunsCase, JoinedRowsCase, DirectRowsCase}) {
     int straight = 0;
     for (int round = 0; round < 80; ++round) {
       const CopyCase copy = make(&random);
@@ -158,7 +158,7 @@ TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
       Check(copy, &random, round % 4 == 0 ? -1 : after);
       if (HasFatalFailure()) return;
     }
-    EXPECT_GE(straight, KernelsOf(BestSimdLevel())->staggered[2] != nullptr ? 30 : 0);
+    EXPECT_GE(straight, KernelsOf(BestSimdLevel())->misaligned[2] != nullptr ? 30 : 0);
   }
 }
 
@@ -193,15 +193,15 @@ TEST_P(ExecuteProperty, AFewPlanesAreTheSameBytesAsOfANaiveLoop) {
 
 TEST_P(ExecuteProperty, RowsOfGroupsAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 800);
-  int regrouped = 0;
+  int permuted = 0;
   for (int round = 0; round < 120; ++round) {
     const CopyCase copy = RowsOfGroupsCase(&random);
     const CopyPlan plan = copy.Plan();
-    regrouped += plan.kernel == CopyKernel::kRegroup && plan.kernel_loops() == 3;
+    permuted += plan.kernel == CopyKernel::kPermute && plan.kernel_loops() == 3;
     Check(copy, &random);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GE(regrouped, 20);
+  EXPECT_GE(permuted, 20);
 }
 
 // Lines of dst that evict each other from the cache and are written a few bytes at a time.

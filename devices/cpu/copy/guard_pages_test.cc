@@ -87,9 +87,9 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
   }
   copies_ = 0;
   for (int round = 0; round < 120; ++round) {
-    Check(StaggeredCase(&random), &random);
+    Check(MisalignedCase(&random), &random);
     Check(ContinuedCase(&random), &random);
-    Check(GatheredRunsCase(&random), &random);
+    Check(PackedRunsCase(&random), &random);
     Check(JoinedRowsCase(&random), &random);
     Check(FewPlanesCase(&random), &random);
     Check(RowsOfGroupsCase(&random), &random);

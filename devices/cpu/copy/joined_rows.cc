@@ -40,7 +40,7 @@ struct Written {
 void WriteFirst(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
   const int64_t head = -reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
   std::memcpy(dst, src, head);
-  kernels.join_rows(dst + head, src + head, nullptr, bytes - head, 1, 0, nullptr, Cache::kFirst);
+  kernels.join_rows(dst + head, src + head, nullptr, bytes - head, 1, 0, nullptr, Cache::kL1);
 }
 
 // Whether rows of src that are not next to each other in dst follow each other there, some of them.
@@ -71,7 +71,7 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
     // (The end of the row before a group is read again, for the line that they share.)
     kernels.join_rows(to + done * bytes, from + done * src_step,
                       from + (done - 1) * src_step + bytes, bytes, rows - done, src_step, nullptr,
-                      Cache::kFirst);
+                      Cache::kL1);
     if (turn + 1 == groups->count) {
       Written{to + rows * bytes, from + (rows - 1) * src_step + bytes}.Finish();
     }

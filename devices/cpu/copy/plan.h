@@ -37,10 +37,10 @@ enum class CopyKernel : uint8_t {
                      // loops[0] alone, gapped or reversed in src
   kInterleave,       // as kTranspose, but loops[0] is short, and loops[1] follows it in dst; it may
                      // go back in src
-  kRegroup,          // loops[0] is a short group or one element, loops[1] near it on both sides
-  kCollect,          // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
+  kPermute,          // loops[0] is a short group or one element, loops[1] near it on both sides
+  kGather,           // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
                      // does not take
-  kSpread,           // loops[0] is gapped in dst, and dense in src or one element of it
+  kScatter,          // loops[0] is gapped in dst, and dense in src or one element of it
   kElements,         // anything
 };
 
@@ -101,14 +101,14 @@ struct CopyPlan {
   // Whether it takes rows of dst one by one, wherever the next one lies.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
-           kernel == CopyKernel::kRegroup || kernel == CopyKernel::kCollect ||
+           kernel == CopyKernel::kPermute || kernel == CopyKernel::kGather ||
            (kernel == CopyKernel::kDeinterleave && kernel_loops() == 1);
   }
   static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
     if (rank < 2) return rank;
     if (kernel == CopyKernel::kDeinterleave)
       return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
-    const bool has_three = kernel == CopyKernel::kRegroup || kernel == CopyKernel::kTransposeGroups;
+    const bool has_three = kernel == CopyKernel::kPermute || kernel == CopyKernel::kTransposeGroups;
     return has_three ? std::min(rank, 3) : 2;
   }
 
@@ -121,8 +121,8 @@ struct CopyPlan {
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;
   bool HasSmallGaps(int64_t step) const;
-  bool IsSpread() const;
-  bool IsRegrouped() const;
+  bool IsScatter() const;
+  bool IsPermuted() const;
   int FindNearGroups() const;
   bool IsSteppedBack() const;
   void MakeGroupOfOne();

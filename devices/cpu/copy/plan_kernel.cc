@@ -50,7 +50,7 @@ bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
     return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
   };
   const bool whole_rows =
-      kernel == CopyKernel::kRows || kernel == CopyKernel::kFill || kernel == CopyKernel::kSpread;
+      kernel == CopyKernel::kRows || kernel == CopyKernel::kFill || kernel == CopyKernel::kScatter;
   if (whole_rows && reach(a) != reach(b)) return reach(a) < reach(b);
   return Cost(a) < Cost(b);
 }
@@ -71,7 +71,7 @@ CopyKernel CopyPlan::ChooseRowKernel() const {
   // Of wide elements, a vector takes few at a time.
   const int64_t least = unit() < 8 ? kShortestOfPlane : 2 * kShortestOfPlane;
   if (Stride() > 0 && row.count >= least) return CopyKernel::kDeinterleave;
-  return HasSmallGaps(row.src_step) ? CopyKernel::kCollect : CopyKernel::kElements;
+  return HasSmallGaps(row.src_step) ? CopyKernel::kGather : CopyKernel::kElements;
 }
 
 // What reads `outer` as it lies in src and writes loops[0] as it lies in dst.
@@ -117,13 +117,13 @@ bool CopyPlan::HasSmallGaps(int64_t step) const {
 }
 
 // Whether elements without gaps, or one, go into a row with small gaps.
-bool CopyPlan::IsSpread() const {
+bool CopyPlan::IsScatter() const {
   const Loop& row = loops[0];
   return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
 }
 
 // Whether loops[0] is a small group in dst and src, and the next one near on both sides.
-bool CopyPlan::IsRegrouped() const {
+bool CopyPlan::IsPermuted() const {
   if (rank < 2) return false;
   const Loop &group = loops[0], &next = loops[1];
   const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
@@ -221,12 +221,12 @@ void CopyPlan::ChooseKernel() {
   if (rank == 0) return;
   const Loop& inner = loops[0];
   if (inner.dst_step != unit()) {
-    if (!IsSpread()) return OrderElements();
-    kernel = CopyKernel::kSpread;
+    if (!IsScatter()) return OrderElements();
+    kernel = CopyKernel::kScatter;
     return SortOuter(1);
   }
-  if (IsRegrouped()) {
-    kernel = CopyKernel::kRegroup;
+  if (IsPermuted()) {
+    kernel = CopyKernel::kPermute;
     return SortOuter(2);
   }
   if (const int near = FindNearGroups(); near > 0) {
@@ -241,7 +241,7 @@ void CopyPlan::ChooseKernel() {
   const int dense = FindDenseInSrc();
   if (dense == 0 && IsSteppedBack()) {
     MakeGroupOfOne();
-    kernel = CopyKernel::kRegroup;
+    kernel = CopyKernel::kPermute;
     return SortOuter(2);
   }
   if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {

@@ -159,16 +159,16 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
 TEST(CopyPlan, EveryOtherElementAndReversedRowsAreDeinterleaved) {
   EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kDeinterleave);
   EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kDeinterleave);
-  EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kCollect) << "not many";
+  EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kGather) << "not many";
   EXPECT_EQ(Plan({{30, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
 }
 
-TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
-  EXPECT_EQ(Plan({{1000, 3, 3}, {3, 1, -1}}, 1).kernel, CopyKernel::kRegroup) << "BGR to RGB";
-  EXPECT_EQ(Plan({{1000, 3, 4}, {3, 1, 1}}, 1).kernel, CopyKernel::kRegroup) << "RGBA to RGB";
-  EXPECT_EQ(Plan({{1000, 16, 12}, {3, 4, 4}}, 4).kernel, CopyKernel::kRegroup) << "RGB into RGBA";
-  EXPECT_EQ(Plan({{1000, 8, 1}, {8, 1, 0}}, 1).kernel, CopyKernel::kRegroup) << "each 8 times";
-  EXPECT_EQ(Plan({{1000, 16, 2}, {8, 2, 0}}, 2).kernel, CopyKernel::kRegroup) << "a whole lane";
+TEST(CopyPlan, PixelsWhoseChannelsChangeArePermuted) {
+  EXPECT_EQ(Plan({{1000, 3, 3}, {3, 1, -1}}, 1).kernel, CopyKernel::kPermute) << "BGR to RGB";
+  EXPECT_EQ(Plan({{1000, 3, 4}, {3, 1, 1}}, 1).kernel, CopyKernel::kPermute) << "RGBA to RGB";
+  EXPECT_EQ(Plan({{1000, 16, 12}, {3, 4, 4}}, 4).kernel, CopyKernel::kPermute) << "RGB into RGBA";
+  EXPECT_EQ(Plan({{1000, 8, 1}, {8, 1, 0}}, 1).kernel, CopyKernel::kPermute) << "each 8 times";
+  EXPECT_EQ(Plan({{1000, 16, 2}, {8, 2, 0}}, 2).kernel, CopyKernel::kPermute) << "a whole lane";
   EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kInterleave) << "3 times";
   EXPECT_EQ(Plan({{1000, 24, 32}, {3, 8, 8}}, 8).kernel, CopyKernel::kRows) << "too wide";
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
@@ -176,7 +176,7 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeAreRegrouped) {
 
 TEST(CopyPlan, AFewElementsBackAreGroupsOfOne) {
   const CopyPlan plan = Plan({{20, 2000, 5000}, {1000, 2, -4}}, 2);
-  EXPECT_EQ(plan.kernel, CopyKernel::kRegroup);
+  EXPECT_EQ(plan.kernel, CopyKernel::kPermute);
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{1, 2, 2}, Steps{1000, 2, -4}, Steps{20, 2000, 5000}));
   EXPECT_EQ(Plan({{1000, 8, -16}}, 8).kernel, CopyKernel::kElements) << "too far";
 }
@@ -208,13 +208,13 @@ TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
   EXPECT_EQ(Plan({{5, 20, 1}, {20, 1, 5}}, 1).kernel, CopyKernel::kElements) << "few";
 }
 
-TEST(CopyPlan, ElementsWithLargerGapsAreCollected) {
-  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kCollect);
-  EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kCollect);
+TEST(CopyPlan, ElementsWithLargerGapsAreGathered) {
+  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kGather);
+  EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kGather);
   EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
   EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kElements) << "between two elements";
   EXPECT_EQ(Plan({{1000, 2, -20}}, 2).kernel, CopyKernel::kElements) << "far back";
-  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kRegroup) << "less far back";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kPermute) << "less far back";
 }
 
 TEST(CopyPlan, ARepeatedElementIsAFill) {
@@ -223,14 +223,14 @@ TEST(CopyPlan, ARepeatedElementIsAFill) {
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{100, 4, 0}, Steps{10, 400, 4}));
 }
 
-TEST(CopyPlan, DenseRowsAndRepeatedElementsAreSpreadOverSmallGaps) {
-  EXPECT_EQ(Plan({{1000, 2, 1}}, 1).kernel, CopyKernel::kSpread);
-  EXPECT_EQ(Plan({{10, 9000, 3000}, {1000, 12, 4}}, 4).kernel, CopyKernel::kSpread);
-  EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kSpread);
+TEST(CopyPlan, DenseRowsAndRepeatedElementsAreScatteredOverSmallGaps) {
+  EXPECT_EQ(Plan({{1000, 2, 1}}, 1).kernel, CopyKernel::kScatter);
+  EXPECT_EQ(Plan({{10, 9000, 3000}, {1000, 12, 4}}, 4).kernel, CopyKernel::kScatter);
+  EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kScatter);
   EXPECT_EQ(Plan({{1000, 24, 4}}, 4).kernel, CopyKernel::kElements) << "far apart";
   EXPECT_EQ(Plan({{1000, 3, 2}}, 2).kernel, CopyKernel::kElements) << "between two elements";
   EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "far back";
-  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kRegroup) << "less far back";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kPermute) << "less far back";
   EXPECT_EQ(Plan({{15, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
 }
 

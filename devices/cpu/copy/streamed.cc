@@ -21,7 +21,7 @@ namespace {
 
 // Elements of so many bytes go to the last-level cache as fast as by way of a buffer: to gather
 // narrow ones takes long, and wide ones need no gathering.
-constexpr bool IsSlowToGather(int64_t unit) { return unit <= 2 || unit >= 16; }
+constexpr bool IsSlowToPack(int64_t unit) { return unit <= 2 || unit >= 16; }
 // What is written between two parts of what is prefetched meanwhile.
 constexpr int64_t kPiece = 16 * kLine;
 // The buffer lies on the stack.
@@ -52,7 +52,7 @@ class BlockPrefetcher {
 
   void FetchPart() {
     for (int64_t row = 0; row < part_ && more_; ++row) {
-      PrefetchRow(src_ + at_.src, row_bytes_, Cache::kSecond);
+      PrefetchRow(src_ + at_.src, row_bytes_, Cache::kL2);
       more_ = at_.Next();
     }
   }
@@ -69,9 +69,9 @@ class BlockPrefetcher {
 };
 
 // Some rows of dst and the buffer that they are gathered in.
-class Gatherer {
+class RowPacker {
  public:
-  Gatherer(const CopyPlan& plan, const Division& division, const Kernels& kernels)
+  RowPacker(const CopyPlan& plan, const Division& division, const Kernels& kernels)
       : plan_(plan), kernels_(kernels), division_(division), next_(plan, division) {
     // Rows of the buffer start at lines; before each is room for what its last block left.
     pitch_ = (division.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
@@ -138,7 +138,7 @@ class Gatherer {
 
 void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, const char* src,
                    const Kernels& kernels) {
-  Gatherer gatherer(plan, division, kernels);
+  RowPacker packer(plan, division, kernels);
   const Loop& rows = division.rows;
   const int64_t step = division.rows_at_once;
   Odometer at(division.outer, division.outer_rank);
@@ -150,8 +150,8 @@ void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, co
       const char* after = row + step < rows.count ? from + (row + step) * rows.src_step
                           : more                  ? src + at.src
                                                   : nullptr;
-      gatherer.Write(to + row * rows.dst_step, from + row * rows.src_step,
-                     std::min(step, rows.count - row), after);
+      packer.Write(to + row * rows.dst_step, from + row * rows.src_step,
+                   std::min(step, rows.count - row), after);
     }
   }
 }
@@ -195,7 +195,7 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (!WriteWholeLines(plan, dst, src, kernels, from_memory) &&
       !WriteDirectRows(plan, dst, src, kernels)) {
     Division division;
-    const int64_t least = IsSlowToGather(plan.unit()) ? from.buffered : from.lines;
+    const int64_t least = IsSlowToPack(plan.unit()) ? from.buffered : from.lines;
     if (plan.bytes < least || !(kernels.tuning.buffers_rows || MakesTiles(plan)) ||
         !division.Divide(plan, kernels.tuning)) {
       return false;

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/bands.h"
+#include "dovetail/devices/cpu/copy/carried_lines.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 
 namespace dovetail {
@@ -88,7 +88,7 @@ PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
   if (rows.pitch > 0 && rows.pitch < kLine) {  // lines are as rows, which are read soon
     rows.count = rows.count * rows.pitch / kLine;
     rows.bytes = rows.pitch = kLine;
-    rows.into = Cache::kFirst;
+    rows.into = Cache::kL1;
   }
   return rows;
 }
@@ -104,7 +104,7 @@ void RunAlong(Block block, int64_t prefetch_bytes, int64_t unit, const char* nex
     const char* const end = block.src + block.outer.count * unit;
     block.prefetched = RowsLike(block, i + 1 < count ? end : next, unit);
     kernel(block, before);
-    if (before.kept != nullptr) before.kept += block.outer.count * kLine;
+    if (before.carry != nullptr) before.carry += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
     block.src = end;
   }
@@ -132,7 +132,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   while (i < left.rank) around.Add(left.loops[i++]);
   // Where rows have several bands, and a line takes its begin from the one before.
   const bool keeps = before.has_value() && band.Parts().count > 1;
-  const LinesKept lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
+  const CarriedLines lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
     const int64_t less = strip.Before(at.turn(strip_at));
@@ -141,11 +141,11 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
     block.inner.count = band.TurnsOf(at.turn(band_at));
     block.outer.count = strip.TurnsOf(at.turn(strip_at));
     const bool is_first = at.turn(band_at) == 0;
-    char* const kept = lines.At(at);
+    char* const carry = lines.At(at);
     const ColumnsBefore before_block = {
         .at = is_first ? before.value_or(0) : -line * block.inner.src_step,
-        .kept = kept,
-        .are_kept = !is_first && kept != nullptr};
+        .carry = carry,
+        .has_carry = !is_first && carry != nullptr};
     more = at.Next();
     if (bands.prefetch_bytes > 0) {
       const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;

@@ -28,9 +28,9 @@ using TransposeKernel = absl::FunctionRef<void(const Block&, const ColumnsBefore
 // Calls `kernel` for all blocks of `plan`, a transpose whose rows in dst (loops[0]) have a line's
 // bytes at least. A block is a part of some rows, of MostLines() lines at most, or whole rows if
 // these have no more than `short_row` bytes. `before` is where the columns before those of a row
-// are in src, for kernels that need them (staggered.h); these keep each row's last, incomplete line
-// for the next block of that row. `dst` and `src` are where the first iteration of all loops is;
-// from_memory: src is farther away than the last-level cache.
+// are in src, for kernels that need them (misaligned.h); these keep each row's last, incomplete
+// line for the next block of that row. `dst` and `src` are where the first iteration of all loops
+// is; from_memory: src is farther away than the last-level cache.
 void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
                  bool from_memory, std::optional<int64_t> before, TransposeKernel kernel,
                  int64_t short_row = 0);

@@ -3,11 +3,11 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/joined_rows.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
+#include "dovetail/devices/cpu/copy/misaligned.h"
+#include "dovetail/devices/cpu/copy/packed_runs.h"
 #include "dovetail/devices/cpu/copy/piece.h"
-#include "dovetail/devices/cpu/copy/staggered.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
 namespace dovetail {
@@ -72,7 +72,7 @@ void RunStreaming(const Piece& piece, BlockKernel kernel, const CopyTuning& tuni
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
     const auto buffer = BufferForRuns(plan, tuning, false);
     if (buffer != nullptr) {
-      return RunGathered(plan, piece.dst, piece.src, tuning, {}, run, buffer.get());
+      return RunPacked(plan, piece.dst, piece.src, tuning, {}, run, buffer.get());
     }
     RunInStrips(plan, piece.dst, piece.src, tuning, from_memory, {}, run);
   } else {
@@ -89,7 +89,7 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
   Rows rows(plan);
   if (kernel == nullptr || !rows.Divide(plan, dst)) {
     return WriteContinued(plan, dst, src, kernels, from_memory) ||
-           WriteStaggered(plan, dst, src, kernels, from_memory);
+           WriteMisaligned(plan, dst, src, kernels, from_memory);
   }
   if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels, from_memory)) return true;
   Piece part{plan, dst, src};

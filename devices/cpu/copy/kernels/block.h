@@ -36,7 +36,7 @@ inline int64_t Cost(const Loop& loop) {
 }
 
 // The caches that a software prefetch may name.
-enum class Cache : uint8_t { kFirst, kSecond };
+enum class Cache : uint8_t { kL1, kL2 };
 
 // Rows to prefetch, and into which cache.
 struct PrefetchedRows {
@@ -44,7 +44,7 @@ struct PrefetchedRows {
   int64_t count = 0;
   int64_t bytes = 0;
   int64_t pitch = 0;
-  Cache into = Cache::kFirst;
+  Cache into = Cache::kL1;
   // Whether they lie in memory, not in the last-level cache.
   bool from_memory = false;
 };
@@ -54,20 +54,20 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
-  // Around both: for `regroup`, whose set-up takes longer than a short row, and `transpose_groups`,
+  // Around both: for `permute`, whose set-up takes longer than a short row, and `transpose_groups`,
   // whose tiles go along it. One iteration for all others.
   Loop rows = {1, 0, 0};
   // What a transpose prefetches meanwhile.
   PrefetchedRows prefetched = {};
 };
 
-// The cache line's worth of columns before those of a block: what the first lines of its rows begin
-// with, where these are not aligned.
+// The cache line's worth of columns that precedes a block's columns. The first line of each
+// misaligned row of dst begins with some of them.
 struct ColumnsBefore {
-  int64_t at = 0;         // bytes in src from the block's first column
-  char* kept = nullptr;   // a line for each row, where the last columns are kept for the next block
-                          // in these rows; or null
-  bool are_kept = false;  // whether the columns before are there, from the previous block
+  int64_t at = 0;          // source offset in bytes, from the block's first column
+  char* carry = nullptr;   // one line per row, to carry the last columns to the next block of these
+                           // rows; or null
+  bool has_carry = false;  // whether `carry` holds the columns of the previous block
 };
 
 // The iterations [begin, end) of one of its loops.
@@ -92,7 +92,7 @@ template <class Run>
 
 // Prefetches a line into that cache.
 [[gnu::always_inline]] inline void PrefetchLine(const char* line, Cache cache) {
-  if (cache == Cache::kFirst) {
+  if (cache == Cache::kL1) {
     __builtin_prefetch(line, 0, 3);
   } else {
     __builtin_prefetch(line, 0, 2);

@@ -47,7 +47,7 @@ inline bool RowsCollide(int64_t rows, int64_t pitch) {
 // Whether so many rows at this distance, of some lines each, are more than the second cache holds
 // in the sets that they fall into. Next to a multiple of the period, rows run into the sets of
 // those before, and a cache that is just full is too small.
-inline bool OverfillSecond(int64_t rows, int64_t pitch) {
+inline bool OverfillL2(int64_t rows, int64_t pitch) {
   constexpr int64_t kBytes = int64_t{1} << 20, kRowBytes = 512;
   const int64_t off = OffMultiple(kSetPeriod, pitch);
   if (off == 0 || rows * off > kRowBytes) return rows * (pitch & -pitch) > kBytes;

@@ -46,22 +46,22 @@ TEST(CacheSets, RowsOfAnyOtherLengthDoNotCollide) {
   }
 }
 
-TEST(CacheSets, TheSecondCacheIsOverfullOnceLinesAreMoreThanItsSetsHold) {
-  EXPECT_FALSE(OverfillSecond(64, 16384));
-  EXPECT_TRUE(OverfillSecond(128, 16384));
-  EXPECT_TRUE(OverfillSecond(64, -32768));
-  EXPECT_FALSE(OverfillSecond(128, 12288)) << "three pages, which fall into sixteen places";
-  EXPECT_FALSE(OverfillSecond(128, 16384 + 64));
+TEST(CacheSets, TheL2CacheIsOverfullOnceLinesAreMoreThanItsSetsHold) {
+  EXPECT_FALSE(OverfillL2(64, 16384));
+  EXPECT_TRUE(OverfillL2(128, 16384));
+  EXPECT_TRUE(OverfillL2(64, -32768));
+  EXPECT_FALSE(OverfillL2(128, 12288)) << "three pages, which fall into sixteen places";
+  EXPECT_FALSE(OverfillL2(128, 16384 + 64));
 }
 
-TEST(CacheSets, NextToAMultipleOfAPageTheSecondCacheIsOverfullOnceItIsFull) {
-  EXPECT_TRUE(OverfillSecond(64, 16384 + 4));
-  EXPECT_TRUE(OverfillSecond(64, 16384 - 4));
-  EXPECT_TRUE(OverfillSecond(64, -16384 - 4));
-  EXPECT_FALSE(OverfillSecond(64, 8192 + 4));
-  EXPECT_FALSE(OverfillSecond(64, 16384 - 60)) << "spread over as many lines";
-  EXPECT_FALSE(OverfillSecond(64, 60));
-  EXPECT_FALSE(OverfillSecond(64, 0));
+TEST(CacheSets, NextToAMultipleOfAPageTheL2CacheIsOverfullOnceItIsFull) {
+  EXPECT_TRUE(OverfillL2(64, 16384 + 4));
+  EXPECT_TRUE(OverfillL2(64, 16384 - 4));
+  EXPECT_TRUE(OverfillL2(64, -16384 - 4));
+  EXPECT_FALSE(OverfillL2(64, 8192 + 4));
+  EXPECT_FALSE(OverfillL2(64, 16384 - 60)) << "spread over as many lines";
+  EXPECT_FALSE(OverfillL2(64, 60));
+  EXPECT_FALSE(OverfillL2(64, 0));
 }
 
 TEST(CacheSets, SquaresAliasWhereBothSidesHaveOneMoreElementThanAPowerOfTwo) {

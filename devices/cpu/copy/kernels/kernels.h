@@ -23,7 +23,7 @@ namespace cpu {
 inline constexpr int64_t kMostLines = 8;
 constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
 
-using StaggeredKernel = void (*)(const Block&, const ColumnsBefore&);
+using MisalignedKernel = void (*)(const Block&, const ColumnsBefore&);
 
 // By the logarithm of the element's bytes. Each says what it needs of a block's loops; "dense": in
 // steps of one element. A kernel may read whatever lies between the first and the last byte of its
@@ -48,11 +48,11 @@ struct BlockKernels {
   BlockKernel interleave[kUnitSizes];
   // inner dense in dst, and within kLaneBytes on both sides; outer in steps of kLaneBytes at most
   // in dst, not of 0 in src; rows anywhere.
-  BlockKernel regroup[kUnitSizes];
+  BlockKernel permute[kUnitSizes];
   // inner dense in dst, in steps of WidestGap bytes at most, forwards, in src.
-  BlockKernel collect[kUnitSizes];
+  BlockKernel gather[kUnitSizes];
   // inner in steps of WidestGap bytes at most in dst, dense or one element in src.
-  BlockKernel spread[kUnitSizes];
+  BlockKernel scatter[kUnitSizes];
 };
 
 struct Kernels {
@@ -71,7 +71,7 @@ struct Kernels {
   // MostLines() lines, outer 16 bytes of each row of src at least. If the columns do not fill their
   // last line, none are kept, and that line is written too in those rows that end in it. Elements
   // are aligned. Null where there are no vectors.
-  StaggeredKernel staggered[kUnitSizes];
+  MisalignedKernel misaligned[kUnitSizes];
   // Streams dense rows that follow each other in dst: every line that ends in them. If dst lies
   // within a line, that begins with the bytes before end_before, and rows have 64 bytes or more.
   // Meanwhile prefetches as many rows from `later` on, unless that is null. Null where the level

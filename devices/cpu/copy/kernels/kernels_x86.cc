@@ -107,10 +107,10 @@ constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
   kernels.cached.deinterleave[0] = Deinterleave<1>;
   kernels.cached.interleave[0] = Interleave<1>;
-  kernels.cached.regroup[0] = Regroup<1>;
+  kernels.cached.permute[0] = Permute<1>;
   kernels.streaming.deinterleave[0] = Deinterleave<1, true>;
   kernels.streaming.interleave[0] = Interleave<1, true>;
-  kernels.staggered[0] = TransposeStreamingStaggered<1>;
+  kernels.misaligned[0] = TransposeStreamingMisaligned<1>;
   kernels.join_rows = JoinRows<Widest>;
   return kernels;
 }();

@@ -4,7 +4,7 @@
 //   kDeinterleaveOrders<1, 3>[p]  // the bytes of plane p among three vectors of RGB pixels
 //   kInterleaveOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
 //
-// For permutes of two vectors at a time: see permuted.inc.
+// For permutes of two vectors at a time: see cross_lane_permutes.inc.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_PLANE_ORDERS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_PLANE_ORDERS_H_

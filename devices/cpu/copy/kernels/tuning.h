@@ -31,7 +31,7 @@ struct CopyTuning {
   // cache; and where, besides, elements are narrower than 8 bytes and their rows conflict in the
   // cache, so that square tiles are gathered first.
   int64_t strip_bytes_at_lines;
-  int64_t strip_bytes_gathered;
+  int64_t strip_bytes_packed;
   // What is read of each row of src before the next row's turn, while as much of what follows is
   // prefetched; 0 where hardware prefetch does better. And the cache that most software prefetches
   // go to.
@@ -45,8 +45,8 @@ struct CopyTuning {
   int64_t least_band_bytes;
   int64_t least_band_rows;
   // Transposes to short rows that follow each other in dst: bytes of each row of src that are
-  // gathered in a buffer, an even number of lines; 0 where they are not (gathered_runs.h).
-  int64_t gathered_bytes;
+  // gathered in a buffer, an even number of lines; 0 where they are not (packed_runs.h).
+  int64_t packed_bytes;
   // The narrowest element, in bytes, of which unaligned rows of dst are assembled in registers;
   // narrower ones go through a buffer.
   int64_t joined_unit;
@@ -76,13 +76,13 @@ DOVETAIL_NOT_SHARED inline constexpr CopyTuning kSapphireRapids = {
     .band_rows = 64,
     .strip_bytes = 4096,
     .strip_bytes_at_lines = 4096,
-    .strip_bytes_gathered = 4096,
+    .strip_bytes_packed = 4096,
     .prefetch_bytes = 0,
-    .prefetch_into = Cache::kFirst,
+    .prefetch_into = Cache::kL1,
     .prefetch_bytes_of_band = 0,
     .least_band_bytes = 128,
     .least_band_rows = 0,
-    .gathered_bytes = 0,
+    .packed_bytes = 0,
     .joined_unit = 4,
     .buffer_bytes = 32 << 10,
     .buffer_rows = 128,
@@ -101,13 +101,13 @@ DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen5 = {
     .band_rows = 256,
     .strip_bytes = 4096,
     .strip_bytes_at_lines = 16 << 10,
-    .strip_bytes_gathered = 16 << 10,
+    .strip_bytes_packed = 16 << 10,
     .prefetch_bytes = 512,
-    .prefetch_into = Cache::kFirst,
+    .prefetch_into = Cache::kL1,
     .prefetch_bytes_of_band = 32 << 10,
     .least_band_bytes = 128,
     .least_band_rows = 0,
-    .gathered_bytes = 2048,
+    .packed_bytes = 2048,
     .joined_unit = 1,
     .buffer_bytes = 64 << 10,
     .buffer_rows = 256,
@@ -124,8 +124,8 @@ DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen5 = {
 // and four lines of complex128 are faster.
 DOVETAIL_NOT_SHARED inline constexpr CopyTuning kZen4 = [] {
   CopyTuning tuning = kZen5;
-  tuning.prefetch_into = Cache::kSecond;
-  tuning.strip_bytes_gathered = 2048;
+  tuning.prefetch_into = Cache::kL2;
+  tuning.strip_bytes_packed = 2048;
   tuning.least_band_rows = 16;
   tuning.made_row_bytes = 8192;
   tuning.joined_rows = 10;

@@ -166,7 +166,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {count, planes * e, OneIn(random, 3) ? -e : e},
                {planes, e, count * e + gap}}};
     }
-    case CopyKernel::kRegroup: {
+    case CopyKernel::kPermute: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 3);
       if (unit < 8 && OneIn(random, 4)) {
         const int64_t back = unit * Pick(random, 2, 16 / unit - 1);
@@ -181,7 +181,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {m, dst_next, next},
                {a, unit, step}}};
     }
-    case CopyKernel::kCollect: {
+    case CopyKernel::kGather: {
       const int64_t unit = int64_t{1} << Pick(random, 0, 3);
       const int64_t n =
           Pick(random, std::max<int64_t>(64 / unit, 16), unit < 8 && OneIn(random, 2) ? 300 : 127);
@@ -191,7 +191,7 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {m, n * unit + gap, n * step + gap},
                {n, unit, step}}};
     }
-    case CopyKernel::kSpread: {
+    case CopyKernel::kScatter: {
       const int64_t unit = std::min<int64_t>(e, 8), n = Pick(random, 64, 300);
       const int64_t step = unit * Pick(random, 2, WidestGap(unit) / unit);
       const int64_t pitch = n * step + gap;

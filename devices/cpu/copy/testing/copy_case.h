@@ -58,7 +58,7 @@ CopyCase LinesCase(CopyKernel kernel, Random* random);
 CopyCase ContinuedCase(Random* random);
 
 // As ContinuedCase, with short rows that are read from the same places in several pages.
-CopyCase GatheredRunsCase(Random* random);
+CopyCase PackedRunsCase(Random* random);
 
 // A transpose of fewer planes than fill a lane, that are deinterleaved or interleaved.
 CopyCase FewPlanesCase(Random* random);
@@ -74,7 +74,7 @@ CopyCase JoinedRowsCase(Random* random);
 CopyCase DirectRowsCase(Random* random);
 
 // A transpose with long rows, of which each may lie in its own way to the lines.
-CopyCase StaggeredCase(Random* random);
+CopyCase MisalignedCase(Random* random);
 
 inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,
@@ -83,9 +83,9 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kDeinterleave,
     CopyKernel::kInterleave,
     CopyKernel::kTransposeGaps,
-    CopyKernel::kRegroup,
-    CopyKernel::kCollect,
-    CopyKernel::kSpread,
+    CopyKernel::kPermute,
+    CopyKernel::kGather,
+    CopyKernel::kScatter,
     CopyKernel::kElements,
     CopyKernel::kTransposeGroups,
 };

@@ -79,7 +79,7 @@ CopyCase ContinuedCase(Random* random) {
            {n, e, OneIn(random, 3) ? 4096 : m * a * e}}};
 }
 
-CopyCase GatheredRunsCase(Random* random) {
+CopyCase PackedRunsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 1, 2) * 64 / e,
                 a = Pick(random, 2, std::min<int64_t>(20, 1024 / n));
@@ -148,7 +148,7 @@ CopyCase DirectRowsCase(Random* random) {
   return {e, {{m, pitch, (std::abs(step) * n + Pick(random, 0, 3)) * e}, {n, e, step * e}}};
 }
 
-CopyCase StaggeredCase(Random* random) {
+CopyCase MisalignedCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
   const int64_t n = Pick(random, 1024, 1324) / e;
   return TransposeInStrips(e, n, e * Pick(random, 0, 70), random);

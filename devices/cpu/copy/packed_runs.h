@@ -2,7 +2,7 @@
 // in the caches: the reversal of five dimensions of powers of two, say.
 //
 //   if (auto buffer = BufferForRuns(plan, tuning, off_lines)) {  // else in strips
-//     RunGathered(plan, dst, src, tuning, before, kernel, buffer.get());
+//     RunPacked(plan, dst, src, tuning, before, kernel, buffer.get());
 //   }
 //
 // Row by row, each line of dst would be written alone, and the rows of src for it, which lie whole
@@ -10,8 +10,8 @@
 // copied to one half of a buffer, while the other half is transposed: runs of several lines of dst
 // at a time.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
-#define DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PACKED_RUNS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PACKED_RUNS_H_
 
 #include <cstdint>
 #include <memory>
@@ -34,11 +34,11 @@ std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const CopyTuning& tu
 // Runs a plan with such a buffer, or some iterations of its loops but the first two. `before` is
 // where the columns before those of a run are in src; `dst`, `src` and `kernel` are as for
 // RunInStrips.
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
-                 std::optional<int64_t> before, TransposeKernel kernel, char* buffer);
+void RunPacked(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
+               std::optional<int64_t> before, TransposeKernel kernel, char* buffer);
 
 }  // namespace cpu
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_GATHERED_RUNS_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PACKED_RUNS_H_

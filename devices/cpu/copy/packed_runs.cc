@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
+#include "dovetail/devices/cpu/copy/packed_runs.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <memory>
 #include <new>
 
+#include "dovetail/devices/cpu/copy/carried_lines.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/lines_kept.h"
 #include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 
@@ -70,7 +70,7 @@ class Loops {
 class Half {
  public:
   // Between two rows: an odd number of lines.
-  static int64_t PitchFor(const CopyTuning& tuning) { return tuning.gathered_bytes + kLine; }
+  static int64_t PitchFor(const CopyTuning& tuning) { return tuning.packed_bytes + kLine; }
 
   Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const CopyTuning& tuning,
        char* bytes)
@@ -81,17 +81,17 @@ class Half {
         pitch_(PitchFor(tuning)),
         bytes_(bytes) {}
 
-  // What is at `at` of the loops around comes into the buffer, by calls of Copy. `kept` is what the
-  // rows of dst keep (ColumnsBefore::kept), if they do.
-  void Start(const Odometer& at, const char* src, char* kept) {
+  // What is at `at` of the loops around comes into the buffer, by calls of Copy. `carry` is what
+  // the rows of dst keep (ColumnsBefore::carry), if they do.
+  void Start(const Odometer& at, const char* src, char* carry) {
     src_ = src + at.src;
     columns_ = loops_.column.TurnsOf(at.turn(Loops::kColumn));
     strips_ = loops_.strip.TurnsOf(at.turn(Loops::kStrip));
     const Loop& row = loops_.row;
     columns_before_.at = -kLine / unit_ * pitch_;
-    columns_before_.kept = kept;
-    columns_before_.are_kept = kept != nullptr && loops_.Follows(at);
-    rows_before_ = before_ && !columns_before_.are_kept ? kLine / unit_ : 0;
+    columns_before_.carry = carry;
+    columns_before_.has_carry = carry != nullptr && loops_.Follows(at);
+    rows_before_ = before_ && !columns_before_.has_carry ? kLine / unit_ : 0;
     to_before_ = at.turn(Loops::kRun) == 0
                      ? before_.value_or(0)
                      : (row.count - rows_before_) * row.src_step - loops_.run.loop.src_step;
@@ -129,7 +129,7 @@ class Half {
   // Of the row of dst with that number.
   ColumnsBefore columns_before(int64_t row) const {
     ColumnsBefore columns = columns_before_;
-    if (columns.kept != nullptr) columns.kept += row * kLine;
+    if (columns.carry != nullptr) columns.carry += row * kLine;
     return columns;
   }
   // That of the run's first element.
@@ -199,7 +199,7 @@ int64_t BytesOfHalf(int64_t unit, const CopyTuning& tuning) {
 
 std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const CopyTuning& tuning,
                                       bool off_lines) {
-  if (tuning.gathered_bytes == 0) return nullptr;
+  if (tuning.packed_bytes == 0) return nullptr;
   const int64_t row = plan.loops[0].count * plan.unit();
   if (row > kShortRow || row % kLine != 0) return nullptr;
   const int64_t rows_before = off_lines ? kLine / plan.unit() : 0;
@@ -210,12 +210,12 @@ std::unique_ptr<char[]> BufferForRuns(const CopyPlan& plan, const CopyTuning& tu
       new (std::nothrow) char[2 * BytesOfHalf(plan.unit(), tuning) + kLine]);
 }
 
-void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
-                 std::optional<int64_t> before, TransposeKernel kernel, char* buffer) {
+void RunPacked(const CopyPlan& plan, char* dst, const char* src, const CopyTuning& tuning,
+               std::optional<int64_t> before, TransposeKernel kernel, char* buffer) {
   const int64_t unit = plan.unit();
   const int run = FindRun(plan);
   const int strip = plan.FindLoop(2, &Loop::src_step, plan.loops[1].count * unit);
-  const Loops loops(plan, run, strip == run ? 0 : strip, tuning.gathered_bytes);
+  const Loops loops(plan, run, strip == run ? 0 : strip, tuning.packed_bytes);
   char* const lines = buffer + -reinterpret_cast<uintptr_t>(buffer) % kLine;
   Half halves[] = {{loops, unit, before, tuning, lines},
                    {loops, unit, before, tuning, lines + BytesOfHalf(unit, tuning)}};
@@ -223,15 +223,15 @@ void RunGathered(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   const int64_t at_once = kAtOnce / unit;
   const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&
                      loops.column.loop.count % loops.column.turns == 0;
-  const LinesKept kept(loops.around, Loops::kRun,
-                       keeps ? loops.column.turns * loops.strip.turns : 0);
+  const CarriedLines carry(loops.around, Loops::kRun,
+                           keeps ? loops.column.turns * loops.strip.turns : 0);
   Odometer at(loops.around, loops.rank);
-  now->Start(at, src, kept.At(at));
+  now->Start(at, src, carry.At(at));
   now->Copy(now->rows());
   for (bool more = true; more; std::swap(now, next)) {
     char* const to = dst + at.dst;
     more = at.Next();
-    if (more) next->Start(at, src, kept.At(at));
+    if (more) next->Start(at, src, carry.At(at));
     Write(*now, more ? next : nullptr, to, loops, unit, kernel);
     if (more) next->Copy(next->rows());
   }

@@ -1,10 +1,10 @@
-#include "dovetail/devices/cpu/copy/staggered.h"
+#include "dovetail/devices/cpu/copy/misaligned.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "dovetail/devices/cpu/copy/gathered_runs.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
+#include "dovetail/devices/cpu/copy/packed_runs.h"
 #include "dovetail/devices/cpu/copy/piece.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
@@ -18,12 +18,12 @@ constexpr int64_t kShortest = 16 * kLine;
 
 // The columns before the first of a row are at `before` from these. With a buffer, runs are
 // gathered there.
-void RunStaggered(const Piece& piece, const Kernels& kernels, bool from_memory, int64_t before,
-                  char* buffer = nullptr) {
+void RunMisaligned(const Piece& piece, const Kernels& kernels, bool from_memory, int64_t before,
+                   char* buffer = nullptr) {
   const CopyPlan& plan = piece.plan;
-  const StaggeredKernel kernel = kernels.staggered[plan.unit_log2];
+  const MisalignedKernel kernel = kernels.misaligned[plan.unit_log2];
   if (buffer != nullptr) {
-    return RunGathered(plan, piece.dst, piece.src, kernels.tuning, before, kernel, buffer);
+    return RunPacked(plan, piece.dst, piece.src, kernels.tuning, before, kernel, buffer);
   }
   // (What a whole row is made of is read once, also for the line that the next row begins with.)
   RunInStrips(plan, piece.dst, piece.src, kernels.tuning, from_memory, before, kernel,
@@ -32,7 +32,7 @@ void RunStaggered(const Piece& piece, const Kernels& kernels, bool from_memory, 
 
 bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
   return plan.kernel == CopyKernel::kTranspose && plan.unit() >= kernels.tuning.joined_unit &&
-         kernels.staggered[plan.unit_log2] != nullptr && !plan.HasFewPlanes() &&
+         kernels.misaligned[plan.unit_log2] != nullptr && !plan.HasFewPlanes() &&
          plan.RowsBeginAt(plan.unit(), dst);
 }
 
@@ -47,8 +47,8 @@ int64_t BytesOfRun(const CopyPlan& plan) {
 
 }  // namespace
 
-bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
-                    bool from_memory) {
+bool WriteMisaligned(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                     bool from_memory) {
   const Loop& row = plan.loops[0];
   if (!IsPossible(plan, dst, kernels) || row.count * plan.unit() < kShortest) return false;
   // All whole lines' worth of columns but the first, which the first line's begin lies in. What is
@@ -60,7 +60,7 @@ bool WriteStaggered(const CopyPlan& plan, char* dst, const char* src, const Kern
   first.RunCached(kernels);
   middle.plan.loops[0].count = body;
   middle.Skip(0, line);
-  RunStaggered(middle, kernels, from_memory, -line * row.src_step);
+  RunMisaligned(middle, kernels, from_memory, -line * row.src_step);
   last.plan.loops[0].count = row.count - body;
   last.Skip(0, body);
   last.RunCached(kernels);
@@ -91,7 +91,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
-    RunStaggered(joined, kernels, from_memory, back - joined.plan.loops[i].src_step, buffer.get());
+    RunMisaligned(joined, kernels, from_memory, back - joined.plan.loops[i].src_step, buffer.get());
     rest.plan.loops[i].count = 1;
   };
   // What is gathered has its first such loop in the run, and comes to it at last.

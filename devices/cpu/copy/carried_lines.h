@@ -1,13 +1,13 @@
 // The last, incomplete cache line of each row of dst, from one block of a streaming transpose to
-// the next in the same rows (ColumnsBefore::kept).
+// the next in the same rows (ColumnsBefore::carry).
 //
-//   const LinesKept lines(loops, 1, 1024);       // of 1024 rows, for each iteration of loops[0]
-//   char* kept = lines.At(at);                   // that of the first row; at: an Odometer
+//   const CarriedLines lines(loops, 1, 1024);    // of 1024 rows, for each iteration of loops[0]
+//   char* carry = lines.At(at);                   // that of the first row; at: an Odometer
 //
 // Memory is taken once, from the heap. Not thread-safe.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
-#define DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_CARRIED_LINES_H_
+#define DOVETAIL_DEVICES_CPU_COPY_CARRIED_LINES_H_
 
 #include <cstdint>
 #include <memory>
@@ -22,11 +22,12 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-class LinesKept {
+class CarriedLines {
  public:
   // A band goes through the first `rank` of these loops, and through `rows` rows in each iteration
-  // of them. With no rows, or no memory, nothing is kept. `loops` outlives this.
-  LinesKept(const Loop* loops, int rank, int64_t rows) : loops_(loops), rank_(rank), rows_(rows) {
+  // of them. With no rows, or no memory, nothing is carried. `loops` outlives this.
+  CarriedLines(const Loop* loops, int rank, int64_t rows)
+      : loops_(loops), rank_(rank), rows_(rows) {
     int64_t lines = rows;
     for (int i = 0; i < rank; ++i) lines *= loops[i].count;
     if (lines == 0) return;
@@ -34,7 +35,7 @@ class LinesKept {
     first_ = bytes_.get() + -reinterpret_cast<uintptr_t>(bytes_.get()) % kLine;
   }
 
-  // Null if nothing is kept. `at` goes through these loops first.
+  // Null if nothing is carried. `at` goes through these loops first.
   char* At(const Odometer& at) const {
     if (bytes_ == nullptr) return nullptr;
     int64_t turn = 0;
@@ -54,4 +55,4 @@ class LinesKept {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_LINES_KEPT_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_CARRIED_LINES_H_
