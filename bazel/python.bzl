@@ -15,9 +15,9 @@
         imports = ["."],
     )
 
-    dovetail_py_test(                     # a plain pytest file, in python/tests/BUILD
-        name = "from_dlpack_test",
-        srcs = ["from_dlpack_test.py"],
+    dovetail_py_test(                     # a plain pytest file, in python/tests/exchange/BUILD
+        name = "convert_test",
+        srcs = ["convert_test.py"],
         deps = ["//python:dovetail"],
     )
 

@@ -1,5 +1,5 @@
 // (That every type and shape prints as in PyTorch is tested from Python:
-// python/tests/repr_test.py.)
+// python/tests/tensor/repr_test.py.)
 
 #include "dovetail/core/format_values.h"
 
