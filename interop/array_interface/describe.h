@@ -1,12 +1,12 @@
-// What an __array_interface__ says, as memory that a tensor can be made of; without Python's
-// header.
+// Checks the fields of an __array_interface__ dict and turns them into a BufferLayout. Needs no
+// Python header.
 //
 //   BufferLayout out;
 //   absl::Status s = DescribeArray({.typestr = "<f4", .shape = shape, .data = p, …}, &out);
 //   Tensor t = AdoptBuffer(std::move(out), Device::Cpu(), release);
 //
-// Nothing is owned. __cuda_array_interface__ has the same fields and more
-// (interop/cuda_array). Source: numpy.org/doc/stable/reference/arrays.interface.html. Any thread.
+// Owns nothing. __cuda_array_interface__ (interop/cuda_array) has these fields and a few more.
+// Source: numpy.org/doc/stable/reference/arrays.interface.html. Any thread.
 
 #ifndef DOVETAIL_INTEROP_ARRAY_INTERFACE_DESCRIBE_H_
 #define DOVETAIL_INTEROP_ARRAY_INTERFACE_DESCRIBE_H_
@@ -26,16 +26,17 @@ inline namespace DOVETAIL_ABI {
 struct ArrayDescription {
   std::string_view typestr;
   absl::Span<const int64_t> shape;
-  std::optional<absl::Span<const int64_t>> strides;  // bytes; none: row-major
+  std::optional<absl::Span<const int64_t>> strides;  // in bytes; nullopt: row-major
   void* data = nullptr;                              // element 0
   bool read_only = false;
   bool has_mask = false;
-  // Where the memory is a buffer that tells its size: the elements must lie inside.
+  // The buffer that holds the elements, if its size is known: elements outside it are an error.
   std::optional<absl::Span<const char>> within;
 };
 
-// InvalidArgument, with what to do, for what typestr.h and strided.h refuse, a mask, strides of
-// another length than the shape and elements outside the buffer. `out` is filled on success only.
+// Fills `out` on success only. InvalidArgument, with a remedy, for a mask, for strides that do not
+// match the shape's length, for elements outside the buffer, and for whatever typestr.h and
+// strided.h refuse.
 absl::Status DescribeArray(const ArrayDescription& array, BufferLayout* out);
 
 }  // namespace DOVETAIL_ABI

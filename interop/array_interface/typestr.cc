@@ -30,7 +30,7 @@ constexpr bool EachStandsOnce() {
 }
 static_assert(EachStandsOnce());
 
-// What a code that is not in the table begins with, and what to tell about it.
+// The error message for an unsupported code, found by the code's first letter.
 struct Refusal {
   std::string_view kinds;
   std::string_view advice;
@@ -59,7 +59,7 @@ constexpr char kNativeOrder = kLittle ? '<' : '>';
 absl::StatusOr<DType> DTypeFromTypestr(std::string_view typestr) {
   constexpr std::string_view kOrders = "<>|=";
   if (typestr.size() < 3 || kOrders.find(typestr[0]) == kOrders.npos) {
-    return Error(typestr, "is none; expected a byte order, a kind and a size, as in \"<f4\"");
+    return Error(typestr, "is malformed; expected a byte order, a kind and a size, as in \"<f4\"");
   }
   const char order = typestr[0];
   const std::string_view code = typestr.substr(1);

@@ -1,5 +1,5 @@
-// The type strings of __array_interface__ and __cuda_array_interface__, and DType: one table, both
-// directions.
+// Converts between DType and the type strings of __array_interface__ and __cuda_array_interface__.
+// One table serves both directions.
 //
 //   absl::StatusOr<DType> t = DTypeFromTypestr("<f4");          // kFloat32
 //   absl::StatusOr<std::string> s = TypestrFromDType(kBool);    // "|b1"
@@ -20,8 +20,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// InvalidArgument, with what to do, for what no tensor holds (objects, text, dates, structs, long
-// double), for the other byte order, and for what is no type string.
+// InvalidArgument, with a remedy, for types that no tensor holds (objects, text, dates, structs,
+// long double), for the other byte order, and for malformed type strings.
 absl::StatusOr<DType> DTypeFromTypestr(std::string_view typestr);
 
 // InvalidArgument for types that have no type string (bfloat16, the narrow floats, lanes, …).

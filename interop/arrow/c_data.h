@@ -1,11 +1,11 @@
-// The structs of Arrow's C Data Interface and C Device Data Interface: a stable ABI that libraries
-// declare themselves, with these names, members and guards.
+// The structs of Arrow's C Data and C Device Data interfaces. They are a stable ABI: every library
+// declares them itself, with these names, members and include guards.
 //
 //   ArrowArray array;  …  if (array.release != NULL) array.release(&array);
 //
-// A struct whose `release` is NULL is released or moved away, and nothing of it may be read. Moving
-// one is copying its bytes and setting the source's `release` to NULL. What the members mean stands
-// in arrow.apache.org/docs/format/CDataInterface.html and CDeviceDataInterface.html.
+// A struct whose `release` is NULL has been released or moved from; its other members must not be
+// read. To move a struct, copy its bytes and set the source's `release` to NULL. The members are
+// defined in arrow.apache.org/docs/format/CDataInterface.html and CDeviceDataInterface.html.
 
 #ifndef DOVETAIL_INTEROP_ARROW_C_DATA_H_
 #define DOVETAIL_INTEROP_ARROW_C_DATA_H_
@@ -14,8 +14,8 @@
 
 extern "C" {
 
-// The guards are part of the specification, so that the declarations of several libraries can stand
-// in one program.
+// The specification prescribes these guards, so that one program can include the declarations of
+// several libraries.
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -32,12 +32,12 @@ struct ArrowSchema {
 };
 
 struct ArrowArray {
-  int64_t length;      // in elements, as is `offset`
+  int64_t length;      // in elements, like `offset`
   int64_t null_count;  // -1: not counted
   int64_t offset;
   int64_t n_buffers;
   int64_t n_children;
-  const void** buffers;  // of primitive types: validity bits (or NULL), values
+  const void** buffers;  // primitive types have two: validity bits (or NULL) and values
   ArrowArray** children;
   ArrowArray* dictionary;
   void (*release)(ArrowArray*);
@@ -53,9 +53,9 @@ typedef int32_t ArrowDeviceType;  // device_table.h
 
 struct ArrowDeviceArray {
   ArrowArray array;
-  int64_t device_id;  // -1 where there is nothing to tell apart
+  int64_t device_id;  // -1 for device types without an index
   ArrowDeviceType device_type;
-  void* sync_event;  // the address of an event of the device's vendor, or NULL: nothing to wait for
+  void* sync_event;  // address of the vendor's event to wait for; NULL: the data are ready
   int64_t reserved[3];
 };
 

@@ -1,10 +1,10 @@
-// Arrow's device types and Device: one table, both directions.
+// Converts between Arrow's device types and Device. One table serves both directions.
 //
 //   absl::StatusOr<Device> d = DeviceFromArrow(2, 1);      // cuda:1
 //   absl::StatusOr<ArrowDeviceId> a = ArrowFromDevice(d);  // {2, 1}
 //
-// Arrow's numbers are DLPack's by its specification, which is proved below, as far as its list
-// goes; later devices of DLPack are none of Arrow's. Source:
+// Arrow's specification takes its numbers from DLPack; a static_assert checks that. Devices that
+// DLPack added later have no Arrow number. Source:
 // arrow.apache.org/docs/format/CDeviceDataInterface.html. Any thread.
 
 #ifndef DOVETAIL_INTEROP_ARROW_DEVICE_TABLE_H_
@@ -25,10 +25,10 @@ struct ArrowDeviceId {
   int64_t id;
 };
 
-// InvalidArgument for a type that is not in Arrow's list and for an id that no device has.
+// InvalidArgument for a type that is not in Arrow's list and for an id that no device can have.
 absl::StatusOr<Device> DeviceFromArrow(ArrowDeviceType type, int64_t id);
 
-// The id is -1 where there is nothing to tell apart. InvalidArgument for a type that Arrow lacks.
+// The id is -1 for device types without an index. InvalidArgument for a type that Arrow lacks.
 absl::StatusOr<ArrowDeviceId> ArrowFromDevice(Device device);
 
 }  // namespace DOVETAIL_ABI

@@ -1,4 +1,4 @@
-// The C Device Data interface: devices, events and streams, in and out.
+// Import and export through the C Device Data interface: devices, events and streams.
 
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Notes which foreign events its streams waited for.
+// Records the foreign events that its streams waited for.
 class EventBackend : public FakeBackend {
  public:
   using FakeBackend::FakeBackend;

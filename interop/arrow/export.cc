@@ -20,7 +20,7 @@ absl::Status Error(std::string_view what) {
       absl::StrCat("The tensor can't be an Arrow array: ", what, "."));
 }
 
-// What stands behind an exported array.
+// Owns what an exported array points to. Freed by the array's `release`.
 struct ArrayBlock {
   StorageRef storage;
   const void* buffers[2];  // validity (none), values
@@ -50,7 +50,7 @@ absl::Status CheckLayout(const Tensor& tensor) {
   return absl::OkStatus();
 }
 
-// Nothing can fail once the block is there.
+// Allocates the block last: nothing fails after that.
 absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
   absl::StatusOr<const char*> format = ArrowFromDType(tensor.dtype());
   if (!format.ok()) return format.status();
@@ -61,7 +61,7 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
         absl::StrCat("its first element is ", tensor.byte_offset(),
                      " bytes from an opaque handle, which is no whole number of elements"));
   }
-  // The host waits, so that there is no event to hand out.
+  // The host waits now, so no event has to be exported.
   if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
   if (absl::Status s = tensor.storage()->Share(std::nullopt); !s.ok()) return s;
   auto* block = new (AllocateBlock<sizeof(ArrayBlock)>())

@@ -1,12 +1,11 @@
-// Tensors out, over Arrow's C Data and C Device Data interfaces.
+// Exports tensors through Arrow's C Data and C Device Data interfaces.
 //
 //   ArrowSchema schema;
 //   ArrowArray array;
-//   absl::Status s = ToArrow(tensor, &schema, &array);     // both are then the caller's to release
+//   absl::Status s = ToArrow(tensor, &schema, &array);     // the caller must release both
 //
-// No copy: the array holds a reference to the tensor's Storage until its `release` is called, which
-// may be on any thread. Arrow's data never change: who writes to the tensor meanwhile breaks that
-// promise to the consumer.
+// No copy: the array holds a reference to the tensor's Storage until its `release` is called, on
+// any thread. Arrow's data are immutable: do not write to the tensor while the consumer has them.
 
 #ifndef DOVETAIL_INTEROP_ARROW_EXPORT_H_
 #define DOVETAIL_INTEROP_ARROW_EXPORT_H_
@@ -19,14 +18,13 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Fills in the structs, whatever was in them; on an error they are left as they are. The data are
-// ready: the host waits for the streams that were given work on the memory. InvalidArgument, with
-// what to do, for a tensor that is not of one dimension and dense, for a type that Arrow has no
-// numbers for, and for memory that the host does not reach; what the backend says when it can't
-// wait. Any thread.
+// Overwrites both structs; on an error they stay unchanged. The data are ready: the host waits for
+// all pending work on the memory first. InvalidArgument, with a remedy, for a tensor that is not
+// one-dimensional and dense, for a type that Arrow lacks, and for memory that the host can't
+// access. A backend that can't wait reports its own error. Any thread.
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array);
 
-// The same for memory on any device that Arrow lists. There is no event to wait for (sync_event).
+// The same for memory on any device that Arrow lists. sync_event is NULL: the data are ready.
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array);
 
 }  // namespace DOVETAIL_ABI

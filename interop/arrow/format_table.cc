@@ -29,7 +29,7 @@ constexpr bool EachStandsOnce() {
 }
 static_assert(EachStandsOnce());
 
-// What other formats begin with, longer beginnings first, and what to tell about them.
+// Error messages for unsupported formats, by prefix. Longer prefixes come first.
 struct Refusal {
   std::string_view beginning;
   std::string_view advice;

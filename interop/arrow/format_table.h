@@ -1,11 +1,11 @@
-// Arrow's format strings and DType: one table, both directions.
+// Converts between Arrow's format strings and DType. One table serves both directions.
 //
 //   absl::StatusOr<DType> t = DTypeFromArrow("f");            // kFloat32
 //   absl::StatusOr<const char*> f = ArrowFromDType(kInt64);   // "l"
 //
-// Only numbers of whole bytes are in it: Arrow's booleans are single bits, and its dates and times
-// are numbers with a meaning that tensors would lose. Source:
-// arrow.apache.org/docs/format/CDataInterface.html, "Data type description". Any thread.
+// The table holds only numbers of whole bytes. Arrow's booleans are single bits, and a tensor would
+// lose the unit of a date or time. Source: arrow.apache.org/docs/format/CDataInterface.html, "Data
+// type description". Any thread.
 
 #ifndef DOVETAIL_INTEROP_ARROW_FORMAT_TABLE_H_
 #define DOVETAIL_INTEROP_ARROW_FORMAT_TABLE_H_
@@ -19,10 +19,10 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// InvalidArgument, with what to do, for what no tensor holds.
+// InvalidArgument, with a remedy, for formats that no tensor can hold.
 absl::StatusOr<DType> DTypeFromArrow(std::string_view format);
 
-// The string is static. InvalidArgument, with what to do, for types that Arrow has no numbers for.
+// The string is static. InvalidArgument, with a remedy, for types that Arrow lacks.
 absl::StatusOr<const char*> ArrowFromDType(DType dtype);
 
 }  // namespace DOVETAIL_ABI

@@ -20,7 +20,7 @@ namespace {
 
 using OwnedArray = OwnedArrow<ArrowArray>;
 
-// The array in a block of its own, which the Storage's release destroys.
+// Keeps the array on the heap until the Storage's release destroys it.
 struct Holder {
   OwnedArray array;
 

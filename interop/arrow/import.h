@@ -1,10 +1,10 @@
-// Tensors in, over Arrow's C Data and C Device Data interfaces.
+// Imports tensors through Arrow's C Data and C Device Data interfaces.
 //
 //   absl::StatusOr<Tensor> x = FromArrow(&schema, &array);
 //
-// No copy: the structs are moved out of their places (which are marked as released), the schema is
-// released at once, and the array when the last reference to the tensor's Storage is dropped, on
-// whichever thread that is. Arrow's data never change, so the tensor is read-only.
+// No copy. Both structs are moved from and marked as released. The schema is released at once; the
+// array is released when the last reference to the tensor's Storage is dropped, on that thread.
+// Arrow's data are immutable, so the tensor is read-only.
 
 #ifndef DOVETAIL_INTEROP_ARROW_IMPORT_H_
 #define DOVETAIL_INTEROP_ARROW_IMPORT_H_
@@ -17,14 +17,14 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Takes ownership of both, in failure too: both are then released. InvalidArgument, with what to
-// do, for what validate.h refuses. Any thread.
+// Takes ownership of both structs; on an error it releases both. InvalidArgument, with a remedy,
+// for whatever validate.h refuses. Any thread.
 absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowArray* array);
 
-// The same for memory of a device. Where there is an event to wait for, our default stream waits
-// for it, and the tensor keeps in mind that this stream has to be waited for. InvalidArgument, too,
-// for an event on the CPU and a device that Arrow does not list; NotFound for an event where no
-// backend serves the device, and what the backend says where it can't wait.
+// The same for memory on a device. If there is an event, the current stream waits for it, and that
+// stream is recorded as pending work on the memory. InvalidArgument also for an event on the CPU
+// and for a device that Arrow does not list. NotFound for an event on a device without a backend.
+// A backend that can't wait reports its own error.
 absl::StatusOr<Tensor> FromArrow(ArrowSchema* schema, ArrowDeviceArray* array);
 
 }  // namespace DOVETAIL_ABI

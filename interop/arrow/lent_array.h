@@ -1,11 +1,11 @@
-// For tests: an Arrow array made by hand, whose fields can all be set wrongly and whose releases
-// are counted.
+// For tests: an Arrow array made by hand. Any field can be set to a wrong value, and calls of
+// `release` are counted.
 //
 //   LentArray lent;                                    // float32: 0, 1, …, 7
 //   absl::StatusOr<Tensor> x = FromArrow(&lent.schema, &lent.array);
 //   EXPECT_EQ(lent.releases, 0);                       // the tensor holds it
 //
-// It outlives what was made of it. Not for several threads.
+// Must outlive every tensor made from it. Not thread-safe.
 
 #ifndef DOVETAIL_INTEROP_ARROW_LENT_ARRAY_H_
 #define DOVETAIL_INTEROP_ARROW_LENT_ARRAY_H_

@@ -3,7 +3,7 @@
 //   OwnedArrow<ArrowArray> array(given);      // moved: `given` is marked as released
 //   array->length
 //
-// Destroying one calls `release`, once, where there is something to release. Any thread.
+// The destructor calls `release` once, unless the struct is empty or was moved from. Any thread.
 
 #ifndef DOVETAIL_INTEROP_ARROW_OWNED_H_
 #define DOVETAIL_INTEROP_ARROW_OWNED_H_
@@ -24,7 +24,7 @@ class OwnedArrow {
     if (value_.release != nullptr) value_.release(&value_);
   }
 
-  // To be filled in by an exporter; empty until then.
+  // For an exporter to fill in. Empty until then.
   Struct* get() { return &value_; }
   const Struct& operator*() const { return value_; }
   const Struct* operator->() const { return &value_; }

@@ -19,7 +19,7 @@ absl::Status Error(std::string_view what) {
       absl::StrCat("This Arrow array can't be taken in: ", what, "."));
 }
 
-// Bits that are 0 among [begin, end) of a bitmap, lowest bits first.
+// The number of 0 bits in [begin, end) of a bitmap whose lowest bit comes first.
 int64_t CountUnset(const uint8_t* bits, int64_t begin, int64_t end) {
   int64_t set = 0, i = begin;
   for (; i < end && i % 8 != 0; ++i) set += bits[i / 8] >> (i % 8) & 1;
@@ -79,7 +79,7 @@ absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array) {
   return absl::OkStatus();
 }
 
-// Where the elements lie.
+// Finds the bytes that the elements occupy.
 absl::Status Locate(const ArrowArray& array, Device device, CheckedArrow* out) {
   const int64_t itemsize = out->dtype.itemsize();
   const auto data = reinterpret_cast<uintptr_t>(array.buffers[kValues]);

@@ -1,11 +1,10 @@
-// Reads the structs of an Arrow array: every check of an import, with nothing owned and nothing
-// changed.
+// Performs every check of an Arrow import. Owns nothing and changes nothing.
 //
 //   CheckedArrow checked;
 //   absl::Status s = ValidateArrow(*schema, *array, Device::Cpu(), &checked);
 //
-// What can be a tensor: one dimension of numbers without nulls. All errors are InvalidArgument and
-// say what to do. Source: arrow.apache.org/docs/format/CDataInterface.html.
+// Only one-dimensional arrays of numbers without nulls pass. All errors are InvalidArgument and
+// name a remedy. Source: arrow.apache.org/docs/format/CDataInterface.html.
 
 #ifndef DOVETAIL_INTEROP_ARROW_VALIDATE_H_
 #define DOVETAIL_INTEROP_ARROW_VALIDATE_H_
@@ -25,15 +24,15 @@ inline namespace DOVETAIL_ABI {
 struct CheckedArrow {
   DType dtype;
   int64_t length = 0;
-  // The first element and how many bytes there are; on devices that are not addressable the handle,
-  // and how far from it the first element lies.
+  // The first element and the number of bytes. If the device is not addressable, `data` is the
+  // opaque handle and byte_offset leads from it to the first element.
   void* data = nullptr;
   size_t nbytes = 0;
   int64_t byte_offset = 0;
 };
 
-// Where the producer did not count the nulls they are counted, if the host reaches the device's
-// memory; if not that is an error. `checked` is filled on success only.
+// Fills `checked` on success only. If the producer did not count the nulls, this counts them. If
+// the host can't access the validity bits, that is an error.
 absl::Status ValidateArrow(const ArrowSchema& schema, const ArrowArray& array, Device device,
                            CheckedArrow* checked);
 

@@ -16,10 +16,10 @@ struct FormatCode {
   const char* code;
   TypeKind kind;
   int64_t native_size;    // of the C type
-  int64_t standard_size;  // after =, <, > or !; the native size where the documents give none
+  int64_t standard_size;  // after =, <, > or !; the native size if the struct module defines none
 };
 
-// Where several codes give one type, the first is the one that is written: NumPy's choice.
+// Several codes can stand for one type. Exports write the first, as NumPy does.
 constexpr FormatCode kCodes[] = {
     {"?", TypeKind::kBool, sizeof(bool), 1},
     {"b", TypeKind::kInt, 1, 1},
@@ -45,7 +45,7 @@ constexpr FormatCode kCodes[] = {
     {"P", TypeKind::kHandle, sizeof(void*), sizeof(void*)},
 };
 
-// What a format that is not in the table begins with, and what to tell about it.
+// The error message for an unsupported code, found by the code's first letter.
 struct Refusal {
   std::string_view first;
   std::string_view advice;

@@ -1,4 +1,5 @@
-// Format strings of Python's buffer protocol and DType: one table, both directions.
+// Converts between DType and the format strings of Python's buffer protocol. One table serves both
+// directions.
 //
 //   absl::StatusOr<DType> t = DTypeFromFormat("<i", /*itemsize=*/4);      // kInt32
 //   absl::StatusOr<const char*> f = FormatFromDType(kComplex64);          // "Zf"
@@ -19,17 +20,17 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// What a buffer without a format (NULL) holds.
+// The format of a buffer whose format is NULL.
 inline constexpr std::string_view kDefaultFormat = "B";
 
-// The type of one element. A code such as `l`, whose width depends on the platform, is taken at
-// either of its widths, as `itemsize` says. `c` is uint8: a byte, whatever it stands for.
-// InvalidArgument, with what to do, for what no tensor holds (objects, text, structs, long double),
-// for the other byte order, and where code and itemsize disagree.
+// The type of one element. A code such as `l` has a native and a standard width; `itemsize` decides
+// which. `c`, a character, is uint8. InvalidArgument, with a remedy, for types that no tensor holds
+// (objects, text, structs, long double), for the other byte order, and if code and itemsize
+// disagree.
 absl::StatusOr<DType> DTypeFromFormat(std::string_view format, int64_t itemsize);
 
-// A native format that NumPy and memoryview read; the string is static. InvalidArgument, with what
-// to do, for types that the protocol has no code for (bfloat16, the narrow floats, lanes, …).
+// A native format that NumPy and memoryview can read. The string is static. InvalidArgument, with a
+// remedy, for types without a code (bfloat16, the narrow floats, lanes, …).
 absl::StatusOr<const char*> FormatFromDType(DType dtype);
 
 }  // namespace DOVETAIL_ABI

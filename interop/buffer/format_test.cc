@@ -24,7 +24,8 @@ struct Case {
   DType type;
 };
 
-// What NumPy 2.4 and ctypes of CPython 3.11 write on x86-64 Linux, and the other codes of struct.
+// The formats that NumPy 2.4 and ctypes of CPython 3.11 write on x86-64 Linux, and the other codes
+// of the struct module.
 // Rule 60.
 TEST(Format, EveryCodeOfOneNumberIsRead) {
   for (const Case& c : {
@@ -53,7 +54,7 @@ TEST(Format, APrefixOfThisMachinesByteOrderChangesNothing) {
 
 TEST(Format, TheItemsizeSaysHowWideALongIs) {
   EXPECT_EQ(*DTypeFromFormat("<l", 4), kInt32);  // struct's standard size
-  EXPECT_EQ(*DTypeFromFormat("<l", 8), kInt64);  // what some exporters mean all the same
+  EXPECT_EQ(*DTypeFromFormat("<l", 8), kInt64);  // some exporters mean the native size
   EXPECT_EQ(*DTypeFromFormat("=L", 4), kUInt32);
 }
 

@@ -25,7 +25,7 @@ absl::Status DescribeBuffer(const BufferDescription& b, BufferLayout* out) {
   if (b.shape == nullptr && b.ndim > 1) {
     return Error(absl::StrCat("it has ", b.ndim, " dimensions but no shape"));
   }
-  const int64_t count = b.nbytes / b.itemsize;  // where there is no shape
+  const int64_t count = b.nbytes / b.itemsize;  // used if there is no shape
   const bool is_row = b.shape == nullptr && b.ndim == 1;
   BufferLayout layout;
   absl::Status status = DescribeStrided({.data = b.data,
@@ -39,9 +39,8 @@ absl::Status DescribeBuffer(const BufferDescription& b, BufferLayout* out) {
   int64_t packed;
   if (__builtin_mul_overflow(layout.layout.num_elements(), b.itemsize, &packed) ||
       packed != b.nbytes) {
-    return Error(absl::StrCat("it says that it has ", b.nbytes, " bytes, but ",
-                              layout.layout.ToString(), " of ", dtype->ToString(),
-                              " is another number"));
+    return Error(absl::StrCat("its length is ", b.nbytes, " bytes, which does not match ",
+                              layout.layout.ToString(), " of ", dtype->ToString()));
   }
   *out = std::move(layout);
   return absl::OkStatus();

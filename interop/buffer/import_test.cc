@@ -103,7 +103,7 @@ TEST_F(Buffer, RankZeroIsOneElementWithoutShape) {
 // Rule 60.
 TEST_F(Buffer, StridesOfWholeElementsOnly) {
   strides = {18, 4};
-  EXPECT_THAT(Refusal(Describe()), HasSubstr("stride of 18 bytes is no multiple of the 4"));
+  EXPECT_THAT(Refusal(Describe()), HasSubstr("stride of 18 bytes is not a multiple of the 4"));
 }
 
 TEST_F(Buffer, StridesThatMeanNothingMayBeAnything) {

@@ -22,10 +22,10 @@ absl::Status AssignLayout(const StridedDescription& m, Layout* layout) {
   const int64_t itemsize = m.dtype.itemsize();
   absl::InlinedVector<int64_t, Layout::kInlineRank> strides(m.rank);
   for (int64_t i = 0; i < m.rank; ++i) {
-    // The stride of a dimension with one element, or of no elements, means nothing.
+    // The stride of a dimension of size 0 or 1, or of a tensor without elements, has no meaning.
     const bool used = m.shape[i] > 1 && layout->num_elements() != 0;
     if (used && m.strides[i] % itemsize != 0) {
-      return Error(absl::StrCat("its stride of ", m.strides[i], " bytes is no multiple of the ",
+      return Error(absl::StrCat("its stride of ", m.strides[i], " bytes is not a multiple of the ",
                                 itemsize, " bytes of an element; copy it first"));
     }
     strides[i] = m.strides[i] / itemsize;

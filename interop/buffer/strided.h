@@ -1,12 +1,12 @@
-// Memory as Python's protocols tell of it (element 0, a shape, strides in bytes), and as a tensor
-// is made of it (the bytes that are reached, strides in elements). What the buffer protocol,
-// __array_interface__ and __cuda_array_interface__ share.
+// Converts memory as Python's protocols describe it (element 0, a shape, strides in bytes) to what
+// a tensor needs (the bytes that the strides reach, strides in elements). The buffer protocol,
+// __array_interface__ and __cuda_array_interface__ share this code.
 //
 //   BufferLayout out;
 //   absl::Status s = DescribeStrided({.data = p, .dtype = kInt32, .rank = 2, …}, &out);
 //   Tensor t = AdoptBuffer(std::move(out), Device::Cpu(), release);
 //
-// Describing owns nothing. Any thread.
+// DescribeStrided owns nothing. Any thread.
 
 #ifndef DOVETAIL_INTEROP_BUFFER_STRIDED_H_
 #define DOVETAIL_INTEROP_BUFFER_STRIDED_H_
@@ -30,7 +30,7 @@ struct StridedDescription {
   DType dtype;
   int64_t rank = 0;
   const int64_t* shape = nullptr;
-  const int64_t* strides = nullptr;  // bytes; NULL: row-major
+  const int64_t* strides = nullptr;  // in bytes; NULL: row-major
   bool read_only = false;
 };
 
@@ -39,21 +39,21 @@ struct BufferLayout {
   Layout layout;
   Access access = Access::kReadWrite;
   void* data = nullptr;     // the lowest byte that the strides reach
-  size_t nbytes = 0;        // how many bytes from there are reached
-  int64_t byte_offset = 0;  // of element 0 among them
+  size_t nbytes = 0;        // from there to the highest byte that the strides reach
+  int64_t byte_offset = 0;  // of element 0 from `data`
 };
 
-// InvalidArgument for sizes and offsets that layout.h refuses, strides that are no multiple of the
-// element's size, elements without memory and memory beyond the address space. `out` is filled on
-// success only.
+// Fills `out` on success only. InvalidArgument for sizes and strides that layout.h refuses, strides
+// that are not multiples of the element's size, elements without memory, and memory beyond the
+// address space.
 absl::Status DescribeStrided(const StridedDescription& memory, BufferLayout* out);
 
-// A tensor over memory that `release` gives back. Where memory runs out (std::bad_alloc) nothing
-// was taken.
+// A tensor over the memory; `release` runs when its last reference is dropped. If this throws
+// std::bad_alloc, ownership stays with the caller and `release` is not called.
 Tensor AdoptBuffer(BufferLayout&& memory, Device device, Storage::Release release);
 
-// The strides in bytes, as many as the layout has dimensions. Where one means nothing (one element,
-// or none) it is what a dense tensor has, since consumers look at all of them.
+// Writes one stride in bytes for each dimension. A stride without a meaning (a dimension of size 0
+// or 1, or no elements) gets the value of a dense tensor, because consumers read all of them.
 void FillByteStrides(const Layout& layout, int64_t itemsize, int64_t* strides);
 
 }  // namespace DOVETAIL_ABI

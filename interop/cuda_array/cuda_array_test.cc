@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A vendor with its rules for stream codes, to which all memory below `limit` belongs.
+// A backend with one vendor's stream codes. It owns all memory below `limit`.
 class FakeGpu : public FakeBackend {
  public:
   FakeGpu(DeviceType type, FakeLog* log, std::optional<int64_t> default_code)
@@ -181,7 +181,7 @@ TEST_F(CudaArray, NoneMeansNoSynchronisation) {
 TEST_F(CudaArray, TheDefaultStreamIs1OnBothVendors) {
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
     std::optional<ScopedBackendOverride> scope;
-    // None, or 0, is what the vendors' DLPack codes for it may be.
+    // DLPack's code for the default stream is None on CUDA and 0 on ROCm.
     Serve(scope, type, type == DeviceType::kCuda ? std::optional<int64_t>() : 0);
     ASSERT_TRUE(Import(Describe(1)).ok());
     EXPECT_THAT(log.recorded, IsEmpty()) << "the producer's stream is ours";

@@ -12,8 +12,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// The interface names one stream: the only one that was given work on the memory, or our current
-// stream after it has waited for all of them.
+// The interface names one stream. If one stream has pending work on the memory, this returns it;
+// if several have, the current stream waits for them and is returned.
 absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
   const auto used = storage.used_on();
   if (used.size() == 1 && storage.uses()->events().empty()) return used[0];
@@ -31,7 +31,7 @@ absl::StatusOr<int64_t> StreamCode(Storage& storage) {
   DeviceBackend* backend = FindServing(storage.device().type);
   absl::StatusOr<Stream> stream = JoinStreams(backend, storage);
   if (!stream.ok()) return stream.status();
-  // Without a backend the stream is one that came in by this interface, whose codes are handles.
+  // Without a backend, the stream came in through this interface, so its native value is the code.
   if (backend == nullptr) return static_cast<int64_t>(stream->native());
   absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(*stream);
   if (!code.ok()) return code.status();

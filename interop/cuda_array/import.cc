@@ -37,8 +37,8 @@ absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
                             " is in no memory of this process's GPUs"));
 }
 
-// The stream that the tensor's users have to wait for: ours, which waits for the producer's, or the
-// producer's where no backend can wait.
+// The stream to record as pending work: the current stream, made to wait for the producer's, or the
+// producer's stream if there is no backend to wait.
 absl::StatusOr<Stream> StreamToWaitFor(Device device, int64_t code) {
   DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) return Stream::Borrow(device, NativeStream{static_cast<uintptr_t>(code)});

@@ -1,12 +1,13 @@
-// The CUDA Array Interface, in: what a __cuda_array_interface__ says, as a tensor; without Python's
-// header.
+// Imports tensors through the CUDA Array Interface, from the fields of a __cuda_array_interface__
+// dict. Needs no Python header.
 //
 //   Tensor t;
 //   absl::Status s = ImportCudaArray({.array = fields, .version = 3, .stream = 7}, release, &t);
 //
-// Versions 2 and 3. Objects of ROCm have the attribute too. The interface names no device: the
-// backends of CUDA and ROCm are asked whose the pointer is; where neither has a device the memory
-// passes through as cuda:0. Source: numba.readthedocs.io, "CUDA Array Interface (Version 3)".
+// Versions 2 and 3. ROCm libraries use the same attribute. The interface names no device, so the
+// CUDA and ROCm backends are asked which device owns the pointer. If neither has a device, the
+// memory passes through as cuda:0. Source: numba.readthedocs.io, "CUDA Array Interface (Version
+// 3)".
 
 #ifndef DOVETAIL_INTEROP_CUDA_ARRAY_IMPORT_H_
 #define DOVETAIL_INTEROP_CUDA_ARRAY_IMPORT_H_
@@ -26,17 +27,20 @@ inline namespace DOVETAIL_ABI {
 struct CudaArrayDescription {
   ArrayDescription array;
   int64_t version = 0;
-  // The stream that the data are written on: 1 the legacy default stream, 2 the per-thread one,
-  // else a handle. None means that there is nothing to wait for, unlike the None of __dlpack__.
+  // The stream that writes the data: 1 is the legacy default stream, 2 the per-thread default
+  // stream, anything else a handle. nullopt: the data are ready. (None means something else in
+  // __dlpack__.)
   std::optional<int64_t> stream;
 };
 
-// Takes `release` over, in failure too: it has then run. Our default stream waits for the
-// producer's, and the tensor keeps in mind that it has to be waited for. Where no backend serves
-// the device that is the producer's stream itself, which whoever exports the array keeps alive as
-// long as the memory. InvalidArgument for another version, stream 0, what describe.h refuses and
-// memory that is none of the devices'; what a backend says of the stream. `tensor` is overwritten
-// on success only. Any thread.
+// Takes ownership of `release`; on an error it has run. Sets `tensor` on success only.
+//
+// The current stream waits for the producer's stream and is recorded as pending work on the memory.
+// If no backend serves the device, the producer's stream itself is recorded; the producer keeps it
+// alive as long as the memory.
+//
+// InvalidArgument for another version, for stream 0, for whatever describe.h refuses, and for
+// memory that no device owns. The backend reports its own errors about the stream. Any thread.
 absl::Status ImportCudaArray(const CudaArrayDescription& array, Storage::Release release,
                              Tensor* tensor);
 

@@ -1,12 +1,12 @@
-// The stream codes of __cuda_array_interface__ and those of __dlpack__(stream=), which the backends
-// know: both directions.
+// Converts between the stream codes of __cuda_array_interface__ and those of __dlpack__(stream=).
+// The backends understand the latter.
 //
 //   ToDLPackStream(1)             // nullopt: the device's default stream
 //   FromDLPackStream(nullopt)     // 1
 //
-// Both agree on 2 and on handles. 1 is the default stream here, on ROCm too (CuPy), where DLPack
-// has 0 for it; 0 does not exist here. What is no synchronisation there (-1) is None here, and none
-// of this header's.
+// The two agree on 2 and on handles. The default stream is 1 in this interface, on ROCm too (as in
+// CuPy), and 0 in DLPack for ROCm. 0 is invalid in this interface. DLPack's -1 (no synchronisation)
+// corresponds to None, which this header does not handle.
 
 #ifndef DOVETAIL_INTEROP_CUDA_ARRAY_STREAM_CODES_H_
 #define DOVETAIL_INTEROP_CUDA_ARRAY_STREAM_CODES_H_

@@ -11,7 +11,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_dlpack {
 
-// No left side and no right side stands in `pairs` twice.
+// True if no left side and no right side occurs twice in `pairs`.
 template <typename Pair, size_t kSize>
 constexpr bool IsBijection(const Pair (&pairs)[kSize]) {
   for (size_t i = 0; i < kSize; ++i) {
@@ -22,7 +22,7 @@ constexpr bool IsBijection(const Pair (&pairs)[kSize]) {
   return true;
 }
 
-// Both sides of each pair have the same number, so that converting is a cast.
+// True if both sides of each pair have the same number, so that a cast converts between them.
 template <typename Pair, size_t kSize>
 constexpr bool NumbersAgree(const Pair (&pairs)[kSize]) {
   for (const Pair& p : pairs) {

@@ -1,10 +1,10 @@
-// DLDevice and Device: one table, both directions.
+// Converts between DLDevice and Device. One table serves both directions.
 //
 //   DLDevice d = ToDLDevice(Device::Cuda(1));   // {kDLCUDA, 1}
 //   Device e = ToDevice(d);
 //
-// The numbers of the two enumerations agree, which is proved below, so that converting is a cast
-// and a device code outside the header passes through untouched.
+// Both enumerations use the same numbers (checked by static_assert below), so a conversion is a
+// cast. A device code that dlpack.h does not list passes through unchanged.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_
 #define DOVETAIL_INTEROP_DLPACK_DEVICE_TABLE_H_
@@ -52,8 +52,8 @@ static_assert(std::size(kDeviceCodes) == std::size(kAllDeviceTypes), "a type is 
 static_assert(internal_dlpack::IsBijection(kDeviceCodes));
 static_assert(internal_dlpack::NumbersAgree(kDeviceCodes));
 
-// On export, the index of memory that has none to tell (CPU, pinned, managed) is 0, as on import.
-// (The CPU is asked for first, as what most tensors are on.)
+// Device types without an index (CPU, pinned, managed) get index 0 on export and on import. (The
+// CPU is tested first, because most tensors are there.)
 static_assert(!IsIndexed(DeviceType::kCpu));
 constexpr DLDevice ToDLDevice(Device d) {
   if (d.type == DeviceType::kCpu) [[likely]]

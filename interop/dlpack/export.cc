@@ -12,7 +12,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// Elements that would share bytes have one each. Of other types the packing says nothing.
+// True if each sub-byte element occupies a byte of its own. Packing matters for sub-byte types
+// only.
 bool IsPadded(const Tensor& tensor) {
   return tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
 }
@@ -23,8 +24,9 @@ absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   return tensor.storage()->Share(options.stream);
 }
 
-// `device` is the tensor's. (Known beforehand by those who export from the host: much of this is
-// then left out by the compiler, which would ask again after each reference that is counted.)
+// `device` is the tensor's device. (It is a parameter because callers that export host memory pass
+// a constant. The compiler then drops the branches, which it would otherwise repeat after each
+// reference count.)
 template <typename Managed>
 [[gnu::always_inline]] inline Managed* Export(const Tensor& tensor, Device device,
                                               StorageRef storage) {
@@ -35,8 +37,7 @@ template <typename Managed>
   Managed& managed = block->managed;
   managed.manager_ctx = block;
   managed.deleter = &Block::Delete;
-  // Field by field: a struct that is put together elsewhere and copied whole makes the processor
-  // wait.
+  // Member by member: copying a struct right after filling in its members stalls store forwarding.
   DLTensor& d = managed.dl_tensor;
   const bool empty = tensor.num_elements() == 0;
   d.data = empty ? nullptr : internal_tensor::TensorBuilder::RawData(tensor, device.type);
@@ -109,7 +110,7 @@ DeletionMark::DeletionMark(DLManagedTensorVersioned* managed) : managed_(managed
 
 DeletionMark::~DeletionMark() {
   if (deleted_) return;
-  managed_->manager_ctx = VersionedBlock::FromManaged(managed_);  // which DeleteMarked() knows
+  managed_->manager_ctx = VersionedBlock::FromManaged(managed_);  // DeleteMarked() recognises it
   managed_->deleter = &VersionedBlock::Delete;
 }
 

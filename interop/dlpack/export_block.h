@@ -1,7 +1,7 @@
-// What stands behind a managed tensor that Dovetail exports: the struct itself, the reference to
-// the Storage, and the shape and strides that the struct points at, in one block.
+// One heap block for each managed tensor that Dovetail exports. It holds the managed struct, the
+// reference to the Storage, and the shape and strides that the struct points to.
 //
-// Internal to interop/dlpack: export makes blocks, import recognises them by their deleter.
+// Internal to interop/dlpack: export makes blocks, and import recognises them by their deleter.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_
 #define DOVETAIL_INTEROP_DLPACK_EXPORT_BLOCK_H_
@@ -28,10 +28,10 @@ template <typename Managed>
 struct ExportBlock {
   Managed managed;
   StorageRef storage;
-  int64_t* large_dims;  // for a rank above Layout::kInlineRank, else nullptr
+  int64_t* large_dims;  // heap array if the rank exceeds Layout::kInlineRank, else nullptr
   int64_t small_dims[2 * Layout::kInlineRank];
 
-  // With a copy of the shape and strides, which `dims` is set to.
+  // Copies the shape and the strides, and sets `*dims` to the copy.
   static ExportBlock* New(StorageRef storage, const Layout& layout, int64_t** dims) {
     std::unique_ptr<int64_t[]> large_dims;
     if (layout.rank() > Layout::kInlineRank) large_dims.reset(new int64_t[2 * layout.rank()]);
@@ -49,9 +49,10 @@ struct ExportBlock {
     FreeBlock<sizeof(ExportBlock)>(block);
   }
 
-  // The deleter of the managed struct, and the sign by which one of ours is known.
+  // The deleter of the managed struct. Its address identifies a struct that this library exported.
   static void Delete(Managed* managed) noexcept { Free(FromManaged(managed)); }
-  // The same, and leaves a mark in the bool that manager_ctx is then, if it is not the block.
+  // Delete() for a DeletionMark: manager_ctx points to its bool, which is set to true, unless it
+  // points to the block.
   static void DeleteMarked(Managed* managed) noexcept {
     if (managed->manager_ctx != FromManaged(managed))
       *static_cast<bool*>(managed->manager_ctx) = true;

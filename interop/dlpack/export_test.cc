@@ -211,7 +211,7 @@ TEST_F(ExportTest, AMarkTellsWhetherTheConsumerDeleted) {
 
   DLManagedTensorVersioned* const gone = ToDLPackUnordered(t).release();
   const DeletionMark mark(gone);
-  const Tensor other = t;  // what use_count() is does not matter
+  const Tensor other = t;  // so that use_count() is above 1
   gone->deleter(gone);
   EXPECT_TRUE(mark.deleted());
   EXPECT_EQ(t.storage()->use_count(), 2);

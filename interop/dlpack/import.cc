@@ -18,17 +18,17 @@ using internal_tensor::TensorBuilder;
 namespace {
 
 [[gnu::cold]] absl::Status NoManagedError() {
-  return absl::InvalidArgumentError("There is no managed tensor to import (nullptr).");
+  return absl::InvalidArgumentError("The managed tensor to import is nullptr.");
 }
 
-// The producer's deleter as a Storage's release.
+// A Storage::Release function that calls the producer's deleter.
 template <typename Managed>
 void CallDeleter(void* managed) {
   DLPackDeleter()(static_cast<Managed*>(managed));
 }
 
-// Finishes with the Storage of a managed tensor of our own, if `checked` lies inside it. The block
-// is freed.
+// Finishes the tensor over the Storage of a managed tensor that this library exported, and frees
+// the block. False, with nothing taken, if `checked` does not lie inside that Storage.
 template <typename Managed>
 [[gnu::always_inline]] inline bool Unwrap(Managed* managed, const CheckedTensor& checked,
                                           TensorBuilder& tensor) {
@@ -37,7 +37,7 @@ template <typename Managed>
   StorageRef& storage = block->storage;
   int64_t byte_offset = checked.byte_offset;
   if (IsAddressable(checked.device.type) && tensor.layout()->num_elements() != 0) {
-    // Somebody may have edited the struct on its way: then it is no longer what we exported.
+    // Another library may have edited the struct since its export.
     const auto first = reinterpret_cast<uintptr_t>(checked.data);
     const auto base = reinterpret_cast<uintptr_t>(storage->data());
     if (first < base || first - base > storage->nbytes() ||
@@ -54,9 +54,8 @@ template <typename Managed>
   return true;
 }
 
-// The same as Take below for what nearly all tensors are, in as few steps and registers as that
-// needs: host memory with elements of whole bytes, strides that are given and not negative. False
-// for all others, of which nothing was taken.
+// Fast path of Take below, for nearly all tensors: host memory, whole-byte elements, explicit
+// non-negative strides. False, with nothing taken, for all others.
 template <typename Managed>
 [[gnu::always_inline]] inline bool TakePlain(Managed* managed, uint64_t flags,
                                              TensorBuilder& tensor) {
@@ -72,7 +71,7 @@ template <typename Managed>
   if (!internal_layout::TryAssignPlain(tensor.layout(), t.ndim, t.shape, t.strides, &extent))
       [[unlikely]]
     return false;
-  constexpr int64_t kFar = int64_t{1} << 36;  // times the bytes of an element: within 64 bits
+  constexpr int64_t kFar = int64_t{1} << 36;  // kFar * itemsize fits in 64 bits
   const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
   uintptr_t first, end;
   if (extent.highest >= kFar ||
@@ -94,8 +93,8 @@ template <typename Managed>
   return true;
 }
 
-// Takes ownership as its very last step, if there is no defect. (A Status is made of one only where
-// it goes out: the compiler would keep all of a tensor's facts at hand across that.)
+// Takes ownership in its last step, if there is no defect. (It returns a Defect, and its callers
+// make the Status: making one here would keep the tensor's fields live across the call.)
 template <typename Managed>
 [[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
   TensorBuilder tensor(out);
@@ -123,8 +122,8 @@ absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
 template <typename Managed>
 [[gnu::always_inline]] inline absl::StatusOr<Tensor> TakeOrDelete(Managed* managed,
                                                                   uint64_t flags) {
-  std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // where memory runs out, too
-  absl::StatusOr<Tensor> tensor(std::in_place);            // one for all paths: it is never moved
+  std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // deletes on std::bad_alloc, too
+  absl::StatusOr<Tensor> tensor(std::in_place);            // returned on all paths, so never moved
   TensorBuilder assembly(&*tensor);
   if (TakePlain(managed, flags, assembly)) [[likely]] {
     (void)owner.release();

@@ -1,14 +1,14 @@
-// Tensors in, over DLPack.
+// Imports tensors through DLPack.
 //
 //   absl::StatusOr<Tensor> x = FromDLPack(managed);   // DLManagedTensorVersioned* or legacy, or a
 //                                                     // unique_ptr of either
 //
-// No copy: the Tensor's Storage spans the bytes that the strides reach and calls the producer's
-// deleter when its last reference is dropped, on whichever thread that is. Sources: dlpack.h 1.3
-// and the array API standard's data interchange; the checks are in validate.h.
+// No copy: the tensor's Storage spans the bytes that the strides reach. It calls the producer's
+// deleter when its last reference is dropped, on that thread. Sources: dlpack.h 1.3 and the array
+// API standard's data interchange. validate.h has the checks.
 //
-// A managed tensor that this shared object exported itself is unwrapped: its Storage is shared, so
-// passing a tensor to and fro adds no layers.
+// A managed tensor that this shared object exported is unwrapped: the new tensor shares the
+// original Storage, so passing a tensor back and forth adds no layers.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_IMPORT_H_
 #define DOVETAIL_INTEROP_DLPACK_IMPORT_H_
@@ -23,9 +23,9 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Takes ownership, in failure too: the deleter has then run. InvalidArgument says what was wrong
-// with the tensor, nullptr among it. A legacy one is writable, having no flag that says otherwise.
-// Any thread.
+// Takes ownership; on an error the deleter has run. InvalidArgument, with the reason, for an
+// invalid tensor or nullptr. A legacy tensor is writable, because it has no read-only flag. Any
+// thread.
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed);
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed);
 inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPack managed) {
@@ -35,8 +35,8 @@ inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPackLegacy managed) {
   return FromDLPack(managed.release());
 }
 
-// The same for callers that keep ownership until it works out: on an error nothing was taken and
-// the deleter has not run, and `tensor` is null.
+// Takes ownership on success only. On an error the caller still owns `managed`, the deleter has not
+// run, and `*tensor` is null.
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor);
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor);
 

@@ -1,10 +1,9 @@
-// Tensors in, by a DLTensor that its producer only lends: nothing is handed over but the right to
-// use the memory, and `release` says how that ends.
+// Imports a borrowed DLTensor. The producer lends the memory; `release` gives it back.
 //
 //   Tensor x;
 //   absl::Status s = ImportDLTensor(lent, /*flags=*/0, {&DropOwner, owner}, &x);
 //
-// Inline, for the doors that are nothing but this call.
+// Inline, because some exchange paths consist of this call alone.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_IMPORT_LENT_H_
 #define DOVETAIL_INTEROP_DLPACK_IMPORT_LENT_H_
@@ -24,9 +23,9 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// A tensor that its producer only lends: shape and strides are copied during the call, and the
-// memory is given back by calling `release`. `flags` are those of DLManagedTensorVersioned. On an
-// error `release` is not called, and `*out` is null.
+// Copies the shape and the strides. Calls `release` when the last reference to the memory is
+// dropped. `flags` are those of DLManagedTensorVersioned. On an error `release` is not called and
+// `*out` is null.
 [[gnu::always_inline]] inline absl::Status ImportDLTensor(const DLTensor& lent, uint64_t flags,
                                                           Storage::Release release, Tensor* out) {
   internal_tensor::TensorBuilder tensor(out);

@@ -1,5 +1,5 @@
-// FromDLPack has a short way for what nearly all tensors are. It must take what the long way takes,
-// which ImportDLPack always goes, and make the same tensor of it.
+// FromDLPack has a fast path for nearly all tensors; ImportDLPack always takes the general path.
+// Both must accept the same inputs and make the same tensors.
 
 #include <cstdint>
 #include <random>
@@ -19,7 +19,7 @@ class Structs {
     return values[Below(static_cast<int64_t>(values.size()))];
   }
 
-  // Mostly plain, with each field out of the ordinary now and then.
+  // Mostly plain; now and then one field is unusual or invalid.
   DLManagedTensorVersioned Next() {
     static constexpr int64_t kHuge = int64_t{1} << 62;
     const bool odd = Below(2) == 0;

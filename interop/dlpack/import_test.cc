@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Both structs: what holds for one holds for the other.
+// These tests hold for both structs.
 template <typename Managed>
 class ImportTest : public testing::Test {
  protected:
@@ -151,11 +151,11 @@ TYPED_TEST(ImportTest, MemoryOfADeviceWithoutBackendPassesThrough) {
 TYPED_TEST(ImportTest, RunningOutOfMemoryDeletesOnceAndLeaksNothing) {
   int64_t shape[40];
   for (int64_t& size : shape) size = 1;
-  this->foreign.tensor().ndim = 40;  // a Layout on the heap, and a Storage
+  this->foreign.tensor().ndim = 40;  // needs two allocations: the Layout's and the Storage
   this->foreign.tensor().shape = shape;
   this->foreign.tensor().strides = nullptr;
   const int64_t live = LiveBlocks();
-  // On a thread of its own, whose caches are empty at first and gone in the end.
+  // On a thread of its own, whose block caches start empty and are freed when it ends.
   std::thread([&] {
     int rounds = 0;
     const int failures =

@@ -1,4 +1,4 @@
-// A million exchanges each way leave no block behind and call each deleter once.
+// A million imports and exports leak no block and call each deleter once.
 
 #include <cstdint>
 #include <vector>
@@ -14,8 +14,7 @@ namespace {
 
 constexpr int kMillion = 1'000'000;
 
-// Calls exchange() often, and then a million times: blocks that are kept for reuse are kept by
-// then.
+// Calls exchange() some times to fill the block caches, and then a million times.
 template <typename Exchange>
 void ExpectNothingLeft(Exchange exchange) {
   for (int i = 0; i < 1000; ++i) exchange();
@@ -41,7 +40,7 @@ TEST_F(Leak, ExportsThatNobodyTakes) {
   EXPECT_EQ(t.storage()->use_count(), 1);
 }
 
-// More dimensions than a block of the usual size holds.
+// More dimensions than fit in a block of the usual size.
 TEST_F(Leak, ExportsOfManyDimensions) {
   const Tensor t = Make(std::vector<int64_t>(20, 1));
   ExpectNothingLeft([&] { EXPECT_TRUE(ToDLPack(t).ok()); });

@@ -1,11 +1,11 @@
-// Managed tensors over memory that somebody lends: what ToDLPack makes, where there is no Tensor.
+// Makes managed tensors over borrowed memory, without a Tensor.
 //
 //   UniqueDLPack out = LendDLPack(view, {&DropOwner, owner});     // null: too many dimensions
-//   SetRelease(out.get(), {&DropOwner, other});                   // while nobody has it yet
+//   SetRelease(out.get(), {&DropOwner, other});                   // only before it is handed out
 //
-// One block holds all of it; the deleter calls the Release, on whichever thread the consumer calls
-// it. For objects of other libraries that go to yet others: nothing is kept between. Inline, as all
-// of that way is one function.
+// For passing one library's object straight to another. One block holds the struct, the shape and
+// the strides. The deleter calls the Release, on the consumer's thread. Inline, so that the whole
+// conversion compiles to one function.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_LEND_H_
 #define DOVETAIL_INTEROP_DLPACK_LEND_H_
@@ -46,8 +46,8 @@ static_assert(std::is_standard_layout_v<LentBlock>);
 
 }  // namespace internal_dlpack
 
-// `view` is one of host memory that an import would accept; its shape and strides are copied. Null
-// for more than Layout::kInlineRank dimensions.
+// `view` must be host memory that an import would accept. Copies its shape and strides. Null for
+// more than Layout::kInlineRank dimensions.
 [[gnu::always_inline]] inline UniqueDLPack LendDLPack(const TensorView& view,
                                                       Storage::Release release) {
   using internal_dlpack::LentBlock;
@@ -66,7 +66,7 @@ static_assert(std::is_standard_layout_v<LentBlock>);
   managed.manager_ctx = block;
   managed.deleter = &LentBlock::Delete;
   managed.flags = view.access == Access::kReadOnly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-  DLTensor& d = managed.dl_tensor;  // field by field, as in export.cc
+  DLTensor& d = managed.dl_tensor;  // member by member, as in export.cc
   d.data = empty ? nullptr : view.data;
   d.device = ToDLDevice(view.device);
   d.ndim = rank;
@@ -77,7 +77,7 @@ static_assert(std::is_standard_layout_v<LentBlock>);
   return UniqueDLPack(&managed);
 }
 
-// Another Release for what LendDLPack gave.
+// Replaces the Release of a managed tensor that LendDLPack made.
 inline void SetRelease(DLManagedTensorVersioned* lent, Storage::Release release) {
   internal_dlpack::LentBlock::Of(lent)->release = release;
 }

@@ -38,7 +38,7 @@ TEST(Lend, SaysWhatTheViewSays) {
   EXPECT_EQ(t.dtype.bits, 32);
   EXPECT_EQ(t.dtype.lanes, 1);
   ASSERT_EQ(t.ndim, 2);
-  lender.shape[0] = lender.strides[0] = 99;  // what was lent keeps its own
+  lender.shape[0] = lender.strides[0] = 99;  // the managed tensor has its own copies
   EXPECT_EQ(t.shape[0], 2);
   EXPECT_EQ(t.shape[1], 3);
   EXPECT_EQ(t.strides[0], 1);

@@ -3,7 +3,7 @@
 //   UniqueDLPack out = *ToDLPack(tensor);
 //   Consume(out.release());                  // the consumer calls the deleter
 //
-// Destroying one calls the deleter, where there is one (DLPack allows NULL).
+// The destructor calls the deleter, unless it is NULL, which DLPack allows.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_MANAGED_H_
 #define DOVETAIL_INTEROP_DLPACK_MANAGED_H_

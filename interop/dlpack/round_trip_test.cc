@@ -1,4 +1,4 @@
-// What Dovetail exports and imports again: shared, not wrapped once more.
+// A tensor that Dovetail exports and imports again shares its Storage and is not wrapped again.
 
 #include <functional>
 #include <vector>
@@ -17,7 +17,7 @@ class RoundTrip : public testing::Test {
   float data[6] = {};
   int released = 0;
 
-  // So many bytes from the data on, inside them or not.
+  // The address `offset` bytes from the data, which may lie outside.
   void* At(int64_t offset) {
     return reinterpret_cast<void*>(reinterpret_cast<intptr_t>(data) + offset);
   }
@@ -80,7 +80,7 @@ TEST_F(RoundTrip, EmptyTensorsOnOpaqueDevicesComeBack) {
   }
 }
 
-// Whoever has the struct may change it before it comes back: it is then taken for what it says.
+// A consumer may edit the struct before it comes back. The import then follows the edited fields.
 TEST_F(RoundTrip, AnEditThatStaysInsideOurMemoryIsFollowed) {
   const Tensor t = Make();
   DLManagedTensorVersioned* managed = ToDLPack(t)->release();
@@ -105,7 +105,9 @@ TEST_F(RoundTrip, AnEditThatLeavesOurMemoryIsTakenAsForeign) {
       [&](DLTensor& d) { d.shape[0] = 3; },
       [&](DLTensor& d) { d.strides[0] = 4; },
       [&](DLTensor& d) { d.dtype.bits = 64; },
-      [&](DLTensor& d) { d.device = {kDLCUDA, 0}; },
+      [&](DLTensor& d) {
+        d.device = {kDLCUDA, 0};
+      },
   };
   for (size_t i = 0; i < edits.size(); ++i) {
     released = 0;

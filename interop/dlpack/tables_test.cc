@@ -1,5 +1,5 @@
-// The tables of codes are proved by static_assert where they stand; here, what the casts do with
-// numbers that are in neither.
+// static_asserts beside the tables prove that they are bijections. These tests check the casts for
+// codes that no table lists.
 
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
@@ -8,7 +8,7 @@
 namespace dovetail {
 namespace {
 
-// A mistake in a table is noticed: the proofs are not vacuous.
+// The proofs do notice a mistake in a table.
 struct Pair {
   int dlpack;
   int core;

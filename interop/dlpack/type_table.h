@@ -1,10 +1,10 @@
-// DLDataType and DType: one table, both directions.
+// Converts between DLDataType and DType. One table serves both directions.
 //
 //   DLDataType d = ToDLDataType(kFloat32);      // {kDLFloat, 32, 1}
 //   DType t = ToDType(d);                       // kFloat32; ask t.is_known() of a foreign one
 //
-// The numbers of the two enumerations agree, which is proved below, so that converting is a cast
-// and a code that neither knows survives it (is_known() is then false).
+// Both enumerations use the same numbers (checked by static_assert below), so a conversion is a
+// cast. A code that neither knows passes through unchanged; is_known() is then false.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
 #define DOVETAIL_INTEROP_DLPACK_TYPE_TABLE_H_
@@ -59,7 +59,7 @@ static_assert(internal_dlpack::NumbersAgree(kTypeCodes));
 
 namespace internal_dlpack {
 
-// Keeps `x` in a register of its own, where the compiler would merge loads or split stores.
+// Forces `x` into a register, so that the compiler neither merges loads nor splits stores.
 [[gnu::always_inline]] constexpr uint32_t InRegister(uint32_t x) {
   if (!std::is_constant_evaluated()) asm("" : "+r"(x));
   return x;
@@ -67,9 +67,10 @@ namespace internal_dlpack {
 
 }  // namespace internal_dlpack
 
-// The two structs have the same parts in the same places. A processor waits when it reads whole
-// what was just written in parts, which then happens in every exchange: so they are written whole,
-// and what another library wrote is read part by part.
+// The two structs have the same members at the same offsets. A 32-bit load right after separate
+// stores of its bytes defeats store forwarding and stalls, and every exchange would hit that. So
+// these functions store a struct as one word, and load a struct that another library wrote member
+// by member.
 [[gnu::always_inline]] constexpr DLDataType ToDLDataType(DType t) {
   return std::bit_cast<DLDataType>(internal_dlpack::InRegister(std::bit_cast<uint32_t>(t)));
 }

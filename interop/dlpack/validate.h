@@ -1,13 +1,13 @@
-// Reads a DLTensor: every check of an import, with nothing owned and nothing changed.
+// Performs every check of a DLPack import. Owns nothing and changes nothing.
 //
 //   CheckedTensor checked;
 //   Layout layout;
 //   const Defect defect = FindDefect(managed->dl_tensor, managed->flags, &checked, &layout);
 //   if (defect != Defect::kNone) return DefectError(defect, managed->dl_tensor, managed->flags);
 //
-// The rules are dlpack.h 1.3's: number of dimensions, sizes, strides (NULL: row-major), type code
-// and bits, flags, data. All errors are InvalidArgument and name what was wrong; they are put in
-// words apart from the checks, which every exchange runs through.
+// The rules are those of dlpack.h 1.3: number of dimensions, sizes, strides (NULL: row-major), type
+// code and bits, flags, data. Every exchange runs FindDefect; only failures run DefectError, which
+// composes the message. All errors are InvalidArgument.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_VALIDATE_H_
 #define DOVETAIL_INTEROP_DLPACK_VALIDATE_H_
@@ -29,27 +29,27 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// What a valid DLTensor says beside its layout.
+// The fields of a valid DLTensor, apart from its layout.
 struct CheckedTensor {
   Device device;
   DType dtype;
   Tensor::Options options;
-  // The lowest byte that the strides reach (or the opaque handle), how many bytes from there are
-  // reached, and where element 0 lies among them.
+  // The lowest byte that the strides reach (or the opaque handle), the number of bytes from there
+  // to the highest, and the offset of element 0.
   void* data = nullptr;
   size_t nbytes = 0;
   int64_t byte_offset = 0;
 };
 
-// The flags that this version understands; any other may change the layout, so it is refused.
+// The flags that this version understands. An unknown flag may change the layout, so it is refused.
 inline constexpr uint64_t kKnownFlags = DLPACK_FLAG_BITMASK_READ_ONLY |
                                         DLPACK_FLAG_BITMASK_IS_COPIED |
                                         DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
 
-// What may be wrong with a DLTensor and its flags.
+// What can be wrong with a DLTensor and its flags.
 enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNull, kAddress };
 
-// Says it in words: InvalidArgument, or OK for kNone.
+// The error for a defect: InvalidArgument, or OK for kNone.
 [[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
 
 namespace internal_dlpack {
@@ -62,7 +62,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
                                                                         : Packing::kPacked};
 }
 
-// The number of elements, or -1 for a shape and strides that make no layout.
+// Assigns the layout. Returns the number of elements, or -1 for an invalid shape or strides.
 [[gnu::always_inline]] inline int64_t TakeDims(const DLTensor& t, Layout* layout, Extent* extent) {
   if (layout == nullptr) return internal_layout::Measure(t.ndim, t.shape, t.strides, extent);
   return internal_layout::TryAssign(layout, t.ndim, t.shape, t.strides, extent)
@@ -72,8 +72,8 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
 
 }  // namespace internal_dlpack
 
-// Fills in `checked` and `layout` where it finds none; `layout` may be nullptr for a caller who
-// keeps none. Inline, for the doors that are little but this call.
+// If there is no defect, fills in `checked` and `layout`. `layout` may be nullptr. Inline, because
+// some exchange paths consist of little else.
 [[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags,
                                                 CheckedTensor* out, Layout* layout) {
   if ((flags & ~kKnownFlags) != 0) [[unlikely]]
@@ -89,7 +89,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   const int64_t count = internal_dlpack::TakeDims(t, layout, &extent);
   if (count < 0) [[unlikely]]
     return Defect::kShape;
-  // Filled in only now, so that little is kept across the call.
+  // Filled in after the call above, so that fewer values stay live across it.
   out->device = ToDevice(t.device);
   out->dtype = dtype;
   out->options = internal_dlpack::OptionsOf(flags);
@@ -102,10 +102,10 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   out->nbytes = range.size();
   out->byte_offset = 0;
   if (empty) [[unlikely]]
-    return Defect::kNone;  // whatever data and offset are, nothing is read
-  // (Asked first, for what most tensors are.)
+    return Defect::kNone;  // no elements: data and offset are never used
+  // (The CPU is tested first, because most tensors are there.)
   if (out->device.type != DeviceType::kCpu && !IsAddressable(out->device.type)) [[unlikely]] {
-    // Nothing may be added to an opaque handle: the offset stays beside it.
+    // An opaque handle allows no pointer arithmetic: the offset stays separate.
     int64_t begin, end;
     const bool too_far = __builtin_add_overflow(t.byte_offset, 0, &out->byte_offset) ||
                          __builtin_add_overflow(out->byte_offset, range.begin, &begin) ||
@@ -115,7 +115,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   if (t.data == nullptr) [[unlikely]]
     return Defect::kNull;
   const auto below = -static_cast<uint64_t>(range.begin), above = static_cast<uint64_t>(range.end);
-  uintptr_t origin, end;  // of element 0; of all
+  uintptr_t origin, end;  // the address of element 0; the end of all elements
   if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &origin) ||
       origin < below || __builtin_add_overflow(origin, above, &end)) [[unlikely]] {
     return Defect::kAddress;
@@ -125,7 +125,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   return Defect::kNone;
 }
 
-// Another major version than this one's: nothing beyond `deleter` may be read.
+// False for another major version: only the version and the deleter may then be read.
 inline bool IsReadable(const DLPackVersion& version) {
   return version.major == DLPACK_MAJOR_VERSION;
 }

@@ -94,7 +94,7 @@ TEST_F(ValidateTest, StridesThatReachBeyond64BitsAreRefused) {
     foreign.strides[0] = stride;
     EXPECT_THAT(Refusal(), HasSubstr("64-bit")) << stride;
   }
-  foreign.shape[0] = 1;  // now it means nothing
+  foreign.shape[0] = 1;  // the stride has no meaning now
   ExpectValid();
   foreign.shape[0] = 0;
   ExpectValid();
@@ -212,7 +212,7 @@ TEST_F(ValidateTest, ElementsNeedDataAndNoElementsDoNot) {
   foreign.shape[0] = 0;
   ExpectValid();
   EXPECT_EQ(checked.nbytes, 0u);
-  t.data = reinterpret_cast<void*>(uintptr_t{0xdead});  // any pointer will do
+  t.data = reinterpret_cast<void*>(uintptr_t{0xdead});  // never dereferenced
   t.byte_offset = UINT64_MAX;
   ExpectValid();
   EXPECT_EQ(checked.byte_offset, 0);
@@ -250,7 +250,7 @@ TEST_F(ValidateTest, NothingIsAddedToOpaqueHandles) {
   ExpectValid();
   EXPECT_EQ(checked.data, foreign.data);
   EXPECT_EQ(checked.byte_offset, 1000);
-  t.data = nullptr;  // it is a handle: NULL may be one
+  t.data = nullptr;  // a valid value for a handle
   ExpectValid();
 }
 

@@ -1,10 +1,10 @@
-// TensorView and DLTensor: the same borrowed tensor in two structs.
+// Converts between TensorView and DLTensor, two structs for a borrowed tensor.
 //
 //   DLTensor d = ToDLTensor(tensor.view());        // valid while the tensor is
 //   absl::StatusOr<TensorView> v = FromDLTensor(d);
 //
-// Nothing is owned on either side: shape and strides are pointed at, not copied. The way in is
-// inline, for the doors that are little but this call.
+// Neither owns anything: the result points to the source's shape and strides. FromDLTensor is
+// inline, because some exchange paths consist of little else.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_VIEW_H_
 #define DOVETAIL_INTEROP_DLPACK_VIEW_H_
@@ -23,15 +23,15 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// A DLTensor has no flags: that the view is read-only or padded is for the caller to keep.
+// A DLTensor has no flags: the caller must pass on whether the view is read-only or padded.
 DLTensor ToDLTensor(const TensorView& view);
 
 namespace internal_dlpack {
 [[gnu::cold]] absl::Status NoStridesError();
 }  // namespace internal_dlpack
 
-// Checks as an import does. InvalidArgument, too, for NULL strides of a tensor with dimensions,
-// since there is nothing that could own the strides which are meant.
+// Performs the checks of an import. InvalidArgument also for NULL strides of a tensor with
+// dimensions, because nothing could own the row-major strides that they stand for.
 [[gnu::always_inline]] inline absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
   CheckedTensor checked;
   const Defect defect = FindDefect(tensor, /*flags=*/0, &checked, /*layout=*/nullptr);

@@ -18,11 +18,12 @@ constexpr uint32_t kMagic = 0x43504944;  // "DIPC"
 constexpr uint32_t kVersion = 1;
 constexpr size_t kLongestName = 4096;
 
-// What comes first. Then shape and strides, `rank` numbers each, and the memory's name.
+// The fixed-size header. The shape and the strides follow, `rank` numbers each, then the memory's
+// name.
 struct Head {
   uint32_t magic;
   uint32_t version;
-  uint64_t checksum;  // of all that follows it
+  uint64_t checksum;  // of all bytes after this field
   int32_t device_type;
   int32_t device_index;
   uint8_t kind;
@@ -38,7 +39,7 @@ struct Head {
 static_assert(sizeof(Head) == 48 && std::has_unique_object_representations_v<Head>);
 constexpr size_t kChecked = offsetof(Head, checksum) + sizeof(Head::checksum);
 
-// FNV-1a: tells damage, not malice.
+// FNV-1a: detects accidental damage, not tampering.
 uint64_t Checksum(std::string_view bytes) {
   uint64_t sum = 0xcbf29ce484222325;
   for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -1,11 +1,12 @@
-// ipc::Handle: a tensor of one process, as another on the same machine can open it.
+// ipc::Handle: describes a tensor of one process so that another process on the same machine can
+// open it.
 //
-//   std::string bytes = handle.ToBytes();                          // to be sent by any channel
+//   std::string bytes = handle.ToBytes();                          // send them over any channel
 //   absl::StatusOr<ipc::Handle> there = ipc::Handle::FromBytes(bytes);
 //
-// A value that holds no memory: what it names stays as long as its owner keeps the tensor
-// (share.h). Its bytes are of this machine and this version alone. FromBytes checks all that can be
-// checked without the memory; what the bytes say of that, Open checks (open.h).
+// A plain value that owns no memory: the memory stays as long as its owner keeps the tensor
+// (share.h). The bytes are valid only on this machine and for this version. FromBytes checks
+// everything that can be checked without the memory; Open (open.h) checks the rest.
 
 #ifndef DOVETAIL_INTEROP_IPC_HANDLE_H_
 #define DOVETAIL_INTEROP_IPC_HANDLE_H_
@@ -26,20 +27,20 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 
 struct Handle {
-  // InvalidArgument, with the reason, for bytes that are damaged, cut short, of another version or
-  // that say what no tensor is.
+  // InvalidArgument, with the reason, for bytes that are damaged, truncated, of another version, or
+  // that describe no valid tensor.
   static absl::StatusOr<Handle> FromBytes(std::string_view bytes);
   std::string ToBytes() const;
 
   // "float32 tensor of shape (2, 3), strides (3, 1), on cpu", as Tensor::ToString.
   std::string ToString() const;
 
-  Device device;  // as the owner numbers it; the process that opens it may number it otherwise
+  Device device;  // by the owner's numbering, which can differ from the opener's
   DType dtype;
   Tensor::Options options;
   Layout layout;
-  int64_t byte_offset = 0;  // of element 0, from the start of the memory that is named
-  std::string memory;       // what the device's backend calls it; empty: there are no elements
+  int64_t byte_offset = 0;  // of element 0, from the start of the named memory
+  std::string memory;       // the backend's name for the memory; empty if there are no elements
 };
 
 }  // namespace ipc

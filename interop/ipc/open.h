@@ -1,13 +1,12 @@
-// Opening a tensor of another process of the machine.
+// Opens tensors that another process on the same machine has shared.
 //
 //   absl::StatusOr<ipc::Handle> handle = ipc::Handle::FromBytes(Receive());
-//   absl::StatusOr<Tensor> t = ipc::Open(*handle);       // over the same memory, nothing is copied
+//   absl::StatusOr<Tensor> t = ipc::Open(*handle);       // the same memory: nothing is copied
 //
-// The tensor has the shape, strides, type, packing and access of the one that was shared. Its
-// memory is mapped as long as a tensor over it is kept; share.h tells whose it is. On a GPU later
-// work on it starts after the owner's work so far. A handle may be opened any number of times, in
-// any process, the owner's own included, where it gives the same memory without mapping it again.
-// Any thread.
+// The tensor has the shape, strides, type, packing and access of the shared one. Its memory stays
+// mapped as long as a tensor over it exists; share.h says who owns it. On a GPU, later work on it
+// starts after the owner's work up to Share. A handle can be opened any number of times and in any
+// process. In the owner's process it gives the same memory without a second mapping. Any thread.
 
 #ifndef DOVETAIL_INTEROP_IPC_OPEN_H_
 #define DOVETAIL_INTEROP_IPC_OPEN_H_
@@ -21,9 +20,9 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-// FailedPrecondition, with the reason, where the memory is gone, its owner has ended, it is another
-// user's, or on a GPU that this process does not see; InvalidArgument where the tensor would reach
-// outside of it; NotFound where no backend serves its device.
+// FailedPrecondition, with the reason, if the memory is gone, its owner has ended, it belongs to
+// another user, or it is on a GPU that this process does not see. InvalidArgument if the tensor
+// would reach outside the memory. NotFound if no backend serves the device.
 absl::StatusOr<Tensor> Open(const Handle& handle);
 
 }  // namespace ipc

@@ -1,18 +1,18 @@
-// Giving a tensor's memory to other processes of the machine.
+// Shares a tensor's memory with other processes on the same machine.
 //
 //   absl::StatusOr<Tensor> t = ipc::Empty({1024, 1024}, kFloat32);   // in shared memory
 //   absl::StatusOr<ipc::Handle> handle = ipc::Share(*t);
-//   Send(handle->ToBytes());                                          // ipc::Open takes it
+//   Send(handle->ToBytes());                                          // receiver: ipc::Open
 //   (open.h)
 //
 // Ownership: the process that made the memory owns it. Keep a tensor over it until the others have
-// opened it: opening what is gone is an error. What they have opened stays good as long as they
-// keep it, when the owner has let go, too: the CPU's memory belongs to all who map it, and memory
-// of a GPU goes back to the allocator only when no living process has it open. Only the owner's end
-// (or death) takes a GPU's memory from the others, as the drivers have it.
+// opened it; opening memory that is gone is an error. An opened tensor stays valid as long as it is
+// kept, even if the owner drops its own: CPU memory belongs to every process that maps it, and GPU
+// memory returns to the allocator only when no living process has it open. One exception comes from
+// the drivers: GPU memory disappears for all when the owner process ends or dies.
 //
-// Order: who opens a handle sees the work that was given to this thread's streams before Share.
-// What the processes do afterwards is theirs to order (by a barrier, a queue, an event).
+// Ordering: a process that opens the handle sees all work that this thread's streams received
+// before Share. The processes order later accesses themselves (by a barrier, a queue, an event).
 //
 // Any thread.
 
@@ -33,17 +33,18 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-// A handle of the tensor's own memory: nothing is copied. FailedPrecondition, with the remedy, for
-// memory that no other process can open: ordinary memory of the CPU, a GPU's pool, pinned memory.
-// Views, strides, read-only access and packing are kept.
+// A handle to the tensor's own memory; nothing is copied. Views, strides, read-only access and
+// packing are preserved. FailedPrecondition, with a remedy, for memory that no other process can
+// open: ordinary CPU memory, memory of a GPU pool, pinned memory.
 absl::StatusOr<Handle> Share(const Tensor& tensor);
 
-// New memory of the kind that Share takes, row-major, its elements not set: on the CPU a file in
-// /dev/shm, on a GPU the allocator "direct". Errors as Tensor::Empty's.
+// A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a file in
+// /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty does.
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                              Device device = Device::Cpu());
 
-// A row-major copy there, on the tensor's device (of pinned and managed memory: on the CPU).
+// A row-major copy in such memory, on the tensor's device (on the CPU for pinned and managed
+// memory).
 absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor);
 
 }  // namespace ipc

@@ -1,12 +1,12 @@
-// A managed tensor as another library would hand it out, for tests: 2 x 3 float32 on the CPU, every
-// field open to change, and a count of how often the deleter ran.
+// For tests: a managed tensor as another library would export it. It holds 2 x 3 float32 elements
+// on the CPU. Every field can be changed, and calls of the deleter are counted.
 //
 //   Foreign<DLManagedTensorVersioned> f;
 //   f.tensor().ndim = -1;
 //   … FromDLPack(&f.managed) … EXPECT_EQ(f.deleted, 1);
 //
-// It outlives what is imported from it, so that a second call of the deleter is counted, not a
-// crash.
+// Must outlive every tensor imported from it. A second call of the deleter is then counted and does
+// not crash.
 
 #ifndef DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_
 #define DOVETAIL_INTEROP_DLPACK_TESTING_FOREIGN_H_

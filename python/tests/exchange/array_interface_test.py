@@ -181,7 +181,7 @@ def test_a_buffer_with_gaps_is_refused():
         ({"shape": (1,) * 65}, "65"),
         ({"strides": (8, 8)}, "strides"),
         ({"strides": 8}, "strides"),
-        ({"shape": (2,), "strides": (12,)}, "no multiple"),
+        ({"shape": (2,), "strides": (12,)}, "not a multiple"),
         ({"data": (0, False)}, "no data"),
         ({"data": ("0x10", False)}, "integer"),
         ({"data": (4096,)}, "pair"),
