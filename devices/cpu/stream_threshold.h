@@ -15,13 +15,14 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// All are bytes that a copy writes; `lines` is the least of them.
+// Each threshold is the least number of bytes a copy must write to use streaming stores. `lines` is
+// the lowest threshold.
 struct StreamThresholds {
-  int64_t lines;     // kernels that fill whole cache lines, of what the last-level cache is slow at
-  int64_t buffered;  // the same of other kernels, those that need a buffer, and unaligned rows
+  int64_t lines;     // full-line kernels, which gain nothing from the L3
+  int64_t buffered;  // other kernels, kernels that need a buffer, and misaligned rows
   int64_t rows;      // rows of dst that are rows of src
   int64_t fills;     // fills, which hardly read
-  int64_t memory;    // src is taken to lie in memory, not in the last-level cache
+  int64_t memory;    // not for stores: from here on src is assumed to be in memory, not in the L3
 };
 
 const StreamThresholds& StreamFrom();

@@ -67,21 +67,21 @@ class Chooser {
            loops_.src_strides.end();
   }
 
-  // Whether vectors bring elements together or spread them that step so.
+  // True if vectors can gather or scatter elements at this step.
   bool IsSmallGap(int64_t step, DType dtype) const {
     return !IsWide() && step > 0 && step * dtype.itemsize() <= cpu::WidestGap(dtype.itemsize());
   }
 
-  // Whether what is near in src is near in dst, and one of them is a matter of single elements:
-  // with gaps on both sides, or with such of 8 bytes, of which a vector takes too few.
+  // True if source and destination nest alike but one must go element by element: there are gaps on
+  // both sides, or gaps between elements of 8 bytes, of which a vector holds too few.
   bool HasLinesWithGaps() const {
     for (int64_t stride : loops_.src_strides) {
       if (std::abs(stride) < src_step_) return false;
     }
     const bool is_gathered =
         src_step_ == 1 || (dst_step_ == 1 && IsSmallGap(loops_.src_strides[inner_], src_));
-    const bool is_spread = dst_step_ == 1 || IsSmallGap(dst_step_, dst_);
-    return loops_.counts[inner_] >= kLeastOfLine && !(is_gathered && is_spread);
+    const bool is_scattered = dst_step_ == 1 || IsSmallGap(dst_step_, dst_);
+    return loops_.counts[inner_] >= kLeastOfLine && !(is_gathered && is_scattered);
   }
 
   // Whether dst has long rows, of which each takes one of the few elements that lie together in

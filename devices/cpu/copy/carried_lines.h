@@ -1,10 +1,10 @@
-// The last, incomplete cache line of each row of dst, from one block of a streaming transpose to
-// the next in the same rows (ColumnsBefore::carry).
+// Carries the last, incomplete cache line of each row of dst from one block of a streaming
+// transpose to the next block of the same rows (ColumnsBefore::carry).
 //
 //   const CarriedLines lines(loops, 1, 1024);    // of 1024 rows, for each iteration of loops[0]
-//   char* carry = lines.At(at);                   // that of the first row; at: an Odometer
+//   char* carry = lines.At(at);                   // of the first row; `at` is an Odometer
 //
-// Memory is taken once, from the heap. Not thread-safe.
+// Allocates once, on the heap. Not thread-safe.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_CARRIED_LINES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_CARRIED_LINES_H_
@@ -24,8 +24,8 @@ namespace cpu {
 
 class CarriedLines {
  public:
-  // A band goes through the first `rank` of these loops, and through `rows` rows in each iteration
-  // of them. With no rows, or no memory, nothing is carried. `loops` outlives this.
+  // A band covers the first `rank` loops, and `rows` rows in each iteration of them. If there are
+  // no rows, or if memory runs out, nothing is carried. `loops` must outlive this.
   CarriedLines(const Loop* loops, int rank, int64_t rows)
       : loops_(loops), rank_(rank), rows_(rows) {
     int64_t lines = rows;
@@ -35,7 +35,7 @@ class CarriedLines {
     first_ = bytes_.get() + -reinterpret_cast<uintptr_t>(bytes_.get()) % kLine;
   }
 
-  // Null if nothing is carried. `at` goes through these loops first.
+  // Null if nothing is carried. The loops of `at` begin with these.
   char* At(const Odometer& at) const {
     if (bytes_ == nullptr) return nullptr;
     int64_t turn = 0;

@@ -13,11 +13,11 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Of a row, or of all that continue each other: what is worth its ends.
+// The shortest row, or run of rows that continue each other, that is worth the cost of its ends.
 constexpr int64_t kShortest = 16 * kLine;
 
-// The columns before the first of a row are at `before` from these. With a buffer, runs are
-// gathered there.
+// `before` is the source offset of the columns before a row's first column. If there is a buffer,
+// runs are packed there.
 void RunMisaligned(const Piece& piece, const Kernels& kernels, bool from_memory, int64_t before,
                    char* buffer = nullptr) {
   const CopyPlan& plan = piece.plan;
@@ -25,7 +25,8 @@ void RunMisaligned(const Piece& piece, const Kernels& kernels, bool from_memory,
   if (buffer != nullptr) {
     return RunPacked(plan, piece.dst, piece.src, kernels.tuning, before, kernel, buffer);
   }
-  // (What a whole row is made of is read once, also for the line that the next row begins with.)
+  // (A block holds a whole short row, so that its source is read once, including the line that it
+  // shares with the next row.)
   RunInStrips(plan, piece.dst, piece.src, kernels.tuning, from_memory, before, kernel,
               kMostLines * kLine);
 }
@@ -51,8 +52,8 @@ bool WriteMisaligned(const CopyPlan& plan, char* dst, const char* src, const Ker
                      bool from_memory) {
   const Loop& row = plan.loops[0];
   if (!IsPossible(plan, dst, kernels) || row.count * plan.unit() < kShortest) return false;
-  // All whole lines' worth of columns but the first, which the first line's begin lies in. What is
-  // left at both ends is written with some more, that is written twice.
+  // The misaligned kernel writes all whole lines of columns except the first. Both ends go through
+  // the cache and overlap what the kernel writes.
   const int64_t line = kLine / plan.unit();
   const int64_t body = row.count / line * line - line;
   Piece first{plan, dst, src}, middle = first, last = first;
@@ -75,10 +76,10 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
   Piece rest{plan, dst, src};
   const auto buffer = BufferForRuns(plan, kernels.tuning, true);
-  // Runs that continue each other. A run's first line begins in the run before, which is that of
-  // the turn before of the first loop that continues it; where this is at its first turn, of the
-  // next such loop, and so on. `back` leads from the first columns of the first iterations of all
-  // these loops to the last of the last.
+  // Runs that continue each other. Each run's first line straddles the previous run. `back` is the
+  // source offset of that run's last columns. The previous run is the previous iteration of the
+  // first loop that continues the run; at that loop's first iteration, of the next such loop, and
+  // so on.
   struct {
     int64_t bytes, back;
     void Add(const Loop& loop) {
@@ -86,7 +87,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
       back += (loop.count - 1) * loop.src_step;
     }
   } run{row.count * unit, (row.count - line) * row.src_step}, one = run;
-  // All turns of the loop but the first, which are done with then.
+  // Copies all iterations of loop i except the first, which remains in `rest`.
   auto join = [&](int i, int64_t back) {
     Piece joined = rest;
     joined.plan.loops[i].count -= 1;
@@ -94,7 +95,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
     RunMisaligned(joined, kernels, from_memory, back - joined.plan.loops[i].src_step, buffer.get());
     rest.plan.loops[i].count = 1;
   };
-  // What is gathered has its first such loop in the run, and comes to it at last.
+  // With a buffer, the first such loop is part of a packed run, so it is joined last.
   if (buffer != nullptr) run.Add(plan.loops[FindNext(plan, run.bytes)]);
   for (int i; (i = FindNext(rest.plan, run.bytes)) > 1;) {
     const Loop next = rest.plan.loops[i];
@@ -107,7 +108,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
     join(1, run.back);
     run.Add(next);
   }
-  // The first row of all, and the last columns.
+  // The very first row, and the last columns of all.
   rest.RunCached(kernels);
   rest.plan.loops[0].count = line;
   rest.dst += run.bytes - kLine;

@@ -13,9 +13,8 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// A loop that a kernel runs, divided into parts of `turns` iterations; the first has `less` fewer.
-// The last also takes the iterations that make no part of their own, so that none is shorter but
-// where there is only one.
+// A kernel's loop, divided into parts of `turns` iterations. The first part has `less` fewer. The
+// last part also takes the remainder, so that no part is shorter, unless there is only one.
 class Divided {
  public:
   Divided(const Loop& loop, int64_t turns, int64_t less = 0)
@@ -24,9 +23,9 @@ class Divided {
         less_(less),
         parts_(std::max<int64_t>((loop.count + less) / turns, 1)) {}
 
-  // Goes from part to part, as if the first were no shorter.
+  // The loop over the parts, as if the first were not shorter.
   Loop Parts() const { return {parts_, turns_ * loop_.dst_step, turns_ * loop_.src_step}; }
-  // The iterations by which the part begins before that.
+  // The iterations by which a part begins before Parts() says.
   int64_t Before(int64_t part) const { return part > 0 ? less_ : 0; }
   int64_t TurnsOf(int64_t part) const {
     const int64_t end = part + 1 < parts_ ? (part + 1) * turns_ - less_ : loop_.count;
@@ -41,7 +40,7 @@ class Divided {
   int64_t parts_;
 };
 
-// The loops around the kernel, in the order in which they are gone through, inner first.
+// The loops around the kernel, innermost first.
 struct Around {
   Loop loops[CopyPlan::kMaxLoops + 2];
   int rank = 0;
@@ -52,8 +51,8 @@ struct Around {
   }
 };
 
-// Moves to `around` those loops that continue a row of src, whole or in part, up to the end of a
-// strip; `left` are what is left of the plan's further loops then, in their order.
+// Fuses loops that continue a row of src, whole or in part, up to the end of a strip, and adds them
+// to `around`. `left` receives the loops that were not fused.
 void ContinueStrip(const CopyPlan& plan, int64_t strip_bytes, Around& around, Around& left) {
   for (int i = 2; i < plan.rank; ++i) left.Add(plan.loops[i]);
   int64_t run = plan.loops[1].count * plan.unit();
@@ -72,20 +71,20 @@ void ContinueStrip(const CopyPlan& plan, int64_t strip_bytes, Around& around, Ar
   }
 }
 
-// So many elements lie between the begin of a line and p.
+// The number of elements between the start of p's cache line and p.
 int64_t PastLine(const char* p, int64_t unit) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kLine) / unit;
 }
 
-// What to prefetch of a block like this one that begins at `first` in src (nothing, if that is
-// null), into the same cache.
+// The rows to prefetch of a block like this one that begins at `first` in src, into the same cache.
+// None if `first` is null.
 PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
   PrefetchedRows rows = block.prefetched;
   rows.first = first;
   rows.count = first == nullptr ? 0 : block.inner.count;
   rows.bytes = block.outer.count * unit;
   rows.pitch = block.inner.src_step;
-  if (rows.pitch > 0 && rows.pitch < kLine) {  // lines are as rows, which are read soon
+  if (rows.pitch > 0 && rows.pitch < kLine) {  // several rows per line: prefetch lines instead
     rows.count = rows.count * rows.pitch / kLine;
     rows.bytes = rows.pitch = kLine;
     rows.into = Cache::kL1;
@@ -93,8 +92,8 @@ PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
   return rows;
 }
 
-// `block` in pieces of prefetch_bytes of each row of src, each of which prefetches the one after
-// it; the last, for one at `next`.
+// Runs `block` in pieces of prefetch_bytes of each row of src. Each piece prefetches the next one;
+// the last piece prefetches the block at `next`.
 void RunAlong(Block block, int64_t prefetch_bytes, int64_t unit, const char* next,
               ColumnsBefore before, TransposeKernel kernel) {
   const Divided pieces(block.outer, prefetch_bytes / unit, PastLine(block.src, unit));
@@ -130,7 +129,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   while (i < left.rank && Cost(left.loops[i]) < bands.strip) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
-  // Where rows have several bands, and a line takes its begin from the one before.
+  // True if rows have several bands, so that a line takes its first columns from the previous band.
   const bool keeps = before.has_value() && band.Parts().count > 1;
   const CarriedLines lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
   Odometer at(around.loops, around.rank);

@@ -1,12 +1,13 @@
-// What a kernel copies: two nested loops of elements of one size, or three.
+// A block is the unit of work of a kernel: two or three nested loops over elements of one size.
 //
 //   Block b{.dst = dst, .src = src,                                   // 5 x 3 elements of 4 bytes
 //           .inner = {.count = 3, .dst_step = 4, .src_step = 20},
 //           .outer = {.count = 5, .dst_step = 12, .src_step = 4}};
 //   CopyElements<4>(b);
 //
-// Steps are bytes, of either sign. Nothing is owned; kernels never throw, never allocate, and read
-// and write the bytes of the elements alone, except where one says otherwise.
+// Steps are in bytes and can be negative. A block owns nothing. Kernels never throw and never
+// allocate. They read and write only the bytes of the elements, unless their comment says
+// otherwise.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_BLOCK_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_BLOCK_H_
@@ -28,14 +29,14 @@ struct Loop {
   int64_t src_step;
 };
 
-// How many bytes an iteration of the loop moves on, on the side where that is less; in dst where
-// src stands still.
+// Bytes that one iteration advances, on the side where it advances less. If src does not advance,
+// the bytes in dst.
 inline int64_t Cost(const Loop& loop) {
   const int64_t dst = std::abs(loop.dst_step), src = std::abs(loop.src_step);
   return src == 0 ? dst : std::min(dst, src);
 }
 
-// The caches that a software prefetch may name.
+// The caches that a software prefetch can target.
 enum class Cache : uint8_t { kL1, kL2 };
 
 // Rows to prefetch, and into which cache.
@@ -45,7 +46,7 @@ struct PrefetchedRows {
   int64_t bytes = 0;
   int64_t pitch = 0;
   Cache into = Cache::kL1;
-  // Whether they lie in memory, not in the last-level cache.
+  // True if the rows are in memory, false if they are in the last-level cache.
   bool from_memory = false;
 };
 
@@ -54,10 +55,10 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
-  // Around both: for `permute`, whose set-up takes longer than a short row, and `transpose_groups`,
-  // whose tiles go along it. One iteration for all others.
+  // The loop around the other two. Only `permute` (its set-up takes longer than a short row) and
+  // `transpose_groups` (its tiles extend along this loop) use it; for others it has one iteration.
   Loop rows = {1, 0, 0};
-  // What a transpose prefetches meanwhile.
+  // Rows that a transpose prefetches while it runs.
   PrefetchedRows prefetched = {};
 };
 
@@ -70,7 +71,7 @@ struct ColumnsBefore {
   bool has_carry = false;  // whether `carry` holds the columns of the previous block
 };
 
-// The iterations [begin, end) of one of its loops.
+// The block reduced to iterations [begin, end) of one of its loops.
 inline Block PartOf(Block block, Loop Block::*loop, int64_t begin, int64_t end) {
   block.dst += begin * (block.*loop).dst_step;
   block.src += begin * (block.*loop).src_step;
@@ -78,7 +79,7 @@ inline Block PartOf(Block block, Loop Block::*loop, int64_t begin, int64_t end) 
   return block;
 }
 
-// run(row) for each of a block's rows, which has one itself.
+// Calls run(row) for each iteration of block.rows; each `row` is a block with one such iteration.
 template <class Run>
 [[gnu::always_inline]] inline void ForEachRow(Block block, Run run) {
   const Loop rows = block.rows;
@@ -90,7 +91,7 @@ template <class Run>
   }
 }
 
-// Prefetches a line into that cache.
+// Prefetches a line into `cache`.
 [[gnu::always_inline]] inline void PrefetchLine(const char* line, Cache cache) {
   if (cache == Cache::kL1) {
     __builtin_prefetch(line, 0, 3);
@@ -99,7 +100,7 @@ template <class Run>
   }
 }
 
-// The same for a row: every line that it lies in.
+// Prefetches every line that a row touches.
 [[gnu::always_inline]] inline void PrefetchRow(const char* row, int64_t bytes, Cache cache) {
   const int64_t past_line = reinterpret_cast<intptr_t>(row) & 63;
   for (int64_t i = -past_line; i < bytes; i += 64) PrefetchLine(row + i, cache);
@@ -107,34 +108,35 @@ template <class Run>
 
 using BlockKernel = void (*)(const Block&);
 
-// The indices that kernels unroll their loops over registers by. Signed, as steps are: a negative
-// step times an unsigned index is an offset that wraps around, which no pointer may be moved by.
+// Indices for unrolled loops over registers. They are signed because steps are: a negative step
+// times an unsigned index wraps around and is no valid pointer offset.
 template <int64_t... kIndex>
 using Indices = std::integer_sequence<int64_t, kIndex...>;
 template <int64_t kCount>
 using IndicesBelow = std::make_integer_sequence<int64_t, kCount>;
 
-// The longest step, in bytes, of elements of `unit` bytes that are collected from gaps or spread
-// over them by vectors; beyond, a vector holds too few.
+// The longest step, in bytes, at which vectors gather or scatter elements of `unit` bytes. With
+// longer steps a vector holds too few of them.
 constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 
-// A lane: the bytes of the smallest vector, and of each part of a wider one that shuffles within
-// lanes do not leave.
+// A lane: 16 bytes, the smallest vector. Wider vectors consist of lanes, and in-lane shuffles do
+// not cross their boundaries.
 inline constexpr int64_t kLaneBytes = 16;
-// The longest step between two pixels in src that kernels read across: up to the next cache line.
+// The longest step between two pixels in src that kernels read across: one cache line.
 inline constexpr int64_t kFarthestPixel = 64;
 
-// Whether the planes, dense in src, fill no lane, so that a lane reads into the next pixel.
+// True if the planes, dense in src, are narrower than a lane, so that a load of a lane reads into
+// the next pixel.
 inline bool IsNarrowInSrc(const Loop& inner, const Loop& planes, int64_t unit) {
   return planes.count * unit < kLaneBytes && inner.src_step > 0 && inner.src_step <= kFarthestPixel;
 }
-// Whether the planes, dense in dst, fill no lane, and what a lane writes beyond them is written
-// later.
+// True if the planes, dense in dst, are narrower than a lane, and what a store of a lane writes
+// beyond them is overwritten later.
 inline bool IsNarrowInDst(const Loop& planes, const Loop& outer, int64_t unit) {
   return planes.count * unit < kLaneBytes && outer.dst_step == planes.count * unit;
 }
 
-// The sizes of element that kernels exist for: 1 << 0 to 1 << 4 bytes.
+// Kernels exist for elements of 1 << 0 to 1 << 4 bytes.
 inline constexpr int kUnitSizes = 5;
 inline constexpr int kMaxUnit = 16;
 

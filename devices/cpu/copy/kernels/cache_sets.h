@@ -1,6 +1,7 @@
-// Which lines evict each other from the nearest cache, and which are taken for each other there.
+// Predicts which cache lines evict each other from the L1 and L2 caches, and which accesses suffer
+// from 4K aliasing.
 //
-//   if (Collide(64, 4096)) …                     // 64 lines, each 4096 bytes after the one before
+//   if (Collide(64, 4096)) …                     // 64 lines at a distance of 4096 bytes
 //   if (Alias<16>(dst, 4100, src, 4100)) …       // 16 x 16 float32, of 1025 x 1025
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_CACHE_SETS_H_
@@ -16,21 +17,21 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Its sets repeat after so many bytes, and each holds as many lines or a few more.
+// The L1 cache's sets repeat after kSetPeriod bytes. Each set holds kWays lines, or a few more.
 inline constexpr int64_t kSetPeriod = 4096;
 inline constexpr int64_t kWays = 8;
 
-// How far so many bytes are from the nearest multiple of a period.
+// The distance of `bytes` from the nearest multiple of `period`.
 inline int64_t OffMultiple(int64_t period, int64_t bytes) {
   const int64_t past = std::abs(bytes) % period;
   return std::min(past, period - past);
 }
 
-// Whether so many lines at this distance fall into few sets, and evict each other. Next to a
-// multiple of the period, or of a half or a quarter of it and so on, they fall in turn into one,
-// two or four sets, and reach other ones only slowly.
+// True if `lines` lines, `pitch` bytes apart, fall into so few L1 sets that they evict each other.
+// If the pitch is close to a multiple of the set period (or of a half or a quarter of it, and so
+// on), the lines fall into one set (two, four) and reach further sets only slowly.
 inline bool Collide(int64_t lines, int64_t pitch) {
-  if (std::abs(pitch) < 64) return false;  // what lies in one line, or in the next
+  if (std::abs(pitch) < 64) return false;  // neighbours share a line or use adjacent lines
   for (int64_t sets = 1; lines > kWays * sets; sets *= 2) {
     const int64_t off = OffMultiple(kSetPeriod / sets, pitch);
     if (lines > kWays * sets * (lines * off / 64 + 1)) return true;
@@ -38,15 +39,14 @@ inline bool Collide(int64_t lines, int64_t pitch) {
   return false;
 }
 
-// The same of rows of which a line's worth is read or written at a time: of those that lie off the
-// lines, that is two of each.
+// Collide for rows that are accessed 64 bytes at a time. A misaligned row touches two lines.
 inline bool RowsCollide(int64_t rows, int64_t pitch) {
   return Collide(pitch % 64 == 0 ? rows : 2 * rows, pitch);
 }
 
-// Whether so many rows at this distance, of some lines each, are more than the second cache holds
-// in the sets that they fall into. Next to a multiple of the period, rows run into the sets of
-// those before, and a cache that is just full is too small.
+// True if `rows` rows, `pitch` bytes apart and a few lines long, exceed the L2 sets that they fall
+// into. If the pitch is close to a multiple of the set period, each row runs into the sets of the
+// previous rows, so a cache that is exactly full is too small.
 inline bool OverfillL2(int64_t rows, int64_t pitch) {
   constexpr int64_t kBytes = int64_t{1} << 20, kRowBytes = 512;
   const int64_t off = OffMultiple(kSetPeriod, pitch);
@@ -55,11 +55,11 @@ inline bool OverfillL2(int64_t rows, int64_t pitch) {
   return rows * (nearest & -nearest) >= kBytes;
 }
 
-// Whether what is read from a square of so many rows, of a line each, waits for what was written to
-// the one before: processors take both for the same place where the lower twelve bits of their
-// addresses are the same. One square is like all others in this where the pitches are one element,
-// of 64 / kSide bytes, more than a multiple of 64 elements; and many of its rows are, next to
-// multiples of large powers of two: rows of 1025 elements, say.
+// True if loads of a square (kSide rows of one line) wait for stores to the previous square because
+// of 4K aliasing: processors compare only the lower twelve bits of the addresses. Every square
+// aliases in the same way if both pitches are one element (64 / kSide bytes) more than a multiple
+// of 64 elements. Many rows of a square alias if the pitches are also close to multiples of large
+// powers of two, such as rows of 1025 elements.
 template <int64_t kSide>
 bool Alias(const char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch) {
   constexpr int64_t kPage = 4096, kRowsAtOnePlace = 8;

@@ -50,7 +50,7 @@ TEST(CacheSets, TheL2CacheIsOverfullOnceLinesAreMoreThanItsSetsHold) {
   EXPECT_FALSE(OverfillL2(64, 16384));
   EXPECT_TRUE(OverfillL2(128, 16384));
   EXPECT_TRUE(OverfillL2(64, -32768));
-  EXPECT_FALSE(OverfillL2(128, 12288)) << "three pages, which fall into sixteen places";
+  EXPECT_FALSE(OverfillL2(128, 12288)) << "three pages, which use all page-sized groups of sets";
   EXPECT_FALSE(OverfillL2(128, 16384 + 64));
 }
 
@@ -71,10 +71,10 @@ TEST(CacheSets, SquaresAliasWhereBothSidesHaveOneMoreElementThanAPowerOfTwo) {
   EXPECT_TRUE(Alias<16>(at, 1025 * 4, at, 2049 * 4));
   EXPECT_TRUE(Alias<16>(at + 4096, 1025 * 4, at, 1025 * 4));
   EXPECT_TRUE(Alias<64>(at, 513 * 1, at + 512, 513 * 1));
-  EXPECT_FALSE(Alias<16>(at + 128, 1025 * 4, at, 1025 * 4)) << "lie elsewhere in the page";
+  EXPECT_FALSE(Alias<16>(at + 128, 1025 * 4, at, 1025 * 4)) << "different offsets in the page";
   EXPECT_FALSE(Alias<16>(at, 1026 * 4, at, 1025 * 4)) << "differ from square to square";
   EXPECT_FALSE(Alias<16>(at, 1024 * 4, at, 1025 * 4)) << "differ from square to square";
-  EXPECT_FALSE(Alias<8>(at, 257 * 8, at, 257 * 8)) << "four rows of eight at a place";
+  EXPECT_FALSE(Alias<8>(at, 257 * 8, at, 257 * 8)) << "only four of eight rows at one offset";
 }
 
 }  // namespace

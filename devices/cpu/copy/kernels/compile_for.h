@@ -1,11 +1,11 @@
-// Compiles a part of a file for instructions that the rest of the program does without.
+// Compiles a part of a file for instructions that the rest of the program must not use.
 //
 //   DOVETAIL_BEGIN_TARGET("avx2")
 //   namespace avx2 { … }           // nothing here may run unless the machine has AVX2
 //   DOVETAIL_END_TARGET
 //
-// No header is included between the two: an inline function compiled for more than the machine has
-// could be the one that the linker keeps for the whole program.
+// Do not include a header between the two: the linker could keep an inline function compiled for
+// these instructions for the whole program.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_COMPILE_FOR_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_COMPILE_FOR_H_

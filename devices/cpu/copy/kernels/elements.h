@@ -1,8 +1,8 @@
-// The kernel for any steps: element by element.
+// The kernel for arbitrary steps: it copies element by element.
 //
 //   CopyElements<4>(block);             // elements of 4 bytes
 //
-// Loads and stores are by memcpy, since neither side need be aligned.
+// Loads and stores go through memcpy, because neither side has to be aligned.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_ELEMENTS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_ELEMENTS_H_
@@ -18,11 +18,11 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Of so many elements that follow each other in dst, the lines of src stay in the nearest cache.
+// Tile width, in elements, whose source lines fit in the L1 cache.
 inline constexpr int64_t kTileElements = 256;
 
-// kCount elements, four from one address on each side: a processor adds to an address once a cycle,
-// but copies several elements in one.
+// Copies kCount elements, four per address update on each side: a processor updates an address once
+// per cycle but copies several elements per cycle.
 template <int kUnit, int kCount>
 [[gnu::always_inline]] inline void CopyUnrolled(char* dst, const char* src, int64_t dst_step,
                                                 int64_t src_step) {
@@ -35,12 +35,13 @@ template <int kUnit, int kCount>
   }
 }
 
-// One loop, of kCount iterations, where that is not 0.
+// Copies one loop. If kCount is not 0, it is the number of iterations.
 template <int kUnit, int kCount = 0>
 [[gnu::always_inline]] inline void CopyLine(char* dst, const char* src, Loop loop) {
   const int64_t dst_step = loop.dst_step, src_step = loop.src_step;
   if constexpr (kCount > 0) return CopyUnrolled<kUnit, kCount>(dst, src, dst_step, src_step);
-  // (What lies far apart comes one after the other: up to twice as fast, past the caches.)
+  // (For elements that are far apart, in memory: one element after the other is up to twice as fast
+  // as four per address update.)
   if (std::abs(src_step) >= 64 && loop.count * std::abs(src_step) > kWays * kSetPeriod) {
 #pragma GCC unroll 8
     for (int64_t i = 0; i < loop.count; ++i) {
@@ -63,10 +64,11 @@ template <int kUnit, int kCount = 0>
   if (loop.count & 1) std::memcpy(dst, src, kUnit);
 }
 
-// (Loops are values here: what is written might be one that is referred to.)
+// (Loops are passed by value: a store to dst may alias a Loop behind a reference, which would force
+// a reload.)
 template <int kUnit, int kCount = 0>
 inline void CopyLines(char* dst, const char* src, Loop inner, Loop outer) {
-  if constexpr (kCount == 2) {  // which is faster as two loops side by side
+  if constexpr (kCount == 2) {  // two separate address streams are faster
     char* second_dst = dst + inner.dst_step;
     const char* second_src = src + inner.src_step;
     for (int64_t j = outer.count; j > 0; --j) {
@@ -86,8 +88,8 @@ inline void CopyLines(char* dst, const char* src, Loop inner, Loop outer) {
   }
 }
 
-// Two loops. In tiles where these go across each other, so that the lines of both sides are still
-// in the cache when they are needed again.
+// Copies both loops. If inner is the loop with larger steps in src, it runs in tiles, so that the
+// lines of both sides are still cached when they are needed again.
 template <int kUnit>
 void CopyElements(const Block& block) {
   const Loop& all = block.inner;
@@ -102,8 +104,9 @@ void CopyElements(const Block& block) {
   }
 }
 
-// A transpose of elements of 16 bytes, of which a line holds few: inner is dense in dst, outer in
-// src. Where the rows of src evict each other from the cache, each line of them is read once.
+// Transposes elements of 16 bytes: inner is dense in dst, outer in src. If the rows of src evict
+// each other from the L1 cache, it copies four elements of a row at a time, so that each line is
+// read once.
 inline void TransposeWide(const Block& block) {
   constexpr int kUnit = 16, kInLine = 64 / kUnit;
   const Loop row = block.inner;

@@ -18,72 +18,73 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// The cache lines of each row of dst in a block of a streaming kernel: kMostLines for elements of
-// any size, up to MostLines() for those of `unit` bytes.
+// The most cache lines of a dst row in one block of a streaming kernel: kMostLines is safe for
+// every element size, MostLines() applies to elements of `unit` bytes.
 inline constexpr int64_t kMostLines = 8;
 constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
 
 using MisalignedKernel = void (*)(const Block&, const ColumnsBefore&);
 
-// By the logarithm of the element's bytes. Each says what it needs of a block's loops; "dense": in
-// steps of one element. A kernel may read whatever lies between the first and the last byte of its
-// block in src, and may write in dst, beyond a group or a row, what it writes again later; it never
-// changes bytes between rows.
+// One function for each kernel and element size; the index is log2 of the element's bytes. Each
+// comment states what the kernel requires of the block's loops; "dense" means steps of one element.
+//
+// A kernel may read any byte between the first and the last byte of its block in src. In dst it may
+// overwrite bytes of later groups or rows; these are rewritten. It never changes bytes between
+// rows.
 struct BlockKernels {
   // inner dense on both sides.
   BlockKernel rows[kUnitSizes];
-  // inner dense in dst, one element in src.
+  // inner dense in dst; src does not advance (one repeated element).
   BlockKernel fill[kUnitSizes];
   // inner dense in dst, outer dense in src.
   BlockKernel transpose[kUnitSizes];
   // inner dense in dst, outer in steps of a few elements in src.
   BlockKernel transpose_gaps[kUnitSizes];
-  // inner dense on both sides, of 3 to 15 bytes; outer follows it in dst; rows near each other in
-  // src, but not overlapping.
+  // inner dense on both sides, 3 to 15 bytes long; outer follows it in dst without gaps; `rows`
+  // close together in src, but not overlapping.
   BlockKernel transpose_groups[kUnitSizes];
-  // inner dense in dst, outer (or one iteration) dense in src and within inner's step there, which
-  // is of either sign; or inner reversed in src.
+  // inner dense in dst; outer dense in src and shorter than inner's step there, which can be
+  // negative, or outer with one iteration. Or: inner reversed in src.
   BlockKernel deinterleave[kUnitSizes];
-  // inner dense in dst, outer follows it there and is dense or reversed in src.
+  // inner dense in dst; outer follows it there without gaps and is dense or reversed in src.
   BlockKernel interleave[kUnitSizes];
-  // inner dense in dst, and within kLaneBytes on both sides; outer in steps of kLaneBytes at most
-  // in dst, not of 0 in src; rows anywhere.
+  // inner dense in dst and at most kLaneBytes long on both sides; outer in steps of at most
+  // kLaneBytes in dst and not 0 in src; any `rows`.
   BlockKernel permute[kUnitSizes];
-  // inner dense in dst, in steps of WidestGap bytes at most, forwards, in src.
+  // inner dense in dst, in positive steps of at most WidestGap bytes in src.
   BlockKernel gather[kUnitSizes];
-  // inner in steps of WidestGap bytes at most in dst, dense or one element in src.
+  // inner in steps of at most WidestGap bytes in dst, dense or one repeated element in src.
   BlockKernel scatter[kUnitSizes];
 };
 
 struct Kernels {
-  // Through the cache. Where a level has no instructions for a kernel, its entry copies element by
-  // element, or is null.
+  // Kernels with ordinary stores. If a level lacks the instructions for a kernel, the entry copies
+  // element by element or is null.
   BlockKernels cached;
-  // By streaming stores of whole cache lines; null where a level gains nothing by them. dst and all
-  // its rows are aligned to lines, or to 16 bytes for `interleave`, which then stores 16 bytes at a
-  // time. A transpose reads 16 bytes of each row of src at least, for MostLines() lines of a row of
-  // dst at most. Where not all planes are deinterleaved, the others are read too, up to the end of
-  // the last vector.
+  // Kernels with streaming stores of whole cache lines; null if a level gains nothing by them. dst
+  // and all its rows must be aligned to lines; for `interleave` 16 bytes suffice, and it then
+  // stores 16 bytes at a time. A transpose reads at least 16 bytes of each row of src and writes at
+  // most MostLines() lines of a row of dst. A deinterleave of some planes also reads the others, up
+  // to the end of the last vector.
   BlockKernels streaming;
-  // Streaming transposes whose rows of dst are not aligned to lines. Of each row, writes the lines
-  // from the one on in which the block's part of the row begins, as many as that part has bytes
-  // for: the first begins with the end of the columns before. inner has the bytes of 1 to
-  // MostLines() lines, outer 16 bytes of each row of src at least. If the columns do not fill their
-  // last line, none are kept, and that line is written too in those rows that end in it. Elements
-  // are aligned. Null where there are no vectors.
+  // Streaming transposes for rows of dst that are not aligned to lines. Writes every line that the
+  // block completes. The first partial line is completed from `ColumnsBefore`. inner spans 1 to
+  // MostLines() lines, outer at least 16 bytes of each row of src. If the columns do not fill their
+  // last line, nothing is carried, and that line is also written in the rows that end in it.
+  // Elements must be aligned. Null if there are no vectors.
   MisalignedKernel misaligned[kUnitSizes];
-  // Streams dense rows that follow each other in dst: every line that ends in them. If dst lies
-  // within a line, that begins with the bytes before end_before, and rows have 64 bytes or more.
-  // Meanwhile prefetches as many rows from `later` on, unless that is null. Null where the level
-  // gains nothing by it.
+  // Streams dense rows that are contiguous in dst: writes every line that ends in them. If dst is
+  // not aligned to a line, the first line is completed with the bytes before end_before, and rows
+  // must have at least 64 bytes. Also prefetches as many rows from `later` on, unless that is null.
+  // Null if the level gains nothing by it.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
                     int64_t src_step, const char* later, Cache prefetch_into);
-  int64_t joined_bytes;  // the least bytes of a row, 64 or more, for which join_rows is faster
-  // Streams lines of 64 bytes; dst is aligned to 64. stream_done() follows the last of them, before
-  // other threads may read what was written.
+  int64_t joined_bytes;  // the shortest row, in bytes (64 or more), for which join_rows is faster
+  // Streams lines of 64 bytes to dst, which must be aligned to 64. Call stream_done() after the
+  // last call and before other threads read the result.
   void (*stream)(char* dst, const char* src, int64_t lines);
   void (*stream_done)();
-  // This processor's, whatever the level.
+  // The values of this processor, at every level.
   CopyTuning tuning = kSapphireRapids;
 };
 

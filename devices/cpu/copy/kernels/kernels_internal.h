@@ -1,4 +1,4 @@
-// Where each kind of processor keeps its kernels. For kernels.cc alone.
+// Returns the kernels of each instruction set. Only kernels.cc uses it.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_KERNELS_INTERNAL_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_KERNELS_INTERNAL_H_
@@ -9,7 +9,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// For a level that the machine has and that is above kNone. Defined on x86-64 only.
+// `level` must be above kNone and supported by this machine. Defined on x86-64 only.
 const Kernels* X86Kernels(SimdLevel level);
 // Defined on 64-bit ARM only.
 const Kernels* NeonKernels();

@@ -1,4 +1,4 @@
-// The level of 64-bit ARM.
+// The kernels for NEON on 64-bit ARM.
 
 #include "dovetail/devices/cpu/copy/kernels/kernels_internal.h"
 

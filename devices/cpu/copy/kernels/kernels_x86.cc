@@ -1,4 +1,4 @@
-// The levels of x86-64, all from the same sources.
+// The kernels for each SIMD level of x86-64, all compiled from the same .inc files.
 
 #include "dovetail/devices/cpu/copy/kernels/kernels_internal.h"
 
@@ -24,7 +24,7 @@
 #include "dovetail/devices/cpu/copy/kernels/rows.h"
 #include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
 
-// g++ 12 takes the undefined operands of its own AVX-512 header for a mistake of ours.
+// g++ 12 warns about the undefined operands in its own AVX-512 header.
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -62,7 +62,7 @@ using Tile = Vector128;
 }  // namespace ssse3
 DOVETAIL_END_TARGET
 
-// NOLINTBEGIN(readability-duplicate-include): each level compiles them anew
+// NOLINTBEGIN(readability-duplicate-include): each level compiles them again
 DOVETAIL_BEGIN_TARGET("avx2")
 namespace avx2 {
 #include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
@@ -84,7 +84,7 @@ namespace avx512 {
 #include "dovetail/devices/cpu/copy/kernels/vector512_x86.inc"
 using Widest = Vector512;
 using Line = Vector512;
-// Filling four lanes from four places takes longer than twice filling two.
+// Loading four lanes from four addresses takes longer than loading two lanes twice.
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
 }  // namespace avx512
@@ -102,7 +102,7 @@ using Line = Vector512;
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/kernels/level_kernels.inc"
 
-// Where bytes move across lanes; all else as without.
+// VBMI moves bytes across lanes, so the kernels for bytes differ from those of `avx512`.
 constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
   kernels.cached.deinterleave[0] = Deinterleave<1>;

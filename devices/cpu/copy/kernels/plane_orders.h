@@ -1,10 +1,9 @@
-// In which order elements come out of several vectors of 64 bytes, where planes are deinterleaved
-// or interleaved.
+// Index tables that deinterleave and interleave planes across vectors of 64 bytes.
 //
-//   kDeinterleaveOrders<1, 3>[p]  // the bytes of plane p among three vectors of RGB pixels
-//   kInterleaveOrders<1, 3>[v]    // the bytes of vector v of three, among those of the planes
+//   kDeinterleaveOrders<1, 3>[p]  // where plane p's bytes are in three vectors of RGB pixels
+//   kInterleaveOrders<1, 3>[v]    // where the bytes of output vector v are in three planes
 //
-// For permutes of two vectors at a time: see cross_lane_permutes.inc.
+// Used by permutes of two vectors at a time (cross_lane_permutes.inc).
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_PLANE_ORDERS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_PLANE_ORDERS_H_
@@ -19,7 +18,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// The elements of a vector of 64 bytes.
+// Where each element of an output vector of 64 bytes comes from.
 template <int kUnit>
 struct alignas(64) PlaneOrder {
   static constexpr int kSide = 64 / kUnit;
@@ -27,16 +26,16 @@ struct alignas(64) PlaneOrder {
       kUnit == 1, uint8_t,
       std::conditional_t<kUnit == 2, uint16_t, std::conditional_t<kUnit == 4, uint32_t, uint64_t>>>;
 
-  // Element i is element `at` of vector `vector`.
+  // Element i comes from element `at` of vector `vector`.
   constexpr void Set(int i, int vector, int at) {
     const int64_t among_two = int64_t{vector % 2} * kSide + at;
     index[i] = static_cast<Index>(among_two);
     if (vector >= 2) upper |= uint64_t{1} << i;
   }
 
-  // Among the elements of the first two vectors, or of the others.
+  // The element's index within its pair of vectors: the first two, or the others.
   std::array<Index, kSide> index{};
-  uint64_t upper = 0;  // a bit for each that comes from the others
+  uint64_t upper = 0;  // bit i is set if element i comes from the second pair
 };
 
 namespace internal {

@@ -1,4 +1,4 @@
-// Kernels of whole rows that are dense on both sides, or of short ones that may not be.
+// Kernels for rows that are dense on both sides, and for short rows in general.
 //
 //   CopyRows<4>(block)       // block.inner steps by 4 bytes on both sides
 
@@ -15,8 +15,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// kPiece <= bytes <= 2 * kPieces * kPiece: pieces from the front and, overlapping them, from the
-// back.
+// Copies rows of kPiece <= bytes <= 2 * kPieces * kPiece: pieces from the front, and pieces from
+// the back that overlap them.
 template <int kPiece, int kPieces>
 void CopyShortRows(const Block& block, int64_t bytes) {
   char* dst = block.dst;
@@ -58,7 +58,8 @@ void CopyRows(const Block& block) {
   return CopyShortRows<1, 1>(block, bytes);
 }
 
-// Rows of dst that are dense in src or not, or single elements.
+// Copies rows that are dense in dst and have any step in src. Rows of one element are copied along
+// the outer loop.
 template <int kUnit>
 void CopyRowsOrElements(const Block& block) {
   Block rows = block;

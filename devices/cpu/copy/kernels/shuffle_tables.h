@@ -1,11 +1,11 @@
 // Tables of byte shuffles that deinterleave and interleave elements, 16 bytes at a time.
 //
-//   kDeinterleave<1, 3>[p][v]    // which bytes of vector v of three belong to plane p of RGB
-//   kInterleave<1, 3>[v][p]      // which bytes of plane p go into vector v of three, and where
-//   kReverse<2>                  // elements of 2 bytes in the opposite order
-//   kPick<4, 3>[v]               // of 64 bytes at a time: every third element of 4 bytes
+//   kDeinterleave<1, 3>[p][v]    // the bytes of vector v of three that belong to plane p of RGB
+//   kInterleave<1, 3>[v][p]      // the bytes of plane p that go into vector v of three, and where
+//   kReverse<2>                  // elements of 2 bytes in reverse order
+//   kPick<4, 3>[v]               // every third element of 4 bytes; 64 bytes at a time
 //
-// 0x80 stands for a zero byte, so that what several vectors give is combined by OR.
+// The index 0x80 yields a zero byte, so OR combines the results of several vectors.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_SHUFFLE_TABLES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_SHUFFLE_TABLES_H_
@@ -19,7 +19,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// The most elements that may lie between two that go to one row, and the most planes.
+// The longest stride, in elements, between two elements of a plane; also the most planes.
 inline constexpr int kMaxStride = 4;
 
 using ShuffleTable = std::array<char, 16>;
@@ -34,7 +34,7 @@ namespace internal {
 
 DOVETAIL_NOT_SHARED inline constexpr char kZero = static_cast<char>(0x80);
 
-// Byte b of 16 of plane p is byte `at` of the kStride * 16 bytes in which the planes alternate.
+// The position of plane p's byte b (of 16) among the kStride * 16 bytes of interleaved planes.
 template <int kUnit, int kStride>
 constexpr int PlaceInStride(int p, int b) {
   return (b / kUnit * kStride + p) * kUnit + b % kUnit;
@@ -82,7 +82,7 @@ constexpr PickTables<kStride> MakePick() {
   PickTables<kStride> tables{};
   for (int i = 1; i < kStride; ++i) {
     for (int word = 0; word < 16; ++word) {
-      const int at = word / kWords * kStride * kWords + word % kWords;  // of all vectors' words
+      const int at = word / kWords * kStride * kWords + word % kWords;  // among all vectors' words
       const int before = i == 1 ? at % 16 : word;
       tables[i - 1][word] = at / 16 == i ? 16 + at % 16 : before;
     }
@@ -98,7 +98,8 @@ DOVETAIL_NOT_SHARED inline constexpr ShuffleTables<kStride> kDeinterleave =
 template <int kUnit, int kStride>
 DOVETAIL_NOT_SHARED inline constexpr ShuffleTables<kStride> kInterleave =
     internal::MakeInterleave<kUnit, kStride>();
-// [i - 1] joins what was picked from vectors 0 to i - 1 with every kStride-th element of vector i.
+// [i - 1] combines the elements picked from vectors 0 to i - 1 with every kStride-th element of
+// vector i.
 template <int kUnit, int kStride>
 DOVETAIL_NOT_SHARED inline constexpr PickTables<kStride> kPick =
     internal::MakePick<kUnit, kStride>();

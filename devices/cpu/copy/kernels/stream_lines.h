@@ -1,10 +1,10 @@
-// Rows written by streaming stores, in whole lines of 64 bytes.
+// Writes rows with streaming stores, in whole lines of 64 bytes.
 //
 //   const Kernels& kernels = *KernelsOf(BestSimdLevel());
 //   WriteRow(dst, src, bytes, kernels);  …  kernels.stream_done();
 //
-// The ends of a row, which fill no line, are written as usual. kernels.stream_done() comes before
-// other threads may read what was written. Any thread.
+// The ends of a row, which fill no line, are written with ordinary stores. Call
+// kernels.stream_done() before other threads read the result. Any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_KERNELS_STREAM_LINES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_STREAM_LINES_H_
@@ -22,8 +22,9 @@ namespace cpu {
 
 inline constexpr int64_t kLine = 64;
 
-// Streams `bytes` from src on to dst, but for what comes before dst's first line and
-// after its last. Gives the number of bytes after the last line, which are not written.
+// Copies `bytes` bytes up to the end of the last whole line of dst: streams whole lines, and writes
+// the bytes before the first line with ordinary stores. Returns the number of bytes after the last
+// line, which are not written.
 inline int64_t WriteLines(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
   const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
   std::memcpy(dst, src, before);
