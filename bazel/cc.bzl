@@ -1,11 +1,11 @@
-"""The C++ rules of this repository: warnings, include prefix and test main are decided here and nowhere else.
+"""The C++ rules of this repository. Only this file decides on warnings, include prefix and test main.
 
     load("//bazel:cc.bzl", "dovetail_cc_library", "dovetail_cc_test")
 
     dovetail_cc_library(
         name = "dtype",
         srcs = ["dtype.cc"],
-        hdrs = ["dtype.h", "dtype_list.inc"],  # an .inc stands in hdrs, so that it has the include prefix too
+        hdrs = ["dtype.h", "dtype_list.inc"],  # an .inc goes into hdrs, so that it gets the include prefix
         deps = ["@com_google_absl//absl/status"],
     )
 
@@ -15,13 +15,13 @@
         deps = [":dtype"],
     )
 
-In core/, the header is then `#include "dovetail/core/dtype.h"`. The language standard and -Werror are no matter of these
-macros: they stand in .bazelrc, since a whole build agrees on the first and those who embed us decide on the second.
+In core/, the header is then `#include "dovetail/core/dtype.h"`. The language standard and -Werror are set in .bazelrc
+instead: a whole build must agree on the standard, and a project that embeds Dovetail decides on -Werror.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 
-# Quiet on this repository under g++ 12 and clang 14.
+# This repository has no such warnings under g++ 12 and clang 14.
 _WARNINGS = [
     "-Wall",
     "-Wextra",
@@ -42,13 +42,13 @@ def dovetail_cc_library(name, copts = [], **kwargs):
         name = name,
         copts = _WARNINGS + copts,
         include_prefix = "dovetail/" + package if package else "dovetail",
-        # No shared object for each library: nothing here is linked dynamically, and hidden symbols could not be.
+        # No shared object per library: nothing here is linked dynamically, and hidden symbols can't be.
         linkstatic = True,
         **kwargs
     )
 
 def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
-    """A cc_test on GoogleTest, with its main()."""
+    """A cc_test with GoogleTest and its main()."""
     cc_test(
         name = name,
         size = size,
@@ -70,7 +70,7 @@ def dovetail_cc_binary(name, copts = [], **kwargs):
     )
 
 def dovetail_cc_benchmark(name, deps = [], tags = [], **kwargs):
-    """A program of Google Benchmark's, with the main() of //benchmarks: `./bazelw run -c opt //benchmarks:NAME`."""
+    """A Google Benchmark program with the main() of //benchmarks: `./bazelw run -c opt //benchmarks:NAME`."""
     dovetail_cc_binary(
         name = name,
         testonly = True,

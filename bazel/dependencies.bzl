@@ -1,10 +1,10 @@
-"""What Dovetail depends on, in two macros for WORKSPACE files.
+"""Dovetail's dependencies, in two macros for WORKSPACE files.
 
     load("@dovetail//bazel:dependencies.bzl", "dovetail_dependencies")
     dovetail_dependencies()
 
-declares what a program needs that embeds Dovetail: no Python among it, and nothing that is declared already (the
-embedder's abseil wins). dovetail_dev_dependencies() adds what Dovetail's own tests, benchmarks and Python package need.
+declares what a program that embeds Dovetail needs. It includes no Python and declares nothing twice (the embedder's
+abseil wins). dovetail_dev_dependencies() adds what Dovetail's own tests, benchmarks and Python package need.
 bazel/extensions.bzl offers the same repositories to MODULE.bazel.
 """
 
@@ -30,7 +30,7 @@ def _declare(declarations):
             declare(name = name)
 
 def dovetail_dependencies():
-    """Everything that @dovetail//:dovetail and the device plugins are built from."""
+    """The dependencies of @dovetail//:dovetail and of the device plugins."""
     bazel_rules()
     _declare({
         "com_google_absl": abseil,
@@ -42,7 +42,7 @@ def dovetail_dependencies():
     })
 
 def dovetail_dev_dependencies():
-    """Everything else that this repository's own targets need."""
+    """The other dependencies of this repository's own targets."""
     _declare({
         "com_github_google_benchmark": benchmark,
         "com_google_googletest": googletest,

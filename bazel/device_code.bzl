@@ -1,9 +1,9 @@
-"""What the rules for device code share (third_party/cuda/defs.bzl, third_party/hip/defs.bzl): commands of a genrule."""
+"""Genrule commands that the rules for device code share (third_party/cuda/defs.bzl, third_party/hip/defs.bzl)."""
 
 _DATA = "alignas(16) static const unsigned char %s[] = {"
 
 def include_root_commands(src):
-    """Sets $source to the path of `src` and $include to a folder where this repository is named dovetail.
+    """Sets $source to the path of `src`, and $include to a folder in which this repository is named dovetail.
 
     Args:
       src: label of a source of this repository, as //package:file.
@@ -19,14 +19,14 @@ def include_root_commands(src):
     ]
 
 def embed_command(path, inc, symbol):
-    """Writes the include file `inc` from the file at `path`; None embeds nothing.
+    """Writes the include file `inc` from the file at `path`.
 
-    It defines `static const unsigned char <symbol>[]`, aligned to 16 bytes, and `<symbol>Bytes`, its size: 0 where there is
-    no file, so that programs without it need no other source.
+    It defines `static const unsigned char <symbol>[]`, aligned to 16 bytes, and its size, `<symbol>Bytes`. Without a file
+    the size is 0, so programs compile the same source with and without one.
 
     Args:
-      path: where the shell finds the file, or None.
-      inc: where it writes the include file.
+      path: the file's path in the shell, or None for no file.
+      inc: the path of the include file.
       symbol: the C++ name of the data.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Starts the interpreter with the program's import path, in the directory that the user is in.
+"""Starts the Python interpreter with the program's import path, in the user's current directory.
 
 `./bazelw run //python:interpreter -- script.py argument…` is this program.
 """

@@ -1,16 +1,16 @@
-"""Runs pytest over the files given: the main program of every dovetail_py_test.
+"""The main program of every dovetail_py_test: runs pytest over the given files.
 
-What Bazel asks of a test program is translated for pytest: the report file (XML_OUTPUT_FILE, one
-entry a test case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch
-directory. Under a sanitizer, Python is started again with the sanitizer's libraries loaded first.
+It translates Bazel's settings for pytest: the report file (XML_OUTPUT_FILE, one entry per test
+case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch directory.
+Under a sanitizer it restarts Python with the sanitizer's libraries loaded first.
 """
 
 import os
 import sys
 
-# More for the sanitizers in Python: the interpreter leaks, Paddle frees by another operator than it
-# allocates by, tests ask for more memory than there is, and how libraries without the sanitizer let
-# their threads wait is unknown to it.
+# Further sanitizer options for Python: the interpreter leaks; Paddle frees with another operator
+# than it allocates with; some tests request more memory than there is; and ThreadSanitizer does not
+# see the synchronisation of libraries built without it.
 ASAN_OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
 TSAN_OPTIONS = "ignore_noninstrumented_modules=1:allocator_may_return_null=1"
 
@@ -43,7 +43,7 @@ def main() -> int:
 if __name__ == "__main__":
     status = main()
     if "paddle" in sys.modules:
-        # Paddle 3.3.1 frees statics twice when C++ ends, which may abort after all tests passed.
+        # Paddle 3.3.1 frees statics twice at exit, which can abort after all tests have passed.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -21,8 +21,8 @@
         deps = ["//python:dovetail"],
     )
 
-Tests live in a folder of their own, not beside the package: Python resolves the links that Bazel lays out, and would
-import the source tree, where there is no extension module. All run in the environment of third_party/python.
+Tests are in folders of their own, not beside the package: Python resolves the links that Bazel creates, and would
+import the source tree, which has no extension module. All tests run in the environment of third_party/python.
 """
 
 load("@rules_python//python:defs.bzl", "py_binary", "py_library", "py_test")
@@ -34,11 +34,11 @@ _BINDING_DEPS = ["@dovetail_python//:headers", "@nanobind"]
 _BINDING_COPTS = [
     "-fvisibility=hidden",
     "-fno-strict-aliasing",
-    # CPython keeps functions of several signatures as one type, and casts them.
+    # CPython stores functions of several signatures as one type and casts them.
     "-Wno-cast-function-type",
 ]
 
-# Each exchange passes through half a dozen of the bindings' files.
+# Link-time optimisation: each exchange calls functions of half a dozen source files.
 _LTO_COPTS = select({
     "//bazel:lto": ["-flto"],
     "//conditions:default": [],
@@ -52,7 +52,7 @@ _LTO_LINKOPTS = select({
 })
 
 def dovetail_binding_library(name, deps = [], copts = [], **kwargs):
-    """A dovetail_cc_library that sees Python.h and nanobind, for parts of an extension module."""
+    """A dovetail_cc_library that can include Python.h and nanobind, for parts of an extension module."""
     dovetail_cc_library(
         name = name,
         copts = _BINDING_COPTS + _LTO_COPTS + copts,
@@ -61,7 +61,7 @@ def dovetail_binding_library(name, deps = [], copts = [], **kwargs):
     )
 
 def dovetail_extension(name, deps = [], copts = [], linkopts = [], **kwargs):
-    """A Python extension module in C++; its name is its path, as in "dovetail/_core.so"."""
+    """A Python extension module in C++. Its name is its path, such as "dovetail/_core.so"."""
     script = "//bazel:extension.lds"
     dovetail_cc_binary(
         name = name,
@@ -76,7 +76,7 @@ def dovetail_extension(name, deps = [], copts = [], linkopts = [], **kwargs):
     )
 
 def dovetail_py_library(name, **kwargs):
-    """A py_library; here so that BUILD files need one load."""
+    """A py_library. It is here so that BUILD files need only one load."""
     py_library(name = name, **kwargs)
 
 def dovetail_py_binary(name, deps = [], **kwargs):
@@ -89,9 +89,9 @@ def dovetail_py_binary(name, deps = [], **kwargs):
     )
 
 def dovetail_py_test(name, srcs, deps = [], data = [], args = [], size = "medium", **kwargs):
-    """Runs pytest over `srcs`, each a plain pytest file; conftest.py and helpers go into `deps` or `data`.
+    """Runs pytest over `srcs`, which are plain pytest files. conftest.py and helpers go into `deps` or `data`.
 
-    It runs under sanitizers, too, unless it has the tag "no-sanitizer": then it looks at nothing of ours in C++.
+    Sanitizer runs include it, unless it has the tag "no-sanitizer" because it exercises none of our C++ code.
     """
     py_test(
         name = name,
@@ -107,7 +107,7 @@ def dovetail_py_test(name, srcs, deps = [], data = [], args = [], size = "medium
     )
 
 def dovetail_interpreter(name, deps = [], **kwargs):
-    """A Python with `deps` and the environment's packages importable, run in the user's own directory."""
+    """A Python that can import `deps` and the environment's packages, run in the user's current directory."""
     dovetail_py_binary(
         name = name,
         srcs = ["//bazel:interpreter_main.py"],

@@ -1,3 +1,3 @@
-"""The version of Dovetail: the one place where it is written (//tools:version_test holds the others to it)."""
+"""Defines the version of Dovetail. //tools:version_test checks the files that repeat it."""
 
 VERSION = "0.1.0"

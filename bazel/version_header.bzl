@@ -1,4 +1,4 @@
-"""dovetail_version_library: the version in bazel/version.bzl, as a C++ header.
+"""dovetail_version_library: makes a C++ header of the version in bazel/version.bzl.
 
     dovetail_version_library(name = "version")      # in core/BUILD: #include "dovetail/core/version.h"
 """
@@ -6,7 +6,7 @@
 load("//bazel:cc.bzl", "dovetail_cc_library")
 load("//bazel:version.bzl", "VERSION")
 
-_HEADER = """// The version of Dovetail, made from bazel/version.bzl by the build:
+_HEADER = """// The version of Dovetail. The build makes this file from bazel/version.bzl:
 //
 //   static_assert(DOVETAIL_VERSION_MAJOR == {major});
 //   std::puts(DOVETAIL_VERSION_STRING);  // {version}

@@ -8,9 +8,9 @@
         summary = "Zero-copy tensor exchange",
     )
 
-makes bazel-bin/python/dovetail-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are those in the package of the
-BUILD file. The wheel is for the interpreter that the build is for (see third_party/python/interpreter.bzl), and says so
-in its tag and in the extension's file name; making it installs no Python package.
+makes bazel-bin/python/dovetail-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are relative to the BUILD file's
+package. The wheel is for the build's interpreter (third_party/python/interpreter.bzl): its tag and the extension's file
+name say which. Making it installs no Python package.
 """
 
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "PYTHON", "WHEEL_TAG")

@@ -1,4 +1,4 @@
-"""Processes work on one tensor: each squares the rows that it is told to, where they lie, uncopied.
+"""Several processes work on one tensor: each squares some of its rows in place, without a copy.
 
 ./bazelw run //examples:processes
 """
@@ -16,18 +16,18 @@ def square(handle):
 
 
 def main():
-    table = dt.ipc.empty((4, 1_000_000), dtype=dt.float64)  # in memory that others can open
+    table = dt.ipc.empty((4, 1_000_000), dtype=dt.float64)  # in memory that other processes can open
     np.from_dlpack(table)[...] = np.arange(4)[:, None]
 
     context = multiprocessing.get_context("spawn")
     with context.Pool(2) as pool:
-        pool.map(square, [dt.ipc.share(row) for row in table])  # some hundred bytes each
+        pool.map(square, [dt.ipc.share(row) for row in table])  # a handle is some hundred bytes
 
-    print("the first column, squared by others:", table[:, 0].tolist())
+    print("the first column, squared by the other processes:", table[:, 0].tolist())
     try:
         dt.ipc.share(dt.zeros(3))
     except dt.ExchangeError as error:
-        print("\nordinary memory is no one else's:", error)
+        print("\nordinary memory can't be shared:", error)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The main job on real arrays: a NumPy array goes through Dovetail to PyTorch and back, uncopied.
+"""A NumPy array goes through Dovetail to PyTorch and back without a copy.
 
 ./bazelw run //examples:quickstart
 """
@@ -13,7 +13,7 @@ import dovetail as dt
 def main():
     print(f"Dovetail {dt.__version__}, DLPack {dt.dlpack_version[0]}.{dt.dlpack_version[1]}")
 
-    step("A NumPy array comes in")
+    step("Import a NumPy array")
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     tensor = dt.from_dlpack(array)
     show("array", array, array.ctypes.data, array.dtype, array.device)
@@ -26,14 +26,14 @@ def main():
     array[1, 2] = -1
     check("array[1, 2] = -1 shows in the tensor", tensor[1, 2].item() == -1)
 
-    step("A second consumer takes it on, transposed and still uncopied")
+    step("Pass it on to a second consumer, transposed and still without a copy")
     consumer, taken, address = hand_on(tensor.T)
     show(consumer, taken, address, taken.dtype, taken.device)
     check("same address", address == tensor.data_ptr())
     taken[2, 0] = 7
     check(f"a write by {consumer} shows in NumPy", array[0, 2] == 7)
 
-    step("What can't be shared says why")
+    step("Errors say why something can't be shared")
     frozen = dt.from_dlpack(np.broadcast_to(np.float32(1), (2, 3)))
     try:
         frozen[0, 0] = 2
@@ -41,7 +41,7 @@ def main():
         print(f"  {type(error).__name__}: {error}")
     print("  " + repr(dt.explain(frozen.numpy(), type(taken))).replace("\n", "\n  "))
 
-    step("What it took")
+    step("What it costs")
     time("dt.from_dlpack(array)", lambda: dt.from_dlpack(array))
     time(f"dt.convert(array, {consumer})", lambda: dt.convert(array, type(taken)))
     time("tensor.numpy()", tensor.numpy)
@@ -51,7 +51,7 @@ def main():
 
 
 def hand_on(tensor):
-    """The tensor as another library's: PyTorch's where it is installed, else NumPy's."""
+    """Converts the tensor for another library: PyTorch if it is installed, else NumPy."""
     try:
         import torch
     except ModuleNotFoundError:

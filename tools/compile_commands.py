@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes compile_commands.json, from which clangd and clang-tidy know how each file is compiled.
+"""Writes compile_commands.json, which tells clangd and clang-tidy how each file is compiled.
 
     ./bazelw run //tools:compile_commands            # every C++ target, as a build compiles it
-    ./bazelw run //tools:compile_commands -- -c dbg  # further flags go to Bazel
+    ./bazelw run //tools:compile_commands -- -c dbg  # passes further flags to Bazel
 
-Headers are found through links that the build lays out: build once first.
+Build once first: the include paths are links that a build creates.
 """
 
 import json
@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-# Known to g++ and not to clang's tools.
+# Flags that g++ knows and clang's tools do not.
 GCC_ONLY = {
     "-fno-canonical-system-headers",
     "-Wunused-but-set-parameter",
@@ -29,7 +29,7 @@ def bazel(workspace: str, *arguments: str) -> str:
 
 
 def for_clang(arguments: list[str]) -> list[str]:
-    """The arguments without those of g++ alone, and with others' headers as the system's."""
+    """The arguments without g++'s own flags, and with external headers as system headers."""
     known = [word for word in arguments if word not in GCC_ONLY]
     return [
         "-isystem" if word == "-iquote" and following.startswith("external/") else word

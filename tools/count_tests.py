@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts the test cases of a `bazel test`: prints "<passed> <failed>".
 
-count_tests.py EVENTS, where EVENTS was written by --build_event_json_file. The cases are those in
-each test's report; a test that failed without naming a case counts as one.
+Usage: count_tests.py EVENTS, where EVENTS is the file of --build_event_json_file. It counts the
+cases in each test's report. A test that failed without naming a case counts as one.
 """
 
 import json
@@ -14,7 +14,7 @@ BAD = ("failure", "error")
 
 
 def cases_of(report: str) -> tuple[int, int]:
-    """Cases that passed and that failed in one report; skipped ones are neither."""
+    """The numbers of passed and failed cases in one report; skipped cases count as neither."""
     passed = failed = 0
     for case in ET.parse(report).iter("testcase"):
         children = {child.tag for child in case}
@@ -26,7 +26,7 @@ def cases_of(report: str) -> tuple[int, int]:
 
 
 def count(events: str) -> tuple[int, int]:
-    outcomes = {}  # by test (and shard and run): of several attempts the last one counts
+    outcomes = {}  # by test, shard and run; the last attempt replaces earlier ones
     tested, summarised = set(), {}
     with open(events, encoding="utf-8") as file:
         for line in file:
@@ -46,7 +46,7 @@ def count(events: str) -> tuple[int, int]:
                 outcomes[key["label"], key.get("shard", 1), key.get("run", 1)] = passed, failed
             elif "testSummary" in name and "testSummary" in event:
                 summarised[name["testSummary"]["label"]] = event["testSummary"]["overallStatus"]
-    # Tests that were never run, since they or what they need did not build.
+    # Tests that never ran, because they or their dependencies did not build.
     unbuilt = [label for label in summarised if label not in tested]
     total_passed = sum(passed for passed, _ in outcomes.values())
     total_failed = sum(failed for _, failed in outcomes.values()) + len(unbuilt)

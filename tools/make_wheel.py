@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a wheel (PEP 427) from the files given; the build calls it (bazel/wheel.bzl).
+"""Writes a wheel (PEP 427) from the given files. The build calls it (bazel/wheel.bzl).
 
     make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl \\
         --tag=cp311-cp311-linux_x86_64 --distribution=dovetail --version=0.1.0 --package=python \\
         --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
         --summary=… --requires-python='>=3.10' python/dovetail/__init__.py …
 
-The same input gives the same bytes: times are fixed and names sorted. It needs nothing but Python.
+The same input gives the same bytes: times are fixed and names sorted. It needs only Python.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Tag: {tag}
 
 
 class Wheel:
-    """A zip archive that keeps the record of what it holds."""
+    """A zip archive that records its contents in RECORD."""
 
     def __init__(self, path, dist_info):
         self.archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
@@ -64,7 +64,8 @@ def read(path):
 
 
 def path_in_package(path, package):
-    """python/dovetail/x.py and bazel-out/…/bin/python/dovetail/x.py are both dovetail/x.py."""
+    """The path in the wheel: python/dovetail/x.py and bazel-out/…/bin/python/dovetail/x.py are both
+    dovetail/x.py."""
     _, found, after = ("/" + path).rpartition(f"/{package}/") if package else ("", "/", path)
     if not found:
         raise SystemExit(f"make_wheel: {path} is not in the package {package}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/protocol.md: each rule of docs/protocol_rules.txt, and the tests that prove it.
+"""Writes docs/protocol.md: each rule of docs/protocol_rules.txt with the tests that prove it.
 
     ./bazelw run //tools:protocol_table
 
-A test names its rules in the comment directly above it: `// Rule 8.` or `# Rules 5, 17.`.
+A comment directly above a test names the test's rules: `// Rule 8.` or `# Rules 5, 17.`.
 """
 
 import ast
@@ -26,13 +26,13 @@ that name them; edit those. Each test would fail if the rule were broken.
 
 
 def numbers(line: str) -> list[int]:
-    """The rules that a line names, if it is a marker."""
+    """The rules that a marker line names; none for other lines."""
     match = MARKER.fullmatch(line.strip())
     return [int(number) for number in match[1].split(", ")] if match else []
 
 
 def read_rules(text: str) -> list[tuple[str, dict[int, tuple[str, str]]]]:
-    """Sections in order: a title, and number → (statement, note)."""
+    """The sections in order: each a title and a mapping from number to (statement, note)."""
     sections = []
     for line in text.splitlines():
         if line.startswith("["):
@@ -53,7 +53,7 @@ def split_note(rule: str) -> tuple[str, str]:
 
 
 def tests_of_cc(text: str) -> dict[int, str]:
-    """Line (from 0) → name of the test that begins there."""
+    """Maps a line (from 0) to the name of the test that begins there."""
     return {
         text.count("\n", 0, match.start()): f"{match[1]}.{match[2]}"
         for match in CC_TEST.finditer(text)
@@ -69,7 +69,7 @@ def tests_of_py(text: str) -> dict[int, str]:
 
 
 def marked_tests(path: str, text: str) -> list[tuple[int, str]]:
-    """(rule, test) in the order of the file. A marker that is above no test is an error."""
+    """Pairs of (rule, test) in file order. A marker that is not above a test is an error."""
     tests = (tests_of_py if path.endswith(".py") else tests_of_cc)(text)
     found = []
     for line, content in enumerate(text.splitlines()):
@@ -77,13 +77,13 @@ def marked_tests(path: str, text: str) -> list[tuple[int, str]]:
         if named and line + 1 not in tests:
             raise SystemExit(f"{path}:{line + 1}: names rules, but is not directly above a test")
         if named != sorted(set(named)):
-            raise SystemExit(f"{path}:{line + 1}: rules are named once each, in order")
+            raise SystemExit(f"{path}:{line + 1}: name each rule once, in ascending order")
         found += [(number, tests[line + 1]) for number in named]
     return found
 
 
 def find_tests(root: pathlib.Path) -> dict[int, list[str]]:
-    """Rule → its tests, each as `path: name`."""
+    """Maps each rule to its tests, each written as `path: name`."""
     tests = collections.defaultdict(list)
     for folder in FOLDERS:
         for file in sorted(root.joinpath(folder).rglob("*_test.*")):
@@ -106,7 +106,7 @@ def make_table(root: pathlib.Path) -> str:
         rows = [row(n, *rule, tests.pop(n, [])) for n, rule in rules.items()]
         parts.append("\n".join([f"## {title}\n", "| rule | | tests |", "|---|---|---|", *rows, ""]))
     if tests:
-        raise SystemExit(f"no such rule: {dict(tests)}")
+        raise SystemExit(f"tests name rules that do not exist: {dict(tests)}")
     return "\n".join(parts)
 
 

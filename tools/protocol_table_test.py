@@ -1,4 +1,4 @@
-"""docs/protocol.md is what the rules and the tests make of it, and no rule is without a test."""
+"""docs/protocol.md matches the rules and the tests, and every rule has a test."""
 
 import pathlib
 
@@ -6,7 +6,7 @@ import protocol_table
 import pytest
 
 ROOT = pathlib.Path.cwd()
-# Rules of streams that only a GPU has.
+# Rules about streams that only a GPU has.
 LATER = {46, 47, 49, 50}
 
 

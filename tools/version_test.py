@@ -1,4 +1,4 @@
-"""Whoever repeats the version agrees with bazel/version.bzl, the one place where it is decided."""
+"""Every file that repeats the version agrees with bazel/version.bzl, which defines it."""
 
 import pathlib
 import re

@@ -18,7 +18,7 @@ using dovetail::MemoryKind;
 using dovetail::Stream;
 using dovetail::TensorView;
 
-// What a handle stands for. A real vendor's would be an object of the driver's.
+// The memory behind a handle. A real vendor's handle would refer to an object of the driver.
 using Buffer = std::vector<unsigned char>;
 
 class BufferAllocator final : public Allocator {
@@ -31,7 +31,7 @@ class BufferAllocator final : public Allocator {
     }
     return new Buffer(nbytes);
   }
-  // Nothing to wait for: work is done when the call that gave it returns.
+  // No pending work to wait for: every call finishes its work before it returns.
   void Deallocate(void* data, size_t, std::unique_ptr<dovetail::Uses>) noexcept override {
     delete static_cast<Buffer*>(data);
   }
@@ -40,7 +40,7 @@ class BufferAllocator final : public Allocator {
   static constexpr size_t kMostBytes = size_t{1} << 30;
 };
 
-// Where the elements of one side are: behind a handle, or plainly in host memory.
+// The bytes of a view: behind a handle on the device, or directly in host memory.
 unsigned char* BytesOf(const TensorView& view) {
   if (view.device.type != DeviceType::kExtDev) return static_cast<unsigned char*>(view.data);
   return static_cast<Buffer*>(view.data)->data() + view.byte_offset;
@@ -51,7 +51,7 @@ class VendorBackend final : public dovetail::DeviceBackend {
   std::string_view name() const override { return "vendor"; }
   absl::Span<const DeviceType> device_types() const override { return kTypes; }
 
-  // A real backend opens its driver here, at the first call, and says why there are no devices:
+  // A real backend opens its driver here, on the first call, and reports why there are no devices:
   //   return absl::UnavailableError("the driver's library libvendor.so is not installed");
   absl::StatusOr<int> DeviceCount() override { return 1; }
 
@@ -64,8 +64,8 @@ class VendorBackend final : public dovetail::DeviceBackend {
     return &allocator_;
   }
 
-  // One stream, which is done when a call returns. A vendor with queues makes its own here
-  // (Stream::Own), and its events in Record.
+  // One stream, whose work is done when a call returns. A vendor with queues creates them here
+  // (Stream::Own), and creates events in Record.
   absl::StatusOr<Stream> CreateStream(Device device) override {
     if (absl::Status s = Check(device); !s.ok()) return s;
     return Stream::Default(device);
@@ -118,7 +118,7 @@ class VendorBackend final : public dovetail::DeviceBackend {
         absl::StrCat("There is one device, ext_dev:0, and no ", device.ToString(), "."));
   }
 
-  // The elements of dimension `dim` and those after it.
+  // Copies dimension `dim` and all later dimensions.
   static void CopyFrom(int dim, unsigned char* to, const unsigned char* from, const TensorView& dst,
                        const TensorView& src, int64_t item) {
     if (dim == dst.rank()) {

@@ -1,4 +1,4 @@
-// A tensor goes to a device that Dovetail has never heard of, and comes back turned around.
+// Copies a tensor to a device type that Dovetail does not know, and copies its transpose back.
 //
 //   ./bazelw run //examples/vendor
 
@@ -29,7 +29,7 @@ absl::Status Run() {
   for (int i = 0; i < 6; ++i) std::printf("%d ", static_cast<int32_t*>(back->raw_data())[i]);
   std::puts("");
 
-  // Over DLPack it goes on as the handle that it is, and comes in again.
+  // DLPack passes the opaque handle on unchanged; the import accepts it.
   auto out = dovetail::ToDLPack(*there);
   if (!out.ok()) return out.status();
   std::printf("as DLPack: device type %d\n", (*out)->dl_tensor.device.device_type);

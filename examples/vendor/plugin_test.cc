@@ -1,4 +1,4 @@
-// A backend from another shared object: opened, taken over as a C struct, registered, used.
+// Opens a backend in another shared object, takes over its C struct, registers it and uses it.
 
 #include <dlfcn.h>
 
@@ -30,7 +30,7 @@ TEST(VendorPlugin, ServesItsDeviceFromAnotherSharedObject) {
   const Tensor back = *dovetail::CopyTo(*there.Transpose(0, 1), Device::Cpu());
   const int32_t expected[] = {0, 3, 1, 4, 2, 5};
   EXPECT_EQ(std::memcmp(back.raw_data(), expected, sizeof(expected)), 0);
-  // What it says of a wrong device comes over as well.
+  // The plugin's error messages also cross the boundary.
   const absl::Status status =
       Tensor::Empty({1}, dovetail::kInt8, {DeviceType::kExtDev, 7}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);

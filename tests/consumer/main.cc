@@ -1,9 +1,8 @@
-// A program that takes a tensor in by DLPack, views a part of it, and hands that on: no copy is
-// made.
+// A program that imports a tensor through DLPack, takes a view of it and exports the view, without
+// a copy.
 //
-// It plays all three parts: the producer (a vector of this program's own), Dovetail's user in the
-// middle, and the consumer that reads what comes out. It exits with 1 if anything is not as it
-// should.
+// It plays all three parts: the producer (a vector of its own), Dovetail's user in the middle, and
+// the consumer that reads the result. It exits with 1 if a check fails.
 
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +26,7 @@ void Check(bool condition, const char* what) {
 int main() {
   dovetail::RegisterDefaultBackends();
 
-  // The producer: 4 rows of 3 floats, given back by its deleter.
+  // The producer: 4 rows of 3 floats, and a deleter that counts its calls.
   int deletions = 0;
   std::vector<float> values(12);
   std::iota(values.begin(), values.end(), 0.0f);

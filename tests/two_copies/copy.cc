@@ -1,15 +1,15 @@
-// What a program's shared object with a copy of Dovetail in it might do, by C functions.
+// C functions of a shared object that contains a copy of Dovetail.
 
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/interruption.h"
 #include "dovetail/dovetail.h"
 
-// Whether an empty tensor is to be had.
+// True if a CPU tensor can be allocated, which needs a registered backend.
 extern "C" int CanAllocate() { return dovetail::Tensor::Empty({4}, dovetail::kFloat32).ok(); }
 extern "C" void Register() { dovetail::RegisterDefaultBackends(); }
 
-// Gives memory to this thread's lists: a Storage's, and a tensor's.
+// Frees a block to this thread's free lists: the block of a Storage, and a tensor's memory.
 extern "C" void* FreeABlock() {
   void* block = dovetail::AllocateBlock<64>();
   dovetail::FreeBlock<64>(block);
@@ -23,13 +23,13 @@ extern "C" void* FreeSmallMemory() {
 }
 extern "C" void* TakeSmallMemory() { return dovetail::TakeSmallBlock(256); }
 
-// Whether long work on this thread can be stopped, from now on and without that.
+// Makes long work on this thread interruptible from now on; tells whether it is.
 extern "C" void BeginInterruptible() {
   new dovetail::ScopedInterruption([](void*) { return true; }, nullptr);
 }
 extern "C" int IsInterruptible() { return dovetail::ScopedInterruption::IsPossible(); }
 
-// Looks up each type, which has a table.
+// Looks a type up in the table of types.
 extern "C" int KnowsType(int kind, int bits) {
   return dovetail::DType{static_cast<dovetail::TypeKind>(kind), static_cast<uint8_t>(bits), 1}
       .is_known();

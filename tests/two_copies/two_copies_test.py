@@ -1,4 +1,4 @@
-"""Two copies of Dovetail in one process, perhaps of different versions, have nothing in common."""
+"""Two copies of Dovetail in one process, possibly of different versions, share no state."""
 
 import pathlib
 import subprocess
@@ -22,7 +22,7 @@ first = load("{first}", ctypes.{mode})
 second = load("{second}", ctypes.{mode})
 """
 
-# Where all symbols are global, functions are the first copy's unless a copy binds its own.
+# With RTLD_GLOBAL, both copies call the first one's functions, unless a copy binds its own.
 PAIRS = [
     ("first.so", "second.so", "RTLD_LOCAL"),
     ("second.so", "first.so", "RTLD_LOCAL"),
@@ -56,7 +56,7 @@ assert second.CanAllocate()
 )
 def test_what_one_keeps_the_other_does_not_give_out(run, free, take):
     run(f"""
-first.{free}()  # opens the list, and may go back by itself
+first.{free}()  # the first call creates the free list, and may release its block at once
 block = first.{free}()
 assert second.{take}() != block
 assert first.{take}() == block
@@ -70,7 +70,7 @@ assert first.IsInterruptible() and not second.IsInterruptible()
 """)
 
 
-# A unique symbol is one for the whole process, however its objects were loaded.
+# A symbol of kind "u" (STB_GNU_UNIQUE) is shared by the whole process, however objects are loaded.
 @pytest.mark.parametrize("name", COPIES)
 def test_no_symbol_is_one_for_the_whole_process(name):
     symbols = subprocess.run(

@@ -1,6 +1,6 @@
-"""The rule sets that Bazel's own built-in WORKSPACE refers to: Debian's packages, or their released archives.
+"""The rule sets that Bazel's built-in WORKSPACE refers to: from Debian's packages, or from their released archives.
 
-Debian's Bazel does not carry them inside; without a declaration it would go and download them.
+Debian's Bazel does not include them; without a declaration it would download them.
 """
 
 def _bazel_rule_set_impl(rctx):
@@ -48,7 +48,7 @@ _RULE_SETS = {
 }
 
 def bazel_rules():
-    """Declares those of the rule sets that are not declared yet."""
+    """Declares the rule sets that are not declared yet."""
     for name, attributes in _RULE_SETS.items():
         if native.existing_rule(name) == None:
             _bazel_rule_set(name = name, **attributes)

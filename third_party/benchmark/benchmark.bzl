@@ -2,7 +2,7 @@
 
 load("//third_party/debian:source.bzl", "debian_source")
 
-# Debian keeps upstream's archive unchanged: one sum for both.
+# Debian's archive is identical to upstream's, so one checksum serves both.
 _SHA256 = "6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7"
 
 def benchmark(name):

@@ -1,8 +1,8 @@
-"""CUDA's headers and compiler, as @dovetail_cuda: $CUDA_HOME, /usr/local/cuda, or NVIDIA's packages of the package index.
+"""CUDA's headers and compiler, as @dovetail_cuda: from $CUDA_HOME, /usr/local/cuda, or NVIDIA's PyPI packages.
 
-Only headers are compiled against and kernels compiled with it: the driver library is opened at run time, so that one
-build runs with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels. Where there are headers
-but no nvcc, or with --repo_env=DOVETAIL_NVCC=none, NVCC in defs.bzl is None and the build has no kernels for NVIDIA.
+The build uses only the headers and the kernel compiler. Programs open the driver library at run time, so one build runs
+with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels. If there are headers but no nvcc, or
+with --repo_env=DOVETAIL_NVCC=none, NVCC in defs.bzl is None and the build has no kernels for NVIDIA.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")

@@ -2,14 +2,14 @@
 
     cuda_fatbin(name = "kernels_fatbin", src = "//devices/gpu/kernels:kernels.cu", symbol = "kKernelsFatbin")
 
-makes kernels_fatbin.inc, which defines kKernelsFatbin and kKernelsFatbinBytes (bazel/device_code.bzl), and the file
-itself. Without a compiler there is nothing in it, and kKernelsFatbinBytes is 0.
+makes the fat binary and kernels_fatbin.inc, which defines kKernelsFatbin and kKernelsFatbinBytes
+(bazel/device_code.bzl). Without a compiler the data are empty and kKernelsFatbinBytes is 0.
 """
 
 load("@dovetail_cuda//:defs.bzl", "NVCC")
 load("//bazel:device_code.bzl", "embed_command", "include_root_commands")
 
-# One binary for each of these (8.0 is for 8.6 and 8.9 too), and PTX of one for what comes later.
+# Compute capabilities: a binary for each (8.0 also runs on 8.6 and 8.9), and PTX of one for later GPUs.
 _BINARY = ["75", "80", "90", "100", "120"]
 _PTX = "90"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fetches one file of Debian's archive and prints its path: fetch.sh (source|binary) PACKAGE SUITE DIRECTORY
+# Fetches one file from Debian's archive and prints its path: fetch.sh (source|binary) PACKAGE SUITE DIRECTORY
 #
 #   fetch.sh source abseil bookworm /tmp/out        # /tmp/out/files/abseil_….orig.tar.gz
 #   fetch.sh binary libamdhip64-dev bookworm /tmp/out
 #
-# The mirrors are those that this machine's apt is configured with; apt's state is private to DIRECTORY.
+# Uses the mirrors that this machine's apt is configured with, and keeps its own apt state in DIRECTORY.
 set -euo pipefail
 kind=$1 package=$2 suite=$3 directory=$4
 

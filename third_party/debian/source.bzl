@@ -1,16 +1,16 @@
-"""debian_source: an upstream source tree from Debian's archive, or else from its URL.
+"""debian_source: an upstream source tree, from Debian's archive or from its URL.
 
     debian_source(
         name = "com_google_absl",
         package = "abseil",
         sha256 = "...",                   # of Debian's *.orig.tar.*
-        urls = ["https://..."],           # tried where apt cannot serve the package
+        urls = ["https://..."],           # tried if apt cannot serve the package
         url_sha256 = "...",
         strip_prefix = "abseil-cpp-1.0",  # of the archive behind the URLs
     )
 
-Debian's archive is asked through the mirror that this machine's own apt uses, with a private state directory: it needs
-no root and changes nothing on the machine. Either way the bytes are checked against a sum that stands in the rule.
+It reaches Debian's archive through the mirror that this machine's apt uses, with a private state directory: that needs
+no root and changes nothing on the machine. Both ways check the bytes against a checksum in the rule.
 """
 
 def fetch_debian(rctx, kind, package, suite):
@@ -40,12 +40,12 @@ def _debian_source_impl(rctx):
         unpack = 'echo "$1  $2" | sha256sum --check --quiet && tar --strip-components=1 -xf "$2"'
         result = rctx.execute(["bash", "-c", unpack, "unpack", rctx.attr.sha256, archive])
         if result.return_code != 0:
-            fail("%s from Debian %s is not the archive that is pinned:\n%s" %
+            fail("%s from Debian %s does not match the pinned checksum:\n%s" %
                  (rctx.attr.package, rctx.attr.suite, result.stdout + result.stderr))
         rctx.delete("debian")
     else:
         # buildifier: disable=print
-        print("%s: taken from %s, since %s" % (rctx.name, rctx.attr.urls[0], reason))
+        print("%s: downloaded from %s, because %s" % (rctx.name, rctx.attr.urls[0], reason))
         rctx.delete("debian")
         rctx.download_and_extract(rctx.attr.urls, sha256 = rctx.attr.url_sha256, stripPrefix = rctx.attr.strip_prefix)
 

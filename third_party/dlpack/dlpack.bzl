@@ -1,7 +1,7 @@
 """DLPack's header, as @dlpack//:dlpack, included as "dlpack/dlpack.h".
 
-The system's, where it is new enough (Debian: libdlpack-dev); or else the package index's (apache-tvm-ffi ships it, and
-its version stands in the lock file); or else the project's own release.
+It uses the system's header if that is new enough (Debian: libdlpack-dev). Otherwise it uses the header in the
+apache-tvm-ffi package, whose version the lock file pins, or the project's own release.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
@@ -52,7 +52,7 @@ def _dlpack_impl(rctx):
         _take_release(rctx)
     version = _version(rctx.read("include/dlpack/dlpack.h"))
     if version < _MINIMUM:
-        fail("dlpack.h is of version %d.%d; Dovetail needs %d.%d or later" % (version + _MINIMUM))
+        fail("dlpack.h has version %d.%d; Dovetail needs %d.%d or later" % (version + _MINIMUM))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)
 

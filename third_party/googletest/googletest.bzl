@@ -2,7 +2,7 @@
 
 load("//third_party/debian:source.bzl", "debian_source")
 
-# Debian keeps upstream's archive unchanged: one sum for both.
+# Debian's archive is identical to upstream's, so one checksum serves both.
 _SHA256 = "81964fe578e9bd7c94dfdb09c8e4d6e6759e19967e397dbea48d1c10e45d0df2"
 
 def googletest(name):

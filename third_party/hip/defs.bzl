@@ -2,8 +2,8 @@
 
     hip_code_object(name = "kernels_hip", src = "//devices/gpu/kernels:kernels.cu", symbol = "kKernelsHip")
 
-makes kernels_hip.inc, which defines kKernelsHip and kKernelsHipBytes (bazel/device_code.bzl), and kKernelsHipArchitectures,
-the chips that it is for ("gfx906 gfx90a"). Without a compiler there is nothing in it, and kKernelsHipBytes is 0.
+makes kernels_hip.inc, which defines kKernelsHip, kKernelsHipBytes (bazel/device_code.bzl) and kKernelsHipArchitectures,
+the GPUs that it is for ("gfx906 gfx90a"). Without a compiler the data are empty and kKernelsHipBytes is 0.
 """
 
 load("@dovetail_hip//:defs.bzl", "ARCHITECTURES", "HIPCC")

@@ -1,8 +1,8 @@
-"""HIP's headers and compiler, as @dovetail_hip: $ROCM_PATH, /opt/rocm, the system's, or the headers of Debian's package.
+"""HIP's headers and compiler, as @dovetail_hip: from $ROCM_PATH, /opt/rocm, the system, or Debian's package (headers).
 
-The runtime library is opened at run time, so that one build runs with and without it. Kernels for AMD are compiled
-with --config=rocm alone (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: $ROCM_PATH's, or the one on PATH. Else HIPCC in
-defs.bzl is None and they are left out of the build (third_party/hip/defs.bzl).
+Programs open the runtime library at run time, so one build runs with and without it. Kernels for AMD are compiled only
+with --config=rocm (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: that of $ROCM_PATH or the one on PATH. Otherwise
+HIPCC in defs.bzl is None and the build has no kernels for AMD (third_party/hip/defs.bzl).
 """
 
 load("//third_party/debian:source.bzl", "fetch_debian")
@@ -35,13 +35,13 @@ def _find_headers(rctx):
     rctx.report_progress("fetching Debian's %s" % _PACKAGE)
     package, reason = fetch_debian(rctx, "binary", _PACKAGE, "bookworm")
     if not package:
-        fail("HIP's headers are not here (ROCM_PATH=/where/rocm/is names them), and %s" % reason)
+        fail("HIP's headers were not found (set ROCM_PATH to ROCm's folder), and %s" % reason)
     unpack = 'echo "$1  $2" | sha256sum --check --quiet && dpkg-deb -x "$2" package'
     run(rctx, ["bash", "-c", unpack, "unpack", _SHA256, package], "unpacking %s" % _PACKAGE)
     rctx.delete("debian")
     return str(rctx.path("package/usr/include/hip"))
 
-# Chips that kernels are compiled for, as far as the compiler knows them (Debian 12's knows five).
+# The GPUs to compile kernels for, if the compiler knows them (Debian 12's knows five).
 _ARCHITECTURES = [
     "gfx906",
     "gfx908",
@@ -62,10 +62,10 @@ def _find_compiler(rctx):
     rocm = rctx.path(rctx.os.environ.get("ROCM_PATH", "/opt/rocm") + "/bin/hipcc")
     hipcc = rocm if rocm.exists else rctx.which("hipcc")
     if not hipcc:
-        fail("--config=rocm needs hipcc: ./bazelw installs Debian's, and ROCM_PATH=/where/rocm/is names another")
+        fail("--config=rocm needs hipcc: ./bazelw installs Debian's; set ROCM_PATH to ROCm's folder to use another")
     return str(hipcc)
 
-# Those that the compiler compiles an empty kernel for.
+# The architectures for which the compiler compiles an empty kernel.
 def _find_architectures(rctx, hipcc):
     rctx.file("empty.hip", "#include <hip/hip_runtime.h>\n__global__ void empty() {}\n")
     genco = ["env", "HIP_PLATFORM=amd", hipcc, "--genco", "-o", "empty.o", "empty.hip"]

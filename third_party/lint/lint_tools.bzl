@@ -1,13 +1,13 @@
-"""@dovetail_lint: clang-format, clang-tidy, ruff and buildifier, in an environment of their own.
+"""@dovetail_lint: clang-format, clang-tidy, ruff and buildifier, in a virtual environment of their own.
 
-bin/ holds one program for each. Only //tools:lint depends on it.
+bin/ has one program for each. Only //tools:lint depends on it.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
 
 _BUILDIFIER = struct(
     npm = "@bazel/buildifier@8.2.1",
-    # Of the program itself: npm's package and the project's release hold the same one.
+    # The program's checksum: npm's package and the project's release contain the same program.
     sha256 = "6ceb7b0ab7cf66fceccc56a027d21d9cc557a7f34af37d2101edb56b92fcfa1a",
     url = "https://github.com/bazelbuild/buildtools/releases/download/v8.2.1/buildifier-linux-amd64",
 )
@@ -21,7 +21,7 @@ filegroup(
 """
 
 def _install(rctx, lock, target):
-    """Makes the virtual environment `target` with what the lock file pins, and returns its bin directory."""
+    """Makes the virtual environment `target` with the packages of the lock file, and returns its bin directory."""
     run(rctx, [find_python(rctx), "-m", "venv", target], "python3 -m venv")
     pip = ["bin/python", "-m", "pip", "--no-input", "--disable-pip-version-check", "install", "--quiet"]
     options = ["--only-binary=:all:", "--require-hashes", "--requirement", str(rctx.path(lock))]
@@ -29,7 +29,7 @@ def _install(rctx, lock, target):
     return str(rctx.path(target + "/bin"))
 
 def _fetch_buildifier(rctx):
-    """Puts buildifier into bin/: from npm's index, or else from the project's release."""
+    """Puts buildifier into bin/, from npm's index or from the project's release."""
     npm = "npm"
     if not rctx.which("npm"):
         _install(rctx, rctx.attr.node_lock, "node")

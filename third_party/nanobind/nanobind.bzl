@@ -1,6 +1,6 @@
-"""nanobind, as @nanobind: the C++ side of the Python package is written against it.
+"""nanobind, as @nanobind: the C++ side of the Python package uses it.
 
-Its wheel carries headers and sources whole, robin_map included (an archive of its repository does not).
+Its wheel has all headers and sources, including robin_map, which an archive of its repository lacks.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
@@ -40,7 +40,7 @@ cc_library(
 def _nanobind_impl(rctx):
     reason = unpack_wheel(rctx, "nanobind")
     if reason:
-        fail("the package index did not serve nanobind:\n" + reason)
+        fail("nanobind could not be downloaded from the package index:\n" + reason)
     rctx.symlink("wheel/nanobind", "nanobind")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD.replace("{name}", rctx.name))

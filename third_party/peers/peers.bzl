@@ -1,7 +1,7 @@
-"""The C++ sides of other tensor libraries, for benchmarks: @dovetail_peers//:tvm_ffi and @dovetail_peers//:aten.
+"""The C++ libraries of other tensor packages, for benchmarks: @dovetail_peers//:tvm_ffi and @dovetail_peers//:aten.
 
-Both come with their Python packages, and so out of @dovetail_python_env: what Dovetail is measured against in C++ is what
-it is measured against in Python. Nothing but //benchmarks depends on them.
+They are the libraries inside the Python packages of @dovetail_python_env, so benchmarks in C++ and in Python compare with
+the same versions. Only //benchmarks depends on them.
 """
 
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
@@ -15,7 +15,7 @@ cc_library(
     includes = ["tvm_ffi/include"],
 )
 
-# PyTorch's tensors. The libraries find each other in the folder that they share.
+# PyTorch's tensors. The libraries find each other because they are in one folder.
 cc_library(
     name = "aten",
     srcs = glob(
@@ -40,7 +40,7 @@ def _peers_impl(rctx):
     environment = rctx.path(Label("@dovetail_python_env//:installed.txt")).dirname
     result = rctx.execute([environment.get_child("venv").get_child("bin").get_child("python"), "-c", _SITE])
     if result.return_code != 0:
-        fail("asking the environment for its packages failed:\n" + result.stderr)
+        fail("could not find the folder of the environment's packages:\n" + result.stderr)
     site = result.stdout.strip()
     for package in ["torch", "tvm_ffi"]:
         for folder in ["include", "lib"]:

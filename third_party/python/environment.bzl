@@ -1,7 +1,7 @@
 """@dovetail_python_env: a virtual environment with the packages of the lock files, made once.
 
-Python tests and binaries run in it, through the toolchain in third_party/python/BUILD. Nothing in C++ depends on it, so
-that a C++ build installs no Python package. requirements.in says how the lock files are made.
+Python tests and binaries run in it, through the toolchain in third_party/python/BUILD. No C++ target depends on it, so a
+C++ build installs no Python package. requirements.in documents how the lock files are made.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
@@ -11,7 +11,7 @@ load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 
 package(default_visibility = ["//visibility:public"])
 
-# What is installed: whoever runs in the environment depends on it, and runs again when a version changes.
+# The installed packages. Every target that runs in the environment depends on them, and reruns if a version changes.
 py_library(
     name = "packages",
     data = ["installed.txt"],
@@ -45,7 +45,7 @@ def _python_environment_impl(rctx):
     rctx.report_progress("installing PyTorch")
     run(rctx, install + [str(rctx.path(rctx.attr.torch_lock))], "pip install of PyTorch")
 
-    # The lock files are whole: every package's own requirements are met by them.
+    # --no-deps, because the lock files are complete: they contain every package's own requirements.
     run(rctx, pip + ["check"], "pip check")
     rctx.file("installed.txt", run(rctx, pip + ["freeze"], "pip freeze"))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)

@@ -1,7 +1,7 @@
 """@dovetail_python: the interpreter that the extension module and the wheel are built for.
 
-It holds the interpreter's C headers (:headers) and, in defs.bzl, what names depend on: PYTHON, EXT_SUFFIX, WHEEL_TAG,
-FREE_THREADED. It installs nothing, so that a wheel can be built for any interpreter:
+It has the interpreter's C headers (:headers) and, in defs.bzl, the constants PYTHON, EXT_SUFFIX, WHEEL_TAG and
+FREE_THREADED. It installs nothing, so a wheel can be built for any interpreter:
 
     ./bazelw build //python:wheel --repo_env=DOVETAIL_PYTHON=/usr/bin/python3.12
 """
@@ -32,7 +32,7 @@ cc_library(
 )
 """
 
-_DEFS = '''"""Facts about the interpreter that this build is for."""
+_DEFS = '''"""Properties of the interpreter that this build is for."""
 
 PYTHON = {python}
 EXT_SUFFIX = {suffix}

@@ -1,19 +1,19 @@
-"""One package of the lock file, unpacked into a repository of its own: for headers that come in a wheel."""
+"""Unpacks one package of the lock file into a repository of its own, for headers that a wheel contains."""
 
 _LOCK = "//third_party/python:requirements.lock"
 
-# What every rule that runs Python listens to.
+# The environment variables that affect every rule that runs Python.
 PYTHON_ENVIRON = ["DOVETAIL_PYTHON"]
 
 def find_python(rctx):
-    """The Python that the build is for: $DOVETAIL_PYTHON (--repo_env=DOVETAIL_PYTHON=…), or else python3 on PATH."""
+    """The Python that the build is for: $DOVETAIL_PYTHON (--repo_env=DOVETAIL_PYTHON=…), or python3 on PATH."""
     python = rctx.os.environ.get("DOVETAIL_PYTHON") or rctx.which("python3")
     if not python:
-        fail("no python3 on PATH: install one, or name one by --repo_env=DOVETAIL_PYTHON=/path/to/python3")
+        fail("no python3 on PATH: install one, or set --repo_env=DOVETAIL_PYTHON=/path/to/python3")
     return str(python)
 
 def run(rctx, arguments, what, timeout = 1800):
-    """Runs a command and returns its output; a failure is reported as `what`, with all that the command said."""
+    """Runs a command and returns its output. On failure, reports `what` and the command's output."""
     result = rctx.execute(arguments, timeout = timeout)
     if result.return_code != 0:
         fail("%s failed (exit code %d):\n%s\n%s" % (what, result.return_code, result.stdout, result.stderr))
@@ -34,7 +34,7 @@ def locked_requirement(rctx, package):
     return "\n".join(lines) + "\n"
 
 def _python_with_pip(rctx, python):
-    """Debian's Python has no pip of its own, but virtual environments made by it have one."""
+    """A Python with pip: Debian's has none, but its virtual environments do."""
     if rctx.execute([python, "-m", "pip", "--version"]).return_code == 0:
         return python
     run(rctx, [python, "-m", "venv", "pip_venv"], "python3 -m venv (Debian and Ubuntu: apt-get install python3-venv)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Merges coverage for `bazel coverage`: gcov's JSON or LCOV files in, one LCOV file out.
+"""Merges coverage for `bazel coverage`: reads gcov's JSON or LCOV files, and writes one LCOV file.
 
 Bazel calls it with --coverage_dir=DIR or --reports_file=LIST, --output_file=FILE and any number of
 --filter_sources=REGEX.
@@ -15,7 +15,7 @@ import sys
 
 
 class Coverage:
-    """Counts by source file: lines, and functions with the line that they start at."""
+    """The counts of each source file: lines, and functions with their first line."""
 
     def __init__(self):
         self.lines = collections.defaultdict(collections.Counter)

@@ -1,4 +1,4 @@
-"""@remote_coverage_tools, which `bazel coverage` would otherwise download: one small script in its place."""
+"""@remote_coverage_tools: a small script in place of the tool that `bazel coverage` would download."""
 
 def _remote_coverage_tools_impl(rctx):
     rctx.file("WORKSPACE", 'workspace(name = "remote_coverage_tools")\n')

@@ -1,6 +1,6 @@
-"""@rules_cc for Bazel releases whose C++ rules are built in: the same loads, answered by the native rules.
+"""@rules_cc for Bazel releases with built-in C++ rules: the same loads give the native rules.
 
-BUILD files say `load("@rules_cc//cc:defs.bzl", "cc_library")`, as newer Bazel wants it, and stand on both.
+BUILD files write `load("@rules_cc//cc:defs.bzl", "cc_library")`, as newer Bazel requires, and work with both.
 """
 
 _RULES = [

@@ -1,4 +1,4 @@
-"""@rules_python for Bazel releases whose Python rules are built in: the same loads, answered by the native rules."""
+"""@rules_python for Bazel releases with built-in Python rules: the same loads give the native rules."""
 
 def _rules_python_impl(rctx):
     rctx.file("WORKSPACE", 'workspace(name = "rules_python")\n')

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Checks Dovetail on this machine's GPU, and writes a report: python3 gpu_check.py [--report FILE]
+"""Checks Dovetail on this machine's GPU and writes a report: python3 gpu_check.py [--report FILE]
 
-It stands in a folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled with what Bazel
-built: no Bazel is needed here, only Python (of the version that the pack was built for), and
-whatever of PyTorch, CuPy, JAX, pytest and compute-sanitizer there is. Each step says what it needs
-and is told in the report as passed, failed or not run, with the reason. It exits with 1 if a step
-failed.
+Run it in the folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled on a machine with
+Bazel. This machine needs only Python, of the version that the pack was built for. PyTorch, CuPy,
+JAX, pytest and compute-sanitizer are used if they are installed. The report lists each step as
+passed, failed or not run, with the reason. The exit status is 1 if a step failed.
 """
 
 import argparse
@@ -23,14 +22,14 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TAIL = 40  # lines of output that the report shows of a step
+TAIL = 40  # lines of a step's output that the report shows
 
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
 
 
 @dataclasses.dataclass
 class Step:
-    """One command and what became of it."""
+    """One command and its result."""
 
     title: str
     command: list[str]
@@ -39,7 +38,7 @@ class Step:
     needs: str | None = None  # a program that must be on PATH
     needs_module: str | None = None  # a module that this Python must have
     timeout: int = 300
-    keep: int = TAIL  # lines of its output for the report
+    keep: int = TAIL  # lines of output for the report
     result: str = NOT_RUN
     reason: str = ""
     seconds: float = 0.0
@@ -47,7 +46,7 @@ class Step:
 
 
 def find_gpu():
-    """The driver's version as CUDA counts it and the number of devices, or why there is none."""
+    """((CUDA version of the driver, number of devices), ""), or (None, the reason)."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
@@ -61,7 +60,7 @@ def find_gpu():
 
 
 def steps():
-    """What is done, in this order."""
+    """The steps, in order."""
     programs, tests, python = HERE / "bin", HERE / "tests", sys.executable
     cuda = {"DOVETAIL_TEST_GPU": "cuda"}
     rocm = {"DOVETAIL_TEST_GPU": "rocm", "LD_LIBRARY_PATH": _library_path("forwarding")}
@@ -75,7 +74,7 @@ def steps():
     yield Step(
         "Python: exchange with PyTorch, CuPy and JAX",
         [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tests)],
-        needs_gpu=False,  # it says itself what it lacks
+        needs_gpu=False,  # it reports itself what is missing
         needs_module="pytest",
         keep=60,
     )
@@ -117,7 +116,7 @@ def _library_path(folder):
 
 
 def run(step, no_gpu):
-    """Carries the step out and notes what became of it."""
+    """Runs a step and records its result."""
     if step.needs_gpu and no_gpu:
         step.reason = no_gpu
         return
@@ -147,7 +146,7 @@ def run(step, no_gpu):
         step.output = error.stdout or ""
         if isinstance(step.output, bytes):
             step.output = step.output.decode(errors="replace")
-        step.output += f"\n(ended after {step.timeout} s)"
+        step.output += f"\n(killed after {step.timeout} s)"
         code = -1
     except OSError as error:
         step.output, code = str(error), -1
@@ -156,7 +155,7 @@ def run(step, no_gpu):
 
 
 def judge(step, code):
-    """Passed, failed, or, where all that it did was to skip, not run."""
+    """Passed, failed, or not run if it only skipped tests."""
     step.result = PASSED if code == 0 else FAILED
     if "pytest" in step.command and code == 5:  # nothing was collected
         step.result = NOT_RUN
@@ -174,7 +173,7 @@ def judge(step, code):
 
 
 def versions():
-    """What this machine is made of, as name and text."""
+    """The versions of this machine's hardware and software, as (name, text)."""
     yield "date", datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     yield "Python", f"{platform.python_implementation()} {platform.python_version()}"
     yield "system", platform.platform()
@@ -191,7 +190,7 @@ def versions():
 
 
 def _version_of(name):
-    # In a process of its own: importing all of them here would take the GPU's memory.
+    # In a process of its own, because importing all of them here would occupy the GPU's memory.
     code = f"import {name}; print({name}.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     return done.stdout.strip() or "not here"
@@ -225,11 +224,11 @@ def report(done, gpu, no_gpu):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", type=pathlib.Path, default=HERE / "report.md")
-    parser.add_argument("--only", default="", help="run the steps whose title matches this pattern")
+    parser.add_argument("--only", default="", help="run only steps whose title matches this pattern")
     options = parser.parse_args()
     gpu, no_gpu = find_gpu()
     if no_gpu:
-        print(f"gpu_check: no GPU here ({no_gpu}); what needs one is not run")
+        print(f"gpu_check: no GPU found ({no_gpu}); steps that need one are not run")
     done = []
     for step in steps():
         if not re.search(options.only, step.title):

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fills a folder with all that gpu_check.py needs on a machine without Bazel:
+# Fills a folder with everything that gpu_check.py needs on a machine without Bazel:
 #
 #   ./bazelw run --repo_env=DOVETAIL_PYTHON=$(type -P python3.12) //tools/gpu_check:pack -- /some/folder
 #   /some/folder/gpu_check.py                         # on the machine with the GPU
 #
-# The Python package in it is for the Python that it was built with. With --config=rocm the kernels for AMD are in it too.
+# The Python package works with the Python version that it was built for. With --config=rocm it includes AMD kernels.
 set -euo pipefail
 
 folder=${1:?usage: pack FOLDER}

@@ -1,11 +1,11 @@
-"""The house's own rules for files: short, opened by their purpose, guarded by their path."""
+"""This repository's own rules for files: at most 400 lines, an opening comment, an include guard."""
 
 import pathlib
 import re
 from collections.abc import Iterator
 
 LONGEST = 400
-# Files that a program writes or whose length is their nature.
+# Generated files, and files that may be long.
 UNBOUNDED = re.compile(r"\.lock$|\.md$|(^|/)LICENSE$")
 COMMENT = {
     ".h": ("//", "/*"),
@@ -17,19 +17,19 @@ COMMENT = {
     ".bzl": ('"""', "#"),
     ".sh": "#!",
 }
-# Where no text is wanted. A .cc is not asked either: its header says what it is for.
+# Files that need no opening comment. A .cc file needs none either: its header has it.
 OWN_FORM = re.compile(r"(^|/)__init__\.py$")
 
 
 def check_length(name: str, lines: list[str]) -> Iterator[str]:
     if len(lines) > LONGEST and not UNBOUNDED.search(name):
-        yield f"{name}: {len(lines)} lines, where {LONGEST} are the most: split it by subject"
+        yield f"{name}: {len(lines)} lines, more than {LONGEST}: split it by subject"
 
 
 def check_opening(name: str, lines: list[str]) -> Iterator[str]:
     opening = COMMENT.get(pathlib.PurePath(name).suffix)
     if opening and not OWN_FORM.search(name) and not (lines and lines[0].startswith(opening)):
-        yield f"{name}:1: a file opens with a comment that tells its purpose"
+        yield f"{name}:1: the file must open with a comment that states its purpose"
 
 
 def guard_of(name: str) -> str:
@@ -41,22 +41,22 @@ def check_guard(name: str, lines: list[str]) -> Iterator[str]:
         return
     guard = guard_of(name)
     if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
-        yield f"{name}: the include guard is not {guard}"
+        yield f"{name}: the include guard must be {guard}"
     if any(line.startswith("#pragma once") for line in lines):
-        yield f"{name}: #pragma once; a header has two paths here, so it needs an include guard"
+        yield f"{name}: #pragma once: use an include guard, because headers have two paths here"
 
 
 def check_ends(name: str, lines: list[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if line != line.rstrip() and not name.endswith(".md"):
-            yield f"{name}:{number}: white space at the end of the line"
+            yield f"{name}:{number}: trailing white space"
 
 
 CHECKS = [check_length, check_opening, check_guard, check_ends]
 
 
 def check(workspace: pathlib.Path, names: list[str]) -> list[str]:
-    """What is wrong with these files, a line each."""
+    """The problems of these files, one line each."""
     problems = []
     for name in names:
         try:
@@ -67,7 +67,7 @@ def check(workspace: pathlib.Path, names: list[str]) -> list[str]:
         if lines[-1:] == [""]:
             lines.pop()
         elif text:
-            problems.append(f"{name}: no newline at its end")
+            problems.append(f"{name}: no newline at the end of the file")
         for rule in CHECKS:
             problems += rule(name, lines)
     return problems

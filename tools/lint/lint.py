@@ -1,11 +1,11 @@
-"""Checks the whole tree's form, and with --fix mends what can be mended.
+"""Runs every formatter and linter over the tree; with --fix, repairs what they can repair.
 
     ./bazelw run //tools:lint                       # every check; clang-tidy on changed files
-    ./bazelw run //tools:lint -- --fix              # formatters write, ruff mends
+    ./bazelw run //tools:lint -- --fix              # formats, and applies ruff's fixes
     ./bazelw run //tools:lint -- --tidy=all         # clang-tidy on every file (minutes)
-    ./bazelw run //tools:lint -- --base=origin/main # what "changed" is measured against
+    ./bazelw run //tools:lint -- --base=origin/main # files changed since that commit
 
-Exits with 1 if anything is wrong. The tools are those of third_party/lint.
+Exits with 1 if there is a problem. The tools come from third_party/lint.
 """
 
 import argparse
@@ -24,7 +24,7 @@ CXX = (".h", ".cc", ".inc", ".cu", ".hip")
 STARLARK = ("BUILD", ".bzl", "WORKSPACE", "MODULE.bazel")
 PYTHON = (".py", ".pyi")
 
-# These want words where a glance tells, or loads that no Bazel needs.
+# Disabled checks: they ask for obvious comments, or for loads that no Bazel version needs.
 BUILDIFIER_WITHOUT = (
     "constant-glob",
     "function-docstring-args",
@@ -39,7 +39,7 @@ BUILDIFIER_WITHOUT = (
 
 
 class Lint:
-    """The tree, the tools, and what was found so far."""
+    """The tree, the tools, and the checks that failed so far."""
 
     def __init__(self, workspace: pathlib.Path, tools: pathlib.Path, fix: bool):
         self.workspace = workspace
@@ -81,7 +81,7 @@ class Lint:
         for match in re.finditer(r"^([^:\n]+):(\d+):\d+: error: ", result.stderr, re.MULTILINE):
             first.setdefault(match[1], match[2])
         for name, line in first.items():
-            print(f"{name}:{line}: clang-format would write it otherwise from here on")
+            print(f"{name}:{line}: clang-format formats the file differently from here on")
         return result.returncode == 0
 
     def buildifier(self) -> bool:
@@ -110,7 +110,7 @@ class Lint:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lint", description="Checks the form of the whole tree.")
     parser.add_argument("--tools", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended")
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired")
     parser.add_argument(
         "--tidy", choices=["all", "changed", "none"], default="changed", help="files for clang-tidy"
     )
@@ -137,7 +137,7 @@ def main() -> int:
         start = time.monotonic()
         lint.report(what, run(), start)
     if lint.failed:
-        print(f"lint: {', '.join(lint.failed)} failed; `-- --fix` mends what can be mended")
+        print(f"lint: {', '.join(lint.failed)} failed; `-- --fix` repairs what can be repaired")
     return bool(lint.failed)
 
 

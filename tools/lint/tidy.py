@@ -1,4 +1,4 @@
-"""clang-tidy over the files that changed, with the flags that the build compiles them by."""
+"""Runs clang-tidy on the changed files, with the flags that the build compiles them with."""
 
 import concurrent.futures
 import json
@@ -14,9 +14,9 @@ import compile_commands
 
 
 def changed_files(git, base: str | None) -> set[str]:
-    """Names of the files that differ from `base`, by default the last commit on the main branch."""
+    """Files that differ from `base`, by default the last common commit with the main branch."""
     if base is None:
-        branches = ["refs/remotes/origin/main", "refs/heads/main"]  # sorted so, the remote's first
+        branches = ["refs/remotes/origin/main", "refs/heads/main"]  # --sort puts the remote first
         there = git("for-each-ref", "--sort=-refname", "--format=%(refname)", *branches)
         for candidate in there.split():
             try:
@@ -26,7 +26,7 @@ def changed_files(git, base: str | None) -> set[str]:
             if base != git("rev-parse", "HEAD").strip():
                 break
         else:
-            base = "HEAD~1"  # on the main branch itself: what the last commit changed
+            base = "HEAD~1"  # on the main branch itself: the last commit's changes
     try:
         names = git("diff", "--name-only", base)
     except subprocess.CalledProcessError:
@@ -37,7 +37,7 @@ def changed_files(git, base: str | None) -> set[str]:
 def translation_units(
     entries: list[dict], workspace: pathlib.Path, changed: set[str] | None
 ) -> list[dict]:
-    """Entries for the changed sources, and for the sources of changed headers.
+    """The entries of changed sources and of the sources of changed headers.
 
     Unit tests are left to the compiler's warnings: their macros take clang-tidy most of its time.
     """
@@ -49,15 +49,15 @@ def translation_units(
 
 
 def check(workspace: pathlib.Path, clang_tidy: str, changed: set[str] | None) -> bool:
-    """Runs clang-tidy and prints what it finds; `changed` of None means every file."""
+    """Runs clang-tidy and prints its findings. `changed` is None for every file."""
     entries = compile_commands.compile_commands(str(workspace), [])
     units = translation_units(entries, workspace, changed)
     if not units:
         return True
-    # The links to headers, which the compiler's include path names, are laid out by a build.
+    # The compiler's include paths lead to links that a build creates.
     build = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//..."]
     if subprocess.run(build, cwd=workspace).returncode != 0:
-        print("clang-tidy: not run, since the tree does not build")
+        print("clang-tidy: not run, because the tree does not build")
         return False
     with tempfile.TemporaryDirectory() as directory:
         pathlib.Path(directory, "compile_commands.json").write_text(
@@ -80,7 +80,7 @@ def check(workspace: pathlib.Path, clang_tidy: str, changed: set[str] | None) ->
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(run, units))
-    # A header's fault shows in every file that includes it: each is printed once.
+    # A finding in a header appears for every file that includes it; each is printed once.
     findings = dict.fromkeys(
         finding
         for code, output in results
