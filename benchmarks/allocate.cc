@@ -1,12 +1,12 @@
-// What does new memory on the CPU cost: taken and given back, beside malloc and free, and beside
-// aligned_alloc, which aligns as far as Dovetail does?
+// What does allocating and freeing CPU memory cost, compared with malloc and with aligned_alloc at
+// Dovetail's alignment?
 //
-// Rows: `allocate`, the backend's allocator alone; `empty`, a whole tensor, made and dropped, with
-// the same peers for its memory alone; `live`, several blocks at a time that are freed in another
-// order; `touched`, a byte written to each page. Those of two threads come last: as long as a
-// process has one, malloc takes no lock, and references are counted without atomics.
+// Rows: `allocate` is the backend's allocator alone. `empty` makes and drops a whole tensor; the
+// peers allocate its memory alone. `live` frees several blocks in another order. `touched` writes a
+// byte to each page. Rows with two threads run last: in a single-threaded process, malloc takes no
+// lock and references are counted without atomics.
 //
-// The goal: at most 1.0 of malloc and free up to 4 KiB.
+// Goal: at most 1.0 times malloc and free up to 4 KiB.
 
 #include <array>
 #include <cstdint>
@@ -41,7 +41,8 @@ constexpr Size kTouched[] = {{"1MiB", 1 << 20, true},
                              {"64MiB", 64 << 20, false},
                              {"256MiB", 256 << 20, false}};
 
-// Where memory comes from: Take, which DoNotOptimize keeps from being left out, and Give.
+// A source of memory: Take allocates (DoNotOptimize keeps the compiler from removing it), Give
+// frees.
 class FromDovetail {
  public:
   void* Take(size_t nbytes) { return *allocator_->Allocate(nbytes, stream_); }
@@ -96,7 +97,8 @@ void Touch(State& state, size_t nbytes) {
   }
 }
 
-// Blocks of these sizes in turn are taken, then all are given back: every seventh, round and round.
+// Takes blocks of these sizes in turn, then gives all back in another order: every seventh,
+// cyclically.
 template <typename From, size_t kBlocks, size_t... kBytes>
 void Live(State& state) {
   constexpr std::array<size_t, sizeof...(kBytes)> kTurns = {kBytes...};
@@ -118,11 +120,11 @@ void Live(State& state) {
 
 template <typename From>
 constexpr auto kMixed = &Live<From, 16, 16, 100, 256, 600, 1024, 2000, 4096>;
-// More of one size than a thread keeps.
+// More blocks of one size than a thread's cache holds.
 template <typename From>
 constexpr auto kMany = &Live<From, 64, 4096>;
 
-// Registers `run`, which takes a State and then `arguments`, for each source of memory.
+// Registers `run(state, arguments…)` for each source of memory.
 template <typename Dovetail, typename Malloc, typename Aligned, typename... Arguments>
 void Add(const std::string& step, int threads, Dovetail dovetail, Malloc malloc, Aligned aligned,
          Arguments... arguments) {

@@ -1,12 +1,12 @@
-"""What does a new tensor in CPU memory cost in Python, beside NumPy and PyTorch?
+"""What does a new tensor in CPU memory cost in Python, compared with NumPy and PyTorch?
 
 ./bazelw run -c opt //benchmarks:allocate_peers [-- DIRECTORY]
 
-"empty" makes a tensor and drops it; "16 live" makes sixteen before it drops them; "empty, touched"
-also writes a byte to each page of 4 KiB, which is when the system finds the memory: from 4 MiB on
-Dovetail and NumPy ask for huge pages. Up to 64 MiB Dovetail keeps what is dropped, and up to 32 MiB
-malloc does for the others. With a directory, also writes allocate_peers.md and
-allocate_peers.svg there.
+"empty" makes a tensor and drops it. "16 live" makes sixteen tensors before it drops them. "empty,
+touched" also writes a byte to each page of 4 KiB; only then does the system provide the memory.
+From 4 MiB on, Dovetail and NumPy request huge pages. Freed memory is reused: up to 64 MiB by
+Dovetail, and up to 32 MiB by malloc for the others. With a directory, also writes
+allocate_peers.md and allocate_peers.svg there.
 """
 
 import measure
@@ -19,8 +19,8 @@ import dovetail as dt
 PAGE = 4096
 KIB, MIB = 1 << 10, 1 << 20
 
-NOTE = """Tensors of uint8 in CPU memory, net ns of an empty call, on one thread. "Touched" writes a
-byte to each page of 4 KiB."""
+NOTE = """Tensors of uint8 in CPU memory on one thread; times without the cost of an empty Python
+call. "Touched" writes a byte to each page of 4 KiB."""
 
 
 def empty_row(name, nbytes, goal):

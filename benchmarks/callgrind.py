@@ -1,11 +1,11 @@
-"""Counts instructions by valgrind's callgrind: the same in every run, unlike times.
+"""Counts instructions with valgrind's callgrind. Unlike times, counts are the same in every run.
 
     if reason := callgrind.missing():
-        ...                                        # why it can't be done here
-    counts = callgrind.count(["exchange_steps"])   # {"empty/dovetail": 211.0, ...} a turn
+        ...                                        # why counting is impossible here
+    counts = callgrind.count(["exchange_steps"])   # {"empty/dovetail": 211.0, ...} per iteration
 
-The program marks what is counted (callgrind_marks.h): for each name at least two numbers of turns,
-as in "empty/dovetail/1000", whose difference is free of what is done once.
+The program marks what to count (callgrind_marks.h). For each name it runs at least two numbers of
+iterations, such as "empty/dovetail/1000". Their difference cancels the cost of the set-up.
 """
 
 import collections
@@ -15,23 +15,24 @@ import shutil
 import subprocess
 import tempfile
 
-UNMARKED = 77  # the exit status of a program that was built without valgrind's header
+UNMARKED = 77  # exit status of a program that was built without valgrind's header
 
 
 class UnmarkedError(RuntimeError):
-    """The program has no marks."""
+    """The program was built without marks."""
 
 
 def missing():
-    """Why nothing can be counted here, or None."""
+    """Return why counting is impossible here, or None."""
     if shutil.which("valgrind") is None:
         return "valgrind is not installed here (on Debian: apt-get install valgrind)"
     return None
 
 
 def count(command, **options):
-    """The instructions of a turn, by name. RuntimeError if the program fails, UnmarkedError if it
-    was built where valgrind was not installed.
+    """Return the instructions per iteration, by name.
+
+    Raises RuntimeError if the program fails, and UnmarkedError if it was built without valgrind.
     """
     with tempfile.TemporaryDirectory() as directory:
         files = pathlib.Path(directory) / "out"
@@ -42,18 +43,18 @@ def count(command, **options):
             text=True,
             **options,
         )
-        turns = collections.defaultdict(dict)
+        iterations = collections.defaultdict(dict)
         for file in sorted(files.parent.glob("out.*"), key=lambda f: int(f.suffix[1:])):
             text = file.read_text()
             label = re.search(r"^desc: Trigger: Client Request: (.*)/(\d+)$", text, re.MULTILINE)
             if label:
                 total = re.search(r"^summary: (\d+)", text, re.MULTILINE)
-                turns[label[1]][int(label[2])] = int(total[1])
+                iterations[label[1]][int(label[2])] = int(total[1])
     if result.returncode == UNMARKED:
-        raise UnmarkedError("built without valgrind's header; `./bazelw clean` has it built anew")
-    if result.returncode != 0 or not turns:
+        raise UnmarkedError("built without valgrind's header; run `./bazelw clean` to rebuild it")
+    if result.returncode != 0 or not iterations:
         raise RuntimeError(f"{command[0]}:\n{result.stdout}{result.stderr}")
-    return {name: _of_one(counts) for name, counts in turns.items()}
+    return {name: _of_one(counts) for name, counts in iterations.items()}
 
 
 def _of_one(counts):

@@ -1,4 +1,4 @@
-// callgrind_marks.h as a shared object, for programs in Python.
+// callgrind_marks.h as a shared object, for Python programs.
 
 #include "dovetail/benchmarks/callgrind_marks.h"
 

@@ -1,12 +1,12 @@
-// Marks in a program for callgrind: what it ran between Begin() and End(label) is written to a file
-// of its own, under that label (callgrind.py reads them).
+// Marks the parts of a program that callgrind counts. callgrind writes the instructions between
+// Begin() and End(label) to a file of its own, under that label; callgrind.py reads these files.
 //
 //   if (!callgrind_marks::IsRunning()) return Explain();
 //   callgrind_marks::Begin();
 //   …
 //   callgrind_marks::End("export/1000");
 //
-// Does nothing outside valgrind, and nothing at all where valgrind's header was missing.
+// Does nothing outside valgrind, or if the build had no valgrind header.
 
 #ifndef DOVETAIL_BENCHMARKS_CALLGRIND_MARKS_H_
 #define DOVETAIL_BENCHMARKS_CALLGRIND_MARKS_H_

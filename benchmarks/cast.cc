@@ -1,9 +1,10 @@
-// How fast are casts between float32 and the narrow floats, without gaps, beside a memcpy that
-// moves as many bytes (read and written)? In the second-level cache, and in memory, where a copy
-// past the cache is timed too.
+// How fast are dense casts between float32 and the narrow floats, compared with a memcpy that reads
+// and writes as many bytes? Measured in the L2 cache and in memory; in memory, also compared with a
+// copy by streaming stores.
 //
-// Ratios are Dovetail's time to the other's: the goal is at most 1.25, 0.8 of the copy's speed. All
-// are on one thread, but for the column threads_2, Dovetail's casts in memory on two.
+// A ratio is Dovetail's time divided by the other's. Goal: at most 1.25, which is 0.8 of the copy's
+// speed. All use one thread, except the column threads_2: Dovetail's casts in memory on two
+// threads.
 
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +30,7 @@ struct Size {
 };
 constexpr Size kSizes[] = {{"in_cache", 128 * 1024}, {"in_memory", 32 * 1024 * 1024}};
 
-// Small numbers of both signs, some below the least normal one of float8.
+// Small numbers of both signs, some of them subnormal in float8.
 Tensor Numbers(int64_t count, DType dtype) {
   Tensor floats = *Tensor::Empty({count}, dovetail::kFloat32);
   float* values = *floats.data<float>();
@@ -64,7 +65,7 @@ void StreamingCopy(char* to, const char* from, size_t nbytes) {
 #endif
 }
 
-// Half as many bytes as the cast reads and writes: a copy reads and writes them.
+// Copies half of the bytes that the cast moves, because a copy both reads and writes each byte.
 void CopyBytes(benchmark::State& state, int64_t moved, bool streaming) {
   const Tensor src = Numbers(moved / 8, dovetail::kFloat32);
   const Tensor dst = Numbers(moved / 8, dovetail::kFloat32);

@@ -1,10 +1,10 @@
-"""How fast are casts in Python beside those of PyTorch, NumPy and ml_dtypes?
+"""How fast are casts in Python, compared with PyTorch, NumPy and ml_dtypes?
 
 ./bazelw run -c opt //benchmarks:cast_peers [-- DIRECTORY]
 
-One thread each, into memory that is there already (copyto, copy_), so that no allocation is timed;
-the rows "new" allocate, as t.to(dtype) does. Ratios are Dovetail's time to PyTorch's. With a
-directory, also writes cast_peers.md and cast_peers.svg there.
+Each library uses one thread and writes to existing memory (copyto, copy_), so no allocation is
+timed. The rows "new" allocate, as t.to(dtype) does. A ratio is Dovetail's time divided by
+PyTorch's. With a directory, also writes cast_peers.md and cast_peers.svg there.
 """
 
 import measure
@@ -20,7 +20,7 @@ SIZES = {"in cache": 128 * 1024, "in memory": 8 * 1024 * 1024}
 
 
 def cast_row(source, target, size):
-    """Of float32 numbers around 0, cast to the source type first."""
+    """A cast of normally distributed numbers, which are first cast to the source type."""
     count = SIZES[size]
     floats = torch.randn(count, generator=torch.Generator().manual_seed(0))
     theirs = floats.to(getattr(torch, source))
@@ -83,8 +83,8 @@ def rows():
     yield new_row(4096)
 
 
-NOTE = """One thread each, into memory that is there already; the rows "new" allocate as well. "In
-cache" has 128 Ki elements, "in memory" 8 Mi. NumPy casts by way of ml_dtypes."""
+NOTE = """One thread per library, into existing memory; the rows "new" also allocate. "In cache" has
+128 Ki elements, "in memory" 8 Mi. NumPy casts with ml_dtypes."""
 
 
 def main():

@@ -1,6 +1,7 @@
-// What does handing a tensor over cost in C++: out, in, out and in again, beside making, slicing
-// and copying a handle? And what do the same steps cost in tvm-ffi and ATen (exchange_*.cc), in one
-// run? Each in a process with one thread, and in one that has had a second (ratio_report.h).
+// What does a DLPack exchange cost in C++ (export, import, a round trip), and what do making,
+// slicing and copying a tensor cost, compared with tvm-ffi and ATen (exchange_*.cc) in the same
+// run? Each is measured in a single-threaded process, and after a second thread was started
+// (ratio_report.h).
 
 #include "benchmark/benchmark.h"
 #include "benchmarks/ratio_report.h"

@@ -1,4 +1,4 @@
-// The steps of exchange.cc in ATen, the tensors of PyTorch.
+// The steps of exchange.cc with ATen, PyTorch's tensor library.
 
 #include "ATen/DLConvertor.h"
 #include "ATen/ops/empty.h"

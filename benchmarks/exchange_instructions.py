@@ -1,10 +1,10 @@
-"""How many instructions does an exchange take, in C++ and in Python, beside other libraries?
+"""How many instructions does an exchange take, in C++ and in Python, compared with other libraries?
 
 ./bazelw run //benchmarks:exchange_instructions [-- --cpp]
 
-Counted by callgrind, so that the figures are the same in every run on one machine; they move with
-the compiler and the C library. --cpp: only those in C++, which takes seconds; those in Python take
-minutes, most of them for the import of PyTorch under valgrind.
+callgrind counts them, so the counts are the same in every run on one machine. They change with the
+compiler and the C library. --cpp counts only C++, which takes seconds. Counting in Python takes
+minutes, mostly for importing PyTorch under valgrind.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ MARKS = "benchmarks/callgrind_marks.so"
 
 
 def table(counts):
-    """Markdown: a row for each step, a column for each library, ours first."""
+    """Return a Markdown table: a row for each step, a column for each library, Dovetail first."""
     libraries = sorted({name.rsplit("/", 1)[1] for name in counts}, key=lambda x: x != "dovetail")
     steps = list(dict.fromkeys(name.rsplit("/", 1)[0] for name in counts))
     lines = ["| step | " + " | ".join(libraries) + " |", "|---" + "|---:" * len(libraries) + "|"]
@@ -30,7 +30,7 @@ def table(counts):
 
 
 def mark_rows():
-    """What runs under valgrind: the functions of exchange_peers.py, each so many times."""
+    """Run the functions of exchange_peers.py under valgrind, each several times."""
     import exchange_peers
 
     marks = ctypes.CDLL(os.path.abspath(MARKS))
@@ -38,13 +38,13 @@ def mark_rows():
         sys.exit(callgrind.UNMARKED)
 
     def run(name, function):
-        for turns in (50, 100, 300):  # the first time not counted
-            if turns > 50:
+        for iterations in (50, 100, 300):  # the first 50 are warm-up and not counted
+            if iterations > 50:
                 marks.callgrind_begin()
-            for _ in range(turns):
+            for _ in range(iterations):
                 function()
-            if turns > 50:
-                marks.callgrind_end(f"{name}/{turns}".encode())
+            if iterations > 50:
+                marks.callgrind_end(f"{name}/{iterations}".encode())
 
     gc.disable()
     run("empty call/python", lambda: None)
@@ -66,7 +66,7 @@ def main():
     counts = callgrind.count([sys.executable, __file__, "--marked"], env=environment)
     call = counts.pop("empty call/python")
     net = {name: count - call for name, count in counts.items()}
-    print(f"\nInstructions in Python, net of an empty call ({call:,.0f})\n\n" + table(net))
+    print(f"\nInstructions in Python, without an empty call ({call:,.0f})\n\n" + table(net))
 
 
 if __name__ == "__main__":

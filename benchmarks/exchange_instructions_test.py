@@ -1,9 +1,9 @@
-"""An exchange in C++ takes about as many instructions as it did, however busy the machine is."""
+"""The instruction count of an exchange in C++ stays within bounds, however busy the machine is."""
 
 import callgrind
 import pytest
 
-# As counted by callgrind 3.19, of g++ 12's code on x86-64 with glibc 2.36.
+# Counted by callgrind 3.19 in code of g++ 12, on x86-64 with glibc 2.36.
 COUNTED = {
     "export_and_delete": 196,
     "import_foreign": 544,
@@ -13,7 +13,7 @@ COUNTED = {
     "slice": 835,
     "copy_handle": 68,
 }
-ROOM = 1.5  # for other compilers and C libraries
+ROOM = 1.5  # tolerance for other compilers and C libraries
 
 
 @pytest.fixture(scope="module")

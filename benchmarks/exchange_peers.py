@@ -1,9 +1,9 @@
-"""How long does an exchange take in Python, beside the libraries that do the same?
+"""How long does an exchange take in Python, compared with libraries that do the same?
 
 ./bazelw run -c opt //benchmarks:exchange_peers [-- DIRECTORY]
 
-Prints a table of times and ratios in one run (tensors of 16 elements; the time of an empty call is
-taken off). With a directory, also writes exchange_peers.md and exchange_peers.svg there.
+Prints a table of times and ratios of one run. Tensors have 16 elements; times exclude the cost of
+an empty Python call. With a directory, also writes exchange_peers.md and exchange_peers.svg there.
 """
 
 import os
@@ -119,7 +119,7 @@ def exchange_rows():
 
 
 def import_row(repeats=7):
-    """The time of `import dovetail` beside `import numpy`, each in processes of their own."""
+    """The time of `import dovetail` and of `import numpy`, each in a fresh process."""
 
     def nanoseconds(module):
         code = f"import time; t = time.perf_counter_ns(); import {module}; " + (
@@ -136,8 +136,8 @@ def import_row(repeats=7):
     return row
 
 
-NOTE = """Tensors of 16 elements, net ns of an empty call; `import` in a process of its own. What
-each row does: benchmarks/exchange_peers.py."""
+NOTE = """Tensors of 16 elements; times without the cost of an empty Python call. `import` runs in a
+fresh process. benchmarks/exchange_peers.py has the code of each row."""
 
 
 def main():

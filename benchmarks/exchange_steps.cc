@@ -1,5 +1,5 @@
-// The steps of an exchange for callgrind to count, with marks around so many turns of each: run by
-// exchange_instructions.py, or by hand with
+// Runs the steps of an exchange for callgrind, with marks around a number of iterations of each.
+// exchange_instructions.py runs this program; by hand:
 //   valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=out exchange_steps
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace dovetail_benchmarks {
 namespace {
 
-// A loop `for (auto _ : turns)` of so many turns.
-class Turns {
+// A stand-in for benchmark::State: `for (auto _ : iterations)` runs `count` iterations.
+class Iterations {
  public:
-  explicit Turns(int64_t count) : count_(count) {}
+  explicit Iterations(int64_t count) : count_(count) {}
 
   struct [[maybe_unused]] Turn {};
   class Iterator {
@@ -36,17 +36,17 @@ class Turns {
   int64_t count_;
 };
 
-// After a first time of which nothing is counted, two numbers of turns: their difference is free of
-// what is done once.
-void Count(const std::string& name, void (*step)(Turns&)) {
+// Runs a warm-up that is not counted, and then two numbers of iterations. The difference of their
+// counts excludes the set-up.
+void Count(const std::string& name, void (*step)(Iterations&)) {
   for (int64_t count : {100, 1000, 3000}) {
-    Turns turns(count);
+    Iterations iterations(count);
     if (count == 100) {
-      step(turns);
+      step(iterations);
       continue;
     }
     callgrind_marks::Begin();
-    step(turns);
+    step(iterations);
     callgrind_marks::End((name + "/" + std::to_string(count)).c_str());
   }
 }

@@ -1,12 +1,12 @@
-// Does handing tensors over scale? How many more exchanges do several threads make, each with a
-// tensor of its own, than one?
+// Do exchanges scale with threads? How many more exchanges do several threads make than one, each
+// with a tensor of its own?
 //
-// "1, alone" is a thread of a process that has no other, for which references are counted without
-// atomics, and malloc takes no lock; "1 thread" is one of a process that has had others. The rate
-// is the best of several repetitions by the clock, which counts only on a machine with as many free
-// cores; the last column is by the time that the threads had a core: it falls below the number of
-// threads where they wait for each other's cache lines. The row of malloc shows what the machine
-// gives. Flags of Google Benchmark's may follow.
+// "1, alone" is the only thread of its process: references are counted without atomics, and malloc
+// takes no lock. "1 thread" runs in a process that has had other threads. The rate is the best of
+// several repetitions in wall-clock time; it means something only if enough cores are free. The
+// last column uses the threads' CPU time instead: it falls below the number of threads if they wait
+// for each other's cache lines. The row `malloc` shows the machine's own limit. Accepts Google
+// Benchmark's flags.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace {
 
 namespace steps = dovetail_benchmarks::with_dovetail;
 
-// What a step does, and how often the threads did it together.
+// Runs a step, and counts how often all threads together ran it.
 template <void (*kStep)(benchmark::State&)>
 void Count(benchmark::State& state) {
   kStep(state);
@@ -43,12 +43,12 @@ constexpr Step kSteps[] = {
     {"empty", &Count<&steps::Empty>},
 };
 
-// The best of the repetitions, by the benchmark's name and its number of threads.
+// Records the best repetition for each benchmark and number of threads.
 class Recorder final : public benchmark::ConsoleReporter {
  public:
   struct Best {
-    double rate = 0;              // millions of exchanges in a second of the clock
-    double busy_nanoseconds = 0;  // of a core, for one exchange
+    double rate = 0;              // millions of exchanges per second of wall-clock time
+    double busy_nanoseconds = 0;  // CPU time per exchange
   };
 
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   }
   Recorder recorder;
   benchmark::RunSpecifiedBenchmarks(&recorder, "^alone/");
-  std::thread([] {}).join();  // from now on the process counts as one of several threads
+  std::thread([] {}).join();  // from now on the C library treats the process as multi-threaded
   benchmark::RunSpecifiedBenchmarks(&recorder, "^among/");
 
   std::printf("\n%-20s%12s%12s%12s%16s%16s\n", "10^6 / s", "1, alone", "1 thread",

@@ -1,4 +1,4 @@
-// The steps of exchange.cc in tvm-ffi.
+// The steps of exchange.cc with tvm-ffi.
 
 #include "benchmark/benchmark.h"
 #include "dovetail/benchmarks/steps_tvm_ffi.h"

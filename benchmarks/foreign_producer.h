@@ -1,5 +1,5 @@
-// A producer of managed tensors as most libraries write one: a struct from new, and a deleter that
-// deletes it. What it costs itself is the step `producer_alone`.
+// A producer of managed tensors as most libraries write it: a struct from new, and a deleter that
+// deletes it. The step `producer_alone` measures its own cost.
 
 #ifndef DOVETAIL_BENCHMARKS_FOREIGN_PRODUCER_H_
 #define DOVETAIL_BENCHMARKS_FOREIGN_PRODUCER_H_
@@ -16,7 +16,7 @@ struct Foreign {
   int64_t strides[2];
 };
 
-// 4 x 4 float32 at `data`, on the CPU.
+// A managed tensor of 4 x 4 float32 at `data`, on the CPU.
 inline DLManagedTensorVersioned* ProduceForeign(void* data) {
   auto* f = new Foreign;
   f->shape[0] = f->shape[1] = f->strides[0] = 4;

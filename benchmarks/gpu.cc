@@ -1,13 +1,13 @@
-// What do Dovetail's steps on a GPU cost, beside the vendor's own calls in the same run?
+// What do allocations, copies and exchanges on a GPU cost, compared with the vendor's own calls?
 //
-//   allocation and release against the vendor's stream-ordered pool (host time)
-//   copies between pinned memory and the device against the plain asynchronous copy
-//   strided copies against a device-to-device copy of as many bytes
+//   allocation and release, compared with the vendor's stream-ordered pool (host time)
+//   copies between pinned memory and the device, compared with the plain asynchronous copy
+//   strided copies, compared with a device-to-device copy of as many bytes
 //   export and import on the same stream and on another (host time)
 //
-// Goals on an H200: allocation no slower than the pool; pinned copies at 0.97 of the plain copy's
-// speed or more; large transposes at 0.85 of the device-to-device copy's or more (a ratio of at
-// most 1.18 in the table). benchmarks/gpu_peers.py has PyTorch and CuPy beside it.
+// Goals on an H200: allocation is no slower than the pool; pinned copies reach 0.97 of the plain
+// copy's speed; large transposes reach 0.85 of the device-to-device copy's speed (a ratio of at
+// most 1.18 in the table). benchmarks/gpu_peers.py compares with PyTorch and CuPy.
 
 #include <cstdio>
 
@@ -34,6 +34,6 @@ int main(int argc, char** argv) {
   dovetail_benchmarks::AddExchange(*gpu);
   const int code = dovetail_benchmarks::RunBenchmarks(argc, argv);
   std::fflush(stdout);
-  // Without the ends of static objects: the driver may be gone before them.
+  // Skips the destructors of static objects: the driver may be gone before they run.
   std::_Exit(code);
 }

@@ -1,4 +1,4 @@
-// Allocation and release of device memory: host time, with nothing pending on the stream.
+// Allocation and release of device memory: host time, with no pending work on the stream.
 
 #include "benchmarks/gpu_device.h"
 #include "dovetail/core/allocator.h"
@@ -41,7 +41,7 @@ void AddAllocation(const Gpu& gpu) {
   for (const Size& size : {Size{"allocate 1 KiB", 1 << 10}, Size{"allocate 1 MiB", 1 << 20},
                            Size{"allocate 64 MiB", 64 << 20}}) {
     const std::string step = size.name;
-    // The column of ratios is for the caching allocator, which PyTorch's and CuPy's compare with.
+    // The ratios are for the caching allocator, the counterpart of PyTorch's and CuPy's.
     benchmark::RegisterBenchmark((step + "/dovetail").c_str(), [&gpu, size](auto& state) {
       Dovetail(state, gpu, "caching(async)", size.nbytes);
     });

@@ -1,4 +1,4 @@
-// Copies: time on the device, of many copies between two synchronisations.
+// Copies: device time, measured over many copies between two synchronisations.
 
 #include <algorithm>
 #include <vector>
@@ -54,7 +54,7 @@ struct Layout {
   const char* name;
   DType dtype;
   std::vector<int64_t> shape;  // of the source
-  std::vector<int64_t> order;  // the dimensions of the destination, as those of the source
+  std::vector<int64_t> order;  // the source's dimensions, in the order of the destination
 };
 
 void AddStrided(const Gpu& gpu, const Layout& layout) {

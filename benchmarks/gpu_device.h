@@ -1,4 +1,4 @@
-// The GPU that the benchmarks run on, and its vendor's plain calls beside Dovetail's.
+// The GPU that the benchmarks use, with the vendor's calls and Dovetail's backend.
 //
 //   std::string reason;
 //   const Gpu* gpu = FindGpu(&reason);
@@ -25,18 +25,18 @@ struct Gpu {
   const dovetail::gpu::RuntimeApi* api;  // the vendor's calls
   dovetail::DeviceBackend* backend;      // Dovetail's
   dovetail::Device device;
-  dovetail::Stream stream;  // of ours, for both
-  bool is_emulated;         // times mean nothing then, and sizes are small
+  dovetail::Stream stream;  // created by Dovetail, used by both
+  bool is_emulated;         // times are meaningless then, and sizes are small
 
   dovetail::NativeStream native() const { return stream.native(); }
 };
 
-// The first device that there is, CUDA's before ROCm's, current on this thread; or, where the
-// environment has DOVETAIL_BENCHMARK_GPU=emulator, an emulated one. nullptr, and why, where there
-// is none.
+// Returns the first device, CUDA before ROCm, and makes it current on this thread. With
+// DOVETAIL_BENCHMARK_GPU=emulator in the environment, returns an emulated device. If there is none,
+// returns nullptr and sets `reason`.
 const Gpu* FindGpu(std::string* reason);
 
-// Ends the program with what went wrong.
+// Prints an error message and ends the program.
 [[noreturn]] void Fail(const std::string& what);
 template <typename T>
 T Get(absl::StatusOr<T> value) {
@@ -48,7 +48,7 @@ inline void Expect(const absl::Status& status) {
 }
 void Expect(const Gpu& gpu, dovetail::gpu::Result result);
 
-// Measures work that the device does: `work` is given `times` times between two synchronisations.
+// Measures device work: calls `work` `times` times between two synchronisations.
 template <typename Work>
 void Timed(benchmark::State& state, const Gpu& gpu, int times, Work work) {
   using Clock = std::chrono::steady_clock;
@@ -63,7 +63,7 @@ void Timed(benchmark::State& state, const Gpu& gpu, int times, Work work) {
   }
 }
 
-// One file each.
+// Each is defined in a file of its own.
 void AddAllocation(const Gpu& gpu);
 void AddCopies(const Gpu& gpu);
 void AddExchange(const Gpu& gpu);

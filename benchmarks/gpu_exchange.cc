@@ -1,4 +1,4 @@
-// Handing a device tensor over: host time of export and import, with and without another stream.
+// Exchange of a device tensor: host time of export and import, on the same stream and on another.
 
 #include "benchmarks/gpu_device.h"
 #include "dovetail/core/copy.h"
@@ -11,8 +11,8 @@ namespace {
 using dovetail::Stream;
 using dovetail::Tensor;
 
-// A tensor that `gpu.stream` has written to. On it a consumer's own stream needs no waiting for
-// what is done, so that each turn gives the stream some work first where `pending` says so.
+// Exports a tensor that `gpu.stream` has written to. A consumer's stream does not wait for finished
+// work, so if `pending` is true, each iteration first gives `gpu.stream` some work.
 void Export(benchmark::State& state, const Gpu& gpu, bool other_stream, bool pending) {
   const Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
   const Tensor y = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));

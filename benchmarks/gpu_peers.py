@@ -1,10 +1,10 @@
-"""What do Dovetail's steps on a GPU cost in Python, beside PyTorch and CuPy in the same run?
+"""What do allocations, copies and exchanges on a GPU cost in Python, compared with PyTorch and CuPy?
 
-./bazelw run -c opt //benchmarks:gpu_peers        # in any Python with PyTorch for CUDA, and CuPy
+./bazelw run -c opt //benchmarks:gpu_peers        # needs PyTorch for CUDA, CuPy or both
 python gpu_peers.py
 
-Allocation and release, dense copies of strided tensors, and exchange: host time, but for the
-copies, which are timed between two synchronisations. Without a GPU it says so and ends well.
+Allocation with release and exchange are measured as host time. Dense copies of strided tensors are
+timed between two synchronisations. Without a GPU it prints a message and exits with 0.
 """
 
 import sys
@@ -18,13 +18,13 @@ SHAPE = (8192, 8192)
 
 
 def find_peers():
-    """PyTorch and CuPy as far as they are here and see a GPU, by name; and why others are not."""
+    """Return PyTorch and CuPy, by name, if they see a GPU, and why the others are left out."""
     peers, missing = {}, []
     for name in ("torch", "cupy"):
         try:
             library = __import__(name)
             library.cuda.current_device() if name == "torch" else library.cuda.Device().id
-        except Exception as error:  # not installed, no driver, no device: all worth the same line
+        except Exception as error:  # not installed, no driver or no device: report any of them
             missing.append(f"{name}: {error}")
         else:
             peers[name] = library
@@ -50,7 +50,7 @@ def _allocations(peers, nbytes, device):
 
 
 def exchange_rows(peers):
-    """Hands one 4 x 4 tensor on, with the stream that is current and with another."""
+    """Exports a 4 x 4 tensor to another stream and to the default stream, and imports one."""
     rows = []
     ours = dt.zeros((4, 4), device="cuda:0")
     if "torch" in peers:
@@ -126,18 +126,18 @@ def _device_time(torch, work, times=20):
 
 
 def _baseline(functions):
-    """The first peer; where there is none, Dovetail itself."""
+    """The first peer, or Dovetail itself if there is none."""
     return next((name for name in functions if name != "dovetail"), "dovetail")
 
 
 def main():
     devices = dt.backends().get("cuda", "this build has no CUDA backend")
     if not isinstance(devices, int) or devices == 0:
-        print(f"No GPU here, so there is nothing to measure: {devices}")
+        print(f"No GPU here, nothing to measure: {devices}")
         return
     peers, missing = find_peers()
     for line in missing:
-        print(f"left out, {line}")
+        print(f"not measured: {line}")
     print(measure.table(measure.measure(allocation_rows(peers) + exchange_rows(peers))))
     print("\n| copy | Dovetail ms | torch .contiguous() ms | torch dense copy ms |")
     print("|---|---:|---:|---:|")

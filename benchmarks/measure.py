@@ -1,10 +1,11 @@
-"""How the Python benchmarks measure: nanoseconds a call, net of the call itself, and peers'.
+"""Measures the Python benchmarks: nanoseconds per call, without the cost of an empty call.
 
-    rows = [Row("take a NumPy array in", {"dovetail": f, "tvm-ffi": g}, baseline="tvm-ffi")]
+    rows = [Row("import a NumPy array", {"dovetail": f, "tvm-ffi": g}, baseline="tvm-ffi")]
     print(table(measure(rows)))
 
-Each figure is the least of several repeats with the garbage collector off; all functions of a row
-take turns, so that a machine whose speed drifts slows all of them. Only ratios within a run count.
+Each time is the minimum of several repeats with the garbage collector off. The functions of a row
+are interleaved, so that a drift of the machine's speed affects all of them. Compare only ratios
+within one run.
 """
 
 import dataclasses
@@ -18,9 +19,9 @@ REPEATS = 25
 @dataclasses.dataclass
 class Row:
     work: str
-    functions: dict[str, Callable]  # by library; ours is "dovetail"
-    baseline: str  # whose time the ratio is to
-    goal: float | None = None  # the ratio to stay at or under
+    functions: dict[str, Callable]  # by library; one of them is "dovetail"
+    baseline: str  # the ratio is Dovetail's time divided by this library's
+    goal: float | None = None  # the highest acceptable ratio
     nanoseconds: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
@@ -29,7 +30,7 @@ class Row:
 
 
 def measure(rows, repeats=REPEATS):
-    """Fills in the rows' nanoseconds and gives them back."""
+    """Fill in the rows' nanoseconds, and return the rows."""
     gc.collect()
     gc.disable()
     try:
@@ -53,7 +54,7 @@ def _least(functions, repeats):
 
 
 def _calls(function):
-    """How often to call it for some ten milliseconds, if nothing else holds the machine up."""
+    """Return the number of calls that take about ten milliseconds on an otherwise idle machine."""
     calls, seconds = 1, 0.0
     while seconds < 0.002:
         calls *= 2
@@ -62,9 +63,9 @@ def _calls(function):
 
 
 def table(rows):
-    """A Markdown table: each row's times, and our ratio to its baseline."""
+    """Return a Markdown table of each row's times and Dovetail's ratio to its baseline."""
     lines = [
-        "| work | ns | peers | ratio | goal |",
+        "| operation | Dovetail, ns | others, ns | Dovetail's time / other's | goal |",
         "|---|---:|---|---:|---:|",
     ]
     for row in rows:

@@ -1,15 +1,15 @@
-"""Draws rows of measure.py as an SVG: one bar a library, ours first, as shares of the slowest."""
+"""Draws rows of measure.py as an SVG: a bar for each library, scaled to the row's slowest."""
 
 import html
 
 _BARS, _LEFT, _RIGHT, _BAR, _GAP = 470, 300, 130, 16, 14
-_CHARACTER = 6.3  # of a label, on average
+_CHARACTER = 6.3  # average width of a label's character
 _COLOURS = {"dovetail": "#1b7f5c", "tvm-ffi": "#c9742b", "torch": "#b0413e", "numpy": "#4a6fa5"}
 _OTHER = "#8a8a8a"
 
 
 def svg(rows, title):
-    """The picture as text; lower is faster, and each row has a scale of its own."""
+    """Return the picture as text. Shorter bars are faster. Each row has its own scale."""
     parts, y = [], 46
     left = max(_LEFT, round(_CHARACTER * max(len(row.work) for row in rows)) + 20)
     for row in rows:

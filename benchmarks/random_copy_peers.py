@@ -1,10 +1,10 @@
-"""How long do copies of random layouts take, beside NumPy and PyTorch?
+"""How long do copies of random layouts take, compared with NumPy and PyTorch?
 
 ./bazelw run -c opt //benchmarks:random_copy_peers [-- DIRECTORY [SEED]]
 
-Shapes, types, orders of dimensions, gaps, steps, repeated and reversed dimensions are drawn at
-random, on both sides, from 1 KB to 40 MB; all copies are on one thread. Prints the layouts that
-are slowest beside the faster of the two, and how all of them are spread. With a directory, also
+Shapes, types, orders of dimensions, gaps, steps, repeated and reversed dimensions are random, on
+both sides, from 1 KB to 40 MB. All copies use one thread. Prints the layouts with the worst ratios
+to the faster of the two libraries, and the distribution of all ratios. With a directory, also
 writes random_copy_peers.md and random_copy_peers.svg there.
 """
 
@@ -20,25 +20,25 @@ import torch
 import dovetail as dt
 
 LAYOUTS = 200
-SLOWEST = 20  # that are shown
+SLOWEST = 20  # rows in the table
 REPEATS = 5
 
-NOTE = f"""Each row copies one strided tensor into another of the same type on one thread: the
-{SLOWEST} of {LAYOUTS} random layouts at which Dovetail does worst beside the faster of NumPy and
-PyTorch (which has no negative strides). Strides are bytes."""
+NOTE = f"""Each row copies one strided tensor into another of the same type on one thread. Of
+{LAYOUTS} random layouts, the table shows the {SLOWEST} with the worst ratio to the faster of NumPy
+and PyTorch (which has no negative strides). Strides are in bytes."""
 
 
 def extents(rng, count):
-    """A shape of 1 to 5 dimensions with about `count` elements."""
+    """Return a shape of 1 to 5 dimensions with about `count` elements."""
     weights = [rng.random() ** 2 + 0.02 for _ in range(rng.randint(1, 5))]
     shape = [max(1, round(count ** (w / sum(weights)))) for w in weights]
-    if rng.random() < 0.5:  # powers of two, which collide in the cache
+    if rng.random() < 0.5:  # powers of two, which conflict in the cache
         shape = [1 << (n - 1).bit_length() if rng.random() < 0.5 else n for n in shape]
     return shape
 
 
 def strided(rng, shape, dtype):
-    """A view of that shape, of memory whose dimensions lie in any order, with steps and gaps."""
+    """Return a view of that shape, of memory with a random order of dimensions, steps and gaps."""
     order = list(range(len(shape)))
     if rng.random() < 0.7:
         rng.shuffle(order)
@@ -50,7 +50,7 @@ def strided(rng, shape, dtype):
 
 
 def operands(rng):
-    """What is copied, and where to."""
+    """Return a destination and a source."""
     dtype = np.dtype(rng.choice(["u1", "i2", "f4", "f8", "c16"]))
     shape = extents(rng, max(1, 2 ** rng.uniform(10, 25.3) / dtype.itemsize))
     source, dim = strided(rng, shape, dtype), rng.randrange(len(shape))
@@ -75,29 +75,29 @@ def layout_row(to, source):
     row = measure.Row(name, functions, "numpy")
     measure.measure([row], REPEATS)
     row.baseline = min(functions.keys() - {"dovetail"}, key=row.nanoseconds.get)
-    row.functions = {}  # and their memory
+    row.functions = {}  # frees their memory
     return row
 
 
-def spread(rows):
-    """Of rows in the order of their ratios, slowest first."""
+def distribution(rows):
+    """Return lines on the distribution of the ratios. Rows are sorted, slowest first."""
     ratios = [row.ratio for row in rows]
     mean = statistics.geometric_mean(ratios)
     tenth = ratios[len(ratios) // 10]
     slower = sum(ratio > 1.05 for ratio in ratios)
     return "\n".join(
         [
-            f"All {len(rows)} layouts, as ratios to the faster peer's time:",
+            f"Ratios of Dovetail's time to the faster library's, over all {len(rows)} layouts:",
             "",
             f"- geometric mean {mean:.2f}, median {ratios[len(ratios) // 2]:.2f}",
-            f"- one in ten is above {tenth:.2f}; {slower} are above 1.05",
+            f"- 90th percentile {tenth:.2f}; {slower} ratios are above 1.05",
         ]
     )
 
 
 def main():
     parser = report.parser(__doc__)
-    parser.add_argument("seed", type=int, nargs="?", default=1, help="of the random layouts")
+    parser.add_argument("seed", type=int, nargs="?", default=1, help="seed of the random layouts")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     dt.set_num_threads(1)
@@ -106,7 +106,7 @@ def main():
     rows = [layout_row(*operands(rng)) for _ in range(LAYOUTS)]
     rows.sort(key=lambda row: row.ratio, reverse=True)
     slowest, title = rows[:SLOWEST], "Copies of random layouts in Python"
-    report.publish("random_copy_peers", title, NOTE, slowest, options.directory, spread(rows))
+    report.publish("random_copy_peers", title, NOTE, slowest, options.directory, distribution(rows))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// main() of the C++ benchmarks that need nothing but to be run.
+// main() for C++ benchmarks that need no set-up of their own.
 
 #include "benchmarks/ratio_report.h"
 

@@ -21,20 +21,20 @@ constexpr char kOurs[] = "dovetail";
 constexpr int kNameWidth = 28;
 constexpr int kCellWidth = 20;
 
-// Google Benchmark's own output in the format that --benchmark_format names, and every single time
-// kept aside. On a console only medians are shown, where there are any. Another format is for
-// programs: it holds every run, also of several calls of RunSpecifiedBenchmarks, and no table.
+// Writes Google Benchmark's own output in the format of --benchmark_format, and records every time.
+// On a console it shows only medians, if there are any. Other formats are for programs: they have
+// every run, from all calls of RunSpecifiedBenchmarks, and no table.
 class Recorder final : public benchmark::BenchmarkReporter {
  public:
-  // (Which also sees whether colors are asked for, and whether this is a terminal.)
+  // (The default reporter also decides on colors, by the flags and by whether this is a terminal.)
   Recorder() : output_(benchmark::CreateDefaultDisplayReporter()) {}
 
   bool is_console() const {
     return dynamic_cast<benchmark::ConsoleReporter*>(output_.get()) != nullptr;
   }
 
-  // The runs to come are of another state of the process: they have a table of their own, and in
-  // other formats this label.
+  // The next runs are in another state of the process. They get a table of their own; in other
+  // formats, this label.
   void Begin(const std::string& state) { state_ = state; }
 
   bool ReportContext(const Context& context) override {
@@ -65,16 +65,16 @@ class Recorder final : public benchmark::BenchmarkReporter {
     if (is_console()) output_->Finalize();
   }
 
-  // After the last run: ends what the format has to end.
+  // Call after the last run: completes the output of the format.
   void Finish() {
     if (has_begun_ && !is_console()) output_->Finalize();
   }
 
-  // Of the runs in `state`, which stands above the table.
+  // Prints the table of the runs in `state`, with `state` as its heading.
   void PrintTable(const std::string& state = "") {
     if (steps_.empty() || !is_console()) return;
     if (!state.empty()) std::printf("\n%s", state.c_str());
-    std::sort(steps_.begin(), steps_.end());  // they were run in random order
+    std::sort(steps_.begin(), steps_.end());  // they ran in random order
     std::string head = absl::StrFormat("\n%-*s", kNameWidth, "ns (Dovetail / theirs)");
     for (const std::string& library : libraries_)
       head += absl::StrFormat("%*s", kCellWidth, library);
@@ -95,7 +95,7 @@ class Recorder final : public benchmark::BenchmarkReporter {
   }
 
  private:
-  // The time that the benchmark was told to measure: the processor's, unless it says otherwise.
+  // The time that the benchmark measures: CPU time, unless it requests real time.
   static double TimeOf(const Run& run) {
     return run.run_name.time_type.empty() ? run.GetAdjustedCPUTime() : run.GetAdjustedRealTime();
   }
@@ -109,7 +109,7 @@ class Recorder final : public benchmark::BenchmarkReporter {
     times_[{state_, step, library}].push_back(time);
   }
 
-  // 0 where there is none.
+  // 0 if there is no time.
   double Median(const std::string& state, const std::string& step,
                 const std::string& library) const {
     auto it = times_.find({state, step, library});
@@ -132,7 +132,8 @@ class Recorder final : public benchmark::BenchmarkReporter {
 namespace dovetail_benchmarks {
 namespace {
 
-// Whether the flags, which win over the defaults, are understood.
+// Applies the default flags and then the command line's, which override them. False if one is
+// unknown.
 bool Initialize(int argc, char** argv) {
   std::vector<std::string> defaults = {"--benchmark_enable_random_interleaving=true",
                                        "--benchmark_repetitions=11", "--benchmark_min_time=0.05"};
@@ -164,13 +165,13 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
 int RunBenchmarksInBothThreadStates(int argc, char** argv) {
   if (!Initialize(argc, argv)) return 1;
   Recorder recorder;
-  // A library that was linked may have started a thread already.
+  // A linked library may already have started a thread.
   const std::string among = "In a process that has had a second thread";
   const std::string alone = __libc_single_threaded ? "In a process with one thread"
                                                    : "Before this program started a thread";
   recorder.Begin(alone);
   benchmark::RunSpecifiedBenchmarks(&recorder);
-  std::thread([] {}).join();  // from now on the C library counts the process as multi-threaded
+  std::thread([] {}).join();  // from now on the C library treats the process as multi-threaded
   recorder.Begin(among);
   benchmark::RunSpecifiedBenchmarks(&recorder);
   recorder.Finish();

@@ -1,5 +1,5 @@
-// Benchmarks that measure nothing, for ratio_report_test: two libraries, in both states of a
-// process, or with benchmarks that are registered later.
+// Empty benchmarks for ratio_report_test: two libraries, in both thread states of a process, or
+// with benchmarks that are registered later.
 //
 //   ratio_report_sample later --benchmark_min_time=0.001
 

@@ -1,4 +1,4 @@
-"""What the C++ benchmarks write: one JSON document and nothing else, and no colors into pipes."""
+"""The C++ benchmarks write one JSON document and nothing else, and no colors into pipes."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the programs that it is given, one after the other.
+# Runs the given programs, one after the other.
 set -e
 for benchmark in "$@"; do
   printf '\n== %s ==\n' "$(basename "$benchmark")"

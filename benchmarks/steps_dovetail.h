@@ -1,7 +1,7 @@
-// The steps of an exchange by Dovetail, each a loop over what is given as the state: a
-// benchmark::State, or whatever else counts turns.
+// The steps of an exchange with Dovetail. Each is a loop over `state`, a benchmark::State or
+// another class that counts iterations.
 //
-// All tensors are 4 x 4 float32 on the CPU. No elements are touched: the times are those of
+// All tensors are 4 x 4 float32 on the CPU. No step touches elements: the times are those of
 // handles.
 
 #ifndef DOVETAIL_BENCHMARKS_STEPS_DOVETAIL_H_
@@ -21,7 +21,7 @@ inline Tensor Make() {
   return *Tensor::Empty({4, 4}, dovetail::kFloat32);
 }
 
-// What any exchange needs at least where nothing is kept for reuse.
+// The minimum cost of an exchange without block caches.
 template <typename State>
 void MallocAndFree(State& state) {
   for (auto _ : state) {
@@ -31,7 +31,7 @@ void MallocAndFree(State& state) {
   }
 }
 
-// The part of import_foreign that is the producer's.
+// The producer's part of import_foreign.
 template <typename State>
 void ProducerAlone(State& state) {
   alignas(64) float data[16];
@@ -42,7 +42,7 @@ void ProducerAlone(State& state) {
   }
 }
 
-// Out, and given back unused.
+// Exports a tensor and deletes the result unused.
 template <typename State>
 void ExportAndDelete(State& state) {
   const Tensor x = Make();
@@ -52,7 +52,7 @@ void ExportAndDelete(State& state) {
   }
 }
 
-// In from another library, and dropped.
+// Imports another library's tensor and drops it.
 template <typename State>
 void ImportForeign(State& state) {
   alignas(64) float data[16];
@@ -62,8 +62,8 @@ void ImportForeign(State& state) {
   }
 }
 
-// Out and in as between two libraries: the deleter is changed on the way, so that what comes in is
-// not known for our own.
+// Exports and imports as between two libraries: the deleter is replaced, so that the import does
+// not recognise its own tensor.
 template <typename State>
 void ExportAndImport(State& state) {
   const Tensor x = Make();
@@ -77,7 +77,7 @@ void ExportAndImport(State& state) {
   }
 }
 
-// Out and in within one library, which Dovetail sees and undoes.
+// Exports and imports within Dovetail, which recognises and unwraps its own tensor.
 template <typename State>
 void ThereAndBack(State& state) {
   const Tensor x = Make();
@@ -114,7 +114,7 @@ void CopyHandle(State& state) {
   }
 }
 
-// Each step by its name in the tables: X(name, function).
+// All steps, as X(name in the tables, function).
 #define DOVETAIL_STEPS(X)               \
   X(export_and_delete, ExportAndDelete) \
   X(import_foreign, ImportForeign)      \

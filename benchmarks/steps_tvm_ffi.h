@@ -1,5 +1,5 @@
-// The steps of steps_dovetail.h by tvm-ffi. It has no slices; as_strided with the sizes of the
-// slice is what comes nearest.
+// The steps of steps_dovetail.h with tvm-ffi. It has no slices; as_strided with the slice's sizes
+// is the closest equivalent.
 
 #ifndef DOVETAIL_BENCHMARKS_STEPS_TVM_FFI_H_
 #define DOVETAIL_BENCHMARKS_STEPS_TVM_FFI_H_
@@ -78,7 +78,7 @@ void CopyHandle(State& state) {
   }
 }
 
-// Each step by its name in the tables: X(name, function). What comes back is not known for its own.
+// All steps, as X(name in the tables, function). tvm-ffi does not recognise its own tensors.
 #define TVM_FFI_STEPS(X)                \
   X(export_and_delete, ExportAndDelete) \
   X(import_foreign, ImportForeign)      \

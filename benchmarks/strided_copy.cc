@@ -1,9 +1,9 @@
-// How near to memcpy does a strided copy come? Each layout is copied into dense memory, beside
-// memcpy and stores past the cache of as many bytes between the same two buffers. The better of
-// these two is the yardstick; within the cache, memcpy is.
+// How close is a strided copy to the speed of memcpy? Each layout is copied into dense memory, and
+// compared with memcpy and with streaming stores of as many bytes between the same two buffers. The
+// faster of these two is the baseline; within the cache that is memcpy.
 //
-// Tiny tensors stand beside a nest of loops written for their rank, with strides as variables. All
-// copies are on one thread, but for those named threads_2.
+// Tiny tensors are compared with a loop nest written for their rank, with strides as variables. All
+// copies use one thread, except those named threads_2.
 
 #include <cstdint>
 #include <cstring>
@@ -30,11 +30,11 @@ using Dims = std::vector<int64_t>;
 struct Layout {
   const char* name;
   DType dtype;
-  Dims shape;  // of the dense tensor that is copied
-  Dims order;  // its dimensions as they are in the copy
-  // What each dimension is sliced with: a negative step reverses it.
+  Dims shape;  // of the dense source
+  Dims order;  // the order of its dimensions in the copy
+  // The step of each dimension's slice; a negative step reverses it.
   Dims steps = {};    // NOLINT(readability-redundant-member-init): most cases leave it out
-  int64_t start = 0;  // bytes by which both sides miss the alignment of new memory
+  int64_t start = 0;  // byte offset of both sides from the alignment of new memory
 };
 
 const DType kF16 = dovetail::kFloat16, kF32 = dovetail::kFloat32, kF64 = dovetail::kFloat64;
@@ -51,7 +51,7 @@ const Layout kLayouts[] = {
     {"NHWC_NCHW_f32", kF32, {16, 224, 224, 3}, {0, 3, 1, 2}},
     {"bhsd_bshd_f16", kF16, {4, 32, 1024, 64}, {0, 2, 1, 3}},
     {"reverse_5d_f32", kF32, {16, 16, 32, 32, 64}, {4, 3, 2, 1, 0}},
-    // Further ones: small, odd and prime sizes, elements of all sizes, unaligned starts, slices,
+    // More cases: small, odd and prime sizes, elements of all sizes, misaligned starts, slices,
     // reversals.
     {"T_64x64_f32", kF32, {64, 64}, {1, 0}},
     {"T_256x256_u8", kU8, {256, 256}, {1, 0}},
@@ -87,7 +87,7 @@ const Layout kLayouts[] = {
     {"rows_unaligned_f32", kF32, {3000, 3000}, {0, 1}, {2, 1}, 4},
 };
 
-// A row of large tensors for two threads.
+// The large tensors that are also copied on two threads.
 const char* const kOnTwoThreads[] = {"T_4096x4096_f32", "T_3000x3000_f64", "NCHW_NHWC_f32",
                                      "NHWC_NCHW_u8",    "NHWC_NCHW_f32",   "bhsd_bshd_f16",
                                      "reverse_5d_f32"};
@@ -147,7 +147,7 @@ void Measure(benchmark::State& state, const Layout& layout, int threads, Work wo
 
 void Stream(const Operands& o) {
   const auto* kernels = dovetail::cpu::KernelsOf(dovetail::BestSimdLevel());
-  // Both buffers start at a line, and end with the last whole one.
+  // Both buffers start at a line boundary; the last, incomplete line is left out.
   kernels->stream(static_cast<char*>(o.dst_memory.raw_data()),
                   static_cast<const char*>(o.src_memory.raw_data()), o.bytes / 64);
   kernels->stream_done();
@@ -173,7 +173,7 @@ void RegisterLayouts() {
   }
 }
 
-// What someone would write who knows the rank and the type, and nothing else.
+// The loop nest that one would write for a known rank and type.
 void Nest2(float* to, const float* from, const int64_t* shape, const int64_t* to_strides,
            const int64_t* from_strides) {
   for (int64_t i = 0; i < shape[0]; ++i) {

@@ -1,13 +1,14 @@
-"""How long does a copy of a strided tensor into a dense one take, beside NumPy, PyTorch and memcpy?
+"""How long does a copy of a strided tensor into a dense one take, compared with NumPy, PyTorch and
+memcpy?
 
 ./bazelw run -c opt //benchmarks:strided_copy_peers [-- DIRECTORY]
 
 Prints a table of times in one run, on one thread and on two ("x 2"), and the geometric means of the
-first ten layouts. The ratio is to the yardstick, the faster of two copies of as many bytes that are
-dense on both sides: "memcpy" is np.copyto's, "past cache" is Dovetail's own, which beyond the cache
-writes with streaming stores. (//benchmarks:strided_copy, in C++, times memcpy and such stores
-themselves.) What "past cache" gains by two threads is what memory has to give to both. With a
-directory, also writes strided_copy_peers.md and strided_copy_peers.svg there.
+first ten layouts. The ratio is to the baseline, the faster of two dense copies of as many bytes.
+"memcpy" is np.copyto. "streaming" is Dovetail's copy of dense memory, which uses streaming stores
+for sizes beyond the cache. (//benchmarks:strided_copy times memcpy and streaming stores in C++.)
+The speed-up of "streaming" on two threads shows the memory bandwidth that two threads can get. With
+a directory, also writes strided_copy_peers.md and strided_copy_peers.svg there.
 """
 
 import math
@@ -20,7 +21,7 @@ import torch
 
 import dovetail as dt
 
-# name, type, shape of the dense source, order of its dimensions in the copy, steps of its slices
+# (name, type, shape of the dense source, order of its dimensions in the copy, steps of its slices)
 LAYOUTS = [
     ("transpose 4096 x 4096 f32", "f4", (4096, 4096), (1, 0), None),
     ("transpose 8191 x 4097 f32", "f4", (8191, 4097), (1, 0), None),
@@ -57,8 +58,8 @@ LAYOUTS = [
     ("NHWC to NCHW u8 16 x 224 x 224 x 32", "u1", (16, 224, 224, 32), (0, 3, 1, 2), None),
     ("BGR to RGB u8 1000 x 1000", "u1", (1000, 1000, 3), (0, 1, 2), (1, 1, -1)),
     ("transpose 1025 x 1000 f32", "f4", (1025, 1000), (1, 0), None),
-    ("turned u8 1080 x 1920 x 3", "u1", (1080, 1920, 3), (1, 0, 2), (1, -1, 1)),
-    ("turned f32 224 x 224 x 3", "f4", (224, 224, 3), (1, 0, 2), (1, -1, 1)),
+    ("rotated u8 1080 x 1920 x 3", "u1", (1080, 1920, 3), (1, 0, 2), (1, -1, 1)),
+    ("rotated f32 224 x 224 x 3", "f4", (224, 224, 3), (1, 0, 2), (1, -1, 1)),
     ("mirrored u8 1080 x 1920 x 3", "u1", (1080, 1920, 3), (0, 1, 2), (1, -1, 1)),
     ("mirrored to planes u8 1080 x 1920 x 3", "u1", (1080, 1920, 3), (2, 0, 1), (1, -1, 1)),
     ("every 2nd pixel u8 1080 x 1920 x 3", "u1", (1080, 1920, 3), (0, 1, 2), (2, 2, 1)),
@@ -66,14 +67,14 @@ LAYOUTS = [
     ("2 x 3 x 4 f32 reversed", "f4", (2, 3, 4), (2, 1, 0), None),
 ]
 TEN = 10
-YARDSTICK = ("memcpy", "past cache")  # the faster of the two
-THREADED = ("dovetail", "past cache", "torch")
+DENSE = ("memcpy", "streaming")  # the faster of the two is the baseline
+THREADED = ("dovetail", "streaming", "torch")
 
 NOTE = """Each row copies a strided tensor into dense memory, on one thread, or on two ("x 2"; each
-library by itself). "memcpy" and "past cache" copy as many bytes that are dense on both sides: with
-`np.copyto`, and with Dovetail's copy of dense memory, which beyond the cache writes with streaming
-stores. The ratio is to the faster of the two, the yardstick; tiny copies have no goal, as the call
-takes the time."""
+library is timed separately). "memcpy" and "streaming" copy as many bytes that are dense on both
+sides: with `np.copyto`, and with Dovetail's copy of dense memory, which uses streaming stores for
+sizes beyond the cache. The ratio is to the faster of these two, the baseline. Tiny copies have no
+goal, because the call dominates their time."""
 
 
 def view(dtype, shape, order, steps):
@@ -84,8 +85,8 @@ def view(dtype, shape, order, steps):
 
 
 def copies(source):
-    """Functions that each copy `source` into dense memory, by library; a torch source may have no
-    negative strides."""
+    """Return functions that copy `source` into dense memory, by library. PyTorch is left out for
+    negative strides, which it lacks."""
     dense = np.zeros(source.shape, source.dtype)
     flat = np.ones(source.size, source.dtype), np.zeros(source.size, source.dtype)
     flat_from, flat_to = map(dt.from_dlpack, flat)
@@ -93,7 +94,7 @@ def copies(source):
     functions = {
         "dovetail": lambda: to.__setitem__(..., from_),
         "memcpy": lambda: np.copyto(flat[1], flat[0]),
-        "past cache": lambda: flat_to.__setitem__(..., flat_from),
+        "streaming": lambda: flat_to.__setitem__(..., flat_from),
         "numpy": lambda: np.copyto(dense, source),
     }
     if min(source.strides) >= 0:
@@ -110,8 +111,8 @@ def on_threads(count, row, repeats):
 
 
 def on_two_threads(functions, repeats):
-    """Each by itself: PyTorch's threads go on looking for work for some milliseconds, in which
-    there is one processor less for the next."""
+    """Time each function separately: PyTorch's threads spin for some milliseconds after a copy, and
+    the next function would have one processor less."""
     times = {}
     for name in THREADED:
         if name not in functions:
@@ -122,7 +123,7 @@ def on_two_threads(functions, repeats):
 
 
 def goal(source):
-    """A half of the yardstick's speed; 0.4 of it for single bytes and within the cache."""
+    """Half the baseline's speed; 0.4 of it for single bytes and within the cache."""
     if source.nbytes < 1 << 12:
         return None
     return 2.5 if source.dtype == np.uint8 or source.nbytes <= 1 << 20 else 2.0
@@ -134,14 +135,14 @@ def layout_row(name, dtype, shape, order, steps):
     repeats = 9 if source.nbytes > 1 << 20 else 25
     row = measure.Row(name, functions, "memcpy", goal(source))
     on_threads(1, row, repeats)
-    row.baseline = min(YARDSTICK, key=row.nanoseconds.get)
+    row.baseline = min(DENSE, key=row.nanoseconds.get)
     if source.nbytes > 1 << 20:
         row.nanoseconds.update(on_two_threads(functions, repeats))
     return row
 
 
 def means(rows):
-    """Lines on how many times as fast as the others we are in the geometric mean."""
+    """Return lines on Dovetail's speed-up over the others (geometric means)."""
 
     def line(times, other, beside):
         return f"- {statistics.geometric_mean(times):.2f} x as fast as {other} ({beside})"
@@ -153,17 +154,17 @@ def means(rows):
         large = [row.nanoseconds for row in rows if f"{name} x 2" in row.nanoseconds]
         return [times[name] / times[f"{name} x 2"] for times in large]
 
-    dense = statistics.geometric_mean(by_two_threads("past cache"))
+    dense = statistics.geometric_mean(by_two_threads("streaming"))
     return "\n".join(
         [
             f"Geometric means of the first {len(rows)}:",
             "",
-            line([1 / row.ratio for row in rows], "the yardstick", "goal: >= 0.7"),
+            line([1 / row.ratio for row in rows], "the baseline", "goal: >= 0.7"),
             line(against("torch"), "PyTorch", "goal: >= 5"),
             line(against("numpy"), "NumPy", "goal: >= 8"),
             line(
                 by_two_threads("dovetail"),
-                "itself, on two threads instead of one, of those larger than 1 MiB",
+                "itself, on two threads instead of one, for copies larger than 1 MiB",
                 f"goal: >= 1.6; dense copies: {dense:.2f}",
             ),
         ]
