@@ -16,7 +16,7 @@ def square(handle):
 
 
 def main():
-    table = dt.ipc.empty((4, 1_000_000), dtype=dt.float64)  # in memory that other processes can open
+    table = dt.ipc.empty((4, 1_000_000), dtype=dt.float64)  # in shareable memory
     np.from_dlpack(table)[...] = np.arange(4)[:, None]
 
     context = multiprocessing.get_context("spawn")

@@ -8,8 +8,8 @@
 >>> a
 array('i', [-1, 2, 3])
 
-from_dlpack takes any framework's tensor and shares its memory; a Tensor goes on to any framework
-by the same protocol. No framework is imported by this package.
+from_dlpack() takes any framework's tensor and shares its memory. Any framework can take a Tensor
+through the same protocol. This package imports no framework.
 """
 
 from dovetail import _core, ipc, utils
@@ -20,9 +20,10 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + ["explain"
 
 
 def explain(x, target=None, *, device=None, copy=None):
-    """Which way x would come in, whether it would alias or copy, and why: a report to print.
+    """Report how x would be imported, whether the result would share memory or copy, and why.
 
-    With a target class, what convert(x, target) would do. See dovetail._explain.Report.
+    With a target class, report what convert(x, target) would do. Print the report or read its
+    fields: see dovetail._explain.Report.
     """
     from dovetail._explain import explain
 

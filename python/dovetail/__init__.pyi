@@ -1,4 +1,4 @@
-"""The package as type checkers see it: the extension module, whole, and what Python adds."""
+"""Type stubs of the package: everything in the extension module, and the functions in Python."""
 
 import builtins
 from typing import Any

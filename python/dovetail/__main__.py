@@ -1,8 +1,8 @@
-"""`python -m dovetail`: what this installation is, and what it finds to exchange tensors with.
+"""`python -m dovetail` describes this installation and the libraries it can exchange tensors with.
 
-Prints the version, the build, the backends with their devices (or why they have none), and the
-libraries that convert() knows: their versions and the protocols that their tensors speak. Libraries
-are imported to find that out.
+It prints the version, the build, the backends with their devices (or why they have none), and the
+libraries that convert() knows, with their versions and the protocols of their tensors. It imports
+those libraries.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import sys
 import dovetail
 from dovetail import _core
 
-# An attribute of a class, and the protocol that it shows.
+# Maps an attribute of a tensor class to the protocol that it implements.
 _PROTOCOLS = {
     "__dlpack__": "DLPack",
     "__dlpack_c_exchange_api__": "DLPack's C exchange API",
@@ -51,13 +51,13 @@ def _library_text(module, class_name):
         library = importlib.import_module(module)
     except ModuleNotFoundError:
         return "not installed"
-    except Exception as error:  # a broken installation is worth a line, not a traceback
+    except Exception as error:  # report a broken installation in one line, without a traceback
         return f"can't be imported: {error}"
     example = dovetail.convert(dovetail.zeros(1), getattr(library, class_name))
     spoken = [text for name, text in _PROTOCOLS.items() if hasattr(type(example), name)]
     if _has_buffer(example):
         spoken.insert(0, "buffer")
-    return f"{_version(library, module)}: {', '.join(spoken) or 'none that is known'}"
+    return f"{_version(library, module)}: {', '.join(spoken) or 'no known protocol'}"
 
 
 def _has_buffer(example):
@@ -75,4 +75,4 @@ def _version(library, module):
 if __name__ == "__main__":
     main()
     sys.stdout.flush()
-    os._exit(0)  # without the libraries' own ends: Paddle 3.3.1 frees statics twice, and may abort
+    os._exit(0)  # skips exit handlers: Paddle 3.3.1 frees statics twice and can abort

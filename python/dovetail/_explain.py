@@ -1,4 +1,4 @@
-"""dovetail.explain(): which way a tensor would come in, and whether it aliases or copies, and why.
+"""dovetail.explain(): how an object would be imported, whether that shares memory, and why.
 
 >>> import dovetail as dt
 >>> import numpy as np
@@ -12,7 +12,7 @@ from dovetail import _core
 _FLAGS = {1: "READ_ONLY", 2: "IS_COPIED", 4: "IS_SUBBYTE_TYPE_PADDED"}  # dlpack.h 1.3
 
 
-# What a report holds, in the order in which it prints.
+# The fields of a report, in the order in which it prints them.
 _FIELDS = (
     "source",
     "target",
@@ -34,16 +34,17 @@ _FIELDS = (
 class Report:
     """What an exchange would do. Print it, or read its fields.
 
-    source     the class of what comes in
-    target     the class that it would become
-    door       the way in that would be taken; None where there is none
-    aliases    whether the result shares the source's memory; None where the exchange is refused
-    reason     why it aliases, copies or is refused
+    source     the class of the source object
+    target     the class of the result
+    door       the protocol that the exchange would use; None if there is none
+    aliases    True if the result shares the source's memory, False if it is a copy; None if the
+               exchange is refused
+    reason     why the exchange shares memory, copies or is refused
     refused    the exception that the exchange would raise, or None
-    dtype, shape, strides (in elements), device, readonly    what the source declares
-    version    of the DLPack struct that the source gave; (0, 0) for a legacy one; None without one
-    flags      the names of the DLPack flags that the source set
-    stream     how the work of both sides would be ordered
+    dtype, shape, strides (in elements), device, readonly    as the source declares them
+    version    of the source's DLPack struct; (0, 0) for a legacy struct; None without DLPack
+    flags      the names of the DLPack flags that the source set; None without DLPack
+    stream     how pending work of the source would be ordered before the consumer's
     """
 
     __slots__ = _FIELDS
@@ -69,15 +70,17 @@ class Report:
 def explain(x, target=None, *, device=None, copy=None):
     """Report what from_dlpack(x, device=device, copy=copy) would do.
 
-    With a target, what convert(x, target, copy=copy) would do; there is no device= then. The
-    exchange is made and undone; a DLPack capsule, which can be used only once, is refused.
+    With a target class, report what convert(x, target, copy=copy) would do; device must be None.
+
+    This performs the exchange and drops its result. Raises TypeError for a DLPack capsule, which
+    can be used only once.
     """
     if type(x).__name__ == "PyCapsule":
-        raise TypeError("explain() would use the capsule up; explain the tensor that it came from")
+        raise TypeError("explain() would consume the capsule; explain the tensor that it came from")
     if target is None:
         traced = _core._trace_import(x, device, copy)
     elif device is not None:
-        raise TypeError("convert() leaves tensors where they are: give target or device, not both")
+        raise TypeError("convert() does not move tensors: give either target or device, not both")
     else:
         traced = _core._trace_convert(x, target, copy)
     report = Report(

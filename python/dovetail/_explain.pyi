@@ -1,4 +1,4 @@
-"""The types of explain(); its fields are documented in the module."""
+"""Type stubs of explain(). The module documents the fields."""
 
 from typing import Any
 

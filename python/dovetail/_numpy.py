@@ -1,11 +1,11 @@
-"""Tensor.numpy() for types that NumPy itself lacks; the others are made in C++."""
+"""Tensor.numpy() for types that NumPy lacks. C++ handles all other types."""
 
 
 def to_numpy(tensor):
-    """Gives an array that shares the tensor's memory, and is read-only where the tensor is.
+    """Return an array that shares the tensor's memory. It is read-only if the tensor is.
 
-    Types that NumPy lacks (bfloat16, float8, ...) come as those of ml_dtypes, which has to be
-    installed. What shares bytes with its neighbours (packed int4, float4) has no array: TypeError.
+    Types that NumPy lacks (bfloat16, float8, ...) become types of ml_dtypes, which must be
+    installed. Raises TypeError for packed sub-byte elements (int4, float4): NumPy can't hold them.
     """
     import numpy
 
@@ -35,10 +35,10 @@ def _find_dtype(numpy, dtype):
 
 
 class _Bytes:
-    """The elements as unsigned integers of their size, which NumPy takes by address."""
+    """The elements as unsigned integers of the same size, for NumPy to import by address."""
 
     def __init__(self, tensor, dtype):
-        self._tensor = tensor  # keeps the memory alive as long as the array
+        self._tensor = tensor  # keeps the memory alive as long as the array exists
         self.__array_interface__ = {
             "version": 3,
             "shape": tensor.shape,

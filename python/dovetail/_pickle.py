@@ -1,15 +1,15 @@
-"""Pickling of tensors and types, imported when the first one is pickled.
+"""Pickling of tensors and types. The first pickling imports this module.
 
     >>> import pickle
     >>> import dovetail as dt
     >>> pickle.loads(pickle.dumps(dt.arange(3), protocol=5))
     tensor([0, 1, 2])
 
-Elements, shape, dtype, read-only and requires_grad are kept; strides are not (the copy is
-row-major), nor is what tensors share with each other. With protocol 5 the elements go as one
-PickleBuffer, so that buffer_callback= can hand them over without a copy. A tensor over read-only
-buffers= is read-only, as NumPy's arrays are. Tensors of other devices come back on the CPU, since
-the process that reads them may not have the device.
+Pickling preserves elements, shape, dtype, readonly and requires_grad. It does not preserve strides
+(the copy is row-major) or memory that tensors share with each other. With protocol 5 the elements
+are one PickleBuffer, so that buffer_callback= can pass them on without a copy. A tensor loaded from
+read-only buffers= is read-only, as NumPy's arrays are. Tensors on other devices are loaded on the
+CPU, because the loading process may not have the device.
 """
 
 from math import prod
@@ -19,16 +19,16 @@ from dovetail import _core
 
 
 def reduce_tensor(tensor, protocol):
-    """What Tensor.__reduce_ex__ returns."""
+    """Return the value of Tensor.__reduce_ex__."""
     data = _read_bytes(tensor.detach())
-    # Before protocol 5 as a bytearray, which may be written when it comes back.
+    # Before protocol 5, a bytearray: the loaded tensor must be writable.
     data = PickleBuffer(data) if protocol >= 5 else bytearray(memoryview(data))
     facts = (tensor.dtype.name, tensor.shape, tensor.readonly, tensor.requires_grad)
     return rebuild, (data, *facts)
 
 
 def rebuild(data, dtype, shape, readonly, requires_grad):
-    """The tensor that reduce_tensor took apart. `data` is any object with the buffer protocol."""
+    """Return the tensor that reduce_tensor pickled. `data` supports the buffer protocol."""
     for name, flag in (("readonly", readonly), ("requires_grad", requires_grad)):
         if not isinstance(flag, bool):
             raise TypeError(f"a pickled tensor's {name} must be True or False, not {flag!r:.100}")
@@ -45,16 +45,16 @@ def rebuild(data, dtype, shape, readonly, requires_grad):
 
 
 def restore_dtype(name):
-    """dovetail.dtype, which as a function of C++ has no name that pickle finds."""
+    """dovetail.dtype, as a Python function: pickle can't find a C++ function by name."""
     return _core.dtype(name)
 
 
 def _read_bytes(tensor):
-    """The elements without gaps, as bytes on the CPU; they are shared where they lie so already."""
+    """Return the elements as contiguous bytes on the CPU; shares the memory if it is so already."""
     if tensor.size == 0:
         return bytearray()
     if str(tensor.device) != "cpu":
         tensor = _core.tensor(tensor, device="cpu")
     elif tensor.dtype.bits * tensor.dtype.lanes % 8:
-        tensor = tensor.copy()  # without padding
+        tensor = tensor.copy()  # packs the elements
     return _core.frombuffer(tensor.contiguous(), dtype=_core.uint8)

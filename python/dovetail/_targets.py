@@ -1,11 +1,11 @@
-"""Classes that convert() makes by their library's own Python functions."""
+"""Conversions for which convert() calls the target library's own Python functions."""
 
 
 class _Immutable:
-    """A tensor for a library that never writes: its memory may be shared though it is read-only.
+    """A read-only tensor for a library that never writes, so that it can share the memory.
 
-    JAX asks for a capsule of DLPack before 1.0, which has no way to say read-only, and so would be
-    refused one.
+    JAX requests a capsule of DLPack before 1.0. Such a capsule can't declare read-only memory, so
+    a plain export would refuse it.
     """
 
     def __init__(self, tensor):
@@ -21,16 +21,16 @@ class _Immutable:
 
 
 def to_jax(tensor):
-    """Gives a jax.Array over the tensor's memory."""
+    """Return a jax.Array over the tensor's memory."""
     import jax.dlpack
 
-    if tensor.readonly:  # and on the CPU, as convert() sees to
+    if tensor.readonly:  # and on the CPU: convert() ensures that
         return jax.dlpack.from_dlpack(_Immutable(tensor))
     return jax.dlpack.from_dlpack(tensor)
 
 
 def to_pyarrow(tensor):
-    """Gives a pyarrow.Array over the memory of a tensor with one dimension."""
+    """Return a pyarrow.Array over the memory of a one-dimensional tensor."""
     import pyarrow
 
     return pyarrow.array(tensor)

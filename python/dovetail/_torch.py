@@ -1,8 +1,8 @@
-"""How a PyTorch whose insides Dovetail does not know holds the memory of its tensors."""
+"""Keeps the memory of PyTorch tensors alive, for PyTorch versions whose internals are unknown."""
 
 
 def hold_storage(x):
-    """Gives the storage of x, which can't be resized any more, as after x.numpy()."""
+    """Return the storage of x. It can no longer be resized, as after x.numpy()."""
     storage = x.untyped_storage()
     if storage.resizable():
         import torch

@@ -1,21 +1,22 @@
-"""Tensors whose memory several processes of one machine share.
+"""Share a tensor's memory between processes on one machine.
 
     # owner                                        # borrower, started by spawn, forkserver or fork
     t = dt.ipc.empty((1024, 1024), dtype="int32")
     queue.put(dt.ipc.share(t))                     u = dt.ipc.open(queue.get())
                                                    u[0, 0] = 1      # t[0, 0] is 1, too
 
-A Handle is small, pickles, and holds no memory in the process that receives it: the owner has to
-keep the tensor (or the Handle that share() gave) until the others have opened it. Opening what is
-gone raises ExchangeError. What was opened stays good as long as it is kept, also when the owner has
-let it go; only on a GPU it ends with the owner's process, as the drivers have it.
+A Handle is small and can be pickled. It holds no memory in the process that receives it: the owner
+must keep the tensor (or the Handle that share() returned) until the others have opened it. Opening
+memory that is gone raises ExchangeError. An opened tensor stays valid as long as it is kept, even
+if the owner drops its own. The exception is GPU memory: it ends with the owner's process, because
+the drivers free it.
 
-On the CPU shareable memory is a file in /dev/shm: empty() makes it. On a GPU it is any memory of
-the allocators "direct" and "caching(direct)", of which empty() uses the first, and what other
-libraries got from cudaMalloc or hipMalloc. docs/ipc.md tells more: what is guaranteed when a
-process is killed, and who waits for whom.
+On the CPU, shareable memory is a file in /dev/shm, which empty() creates. On a GPU, it is memory of
+the allocators "direct" (used by empty()) and "caching(direct)", and memory that other libraries
+allocated with cudaMalloc or hipMalloc. docs/ipc.md documents what is guaranteed if a process is
+killed, and how work on GPUs is ordered.
 
-Nothing but the memory goes between the processes: they order their writes and reads themselves.
+Only memory is shared: the processes order their reads and writes themselves.
 """
 
 import sys
@@ -26,15 +27,16 @@ __all__ = ["Handle", "empty", "open", "share"]
 
 
 class Handle:
-    """Names a tensor's memory for other processes of the machine. Made by share(); pickles.
+    """Identifies a tensor's memory for other processes on this machine. share() makes it.
 
-    tensor    in the process that called share(): the tensor, which the handle keeps; elsewhere None
+    tensor    the tensor, which the handle keeps alive, in the process that called share();
+              elsewhere None
     dtype, shape, strides, device, readonly
-              as of the tensor that was shared; strides in elements. A GPU may have another number
-              in another process.
+              of the shared tensor; strides are in elements. A GPU can have a different index in
+              another process.
 
-    bytes(handle) and Handle.from_bytes() are for other channels than pickle. The bytes hold for
-    this machine and this version of Dovetail. Any thread.
+    A Handle can be pickled. bytes(handle) and Handle.from_bytes() serve other channels. The bytes
+    are valid only on this machine and for this version of Dovetail. Thread-safe.
     """
 
     __slots__ = ("_bytes", "_facts", "tensor")
@@ -46,7 +48,7 @@ class Handle:
 
     @classmethod
     def from_bytes(cls, data):
-        """The handle whose bytes() are data; ValueError for what is none, or was damaged."""
+        """Return the handle with these bytes. Raises ValueError if they are not a valid handle."""
         return cls(bytes(memoryview(data)))
 
     dtype = property(lambda self: self._facts[1])
@@ -72,13 +74,14 @@ class Handle:
 
 
 def share(tensor, *, copy=False):
-    """A Handle of the tensor, by which other processes open the same memory. Nothing is copied.
+    """Return a Handle with which other processes can open the tensor's memory, without a copy.
 
-    copy  True: of a copy in shareable memory, which the handle keeps; False: ExchangeError, with
-          the remedy, where other processes can't open the tensor's own memory
+    copy  True: share a copy in shareable memory, which the handle keeps alive. False: raise
+          ExchangeError, with a remedy, if other processes can't open the tensor's own memory.
 
-    Views, strides, dtype and readonly are kept. Raises ExchangeError too for a tensor that requires
-    gradients. On a GPU, who opens the handle sees the work on the tensor so far. Any thread.
+    Views, strides, dtype and readonly are preserved. Raises ExchangeError also for a tensor that
+    requires gradients. On a GPU, a process that opens the handle sees all work given to the tensor
+    before this call. Thread-safe.
     """
     _prepare()
     if copy:
@@ -87,23 +90,24 @@ def share(tensor, *, copy=False):
 
 
 def open(handle):
-    """The tensor that a Handle names, over the same memory. Nothing is copied.
+    """Return a tensor over the memory that a Handle identifies. Nothing is copied.
 
     handle  a Handle, or its bytes
 
-    In the process that shared it, the memory is the same without being mapped again. Raises
-    ExchangeError, with the reason, where the memory is gone or can't be reached from here,
-    ValueError for bytes that are no handle or reach outside of the memory, and RuntimeError where
-    no backend with devices serves its device. Any thread.
+    In the process that shared the memory, it is not mapped a second time. Raises ExchangeError,
+    with the reason, if the memory is gone or this process can't access it; ValueError for bytes
+    that are not a valid handle or reach outside the memory; RuntimeError if no backend with devices
+    serves the tensor's device. Thread-safe.
     """
     data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
     return _core._ipc_open(data)
 
 
 def empty(shape, *, dtype=None, device=None):
-    """A tensor in new memory that share() takes: float32 on the CPU unless said otherwise.
+    """Return a new tensor in memory that share() accepts. The default is float32 on the CPU.
 
-    The elements are not set. MemoryError where there is no room: in /dev/shm on the CPU.
+    The elements are uninitialised. Raises MemoryError if there is not enough memory (on the CPU: in
+    /dev/shm).
     """
     _prepare()
     return _core._ipc_empty(shape, dtype, device)
@@ -113,8 +117,9 @@ _prepared_process = None
 
 
 def _prepare():
-    # multiprocessing ends the processes that it forks without what exit() runs. Below 0: after it
-    # has waited for the children of this process, which may still open what is shared.
+    # multiprocessing ends forked processes without running exit handlers, so this registers its own
+    # finalizer. A priority below 0 runs it after multiprocessing has waited for this process's
+    # children, which may still open shared memory.
     global _prepared_process
     import os
 

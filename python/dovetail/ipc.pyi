@@ -1,4 +1,4 @@
-"""Shared memory of several processes; documented in the module."""
+"""Type stubs of dovetail.ipc. The module documents the functions."""
 
 import builtins
 from collections.abc import Sequence

@@ -224,7 +224,7 @@ def report(done, gpu, no_gpu):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", type=pathlib.Path, default=HERE / "report.md")
-    parser.add_argument("--only", default="", help="run only steps whose title matches this pattern")
+    parser.add_argument("--only", default="", help="run only steps with titles that match this")
     options = parser.parse_args()
     gpu, no_gpu = find_gpu()
     if no_gpu:

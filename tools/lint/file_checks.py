@@ -1,4 +1,4 @@
-"""This repository's own rules for files: at most 400 lines, an opening comment, an include guard."""
+"""This repository's rules for files: at most 400 lines, an opening comment, an include guard."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""Modules under the names that users of PyTorch and Paddle know."""
+"""Modules with the names that PyTorch and Paddle use."""
 
 from dovetail.utils import dlpack
 

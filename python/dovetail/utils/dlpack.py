@@ -1,4 +1,4 @@
-"""to_dlpack and from_dlpack under the name that PyTorch and Paddle give them.
+"""to_dlpack and from_dlpack, under the module name that PyTorch and Paddle use.
 
 >>> import dovetail as dt
 >>> t = dt.arange(4)

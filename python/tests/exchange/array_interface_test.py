@@ -1,4 +1,4 @@
-"""Objects with __array_interface__ and nothing better: hand-made ones and Pillow's (rule 61)."""
+"""Imports objects that have only __array_interface__: hand-made ones and Pillow's (rule 61)."""
 
 import array
 import gc
@@ -13,7 +13,7 @@ import dovetail as dt
 
 
 class Holder:
-    """An object with the attribute alone, as a library older than the buffer protocol has it."""
+    """An object with only this attribute, as in libraries older than the buffer protocol."""
 
     def __init__(self, interface, owner=None):
         self.__array_interface__ = interface
@@ -160,7 +160,7 @@ def test_a_buffer_with_gaps_is_refused():
         dt.from_array_interface(of_bytes(memoryview(bytes(16))[::2], shape=(4,)))
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_what_the_attribute_raises_is_handed_on():
         dt.from_array_interface(Broken())
 
 
-# Where any array is taken
+# Functions that accept any array
 
 
 def test_tensor_copies_such_objects():

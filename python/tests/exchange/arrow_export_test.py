@@ -1,4 +1,4 @@
-"""Tensors as Arrow arrays: PyArrow's view of them, and the structs themselves (rule 62)."""
+"""Exports tensors as Arrow arrays: as PyArrow sees them, and the structs themselves (rule 62)."""
 
 import gc
 import sys
@@ -161,7 +161,7 @@ def test_an_exception_in_flight_survives_a_capsules_end():
     class Owner(bytearray):
         def __del__(self):
             try:
-                raise KeyError  # what a destructor does is its own matter
+                raise KeyError  # the export must not see a destructor's error
             except KeyError:
                 seen.append(True)
 

@@ -1,4 +1,4 @@
-"""Arrow arrays in: PyArrow's, Pillow's and hand-made ones (rule 62)."""
+"""Imports Arrow arrays: PyArrow's, Pillow's and hand-made ones (rule 62)."""
 
 import gc
 import types
@@ -14,7 +14,7 @@ import dovetail as dt
 
 
 class Producer:
-    """Hands on what it was given as the methods' results."""
+    """An object whose methods return the given results."""
 
     def __init__(self, **methods):
         for name, result in methods.items():

@@ -1,4 +1,4 @@
-"""The buffer protocol and the array interface, out of a Tensor; and any buffer in."""
+"""Exports through the buffer protocol and the array interface, and imports of any buffer."""
 
 import array
 import ctypes
@@ -101,7 +101,7 @@ def test_a_consumer_without_strides_gets_dense_tensors_only():
 
 
 class PyBuffer(ctypes.Structure):
-    """Py_buffer of CPython's C API."""
+    """Py_buffer in CPython's C API."""
 
     _fields_ = [
         ("buf", ctypes.c_void_p),
@@ -119,7 +119,7 @@ class PyBuffer(ctypes.Structure):
 
 
 def request(owner, flags):
-    """What a buffer request with these flags gets."""
+    """The result of a buffer request with these flags."""
     view = PyBuffer()
     get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(PyBuffer), ctypes.c_int)(
         ("PyObject_GetBuffer", ctypes.pythonapi)
@@ -153,12 +153,12 @@ def test_every_request_is_answered_as_numpy_answers_it(layout, flags, writable):
     t = dt.from_dlpack(a)
     try:
         theirs = request(a, FLAGS[flags])
-    except ValueError:  # NumPy's word for it
+    except ValueError:  # NumPy raises this type
         with pytest.raises(BufferError):
             request(t, FLAGS[flags])
         return
     ours = request(t, FLAGS[flags])
-    if a.size == 0:  # addresses and strides mean nothing
+    if a.size == 0:  # addresses and strides have no meaning
         for facts in (ours, theirs):
             facts.update(address=None, strides=None)
     assert [bool(ours.pop(k)) for k in ("shape", "strides")] == [

@@ -1,4 +1,4 @@
-"""Capsules, good and hostile: a clear error each, and the deleter called exactly once."""
+"""Valid and hostile capsules: each error is clear, and the deleter is called exactly once."""
 
 import ctypes
 
@@ -22,7 +22,7 @@ BOTH_KINDS = pytest.mark.parametrize("version", [(1, 3), None], ids=["versioned"
 
 
 def refused(lent, match):
-    """from_dlpack refuses `lent`, touches nothing, and leaves the capsule to free its tensor."""
+    """Assert that from_dlpack refuses `lent` unchanged, and that the capsule frees its tensor."""
     capsule = lent.capsule()
     with pytest.raises(dt.ExchangeError, match=match):
         dt.from_dlpack(capsule)
@@ -260,7 +260,7 @@ def test_an_exception_in_flight_survives_the_end_of_a_capsule(version):
 
     lent = Lent(on_delete=deleter_that_raises_and_catches)
     with pytest.raises(TypeError, match=r"has no len\(\)"):
-        # The capsule goes as len() returns, with its error set.
+        # The capsule is destroyed when len() returns, while its error is set.
         len(dt.from_dlpack(lent.capsule()).__dlpack__(max_version=version))
     assert lent.deletions == 1
 

@@ -1,4 +1,4 @@
-"""convert(): every library's tensor as every other's, shared where both allow it."""
+"""convert() between all libraries: the memory is shared if both sides allow it."""
 
 import gc
 import sys
@@ -22,7 +22,7 @@ TARGETS = {
     "tvm-ffi": tvm_ffi.Tensor,
     "dovetail": dt.Tensor,
 }
-# Libraries that would write to read-only memory, which they get as a copy.
+# Libraries that would write to read-only memory: they get a copy.
 WRITERS = ("torch", "paddle", "tvm-ffi")
 
 
@@ -87,7 +87,7 @@ def test_read_only_memory_never_reaches_a_library_that_would_write_to_it(target)
 
 
 def test_jax_shares_read_only_memory_since_it_never_writes():
-    a = dt.tensor([1.0, 2.0]).numpy()  # aligned as JAX asks
+    a = dt.tensor([1.0, 2.0]).numpy()  # aligned as JAX requires
     a.flags.writeable = False
     assert dt.convert(a, jax.Array).unsafe_buffer_pointer() == a.ctypes.data
 

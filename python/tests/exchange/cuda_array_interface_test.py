@@ -1,4 +1,4 @@
-"""The CUDA Array Interface both ways, as far as it needs no GPU: objects made by hand (rule 59)."""
+"""The CUDA Array Interface in both directions, without a GPU: objects made by hand (rule 59)."""
 
 import gc
 import sys
@@ -9,11 +9,11 @@ import pytest
 
 import dovetail as dt
 
-SOMEWHERE = 0x7F0000001000  # an address that nothing here reads
+SOMEWHERE = 0x7F0000001000  # an address that is never dereferenced
 
 
 class Gpu:
-    """An object with the attribute alone; what is given replaces or removes (...) an entry."""
+    """An object with only this attribute. Arguments replace entries, or remove them (...)."""
 
     def __init__(self, **changes):
         interface = {
@@ -30,7 +30,7 @@ def interface_of(**changes):
     return dt.from_cuda_array_interface(Gpu(**changes)).__cuda_array_interface__
 
 
-# In
+# Import
 
 
 def test_without_a_backend_memory_passes_through_as_the_first_device():
@@ -137,7 +137,7 @@ def test_what_has_to_be_copied_says_that_a_backend_is_missing():
         dt.tensor(Gpu())
 
 
-# Out
+# Export
 
 
 # Rule 59.

@@ -1,5 +1,5 @@
-"""__dlpack__, __dlpack_device__ and to_dlpack: our tensors in the other libraries, and the bytes of
-the capsules that carry them."""
+"""__dlpack__, __dlpack_device__ and to_dlpack: Dovetail's tensors in other libraries, and the
+structs in their capsules."""
 
 import jax
 import numpy as np
@@ -16,7 +16,7 @@ EVERY_TYPE_OF_EVERY_PEER = [
 
 
 def aligned(name, values):
-    """A tensor over memory that starts at a multiple of 64 bytes, without which JAX copies."""
+    """A tensor over memory aligned to 64 bytes. JAX copies memory with less alignment."""
     t = dt.tensor(values, dtype="float64").numpy().astype(array(name, []).dtype)
     own = dt.empty(t.shape, dtype=name)
     own.numpy()[...] = t
@@ -182,7 +182,7 @@ def test_a_copy_is_flagged_and_belongs_to_the_consumer(function):
 
 
 class Holder:
-    """An object that gives one capsule, for consumers that take no capsule alone."""
+    """An object that returns one capsule, for consumers that accept no bare capsule."""
 
     def __init__(self, capsule):
         self.capsule = capsule

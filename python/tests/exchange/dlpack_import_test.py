@@ -1,4 +1,4 @@
-"""from_dlpack: tensors of the other libraries, and hand-made capsules, come in without a copy."""
+"""from_dlpack imports other libraries' tensors and hand-made capsules without a copy."""
 
 import ctypes
 
@@ -28,7 +28,7 @@ def test_a_tensor_of_any_library_and_type_comes_in_at_its_address(peer, name):
 
 
 class LegacyOnly:
-    """A tensor as libraries before DLPack 1.0 had it: __dlpack__ takes no keyword but stream."""
+    """A tensor of a library before DLPack 1.0: __dlpack__ has no keyword except stream."""
 
     def __init__(self, x):
         self.x = x

@@ -1,4 +1,4 @@
-"""from_dlpack's device= and copy=: what each producer is asked, and who makes the copy."""
+"""from_dlpack's device= and copy=: the requests that a producer gets, and who makes the copy."""
 
 import numpy as np
 import pytest
@@ -110,7 +110,7 @@ def test_a_copy_that_the_producer_made_is_not_copied_again():
 
 
 def old_producer(lent, error=TypeError):
-    """One that knows none of the new keywords."""
+    """A producer that knows none of the new keywords."""
 
     def dlpack(**kwargs):
         if kwargs:
@@ -157,7 +157,7 @@ def test_the_first_error_is_told_where_the_second_call_fails_too():
 
 
 class OldSignature:
-    """A Python method without the keyword; its error is CPython's own."""
+    """A producer whose method lacks the keyword, so that CPython raises the error."""
 
     def __init__(self, lent):
         self.lent = lent

@@ -1,4 +1,4 @@
-"""The C exchange API: our table as its callers use it."""
+"""The DLPack C exchange API: Dovetail's table, called as its users call it."""
 
 import ctypes
 import gc
@@ -154,7 +154,7 @@ def test_a_device_that_nobody_serves_has_no_stream_but_exports_without_waiting()
 
 
 def allocate(**fields):
-    """What our allocator gives for a prototype, and what it reports."""
+    """The result of the table's allocator for a prototype, and the error that it reports."""
     reports = []
     prototype = Lent(version=None, data=None, **fields).managed.dl_tensor
     out = ctypes.c_void_p()
@@ -210,7 +210,7 @@ def test_tvm_ffi_takes_our_tensors_by_the_table_and_gives_them_back():
     t = dt.arange(4)
     back = same(t)
     assert type(seen[0]) is tvm_ffi.Tensor
-    assert type(back) is dt.Tensor  # as only to_py_object of our table makes it
+    assert type(back) is dt.Tensor  # made by the table's to_py_object
     assert seen[0].data_ptr() == back.data_ptr() == t.data_ptr()
     with pytest.raises(dt.ExchangeError, match="detach"):
         same(dt.zeros(2).requires_grad_())

@@ -1,7 +1,7 @@
-"""Tables of a library that there is not: how its tensors come in, and what it is given.
+"""Exchange tables of a fictitious library: imports of its tensors, and exports to it.
 
-The cases run in processes of their own, where that library is called torch, since its exact class
-is the one whose table is used.
+Each case runs in a fresh process, where that library is called torch, because Dovetail uses the
+table of exactly that library's class.
 """
 
 import pytest
@@ -75,7 +75,7 @@ BY_TABLE, BY_DLPACK, BY_BOTH = "True table 0 0", "True __dlpack__ 0 1", "True ta
 
 
 def ask(setup, x="Tensor()"):
-    """How a tensor comes in: what it was asked, and how often each of its two was deleted."""
+    """Import a tensor: its requests, and how often each of its two structs was deleted."""
     return run_python(LIBRARY + f"\n    {setup}\n    ask({x})\n").strip()
 
 
@@ -161,7 +161,7 @@ def test_the_storage_is_kept_alive_whose_tensor_was_lent():
     t = dt.from_dlpack(x)
     del x
     views = [t[1:], t.T]
-    Tensor.by_table.managed.dl_tensor.shape[0] = 99  # what was lent is read no more
+    Tensor.by_table.managed.dl_tensor.shape[0] = 99  # the lent struct is not read again
     print(sys.getrefcount(s) - before, t.shape)
     del t, views[0]
     print(sys.getrefcount(s) - before)
@@ -202,13 +202,13 @@ TAKE = """
         made = table()
         made.managed_to = take
         Tensor.__dlpack_c_exchange_api__ = capsule_of(made)
-        dt.from_dlpack(Tensor())  # which is when the class is looked at
+        dt.from_dlpack(Tensor())  # inspects the class
         return made
 
     def give(x, result):
         try:
             dt.convert(x, Tensor)
-        except SystemError:  # since the function sets no error
+        except SystemError:  # because the function sets no error
             assert result != 0
 """
 CONSUMERS = pytest.mark.parametrize(

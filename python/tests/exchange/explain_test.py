@@ -1,4 +1,4 @@
-"""explain() and `python -m dovetail`: what they say is what happens."""
+"""explain() and `python -m dovetail` report what actually happens."""
 
 import re
 
@@ -61,7 +61,7 @@ def test_a_target_is_judged_as_convert_does_it():
 
 def test_a_capsule_is_not_used_up():
     capsule = dt.to_dlpack(dt.zeros(2))
-    with pytest.raises(TypeError, match="use the capsule up"):
+    with pytest.raises(TypeError, match="consume the capsule"):
         dt.explain(capsule)
     assert '"dltensor"' in repr(capsule)
 
@@ -71,7 +71,7 @@ def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
     lines = {line.split()[0]: line for line in text.splitlines()}
     assert lines["dovetail"].endswith(dt.__version__)
     assert "1 device" in lines["cpu"]
-    for name in ("cuda", "rocm"):  # where there are none the line says why
+    for name in ("cuda", "rocm"):  # without devices the line says why
         assert re.search(r"[1-9] device|0 devices: .{20}", lines[name]), lines[name]
     assert np.__version__ in lines["numpy.ndarray"] and "buffer" in lines["numpy.ndarray"]
     assert "C exchange API" in lines["torch.Tensor"]
@@ -87,7 +87,7 @@ def test_a_target_that_cannot_reach_the_memory_is_refused_as_convert_refuses_it(
         report = dt.explain(on_device, target)
         assert report.aliases is None
         assert (type(report.refused), str(report.refused)) == (raised.type, str(raised.value))
-        assert report.device == dt.Device(device)  # it did come in
+        assert report.device == dt.Device(device)  # the import succeeded
 
 
 def test_what_convert_takes_is_explained_by_the_door_that_convert_takes():
@@ -98,7 +98,7 @@ def test_what_convert_takes_is_explained_by_the_door_that_convert_takes():
 
 
 def test_one_of_the_class_is_the_result_itself():
-    a = np.array(["x"])  # no tensor
+    a = np.array(["x"])  # not a tensor
     assert dt.convert(a, np.ndarray) is a
     report = dt.explain(a, np.ndarray)
     assert report.aliases is True and report.refused is None

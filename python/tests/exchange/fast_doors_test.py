@@ -1,4 +1,4 @@
-"""The doors that call no Python method answer as __dlpack__ does, whatever the tensor is."""
+"""Imports that call no Python method give the same result as __dlpack__, for every tensor."""
 
 import ml_dtypes
 import numpy as np
@@ -68,7 +68,7 @@ VIEWS.update(ANYWHERE)
 def test_an_array_of_numpy_comes_in_as_by_its_dlpack(view):
     for dtype in (*PLAIN, *OTHER, *SWAPPED):
         if dtype.hasobject and view in ANYWHERE:
-            continue  # there would be no objects
+            continue  # NumPy can't hold such objects
         same_by_both(VIEWS[view](np.zeros((3, 4), dtype)))
 
 
@@ -132,7 +132,7 @@ def test_a_tensor_is_asked_each_time_whether_it_requires_gradients():
         same_by_both(tensor.requires_grad_())
     torch.utils.swap_tensors(x, z := torch.ones(3))
     assert dt.from_dlpack(x).tolist() == [1, 1, 1]
-    y.data = z.data  # which leaves y a tensor that requires gradients
+    y.data = z.data  # y still requires gradients
     for tensor in (y, z):
         with pytest.raises(BufferError, match="grad"):
             dt.from_dlpack(tensor)
@@ -195,13 +195,13 @@ def test_a_lazy_negation_of_any_layout_is_refused_until_resolved(shape, dtype):
     assert dt.from_dlpack(x.resolve_neg()).tolist() == x.tolist()
 
 
-# Where a new PyTorch differs in what torch_lazy.cc assumes, its methods are asked.
+# If a new PyTorch violates the assumptions of torch_lazy.cc, Dovetail calls its methods instead.
 def test_a_lazy_negation_is_refused_where_the_insides_of_torch_are_not_known():
     printed = run_python("""
         import torch
         import dovetail as dt
         x = torch._neg_view(torch.ones(4))
-        torch._neg_view = lambda x: x  # what the question looks at is no negation then
+        torch._neg_view = lambda x: x  # the self-test then finds no negation
         try:
             dt.from_dlpack(x)
         except dt.ExchangeError as e:

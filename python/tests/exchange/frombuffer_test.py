@@ -1,4 +1,4 @@
-"""frombuffer: torch's rules, one by one, and where Dovetail differs on purpose."""
+"""frombuffer follows torch's rules, one by one, except where Dovetail differs on purpose."""
 
 import array
 import gc
@@ -39,7 +39,7 @@ def test_counts_and_offsets_are_taken_and_refused_as_by_torch(count, offset, dty
         theirs = torch.frombuffer(
             BUFFER, dtype=getattr(torch, dtype), count=count, offset=offset
         ).view(torch.uint8)
-    except (ValueError, RuntimeError):  # a RuntimeError is an overflow in torch
+    except (ValueError, RuntimeError):  # torch raises RuntimeError on overflow
         with pytest.raises(ValueError, match="frombuffer"):
             dt.frombuffer(BUFFER, dtype=dtype, count=count, offset=offset)
         return

@@ -1,8 +1,8 @@
-"""NumPy's own tests of DLPack, as installed, with dovetail under test: as the consumer, where
-np.from_dlpack is ours, and as the producer, where every array exports itself through our tensors.
+"""Runs the installed NumPy's own DLPack tests on Dovetail. As the consumer, Dovetail replaces
+np.from_dlpack. As the producer, every array exports itself through a Dovetail tensor.
 
-The source is NumPy's (numpy/_core/tests/test_dlpack.py), run with another `np` in its namespace.
-Where we deliberately do otherwise, a table says so and why, and the test must fail.
+The source is NumPy's numpy/_core/tests/test_dlpack.py, run with a modified `np` in its namespace. A
+table lists the deliberate differences with their reasons; those tests must fail.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ _SOURCE = importlib.util.find_spec("numpy._core.tests.test_dlpack").origin
 
 
 class Exporting(np.ndarray):
-    """An array whose __dlpack__ is that of a dovetail tensor over its memory."""
+    """An array whose __dlpack__ is that of a Dovetail tensor over its memory."""
 
     def __dlpack__(self, **asked):
         return dt.from_dlpack(_Plain(self)).__dlpack__(**asked)
@@ -57,7 +57,7 @@ DIFFERENCES_OF_THE_PRODUCER = {}
 
 
 def numpys_tests(replacements, differences):
-    """The class of NumPy's tests, over an `np` in which some names are replaced."""
+    """NumPy's test class, loaded with an `np` in which some names are replaced."""
     proxy = types.ModuleType("numpy")
     proxy.__dict__.update(vars(np))
     proxy.__dict__.update(replacements)

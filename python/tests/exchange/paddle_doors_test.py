@@ -1,8 +1,8 @@
-"""Paddle's table (its C exchange API) beside its __dlpack__: where the two answer alike.
+"""Paddle's C exchange table compared with its __dlpack__.
 
-The table asks less than __dlpack__ does. It knows nothing of gradients, reads what is no dense
-tensor as if it were one, and crashes on a tensor without any: whoever uses it has to ask
-stop_gradient and is_dense first. What passes these is the same by both.
+The table checks less than __dlpack__ does. It ignores gradients, reads tensors that are not dense
+as if they were, and crashes on a tensor without data. Its users must check stop_gradient and
+is_dense first. For tensors that pass these checks, both give the same result.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ FROM_PYTHON = table_of(paddle.Tensor).managed_from
 
 
 def may_be_asked(x):
-    """Whether the table may be asked for x."""
+    """True if the table can be used for x."""
     return type(x) is paddle.Tensor and x.stop_gradient is True and x.is_dense() is True
 
 
@@ -32,7 +32,7 @@ def facts(managed):
 
 
 def by_table(x):
-    """What the table says, or None where it says nothing."""
+    """The table's result, or None if it must not be used."""
     out = ctypes.c_void_p()
     try:
         if FROM_PYTHON(x, out) != 0:

@@ -1,4 +1,4 @@
-"""Attributes that a producer computes: each is read once, and what it raises comes through."""
+"""Attributes that a producer computes are read once, and their exceptions are passed on."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import dovetail as dt
 
 
 class Stop(BaseException):
-    """Not an Exception, like KeyboardInterrupt."""
+    """An error that is not an Exception, like KeyboardInterrupt."""
 
 
 CALLS = {

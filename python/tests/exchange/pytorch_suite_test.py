@@ -1,7 +1,7 @@
-"""What PyTorch's own tests of DLPack check, asked of dovetail: as the consumer of PyTorch's tensors
-and as the producer of its own. (Those that need a GPU are with the GPU backends.)
+"""The checks of PyTorch's own DLPack tests, applied to Dovetail: as the consumer of PyTorch's
+tensors, and as a producer. (The GPU backends have the tests that need a GPU.)
 
-Where we deliberately do otherwise:
+Deliberate differences:
   stream=0 on the CPU   ExchangeError, a BufferError; PyTorch fails an assertion
   a legacy capsule      of a read-only tensor is refused; PyTorch knows no read-only tensors
 """
@@ -31,7 +31,7 @@ EVERY_TYPE = pytest.mark.parametrize("dtype", [*STANDARD, *NARROW], ids=str)
 
 
 def make(dtype, shape=(5,)):
-    """A tensor of `dtype` with any bits that are no NaN."""
+    """A tensor of `dtype` with random bits, but no NaN."""
     if dtype in NARROW:
         return torch.randint(0, 64, shape, dtype=torch.uint8).view(dtype)
     if dtype.is_floating_point or dtype.is_complex:
@@ -44,7 +44,7 @@ def bits(tensor):
 
 
 class OnlyDLPack:
-    """A tensor of which nothing but the protocol is left: no exchange API, no buffer."""
+    """Wraps a tensor and has only the protocol's methods: no exchange API, no buffer."""
 
     def __init__(self, tensor):
         self.tensor = tensor

@@ -1,5 +1,5 @@
-"""The examples that the manuals of PyTorch and Paddle give for DLPack and frombuffer, with dovetail
-in their place: a docstring each, run as a doctest.
+"""The examples in PyTorch's and Paddle's manuals for DLPack and frombuffer, rewritten for Dovetail.
+Each is a docstring that runs as a doctest.
 """
 
 import doctest

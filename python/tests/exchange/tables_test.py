@@ -1,4 +1,4 @@
-"""Tables and other objects that have __array__ and no door that shares; mappings; masked arrays."""
+"""Tables and other objects with __array__ and no zero-copy protocol; mappings; masked arrays."""
 
 import collections
 
@@ -13,7 +13,7 @@ ROWS = [[0.5, 2.5], [1.5, 3.5]]
 
 
 class Labelled:
-    """As xarray, Dask and TensorFlow's variables are: __array__, and number and sequence too."""
+    """Like xarray, Dask and TensorFlow variables: has __array__, and is a number and a sequence."""
 
     def __init__(self, values):
         self.values, self.calls = values, 0
@@ -36,7 +36,7 @@ class Labelled:
 
 
 class Fresh(Labelled):
-    """Each call gives memory of its own."""
+    """Each call of __array__ returns new memory."""
 
     def __array__(self, dtype=None, copy=None):
         return super().__array__().copy()
@@ -181,7 +181,7 @@ def test_a_table_of_objects_is_refused(table):
 
 def test_numbers_of_numpy_stay_numbers():
     t = dt.zeros(2, dtype="int8")
-    t[...] = np.float64(1.75)  # as a number: without its fraction
+    t[...] = np.float64(1.75)  # converted as a number, so the fraction is dropped
     assert t.tolist() == [1, 1]
     with pytest.raises(OverflowError):
         t[...] = np.int64(300)

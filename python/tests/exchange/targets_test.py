@@ -1,6 +1,6 @@
-"""convert() to each library, from read-only memory and from memory that may be written.
+"""convert() to each library, from read-only and from writable memory.
 
-Which of them shares, which gets a copy, and which is refused under copy=False.
+The tests say which library shares the memory, which gets a copy, and which copy=False refuses.
 """
 
 import jax
@@ -24,7 +24,7 @@ TARGETS = {
     "pyarrow": pa.Array,
 }
 SHARED, COPIED, REFUSED = "shared", "copied", "refused"
-# (read-only, target) → what becomes of it under copy=None and copy=False.
+# Maps (read-only, target) to the outcomes under copy=None and copy=False.
 MATRIX = {
     (False, "numpy"): (SHARED, SHARED),
     (False, "torch"): (SHARED, SHARED),
@@ -40,14 +40,14 @@ MATRIX = {
     (True, "pyarrow"): (SHARED, SHARED),
 }
 SOURCES = {
-    True: lambda: dt.from_dlpack(jnp.arange(16, dtype="float32")),  # JAX's arrays never change
+    True: lambda: dt.from_dlpack(jnp.arange(16, dtype="float32")),  # JAX's arrays are immutable
     False: lambda: dt.arange(16, dtype=dt.float32),
 }
 PEERS = {peer.name: peer for peer in EXPORTERS}
 
 
 def outcome(tensor, name, copy):
-    """What convert() did, by the addresses of both."""
+    """Whether convert() shared, copied or refused, by the addresses of both sides."""
     try:
         made = dt.convert(tensor, TARGETS[name], copy=copy)
     except dt.ExchangeError:

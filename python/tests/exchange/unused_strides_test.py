@@ -1,5 +1,5 @@
-"""The stride of a dimension of size 0 or 1, or of a tensor without elements, means nothing and may
-be any number. (An overflow shows under UndefinedBehaviorSanitizer.)"""
+"""The stride of a dimension of size 0 or 1, or of a tensor without elements, has no meaning and can
+be any number. (UndefinedBehaviorSanitizer detects overflows.)"""
 
 import ctypes
 import pickle
@@ -15,7 +15,7 @@ FAR = [-(2**63), 2**63 - 1, 2**62]
 
 
 def lend(shape, strides, far, **fields):
-    """A tensor with `far` in the place of each stride that is None; its bytes count from 0 on."""
+    """A tensor of bytes 0, 1, 2, ... in which `far` replaces each stride that is None."""
     lent = Lent(shape, [far if s is None else s for s in strides], **fields)
     lent.memory[:256] = bytes(range(256))
     return dt.from_dlpack(lent.capsule())

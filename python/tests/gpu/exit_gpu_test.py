@@ -1,4 +1,4 @@
-"""exit_test.py on emulated GPUs: daemon threads that wait for a device."""
+"""exit_test.py on emulated GPUs: the daemon threads wait for a device."""
 
 import pytest
 from daemon_threads import ends_with

@@ -1,4 +1,4 @@
-"""Tensors on emulated GPUs of both vendors, registered as a backend from another wheel."""
+"""Tensors on emulated GPUs of both vendors, whose backends are registered as from another wheel."""
 
 import struct
 
@@ -43,7 +43,7 @@ def ints(raw):
 
 
 class Consumer:
-    """Another library: it reads what it is lent on a stream of its own."""
+    """Another library, which reads an imported tensor on a stream of its own."""
 
     def __init__(self, gpu):
         self.gpu = gpu
@@ -57,13 +57,13 @@ class Consumer:
 
 
 class Producer:
-    """Another library's tensor: written on a stream of its own, ordered as __dlpack__ must."""
+    """Another library's tensor, written on its own stream and ordered as __dlpack__ requires."""
 
     def __init__(self, gpu, vendor, value, device=None):
         self.gpu, self.vendor = gpu, vendor
         self.stream = gpu.make_stream(0)
         self.asked = []
-        # What stands for its memory is a tensor of ours that nothing else knows.
+        # A Dovetail tensor that nothing else refers to stands for the library's memory.
         self.tensor = dt.empty(N, dtype=dt.int32, device=device or f"{vendor}:0")
         gpu.finish()
         gpu.set(self.stream, 0, self.tensor.data_ptr(), value, NBYTES)
@@ -322,7 +322,7 @@ def test_the_exchange_api_tells_the_current_stream(device):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = get(dt.Tensor.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
-    # header: version (2 × uint32), prev_api; then five functions, of which the last is asked.
+    # The header is version (2 × uint32) and prev_api. Five functions follow; this calls the last.
     functions = (ctypes.c_void_p * 7).from_address(table)
     current = ctypes.PYFUNCTYPE(
         ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)

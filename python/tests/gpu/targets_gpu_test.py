@@ -1,4 +1,4 @@
-"""convert() from read-only memory of an emulated GPU: who shares it, and who would get a copy."""
+"""convert() from read-only memory of an emulated GPU: which libraries share, which need a copy."""
 
 import emulated_gpu
 import jax
@@ -29,14 +29,14 @@ def tensor():
     return t
 
 
-# JAX may reuse donated memory; that it leaves alone what it shares is known of the CPU only.
+# JAX may reuse donated memory. It is known not to write to shared memory on the CPU only.
 @pytest.mark.parametrize("target", [jax.Array, torch.Tensor])
 def test_read_only_memory_of_a_gpu_is_not_shared_with_those_that_may_write(tensor, target):
     with pytest.raises(dt.ExchangeError, match="is read-only, which it would not respect"):
         dt.convert(tensor, target, copy=False)
 
 
-# (PyArrow's build for the CPU then says that it has no such device.)
+# (PyArrow's CPU build then reports that it has no such device.)
 def test_read_only_memory_of_a_gpu_goes_to_those_that_never_write(tensor):
     assert dt.convert(tensor, dt.Tensor, copy=False) is tensor
     refused = dt.explain(tensor, pa.Array, copy=False).refused

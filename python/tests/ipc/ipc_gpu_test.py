@@ -40,7 +40,7 @@ def test_another_process_reads_and_writes_the_same_memory(vendor, device):
     go.put("write")
     assert answer.get(timeout=60) == [[7, 7], [7, 7]]
     assert t.to("cpu").tolist() == [[0, 7, 7], [3, 7, 7]]
-    # It is kept for the borrower as long as that has it.
+    # The memory is kept as long as the borrower has it open.
     data = t.data_ptr()
     del t, handle
     dt.trim_memory(device, kind="shared")

@@ -1,4 +1,4 @@
-"""What the processes of ipc_gpu_test.py do, each with emulated GPUs of its own."""
+"""The processes of ipc_gpu_test.py, each with its own emulated GPUs."""
 
 import emulated_gpu
 
@@ -10,14 +10,14 @@ for _gpu in GPUS.values():
 
 
 def counting(device, shape=(2, 3)):
-    """0, 1, 2, ... in memory that can be shared."""
+    """A tensor of 0, 1, 2, ... in shareable memory."""
     t = dt.ipc.empty(shape, dtype="int32", device=device)
     dt.copyto(t, dt.arange(t.size, dtype="int32").reshape(shape))
     return t
 
 
 def borrow(handle, answer, go):
-    """Reads, writes when it is told to, and reads again before it lets go."""
+    """Read, write when told to, and read again before closing the memory."""
     t = dt.ipc.open(handle)
     answer.put((str(t.device), t.shape, t.strides, t.to("cpu").tolist()))
     go.get()

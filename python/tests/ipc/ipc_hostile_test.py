@@ -1,4 +1,4 @@
-"""Handles that are damaged or made up, and files that are not what they should be."""
+"""Damaged and forged handles, and files that are not valid shared memory."""
 
 import os
 import random
@@ -29,7 +29,7 @@ FIELDS = [
 
 
 def forge(handle, **changes):
-    """The handle with fields changed, numbers= and memory= too, and its checksum made anew."""
+    """The handle with changed fields (also numbers= and memory=) and a recomputed checksum."""
     data = bytes(handle)
     fields = dict(zip(FIELDS, HEAD.unpack_from(data), strict=True))
     rank = fields["rank"]
@@ -128,7 +128,7 @@ def test_random_handles_are_errors_or_tensors_inside_the_memory(handle):
         except (ValueError, RuntimeError):
             continue
         if t.size <= 48:
-            t.copy()  # touches all of it
+            t.copy()  # reads all of it
             opened += 1
     assert opened > 20
 
@@ -146,7 +146,7 @@ def test_a_file_that_was_cut_short_is_found_when_it_is_opened():
 
 
 def _lookalike(handle):
-    """A handle of a copy of the memory's file, under a name that nobody has open."""
+    """A handle to a copy of the memory's file, under a name that no process has open."""
     token, number = struct.unpack("<QQ", bytes(handle)[-16:])
     copy = forge(handle, memory=struct.pack("<QQ", token, number + 1_000_000))
     with open(path_of(handle), "rb") as source, open(path_of(copy), "wb") as target:
@@ -169,7 +169,7 @@ def test_a_file_whose_head_says_otherwise_is_refused(handle, offset, value, erro
     number = struct.unpack("<Q", bytes(copy)[-8:])[0]
     with open(path_of(copy), "r+b") as file:
         file.seek(32)
-        file.write(struct.pack("<Q", number))  # the name is right
+        file.write(struct.pack("<Q", number))  # the name matches
         file.seek(offset)
         file.write(value)
     try:

@@ -17,13 +17,13 @@ import dovetail as dt
 
 
 def segments(handle):
-    """The files of memory of the process that shared it. (Other tests run at the same time.)"""
+    """The memory files of the process that shared the handle. (Other tests run concurrently.)"""
     found = glob.glob(path_of(handle).rpartition(".")[0] + ".*")
     return {f for f in found if not f.endswith(".alive")}
 
 
 def run(method, function, *arguments):
-    """What `function`, in a process of its own, puts into its last argument, a queue."""
+    """The object that `function`, in a process of its own, puts into the queue it gets last."""
     context = multiprocessing.get_context(method)
     answer = context.Queue()
     child = context.Process(target=function, args=(*arguments, answer))
@@ -95,7 +95,7 @@ def test_ordinary_memory_is_refused_with_the_remedy_and_copied_when_asked():
     t[0] = 9
     assert dt.ipc.open(handle).tolist() == [0, 1, 2, 3]  # a copy
     data = bytes(handle)
-    del handle  # it kept the copy
+    del handle  # which kept the copy alive
     with pytest.raises(dt.ExchangeError, match="released"):
         dt.ipc.open(data)
 
@@ -181,7 +181,7 @@ def test_a_borrower_keeps_the_memory_after_the_owner_let_go_but_cant_share_it_on
 
 
 def _owner(method, how):
-    """A process that has ended as `how` says, after it shared a tensor and this one opened it."""
+    """A process that shared a tensor and ended as `how` says, after this process opened it."""
     context = multiprocessing.get_context(method)
     answer, done = context.Queue(), context.Event()
     child = context.Process(target=ipc_workers.own, args=(answer, done, how))
@@ -198,7 +198,7 @@ def _owner(method, how):
 def test_a_process_that_ends_leaves_no_memory_behind(method):
     data, t = _owner(method, "returns")
     assert segments(data) == set()
-    assert t.tolist() == [7, 7, 7]  # mapped here
+    assert t.tolist() == [7, 7, 7]  # still mapped in this process
     del t
     with pytest.raises(dt.ExchangeError, match="has ended"):
         dt.ipc.open(data)
@@ -212,7 +212,7 @@ def test_what_a_killed_process_left_is_refused_and_unlinked_by_the_next_one(how)
     del t
     with pytest.raises(dt.ExchangeError, match="has ended"):
         dt.ipc.open(data)
-    # A new process sees to it when it first makes shared memory.
+    # A new process removes the files when it first creates shared memory.
     process.run_python("import dovetail as dt; dt.ipc.empty(1)")
     assert not os.path.exists(path)
     assert not os.path.exists(path[: path.rindex(".")] + ".alive")
@@ -238,7 +238,7 @@ def test_a_forked_child_takes_nothing_from_its_parent():
     if child == 0:
         u = dt.ipc.open(handle)
         t[0] = 8
-        mine = dt.ipc.empty(2)  # with a token of its own
+        mine = dt.ipc.empty(2)  # with its own token
         same = path_of(dt.ipc.share(mine))[:-2] == path_of(handle)[:-2]
         del t, u, mine, handle
         os._exit(1 if same else 0)
@@ -274,7 +274,7 @@ def _mappings():
 
 
 def test_ten_thousand_cycles_leave_nothing_behind():
-    mine = dt.ipc.share(dt.ipc.empty(1))  # what is made once
+    mine = dt.ipc.share(dt.ipc.empty(1))  # creates what a process creates once
     before = (len(os.listdir("/proc/self/fd")), _mappings(), segments(mine))
     for i in range(10_000):
         t = dt.ipc.empty(1 + i % 7)

@@ -1,4 +1,4 @@
-"""What the tests of dovetail.ipc share: also what other processes do, which spawn has to import."""
+"""Helpers of the dovetail.ipc tests, including functions that spawned processes import."""
 
 import os
 import signal
@@ -16,13 +16,13 @@ def shared(values, dtype="int64"):
 
 
 def path_of(handle):
-    """The file of the memory that a handle names."""
+    """The path of the memory file that a handle names."""
     token, number = struct.unpack("<QQ", bytes(handle)[-16:])
     return f"/dev/shm/dovetail.{token:016x}.{number:x}"
 
 
 def add_one(handle, answer):
-    """Adds 1 to each element, as int64, and answers with what was there."""
+    """Add 1 to each int64 element, and answer with the old values."""
     t = dt.ipc.open(handle)
     before = t.tolist()
     t[...] = [[x + 1 for x in row] for row in before]
@@ -51,7 +51,7 @@ def write_with_torch(handle, answer):
 
 
 def own(answer, done, how):
-    """Shares a tensor of [7, 7, 7], and ends as it is told to."""
+    """Share a tensor of [7, 7, 7], and end as `how` says."""
     t = dt.ipc.empty(3, dtype="int32")
     t[...] = 7
     answer.put(bytes(dt.ipc.share(t)))
@@ -61,7 +61,7 @@ def own(answer, done, how):
     if how == "exits":
         os._exit(0)
     if how == "returns":
-        globals()["kept"] = t  # goes with the process
+        globals()["kept"] = t  # lives until the process ends
 
 
 def open_and_wait(handle, answer, done):

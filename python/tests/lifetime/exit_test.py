@@ -1,12 +1,12 @@
-"""The end of a process whose daemon threads are inside Dovetail: it ends, as with NumPy, with 0.
+"""A process whose daemon threads are inside Dovetail exits with 0, as with NumPy.
 
-CPython before 3.14 ends such a thread where it takes the GIL, by unwinding its stack.
+CPython before 3.14 ends such a thread when it takes the GIL, by unwinding its stack.
 """
 
 import pytest
 from daemon_threads import ends_with
 
-# What each thread prepares once, and what it does for ever.
+# Code that each thread runs once, and code that it then repeats.
 LONG_CALLS = {
     "a copy": ("a = dt.zeros(1 << 18)", "a.copy()"),
     "a cast": ("a = dt.zeros(1 << 18)", "a.to(dt.float64)"),
@@ -20,7 +20,7 @@ LONG_CALLS = {
     "trim_memory": ("", "dt.trim_memory('cpu')"),
 }
 
-# Python code that we call: the interpreter takes the GIL back inside of it.
+# Python code that Dovetail calls: the interpreter takes the GIL back inside it.
 CALLS_OF_PYTHON = {
     "a producer's methods": (
         """

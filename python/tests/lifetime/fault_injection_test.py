@@ -1,4 +1,4 @@
-"""Python runs out of memory at each step of an import and of an export, one at a time."""
+"""Python runs out of memory at each allocation of an import and of an export, one at a time."""
 
 import sys
 
@@ -14,13 +14,14 @@ except ImportError:
     _testcapi = None
 pytestmark = pytest.mark.skipif(_testcapi is None, reason="this Python has no _testcapi")
 
-ALLOCATIONS = 20  # more than any of these exchanges makes
+ALLOCATIONS = 20  # more than any of these exchanges needs
 
 
 def with_each_allocation_failing(subjects, work):
-    """What work(subject) gives; None where the allocation of the same number failed it."""
-    work(subjects[-1])  # what is looked up once per process is known now
-    in_use = [dt.empty(1) for _ in range(200)]  # no objects are left for reuse
+    """The results of work(subject), where Python's i-th allocation fails for subject i. None for a
+    MemoryError."""
+    work(subjects[-1])  # fills the process's caches
+    in_use = [dt.empty(1) for _ in range(200)]  # empties the caches of free objects
     results = [None] * ALLOCATIONS
     for n in range(ALLOCATIONS):
         _testcapi.set_nomemory(n, n + 1)

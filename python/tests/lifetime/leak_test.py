@@ -1,10 +1,9 @@
-"""A million exchanges through each door leave nothing behind, nor do refusals.
+"""A million exchanges through each protocol leak nothing, and neither do refusals.
 
-Counted are the references to what was handed over, Python's own blocks, and the bytes that malloc
-has given out (exactly: no page counts), after the first tenth of the exchanges and at their end.
-One lost byte in a hundred exchanges would show. What is lost by each exchange is lost again by the
-next thousand, and what a framework's cache takes is not: where there are few exchanges, growth is a
-leak if it comes back.
+The tests count references to the exchanged objects, Python's memory blocks, and the bytes allocated
+by malloc (exact bytes, not pages), after the first tenth of the exchanges and at the end. One lost
+byte per hundred exchanges would show. A leak recurs with every thousand exchanges, while growth of
+a framework's cache does not: with few exchanges, only recurring growth counts as a leak.
 """
 
 import array
@@ -30,20 +29,20 @@ import dovetail as dt
 
 MILLION = 1_000_000
 OF_REFUSALS = 200_000
-PER_EXCHANGE = 0.01  # bytes; and what caches that fill themselves late may take:
+PER_EXCHANGE = 0.01  # bytes; caches that fill late may take this much more:
 BLOCKS_OF_CACHES, BYTES_OF_CACHES = 100, 8192
-ROUNDS = 3  # growth that is a leak is there in each
+ROUNDS = 3  # a leak grows in each of them
 
 
 class MallInfo(ctypes.Structure):
-    """What mallinfo2() gives; bytes by malloc are uordblks, and hblkhd for large blocks."""
+    """The result of mallinfo2(). malloc's bytes are uordblks, plus hblkhd for large blocks."""
 
     _names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
     _fields_ = [(name, ctypes.c_size_t) for name in _names.split()]
 
 
 def bytes_counter():
-    """A function for the bytes that are allocated and not freed, and what slows this process."""
+    """A function that returns the bytes in use, and the factor by which this process is slower."""
     program = ctypes.CDLL(None)
     try:
         count = program.__sanitizer_get_current_allocated_bytes
@@ -67,7 +66,7 @@ def leaves_nothing(exchange, watched=(), times=MILLION):
     times = max(times // SLOWER, 1000)
     for _ in itertools.repeat(None, times // 10):
         exchange()
-    gc.freeze()  # what is there now is no matter of the collector's, which then takes no time
+    gc.freeze()  # excludes existing objects from collections, which are then fast
     look(watched)
     grown = []
     for _ in range(ROUNDS):
@@ -84,14 +83,14 @@ def leaves_nothing(exchange, watched=(), times=MILLION):
 
 
 class With:
-    """An object of which no more is known than one attribute."""
+    """An object with only one attribute."""
 
     def __init__(self, **attributes):
         self.__dict__ = attributes
 
 
 class Old:
-    """A producer of legacy capsules, which knows no keywords."""
+    """A producer of legacy capsules that knows no keywords."""
 
     def __init__(self, x):
         self.x = x
@@ -104,7 +103,7 @@ class Old:
 
 
 class Says:
-    """A producer that gives the same thing whatever it is asked."""
+    """A producer that returns the same object for every request."""
 
     def __init__(self, says):
         self.says = says
@@ -151,8 +150,8 @@ through_ffi = tvm_ffi.convert(lambda x: x)
 CUDA_FIELDS = {"shape": (2,), "typestr": "<f4", "data": (64, False), "version": 3, "stream": None}
 
 
-# What is handed over, how, and where a million would take minutes (because of what the other side
-# does), how often.
+# The exchanged object, the exchange, and its number of repetitions if a million would take minutes
+# because of the other library.
 IN = {
     "NumPy array": (numpy_array, dt.from_dlpack),
     "NumPy array, copied": (numpy_array, lambda x: dt.from_dlpack(x, copy=True)),
@@ -219,7 +218,7 @@ OUT = {
     "read-only to PyTorch": (read_only, lambda t: dt.convert(t, torch.Tensor), 200_000),
     "PyTorch to NumPy": (torch_tensor, lambda x: dt.convert(x, np.ndarray)),
     "PyTorch to tvm-ffi": (torch_tensor, lambda x: dt.convert(x, tvm_ffi.Tensor)),
-    # By Paddle's table. paddle.from_dlpack (3.3.1) loses two objects, whatever it is given.
+    # Through Paddle's table, because paddle.from_dlpack (3.3.1) leaks two objects in every call.
     "PyTorch to Paddle": (torch_tensor, lambda x: dt.convert(x, paddle.Tensor), 100_000),
     "NumPy to JAX": (numpy_array, lambda x: dt.convert(x, jax.Array), 20_000),
     "NumPy to Arrow": (lambda: np.arange(3), lambda x: dt.convert(x, pa.Array), 100_000),
@@ -311,7 +310,7 @@ def test_every_capsule_has_its_deleter_called_once(fields):
     def exchange():
         nonlocal times
         times += 1
-        capsule = lent.capsule()  # outlives the error, during which its deleter could not count
+        capsule = lent.capsule()  # outlives the error: while it is set, the deleter can't count
         try:
             dt.from_dlpack(capsule)
         except dt.ExchangeError:

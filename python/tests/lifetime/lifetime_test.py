@@ -1,4 +1,4 @@
-"""Who keeps what alive, and until when: reference counts, threads, the interpreter's end."""
+"""What keeps memory alive and until when: reference counts, threads, interpreter shutdown."""
 
 import array
 import copy
@@ -25,7 +25,7 @@ def refuse(x):
         dt.from_dlpack(x, device="hexagon:0")
 
 
-# What is done with a library's tensor x; nothing of it is left afterwards.
+# Round trips of a library's tensor x, which leave nothing behind.
 ROUNDS = {
     "taken in": lambda x: dt.from_dlpack(x),
     "taken in twice": lambda x: (dt.from_dlpack(x), dt.from_dlpack(x)),
@@ -47,7 +47,7 @@ ROUNDS = {
 @pytest.mark.parametrize("peer", EXPORTERS, ids=str)
 def test_the_owner_has_the_references_it_had_before(peer, round_):
     x = peer.make("float32", [1, 2, 4])
-    ROUNDS[round_](x)  # what is cached once per type is cached now
+    ROUNDS[round_](x)  # fills the caches per type
     before = references(x)
     for _ in range(5):
         ROUNDS[round_](x)
@@ -73,7 +73,7 @@ def test_memory_of_ours_outlives_the_tensor_it_came_from(peer):
 
 
 def test_an_array_of_numpy_is_freed_with_the_last_view_of_it():
-    class Array(np.ndarray):  # plain ones have no weak references
+    class Array(np.ndarray):  # np.ndarray has no weak references
         pass
 
     x = np.arange(3).view(Array)
@@ -185,7 +185,7 @@ def test_a_consumer_may_call_our_deleter_with_and_without_the_gil(version, hold_
     managed = take_over(dt.frombuffer(buffer, dtype=dt.int8).__dlpack__(max_version=version))
     assert references(buffer) > before
     call_deleter(managed, hold_gil)
-    dt.empty(1)  # any call of ours lets go of what a thread without the GIL had to leave
+    dt.empty(1)  # every call into Dovetail releases what a thread without the GIL had to leave
     assert references(buffer) == before
     buffer.append(0)
 
@@ -218,7 +218,7 @@ def test_what_a_thread_without_the_gil_leaves_goes_though_no_call_of_ours_comes(
         managed = take_over(dt.frombuffer(buffer, dtype=dt.int8).__dlpack__())
         call_deleter_on_foreign_thread(managed)
         for _ in range(1000):
-            pass  # the interpreter sees to pending calls at each turn
+            pass  # the interpreter handles pending calls in each iteration
         buffer.append(0)
 
 
@@ -230,7 +230,7 @@ def test_exceptions_in_flight_survive_the_end_of_tensors():
     lents = [Lent(on_delete=raise_and_catch) for _ in range(3)]
 
     with pytest.raises(TypeError, match="'list'"):
-        # The list goes as int() returns, with its error set.
+        # The list is destroyed when int() returns, while its error is set.
         int([dt.from_dlpack(lent.capsule()) for lent in lents])
     assert [lent.deletions for lent in lents] == [1, 1, 1]
 
@@ -300,8 +300,8 @@ def test_a_deleter_called_after_the_interpreter_ended_leaks_and_does_not_crash()
         from managed import take_over
         libc = ctypes.CDLL(None)
         managed = take_over(dt.frombuffer(bytearray(8), dtype=dt.int8).__dlpack__())
-        # What C's exit() calls comes after Python's end. (A handle of NULL loses the argument under
-        # ThreadSanitizer.)
+        # C's exit handlers run after Python's shutdown. (With a NULL handle, ThreadSanitizer drops
+        # the argument.)
         address = ctypes.c_void_p(ctypes.addressof(managed))
         libc.__cxa_atexit(ctypes.c_void_p(managed.deleter), address, address)
         print("end")

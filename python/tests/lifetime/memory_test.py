@@ -1,4 +1,4 @@
-"""The CPU's memory: what is in use, what is kept for reuse, and how to have it given back."""
+"""CPU memory: what is in use, what is cached for reuse, and how to release the caches."""
 
 import ctypes
 
@@ -9,7 +9,7 @@ import dovetail as dt
 
 KINDS = ["pinned", "managed"]
 
-# There, nothing is kept.
+# Under AddressSanitizer, nothing is cached.
 UNDER_ADDRESS_SANITIZER = hasattr(ctypes.CDLL(None), "__asan_init")
 
 
@@ -41,7 +41,7 @@ def test_memory_kept_for_reuse_goes_back_on_request():
     assert stats()["reserved_bytes"] <= 2 * in_use + 256
 
 
-# What is kept is bounded, and by the setting: of 1,000 tensors of each size, none or a few.
+# The setting bounds the caches: of 1,000 tensors of each size, they keep none or a few.
 @pytest.mark.parametrize(("setting", "kept"), [("0", 0), ("4096", 9 * 4096)])
 def test_a_thread_keeps_no_more_than_the_environment_says(setting, kept):
     code = """
@@ -55,7 +55,7 @@ def test_a_thread_keeps_no_more_than_the_environment_says(setting, kept):
     assert reserved <= kept
 
 
-# Of eight tensors of 16 MiB, none, two, or as many as fit 64 MiB.
+# Of eight tensors of 16 MiB, they keep none, two, or as many as fit in 64 MiB.
 @pytest.mark.parametrize(
     ("setting", "kept"),
     [("0", 0), (str(40 << 20), 32 << 20), ("40M", 32 << 20), ("many", 64 << 20), ("", 64 << 20)],
@@ -78,7 +78,7 @@ def test_the_process_keeps_no_more_large_memory_than_the_environment_says(settin
     assert after <= 1024
 
 
-# Of memory that a thread keeps, malloc's, what the process keeps, and what is new each time.
+# Memory of a thread's cache, of malloc, of the process's cache, and memory that is always new.
 @pytest.mark.parametrize("size", [100, 70_000, 5 << 20, 64 << 20, 80 << 20])
 def test_zeros_are_zeros_where_there_was_something_else_before(size):
     for _ in range(3):

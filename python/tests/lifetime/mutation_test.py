@@ -1,5 +1,5 @@
-"""What we hand on outlives whatever happens to its first owner, wherever the owner's own library
-manages that."""
+"""Shared memory survives changes of its first owner, wherever the owner's own library manages
+that."""
 
 import functools
 
@@ -36,7 +36,7 @@ TORCH_DOORS = {
     "on to PyTorch": "torch.from_dlpack(dt.from_dlpack(x)).numpy()",
     "on by buffer": "np.frombuffer(dt.from_dlpack(x), np.float32)",
 }
-# A PyTorch that is not what torch_storage.cc takes it for.
+# A PyTorch that violates the assumptions of torch_storage.cc.
 OTHER_TORCH = TORCH + "torch._C._storage_Use_Count = lambda address: 0"
 OTHER_TORCH_MUTATIONS, OTHER_TORCH_PEERS, OTHER_TORCH_DOORS = (
     TORCH_MUTATIONS,
@@ -133,7 +133,7 @@ def test_the_same_is_so_where_the_insides_of_torch_are_not_known(door, mutation)
     assert outcomes("OTHER_TORCH")[f"{door} | {mutation}"] == "kept"
 
 
-# This test fails first where a new PyTorch differs in what torch_storage.cc assumes.
+# This test fails first if a new PyTorch violates the assumptions of torch_storage.cc.
 @pytest.mark.parametrize("known", [True, False])
 def test_the_storage_of_a_tensor_is_held_in_cpp_where_the_insides_of_torch_are_known(known):
     printed = run_python(f"""
@@ -161,7 +161,7 @@ def test_memory_of_a_storage_is_freed_with_the_last_that_holds_it():
         import numpy as np
         import torch
         import dovetail as dt
-        class Array(np.ndarray):  # plain ones have no weak references
+        class Array(np.ndarray):  # np.ndarray has no weak references
             pass
         x = np.arange(9).view(Array)
         alive = weakref.ref(x)

@@ -1,4 +1,4 @@
-"""Tensors over tensors over tensors: chains of any length end without exhausting the C stack."""
+"""Chains of tensors over tensors, of any length, are freed without exhausting the C stack."""
 
 import pytest
 from process import run_python
@@ -37,7 +37,7 @@ def test_a_long_chain_of_owners_is_let_go_of_to_the_last(layer, by_thread):
             def __dlpack__(self, **asked):
                 return self.x.__dlpack__(**asked)
 
-        class Array(np.ndarray):  # plain ones have no weak references
+        class Array(np.ndarray):  # np.ndarray has no weak references
             pass
 
         first = np.zeros(8, np.uint8).view(Array)

@@ -1,4 +1,4 @@
-"""set_num_threads, get_num_threads, and large copies on one thread, on several, in a child."""
+"""set_num_threads, get_num_threads, and large copies on one thread, on several, and after fork."""
 
 import os
 import signal
@@ -48,7 +48,7 @@ def test_other_types_are_refused(count):
 
 
 def large():
-    """16 MB, transposed by each copy."""
+    """A tensor of 16 MB that each copy transposes."""
     return np.arange(2000 * 2000, dtype=np.float32).reshape(2000, 2000)
 
 
@@ -108,7 +108,7 @@ def test_a_child_process_copies_with_threads_of_its_own():
 
 @pytest.fixture
 def alarms():
-    """Sets what SIGALRM calls, and sends one every millisecond."""
+    """Sets the handler of SIGALRM, and sends one every millisecond."""
 
     def start(handler):
         signal.signal(signal.SIGALRM, handler)
@@ -121,7 +121,7 @@ def alarms():
 
 
 def very_large():
-    """256 MB, which no copy gets done in a few milliseconds."""
+    """A tensor of 256 MB, which no copy finishes in a few milliseconds."""
     return dt.from_dlpack(np.zeros((16384, 16384), np.uint8).T)
 
 
@@ -136,7 +136,7 @@ def test_signals_are_handled_in_the_midst_of_a_very_large_copy(alarms, work):
     calls.clear()
     work(tensor)
     handled = len(calls)
-    # One that was handled after the copy, and the others during it: a signal that comes several
+    # One signal was handled after the copy, the others during it. A signal that arrives several
     # times before it is handled is handled once.
     assert handled >= 3
 

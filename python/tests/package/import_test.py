@@ -1,4 +1,4 @@
-"""`import dovetail` in a fresh process: what it loads, and what is there before any tensor."""
+"""`import dovetail` in a fresh process: the modules it loads, and its state before any tensor."""
 
 import pytest
 from process import run_python
@@ -75,7 +75,7 @@ def test_a_forked_process_has_tensors_of_its_own():
 
 
 def test_the_names_of_the_package_are_looked_up_fast():
-    # Where a module has a __getattr__, CPython 3.11 keeps no place of any of its names: each
+    # If a module has a __getattr__, CPython 3.11 does not cache lookups of its names: each
     # `dt.name` takes 20 ns longer.
     assert not hasattr(dt, "__getattr__")
 

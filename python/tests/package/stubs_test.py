@@ -1,4 +1,4 @@
-"""The stubs: they say what the module has, and programs that use it pass mypy."""
+"""The stubs match the module, and programs that use the module pass mypy."""
 
 import inspect
 import os
@@ -11,7 +11,7 @@ import pytest
 import dovetail as dt
 from dovetail import _core
 
-# Other libraries' own types are not looked into.
+# mypy does not follow imports of other libraries.
 CONFIG = """
 [mypy]
 strict = True
@@ -20,7 +20,7 @@ follow_imports = skip
 ignore_missing_imports = True
 """
 
-# What stubtest finds, and why it is as it should be.
+# stubtest's expected findings, and why they are correct.
 ALLOWED = {
     "dovetail.__all__": "the star import in the stub says the same",
     "dovetail._core.DType": "its metaclass is nanobind's",
@@ -94,7 +94,7 @@ WRONG = [
 
 
 def run(tmp_path, *arguments):
-    """What a Python program prints that sees this package and its stubs."""
+    """The output of a Python program that can import this package and its stubs."""
     config = tmp_path / "mypy.ini"
     config.write_text(CONFIG)
     environment = dict(
@@ -118,7 +118,7 @@ def test_the_stubs_say_what_the_module_has(tmp_path):
     output = run(tmp_path, "mypy.stubtest", "dovetail", "--concise", "--mypy-config-file", "CONFIG")
     found = {line.split(" ")[0] for line in output.splitlines() if line.startswith("dovetail")}
     assert not found - set(ALLOWED), output
-    assert "dovetail._core.DType" in found, output  # it has run
+    assert "dovetail._core.DType" in found, output  # stubtest ran
 
 
 def test_a_program_that_uses_everything_passes_strict_mypy(tmp_path):
@@ -139,12 +139,12 @@ def routines(owner, prefix=""):
     return {prefix + name: f for name, f in vars(owner).items() if inspect.isroutine(f)}
 
 
-# Of nanobind's classes, no method has a signature that inspect reads.
+# inspect can't read the signatures of methods of nanobind's classes.
 ROUTINES = routines(_core) | routines(dt.Tensor, "Tensor.") | routines(dt.utils.dlpack)
 ROUTINES |= {f"ipc.{name}": getattr(dt.ipc, name) for name in ("empty", "open", "share")}
 
 
-# That the parameters are those of the stub is what stubtest finds.
+# stubtest checks that parameters match the stub.
 @pytest.mark.parametrize("name", ROUTINES)
 def test_every_function_has_a_docstring_and_a_signature_to_read(name):
     function = ROUTINES[name]

@@ -1,4 +1,5 @@
-"""t.to(dtype): bit by bit against NumPy, ml_dtypes and PyTorch, every code of the narrow types."""
+"""t.to(dtype), compared bit by bit with NumPy, ml_dtypes and PyTorch, for every code of the narrow
+types."""
 
 import warnings
 
@@ -25,7 +26,7 @@ def codes(array):
 
 
 def edges(info):
-    """The ends of an integer type, and numbers around the powers of two."""
+    """The limits of an integer type, and numbers around powers of two."""
     values = {info.min, info.min + 1, info.max - 1, info.max, 0}
     for bit in range(info.bits - 1):
         values |= {sign * (1 << bit) + o for sign in (1, -1) for o in (-1, 0, 1)}
@@ -33,7 +34,7 @@ def edges(info):
 
 
 def source(name):
-    """All codes of up to 16 bits; of wider types edges, numbers of every size and random codes."""
+    """All codes of types up to 16 bits; for wider types limits, all magnitudes and random codes."""
     dtype, rng = reference(name), np.random.default_rng(0)
     if name == "bool":
         return np.array([False, True] * 50)
@@ -50,7 +51,7 @@ def source(name):
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 448, 464, 465, 480, 57344, 61440, 65504,
                65519, 65520, 3.4e38, 1e-45, 127.5, 128, -128.5, 255.5, 256, 2.0**31, 2.0**31 - 128,
                2.0**32, 2.0**63, 2.0**64, -1, -2.0**31, -2.0**63, 2.0**53 + 2]  # fmt: skip
-    # Halfway between neighbours of each narrow type, where rounding to even shows.
+    # Numbers halfway between neighbours of each narrow type, to test rounding to even.
     ties = []
     for narrow in ["float16", *NARROW]:
         numbers = np.unique(source(narrow).astype(np.float64))
@@ -62,7 +63,7 @@ def source(name):
 
 
 def ours(array, name):
-    # NumPy exports its own types alone by DLPack: those of ml_dtypes come as bytes.
+    # NumPy exports only its own types through DLPack: those of ml_dtypes are passed as bytes.
     raw = np.ascontiguousarray(array).view(np.uint8)
     return dt.frombuffer(raw, dtype=array.dtype.name).to(name).numpy()
 
@@ -71,7 +72,7 @@ def by_numpy(array, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "float8_e8m0fnu" in (array.dtype.name, name) and array.dtype.name != name:
-            array = array.astype(np.float32)  # ml_dtypes has no cast from and to the other float8
+            array = array.astype(np.float32)  # ml_dtypes has no casts between float8 types
         return array.astype(reference(name))
 
 
@@ -87,7 +88,7 @@ def is_nan(array):
 
 
 def check(array, cast, expected, counts):
-    """Equal codes where `counts`; where the result is NaN it need only be NaN on both sides."""
+    """Assert equal codes where `counts` is true. A NaN only has to be NaN on both sides."""
     nan = is_nan(expected)
     np.testing.assert_array_equal(is_nan(cast)[counts], nan[counts])
     wrong = np.flatnonzero((codes(cast) != codes(expected)) & ~nan & counts)
@@ -96,7 +97,7 @@ def check(array, cast, expected, counts):
 
 
 def in_range(array, name):
-    """Where a number without its fraction is one of an integer type."""
+    """True where a number, without its fraction, is in the range of an integer type."""
     info = np.iinfo(name)
     number = np.trunc(array.astype(np.float64))
     with np.errstate(invalid="ignore"):
@@ -112,7 +113,7 @@ def test_casts_are_those_of_numpy_and_ml_dtypes(name, to):
         # ml_dtypes gives the nearest integer for infinities and 0 for NaN; NumPy and torch do not.
         counts = np.isfinite(array.astype(np.float64))
     if to in INTEGERS and name in FLOATS and np.iinfo(to).bits >= 32 and to[0] == "u":
-        # Out of range: NumPy's own loops differ from each other by where in an array a number is.
+        # Out of range: NumPy's results depend on an element's position in the array.
         number = array.astype(np.float64)
         counts &= in_range(array, to) | (number < 0) & (number > -(2.0**31))
     check(array, ours(array, to), by_numpy(array, to), counts)
@@ -127,9 +128,9 @@ def test_casts_are_those_of_torch(name, to):
     array = source(name)
     number = array.astype(np.float64)
     counts = np.ones(array.shape, bool)
-    if to == "float8_e8m0fnu":  # torch gives a size for 0 and negative numbers
+    if to == "float8_e8m0fnu":  # torch gives a magnitude for 0 and negative numbers
         counts = array.astype(np.float32) > 0
-    if to == "float8_e4m3fn":  # torch gives the largest number for larger ones
+    if to == "float8_e4m3fn":  # torch saturates
         with np.errstate(invalid="ignore"):
             counts = ~(np.abs(number) > 464)
     if to == "float16" and name == "float64":  # torch rounds twice

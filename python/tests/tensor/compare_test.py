@@ -1,6 +1,6 @@
-"""==, in and the other comparisons of tensors, types and devices."""
+"""==, `in` and the other comparisons of tensors, types and devices."""
 
-# Both operators, with their sides both ways, are what is tested.
+# The tests use both operators, with the operands in both orders.
 # ruff: noqa: SIM201, SIM202, SIM300, E721
 
 import decimal
@@ -110,7 +110,7 @@ def test_other_objects_are_unequal_and_without_order(tensor):
         assert not tensor == other and tensor != other
         with pytest.raises(TypeError):
             operator.lt(tensor, other)
-    assert tensor == mock.ANY  # its own answer
+    assert tensor == mock.ANY  # mock.ANY decides
 
 
 def test_a_tensor_is_a_key_as_the_object_that_it_is():

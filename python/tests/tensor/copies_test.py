@@ -1,4 +1,4 @@
-"""copy(order=), to(), copyto() and assignment across types: against NumPy and PyTorch."""
+"""copy(order=), to(), copyto() and assignment across types, compared with NumPy and PyTorch."""
 
 import copy
 import sys
@@ -255,11 +255,11 @@ def test_other_threads_run_while_much_is_copied(work):
     def count():
         while not stop.is_set():
             turns[0] += 1
-            time.sleep(0)  # lets the GIL go
+            time.sleep(0)  # releases the GIL
 
     thread = threading.Thread(target=count)
     interval = sys.getswitchinterval()
-    # With so long an interval the GIL changes hands only where it is let go.
+    # With so long an interval, threads switch only where the GIL is released.
     sys.setswitchinterval(1000)
     try:
         thread.start()

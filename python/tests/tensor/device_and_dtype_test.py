@@ -1,4 +1,4 @@
-"""Device and DType: what they are made from, how they print, compare, hash and pickle."""
+"""Device and DType: how they are made, printed, compared, hashed and pickled."""
 
 import copy
 import pickle
@@ -49,7 +49,7 @@ def test_a_device_is_known_by_name_pair_and_the_objects_of_other_libraries(given
 
 
 class Place:
-    """A place of a Paddle that was built with CUDA."""
+    """A device place of a Paddle built with CUDA."""
 
     def __init__(self, text):
         self.text = text

@@ -1,4 +1,4 @@
-"""Elements in and out, bit by bit, against ml_dtypes and NumPy."""
+"""Encoding and decoding of elements, compared bit by bit with ml_dtypes and NumPy."""
 
 import ml_dtypes
 import numpy as np
@@ -21,7 +21,7 @@ def bits_of(name):
 
 
 def pack(codes, bits):
-    """Codes of `bits` bits each as bytes, lowest bits first."""
+    """Pack codes of `bits` bits each into bytes, lowest bits first."""
     number = 0
     for i, code in enumerate(codes):
         number |= int(code) << (i * bits)
@@ -74,7 +74,7 @@ def test_doubles_round_as_in_ml_dtypes(name):
     if name == "float8_e8m0fnu":
         values = [abs(v) for v in values if v != 0]
     values = [v for v in values if np.isfinite(v)]
-    # A double goes through float32 in ml_dtypes, which rounds twice: use what float32 has.
+    # ml_dtypes converts a double through float32, which rounds twice: use float32 values.
     values = np.array(values, dtype=np.float32).astype(np.float64).tolist()
     assert encode(name, values) == reference_codes(name, values)
 

@@ -1,4 +1,4 @@
-"""tensor, to_tensor, empty, zeros, full, arange: against PyTorch, and what is refused."""
+"""tensor, to_tensor, empty, zeros, full and arange, compared with PyTorch, and their errors."""
 
 import array
 import math

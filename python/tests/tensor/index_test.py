@@ -1,4 +1,4 @@
-"""t[key] and t[key] = value: against NumPy over many keys, and what is refused."""
+"""t[key] and t[key] = value, compared with NumPy over many keys, and their errors."""
 
 import operator
 
@@ -12,7 +12,7 @@ import dovetail as dt
 
 
 def pair(*shape, dtype="int64"):
-    """The same numbers as a NumPy array and as a tensor that shares its memory."""
+    """A NumPy array, and a tensor that shares its memory."""
     array = np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
     return array, dt.from_dlpack(array)
 

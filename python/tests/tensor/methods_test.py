@@ -1,4 +1,4 @@
-"""The methods of a tensor: views, copies and their layouts, as NumPy and PyTorch have them."""
+"""A tensor's methods: views, copies and their layouts, compared with NumPy and PyTorch."""
 
 import copy
 
@@ -12,7 +12,7 @@ import dovetail as dt
 
 
 def same(t, expected):
-    """The tensor has the shape, strides and values of a NumPy array or a torch tensor."""
+    """Assert that the tensor has the shape, strides and values of an array or torch tensor."""
     assert t.shape == tuple(expected.shape)
     if isinstance(expected, np.ndarray):
         strides = tuple(s // expected.itemsize for s in expected.strides)
@@ -24,7 +24,7 @@ def same(t, expected):
 
 
 def pair(*shape):
-    """A tensor and a torch tensor with the same values 0, 1, 2, … each in memory of its own."""
+    """A tensor and a torch tensor with values 0, 1, 2, …, each in memory of its own."""
     x = torch.arange(int(np.prod(shape))).reshape(shape)
     return dt.from_dlpack(x.clone()), x
 

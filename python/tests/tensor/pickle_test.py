@@ -1,4 +1,4 @@
-"""Pickling and copying of tensors: what is kept, and what is shared."""
+"""Pickling and copying of tensors: what is preserved, and what is shared."""
 
 import copy
 import multiprocessing

@@ -1,4 +1,4 @@
-"""repr(t): the text that PyTorch prints for the same values."""
+"""repr(t) is the text that PyTorch prints for the same values."""
 
 import re
 
@@ -18,7 +18,7 @@ SHAPES = [(), (1,), (5,), (30,), (0,), (0, 3), (2, 0, 3), (2, 3), (3, 40), (2, 3
 
 
 def normal(text):
-    """Without what differs: the names of the types, and the line breaks that their length moves."""
+    """Remove the differences: the type names, and the line breaks that depend on their length."""
     text = text.replace("torch.Size", "").replace("torch.", "dovetail.")
     return re.sub(r",\s+(dtype|requires_grad)=", r", \1=", text)
 
@@ -41,7 +41,7 @@ def values(kind, shape, rng):
         return np.round(a * 1e9)
     if kind == "halves":
         return np.round(a * 3) / 2 * 100
-    choice = rng.integers(0, 4, shape)  # special
+    choice = rng.integers(0, 4, shape)  # of special values
     return np.where(
         choice == 0, np.nan, np.where(choice == 1, np.inf, np.where(choice == 2, a, -np.inf))
     )

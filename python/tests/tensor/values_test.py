@@ -1,4 +1,4 @@
-"""tolist(), item() and what numbers do: bool, int, float, complex, range."""
+"""tolist(), item() and conversions to numbers: bool, int, float, complex, range."""
 
 import math
 
@@ -18,7 +18,7 @@ def test_tolist_gives_the_lists_that_numpy_gives(name):
     for x in [array, array[:, ::-1], array.T, array[0, 0, 0], array[:0], array[..., :0]]:
         ours = dt.tensor(x).tolist() if x.ndim == 0 else dt.from_dlpack(x).tolist()
         assert ours == x.tolist()
-        assert repr(ours) == repr(x.tolist())  # the types of the numbers as well
+        assert repr(ours) == repr(x.tolist())  # also compares the numbers' types
 
 
 @pytest.mark.parametrize("name", ["int64", "uint64"])

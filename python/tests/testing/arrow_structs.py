@@ -1,14 +1,14 @@
-"""Arrow for the tests: PyArrow's types, and structs by hand, through ctypes, good and bad.
+"""Arrow for the tests: PyArrow's types, and structs made by hand with ctypes, valid and invalid.
 
-    lent = LentArrow(b"f", [1.0, 2.0, 4.0])       # float32, with capsules and counters of its own
+    lent = LentArrow(b"f", [1.0, 2.0, 4.0])       # float32; has its own capsules and counters
     t = dovetail.from_arrow(lent)
     del t
     assert lent.releases == 1
 
-    array = read(capsule, ArrowArray)            # the struct in anybody's capsule
+    array = read(capsule, ArrowArray)            # the struct in any library's capsule
 
-Every LentArrow lives as long as the process, so that a release that comes too late or too often is
-counted rather than a crash. Layouts: arrow.apache.org/docs/format/CDataInterface.html.
+Every LentArrow lives until the process ends, so that a late or repeated release is counted instead
+of crashing. Layouts: arrow.apache.org/docs/format/CDataInterface.html.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ TYPES = {
 
 
 def values_address(array):
-    """Of element 0 of a pyarrow.Array."""
+    """The address of element 0 of a pyarrow.Array."""
     return array.buffers()[1].address + array.offset * array.type.bit_width // 8
 
 
@@ -92,7 +92,7 @@ _pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, 
 
 
 def capsule(struct, name=None):
-    """A capsule without a destructor around `struct`, which has to live long enough."""
+    """A capsule without a destructor around `struct`, which must outlive it."""
     return _new(ctypes.addressof(struct), name or type(struct).name, None)
 
 
@@ -101,7 +101,7 @@ def read(arrow_capsule, kind):
     return kind.from_address(_pointer(arrow_capsule, kind.name))
 
 
-_lent = {}  # private_data → its LentArrow
+_lent = {}  # maps private_data to its LentArrow
 
 
 def _releaser(kind, counter):

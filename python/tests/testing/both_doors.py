@@ -1,4 +1,4 @@
-"""What comes in by a fast door beside what comes in by __dlpack__ alone: they may not differ.
+"""Compares imports that call no Python method with imports by __dlpack__: they must not differ.
 
 same_by_both(torch.zeros(3))       # rule 55
 """
@@ -7,7 +7,7 @@ import dovetail as dt
 
 
 class OnlyDLPack:
-    """An object of which nothing but the two methods of its class is left."""
+    """Wraps an object and has only its __dlpack__ and __dlpack_device__."""
 
     def __init__(self, x):
         self.x = x
@@ -20,12 +20,12 @@ class OnlyDLPack:
 
 
 def outcome(x, **asked):
-    """All that can be seen of what from_dlpack gives, or of how it refuses."""
+    """Everything observable about from_dlpack's result, or about its error."""
     try:
         t = dt.from_dlpack(x, **asked)
     except Exception as error:
         return type(error), str(error)
-    # Who makes a copy chooses its place and the order of its elements.
+    # Whoever makes a copy chooses its address and the order of its elements.
     memory = t.tolist() if asked.get("copy") else (t.strides, t.data_ptr())
     return t.dtype, t.shape, t.readonly, t.device, memory
 

@@ -1,4 +1,4 @@
-"""A process that ends while daemon threads are inside of a call.
+"""Ends a process while daemon threads are inside a call.
 
 ends_with("a = dt.zeros(1 << 18)", "a.copy()")
 """
@@ -28,6 +28,6 @@ print("ends")
 
 
 def ends_with(prepare, call):
-    """Asserts that it ends with 0 while four threads do `call` for ever. `prepare` runs once."""
+    """Assert that a process exits with 0 while four threads repeat `call`. `prepare` runs once."""
     code = _SCENE.format(prepare=textwrap.dedent(prepare), call=call)
     assert run_python(code) == "ends\n"

@@ -1,9 +1,9 @@
-"""The table behind `type(x).__dlpack_c_exchange_api__`, through ctypes: to read anybody's, and to
-make one of a library that there is not.
+"""The table behind `type(x).__dlpack_c_exchange_api__`, with ctypes: reads any library's table, and
+makes tables of fictitious libraries.
 
     table = table_of(dovetail.Tensor)
     out = ctypes.c_void_p()
-    assert table.managed_from(t, ctypes.byref(out)) == 0     # raises what Python error it sets
+    assert table.managed_from(t, ctypes.byref(out)) == 0     # raises the Python error that it sets
 
 The layout is that of dlpack.h 1.3.
 """
@@ -58,12 +58,12 @@ def table_of(cls):
 
 
 def capsule_of(table, name=NAME):
-    """A capsule around a table, which has to outlive it, as the name has."""
+    """A capsule around a table. The table and the name must outlive it."""
     return _new(ctypes.addressof(table), name, None)
 
 
 def take_object(address):
-    """The object behind an owned PyObject*, whose reference goes over to Python."""
+    """The object at an owned PyObject*. Takes over the reference."""
     x = ctypes.cast(address, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
     return x

@@ -1,14 +1,14 @@
-"""DLPack structs by hand, through ctypes: capsules as a producer would make them, good and bad.
+"""DLPack structs made by hand with ctypes: capsules as a producer makes them, valid and invalid.
 
-    lent = Lent(shape=(2, 3))                  # float32, versioned, C-contiguous, data of its own
+    lent = Lent(shape=(2, 3))                  # float32, versioned, row-major, with its own data
     t = dovetail.from_dlpack(lent.capsule())
     del t
     assert lent.deletions == 1
 
-    tensor = read(t.__dlpack__()).dl_tensor    # the bytes of anybody's capsule that is still fresh
+    tensor = read(t.__dlpack__()).dl_tensor    # the struct in any library's unconsumed capsule
 
-The layouts are those of dlpack.h 1.3. Every Lent lives as long as the process, so that a deleter
-that is called too late or too often is counted rather than a crash.
+The layouts are those of dlpack.h 1.3. Every Lent lives until the process ends, so that a late or
+repeated call of its deleter is counted instead of crashing.
 """
 
 import ctypes
@@ -75,7 +75,7 @@ name_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
     ("PyCapsule_GetName", ctypes.pythonapi)
 )
 
-_lent = {}  # address of a managed struct → its Lent
+_lent = {}  # maps the address of a managed struct to its Lent
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -88,7 +88,8 @@ def _count_deletion(address):
 
 
 _DELETER = ctypes.cast(_count_deletion, ctypes.c_void_p).value
-# A destructor may be called with an exception in flight, where Python code cannot run: NumPy's own.
+# A capsule's destructor can run while an exception is set, when Python code can't run. So this
+# borrows NumPy's destructor, which is C code.
 _get_destructor = _function("PyCapsule_GetDestructor", ctypes.c_void_p, ctypes.py_object)
 _DESTRUCTORS = {
     Legacy.name: _get_destructor(np.zeros(1).__dlpack__()),
@@ -97,7 +98,7 @@ _DESTRUCTORS = {
 
 
 class Lent:
-    """A managed tensor that counts the calls of its deleter. Every field can be set wrongly."""
+    """A managed tensor that counts calls of its deleter. Every field can have a wrong value."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ class Lent:
 
     @property
     def address(self):
-        """Of the memory that `data="own"` points to."""
+        """The address of the memory that `data="own"` points to."""
         return ctypes.addressof(self.memory)
 
     def fill(self, values, ctype=ctypes.c_float, at=0):
@@ -152,13 +153,13 @@ class Lent:
         return self
 
     def capsule(self, name=None):
-        """A fresh capsule around the struct, which frees it unless it is consumed (or misnamed)."""
+        """A new capsule around the struct. It frees the struct unless consumed (or misnamed)."""
         self._name = name or self.managed.name  # PyCapsule_New keeps the pointer
         return _new(ctypes.addressof(self.managed), self._name, _DESTRUCTORS.get(self._name))
 
 
 class Producer:
-    """An object with __dlpack__ and __dlpack_device__ that notes what it is asked for."""
+    """An object with __dlpack__ and __dlpack_device__ that records the requests it gets."""
 
     def __init__(self, capsule, device=CPU):
         self._capsule, self._device, self.calls = capsule, device, []
@@ -176,12 +177,12 @@ def _int64s(values):
 
 
 def kind_of(capsule):
-    """Legacy or Versioned, by the name of a fresh capsule."""
+    """Legacy or Versioned, by the name of an unconsumed capsule."""
     return {kind.name: kind for kind in (Legacy, Versioned)}[_name(capsule)]
 
 
 def read(capsule):
-    """The struct in a fresh capsule, in place: good while that is fresh. It keeps the capsule."""
+    """The struct in an unconsumed capsule, valid until it is consumed. Keeps the capsule."""
     kind = kind_of(capsule)
     managed = kind.from_address(_pointer(capsule, kind.name))
     managed.capsule = capsule
@@ -197,14 +198,14 @@ def strides_of(managed):
 
 
 def call_deleter(managed, hold_gil=True):
-    """Calls the deleter as a consumer would, on this thread, with or without the GIL."""
+    """Call the deleter as a consumer would, on this thread, with or without the GIL."""
     if managed.deleter:
         prototype = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
         prototype(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
 
 
 def take_over(capsule):
-    """The struct of a capsule whose name is then a used one: what a consumer in C does."""
+    """Consume a capsule as a C consumer does: rename it as used, and return its struct."""
     managed = read(capsule)
     _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
         capsule, managed.used_name

@@ -1,19 +1,19 @@
-"""Scenes that may end in a crash: memory is handed on, then its first owner is changed.
+"""Runs scenes that may crash: memory is shared, then its first owner is changed.
 
     outcomes = play(SETUP, doors, mutations)     # {"door | mutation": "kept", "lost" or "crashed"}
 
-Each scene runs in a child of one process that has imported the libraries. SETUP is code that
-defines make(), which gives an owner with the values 0, 1, 2, ... as float32. A door is an
-expression over the owner x that gives a NumPy array over its memory; a mutation is a statement over
-x. "kept": the array still reads what it did, also after other memory was allocated and written. An
-error that the mutation raises is a way to keep the memory.
+Each scene runs in a forked child of one process that has imported the libraries. SETUP is code that
+defines make(), which returns an owner with the float32 values 0, 1, 2, ... A door is an expression
+over the owner x that gives a NumPy array over its memory. A mutation is a statement over x. "kept"
+means that the array still has its values, even after other memory was allocated and written. A
+mutation may also keep the memory by raising an error.
 """
 
 import json
 
 from process import run_python
 
-COUNT = 250_000  # 1 MB, which malloc maps: whoever reads it after it was freed crashes, or reads 7
+COUNT = 250_000  # 1 MB, which malloc maps: reading it after free crashes or gives 7
 
 _PROLOGUE = """
 import json, os, resource, signal, warnings
@@ -43,7 +43,7 @@ def play(door, mutation):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(60)
         for crash in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT):
-            signal.signal(crash, signal.SIG_DFL)  # Paddle has handlers, which may wait for ever
+            signal.signal(crash, signal.SIG_DFL)  # Paddle's own handlers can wait forever
         os.close(2)
         try:
             scene(door, mutation)
@@ -55,7 +55,7 @@ def play(door, mutation):
 
 played = {f"{d} | {m}": play(doors[d], mutations[m]) for d in doors for m in mutations}
 print(json.dumps(played), flush=True)
-os._exit(0)  # Paddle's own end may crash in a process that has forked
+os._exit(0)  # Paddle's exit handlers can crash in a process that has forked
 """
 
 

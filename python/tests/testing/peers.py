@@ -1,11 +1,11 @@
-"""The other libraries as the tests use them, one entry each: how to make, read, write and take in.
+"""The other libraries, with functions to make, read, write and import their tensors.
 
     for peer in EXPORTERS:                     # gives tensors with __dlpack__
         x = peer.make("float32", [1, 2, 4])
         t = dovetail.from_dlpack(x)
         assert t.data_ptr() == peer.pointer(x)
 
-Values are 1, 2 and 4 where a test does not say otherwise: every type but bool has them exactly.
+Values are 1, 2 and 4 unless a test says otherwise: every type except bool represents them exactly.
 """
 
 import dataclasses
@@ -45,13 +45,13 @@ JAX_FLOAT8 = (*TORCH_FLOAT8, "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz")
 class Peer:
     name: str
     dtypes: tuple[str, ...]
-    make: Callable  # (dtype name, values) → a tensor that owns its memory
-    pointer: Callable  # (tensor) → the address of element 0
-    values: Callable  # (tensor) → nested lists
-    take: Callable | None = None  # its from_dlpack
-    write: Callable | None = None  # (tensor, index, value); None: its tensors never change
+    make: Callable  # (dtype name, values): a tensor that owns its memory
+    pointer: Callable  # (tensor): the address of element 0
+    values: Callable  # (tensor): nested lists
+    take: Callable | None = None  # the library's from_dlpack
+    write: Callable | None = None  # (tensor, index, value); None: its tensors are immutable
 
-    def __repr__(self):  # what pytest calls the case
+    def __repr__(self):  # the case's name in pytest
         return self.name
 
 
@@ -60,7 +60,7 @@ def numpy_dtype(name):
 
 
 def array(name, values):
-    """A NumPy array of a type that NumPy or ml_dtypes has."""
+    """A NumPy array of one of NumPy's or ml_dtypes' types."""
     return np.array(values, dtype=numpy_dtype(name))
 
 
@@ -123,7 +123,7 @@ PADDLE = Peer(
     paddle.from_dlpack,
     _setitem,
 )
-# A tvm_ffi.Tensor has neither values nor items of its own: NumPy looks at its memory.
+# A tvm_ffi.Tensor has no access to its elements: NumPy reads its memory.
 TVM_FFI = Peer(
     "tvm_ffi",
     (*STANDARD, "bfloat16", *TORCH_FLOAT8),
@@ -143,4 +143,4 @@ PYARROW = Peer(
 
 EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW)  # their tensors have __dlpack__
 IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI)  # they have a from_dlpack
-WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI)  # both, with memory that may be written
+WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI)  # both, with writable memory

@@ -1,4 +1,4 @@
-"""Runs Python code in a process of its own, which may end badly, or shows what a fresh one does."""
+"""Runs Python code in a fresh process, for code that may crash or needs a clean interpreter."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ import textwrap
 
 
 def run_python(code, *options, **settings):
-    """What `code` prints, with `settings` in its environment; an AssertionError with all its output
-    if it does not exit with 0."""
+    """Return the output of `code`, run with `settings` in its environment. Raises AssertionError,
+    with all output, if the exit status is not 0."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = dict(os.environ, PYTHONPATH=path, **settings)
     result = subprocess.run(
