@@ -105,9 +105,7 @@ TEST_F(RoundTrip, AnEditThatLeavesOurMemoryIsTakenAsForeign) {
       [&](DLTensor& d) { d.shape[0] = 3; },
       [&](DLTensor& d) { d.strides[0] = 4; },
       [&](DLTensor& d) { d.dtype.bits = 64; },
-      [&](DLTensor& d) {
-        d.device = {kDLCUDA, 0};
-      },
+      [&](DLTensor& d) { d.device = {kDLCUDA, 0}; },
   };
   for (size_t i = 0; i < edits.size(); ++i) {
     released = 0;

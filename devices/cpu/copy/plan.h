@@ -88,7 +88,7 @@ struct CopyPlan {
 
   // The loop, from loops[first] on, that takes several iterations and steps by so many bytes on one
   // side; 0 where none does. first is 1 at least.
-  int FindLoop(int first, int64_t Loop::*step, int64_t bytes) const {
+  int FindLoop(int first, int64_t Loop::* step, int64_t bytes) const {
     for (int i = first; i < rank; ++i) {
       if (loops[i].*step == bytes && loops[i].count > 1) return i;
     }

@@ -72,7 +72,7 @@ struct ColumnsBefore {
 };
 
 // The block reduced to iterations [begin, end) of one of its loops.
-inline Block PartOf(Block block, Loop Block::*loop, int64_t begin, int64_t end) {
+inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end) {
   block.dst += begin * (block.*loop).dst_step;
   block.src += begin * (block.*loop).src_step;
   (block.*loop).count = end - begin;

@@ -19,7 +19,7 @@ void CopyLines(char* dst, const char* src, int64_t lines) { std::memcpy(dst, src
 void NothingToWaitFor() {}
 
 #define DOVETAIL_ELEMENTS \
-  { CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>, CopyElements<16> }
+  {CopyElements<1>, CopyElements<2>, CopyElements<4>, CopyElements<8>, CopyElements<16>}
 constexpr Kernels kPlainKernels = {
     .cached = {.rows = {CopyRows<1>, CopyRows<2>, CopyRows<4>, CopyRows<8>, CopyRows<16>},
                .fill = DOVETAIL_ELEMENTS,

@@ -145,7 +145,7 @@ DOVETAIL_NOT_SHARED inline constexpr const CopyTuning* kAllTunings[] = {&kSapphi
                                                                         &kZen4, &kZen3};
 
 // The largest value of a member over all processors.
-constexpr int64_t MostOf(int64_t CopyTuning::*member) {
+constexpr int64_t MostOf(int64_t CopyTuning::* member) {
   int64_t most = 0;
   for (const CopyTuning* tuning : kAllTunings) most = std::max(most, tuning->*member);
   return most;

@@ -11,7 +11,7 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-Reach ReachOf(const std::vector<Loop>& loops, int64_t element, int64_t Loop::*step) {
+Reach ReachOf(const std::vector<Loop>& loops, int64_t element, int64_t Loop::* step) {
   int64_t low = 0, high = 0;
   for (const Loop& loop : loops) {
     if (loop.count == 0) return {};
@@ -34,7 +34,7 @@ int64_t RandomSize(Random* random) {
 }
 
 // The steps of a permuted dense tensor, with or without gaps, each with a sign.
-void ChooseSteps(CopyCase* copy, int64_t Loop::*step, bool repeats, Random* random) {
+void ChooseSteps(CopyCase* copy, int64_t Loop::* step, bool repeats, Random* random) {
   std::vector<int> order(copy->loops.size());
   std::iota(order.begin(), order.end(), 0);
   if (!OneIn(random, 3)) std::shuffle(order.begin(), order.end(), *random);
