@@ -225,13 +225,13 @@ TEST(Odometer, IsBackAtTheStartAfterTheLastIteration) {
 }
 
 TEST(Odometer, NoLoopsHaveOneIteration) {
-  Odometer at(static_cast<const Loop*>(nullptr), 0);
+  Odometer at(nullptr, 0);
   EXPECT_FALSE(at.Next());
 }
 
 TEST(Odometer, OneOperandHasOneOffset) {
   const ElementLoop loops[] = {{2, -3}, {2, 10}};
-  Odometer at(loops, 2);
+  ElementOdometer at(loops, 2);
   std::vector<int64_t> offsets;
   do {
     offsets.push_back(at.offset);

@@ -45,11 +45,11 @@ template <typename Loops, typename Offsets>
 
 // The offsets of LoopType are its members: dst and src of a Loop, offset of an ElementLoop.
 template <typename LoopType>
-class Odometer : public LoopType::Offsets {
+class BasicOdometer : public LoopType::Offsets {
  public:
   // `loops` outlives the odometer and holds kMaxLoops at most, each with iterations. A nest of no
   // loops has one iteration.
-  Odometer(const LoopType* loops, int rank) : loops_(loops), rank_(rank) {
+  BasicOdometer(const LoopType* loops, int rank) : loops_(loops), rank_(rank) {
     std::fill(index_, index_ + rank, 0);
   }
 
@@ -63,6 +63,9 @@ class Odometer : public LoopType::Offsets {
   int rank_;
   int64_t index_[kMaxLoops];
 };
+
+using Odometer = BasicOdometer<Loop>;
+using ElementOdometer = BasicOdometer<ElementLoop>;
 
 }  // namespace internal_loop_nest
 }  // namespace DOVETAIL_ABI

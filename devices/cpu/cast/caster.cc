@@ -1,8 +1,8 @@
 #include "dovetail/devices/cpu/cast/caster.h"
 
 #include "absl/container/inlined_vector.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "dovetail/devices/cpu/large_work.h"
 

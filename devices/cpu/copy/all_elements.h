@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

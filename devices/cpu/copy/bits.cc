@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/parts.h"
 
 namespace dovetail {

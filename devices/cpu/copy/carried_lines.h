@@ -14,9 +14,9 @@
 #include <new>
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/block.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -39,7 +39,7 @@ class CarriedLines {
   char* At(const Odometer& at) const {
     if (bytes_ == nullptr) return nullptr;
     int64_t turn = 0;
-    for (int i = rank_; i-- > 0;) turn = turn * loops_[i].count + at.turn(i);
+    for (int i = rank_; i-- > 0;) turn = turn * loops_[i].count + at.index(i);
     return first_ + turn * rows_ * kLine;
   }
 

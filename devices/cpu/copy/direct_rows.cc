@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 
 namespace dovetail {

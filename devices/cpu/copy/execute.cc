@@ -1,7 +1,7 @@
 #include "dovetail/devices/cpu/copy/execute.h"
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/all_elements.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/prefetched_rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"

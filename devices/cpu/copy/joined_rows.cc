@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 
@@ -62,7 +62,7 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
   *groups = group.Parts();
   Odometer at(loops, static_cast<int>(end - loops));
   do {
-    const int64_t turn = at.turn(static_cast<int>(groups - loops));
+    const int64_t turn = at.index(static_cast<int>(groups - loops));
     const int64_t rows = group.TurnsOf(turn);
     char* const to = dst + at.dst;
     const char* const from = src + at.src;

@@ -6,10 +6,10 @@
 #include <memory>
 #include <new>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/carried_lines.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 
 namespace dovetail {
@@ -55,7 +55,7 @@ class Loops {
 
   // Whether the run begins where one that was written before ends in dst.
   bool Follows(const Odometer& at) const {
-    return at.turn(kRun) > 0 || (runs_follow && at.turn(kFirstAround) > 0);
+    return at.index(kRun) > 0 || (runs_follow && at.index(kFirstAround) > 0);
   }
 
   Loop row;
@@ -85,17 +85,17 @@ class Half {
   // the rows of dst keep (ColumnsBefore::carry), if they do.
   void Start(const Odometer& at, const char* src, char* carry) {
     src_ = src + at.src;
-    columns_ = loops_.column.TurnsOf(at.turn(Loops::kColumn));
-    strips_ = loops_.strip.TurnsOf(at.turn(Loops::kStrip));
+    columns_ = loops_.column.TurnsOf(at.index(Loops::kColumn));
+    strips_ = loops_.strip.TurnsOf(at.index(Loops::kStrip));
     const Loop& row = loops_.row;
     columns_before_.at = -kLine / unit_ * pitch_;
     columns_before_.carry = carry;
     columns_before_.has_carry = carry != nullptr && loops_.Follows(at);
     rows_before_ = before_ && !columns_before_.has_carry ? kLine / unit_ : 0;
-    to_before_ = at.turn(Loops::kRun) == 0
+    to_before_ = at.index(Loops::kRun) == 0
                      ? before_.value_or(0)
                      : (row.count - rows_before_) * row.src_step - loops_.run.loop.src_step;
-    rows_ = rows_before_ + loops_.run.TurnsOf(at.turn(Loops::kRun)) * loops_.row.count;
+    rows_ = rows_before_ + loops_.run.TurnsOf(at.index(Loops::kRun)) * loops_.row.count;
     copied_ = 0;
   }
 

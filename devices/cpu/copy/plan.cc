@@ -8,10 +8,10 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-bool StepsEvenly(const Loop& inner, const Loop& outer) {
-  return outer.dst_step == inner.count * inner.dst_step &&
-         outer.src_step == inner.count * inner.src_step;
-}
+using internal_loop_nest::NormalForm;
+using internal_loop_nest::Normalize;
+
+constexpr NormalForm kForm{.zero_step = NormalForm::ZeroStep::kLastIteration};
 
 }  // namespace
 
@@ -20,49 +20,6 @@ void CopyPlan::TakeUnit(int64_t element_bytes) {
   const int64_t unit = std::min<int64_t>(element_bytes & -element_bytes, kMaxUnit);
   unit_log2 = std::countr_zero(static_cast<uint64_t>(unit));
   Add({element_bytes / unit, unit, unit});
-}
-
-// All loops ascend in dst. One that stands still there matters for its last iteration only.
-void CopyPlan::Orient() {
-  int kept = 0;
-  for (int i = 0; i < rank; ++i) {
-    Loop loop = loops[i];
-    if (loop.dst_step == 0) {
-      src_offset += (loop.count - 1) * loop.src_step;
-      continue;
-    }
-    if (loop.dst_step < 0) {
-      dst_offset += (loop.count - 1) * loop.dst_step;
-      src_offset += (loop.count - 1) * loop.src_step;
-      loop.dst_step = -loop.dst_step;
-      loop.src_step = -loop.src_step;
-    }
-    loops[kept++] = loop;
-  }
-  rank = kept;
-}
-
-// Those given last are the innermost as a rule, so that little is left to move.
-void CopyPlan::SortByDst() {
-  std::reverse(loops, loops + rank);
-  for (int i = 1; i < rank; ++i) {
-    const Loop loop = loops[i];
-    int at = i;
-    for (; at > 0 && loops[at - 1].dst_step > loop.dst_step; --at) loops[at] = loops[at - 1];
-    loops[at] = loop;
-  }
-}
-
-void CopyPlan::Merge() {
-  int last = 0;
-  for (int i = 1; i < rank; ++i) {
-    if (StepsEvenly(loops[last], loops[i])) {
-      loops[last].count *= loops[i].count;
-    } else {
-      loops[++last] = loops[i];
-    }
-  }
-  rank = std::min(rank, last + 1);
 }
 
 // A short dense row that makes up a unit of its own is one.
@@ -78,11 +35,12 @@ void CopyPlan::Widen() {
 void CopyPlan::Finish(int64_t element_bytes) {
   if (empty) return;
   TakeUnit(element_bytes);
-  Orient();
-  if (rank > 1) {
-    SortByDst();
-    Merge();
-  }
+  // The loops that are added last are the innermost as a rule, which leaves little to sort.
+  std::reverse(loops, loops + rank);
+  Loop::Offsets start;
+  rank = Normalize<kForm>(loops, rank, &start);
+  dst_offset = start.dst;
+  src_offset = start.src;
   bytes = unit();
   for (int i = 0; i < rank; ++i) bytes *= loops[i].count;
   Widen();

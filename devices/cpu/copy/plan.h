@@ -17,11 +17,14 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/block.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
+
+using internal_loop_nest::Odometer;
 
 // What a kernel needs of the plan's first loops. "Dense": in steps of one element; "gapped": in
 // steps of a few elements (WidestGap, kMaxStride).
@@ -114,9 +117,6 @@ struct CopyPlan {
 
  private:
   void TakeUnit(int64_t element_bytes);
-  void Orient();
-  void SortByDst();
-  void Merge();
   void Widen();
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;

@@ -16,7 +16,7 @@
 #include <cstdlib>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
@@ -76,7 +76,7 @@ class PartsAhead {
   PartsAhead(const PartsAhead&) = delete;
   PartsAhead& operator=(const PartsAhead&) = delete;
 
-  int64_t rows() const { return parted_.TurnsOf(at_.turn(0)); }
+  int64_t rows() const { return parted_.TurnsOf(at_.index(0)); }
   int64_t dst() const { return at_.dst; }
   int64_t src() const { return at_.src; }
   // The first row of the part to prefetch; nullptr if there is none.

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
 #include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 
 namespace dovetail {
@@ -90,7 +90,7 @@ class RowPacker {
     do {
       int64_t bytes = row_bytes_of_whole;
       if (division_.cut_total > 0) {
-        const int64_t count = std::min(part, division_.cut_total - at.turn(0) * part);
+        const int64_t count = std::min(part, division_.cut_total - at.index(0) * part);
         division_.box[division_.cut].count = count;
         bytes = row_bytes_of_whole / part * count;
       }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/bands.h"
 #include "dovetail/devices/cpu/copy/carried_lines.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/odometer.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -134,12 +134,12 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   const CarriedLines lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
-    const int64_t less = strip.Before(at.turn(strip_at));
+    const int64_t less = strip.Before(at.index(strip_at));
     block.dst = dst + at.dst - less * block.outer.dst_step;
     block.src = src + at.src - less * unit;
-    block.inner.count = band.TurnsOf(at.turn(band_at));
-    block.outer.count = strip.TurnsOf(at.turn(strip_at));
-    const bool is_first = at.turn(band_at) == 0;
+    block.inner.count = band.TurnsOf(at.index(band_at));
+    block.outer.count = strip.TurnsOf(at.index(strip_at));
+    const bool is_first = at.index(band_at) == 0;
     char* const carry = lines.At(at);
     const ColumnsBefore before_block = {
         .at = is_first ? before.value_or(0) : -line * block.inner.src_step,
@@ -147,7 +147,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
         .has_carry = !is_first && carry != nullptr};
     more = at.Next();
     if (bands.prefetch_bytes > 0) {
-      const char* const next = src + at.src - strip.Before(at.turn(strip_at)) * unit;
+      const char* const next = src + at.src - strip.Before(at.index(strip_at)) * unit;
       RunAlong(block, bands.prefetch_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);

@@ -18,16 +18,13 @@
 #include <utility>
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/loop_nest.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-struct Loop {
-  int64_t count;
-  int64_t dst_step;
-  int64_t src_step;
-};
+using internal_loop_nest::Loop;
 
 // Bytes that one iteration advances, on the side where it advances less. If src does not advance,
 // the bytes in dst.
