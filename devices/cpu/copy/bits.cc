@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "dovetail/core/internal/odometer.h"
-#include "dovetail/devices/cpu/copy/parts.h"
+#include "dovetail/devices/cpu/copy/divided_plan.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

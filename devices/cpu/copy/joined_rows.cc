@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <cstring>
 
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/rows_ahead.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+using internal_loop_nest::DividedLoop;
+using internal_loop_nest::DivideEvenly;
 
 // Rows from which on groups gain by it that they follow each other.
 constexpr int64_t kLeastFollowing = 4;
@@ -53,7 +56,7 @@ bool FollowInSrc(const CopyPlan& plan, int64_t bytes) {
 // next ones are written.
 void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
-  const PartedLoop group(plan.loops[1], kernels.tuning.joined_rows);
+  const DividedLoop group = DivideEvenly(plan.loops[1], kernels.tuning.joined_rows);
   Loop loops[CopyPlan::kMaxLoops];
   Loop* const end = std::copy(plan.loops + 1, plan.loops + plan.rank, loops);
   SortAsInSrc(loops, end);
@@ -62,17 +65,17 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
   *groups = group.Parts();
   Odometer at(loops, static_cast<int>(end - loops));
   do {
-    const int64_t turn = at.index(static_cast<int>(groups - loops));
-    const int64_t rows = group.TurnsOf(turn);
+    const int64_t index = at.index(static_cast<int>(groups - loops));
+    const int64_t rows = group.SizeOf(index);
     char* const to = dst + at.dst;
     const char* const from = src + at.src;
-    const int64_t done = turn == 0 ? 1 : 0;
+    const int64_t done = index == 0 ? 1 : 0;
     if (done > 0) WriteFirst(to, from, bytes, kernels);
     // (The end of the row before a group is read again, for the line that they share.)
     kernels.join_rows(to + done * bytes, from + done * src_step,
                       from + (done - 1) * src_step + bytes, bytes, rows - done, src_step, nullptr,
                       Cache::kL1);
-    if (turn + 1 == groups->count) {
+    if (index + 1 == groups->count) {
       Written{to + rows * bytes, from + (rows - 1) * src_step + bytes}.Finish();
     }
   } while (at.Next());
@@ -88,13 +91,13 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
     WriteGroups(plan, dst, src, kernels);
     return true;
   }
-  PartsAhead parts(plan, 1, bytes, kernels.tuning.prefetch_distance, src);
+  BatchesAhead batches(plan, 1, bytes, kernels.tuning.prefetch_distance, src);
   Written written;
   do {
-    char* const to = dst + parts.dst();
-    const char* const from = src + parts.src();
-    const char* const later = parts.later();
-    const int64_t rows = parts.rows();
+    char* const to = dst + batches.dst();
+    const char* const from = src + batches.src();
+    const char* const later = batches.later();
+    const int64_t rows = batches.rows();
     if (to == written.dst) {
       kernels.join_rows(to, from, written.src, bytes, rows, src_step, later,
                         kernels.tuning.prefetch_into);
@@ -105,7 +108,7 @@ bool WriteJoinedRows(const CopyPlan& plan, char* dst, const char* src, const Ker
                         kernels.tuning.prefetch_into);
     }
     written = {to + rows * bytes, from + (rows - 1) * src_step + bytes};
-  } while (parts.Next());
+  } while (batches.Next());
   written.Finish();
   return true;
 }

@@ -5,7 +5,7 @@
 
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/packed_runs.h"
-#include "dovetail/devices/cpu/copy/piece.h"
+#include "dovetail/devices/cpu/copy/placed_plan.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
 namespace dovetail {
@@ -16,10 +16,10 @@ namespace {
 // The shortest row, or run of rows that continue each other, that is worth the cost of its ends.
 constexpr int64_t kShortest = 16 * kLine;
 
-// `before` is the source offset of the columns before a row's first column. If there is a buffer,
-// runs are packed there.
-void RunMisaligned(const Piece& piece, const Kernels& kernels, bool from_memory, int64_t before,
-                   char* buffer = nullptr) {
+// The columns before the first of a row are at `before` from these. With a buffer, runs are
+// gathered there.
+void RunMisaligned(const PlacedPlan& piece, const Kernels& kernels, bool from_memory,
+                   int64_t before, char* buffer = nullptr) {
   const CopyPlan& plan = piece.plan;
   const MisalignedKernel kernel = kernels.misaligned[plan.unit_log2];
   if (buffer != nullptr) {
@@ -56,7 +56,7 @@ bool WriteMisaligned(const CopyPlan& plan, char* dst, const char* src, const Ker
   // the cache and overlap what the kernel writes.
   const int64_t line = kLine / plan.unit();
   const int64_t body = row.count / line * line - line;
-  Piece first{plan, dst, src}, middle = first, last = first;
+  PlacedPlan first{plan, dst, src}, middle = first, last = first;
   first.plan.loops[0].count = line;
   first.RunCached(kernels);
   middle.plan.loops[0].count = body;
@@ -74,7 +74,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   const int64_t unit = plan.unit(), line = kLine / unit;
   if (!IsPossible(plan, dst, kernels) || row.count < line) return false;
   if (FindNext(plan, row.count * unit) == 0 || BytesOfRun(plan) < kShortest) return false;
-  Piece rest{plan, dst, src};
+  PlacedPlan rest{plan, dst, src};
   const auto buffer = BufferForRuns(plan, kernels.tuning, true);
   // Runs that continue each other. Each run's first line straddles the previous run. `back` is the
   // source offset of that run's last columns. The previous run is the previous iteration of the
@@ -89,7 +89,7 @@ bool WriteContinued(const CopyPlan& plan, char* dst, const char* src, const Kern
   } run{row.count * unit, (row.count - line) * row.src_step}, one = run;
   // Copies all iterations of loop i except the first, which remains in `rest`.
   auto join = [&](int i, int64_t back) {
-    Piece joined = rest;
+    PlacedPlan joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
     RunMisaligned(joined, kernels, from_memory, back - joined.plan.loops[i].src_step, buffer.get());

@@ -6,16 +6,19 @@
 #include <memory>
 #include <new>
 
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/carried_lines.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/parted_loop.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+using internal_loop_nest::DividedLoop;
+using internal_loop_nest::DivideEvenly;
 
 // Rows of dst that are written better with what continues them.
 constexpr int64_t kShortRow = 2 * kLine;
@@ -31,15 +34,15 @@ class Loops {
   // Of each row of src, so many bytes at a time.
   Loops(const CopyPlan& plan, int run, int strip, int64_t bytes)
       : row(plan.loops[0]),
-        column(plan.loops[1], bytes / plan.unit()),
-        run(run == 0 ? Loop{1, 0, 0} : plan.loops[run],
-            kMostLines * kLine / (row.count * plan.unit())),
-        strip(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
-              std::max<int64_t>(bytes / (plan.loops[1].count * plan.unit()), 1)) {
+        column(DivideEvenly(plan.loops[1], bytes / plan.unit())),
+        run(DivideEvenly(run == 0 ? Loop{1, 0, 0} : plan.loops[run],
+                         kMostLines * kLine / (row.count * plan.unit()))),
+        strip(DivideEvenly(strip == 0 ? Loop{1, 0, 0} : plan.loops[strip],
+                           std::max<int64_t>(bytes / (plan.loops[1].count * plan.unit()), 1))) {
     around[kColumn] = column.Parts();
     around[kStrip] = this->strip.Parts();
     around[kRun] = this->run.Parts();
-    const Loop& all = this->run.loop;
+    const Loop& all = this->run.loop();
     const int next = run == 0 ? 0 : plan.FindLoop(2, &Loop::dst_step, all.count * all.dst_step);
     if (next != 0 && next != strip) {
       around[rank++] = plan.loops[next];
@@ -60,7 +63,7 @@ class Loops {
 
   Loop row;
   bool runs_follow = false;
-  PartedLoop column, run, strip;
+  DividedLoop column, run, strip;
   Loop around[CopyPlan::kMaxLoops + 1];
   int rank = kFirstAround;
 };
@@ -85,8 +88,8 @@ class Half {
   // the rows of dst keep (ColumnsBefore::carry), if they do.
   void Start(const Odometer& at, const char* src, char* carry) {
     src_ = src + at.src;
-    columns_ = loops_.column.TurnsOf(at.index(Loops::kColumn));
-    strips_ = loops_.strip.TurnsOf(at.index(Loops::kStrip));
+    columns_ = loops_.column.SizeOf(at.index(Loops::kColumn));
+    strips_ = loops_.strip.SizeOf(at.index(Loops::kStrip));
     const Loop& row = loops_.row;
     columns_before_.at = -kLine / unit_ * pitch_;
     columns_before_.carry = carry;
@@ -94,8 +97,8 @@ class Half {
     rows_before_ = before_ && !columns_before_.has_carry ? kLine / unit_ : 0;
     to_before_ = at.index(Loops::kRun) == 0
                      ? before_.value_or(0)
-                     : (row.count - rows_before_) * row.src_step - loops_.run.loop.src_step;
-    rows_ = rows_before_ + loops_.run.TurnsOf(at.index(Loops::kRun)) * loops_.row.count;
+                     : (row.count - rows_before_) * row.src_step - loops_.run.loop().src_step;
+    rows_ = rows_before_ + loops_.run.SizeOf(at.index(Loops::kRun)) * loops_.row.count;
     copied_ = 0;
   }
 
@@ -141,7 +144,7 @@ class Half {
     if (i < rows_before_) return src_ + to_before_ + i * loops_.row.src_step;
     i -= rows_before_;
     return src_ + i % loops_.row.count * loops_.row.src_step +
-           i / loops_.row.count * loops_.run.loop.src_step;
+           i / loops_.row.count * loops_.run.loop().src_step;
   }
 
   const Loops& loops_;
@@ -163,7 +166,7 @@ class Half {
 // Writes what is in `now`, and fills `next` meanwhile.
 void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t unit,
            TransposeKernel kernel) {
-  const Loop& column = loops.column.loop;
+  const Loop& column = loops.column.loop();
   const int64_t at_once = kAtOnce / unit;
   const int64_t parts = now.strips() * ((now.columns() + at_once - 1) / at_once);
   const int64_t rows = next == nullptr ? 0 : (next->rows() + parts - 1) / parts;
@@ -172,7 +175,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
       // (So that the last has enough columns.)
       const int64_t begin = std::min(c, std::max(now.columns() - at_once, int64_t{0}));
       const int64_t row = s * now.columns() + begin;
-      kernel({.dst = dst + s * loops.strip.loop.dst_step + begin * column.dst_step,
+      kernel({.dst = dst + s * loops.strip.loop().dst_step + begin * column.dst_step,
               .src = now.first() + row * unit,
               .inner = {now.run_length(), unit, now.pitch()},
               .outer = {std::min(at_once, now.columns() - begin), column.dst_step, unit},
@@ -221,10 +224,10 @@ void RunPacked(const CopyPlan& plan, char* dst, const char* src, const CopyTunin
                    {loops, unit, before, tuning, lines + BytesOfHalf(unit, tuning)}};
   Half *now = &halves[0], *next = &halves[1];
   const int64_t at_once = kAtOnce / unit;
-  const bool keeps = before.has_value() && loops.column.turns % at_once == 0 &&
-                     loops.column.loop.count % loops.column.turns == 0;
+  const bool keeps = before.has_value() && loops.column.size() % at_once == 0 &&
+                     loops.column.loop().count % loops.column.size() == 0;
   const CarriedLines carry(loops.around, Loops::kRun,
-                           keeps ? loops.column.turns * loops.strip.turns : 0);
+                           keeps ? loops.column.size() * loops.strip.size() : 0);
   Odometer at(loops.around, loops.rank);
   now->Start(at, src, carry.At(at));
   now->Copy(now->rows());

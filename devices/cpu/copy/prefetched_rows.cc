@@ -54,17 +54,17 @@ bool ExecutePrefetching(const CopyPlan& plan, char* dst, const char* src, const 
   Loop loops[CopyPlan::kMaxLoops];
   std::copy(plan.loops, plan.loops + row.rank + 1, loops);
   Loop& rows = loops[row.rank];
-  PartsAhead parts(plan, row.rank, row.bytes, far_bytes, src);
+  BatchesAhead batches(plan, row.rank, row.bytes, far_bytes, src);
   do {
-    rows.count = parts.rows();
-    if (const char* const later = parts.later()) {
+    rows.count = batches.rows();
+    if (const char* const later = batches.later()) {
       for (int64_t i = 0; i < rows.count; ++i) {
         PrefetchRow(later + row.begin + i * rows.src_step, row.bytes, kernels.tuning.prefetch_into);
       }
     }
-    ExecuteCached(plan.kernel, plan.unit_log2, loops, row.rank + 1, dst + parts.dst(),
-                  src + parts.src(), kernels);
-  } while (parts.Next());
+    ExecuteCached(plan.kernel, plan.unit_log2, loops, row.rank + 1, dst + batches.dst(),
+                  src + batches.src(), kernels);
+  } while (batches.Next());
   return true;
 }
 

@@ -16,8 +16,8 @@
 #include <cstdlib>
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
-#include "dovetail/devices/cpu/copy/parted_loop.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
 namespace dovetail {
@@ -53,33 +53,36 @@ class RowsAhead {
   bool more_;
 };
 
-// The same for rows that are copied some at a time: a part is prefetched about two parts before it
+// The same for rows that are copied in batches: a batch is prefetched about two batches before it
 // is copied.
 //
-//   PartsAhead parts(plan, 1, row_bytes, tuning.prefetch_distance, src);
+//   BatchesAhead batches(plan, 1, row_bytes, tuning.prefetch_distance, src);
 //   do {
-//     if (const char* first = parts.later()) …          // prefetch as many rows from there on
-//     …                                                 // copy parts.rows() at parts.dst(), src()
-//   } while (parts.Next());
-class PartsAhead {
+//     if (const char* first = batches.later()) …        // prefetch as many rows from there on
+//     …                                                 // copy batches.rows() at batches.dst(),
+//     src()
+//   } while (batches.Next());
+class BatchesAhead {
  public:
-  // The rows that plan.loops[first], and those after it, go to. With 0 far_bytes, all iterations of
-  // that loop are one part, and nothing is prefetched.
-  PartsAhead(const CopyPlan& plan, int first, int64_t row_bytes, int64_t far_bytes, const char* src)
+  // The rows are the iterations of plan.loops[first] and of the loops after it. If far_bytes is 0,
+  // all iterations of plan.loops[first] are one batch, and nothing is prefetched.
+  BatchesAhead(const CopyPlan& plan, int first, int64_t row_bytes, int64_t far_bytes,
+               const char* src)
       : far_(far_bytes / row_bytes),
-        parted_(plan.loops[first],
-                far_ > 0 ? std::max<int64_t>(far_ / 2, 1) : plan.loops[first].count),
-        rank_(Divide(plan, first)),
-        ahead_(src, loops_, rank_, far_ / parted_.turns),
+        rows_(internal_loop_nest::DivideEvenly(
+            plan.loops[first],
+            far_ > 0 ? std::max<int64_t>(far_ / 2, 1) : plan.loops[first].count)),
+        rank_(TakeLoops(plan, first)),
+        ahead_(src, loops_, rank_, far_ / rows_.size()),
         at_(loops_, rank_),
         later_(ahead_.Next()) {}
-  PartsAhead(const PartsAhead&) = delete;
-  PartsAhead& operator=(const PartsAhead&) = delete;
+  BatchesAhead(const BatchesAhead&) = delete;
+  BatchesAhead& operator=(const BatchesAhead&) = delete;
 
-  int64_t rows() const { return parted_.TurnsOf(at_.index(0)); }
+  int64_t rows() const { return rows_.SizeOf(at_.index(0)); }
   int64_t dst() const { return at_.dst; }
   int64_t src() const { return at_.src; }
-  // The first row of the part to prefetch; nullptr if there is none.
+  // The first row of the batch to prefetch; nullptr if there is none.
   const char* later() const { return later_; }
 
   bool Next() {
@@ -88,14 +91,14 @@ class PartsAhead {
   }
 
  private:
-  int Divide(const CopyPlan& plan, int first) {
+  int TakeLoops(const CopyPlan& plan, int first) {
     std::copy(plan.loops + first, plan.loops + plan.rank, loops_);
-    loops_[0] = parted_.Parts();
+    loops_[0] = rows_.Parts();
     return plan.rank - first;
   }
 
   const int64_t far_;  // rows
-  const PartedLoop parted_;
+  const internal_loop_nest::DividedLoop rows_;
   Loop loops_[CopyPlan::kMaxLoops];
   const int rank_;
   RowsAhead ahead_;

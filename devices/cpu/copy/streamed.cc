@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "dovetail/core/internal/odometer.h"
+#include "dovetail/devices/cpu/copy/buffer_blocks.h"
 #include "dovetail/devices/cpu/copy/direct_rows.h"
-#include "dovetail/devices/cpu/copy/division.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
@@ -31,14 +31,14 @@ constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 // too far apart for hardware prefetch. For other kernels, does nothing.
 class BlockPrefetcher {
  public:
-  BlockPrefetcher(const CopyPlan& plan, const Division& division) {
+  BlockPrefetcher(const CopyPlan& plan, const BufferBlocks& blocks) {
     if (plan.kernel != CopyKernel::kTranspose) return;
     // box[1] is what is dense in src.
-    row_bytes_ = division.box[1].count * plan.unit();
-    for (int i = 0; i < division.box_rank; ++i) {
+    row_bytes_ = blocks.box[1].count * plan.unit();
+    for (int i = 0; i < blocks.box_rank; ++i) {
       if (i == 1) continue;
-      loops_[rank_++] = division.box[i];
-      rows_ *= division.box[i].count;
+      loops_[rank_++] = blocks.box[i];
+      rows_ *= blocks.box[i].count;
     }
   }
 
@@ -71,41 +71,40 @@ class BlockPrefetcher {
 // Some rows of dst and the buffer that they are gathered in.
 class RowPacker {
  public:
-  RowPacker(const CopyPlan& plan, const Division& division, const Kernels& kernels)
-      : plan_(plan), kernels_(kernels), division_(division), next_(plan, division) {
+  RowPacker(const CopyPlan& plan, const BufferBlocks& blocks, const Kernels& kernels)
+      : plan_(plan), kernels_(kernels), blocks_(blocks), next_(plan, blocks) {
     // Rows of the buffer start at lines; before each is room for what its last block left.
-    pitch_ = (division.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
+    pitch_ = (blocks.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
     if (pitch_ % (8 * kLine) == 0) pitch_ += kLine;  // so that rows fall into all sets of the cache
-    if (division_.has_rows()) division_.box[1].dst_step = pitch_;
+    if (blocks_.has_rows()) blocks_.box[1].dst_step = pitch_;
   }
 
   // All blocks of `rows` rows that start at dst. The next blocks that will be prefetched are at
   // `after`, or nowhere.
   void Write(char* dst, const char* src, int64_t rows, const char* after) {
-    if (division_.has_rows()) division_.box[1].count = rows;
-    const int64_t row_bytes_of_whole = division_.box_row_bytes;
-    const int64_t part = division_.box[division_.cut].count;
-    Odometer at(division_.along, division_.along_rank);
+    if (blocks_.has_rows()) blocks_.box[1].count = rows;
+    int64_t& count = blocks_.box[blocks_.cut_at].count;
+    const int64_t whole_count = count;
+    Odometer at(blocks_.along, blocks_.along_rank);
     bool more, first = true;
     do {
-      int64_t bytes = row_bytes_of_whole;
-      if (division_.cut_total > 0) {
-        const int64_t count = std::min(part, division_.cut_total - at.index(0) * part);
-        division_.box[division_.cut].count = count;
-        bytes = row_bytes_of_whole / part * count;
+      int64_t bytes = blocks_.box_row_bytes;
+      if (blocks_.cut) {
+        count = blocks_.cut->SizeOf(at.index(0));
+        bytes = bytes / whole_count * count;
       }
       const int64_t dst_offset = at.dst;
-      ExecuteCached(plan_.kernel, plan_.unit_log2, division_.box, division_.box_rank,
-                    buffer_ + kLine, src + at.src, kernels_);
+      ExecuteCached(plan_.kernel, plan_.unit_log2, blocks_.box, blocks_.box_rank, buffer_ + kLine,
+                    src + at.src, kernels_);
       more = at.Next();
       next_.Start(more ? src + at.src : after, rows * std::max(bytes / kPiece, int64_t{1}));
       for (int64_t r = 0; r < rows; ++r) {
-        Flush(dst + r * division_.rows.dst_step + dst_offset, buffer_ + kLine + r * pitch_, bytes,
-              first, !more);
+        Flush(dst + r * blocks_.rows.loop().dst_step + dst_offset, buffer_ + kLine + r * pitch_,
+              bytes, first, !more);
       }
       first = false;
     } while (more);
-    division_.box[division_.cut].count = part;
+    count = whole_count;
   }
 
  private:
@@ -130,28 +129,27 @@ class RowPacker {
 
   const CopyPlan& plan_;
   const Kernels& kernels_;
-  Division division_;
+  BufferBlocks blocks_;
   BlockPrefetcher next_;
   int64_t pitch_;
   alignas(kLine) char buffer_[kBufferBytes];
 };
 
-void WriteBuffered(const CopyPlan& plan, const Division& division, char* dst, const char* src,
+void WriteBuffered(const CopyPlan& plan, const BufferBlocks& blocks, char* dst, const char* src,
                    const Kernels& kernels) {
-  RowPacker packer(plan, division, kernels);
-  const Loop& rows = division.rows;
-  const int64_t step = division.rows_at_once;
-  Odometer at(division.outer, division.outer_rank);
+  RowPacker packer(plan, blocks, kernels);
+  const internal_loop_nest::DividedLoop& rows = blocks.rows;
+  const Loop each = rows.Parts();
+  Odometer at(blocks.outer, blocks.outer_rank);
   for (bool more = true; more;) {
     char* const to = dst + at.dst;
     const char* const from = src + at.src;
     more = at.Next();
-    for (int64_t row = 0; row < rows.count; row += step) {
-      const char* after = row + step < rows.count ? from + (row + step) * rows.src_step
-                          : more                  ? src + at.src
-                                                  : nullptr;
-      packer.Write(to + row * rows.dst_step, from + row * rows.src_step,
-                   std::min(step, rows.count - row), after);
+    for (int64_t i = 0; i < each.count; ++i) {
+      const char* after = i + 1 < each.count ? from + (i + 1) * each.src_step
+                          : more             ? src + at.src
+                                             : nullptr;
+      packer.Write(to + i * each.dst_step, from + i * each.src_step, rows.SizeOf(i), after);
     }
   }
 }
@@ -194,13 +192,13 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   const bool from_memory = plan.bytes >= from.memory;
   if (!WriteWholeLines(plan, dst, src, kernels, from_memory) &&
       !WriteDirectRows(plan, dst, src, kernels)) {
-    Division division;
+    BufferBlocks blocks;
     const int64_t least = IsSlowToPack(plan.unit()) ? from.buffered : from.lines;
     if (plan.bytes < least || !(kernels.tuning.buffers_rows || MakesTiles(plan)) ||
-        !division.Divide(plan, kernels.tuning)) {
+        !blocks.Find(plan, kernels.tuning)) {
       return false;
     }
-    WriteBuffered(plan, division, dst, src, kernels);
+    WriteBuffered(plan, blocks, dst, src, kernels);
   }
   kernels.stream_done();
   return true;

@@ -2,8 +2,8 @@
 
 #include "dovetail/core/layout.h"
 #include "dovetail/devices/cpu/copy/bits.h"
+#include "dovetail/devices/cpu/copy/divided_plan.h"
 #include "dovetail/devices/cpu/copy/few.h"
-#include "dovetail/devices/cpu/copy/parts.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/bands.h"
 #include "dovetail/devices/cpu/copy/carried_lines.h"
@@ -13,32 +14,9 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// A kernel's loop, divided into parts of `turns` iterations. The first part has `less` fewer. The
-// last part also takes the remainder, so that no part is shorter, unless there is only one.
-class Divided {
- public:
-  Divided(const Loop& loop, int64_t turns, int64_t less = 0)
-      : loop_(loop),
-        turns_(turns),
-        less_(less),
-        parts_(std::max<int64_t>((loop.count + less) / turns, 1)) {}
-
-  // The loop over the parts, as if the first were not shorter.
-  Loop Parts() const { return {parts_, turns_ * loop_.dst_step, turns_ * loop_.src_step}; }
-  // The iterations by which a part begins before Parts() says.
-  int64_t Before(int64_t part) const { return part > 0 ? less_ : 0; }
-  int64_t TurnsOf(int64_t part) const {
-    const int64_t end = part + 1 < parts_ ? (part + 1) * turns_ - less_ : loop_.count;
-    return end - (part * turns_ - Before(part));
-  }
-  int64_t MostTurns() const { return TurnsOf(parts_ - 1); }
-
- private:
-  Loop loop_;
-  int64_t turns_;
-  int64_t less_;
-  int64_t parts_;
-};
+using internal_loop_nest::DivideAligned;
+using internal_loop_nest::DivideBySize;
+using internal_loop_nest::DividedLoop;
 
 // The loops around the kernel, innermost first.
 struct Around {
@@ -66,7 +44,7 @@ void ContinueStrip(const CopyPlan& plan, int64_t strip_bytes, Around& around, Ar
     }
     around.Add({part, loop.dst_step, loop.src_step});
     run *= part;
-    loop = {loop.count / part, part * loop.dst_step, part * loop.src_step};
+    loop = DivideBySize(loop, part).Parts();
     i = 0;
   }
 }
@@ -96,12 +74,12 @@ PrefetchedRows RowsLike(const Block& block, const char* first, int64_t unit) {
 // the last piece prefetches the block at `next`.
 void RunAlong(Block block, int64_t prefetch_bytes, int64_t unit, const char* next,
               ColumnsBefore before, TransposeKernel kernel) {
-  const Divided pieces(block.outer, prefetch_bytes / unit, PastLine(block.src, unit));
-  const int64_t count = pieces.Parts().count;
-  for (int64_t i = 0; i < count; ++i) {
-    block.outer.count = pieces.TurnsOf(i);
+  const DividedLoop batches =
+      DivideAligned(block.outer, prefetch_bytes / unit, PastLine(block.src, unit));
+  for (int64_t i = 0; i < batches.count(); ++i) {
+    block.outer.count = batches.SizeOf(i);
     const char* const end = block.src + block.outer.count * unit;
-    block.prefetched = RowsLike(block, i + 1 < count ? end : next, unit);
+    block.prefetched = RowsLike(block, i + 1 < batches.count() ? end : next, unit);
     kernel(block, before);
     if (before.carry != nullptr) before.carry += block.outer.count * kLine;
     block.dst += block.outer.count * block.outer.dst_step;
@@ -120,8 +98,8 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   const int64_t unit = plan.unit();
   const int64_t line = kLine / unit;
   const Bands bands = BandsOf(plan, tuning, !before.has_value(), from_memory, short_row);
-  const Divided band(block.inner, bands.rows);
-  const Divided strip(block.outer, bands.strip / unit, PastLine(src, unit));
+  const DividedLoop band = DivideAligned(block.inner, bands.rows);
+  const DividedLoop strip = DivideAligned(block.outer, bands.strip / unit, PastLine(src, unit));
   Around around, left;
   ContinueStrip(plan, bands.strip, around, left);
   const int band_at = around.Add(band.Parts());
@@ -129,16 +107,16 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   while (i < left.rank && Cost(left.loops[i]) < bands.strip) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
-  // True if rows have several bands, so that a line takes its first columns from the previous band.
-  const bool keeps = before.has_value() && band.Parts().count > 1;
-  const CarriedLines lines(around.loops, band_at, keeps ? strip.MostTurns() : 0);
+  // Where rows have several bands, and a line takes its begin from the one before.
+  const bool keeps = before.has_value() && band.count() > 1;
+  const CarriedLines lines(around.loops, band_at, keeps ? strip.SizeOf(strip.count() - 1) : 0);
   Odometer at(around.loops, around.rank);
   for (bool more = true; more;) {
-    const int64_t less = strip.Before(at.index(strip_at));
+    const int64_t less = strip.LeadOf(at.index(strip_at));
     block.dst = dst + at.dst - less * block.outer.dst_step;
     block.src = src + at.src - less * unit;
-    block.inner.count = band.TurnsOf(at.index(band_at));
-    block.outer.count = strip.TurnsOf(at.index(strip_at));
+    block.inner.count = band.SizeOf(at.index(band_at));
+    block.outer.count = strip.SizeOf(at.index(strip_at));
     const bool is_first = at.index(band_at) == 0;
     char* const carry = lines.At(at);
     const ColumnsBefore before_block = {
@@ -147,7 +125,7 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
         .has_carry = !is_first && carry != nullptr};
     more = at.Next();
     if (bands.prefetch_bytes > 0) {
-      const char* const next = src + at.src - strip.Before(at.index(strip_at)) * unit;
+      const char* const next = src + at.src - strip.LeadOf(at.index(strip_at)) * unit;
       RunAlong(block, bands.prefetch_bytes, unit, more ? next : nullptr, before_block, kernel);
     } else {
       kernel(block, before_block);

@@ -7,7 +7,7 @@
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/misaligned.h"
 #include "dovetail/devices/cpu/copy/packed_runs.h"
-#include "dovetail/devices/cpu/copy/piece.h"
+#include "dovetail/devices/cpu/copy/placed_plan.h"
 #include "dovetail/devices/cpu/copy/strips.h"
 
 namespace dovetail {
@@ -65,7 +65,7 @@ struct Rows {
   }
 };
 
-void RunStreaming(const Piece& piece, BlockKernel kernel, const CopyTuning& tuning,
+void RunStreaming(const PlacedPlan& piece, BlockKernel kernel, const CopyTuning& tuning,
                   bool from_memory) {
   const CopyPlan& plan = piece.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
@@ -92,7 +92,7 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
            WriteMisaligned(plan, dst, src, kernels, from_memory);
   }
   if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels, from_memory)) return true;
-  Piece part{plan, dst, src};
+  PlacedPlan part{plan, dst, src};
   int64_t& turns = part.plan.loops[rows.loop].count;
   turns = rows.head;
   if (turns > 0) part.RunCached(kernels);

@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/parts.h"
+#include "dovetail/devices/cpu/copy/divided_plan.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,49 +31,46 @@ int64_t Grain(const CopyPlan& plan, int i) {
 
 }  // namespace
 
-Parts::Parts(const CopyPlan& plan, int64_t most, int64_t least) : plan_(plan) {
+DividedPlan::DividedPlan(const CopyPlan& plan, int64_t most, int64_t least) : plan_(plan) {
   if (!plan.empty && most > 1) Choose(most, least);
 }
 
 // The loop that takes the longest steps of those that can be divided so often; else the one that
 // can be divided most.
-void Parts::Choose(int64_t most, int64_t least) {
-  int64_t best_pieces = 1;
+void DividedPlan::Choose(int64_t most, int64_t least) {
+  int64_t best = 1;
   for (int i = 0; i < plan_.rank; ++i) {
     const Loop& loop = plan_.loops[i];
-    const int64_t pieces = std::min(loop.count / Grain(plan_, i), most);
-    if (pieces > best_pieces || (pieces == best_pieces && pieces > 1 &&
-                                 std::abs(loop.dst_step) > std::abs(plan_.loops[loop_].dst_step))) {
-      best_pieces = pieces;
-      loop_ = i;
+    const int64_t parts = std::min(loop.count / Grain(plan_, i), most);
+    if (parts > best || (parts == best && parts > 1 &&
+                         std::abs(loop.dst_step) > std::abs(plan_.loops[at_].dst_step))) {
+      best = parts;
+      at_ = i;
     }
   }
-  if (best_pieces <= 1) return;
-  if (plan_.kernel == CopyKernel::kTranspose && loop_ == 1) {
+  if (best <= 1) return;
+  if (plan_.kernel == CopyKernel::kTranspose && at_ == 1) {
     const int64_t bytes = plan_.loops[1].count * plan_.unit();
-    best_pieces = std::min(best_pieces, std::max(bytes / kLongSrc / least * least, least));
+    best = std::min(best, std::max(bytes / kLongSrc / least * least, least));
     // As many of whole rows are better.
     for (int i = 2; i < plan_.rank; ++i) {
-      const int64_t pieces = std::min(plan_.loops[i].count, most) / least * least;
-      if (pieces < best_pieces) continue;
-      best_pieces = pieces;
-      loop_ = i;
+      const int64_t parts = std::min(plan_.loops[i].count, most) / least * least;
+      if (parts < best) continue;
+      best = parts;
+      at_ = i;
     }
   }
-  const Loop& loop = plan_.loops[loop_];
-  const int64_t grain = Grain(plan_, loop_);
-  const int64_t grains = (loop.count + grain - 1) / grain;
-  turns_ = (grains + best_pieces - 1) / best_pieces * grain;
-  count_ = (loop.count + turns_ - 1) / turns_;
+  divided_ = internal_loop_nest::Divide(plan_.loops[at_], best, Grain(plan_, at_));
 }
 
-void Parts::Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options) const {
-  if (count_ == 1) return Execute(plan_, dst, src, options);
-  CopyPlan piece = plan_;
-  Loop& loop = piece.loops[loop_];
-  loop.count = std::min(turns_, loop.count - part * turns_);
-  Execute(piece, static_cast<char*>(dst) + part * turns_ * loop.dst_step,
-          static_cast<const char*>(src) + part * turns_ * loop.src_step, options);
+void DividedPlan::Run(int64_t part, void* dst, const void* src,
+                      const ExecuteOptions& options) const {
+  if (count() == 1) return Execute(plan_, dst, src, options);
+  CopyPlan part_plan = plan_;
+  const Loop loop = part_plan.loops[at_] = divided_.Part(part);
+  const int64_t begin = divided_.BeginOf(part);
+  Execute(part_plan, static_cast<char*>(dst) + begin * loop.dst_step,
+          static_cast<const char*>(src) + begin * loop.src_step, options);
 }
 
 bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
@@ -82,7 +79,7 @@ bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src) {
     Execute(plan, dst, src);
     return true;
   }
-  const Parts parts(plan, work.most_parts(), work.least_parts());
+  const DividedPlan parts(plan, work.most_parts(), work.least_parts());
   return work.Run(parts.count(), [&](int64_t part) { parts.Run(part, dst, src); });
 }
 

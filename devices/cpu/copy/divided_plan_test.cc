@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/parts.h"
+#include "dovetail/devices/cpu/copy/divided_plan.h"
 
 #include <cstring>
 #include <numeric>
@@ -15,10 +15,10 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-class PartsProperty : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, PartsProperty, testing::Range(0u, 4u));
+class DividedPlanProperty : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, DividedPlanProperty, testing::Range(0u, 4u));
 
-TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
+TEST_P(DividedPlanProperty, TogetherTheyWriteWhatTheWholeWrites) {
   Random random(GetParam());
   int divided = 0;
   for (int round = 0; round < 300; ++round) {
@@ -32,7 +32,7 @@ TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
     for (char& byte : src) byte = static_cast<char>(random());
     copy.Naive(expected.data() + to.first, src.data() + from.first);
     const auto most = static_cast<int64_t>(1 + random() % 9);
-    const Parts parts(plan, most, 1 + static_cast<int64_t>(random() % 9) % most);
+    const DividedPlan parts(plan, most, 1 + static_cast<int64_t>(random() % 9) % most);
     divided += parts.count() > 1;
     const int64_t stream_from = random() % 2 == 0 ? 0 : INT64_MAX;
     const int64_t memory_from = random() % 2 == 0 ? 0 : INT64_MAX;
@@ -45,15 +45,15 @@ TEST_P(PartsProperty, TogetherTheyWriteWhatTheWholeWrites) {
   EXPECT_GT(divided, 50);
 }
 
-TEST(Parts, ALargeRowIsDivided) {
+TEST(DividedPlan, ALargeRowIsDivided) {
   CopyPlan plan;
   plan.Add({1 << 20, 1, 1});
   plan.Finish(1);
-  EXPECT_EQ(Parts(plan, 8, 8).count(), 8);
-  EXPECT_EQ(Parts(plan, 1, 1).count(), 1);
+  EXPECT_EQ(DividedPlan(plan, 8, 8).count(), 8);
+  EXPECT_EQ(DividedPlan(plan, 1, 1).count(), 1);
 }
 
-TEST(Parts, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
+TEST(DividedPlan, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
   const auto transpose = [](int64_t columns) {
     CopyPlan plan;
     plan.Add({3000, 4, columns * 4});
@@ -62,13 +62,13 @@ TEST(Parts, ATransposeHasNoMoreThanItNeedsWhereTheyWouldBeShortInSrc) {
     return plan;
   };
   const CopyPlan narrow = transpose(4096), wide = transpose(16 << 10);
-  EXPECT_EQ(Parts(narrow, 8, 2).count(), 2);
-  EXPECT_EQ(Parts(narrow, 8, 4).count(), 4);
-  EXPECT_EQ(Parts(wide, 8, 2).count(), 8);
-  EXPECT_EQ(Parts(transpose(7000), 8, 2).count(), 2) << "three would leave a thread idle";
+  EXPECT_EQ(DividedPlan(narrow, 8, 2).count(), 2);
+  EXPECT_EQ(DividedPlan(narrow, 8, 4).count(), 4);
+  EXPECT_EQ(DividedPlan(wide, 8, 2).count(), 8);
+  EXPECT_EQ(DividedPlan(transpose(7000), 8, 2).count(), 2) << "three would leave a thread idle";
 }
 
-TEST(Parts, ATransposeIsDividedBetweenItsRowsOfSrcWhereThatMakesEnoughParts) {
+TEST(DividedPlan, ATransposeIsDividedBetweenItsRowsOfSrcWhereThatMakesEnoughParts) {
   constexpr int64_t kRows = 256, kColumns = 56 * 56;
   CopyPlan plan;
   plan.Add({4, kRows * kColumns * 4, kRows * kColumns * 4});
@@ -76,16 +76,16 @@ TEST(Parts, ATransposeIsDividedBetweenItsRowsOfSrcWhereThatMakesEnoughParts) {
   plan.Add({kColumns, kRows * 4, 4});
   plan.Finish(4);
   ASSERT_EQ(plan.kernel, CopyKernel::kTranspose);
-  EXPECT_EQ(Parts(plan, 8, 2).count(), 4);
+  EXPECT_EQ(DividedPlan(plan, 8, 2).count(), 4);
 }
 
-TEST(Parts, PixelsAreNotTornApart) {
+TEST(DividedPlan, PixelsAreNotTornApart) {
   CopyPlan plan;
   plan.Add({1000, 3, 1});
   plan.Add({3, 1, 1000});
   plan.Finish(1);
   ASSERT_EQ(plan.kernel, CopyKernel::kInterleave);
-  EXPECT_EQ(Parts(plan, 3, 3).count(), 1);
+  EXPECT_EQ(DividedPlan(plan, 3, 3).count(), 1);
 }
 
 // Several copies at a time, each on several threads: what the sanitizer for threads looks at.
@@ -98,7 +98,7 @@ TEST(ExecuteInParts, CopiesOnSeveralThreads) {
   plan.Add({kN, kM * 4, 4});
   plan.Add({kM, 4, kN * 4});
   plan.Finish(4);
-  ASSERT_GT(Parts(plan, 4, 3).count(), 1);
+  ASSERT_GT(DividedPlan(plan, 4, 3).count(), 1);
   auto copy_and_check = [&] {
     for (int round = 0; round < 3; ++round) {
       std::vector<int32_t> dst(kN * kM);

@@ -1,15 +1,16 @@
 // Divides a plan into parts that may run on several threads.
 //
-//   const Parts parts(plan, 8, 2);                     // at most 8; 2 will do
+//   const DividedPlan parts(plan, 8, 2);               // at most 8; 2 will do
 //   for (int64_t i = 0; i < parts.count(); ++i) parts.Run(i, dst, src, options);
 //
 // Parts write no byte in common. Threads: each part on any.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_PARTS_H_
-#define DOVETAIL_DEVICES_CPU_COPY_PARTS_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_DIVIDED_PLAN_H_
+#define DOVETAIL_DEVICES_CPU_COPY_DIVIDED_PLAN_H_
 
 #include <cstdint>
 
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
@@ -17,14 +18,14 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-class Parts {
+class DividedPlan {
  public:
   // `plan` outlives the parts. A transpose is divided no further than leaves long pieces of each
   // row of src, but into `least` parts where it can be.
-  Parts(const CopyPlan& plan, int64_t most, int64_t least);
+  DividedPlan(const CopyPlan& plan, int64_t most, int64_t least);
 
   // At least 1; fewer than wanted where no loop can be divided so often.
-  int64_t count() const { return count_; }
+  int64_t count() const { return divided_.count(); }
 
   // dst and src as for Execute. A part is streamed where the whole would be.
   void Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options = {}) const;
@@ -33,9 +34,8 @@ class Parts {
   void Choose(int64_t most, int64_t least);
 
   const CopyPlan& plan_;
-  int loop_ = 0;       // which is divided
-  int64_t turns_ = 0;  // of it in each part but the last
-  int64_t count_ = 1;
+  int at_ = 0;  // the loop of the plan that is divided
+  internal_loop_nest::DividedLoop divided_{Loop{1, 0, 0}};
 };
 
 // The whole plan, on several threads where it is large enough. False when it was stopped before its
@@ -46,4 +46,4 @@ class Parts {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_PARTS_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_DIVIDED_PLAN_H_

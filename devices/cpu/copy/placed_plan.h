@@ -1,12 +1,12 @@
 // A part of a plan, and where its first iterations are.
 //
-//   Piece head{plan, dst, src}, rest = head;
+//   PlacedPlan head{plan, dst, src}, rest = head;
 //   head.plan.loops[0].count = 16;
 //   head.RunCached(kernels);
 //   rest.Skip(0, 16);                      // starts behind it; the plan's counts are not changed
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
-#define DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_PLACED_PLAN_H_
+#define DOVETAIL_DEVICES_CPU_COPY_PLACED_PLAN_H_
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-struct Piece {
+struct PlacedPlan {
   CopyPlan plan;
   char* dst;
   const char* src;
@@ -36,4 +36,4 @@ struct Piece {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_PIECE_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_PLACED_PLAN_H_

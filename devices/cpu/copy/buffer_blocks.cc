@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/division.h"
+#include "dovetail/devices/cpu/copy/buffer_blocks.h"
 
 #include <algorithm>
 
@@ -54,10 +54,10 @@ int64_t RowsAtOnce(const CopyPlan& plan, const CopyTuning& tuning) {
 
 }  // namespace
 
-bool Division::Divide(const CopyPlan& plan, const CopyTuning& tuning) {
+bool BufferBlocks::Find(const CopyPlan& plan, const CopyTuning& tuning) {
   if (plan.rank == 0 || plan.loops[0].dst_step != plan.unit()) return false;
   if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
-  // Its rows of dst are loops[2]; a Division takes loops[1] for them.
+  // Its rows of dst are loops[2]; here loops[1] would be taken for them.
   if (plan.kernel == CopyKernel::kTransposeGroups) return false;
   // A few planes at once are written in long rows as it is.
   if (plan.HasFewPlanes()) return false;
@@ -85,9 +85,8 @@ bool Division::Divide(const CopyPlan& plan, const CopyTuning& tuning) {
   if (rows_loop > 0) {
     box[box_rank++] = plan.loops[1];
     if (has_others) {
-      rows = plan.loops[1];
-      rows_at_once = at_once;
-      box[1].count = rows_at_once;
+      rows = internal_loop_nest::DivideBySize(plan.loops[1], at_once);
+      box[1].count = at_once;
     }
   }
   TakeIntoBox(plan, most_bytes, chain.loops, chain.length, rows_loop > 0 ? 2 : 1);
@@ -97,9 +96,9 @@ bool Division::Divide(const CopyPlan& plan, const CopyTuning& tuning) {
   return true;
 }
 
-void Division::TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* chain, int length,
-                           int kernel_loops) {
-  const int64_t limit = most_bytes / rows_at_once / kLine * kLine;
+void BufferBlocks::TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* chain,
+                               int length, int kernel_loops) {
+  const int64_t limit = most_bytes / rows.size() / kLine * kLine;
   box_row_bytes = plan.unit();
   for (int i = 0; i < length; ++i) {
     const Loop& loop = plan.loops[chain[i]];
@@ -110,12 +109,10 @@ void Division::TakeIntoBox(const CopyPlan& plan, int64_t most_bytes, const int* 
     const int at = chain[i] < kernel_loops ? chain[i] : box_rank++;
     box[at] = loop;
     if (box_row_bytes * loop.count > limit) {
-      const int64_t part = limit / box_row_bytes;
-      cut = at;
-      cut_total = loop.count;
-      box[at].count = part;
-      along[along_rank++] = {(loop.count + part - 1) / part, part * loop.dst_step,
-                             part * loop.src_step};
+      cut = internal_loop_nest::DivideBySize(loop, limit / box_row_bytes);
+      cut_at = at;
+      box[at].count = cut->size();
+      along[along_rank++] = cut->Parts();
     }
     box_row_bytes *= box[at].count;
   }
