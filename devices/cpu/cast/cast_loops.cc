@@ -1,20 +1,18 @@
 #include "dovetail/devices/cpu/cast/cast_loops.h"
 
-#include <cstdlib>
+#include <algorithm>
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-struct Loop {
-  int64_t count, dst_stride, src_stride;
-};
+using internal_loop_nest::CeilDivide;
+using internal_loop_nest::Divide;
+using internal_loop_nest::Loop;
+using internal_loop_nest::NormalForm;
+using internal_loop_nest::Normalize;
 
-// The destination's steps decide, then the source's: the smallest innermost.
-bool IsOutside(const Loop& a, const Loop& b) {
-  if (a.dst_stride != b.dst_stride) return a.dst_stride > b.dst_stride;
-  return std::abs(a.src_stride) > std::abs(b.src_stride);
-}
+constexpr NormalForm kForm{.ties = NormalForm::Ties::kShorterInSrc};
 
 }  // namespace
 
@@ -35,35 +33,20 @@ int64_t Product(absl::Span<const int64_t> extents) {
 }
 
 CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
-  absl::InlinedVector<Loop, Layout::kInlineRank> loops;
+  absl::InlinedVector<Loop, Layout::kInlineRank> loops(dst.rank());
   for (int i = 0; i < dst.rank(); ++i) {
-    Loop loop{dst.shape[i], dst.strides[i], src.strides[i]};
-    if (loop.count == 1) continue;  // its strides mean nothing and may be anything
-    if (loop.dst_stride < 0) {
-      dst_start += (loop.count - 1) * loop.dst_stride;
-      src_start += (loop.count - 1) * loop.src_stride;
-      loop.dst_stride = -loop.dst_stride;
-      loop.src_stride = -loop.src_stride;
-    }
-    // In order; std::stable_sort would take memory.
-    loops.insert(std::upper_bound(loops.begin(), loops.end(), loop, IsOutside), loop);
+    const int dim = dst.rank() - 1 - i;
+    loops[i] = {dst.shape[dim], dst.strides[dim], src.strides[dim]};
   }
-  for (const Loop& loop : loops) {
-    if (!counts.empty() && dst_strides.back() == loop.count * loop.dst_stride &&
-        src_strides.back() == loop.count * loop.src_stride) {
-      counts.back() *= loop.count;
-      dst_strides.back() = loop.dst_stride;
-      src_strides.back() = loop.src_stride;
-    } else {
-      counts.push_back(loop.count);
-      dst_strides.push_back(loop.dst_stride);
-      src_strides.push_back(loop.src_stride);
-    }
-  }
-  if (counts.empty()) {
-    counts.push_back(1);
-    dst_strides.push_back(1);
-    src_strides.push_back(1);
+  Loop::Offsets start;
+  int rank = Normalize<kForm>(loops.data(), dst.rank(), &start);
+  dst_start = start.dst;
+  src_start = start.src;
+  if (rank == 0) loops.assign(rank = 1, {1, 1, 1});
+  for (int i = rank - 1; i >= 0; --i) {
+    counts.push_back(loops[i].count);
+    dst_strides.push_back(loops[i].dst_step);
+    src_strides.push_back(loops[i].src_step);
   }
 }
 
@@ -76,28 +59,26 @@ bool CastLoops::IsDense(absl::Span<const int64_t> extents, absl::Span<const int6
   return true;
 }
 
-// The outermost loop that can be divided so often; else the one that can be divided most. A loop
-// that writes its elements over and over is left whole.
-CastParts::CastParts(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most)
-    : loops_(loops) {
-  int64_t pieces = 1;
-  for (int i = 0; i < loops.rank(); ++i) {
-    const int64_t possible = std::min((loops.counts[i] + grain[i] - 1) / grain[i], most);
-    if (loops.dst_strides[i] == 0 || possible <= pieces) continue;
-    pieces = possible;
-    loop_ = i;
+// Divides the outermost loop that makes so many parts; if there is none, the one that makes the
+// most. A loop that writes the same elements in each iteration stays whole.
+DividedCast::DividedCast(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most)
+    : loops_(loops), divided_(loops.loop(0)) {
+  int64_t parts = 1;
+  for (int dim = 0; dim < loops.rank(); ++dim) {
+    const int64_t possible = std::min(CeilDivide(loops.counts[dim], grain[dim]), most);
+    if (loops.dst_strides[dim] == 0 || possible <= parts) continue;
+    parts = possible;
+    dim_ = dim;
   }
-  const int64_t grains = (loops.counts[loop_] + grain[loop_] - 1) / grain[loop_];
-  turns_ = (grains + pieces - 1) / pieces * grain[loop_];
-  count_ = (loops.counts[loop_] + turns_ - 1) / turns_;
+  divided_ = Divide(loops.loop(dim_), parts, grain[dim_]);
 }
 
-CastLoops CastParts::Get(int64_t part) const {
+CastLoops DividedCast::Get(int64_t part) const {
   CastLoops piece = loops_;
-  const int64_t first = part * turns_;
-  piece.counts[loop_] = std::min(turns_, loops_.counts[loop_] - first);
-  piece.dst_start += first * loops_.dst_strides[loop_];
-  piece.src_start += first * loops_.src_strides[loop_];
+  const int64_t first = divided_.BeginOf(part);
+  piece.counts[dim_] = divided_.SizeOf(part);
+  piece.dst_start += first * loops_.dst_strides[dim_];
+  piece.src_start += first * loops_.src_strides[dim_];
   return piece;
 }
 

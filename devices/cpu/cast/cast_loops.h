@@ -15,6 +15,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/divided_loop.h"
+#include "dovetail/core/internal/loop_nest.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor_view.h"
 
@@ -37,49 +40,51 @@ class CastLoops {
   // Whether a box of `extents` has no gaps in row-major order.
   static bool IsDense(absl::Span<const int64_t> extents, absl::Span<const int64_t> strides);
 
+  // The loop of a dimension.
+  internal_loop_nest::Loop loop(int dim) const {
+    return {counts[dim], dst_strides[dim], src_strides[dim]};
+  }
+
   // Calls tile(dst offset, src offset, extents) for boxes of at most `box` that cover everything.
   template <typename Tile>
   void ForEachTile(absl::Span<const int64_t> box, Tile tile) const {
-    CastDims at(rank(), 0), extents(rank());
-    int64_t dst = dst_start, src = src_start;
-    while (true) {
-      for (int i = 0; i < rank(); ++i) extents[i] = std::min(box[i], counts[i] - at[i]);
-      tile(dst, src, absl::MakeConstSpan(extents));
-      int i = rank() - 1;
-      for (; i >= 0; --i) {
-        at[i] += extents[i];
-        dst += extents[i] * dst_strides[i];
-        src += extents[i] * src_strides[i];
-        if (at[i] < counts[i]) break;
-        dst -= counts[i] * dst_strides[i];
-        src -= counts[i] * src_strides[i];
-        at[i] = 0;
+    struct InnermostFirst {
+      const CastLoops& loops;
+      int DimOf(int i) const { return loops.rank() - 1 - i; }
+      internal_loop_nest::Loop operator[](int i) const { return loops.loop(DimOf(i)); }
+    } const loops{*this};
+    CastDims index(rank(), 0), extents(rank());  // index: the innermost first
+    internal_loop_nest::Loop::Offsets at{dst_start, src_start};
+    do {
+      for (int i = 0; i < rank(); ++i) {
+        const int dim = loops.DimOf(i);
+        extents[dim] = std::min(box[dim], counts[dim] - index[i]);
       }
-      if (i < 0) return;
-    }
+      tile(at.dst, at.src, absl::MakeConstSpan(extents));
+    } while (NextIteration(loops, rank(), index.data(), &at,
+                           [&](int i) { return box[loops.DimOf(i)]; }));
   }
 
   CastDims counts, dst_strides, src_strides;  // outermost first
   int64_t dst_start = 0, src_start = 0;       // of the first element, from the views' element 0
 };
 
-// Divides loops into parts that write no element in common.
+// The loops of a cast divided into parts that write no element in common.
 //
-//   const CastParts parts(loops, grain, 8);                 // at most 8
+//   const DividedCast parts(loops, grain, 8);               // at most 8 parts
 //   for (int64_t i = 0; i < parts.count(); ++i) parts.Get(i).ForEachTile(box, …);
-class CastParts {
+class DividedCast {
  public:
-  // As many turns as `grain` says of each loop stay together. `loops` outlives the parts.
-  CastParts(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most);
+  // grain[dim] iterations of a dimension stay together. `loops` outlives the parts.
+  DividedCast(const CastLoops& loops, absl::Span<const int64_t> grain, int64_t most);
 
-  int64_t count() const { return count_; }  // at least 1
+  int64_t count() const { return divided_.count(); }  // at least 1
   CastLoops Get(int64_t part) const;
 
  private:
   const CastLoops& loops_;
-  int loop_ = 0;       // which is divided
-  int64_t turns_ = 0;  // of it in each part but the last
-  int64_t count_ = 1;
+  int dim_ = 0;  // the dimension that is divided
+  internal_loop_nest::DividedLoop divided_;
 };
 
 }  // namespace DOVETAIL_ABI

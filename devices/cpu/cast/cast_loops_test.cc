@@ -17,7 +17,7 @@ CastLoops LoopsOf(const Dims& shape, const Dims& dst_strides, const Dims& src_st
 }
 
 // The offsets in dst of all elements of the parts, none of which comes twice.
-std::set<int64_t> Reached(const CastParts& parts) {
+std::set<int64_t> Reached(const DividedCast& parts) {
   std::set<int64_t> reached;
   for (int64_t part = 0; part < parts.count(); ++part) {
     const CastLoops loops = parts.Get(part);
@@ -29,30 +29,30 @@ std::set<int64_t> Reached(const CastParts& parts) {
   return reached;
 }
 
-TEST(CastParts, TogetherTheyReachEachElementOnce) {
+TEST(DividedCast, TogetherTheyReachEachElementOnce) {
   const CastLoops loops = LoopsOf({7, 30}, {40, 1}, {1, 7});
   for (int64_t most : {1, 2, 3, 5, 100}) {
     for (const Dims& grain : {Dims{1, 30}, Dims{1, 8}, Dims{7, 4}}) {
-      const CastParts parts(loops, grain, most);
+      const DividedCast parts(loops, grain, most);
       EXPECT_LE(parts.count(), most);
       EXPECT_EQ(Reached(parts).size(), 7u * 30u);
     }
   }
 }
 
-TEST(CastParts, OneLongRowIsDividedAtTheGrain) {
+TEST(DividedCast, OneLongRowIsDividedAtTheGrain) {
   const CastLoops loops = LoopsOf({100000}, {1}, {1});
   const Dims grain = {4096};
-  const CastParts parts(loops, grain, 8);
+  const DividedCast parts(loops, grain, 8);
   EXPECT_EQ(parts.count(), 7);  // of 4 grains each
   EXPECT_EQ(parts.Get(1).dst_start, 4 * 4096);
   EXPECT_EQ(parts.Get(6).counts[0], 100000 - 24 * 4096);
 }
 
-TEST(CastParts, ALoopThatWritesTheSameElementsStaysWhole) {
+TEST(DividedCast, ALoopThatWritesTheSameElementsStaysWhole) {
   const CastLoops loops = LoopsOf({64}, {0}, {1});
   const Dims grain = {1};
-  EXPECT_EQ(CastParts(loops, grain, 8).count(), 1);
+  EXPECT_EQ(DividedCast(loops, grain, 8).count(), 1);
 }
 
 }  // namespace

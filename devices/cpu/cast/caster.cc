@@ -35,7 +35,7 @@ bool Caster::Run() const {
     RunPart(loops_);
     return true;
   }
-  const CastParts parts(loops_, order_.Grain(), work.most_parts());
+  const DividedCast parts(loops_, order_.Grain(), work.most_parts());
   return work.Run(parts.count(), [&](int64_t i) { RunPart(parts.Get(i)); });
 }
 
