@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/internal/odometer.h"
+#include "dovetail/core/layout.h"
 #include "dovetail/devices/cpu/copy/divided_plan.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+using internal_loop_nest::NormalForm;
+using internal_loop_nest::Normalize;
+
+// In the order of the dimensions, in which packed elements lie as a rule. So the last iteration of
+// a loop that stands still in dst also writes last.
+constexpr NormalForm kForm{.order = NormalForm::Order::kAsGiven};
 
 bool GetBit(const char* base, int64_t bit) { return (base[bit >> 3] >> (bit & 7)) & 1; }
 void SetBit(char* base, int64_t bit, bool value) {
@@ -25,17 +34,13 @@ BitLoops::BitLoops(const TensorView& dst, const TensorView& src)
       dst_step_(StepBits(dst.dtype, dst.packing)),
       src_step_(StepBits(src.dtype, src.packing)) {
   for (int64_t size : dst.shape) empty_ = empty_ || size == 0;
-  for (int i = dst.rank() - 1; i >= 0 && !empty_; --i) {
-    if (dst.shape[i] <= 1) continue;  // its strides mean nothing and may be anything
-    const Loop loop{dst.shape[i], dst.strides[i] * dst_step_, src.strides[i] * src_step_};
-    Loop* last = rank_ > 0 ? &loops_[rank_ - 1] : nullptr;
-    if (last != nullptr && loop.dst_step == last->count * last->dst_step &&
-        loop.src_step == last->count * last->src_step) {
-      last->count *= loop.count;
-    } else {
-      loops_[rank_++] = loop;
-    }
+  if (empty_) return;
+  for (int dim = dst.rank() - 1; dim >= 0; --dim) {
+    loops_[rank_++] = {dst.shape[dim], WrappingMultiply(dst.strides[dim], dst_step_),
+                       WrappingMultiply(src.strides[dim], src_step_)};
   }
+  Loop::Offsets start;  // stays 0, as directions are kept
+  rank_ = Normalize<kForm>(loops_, rank_, &start);
 }
 
 bool BitLoops::Copy(void* dst, const void* src) const {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
@@ -13,6 +14,10 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
+
+using internal_loop_nest::CeilDivide;
+using internal_loop_nest::DivideBySize;
+using internal_loop_nest::DividedLoop;
 
 // A part of a copy that fits one launch, its loops counting units.
 struct Part {
@@ -22,19 +27,21 @@ struct Part {
   int64_t unit;
 };
 
-int64_t Product(absl::Span<const CopyLoop> loops) {
-  int64_t product = 1;
-  for (const CopyLoop& loop : loops) product *= loop.count;
-  return product;
+uint32_t BlocksOf(int64_t units, int64_t units_per_block) {
+  return static_cast<uint32_t>(CeilDivide(units, units_per_block));
 }
 
-uint32_t CeilDivide(int64_t a, int64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+int64_t Product(absl::Span<const Loop> loops) {
+  int64_t product = 1;
+  for (const Loop& loop : loops) product *= loop.count;
+  return product;
+}
 
 // The widest unit that every address of the copy is a multiple of: 1, 2, 4, 8 or 16.
 int64_t WidestUnit(const MergedCopy& copy) {
   uint64_t all = 16 | reinterpret_cast<uintptr_t>(copy.dst) |
                  reinterpret_cast<uintptr_t>(copy.src) | static_cast<uint64_t>(copy.run_bytes);
-  for (const CopyLoop& loop : copy.loops) {
+  for (const Loop& loop : copy.loops) {
     all |= static_cast<uint64_t>(loop.dst_step) | static_cast<uint64_t>(loop.src_step);
   }
   return static_cast<int64_t>(all & (~all + 1));
@@ -46,18 +53,19 @@ CopyLoops LoopsOfUnits(const MergedCopy& copy, int64_t unit) {
   return loops;
 }
 
-// Cuts the outermost loop into pieces until each part has at most `max_units` units.
+// Divides the outermost loop until each part has at most `max_units` units.
 absl::Status ForEachPart(Part part, int64_t max_units,
                          absl::FunctionRef<absl::Status(const Part&)> take) {
   if (part.loops.empty() || Product(part.loops) <= max_units) return take(part);
-  const CopyLoop outer = part.loops.front();
   const int64_t inner = Product(absl::MakeConstSpan(part.loops).subspan(1));
-  const int64_t piece = std::max<int64_t>(max_units / inner, 1);
-  for (int64_t begin = 0; begin < outer.count; begin += piece) {
+  const DividedLoop outer =
+      DivideBySize(part.loops.front(), std::max<int64_t>(max_units / inner, 1));
+  const Loop each = outer.Parts();
+  for (int64_t i = 0; i < each.count; ++i) {
     Part rest = part;
-    rest.dst += begin * outer.dst_step;
-    rest.src += begin * outer.src_step;
-    rest.loops.front().count = std::min(piece, outer.count - begin);
+    rest.dst += i * each.dst_step;
+    rest.src += i * each.src_step;
+    rest.loops.front() = outer.Part(i);
     if (rest.loops.front().count == 1) rest.loops.erase(rest.loops.begin());
     if (absl::Status s = ForEachPart(std::move(rest), max_units, take); !s.ok()) return s;
   }
@@ -65,7 +73,7 @@ absl::Status ForEachPart(Part part, int64_t max_units,
 }
 
 template <int kOperands>
-void AddDimension(IndexSpace<kOperands>& space, const CopyLoop& loop) {
+void AddDimension(IndexSpace<kOperands>& space, const Loop& loop) {
   space.count[space.rank] = FastDivisor(static_cast<uint32_t>(loop.count));
   space.step[0][space.rank] = loop.dst_step;
   if constexpr (kOperands == 2) space.step[1][space.rank] = loop.src_step;
@@ -148,8 +156,8 @@ int AlongSrc(const CopyLoops& loops) {
 bool MovesInWords(const Part& part, int along_src) {
   constexpr int64_t kWord = 4;
   if (part.unit >= kWord) return false;
-  const CopyLoop& d = part.loops.back();
-  const CopyLoop& s = part.loops[along_src];
+  const Loop& d = part.loops.back();
+  const Loop& s = part.loops[along_src];
   const int64_t run = kWord / part.unit;
   if (d.dst_step != part.unit || s.src_step != part.unit) return false;
   if (d.count % run != 0 || s.count % run != 0) return false;
@@ -163,8 +171,8 @@ bool MovesInWords(const Part& part, int along_src) {
   return all % kWord == 0;
 }
 
-CopyArguments::Tiled TiledDimension(const CopyLoop& loop, int extent) {
-  return {static_cast<uint32_t>(loop.count), FastDivisor(CeilDivide(loop.count, extent)),
+CopyArguments::Tiled TiledDimension(const Loop& loop, int extent) {
+  return {static_cast<uint32_t>(loop.count), FastDivisor(BlocksOf(loop.count, extent)),
           loop.dst_step, loop.src_step};
 }
 
@@ -186,8 +194,8 @@ CopyLaunch PlanTiles(const Part& part, int along_src) {
 CopyLaunch PlanLinear(const Part& part) {
   const LinearChoice linear = Linear(part.unit);
   const int64_t units = Product(part.loops);
-  CopyLaunch launch{linear.copy, CeilDivide(units, linear.units_per_block), {}};
-  for (const CopyLoop& loop : part.loops) AddDimension(launch.arguments.space, loop);
+  CopyLaunch launch{linear.copy, BlocksOf(units, linear.units_per_block), {}};
+  for (const Loop& loop : part.loops) AddDimension(launch.arguments.space, loop);
   launch.arguments.units = static_cast<uint32_t>(units);
   return launch;
 }
@@ -220,25 +228,25 @@ absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int6
   if (fill.run_bytes == 0) return absl::OkStatus();
   MergedCopy dst = fill;
   dst.src = dst.dst;
-  for (CopyLoop& loop : dst.loops) loop.src_step = loop.dst_step;
+  for (Loop& loop : dst.loops) loop.src_step = loop.dst_step;
   const int64_t unit = WidestUnit(dst);
   const LinearChoice linear = Linear(unit);
   // A part must begin at the beginning of an element.
   const int64_t units_per_item = std::max<int64_t>(item_bytes / unit, 1);
   max_units = std::max(max_units / units_per_item, int64_t{1}) * units_per_item;
-  return ForEachPart(
-      {dst.dst, dst.src, LoopsOfUnits(dst, unit), unit}, max_units, [&](const Part& part) {
-        const int64_t units = Product(part.loops);
-        FillLaunch launch{linear.fill, CeilDivide(units, linear.units_per_block), {}};
-        FillArguments& a = launch.arguments;
-        a.dst = part.dst;
-        a.units = static_cast<uint32_t>(units);
-        a.period_mask = static_cast<uint32_t>(units_per_item - 1);
-        for (int64_t i = 0; i < 16; i += item_bytes)
-          std::memcpy(a.pattern + i, element, item_bytes);
-        for (const CopyLoop& loop : part.loops) AddDimension(a.space, loop);
-        return take(launch);
-      });
+  return ForEachPart({dst.dst, dst.src, LoopsOfUnits(dst, unit), unit}, max_units,
+                     [&](const Part& part) {
+                       const int64_t units = Product(part.loops);
+                       FillLaunch launch{linear.fill, BlocksOf(units, linear.units_per_block), {}};
+                       FillArguments& a = launch.arguments;
+                       a.dst = part.dst;
+                       a.units = static_cast<uint32_t>(units);
+                       a.period_mask = static_cast<uint32_t>(units_per_item - 1);
+                       for (int64_t i = 0; i < 16; i += item_bytes)
+                         std::memcpy(a.pattern + i, element, item_bytes);
+                       for (const Loop& loop : part.loops) AddDimension(a.space, loop);
+                       return take(launch);
+                     });
 }
 
 }  // namespace gpu

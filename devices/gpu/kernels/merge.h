@@ -16,20 +16,15 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/tensor_view.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// How often, and how far each side steps.
-struct CopyLoop {
-  int64_t count;
-  int64_t dst_step;
-  int64_t src_step;
-  friend bool operator==(const CopyLoop&, const CopyLoop&) = default;
-};
-using CopyLoops = absl::InlinedVector<CopyLoop, 6>;
+using internal_loop_nest::Loop;
+using CopyLoops = absl::InlinedVector<Loop, 6>;
 
 struct MergedCopy {
   unsigned char* dst = nullptr;

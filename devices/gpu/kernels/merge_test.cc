@@ -85,13 +85,13 @@ TEST(MergeCopy, ReversalOnBothSidesIsNone) {
 TEST(MergeCopy, ATransposeKeepsTwoLoopsInTheOrderOfTheDestination) {
   const MergedCopy copy = *Pair{{5, 7}, {7, 1}, {1, 5}}.Merge();
   EXPECT_EQ(copy.run_bytes, 4);
-  EXPECT_THAT(copy.loops, ElementsAre(CopyLoop{5, 28, 4}, CopyLoop{7, 4, 20}));
+  EXPECT_THAT(copy.loops, ElementsAre(Loop{5, 28, 4}, Loop{7, 4, 20}));
 }
 
 TEST(MergeCopy, ABroadcastSourceStepsByNothing) {
   const MergedCopy copy = *Pair{{3, 4}, {4, 1}, {0, 1}}.Merge();
   EXPECT_EQ(copy.run_bytes, 16);
-  EXPECT_THAT(copy.loops, ElementsAre(CopyLoop{3, 16, 0}));
+  EXPECT_THAT(copy.loops, ElementsAre(Loop{3, 16, 0}));
 }
 
 TEST(MergeCopy, NoElementsAreNoBytesAndNoLaunch) {
@@ -108,7 +108,7 @@ TEST(MergeCopy, SubByteElementsMoveAsTheBytesThatTheyFill) {
   // Rows of 6 elements of 4 bits: 3 bytes.
   const MergedCopy copy = *Pair{{5, 6}, {6, 1}, {8, 1}, kFloat4E2M1Fn}.Merge();
   EXPECT_EQ(copy.run_bytes, 3);
-  EXPECT_THAT(copy.loops, ElementsAre(CopyLoop{5, 3, 4}));
+  EXPECT_THAT(copy.loops, ElementsAre(Loop{5, 3, 4}));
 }
 
 TEST(MergeCopy, SubByteElementsThatShareBytesWithOthersAreRefusedWithARemedy) {
