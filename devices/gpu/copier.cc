@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/devices/gpu/copy_chunks.h"
 #include "dovetail/devices/gpu/copy_steps.h"
 #include "dovetail/devices/gpu/kernels/launches.h"
-#include "dovetail/devices/gpu/pieces.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -109,13 +109,15 @@ absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
     });
   }
   const RuntimeApi& api = runtime.api();
-  return ForEachPitchedCopy(copy, [&](const PitchedCopy& piece) {
-    const auto width = static_cast<size_t>(piece.width), height = static_cast<size_t>(piece.height);
+  return ForEachPitchedCopy(copy, [&](const PitchedCopy& rectangle) {
+    const auto width = static_cast<size_t>(rectangle.width),
+               height = static_cast<size_t>(rectangle.height);
     return runtime.Check(
-        height == 1 ? api.copy_async(api.self, piece.dst, piece.src, width, job.native)
-                    : api.copy_2d_async(api.self, piece.dst, static_cast<size_t>(piece.dst_pitch),
-                                        piece.src, static_cast<size_t>(piece.src_pitch), width,
-                                        height, job.native),
+        height == 1
+            ? api.copy_async(api.self, rectangle.dst, rectangle.src, width, job.native)
+            : api.copy_2d_async(api.self, rectangle.dst, static_cast<size_t>(rectangle.dst_pitch),
+                                rectangle.src, static_cast<size_t>(rectangle.src_pitch), width,
+                                height, job.native),
         "copying rows");
   });
 }
@@ -165,11 +167,11 @@ absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const T
   }
   if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
   const Device pinned{parts_.runtime.vendor().pinned, 0};
-  return ForEachPiece(CopyPiece(dst, src), kStagingBytes, [&](const CopyPiece& piece) {
-    absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(piece.nbytes()));
+  return ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
+    absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
     if (!block.ok()) return block.status();
-    absl::Status s = CopyOnCpu(piece.Dense(block->data, Device::Cpu(), dst), piece.src());
-    if (s.ok()) s = CopyReachable(job, piece.dst(), piece.Dense(block->data, pinned, dst));
+    absl::Status s = CopyOnCpu(chunk.Dense(block->data, Device::Cpu(), dst), chunk.src());
+    if (s.ok()) s = CopyReachable(job, chunk.dst(), chunk.Dense(block->data, pinned, dst));
     GiveBackBlock(job, *block);
     return s;
   });
@@ -179,7 +181,7 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
   if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
   const Device pinned{parts_.runtime.vendor().pinned, 0};
   struct Sent {
-    CopyPiece piece;
+    CopyChunk chunk;
     StagingBlock block;
     Event arrived;
   };
@@ -187,16 +189,16 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
   auto unpack = [&](Sent& done) {
     absl::Status s = parts_.events.Synchronize(done.arrived);
     if (s.ok()) {
-      s = CopyOnCpu(done.piece.dst(), done.piece.Dense(done.block.data, Device::Cpu(), src));
+      s = CopyOnCpu(done.chunk.dst(), done.chunk.Dense(done.block.data, Device::Cpu(), src));
     }
     staging_.GiveBack(done.block, std::nullopt);
     return s;
   };
   absl::Status status =
-      ForEachPiece(CopyPiece(dst, src), kStagingBytes, [&](const CopyPiece& piece) {
-        absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(piece.nbytes()));
+      ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
+        absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
         if (!block.ok()) return block.status();
-        absl::Status s = CopyReachable(job, piece.Dense(block->data, pinned, src), piece.src());
+        absl::Status s = CopyReachable(job, chunk.Dense(block->data, pinned, src), chunk.src());
         absl::StatusOr<Event> arrived = parts_.events.Record(job.stream);
         if (s.ok()) s = arrived.status();
         if (!s.ok()) {
@@ -204,7 +206,7 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
           return s;
         }
         std::optional<Sent> before = std::exchange(sent, std::nullopt);
-        sent.emplace(Sent{piece, *block, *std::move(arrived)});
+        sent.emplace(Sent{chunk, *block, *std::move(arrived)});
         return before ? unpack(*before) : absl::OkStatus();
       });
   if (sent) {
@@ -223,7 +225,7 @@ void Copier::GiveBackBlock(const Job& job, StagingBlock block) {
 // Of two devices of the vendor: dense on the way, where each side is not dense already.
 absl::Status Copier::CopyBetweenDevices(const Job& job) {
   CopySteps steps(parts_, temporaries_, job.stream);
-  const CopyPiece whole(job.dst, job.src);
+  const CopyChunk whole(job.dst, job.src);
   absl::StatusOr<Stream> at_src = steps.StreamOn(job.src.device);
   if (!at_src.ok()) return at_src.status();
   absl::StatusOr<Stream> at_dst = steps.StreamOn(job.dst.device);
