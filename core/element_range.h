@@ -16,6 +16,8 @@
 #include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/loop_nest.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
 
 namespace dovetail {
@@ -29,20 +31,12 @@ class ElementRange {
     using value_type = T;
     using difference_type = ptrdiff_t;
 
-    T& operator*() const { return *at_; }
-    T* operator->() const { return at_; }
+    T& operator*() const { return *at_.element; }
+    T* operator->() const { return at_.element; }
 
     Iterator& operator++() {
       --left_;
-      // Like an odometer: the last dimension whose index can grow grows, those after it restart.
-      for (int dim = layout_->rank() - 1; dim >= 0; --dim) {
-        if (++index_[dim] < layout_->shape(dim)) {
-          at_ += layout_->stride(dim);
-          return *this;
-        }
-        at_ -= WrappingMultiply(index_[dim] - 1, layout_->stride(dim));
-        index_[dim] = 0;
-      }
+      internal_loop_nest::NextIteration(Dimensions{layout_}, layout_->rank(), index_.data(), &at_);
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -51,13 +45,29 @@ class ElementRange {
 
    private:
     friend class ElementRange;
-    Iterator(T* first, const Layout* layout)
-        : at_(first), layout_(layout), left_(layout->num_elements()), index_(layout->rank()) {}
 
-    T* at_;
+    // The dimensions as loops, the last one first.
+    struct Dimensions {
+      const Layout* layout;
+      internal_loop_nest::ElementLoop operator[](int i) const {
+        const int dim = layout->rank() - 1 - i;
+        return {layout->shape(dim), layout->stride(dim)};
+      }
+    };
+    struct Place {
+      T* element;
+      void Move(const internal_loop_nest::ElementLoop& loop, int64_t iterations) {
+        element += iterations * loop.step;
+      }
+    };
+
+    Iterator(T* first, const Layout* layout)
+        : at_{first}, layout_(layout), left_(layout->num_elements()), index_(layout->rank()) {}
+
+    Place at_;
     const Layout* layout_;
     int64_t left_;
-    absl::InlinedVector<int64_t, Layout::kInlineRank> index_;
+    absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // of the last dimension first
   };
 
   ElementRange(T* first, const Layout& layout ABSL_ATTRIBUTE_LIFETIME_BOUND)
