@@ -1,9 +1,11 @@
 #include "dovetail/devices/cpu/cast/cast_loops.h"
 
+#include <random>
 #include <set>
 #include <vector>
 
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/testing/strided_pair.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
@@ -27,6 +29,24 @@ std::set<int64_t> Reached(const DividedCast& parts) {
     });
   }
   return reached;
+}
+
+TEST(CastLoops, TilesCoverAllElementsOfAnyLayout) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const StridedPair pair = RandomStridedPair(&random);
+    const CastLoops loops = LoopsOf(pair.shape, pair.dst_strides, pair.src_strides);
+    CastDims box(loops.rank());
+    for (int i = 0; i < loops.rank(); ++i) box[i] = 1 + static_cast<int64_t>(random() % 6);
+    OffsetPairs offsets;
+    loops.ForEachTile(box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
+      const StridedPair tile{{extents.begin(), extents.end()},
+                             {loops.dst_strides.begin(), loops.dst_strides.end()},
+                             {loops.src_strides.begin(), loops.src_strides.end()}};
+      for (const auto& [to, from] : OffsetsOf(tile)) offsets.emplace_back(dst + to, src + from);
+    });
+    ASSERT_EQ(Sorted(offsets), Sorted(OffsetsOf(pair)));
+  }
 }
 
 TEST(DividedCast, TogetherTheyReachEachElementOnce) {

@@ -1,9 +1,11 @@
 #include "dovetail/devices/gpu/kernels/merge.h"
 
+#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dovetail/core/testing/strided_pair.h"
 #include "dovetail/devices/gpu/kernels/launches.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -118,6 +120,26 @@ TEST(MergeCopy, SubByteElementsThatShareBytesWithOthersAreRefusedWithARemedy) {
     const absl::Status status = pair.Merge().status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
     EXPECT_THAT(std::string(status.message()), HasSubstr("whole bytes"));
+  }
+}
+
+TEST(PitchedCopies, CoverAllElementsOfAnyLayout) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const StridedPair layouts = RandomStridedPair(&random);
+    const Pair pair{layouts.shape, layouts.dst_strides, layouts.src_strides, kInt16};
+    OffsetPairs offsets;
+    const auto take = [&offsets](const PitchedCopy& rectangle) {
+      for (int64_t row = 0; row < rectangle.height; ++row) {
+        for (int64_t byte = 0; byte < rectangle.width; byte += 2) {
+          offsets.emplace_back((rectangle.dst + row * rectangle.dst_pitch + byte - kDst) / 2,
+                               (rectangle.src + row * rectangle.src_pitch + byte - kSrc) / 2);
+        }
+      }
+      return absl::OkStatus();
+    };
+    ASSERT_TRUE(ForEachPitchedCopy(*pair.Merge(), take).ok());
+    ASSERT_EQ(Sorted(offsets), Sorted(OffsetsOf(layouts)));
   }
 }
 
