@@ -87,7 +87,7 @@ int Normalize(Loop* loops, int rank, Loop::Offsets* start) {
   constexpr bool kSorts = kForm.order == NormalForm::Order::kAscendingInDst;
   int kept = 0;
   for (int i = 0; i < rank; ++i) {
-    Loop loop = loops[i];
+    Loop& loop = loops[i];
     if (loop.count == 1) continue;
     if constexpr (kForm.zero_step == NormalForm::ZeroStep::kLastIteration) {
       if (loop.dst_step == 0) {
@@ -100,7 +100,8 @@ int Normalize(Loop* loops, int rank, Loop::Offsets* start) {
       loop.dst_step = -loop.dst_step;
       loop.src_step = -loop.src_step;
     }
-    loops[kept++] = loop;
+    if (kept != i) loops[kept] = loop;
+    ++kept;
   }
   if constexpr (kSorts) {
     const auto goes_inside = [](const Loop& a, const Loop& b) {
@@ -110,9 +111,12 @@ int Normalize(Loop* loops, int rank, Loop::Offsets* start) {
       return a.dst_step < b.dst_step;
     };
     for (int i = 1; i < kept; ++i) {
+      if (!goes_inside(loops[i], loops[i - 1])) continue;
       const Loop loop = loops[i];
       int at = i;
-      for (; at > 0 && goes_inside(loop, loops[at - 1]); --at) loops[at] = loops[at - 1];
+      do {
+        loops[at] = loops[at - 1];
+      } while (--at > 0 && goes_inside(loop, loops[at - 1]));
       loops[at] = loop;
     }
   }
@@ -121,8 +125,8 @@ int Normalize(Loop* loops, int rank, Loop::Offsets* start) {
   for (int i = 1; i < kept; ++i) {
     if (loops[last].IsContinuedBy(loops[i])) {
       loops[last].count *= loops[i].count;
-    } else {
-      loops[++last] = loops[i];
+    } else if (++last != i) {
+      loops[last] = loops[i];
     }
   }
   return last + 1;

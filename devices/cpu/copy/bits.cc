@@ -75,10 +75,10 @@ bool BitLoops::Copy(void* dst, const void* src) const {
 bool BitLoops::CopyBytes(char* dst, const char* src, int dense, int64_t groups,
                          int64_t group_bytes) const {
   CopyPlan plan;
-  for (int i = rank_ - 1; i >= 0; --i) {
+  plan.Add({groups, group_bytes, group_bytes});
+  for (int i = 0; i < rank_; ++i) {
     if (i != dense) plan.Add({loops_[i].count, loops_[i].dst_step / 8, loops_[i].src_step / 8});
   }
-  plan.Add({groups, group_bytes, group_bytes});
   plan.Finish(group_bytes);
   return ExecuteInParts(plan, dst, src);
 }

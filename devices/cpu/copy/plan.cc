@@ -35,8 +35,6 @@ void CopyPlan::Widen() {
 void CopyPlan::Finish(int64_t element_bytes) {
   if (empty) return;
   TakeUnit(element_bytes);
-  // The loops that are added last are the innermost as a rule, which leaves little to sort.
-  std::reverse(loops, loops + rank);
   Loop::Offsets start;
   rank = Normalize<kForm>(loops, rank, &start);
   dst_offset = start.dst;

@@ -51,8 +51,8 @@ struct CopyPlan {
   // The loops of a tensor of the highest rank, and those within an element of an odd size.
   static constexpr int kMaxLoops = 64 + 2;
 
-  // One more loop, in any order. Loops of one iteration are left out, of none leave nothing to
-  // copy.
+  // Adds a loop. Any order will do; little is left to sort if the innermost loop comes first. A loop
+  // of one iteration is left out; one of no iterations leaves nothing to copy.
   void Add(Loop loop) {
     if (loop.count == 1) return;
     if (loop.count == 0) empty = true;

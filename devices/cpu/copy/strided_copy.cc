@@ -50,7 +50,7 @@ template <int64_t kMost>
 }
 
 void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyPlan* plan) {
-  for (int i = 0; i < dst.rank(); ++i) {
+  for (int i = dst.rank() - 1; i >= 0; --i) {
     if (dst.shape[i] <= 1) {  // its strides mean nothing and may be anything
       plan->Add({dst.shape[i], 0, 0});
     } else {
