@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
 
 namespace dovetail::python {
@@ -20,24 +21,16 @@ namespace dovetail::python {
 template <typename Use>
 bool ForEachElement(const Layout& layout, int64_t step_bits, int64_t first, Use use) {
   if (layout.num_elements() == 0) return true;
-  const int rank = layout.rank();
-  absl::InlinedVector<int64_t, Layout::kInlineRank> index(rank, 0);
-  int64_t bit = first;
-  while (true) {
-    if (!use(bit)) return false;
-    int dim = rank - 1;
-    for (; dim >= 0; --dim) {
-      if (layout.shape(dim) == 1) continue;  // its stride means nothing
-      const int64_t step = layout.stride(dim) * step_bits;
-      if (++index[dim] < layout.shape(dim)) {
-        bit += step;
-        break;
-      }
-      bit -= (layout.shape(dim) - 1) * step;
-      index[dim] = 0;
-    }
-    if (dim < 0) return true;
+  absl::InlinedVector<internal_loop_nest::ElementLoop, Layout::kInlineRank> loops;
+  for (int dim = layout.rank() - 1; dim >= 0; --dim) {
+    if (layout.shape(dim) == 1) continue;  // its stride means nothing
+    loops.push_back({layout.shape(dim), layout.stride(dim) * step_bits});
   }
+  internal_loop_nest::ElementOdometer at(loops.data(), static_cast<int>(loops.size()));
+  do {
+    if (!use(first + at.offset)) return false;
+  } while (at.Next());
+  return true;
 }
 
 }  // namespace dovetail::python
