@@ -15,9 +15,9 @@ namespace {
 
 using internal_cpu::kLeastMapped;
 
-// malloc's, aligned here: posix_memalign takes three times as long, since it gives back what lies
-// around. Right before the memory stands what malloc gave. (Under AddressSanitizer it is
-// posix_memalign's all the same, so that nothing but guarded bytes lies there.)
+// Aligned memory from malloc. posix_memalign takes three times as long, because it frees the rest
+// around the aligned block. The pointer from malloc is stored right before the memory. (Under
+// AddressSanitizer posix_memalign is used, so that only guarded bytes surround the memory.)
 void* AllocateAligned(size_t nbytes) {
   static_assert(alignof(std::max_align_t) >= sizeof(void*));
   if constexpr (kAddressSanitizer) {
@@ -45,7 +45,7 @@ void FreeLarge(void* data, size_t nbytes) {
   nbytes >= kLeastMapped ? internal_cpu::FreeMapped(data, nbytes) : FreeAligned(data);
 }
 
-// What there is to say where no memory was given.
+// The result of an allocation that got no memory: null for 0 bytes, else the error.
 [[gnu::noinline]] absl::StatusOr<void*> NoMemory(size_t nbytes) {
   if (nbytes == 0) return nullptr;
   return absl::ResourceExhaustedError(
@@ -75,7 +75,7 @@ void CpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) 
   }
 }
 
-// (Not inlined: what they need of the stack would be asked of small blocks too.)
+// Not inlined, so that allocations of small blocks do not pay for their stack frames.
 [[gnu::noinline]] void* CpuAllocator::TakeLarge(size_t nbytes) noexcept {
   void* data = nbytes == 0 ? nullptr : AllocateLarge(nbytes);
   if (data == nullptr) return nullptr;

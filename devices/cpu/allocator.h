@@ -4,9 +4,10 @@
 //   absl::StatusOr<void*> data = allocator.Allocate(100, Stream::Default(Device::Cpu()));
 //   allocator.Deallocate(*data, 100, nullptr);
 //
-// Up to 64 KiB it comes from lists that each thread keeps (core/internal/small_blocks.h), from 4
-// MiB on from mappings on huge pages, some of which the process keeps (mapped_memory.h), between
-// the two from malloc.
+// Three sources, by size:
+//   up to 64 KiB      free lists of the thread (core/internal/small_blocks.h)
+//   4 MiB and more    mappings on huge pages; the process caches some (mapped_memory.h)
+//   in between        malloc
 
 #ifndef DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_CPU_ALLOCATOR_H_
@@ -20,8 +21,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Threads: any. Streams are trivially ordered on the CPU, so the streams given do not matter. The
-// lists and their statistics belong to the process: all CpuAllocators share them.
+// Thread-safe. Streams are ignored: CPU work is done when its call returns. The free lists and
+// their statistics belong to the process, so all CpuAllocators share them.
 class CpuAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
@@ -29,12 +30,12 @@ class CpuAllocator final : public Allocator {
   bool GivesZeros(size_t nbytes) const override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
 
-  // Gives back all that is kept of small memory, the caller's at once, other threads' when they
-  // next let a small tensor go, and of large memory all but `keep` bytes.
+  // Returns cached memory to the system. Small blocks: this thread's now, another thread's when it
+  // next frees a small tensor. Large mappings: all but `keep` bytes.
   absl::Status Trim(size_t keep) override;
 
-  // peak_bytes is the most that was seen by this function and whenever more than 64 KiB were asked
-  // for; small tensors count in it by their blocks, kept ones included.
+  // peak_bytes is sampled, by this call and by each allocation of more than 64 KiB. It counts small
+  // tensors by their blocks, cached blocks included.
   AllocatorStats Stats() override;
 
  private:

@@ -48,7 +48,7 @@ class CpuBackend final : public DeviceBackend {
     return std::nullopt;
   }
 
-  // Work is done when the call that gave it returns: every event has happened.
+  // Work is done when its call returns, so every event has happened.
   absl::StatusOr<Event> Record(const Stream& stream) override {
     if (absl::Status s = Check(stream.device()); !s.ok()) return s;
     return Event(stream.device(), nullptr);

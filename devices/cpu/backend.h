@@ -1,4 +1,4 @@
-// The CPU as a device: one device, one stream that is done when a call returns.
+// The CPU backend: one device with one stream, whose work is done when the call returns.
 //
 //   absl::Status s = RegisterCpuBackend(Registry::Global());
 
@@ -16,7 +16,7 @@ inline namespace DOVETAIL_ABI {
 
 std::unique_ptr<DeviceBackend> MakeCpuBackend();
 
-// AlreadyExists when something serves the CPU already.
+// AlreadyExists if a backend is registered for the CPU.
 absl::Status RegisterCpuBackend(Registry& registry);
 
 }  // namespace DOVETAIL_ABI

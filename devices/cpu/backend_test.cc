@@ -96,7 +96,7 @@ TEST_F(CpuBackendTest, TensorsAreMadeAndCopiedThroughIt) {
   EXPECT_EQ(Tensor::Empty({1}, kInt64, kSecond).status().code(), absl::StatusCode::kNotFound);
 }
 
-// What is made in few steps is what is made in many: sizes around the limits of the former.
+// The fast path makes the same tensors as the general one, at sizes around its limits.
 TEST_F(CpuBackendTest, NewTensorsOfAllShapesAndTypesAreCountedDescribedAndGivenBack) {
   ScopedBackendOverride global(MakeCpuBackend());
   Allocator* allocator = Registry::Global().host_allocator();
@@ -136,8 +136,8 @@ TEST_F(CpuBackendTest, ATensorThatCannotBeMadeLeavesNothing) {
   EXPECT_EQ(Registry::Global().host_allocator()->Stats().allocated_bytes, before.allocated_bytes);
 }
 
-// The header of small memory is its Storage, which begins anew with each tensor, whatever the last
-// one was and whoever had the memory in between.
+// The header of a small block is the tensor's Storage. Each tensor starts with a new one, whatever
+// the block held before.
 TEST_F(CpuBackendTest, SmallMemoryAndItsStorageAreUsedAgainTogether) {
   ScopedBackendOverride global(MakeCpuBackend());
   Allocator* allocator = Registry::Global().host_allocator();
@@ -153,7 +153,7 @@ TEST_F(CpuBackendTest, SmallMemoryAndItsStorageAreUsedAgainTogether) {
     EXPECT_EQ(t.storage()->nbytes(), static_cast<size_t>(8 * round));
     EXPECT_EQ(t.storage()->uses(), nullptr);
     if (round % 2 == 0) t.storage()->RecordUse(Event(Device::Cpu(), nullptr));
-    // (The last reference goes by an atomic subtraction, or without.)
+    // The last reference is dropped by an atomic subtraction or a plain one.
     if (round % 3 == 0) std::thread([copy = t]() mutable { copy = Tensor(); }).join();
     last = storage;
     t = Tensor();
@@ -165,7 +165,7 @@ TEST_F(CpuBackendTest, SmallMemoryAndItsStorageAreUsedAgainTogether) {
   }
 }
 
-// Another backend's allocator is asked, although this thread keeps memory that would do.
+// Another backend's allocator is used although this thread has a cached block of that size.
 TEST_F(CpuBackendTest, WhatIsKeptIsForTheBackendThatGivesIt) {
   ScopedBackendOverride global(MakeCpuBackend());
   (void)*Tensor::Empty({4}, kInt64);

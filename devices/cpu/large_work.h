@@ -1,11 +1,12 @@
-// Divides large work among threads, and looks now and then whether it should stop.
+// Runs large work on several threads, and stops it on request.
 //
 //   const LargeWork work(bytes);
-//   if (work.most_parts() == 1) …                           // small: at once, and nothing is asked
+//   if (work.most_parts() == 1) …                           // small: run it at once
 //   bool done = work.Run(parts, [&](int64_t part) { … });   // parts: least_parts() to most_parts()
 //   if (!done) return LargeWork::Stopped();
 //
-// By core/parallel.h and core/interruption.h. Plain data; any thread.
+// The threads are those of core/parallel.h; a stop is requested by core/interruption.h. A plain
+// value; any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_LARGE_WORK_H_
 #define DOVETAIL_DEVICES_CPU_LARGE_WORK_H_
@@ -22,32 +23,33 @@ namespace cpu {
 
 class LargeWork {
  public:
-  // Work as long as a copy of `bytes`.
+  // For work that takes as long as a copy of `bytes`.
   explicit LargeWork(int64_t bytes) {
-    if (bytes >= 2 * kLeastBytes) Divide(bytes);
+    if (bytes >= 2 * kLeastBytes) ChooseParts(bytes);
   }
 
-  // 1 where neither threads nor questions are worth it.
+  // The most parts that are worth it; 1 if neither threads nor checks for a stop are.
   int64_t most_parts() const { return most_; }
-  // What keeps all threads at work. (More let others do the share of a thread that is held up.)
+  // The fewest parts that keep all threads busy. With more parts, other threads can take over the
+  // share of a thread that is delayed.
   int64_t least_parts() const { return least_; }
 
-  // Calls body(0) … body(parts - 1), on any threads, as ParallelFor does; fewer parts than least
-  // are done as well. False when it was stopped before the last of them.
+  // Calls body(0) … body(parts - 1) on any threads, as ParallelFor does. `parts` may be less than
+  // least_parts(). False if it was stopped before the last part.
   [[nodiscard]] bool Run(int64_t parts, absl::FunctionRef<void(int64_t)> body) const;
 
-  // Cancelled: what a copy says that was stopped.
+  // Cancelled: the status of a copy that was stopped.
   static absl::Status Stopped();
 
  private:
-  // What a part has at least: less is copied in the time that it takes to wake a thread.
+  // The least bytes of a part: fewer are copied in the time that it takes to wake a thread.
   static constexpr int64_t kLeastBytes = 1 << 20;
 
-  void Divide(int64_t bytes);
+  void ChooseParts(int64_t bytes);
 
   int64_t threads_ = 1;
   int64_t most_ = 1;
-  int64_t least_ = 1;  // a part for each thread, from question to question
+  int64_t least_ = 1;  // a part for each thread between two checks for a stop
 };
 
 }  // namespace cpu

@@ -11,7 +11,7 @@
 namespace dovetail::cpu {
 namespace {
 
-// How often each of so many parts was done.
+// How often each of the parts was run.
 std::vector<int> CountsOf(const LargeWork& work, int64_t parts, bool* done) {
   std::vector<std::atomic<int>> counts(parts);
   *done = work.Run(parts, [&](int64_t part) { ++counts[part]; });

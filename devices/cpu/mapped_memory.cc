@@ -21,7 +21,7 @@ inline namespace DOVETAIL_ABI {
 namespace internal_cpu {
 namespace {
 
-// What is kept at most.
+// The most bytes that are cached.
 size_t MostKept() {
   static const auto bytes = static_cast<size_t>(
       kAddressSanitizer ? 0 : BytesSetting("DOVETAIL_CPU_LARGE_CACHE_BYTES", 64 << 20));
@@ -40,8 +40,8 @@ constexpr size_t RoundUp(size_t nbytes, size_t multiple) {
   return (nbytes + multiple - 1) / multiple * multiple;
 }
 
-// How much is mapped for `nbytes`. Of what may be kept, an eighth more at most, so that tensors of
-// about one size can have each other's; pages that nothing is written to take no memory.
+// The bytes that are mapped for `nbytes`. If the mapping can be cached, up to an eighth more, so
+// that tensors of about the same size can reuse it; pages that are never written take no memory.
 size_t MappedSize(size_t nbytes) {
   const size_t rounded = RoundUp(nbytes, std::bit_floor(nbytes) / 8);
   static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -50,12 +50,12 @@ size_t MappedSize(size_t nbytes) {
 
 struct Block {
   void* data;
-  size_t size;  // MappedSize of what it was given out for
+  size_t size;  // MappedSize of the bytes that were asked for
 };
 
 void Unmap(Block block) noexcept { munmap(block.data, block.size); }
 
-// nullptr where there is no memory.
+// nullptr if there is no memory.
 void* Map(size_t size) noexcept {
   const auto map = [](size_t size) {
     void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -66,7 +66,7 @@ void* Map(size_t size) noexcept {
   };
   uintptr_t begin = map(size);
   if (begin % kHugePage != 0) {
-    // Systems before Linux 6.7 don't align by themselves: more, of which the ends go back.
+    // Before Linux 6.7 mappings are not aligned to huge pages: map more, and unmap the ends.
     unmap(begin, begin + size);
     const uintptr_t from = map(size + kHugePage);
     if (from == 0) return nullptr;
@@ -76,18 +76,18 @@ void* Map(size_t size) noexcept {
   }
   auto* data = reinterpret_cast<void*>(begin);
 #ifdef MADV_HUGEPAGE
-  // A wish: a system that has none goes on with small pages.
+  // Only a hint: without huge pages the system uses small ones.
   if (data != nullptr && UseHugePages()) madvise(data, size, MADV_HUGEPAGE);
 #endif
   return data;
 }
 
-// What is kept. Of the process; there is nothing to destroy at its end.
+// The cache of the process, which is never destroyed.
 class Kept {
  public:
   static Kept& Get() {
     static constinit Kept kept;
-    // A child forked while another thread holds the mutex would find it locked for ever.
+    // Otherwise a child forked while another thread holds the mutex would find it locked forever.
     [[maybe_unused]] static const int arranged = pthread_atfork(
         [] { kept.mutex_.lock(); }, [] { kept.mutex_.unlock(); }, [] { kept.mutex_.unlock(); });
     return kept;
@@ -95,7 +95,8 @@ class Kept {
 
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
-  // Of exactly `size` bytes, the one freed last, whose pages the caches may still have; or nullptr.
+  // The block of exactly `size` bytes that was freed last, which the processor's caches may still
+  // hold; or nullptr.
   void* Take(size_t size) {
     std::lock_guard lock(mutex_);
     for (int i = count_ - 1; i >= 0; --i) {
@@ -104,8 +105,7 @@ class Kept {
     return nullptr;
   }
 
-  // Keeps `block`, of MostKept() bytes at most, in the place of the oldest that there is no room
-  // for then.
+  // Adds `block`, of MostKept() bytes at most. The oldest blocks make room for it.
   void Put(Block block) {
     Unmapped oldest;
     std::lock_guard lock(mutex_);
@@ -114,7 +114,7 @@ class Kept {
     bytes_.store(bytes() + block.size, std::memory_order_relaxed);
   }
 
-  // Unmaps the oldest until no more than that many bytes are left.
+  // Unmaps the oldest blocks until most_bytes at most are left.
   void ShrinkTo(size_t most_bytes) {
     Unmapped oldest;
     std::lock_guard lock(mutex_);
@@ -124,7 +124,7 @@ class Kept {
  private:
   static constexpr int kMostBlocks = 64;
 
-  // Blocks that are unmapped at its end: unmapping takes long, and is not done under the mutex.
+  // Unmaps its blocks when it is destroyed, after the mutex is released: unmapping takes long.
   struct Unmapped {
     std::array<Block, kMostBlocks> blocks;
     int count = 0;
@@ -155,7 +155,7 @@ static_assert(std::is_trivially_destructible_v<Kept>);
 }  // namespace
 
 void* AllocateMapped(size_t nbytes) noexcept {
-  if (nbytes > PTRDIFF_MAX) return nullptr;  // no address space has that much
+  if (nbytes > PTRDIFF_MAX) return nullptr;  // larger than any address space
   if constexpr (kAddressSanitizer) {
     void* data = nullptr;
     return posix_memalign(&data, kHugePage, nbytes) == 0 ? data : nullptr;

@@ -1,16 +1,20 @@
-// The memory of large tensors: mappings of their own, on huge pages, of which the process keeps
-// some of those freed last.
+// Memory of large tensors: each has a mapping of its own on huge pages. The process caches the
+// mappings freed last.
 //
 //   void* data = AllocateMapped(10 << 20);     // aligned to 2 MiB; or nullptr
-//   FreeMapped(data, 10 << 20);                // kept for the next of about that size, or unmapped
+//   FreeMapped(data, 10 << 20);                // cached for the next of about that size, or
+//   unmapped
 //
-// The pages of a new mapping are filled with zeros when they are first written to, which takes
-// longer than to copy as much into them: a loop that makes and drops large tensors pays for that
-// once. At most DOVETAIL_CPU_LARGE_CACHE_BYTES (an environment variable, read once; 64 MiB unless
-// set, 0 for none) are kept by all threads together; the oldest go first. Unless
-// DOVETAIL_CPU_HUGE_PAGES is 0, the system is asked for huge pages. Under AddressSanitizer the
-// memory is malloc's, and nothing is kept, so that a use after free and one beyond the end are
-// seen.
+// The system fills the pages of a new mapping with zeros at the first write. That takes longer than
+// copying into them, so a loop that makes and drops large tensors pays for it only once.
+//
+// Environment variables, read once:
+//   DOVETAIL_CPU_LARGE_CACHE_BYTES  the most bytes cached by the process; 64 MiB by default, 0 for
+//                                   no cache. The oldest mappings go first.
+//   DOVETAIL_CPU_HUGE_PAGES         0: the system is not asked for huge pages
+//
+// Under AddressSanitizer memory comes from malloc and nothing is cached, so that it reports uses
+// after free and beyond the end.
 
 #ifndef DOVETAIL_DEVICES_CPU_MAPPED_MEMORY_H_
 #define DOVETAIL_DEVICES_CPU_MAPPED_MEMORY_H_
@@ -25,24 +29,23 @@ inline namespace DOVETAIL_ABI {
 namespace internal_cpu {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
-// Below, what a mapping of its own saves is less than what it takes.
+// For fewer bytes, a mapping of their own costs more than it saves.
 inline constexpr size_t kLeastMapped = 2 * kHugePage;
 
-// nullptr where there is no memory, what is kept included. `nbytes` is at least kLeastMapped. Any
-// thread; a forked child has its own of all that was there.
+// nullptr if there is no memory, even after the cache is emptied. `nbytes` is kLeastMapped at
+// least. Any thread. A forked child has its own copy of the mappings and of the cache.
 void* AllocateMapped(size_t nbytes) noexcept;
 
-// Takes back what AllocateMapped gave for `nbytes`. Any thread.
+// Frees the result of AllocateMapped(nbytes). Any thread.
 void FreeMapped(void* data, size_t nbytes) noexcept;
 
-// Whether what is allocated of this size is never kept, but a new mapping each time, which is all
-// zeros.
+// Whether memory of this size is never cached, so that each allocation is a new mapping of zeros.
 bool IsNewMapping(size_t nbytes);
 
-// Bytes of what is kept.
+// Bytes in the cache.
 int64_t MappedBytesKept();
 
-// Gives what is kept back to the system, all but `keep` bytes at most.
+// Returns the cache to the system, except for `keep` bytes at most.
 void TrimMapped(size_t keep) noexcept;
 
 }  // namespace internal_cpu

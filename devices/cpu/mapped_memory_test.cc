@@ -28,7 +28,7 @@ class MappedMemory : public testing::Test {
   void TearDown() override { TrimMapped(0); }
 };
 
-// Whether the page at `data` belongs to any mapping, which the system is asked for.
+// Asks the system whether the page at `data` is mapped.
 bool IsMapped(void* data) {
   unsigned char in_memory;
   return mincore(data, 1, &in_memory) == 0 || errno != ENOMEM;
@@ -118,7 +118,7 @@ TEST_F(MappedMemory, TrimmingGivesBackAllButWhatIsSaid) {
   for (void* block : blocks) EXPECT_FALSE(IsMapped(block));
 }
 
-// Every byte of a block in use belongs to one thread.
+// A block in use belongs to one thread: its bytes do not change.
 TEST_F(MappedMemory, ThreadsNeverShareABlock) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

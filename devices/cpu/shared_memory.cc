@@ -12,7 +12,7 @@ using ipc::Segment;
 using ipc::SegmentKind;
 using ipc::SegmentName;
 
-// One reference, as the context of a release.
+// A reference as the context pointer of a release callback.
 void* Hold(std::shared_ptr<Segment> segment) {
   return new std::shared_ptr<Segment>(std::move(segment));
 }

@@ -1,13 +1,13 @@
-// The CPU's memory that other processes can open: segments in /dev/shm (core/ipc/segment.h).
+// CPU memory that other processes can open: segments in /dev/shm (core/ipc/segment.h).
 //
 //   SharedAllocator allocator;                                    // MemoryKind::kShared of the CPU
 //   absl::StatusOr<void*> data = allocator.Allocate(100, stream);
 //   absl::StatusOr<MemoryShare> share = ShareHostMemory(*data, 100);
 //   absl::StatusOr<OpenedMemory> there = OpenHostMemory(share->name);    // in another process
 //
-// Each allocation is a file of its own, as long as it is not given back. Who has opened it keeps
-// the memory; who opens it later gets an error. Memory is known by its address, so that what other
-// libraries made of it can be shared as well. Any thread.
+// Each allocation is a file until it is deallocated. A process that opened it before then keeps the
+// memory; opening it later fails. Segments are found by address, so that tensors which other
+// libraries made of such memory can be shared too. Any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_SHARED_MEMORY_H_
 #define DOVETAIL_DEVICES_CPU_SHARED_MEMORY_H_
@@ -26,7 +26,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Memory is all 0 when it is given out: its pages are new.
+// New memory is all zeros.
 class SharedAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
@@ -37,7 +37,7 @@ class SharedAllocator final : public Allocator {
   std::atomic<int64_t> allocated_ = 0, peak_ = 0, allocations_ = 0;
 };
 
-// As DeviceBackend's ShareMemory and OpenMemory.
+// ShareMemory and OpenMemory of DeviceBackend.
 absl::StatusOr<MemoryShare> ShareHostMemory(void* data, size_t nbytes);
 absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view name);
 

@@ -9,8 +9,8 @@ inline namespace DOVETAIL_ABI {
 namespace {
 
 #if defined(__x86_64__)
-// (Clang's __builtin_cpu_supports does not know its name.) Asked once: under a hypervisor the
-// instruction takes some ten microseconds.
+// Clang's __builtin_cpu_supports does not know F16C. Looked up once, because CPUID takes about ten
+// microseconds under a hypervisor.
 bool HasF16c() {
   static const bool has = [] {
     unsigned a, b, c, d;
@@ -24,7 +24,7 @@ bool HasF16c() {
 
 bool HasSimdLevel(SimdLevel level) {
 #if defined(__x86_64__)
-  __builtin_cpu_init();  // for callers that run before the constructors of libgcc
+  __builtin_cpu_init();  // needed if the caller runs before the constructors of libgcc
 #endif
   switch (level) {
     case SimdLevel::kNone:

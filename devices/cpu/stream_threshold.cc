@@ -10,13 +10,13 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// One larger than this is shared by more cores than a program sees, and hardly faster than memory
-// for one of them.
+// A larger L3 cache is shared by more cores than the program runs on. For one core it is hardly
+// faster than memory.
 constexpr int64_t kLargestOwn = 64 << 20;
 constexpr int64_t kLeast = 2 << 20;
 
-// Bytes of the third cache that the first processor sees; 0 where there is none. What sysconf says
-// counts the caches of all processors of a package together, on some.
+// Bytes of the L3 cache of the first processor; 0 if it has none. On some machines sysconf adds up
+// the L3 caches of the whole package, so the kernel's file is read first.
 int64_t SharedCache() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
   int64_t kilobytes = 0;
@@ -31,8 +31,8 @@ const StreamThresholds& StreamFrom() {
   static const StreamThresholds thresholds = [] {
     const int64_t own = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), kLeast);
     const int64_t shared = SharedCache();
-    // A cache that both sides fit into is faster than memory, unless whole lines would be written
-    // to it in parts.
+    // The L3 cache is faster than memory for what fits, unless a kernel writes whole lines in
+    // parts.
     if (shared > kLargestOwn || shared / 8 * 3 < own)
       return StreamThresholds{own, own, own, own, own};
     return StreamThresholds{.lines = own,

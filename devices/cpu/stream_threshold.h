@@ -1,9 +1,9 @@
-// From how many bytes on a copy is faster by streaming (non-temporal) stores than through the
-// cache.
+// The sizes from which streaming (non-temporal) stores copy faster than stores through the cache.
 //
 //   if (nbytes >= StreamFrom().rows) { … }
 //
-// By the sizes of this machine's caches, which are looked up once a process. Any thread.
+// They depend on the sizes of this machine's caches, which are looked up once per process. Any
+// thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_STREAM_THRESHOLD_H_
 #define DOVETAIL_DEVICES_CPU_STREAM_THRESHOLD_H_

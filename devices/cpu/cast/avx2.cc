@@ -45,7 +45,7 @@ DOVETAIL_TARGET_AVX2 inline bool HasNan(__m256 a, __m256 b) {
   return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)) != 0;
 }
 
-// Rounded to the upper halves of the lanes, which become the lower ones.
+// Rounds each lane to its upper half, and moves it to the lower half.
 DOVETAIL_TARGET_AVX2 inline __m256i RoundToUpper(__m256 x) {
   const __m256i code = _mm256_castps_si256(x);
   const __m256i last = _mm256_and_si256(_mm256_srli_epi32(code, 16), _mm256_set1_epi32(1));
@@ -68,8 +68,8 @@ DOVETAIL_TARGET_AVX2 void ToBFloat(const void* src, void* dst, size_t n) {
   CastRest<EncodeOp<kBFloat16Format>, 16>(&ToBFloat, src, from, to, n);
 }
 
-// What EncodeOp calls the sum: its exponent is larger by that of kShift, its last bits are the
-// rounded significand, with none between them.
+// The sum of EncodeOp: its exponent is larger by that of kShift, its low bits are the rounded
+// significand, and the bits between are 0.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 inline __m256i Sum(__m256 x) {
   using Op = EncodeOp<f>;
@@ -80,12 +80,12 @@ DOVETAIL_TARGET_AVX2 inline __m256i Sum(__m256 x) {
                                              _mm256_castsi256_ps(size)));
 }
 
-// The codes of two vectors less their signs, in words, by halves of the two in turn. That of a
-// number far too large goes past a byte.
+// The codes without signs of two vectors, as words, in alternating halves of the two. The code of a
+// number that is far too large exceeds a byte.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 inline __m256i Codes(__m256 a, __m256 b) {
-  // A sum's upper half is its exponent, its lower half the significand: 2^7 and 2^kBelow are one
-  // step of each.
+  // The upper half of a sum is its exponent and the lower half the significand: one step is 2^7 in
+  // the former and 2^kBelow in the latter.
   constexpr int kBelow = 7 - f.mantissa_bits;
   const __m256i steps = _mm256_set1_epi32((1 << 16) | (1 << kBelow));
   const __m256i words =
@@ -94,14 +94,14 @@ DOVETAIL_TARGET_AVX2 inline __m256i Codes(__m256 a, __m256 b) {
       _mm256_sub_epi16(words, _mm256_set1_epi16(EncodeOp<f>::kLeastOfSum << 7)), kBelow);
 }
 
-// The signs of four vectors in the uppermost bits of bytes, in the order of two pairs' Codes.
+// The signs of four vectors in the top bits of bytes, in the order of Codes of two pairs.
 DOVETAIL_TARGET_AVX2 inline __m256i Signs(__m256 a, __m256 b, __m256 c, __m256 d) {
   const __m256i ab = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
   const __m256i cd = _mm256_packs_epi32(_mm256_castps_si256(c), _mm256_castps_si256(d));
   return _mm256_and_si256(_mm256_packs_epi16(ab, cd), _mm256_set1_epi8(static_cast<char>(0x80)));
 }
 
-// To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.
+// To an 8-bit format in which every number that is too large has the code max_finite() + 1.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
@@ -114,7 +114,7 @@ DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
       Loop<EncodeOp<f>>(from, to, 32);
       continue;
     }
-    // What is too large for a byte becomes 0x7f.
+    // Codes that exceed a byte become 0x7f.
     __m256i size = _mm256_packs_epi16(Codes<f>(a, b), Codes<f>(c, d));
     if constexpr (f.max_finite() + 1 < 0x7f) {
       size = _mm256_min_epu8(size, _mm256_set1_epi8(f.max_finite() + 1));
@@ -125,7 +125,8 @@ DOVETAIL_TARGET_AVX2 void ToByte(const void* src, void* dst, size_t n) {
   CastRest<EncodeOp<f>, 32>(&ToByte<f>, src, from, to, n);
 }
 
-// A float8 as the float16 whose bits it has; float8_e4m3fn comes out smaller by kE4M3Scale.
+// A float8 as the float16 with the same bits; for float8_e4m3fn the result is too small by a factor
+// of kE4M3Scale.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX2 inline __m256i AsHalves(__m128i codes) {
   if constexpr (f == kFloat8E5M2Format) {
@@ -133,7 +134,7 @@ DOVETAIL_TARGET_AVX2 inline __m256i AsHalves(__m128i codes) {
   } else {
     const __m256i placed = _mm256_slli_epi16(_mm256_cvtepi8_epi16(codes), 7);
     const __m256i halves = _mm256_and_si256(placed, _mm256_set1_epi16(static_cast<short>(0xbfff)));
-    // All ones is the NaN: one more carries into the bit that makes it one.
+    // All ones is NaN: adding one carries into the bit that makes the float16 a NaN.
     const __m256i carry = _mm256_and_si256(_mm256_add_epi16(halves, _mm256_set1_epi16(0x80)),
                                            _mm256_set1_epi16(0x4000));
     return _mm256_or_si256(halves, carry);

@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-// g++ 12 takes the "undefined" operands in its own headers for mistakes.
+// g++ 12 warns about the "undefined" operands in its own headers.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -20,7 +20,7 @@ DOVETAIL_TARGET_AVX512 inline __m256i Load256(const char* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
-// For ternary logic of three vectors: the first, or the second where the third has a 1.
+// Ternary logic: the second vector where the third has a 1, else the first.
 constexpr int kOrMasked = 0xf8;
 
 DOVETAIL_TARGET_AVX512 void FromHalf(const void* src, void* dst, size_t n) {
@@ -47,7 +47,7 @@ DOVETAIL_TARGET_AVX512 inline bool HasNan(__m512 a, __m512 b, __m512 c, __m512 d
   return (_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q)) != 0;
 }
 
-// Rounded to the upper halves of the lanes; below it is what remains.
+// Rounds each lane to its upper half; the lower half keeps leftover bits.
 DOVETAIL_TARGET_AVX512 inline __m512i RoundToUpper(__m512 x) {
   const __m512i code = _mm512_castps_si512(x);
   const __m512i last = _mm512_and_si512(_mm512_srli_epi32(code, 16), _mm512_set1_epi32(1));
@@ -57,7 +57,7 @@ DOVETAIL_TARGET_AVX512 inline __m512i RoundToUpper(__m512 x) {
 DOVETAIL_TARGET_AVX512 void ToBFloat(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
   auto* to = static_cast<char*>(dst);
-  // Where the upper halves of the lanes of two vectors are.
+  // The indices of the upper halves of the lanes of two vectors.
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i uppers = _mm512_add_epi32(_mm512_mullo_epi32(lanes, _mm512_set1_epi32(4 << 16 | 4)),
                                           _mm512_set1_epi32(3 << 16 | 1));
@@ -75,8 +75,8 @@ DOVETAIL_TARGET_AVX512 void ToBFloat(const void* src, void* dst, size_t n) {
   CastRest<EncodeOp<kBFloat16Format>, 64>(&ToBFloat, src, from, to, n);
 }
 
-// What EncodeOp calls the sum, with the sign of the number: its sign, its exponent (larger by that
-// of kShift), no bits, and in the lower half the rounded significand.
+// The sum of EncodeOp with the sign of the number. The upper half is the sign, the exponent (larger
+// by that of kShift) and zeros; the lower half is the rounded significand.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX512 inline __m512i Sum(__m512 x) {
   using Op = EncodeOp<f>;
@@ -88,20 +88,21 @@ DOVETAIL_TARGET_AVX512 inline __m512i Sum(__m512 x) {
   return _mm512_castps_si512(_mm512_fmadd_ps(power, _mm512_set1_ps(Op::kShift), x));
 }
 
-// Of two vectors of numbers, in words, by quarters of the two in turn: in the uppermost bit the
-// sign, from bit 7 - mantissa_bits up the code less its sign. That of a number far too large takes
-// more bits than 7, but never that of the sign.
+// The codes of two vectors, as words, in alternating quarters of the two. The top bit is the sign;
+// the code without sign begins at bit 7 - mantissa_bits. The code of a number that is far too large
+// takes more than 7 bits, but never the sign bit.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX512 inline __m512i Codes(__m512 a, __m512 b) {
-  // A sum's upper half is its sign and exponent, its lower half the significand: 2^7 and 2^(7 -
-  // mantissa_bits) are one step of each in the word, where a negative one comes out lower by 2^15.
+  // The upper half of a sum is its sign and exponent and the lower half the significand: in the
+  // word, one step is 2^7 in the former and 2^(7 - mantissa_bits) in the latter. A negative sum
+  // comes out lower by 2^15.
   const __m512i steps = _mm512_set1_epi32((1 << 16) | (1 << (7 - f.mantissa_bits)));
   const __m512i words =
       _mm512_packs_epi32(_mm512_madd_epi16(Sum<f>(a), steps), _mm512_madd_epi16(Sum<f>(b), steps));
   return _mm512_sub_epi16(words, _mm512_set1_epi16(EncodeOp<f>::kLeastOfSum << 7));
 }
 
-// To a format of 8 bits the codes of which that are too large are one, max_finite() + 1.
+// To an 8-bit format in which every number that is too large has the code max_finite() + 1.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX512 void ToByte(const void* src, void* dst, size_t n) {
   auto* from = static_cast<const char*>(src);
@@ -117,7 +118,7 @@ DOVETAIL_TARGET_AVX512 void ToByte(const void* src, void* dst, size_t n) {
       continue;
     }
     const __m512i ab = Codes<f>(a, b), cd = Codes<f>(c, d);
-    // What is too large for a byte becomes 0x7f.
+    // Codes that exceed a byte become 0x7f.
     __m512i size = _mm512_packs_epi16(_mm512_srli_epi16(_mm512_slli_epi16(ab, 1), kBelow + 1),
                                       _mm512_srli_epi16(_mm512_slli_epi16(cd, 1), kBelow + 1));
     if constexpr (f.max_finite() + 1 < 0x7f) {
@@ -130,7 +131,8 @@ DOVETAIL_TARGET_AVX512 void ToByte(const void* src, void* dst, size_t n) {
   CastRest<EncodeOp<f>, 64>(&ToByte<f>, src, from, to, n);
 }
 
-// A float8 as the float16 whose bits it has; float8_e4m3fn comes out smaller by kE4M3Scale.
+// A float8 as the float16 with the same bits; for float8_e4m3fn the result is too small by a factor
+// of kE4M3Scale.
 template <FloatFormat f>
 DOVETAIL_TARGET_AVX512 inline __m512i AsHalves(__m256i codes) {
   if constexpr (f == kFloat8E5M2Format) {
@@ -138,7 +140,7 @@ DOVETAIL_TARGET_AVX512 inline __m512i AsHalves(__m256i codes) {
   } else {
     const __m512i placed = _mm512_slli_epi16(_mm512_cvtepi8_epi16(codes), 7);
     const __m512i halves = _mm512_and_si512(placed, _mm512_set1_epi16(static_cast<short>(0xbfff)));
-    // All ones is the NaN: one more carries into the bit that makes it one.
+    // All ones is NaN: adding one carries into the bit that makes the float16 a NaN.
     const __m512i carry = _mm512_add_epi16(halves, _mm512_set1_epi16(0x80));
     return _mm512_ternarylogic_epi32(halves, carry, _mm512_set1_epi16(0x4000), kOrMasked);
   }

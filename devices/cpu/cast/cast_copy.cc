@@ -15,7 +15,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// Memory for a dense copy of a view whose elements share bytes, each of which then has its own.
+// A dense buffer for the elements of a sub-byte view, with a byte for each.
 class Unpacked {
  public:
   explicit Unpacked(const TensorView& packed)
@@ -53,7 +53,7 @@ absl::Status RunCast(const CastPath& path, const TensorView& dst, const TensorVi
   return Caster(path, dst, src).Run() ? absl::OkStatus() : cpu::LargeWork::Stopped();
 }
 
-// A type with lanes as one with another, innermost dimension.
+// A view of a type with lanes as a view of the type without, with one more innermost dimension.
 class Lanes {
  public:
   explicit Lanes(const TensorView& view) : view_(view) {
@@ -74,7 +74,7 @@ class Lanes {
   TensorView view_;
 };
 
-// Whether lanes follow each other without gaps from one element to the next.
+// Whether there is no gap between the last lane of an element and the first of the next.
 bool HasEvenLanes(const TensorView& view) {
   return view.dtype.lanes == 1 || StepBits(view.dtype, view.packing) == view.dtype.element_bits();
 }

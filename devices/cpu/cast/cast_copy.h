@@ -1,10 +1,10 @@
 // Copies the elements of one strided view to another of another type on the host.
 //
-//   absl::Status s = CastStrided(dst, src);        // what core/copy.h says of CopyCast
+//   absl::Status s = CastStrided(dst, src);        // the rules of CopyCast in core/copy.h
 //
-// What has no gaps is cast where it lies. Anything else goes in tiles that fit the first-level
-// cache: StridedCopy gathers a tile, the cast works on it, StridedCopy scatters the result. Large
-// casts are divided among threads, as copies are (large_work.h).
+// Elements without gaps are cast in place. Others go in tiles that fit the L1 cache: StridedCopy
+// gathers a tile, the cast converts it, StridedCopy scatters the result. Large casts run on several
+// threads, as copies do (large_work.h).
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_CAST_COPY_H_
 #define DOVETAIL_DEVICES_CPU_CAST_CAST_COPY_H_
@@ -16,10 +16,11 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Both host-accessible, of one shape; any strides, alignment and packing; no overlap. A stride of 0
-// in `src` repeats an element. InvalidArgument where there is no cast between the types;
-// ResourceExhausted when elements that share bytes can't be set aside; Cancelled when it was
-// stopped before its end (core/interruption.h). Threads: any.
+// Both views are host-accessible and have the same shape, with any strides, alignment and packing.
+// They do not overlap. A stride of 0 in `src` repeats an element. Any thread. Errors:
+//   InvalidArgument     there is no cast between the types
+//   ResourceExhausted   there is no memory to unpack elements that share bytes
+//   Cancelled           the cast was stopped before its end (core/interruption.h)
 absl::Status CastStrided(const TensorView& dst, const TensorView& src);
 
 }  // namespace DOVETAIL_ABI

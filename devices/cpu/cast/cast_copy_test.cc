@@ -23,7 +23,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The CPU's own backend, and a fake one for a device that has no casts.
+// The CPU backend, and a fake backend for a device without casts.
 class CastCopyTest : public testing::Test {
  protected:
   ScopedBackendOverride cpu{MakeCpuBackend()};
@@ -39,7 +39,7 @@ class CastCopyTest : public testing::Test {
   }
 };
 
-// The elements in row-major order, each as the double that it is.
+// The elements in row-major order, as doubles.
 std::vector<double> Values(const Tensor& t) {
   std::vector<double> values;
   std::vector<int64_t> at(t.rank(), 0);
@@ -148,8 +148,8 @@ TEST_F(CastCopyTest, LargeTransposesAndRowsAreCastWhole) {
   }
 }
 
-// Lines with gaps on either side, in steps of each length, and planes: by elements, by tiles and by
-// stores that leave out what lies between.
+// Lines with gaps on either side, with steps of each length, and planes: by elements, by tiles and
+// by masked stores.
 TEST_F(CastCopyTest, LongLinesWithGapsAreCastAndNothingBetweenThemIsWritten) {
   constexpr int64_t kCount = 700;
   std::vector<float> numbers(12 * kCount);
@@ -246,7 +246,7 @@ TEST_F(CastCopyTest, WhatCannotBeCastIsRefusedAndNothingIsWritten) {
   EXPECT_THAT(three, ElementsAre(-1, -1, -1));
 }
 
-// (An overflow shows under UndefinedBehaviorSanitizer.)
+// UndefinedBehaviorSanitizer reports an overflow.
 TEST_F(CastCopyTest, StridesThatNoElementUsesMayBeAnything) {
   const auto cast = [](const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
                        DType from, DType to) {
@@ -278,7 +278,7 @@ TEST_F(CastCopyTest, NoElementsAreCastToNone) {
   EXPECT_EQ(CopyAs(*Tensor::Empty({0, 3}, kFloat32), {.dtype = kInt8})->num_elements(), 0);
 }
 
-// Large enough for threads: rows of one piece, several rows, transposes, steps, packed elements.
+// Large enough for threads: a single row, several rows, transposes, steps, packed elements.
 TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
   std::mt19937 random(1);
   const Tensor bytes = *Tensor::Empty({1031, 1024}, kInt8);
@@ -339,7 +339,7 @@ TEST_F(CastCopyTest, ACastThatNobodyStopsIsWholeAndASmallOneAsksNobody) {
   const Tensor src = *Tensor::Empty({40 << 20}, kUInt8);
   std::memset(src.raw_data(), 7, src.nbytes());
   const Tensor cast = *CopyAs(src, {.dtype = kInt16});
-  EXPECT_EQ(answers.asked, 0);  // less than 64 MiB, of both sides' mean
+  EXPECT_EQ(answers.asked, 0);  // the mean of both sides is less than 64 MiB
   const Tensor wide = *CopyAs(cast, {.dtype = kFloat32});
   EXPECT_GE(answers.asked, 1);
   const auto* values = static_cast<const float*>(wide.raw_data());

@@ -1,10 +1,10 @@
-// The dimensions of a cast, in the order in which the destination lies in memory.
+// The dimensions of a cast in normal form: in the order of the destination's memory
+// (core/internal/loop_nest.h).
 //
-//   CastLoops loops(dst, src);                 // sorted, flipped, merged
+//   CastLoops loops(dst, src);
 //   loops.ForEachTile(box, [&](int64_t dst_offset, int64_t src_offset, extents) { … });
 //
-// Dimensions of size 1 are dropped, those that step backwards in both are turned round, and
-// neighbours that step evenly are merged. Strides and offsets count elements. Plain data.
+// Strides and offsets count elements. Plain data.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_CAST_LOOPS_H_
 #define DOVETAIL_DEVICES_CPU_CAST_CAST_LOOPS_H_
@@ -26,18 +26,18 @@ inline namespace DOVETAIL_ABI {
 
 using CastDims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
-// Strides of a box without gaps, in row-major order.
+// The row-major strides of a box without gaps.
 CastDims DenseStrides(absl::Span<const int64_t> extents);
 
 int64_t Product(absl::Span<const int64_t> extents);
 
 class CastLoops {
  public:
-  // Of two views of one shape, with elements.
+  // The views have the same shape, with elements.
   CastLoops(const TensorView& dst, const TensorView& src);
 
   int rank() const { return static_cast<int>(counts.size()); }
-  // Whether a box of `extents` has no gaps in row-major order.
+  // Whether a box of `extents` is row-major without gaps.
   static bool IsDense(absl::Span<const int64_t> extents, absl::Span<const int64_t> strides);
 
   // The loop of a dimension.
@@ -45,7 +45,7 @@ class CastLoops {
     return {counts[dim], dst_strides[dim], src_strides[dim]};
   }
 
-  // Calls tile(dst offset, src offset, extents) for boxes of at most `box` that cover everything.
+  // Calls tile(dst offset, src offset, extents) for boxes of at most `box` that cover all elements.
   template <typename Tile>
   void ForEachTile(absl::Span<const int64_t> box, Tile tile) const {
     struct InnermostFirst {
@@ -66,7 +66,7 @@ class CastLoops {
   }
 
   CastDims counts, dst_strides, src_strides;  // outermost first
-  int64_t dst_start = 0, src_start = 0;       // of the first element, from the views' element 0
+  int64_t dst_start = 0, src_start = 0;       // of the first iteration, from element 0 of the views
 };
 
 // The loops of a cast divided into parts that write no element in common.

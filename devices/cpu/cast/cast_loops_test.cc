@@ -18,7 +18,7 @@ CastLoops LoopsOf(const Dims& shape, const Dims& dst_strides, const Dims& src_st
                    {.dtype = kFloat32, .shape = shape, .strides = src_strides});
 }
 
-// The offsets in dst of all elements of the parts, none of which comes twice.
+// The dst offsets of all elements of the parts. Checks that none occurs twice.
 std::set<int64_t> Reached(const DividedCast& parts) {
   std::set<int64_t> reached;
   for (int64_t part = 0; part < parts.count(); ++part) {

@@ -12,20 +12,21 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// As kLongCastRow, where tiles take longer: of elements with 8 bytes on one side, and between gaps.
+// kLongCastRow for elements of 8 bytes on one side, and for rows with gaps between: tiles take
+// longer there.
 constexpr int64_t kLongWideRow = 20;
-// No more are cast one by one at once, whatever their layout; and of more, lines of at least so
-// many.
+// Up to this number, elements are cast one by one in any layout.
 constexpr int64_t kFewElements = 512;
+// The least elements of an innermost loop that are cast one by one, if there are more in all.
 constexpr int64_t kLeastOfLine = 16;
-// Planes that are taken apart element by element: of rows so long at least, from so many bytes
-// together at most, as many at a time as take so many bytes in src.
+// Planes are cast element by element if a row of dst has kLeastOfPlane elements at least and a
+// pixel of src kWidestPixel bytes at most; kPixelBytes of src at a time.
 constexpr int64_t kLeastOfPlane = 256;
 constexpr int64_t kWidestPixel = 48;
 constexpr int64_t kPixelBytes = 2 << 20;
-// Lines of src that stay in the nearest cache.
+// Lines of src that stay in the L1 cache.
 constexpr int64_t kNearLines = 256;
-// Of a row that is divided among threads: whole lines of any type.
+// Rows are divided among threads at multiples of this: whole cache lines of any type.
 constexpr int64_t kRowGrain = 4096;
 
 class Chooser {
@@ -61,7 +62,7 @@ class Chooser {
     return row >= (IsWide() || has_gaps ? kLongWideRow : kLongCastRow);
   }
 
-  // Whether src stands still in a loop: tiles cast what it repeats once.
+  // Whether src has a stride of 0: tiles cast a repeated element only once.
   bool Repeats() const {
     return std::find(loops_.src_strides.begin(), loops_.src_strides.end(), 0) !=
            loops_.src_strides.end();
@@ -84,16 +85,16 @@ class Chooser {
     return loops_.counts[inner_] >= kLeastOfLine && !(is_gathered && is_scattered);
   }
 
-  // Whether dst has long rows, of which each takes one of the few elements that lie together in
-  // src, and tiles would be too wide or would write to too many places in memory.
+  // Whether src has small pixels and dst a long row for each of their elements, and tiles would be
+  // too wide or write to too many places in memory.
   bool HasPlanes() const {
     return dst_step_ == 1 && loops_.counts[inner_] >= kLeastOfPlane &&
            src_step_ * src_.itemsize() <= kWidestPixel &&
            (IsWide() || path_.IsPastCache(Product(loops_.counts)));
   }
 
-  // Whether dst goes across src, where elements that are near have gaps between them or are wide,
-  // so that tiles would be gathered one by one, from memory.
+  // Whether it transposes, with elements of src that are wide or have gaps between, so that tiles
+  // would be gathered element by element from memory.
   bool GoesAcross() const {
     const int64_t step = std::abs(loops_.src_strides[FindPlanes()]);
     return step < src_step_ && (step > 1 || IsWide()) &&
@@ -103,15 +104,15 @@ class Chooser {
 
   CastOrder ByElements(StridedStep step) const {
     const int planes = FindPlanes(), next = std::max(inner_ - 1, 0);
-    int64_t lines = 1;  // of src, before a turn of `planes` comes back to them
+    int64_t lines = 1;  // lines of src that are read before the next iteration of `planes`
     for (int i = planes + 1; i <= inner_; ++i) lines *= loops_.counts[i];
     CastOrder order = ByTwoLoops(CastWay::kElements, lines <= kNearLines ? next : planes);
     order.step = step;
     return order;
   }
 
-  // The loop that steps less in src than the innermost does, and less than all others; the one
-  // around the innermost where there is none.
+  // The loop with the smallest step in src, if it is smaller than that of the innermost loop; else
+  // the loop around the innermost.
   int FindPlanes() const {
     int planes = std::max(inner_ - 1, 0);
     int64_t least = src_step_;
@@ -130,17 +131,17 @@ class Chooser {
     order.box[outer] = loops_.counts[outer];
     order.box[inner_] = loops_.counts[inner_];
     if (std::abs(loops_.src_strides[outer]) < src_step_) {
-      // What the next row reads as well is still in the cache.
+      // The next row finds the lines that it shares with this one in the cache.
       const int64_t step_bytes = src_step_ * src_.itemsize();
-      const int64_t turns = step_bytes <= kWidestPixel ? kPixelBytes / step_bytes : kNearLines;
-      order.box[inner_] = std::min(order.box[inner_], turns);
+      const int64_t most = step_bytes <= kWidestPixel ? kPixelBytes / step_bytes : kNearLines;
+      order.box[inner_] = std::min(order.box[inner_], most);
     }
     return order;
   }
 
   CastDims Ones() const { return CastDims(loops_.rank(), 1); }
 
-  // The box that a tile takes: as much of the dimensions as is near in memory, on both sides.
+  // The box of a tile: the dimensions that are nearest in memory, in src and in dst.
   CastDims ChooseBox(int64_t elements) const {
     CastDims box = Ones();
     auto grow = [&](int dim, int64_t limit) {
@@ -169,9 +170,9 @@ class Chooser {
   const CastLoops& loops_;
   const CastPath& path_;
   const DType src_, dst_;
-  const int inner_;         // the innermost loop,
-  const int64_t src_step_;  // how far it steps in src, either way,
-  const int64_t dst_step_;  // and in dst
+  const int inner_;         // the innermost loop
+  const int64_t src_step_;  // its step in src, without the sign
+  const int64_t dst_step_;  // its step in dst
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// In which way a cast goes over its elements, and over how many at a time.
+// How a cast goes over its elements, and how many it takes at a time.
 //
 //   const CastOrder order = ChooseCastOrder(loops, path, kFloat32, kInt16);
 //   if (order.way == CastWay::kTiles) loops.ForEachTile(order.box, …);
 //
-// Plain data; nothing here touches the elements.
+// Plain data; no element is read or written here.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_CAST_ORDER_H_
 #define DOVETAIL_DEVICES_CPU_CAST_CAST_ORDER_H_
@@ -20,27 +20,28 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 enum class CastWay : uint8_t {
-  kRows,      // dense on both sides, each cast by itself
-  kElements,  // each cast where it lies
-  kTiles,     // brought together, cast, and spread
+  kRows,      // rows that are dense in src and dst, one by one
+  kElements,  // single elements, in place
+  kTiles,     // tiles: gathered, cast, scattered
 };
 
-// Of the elements of a tile, in either type.
+// The most bytes of a tile, in either type.
 inline constexpr int64_t kCastTileBytes = 16 * 1024;
-// As many elements in a dense row are worth a call of their own.
+// The least elements of a dense row that is worth a call of its own.
 inline constexpr int64_t kLongCastRow = 40;
 
 struct CastOrder {
   CastWay way;
-  StridedStep step = nullptr;  // of kElements
-  int outer = 0;  // the second loop of kRows and kElements, which take two; or the innermost itself
-  CastDims box;   // turns of each loop in a call
+  StridedStep step = nullptr;  // for kElements
+  int outer =
+      0;         // kRows and kElements: the loop around the innermost; the innermost if it is alone
+  CastDims box;  // iterations of each loop in one call
 
-  // Turns of each loop that go to one thread together.
+  // Iterations of each loop that stay on one thread.
   CastDims Grain() const;
 };
 
-// Of loops with elements, which `path` takes from one type to the other.
+// For a cast along `path` from type `src` to `dst`. `loops` has elements.
 CastOrder ChooseCastOrder(const CastLoops& loops, const CastPath& path, DType src, DType dst);
 
 }  // namespace DOVETAIL_ABI

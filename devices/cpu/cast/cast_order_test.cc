@@ -11,7 +11,7 @@ namespace {
 using Dims = std::vector<int64_t>;
 using testing::ElementsAre;
 
-// Of a cast from float32, with strides in elements.
+// The order of a cast from float32; strides count elements.
 CastOrder Choose(DType to, const Dims& shape, const Dims& dst_strides, const Dims& src_strides) {
   const CastLoops loops({.dtype = to, .shape = shape, .strides = dst_strides},
                         {.dtype = kFloat32, .shape = shape, .strides = src_strides});
@@ -67,7 +67,7 @@ TEST(CastOrder, PlanesTakeElementsInPiecesThatStayInTheCache) {
   EXPECT_EQ(WayOf(kUInt8, {5, 10000}, {10000, 1}, {1, 5}), CastWay::kTiles) << "in the cache";
 }
 
-// Larger than any cache, src's nearest elements 12 bytes apart.
+// Larger than any cache; the nearest elements of src are 12 bytes apart.
 TEST(CastOrder, WhatGoesAcrossGapsInMemoryIsCastWhereItLies) {
   const int64_t large = int64_t{1} << 22;
   const CastOrder near = Choose(kInt32, {large, 70}, {70, 1}, {3, 3 * large + 101});

@@ -52,7 +52,7 @@ void Caster::RunPart(const CastLoops& loops) const {
 
 void Caster::RunRows(const CastLoops& loops) const {
   const int inner = loops.rank() - 1, outer = order_.outer;
-  // What the whole would do, however it is divided.
+  // Decided for the whole row, however it is divided among threads.
   const bool past_cache = path_.IsPastCache(order_.box.back());
   loops.ForEachTile(order_.box, [&](int64_t dst, int64_t src, absl::Span<const int64_t> extents) {
     const int64_t rows = outer < inner ? extents[outer] : 1;
@@ -87,7 +87,7 @@ void Caster::RunTiles(const CastLoops& loops) const {
 void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents) const {
   alignas(64) char gathered[kCastTileBytes];
   alignas(64) char cast[kCastTileBytes];
-  // What src repeats is cast once.
+  // An element that src repeats is cast once.
   CastDims once(extents.begin(), extents.end());
   for (int i = 0; i < loops_.rank(); ++i) {
     if (loops_.src_strides[i] == 0) once[i] = 1;
@@ -95,7 +95,7 @@ void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents
   const bool repeats = once != extents;
   CastDims dense = DenseStrides(once);
   const char* from = SrcAt(src);
-  // (Tiles are too small to be stopped.)
+  // The results of StridedCopy are ignored: a tile is too small to be stopped.
   if (!CastLoops::IsDense(once, loops_.src_strides)) {
     StridedCopy(Tile(gathered, src_.dtype, once, dense),
                 Tile(from, src_.dtype, once, loops_.src_strides));
@@ -115,15 +115,15 @@ void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents
               Tile(cast, dst_.dtype, extents, dense));
 }
 
-// A tile without gaps, each row to where it belongs.
+// Casts a dense tile at `from` to the rows of dst.
 void Caster::CastRows(const char* from, int64_t dst, absl::Span<const int64_t> extents) const {
   const int64_t row = extents.back();
   const int rows_rank = static_cast<int>(extents.size()) - 1;
   absl::InlinedVector<cpu::Loop, Layout::kInlineRank> rows;  // inner first
-  int64_t turns = row;
+  int64_t row_offset = row;
   for (int i = rows_rank - 1; i >= 0; --i) {
-    rows.push_back({extents[i], loops_.dst_strides[i], turns});
-    turns *= extents[i];
+    rows.push_back({extents[i], loops_.dst_strides[i], row_offset});
+    row_offset *= extents[i];
   }
   cpu::Odometer at(rows.data(), rows_rank);
   do {

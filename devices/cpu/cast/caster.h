@@ -1,10 +1,10 @@
-// One cast of one pair of types over views whose elements have bytes of their own.
+// Casts one view to another. Elements are whole bytes.
 //
-//   const Caster caster(path, dst, src);      // which outlive it
+//   const Caster caster(path, dst, src);      // borrows its arguments
 //   if (!caster.Run()) …                      // stopped before its end
 //
-// Large ones are divided among threads; what it holds on the stack is bounded. Never throws, but
-// for memory of views of a high rank.
+// Large casts run on several threads. Stack use is bounded. Throws only if memory for views of more
+// than Layout::kInlineRank dimensions runs out.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_CASTER_H_
 #define DOVETAIL_DEVICES_CPU_CAST_CASTER_H_
@@ -23,10 +23,10 @@ inline namespace DOVETAIL_ABI {
 
 class Caster {
  public:
-  // The views have one shape, with elements.
+  // The views have the same shape, with elements.
   Caster(const CastPath& path, const TensorView& dst, const TensorView& src);
 
-  // False when it was stopped before its end.
+  // False if it was stopped before its end.
   [[nodiscard]] bool Run() const;
 
  private:

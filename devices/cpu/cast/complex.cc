@@ -11,7 +11,7 @@ struct Pair {
   T real, imaginary;
 };
 
-// A part's bits do: those of 0 are 0.
+// Tests the bits of a part, which are 0 for a value of 0.
 template <typename T>
 struct PairOp {
   using In = T;

@@ -1,4 +1,4 @@
-// Casts between real and complex types, as far as they are more than casts of the parts.
+// Casts between real and complex types that do more than cast the parts.
 //
 //   CastStep step = RealToComplexStep(kFloat32, level);    // float32 → complex64
 //   CastStep step = ComplexToBoolStep(kComplex64, level);  // true where a part is not 0
@@ -13,10 +13,10 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// `part` with an imaginary part of 0: float16, float32 or float64.
+// Adds an imaginary part of 0. `part` is float16, float32 or float64.
 CastStep RealToComplexStep(DType part, SimdLevel level);
 
-// complex64 or complex128.
+// For complex64 and complex128.
 CastStep ComplexToBoolStep(DType complex, SimdLevel level);
 
 }  // namespace DOVETAIL_ABI

@@ -1,11 +1,11 @@
-// float32 to and from the narrow formats of dtype_list.inc, one element at a time: the Ops of
-// step.h, without branches, so that the compiler makes vectors of them.
+// Casts between float32 and the narrow formats of dtype_list.inc: the Ops of step.h. They have no
+// branches, so that the compiler vectorises them.
 //
 //   EncodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0.3f)      // 0x35: 0.3125
 //   DecodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0x35)      // 0.3125f
 //
-// The results are those of EncodeFloat and DecodeFloat in core/internal/float_format.h, but for
-// what a NaN says besides being one (narrow.h). No errors, any thread.
+// The results are those of EncodeFloat and DecodeFloat in core/internal/float_format.h, except for
+// the payload of NaNs (narrow.h). Nothing fails; any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
 #define DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
@@ -27,7 +27,7 @@ inline constexpr FloatFormat kBFloat16Format = *FloatFormatOf(kBFloat16);
 inline constexpr FloatFormat kFloat8E4M3FnFormat = *FloatFormatOf(kFloat8E4M3Fn);
 inline constexpr FloatFormat kFloat8E5M2Format = *FloatFormatOf(kFloat8E5M2);
 
-// Holds one code of a format.
+// The integer type of a code.
 template <FloatFormat f>
 using CodeOf = std::conditional_t<(f.bits > 8), uint16_t, uint8_t>;
 
@@ -42,30 +42,30 @@ struct EncodeOp {
     return Finish(code, size, Magnitude(size));
   }
 
-  // For those that do the same with vectors of their own.
+  // Also used by the hand-written vector versions (avx2.cc, avx512.cc).
   static constexpr uint32_t kInfinity = 0x7f800000u;
   static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(127 - f.bias + 1) << 23;
   static constexpr float kShift = 1 << (23 - f.mantissa_bits);
-  // The exponent of the sum of the least number, as float32 has it.
+  // The float32 exponent field of the sum in Magnitude() for the smallest number.
   static constexpr int kLeastOfSum = (kLeastNormal >> 23) + 23 - f.mantissa_bits;
 
  private:
   static constexpr uint32_t kSign = 0x80000000u;
   static constexpr int kDropped = 23 - f.mantissa_bits;
   static constexpr uint32_t kNan = f.nan(false);
-  // What is above the largest number.
+  // The code of numbers above the largest.
   static constexpr uint32_t kTooLarge = f.specials == FloatSpecials::kIeee   ? f.infinity()
                                         : f.specials == FloatSpecials::kNone ? f.max_finite()
                                                                              : kNan;
 
-  // The code without the sign, rounded; may come out above the largest.
+  // The rounded code without the sign. It may be above the largest code.
   static uint32_t Magnitude(uint32_t size) {
-    if constexpr (f.bias == kFloat32Format.bias) {  // the exponents are those of float32
+    if constexpr (f.bias == kFloat32Format.bias) {  // the same exponents as float32
       const uint32_t last_bit = size >> kDropped & 1;
       return (size + (uint32_t{1} << (kDropped - 1)) - 1 + last_bit) >> kDropped;
     } else {
-      // A power of two so much larger that adding the number to it rounds the number to its last
-      // bit, or to that of the subnormal numbers. The significand is then the last bits of the sum.
+      // Adding a power of two that is large enough rounds the number to its last bit, or to the
+      // last bit of a subnormal number. The low bits of the sum are then the significand.
       const uint32_t exponent = (size > kLeastNormal ? size : kLeastNormal) & kInfinity;
       const float sum = std::bit_cast<float>(exponent) * kShift + std::bit_cast<float>(size);
       const uint32_t significand = std::bit_cast<uint32_t>(sum) & (4 * f.mantissa_mask() + 3);
@@ -89,16 +89,17 @@ struct EncodeOp {
   }
 };
 
-// A format without sign and mantissa: the exponent alone, of positive numbers.
+// A format that is only an exponent: positive powers of two.
 template <FloatFormat f>
-requires(f.sign_bits == 0) struct EncodeOp<f> {
+  requires(f.sign_bits == 0)
+struct EncodeOp<f> {
   using In = float;
   using Out = uint8_t;
   static_assert(f.mantissa_bits == 0 && f.bias == kFloat32Format.bias && f.bits == 8);
 
   static uint8_t Do(float x) {
     const auto code = std::bit_cast<uint32_t>(x);
-    // Of the numbers below the least normal one, 2^-126, all above 2^-127 become that.
+    // Subnormal float32 numbers above 2^-127 become 2^-126.
     const uint32_t rounded = (code + 0x400000 - (code == 0x400000)) >> 23;
     const bool is_positive = code - 1 < 0x7fffffffu;
     return static_cast<uint8_t>(is_positive && rounded < 0xff ? rounded : 0xff);
@@ -123,8 +124,7 @@ struct DecodeOp {
   }();
 };
 
-// What float8_e4m3fn takes to come from the float16 with the same bits, the exponents of which
-// start 8 lower.
+// The scale from the float16 with the same bits to a float8_e4m3fn: its exponents start 8 higher.
 inline constexpr float kE4M3Scale = 256;
 
 template <>
@@ -141,7 +141,7 @@ struct DecodeOp<kFloat16Format> {
   static float Do(uint16_t code) {
     const uint32_t sign = static_cast<uint32_t>(code & 0x8000) << 16;
     const uint32_t size = static_cast<uint32_t>(code & 0x7fff) << 13;
-    // As if the exponents started where those of float32 do; then where they start.
+    // First with the exponent bias of float32, then scaled to the bias of the format.
     constexpr float kScale = 0x1p112f;
     const uint32_t number = std::bit_cast<uint32_t>(std::bit_cast<float>(size) * kScale);
     const uint32_t quiet = size > 0x0f800000 ? 0x7fc00000 : 0x7f800000;
@@ -149,7 +149,7 @@ struct DecodeOp<kFloat16Format> {
   }
 };
 
-// The upper half of a float16, NaNs included.
+// The upper byte of a float16, also for NaNs.
 template <>
 struct DecodeOp<kFloat8E5M2Format> {
   using In = uint8_t;

@@ -20,7 +20,7 @@ bool IsNarrowInteger(DType dtype) {
          (dtype.kind == TypeKind::kInt || dtype.kind == TypeKind::kUInt);
 }
 
-// The low bits of a byte as an integer with or without a sign.
+// The low bits of a byte as a signed or unsigned integer.
 template <typename Byte, int kBits>
 struct ExtendOp {
   using In = uint8_t;
@@ -30,7 +30,7 @@ struct ExtendOp {
   }
 };
 
-// The low bits alone, as an element with a byte of its own has them.
+// The low bits, with the upper bits cleared, as in a padded element.
 template <int kBits>
 struct MaskOp {
   using In = uint8_t;

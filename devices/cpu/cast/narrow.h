@@ -1,15 +1,14 @@
-// Casts between float32 and the floating-point formats of 16 bits and less, and between int8 or
-// uint8 and the integers of less than 8.
+// Casts between float32 and floating-point formats of at most 16 bits, and between int8 or uint8
+// and sub-byte integers.
 //
 //   WidenStep(kBFloat16, level)       // bfloat16 → float32, exact
 //   NarrowStep(kFloat8E4M3Fn, level)  // float32 → float8_e4m3fn
 //   WidenStep(kInt4, level)           // int4, a byte each → int8
 //
-// Elements of less than 8 bits have a byte each here (Packing::kPadded). Rounding is to nearest,
-// ties to even, and what is too large or no number becomes what core/internal/float_format.h says,
-// which is what ml_dtypes does. A NaN keeps its sign where the format has one; what more it says is
-// kept from float32 to float16 and from float16, bfloat16 and float8_e5m2 (quiet, but for
-// bfloat16).
+// Sub-byte elements have a byte each here (Packing::kPadded). Rounding is to nearest, ties to even.
+// Overflow and NaN follow core/internal/float_format.h, which agrees with ml_dtypes. A NaN keeps
+// its sign if the format has one. Its payload is kept from float32 to float16, and from float16,
+// bfloat16 and float8_e5m2 to float32; it becomes quiet, except from bfloat16.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_NARROW_H_
 #define DOVETAIL_DEVICES_CPU_CAST_NARROW_H_
@@ -21,11 +20,11 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// The type of native.h that a narrow type is widened to: float32, int8 or uint8. The type
-// itself for any other.
+// The type of native.h to which a narrow type is widened: float32, int8 or uint8. Any other type is
+// returned unchanged.
 DType WideTypeOf(DType dtype);
 
-// From a narrow type to its wide one, and back. nullptr for any other type.
+// Steps from a narrow type to its wide type, and back. nullptr for any other type.
 CastStep WidenStep(DType narrow, SimdLevel level);
 CastStep NarrowStep(DType narrow, SimdLevel level);
 

@@ -15,8 +15,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// The number without its fraction; the least Int where that is out of range. Without a branch: C++
-// does not define the conversion itself there, so that the number is replaced before.
+// Truncates; gives the smallest Int if the number is out of range. The number is replaced before
+// the conversion, which is undefined in C++ for numbers out of range, and without a branch.
 template <typename Int, typename Float>
 Int Truncate(Float x) {
   constexpr Float kLeast = static_cast<Float>(std::numeric_limits<Int>::min());
@@ -24,7 +24,7 @@ Int Truncate(Float x) {
   return static_cast<Int>(fits ? x : kLeast);
 }
 
-// The same of one number that is no part of a vector: x86 has an instruction for it.
+// The same for a single number, for which x86 has an instruction.
 template <typename Int, typename Float>
 Int TruncateAlone(Float x) {
 #if defined(__x86_64__)
@@ -49,8 +49,9 @@ Uint TruncateUnsigned(Float x, Signed truncate) {
   return upper ? code ^ (Uint{1} << (8 * sizeof(Uint) - 1)) : code;
 }
 
-// One element from S to D. Among integers the sign of the target makes no difference, nor that of a
-// source with as many bits or more: steps are made for one of them. kAlone: not for vectors.
+// Casts one element from S to D. Among integers the signedness of D does not matter, nor that of an
+// S with as many bits as D or more, so only one step is compiled for each. kAlone: for single
+// elements, not for vectors.
 template <typename S, typename D, bool kAlone = false>
 struct NumberOp {
   using In = S;
@@ -70,7 +71,7 @@ struct NumberOp {
   }
 };
 
-// To a bool, which is a byte of 0 or 1. NaN is no 0.
+// To bool, a byte of 0 or 1. NaN is true.
 template <typename S>
 struct TruthOp {
   using In = S;
@@ -78,7 +79,7 @@ struct TruthOp {
   static uint8_t Do(S x) { return x != S{0}; }
 };
 
-// From a bool, of which any byte but 0 is true.
+// From bool: every byte except 0 is true.
 template <typename D>
 struct FromTruthOp {
   using In = uint8_t;
@@ -86,7 +87,7 @@ struct FromTruthOp {
   static D Do(uint8_t x) { return static_cast<D>(x != 0); }
 };
 
-// Integers without and with the sign that they have in the list.
+// The unsigned and the signed type of the same size.
 template <size_t kSize>
 using Unsigned = std::conditional_t<
     kSize == 1, uint8_t,
@@ -100,7 +101,7 @@ auto AsUnsigned() {
   }
 }
 
-// The Op for a pair of types of the list.
+// The Op for a pair of types.
 template <typename S, typename D, bool kAlone = false>
 auto OpFor() {
   if constexpr (std::is_same_v<D, bool>) {
@@ -114,18 +115,18 @@ auto OpFor() {
   } else if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D> && sizeof(D) < 4) {
     return NumberOp<S, Unsigned<sizeof(D)>, kAlone>{};
   } else {
-    return NumberOp < S, D, kAlone && std::is_floating_point_v<S> && std::is_integral_v < D >> {};
+    return NumberOp<S, D, kAlone && std::is_floating_point_v<S> && std::is_integral_v<D>>{};
   }
 }
 
-// AVX-512 alone converts between 64-bit integers and floating-point numbers by vectors, and has
-// masks for what is out of range. All else memory bounds anyway.
+// Only AVX-512 has vector instructions between 64-bit integers and floating point, and masks for
+// numbers out of range. All other pairs are bound by memory.
 template <typename S, typename D>
-constexpr bool kNeedsWide = std::is_floating_point_v<S>
-                                ? std::is_integral_v<D>
+constexpr bool kNeedsWide =
+    std::is_floating_point_v<S> ? std::is_integral_v<D>
                                 : std::is_floating_point_v<D> && sizeof(S) == 8;
 
-// What use.For<S, D>() gives for the pair of types; nullptr where there is no Op for it.
+// Returns use.For<S, D>() for the pair of types; nullptr if there is no Op for it.
 template <typename S, typename Use>
 auto FromType(DType dst, Use use) -> decltype(use.template For<float, float>()) {
   if constexpr (std::is_arithmetic_v<S>) {
@@ -169,9 +170,9 @@ struct RoundToOddOp {
   static float Do(double x) {
     const float nearest = static_cast<float>(x);
     const auto code = std::bit_cast<uint32_t>(nearest);
-    const bool inexact = static_cast<double>(nearest) != x;  // true of NaN, which stays one
+    const bool inexact = static_cast<double>(nearest) != x;  // also true for NaN, which stays NaN
     const bool away = std::abs(static_cast<double>(nearest)) > std::abs(x);
-    // Towards zero, and the last bit stands for all that was cut off.
+    // Truncated, with the last bit set if anything was cut off.
     return std::bit_cast<float>(inexact ? (code - away) | 1 : code);
   }
 };

@@ -1,15 +1,14 @@
-// Casts among the types that C++ computes with: bool, int8 to int64, uint8 to uint64, float32,
-// float64.
+// Casts among the arithmetic types of C++: bool, int8 to int64, uint8 to uint64, float32, float64.
 //
 //   CastStep step = NativeStep(kFloat32, kInt8, BestSimdLevel());
 //
-// Integers keep their low bits. Anything but 0 is true, NaN too. Floating-point numbers lose their
-// fraction on the way to an integer; what is out of the range of the integer is no error but
-// becomes what x86's instructions make of it, which NumPy and PyTorch show, on every processor:
-//   int32, int64      the least number (also for NaN)
-//   8 and 16 bits     the low bits of what int32 would be
-//   uint32, uint64    with N bits: as for the signed type below 2^(N-1), so that -1.0 is the
-//                     largest number; from 2^(N-1) up the same of x - 2^(N-1), with 2^(N-1) added
+// Integers keep their low bits. Everything except 0 is true, also NaN. From floating point to
+// integer, numbers are truncated. Numbers out of range are not an error. On every processor they
+// become what the instructions of x86 give, as in NumPy and PyTorch:
+//   int32, int64      the smallest number (also for NaN)
+//   8 and 16 bits     the low bits of the int32 result
+//   uint32, uint64    (N bits) below 2^(N-1): the result of the signed type, so that -1.0 gives the
+//                     largest number; from there on: the result for x - 2^(N-1), plus 2^(N-1)
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_NATIVE_H_
 #define DOVETAIL_DEVICES_CPU_CAST_NATIVE_H_
@@ -22,12 +21,12 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// nullptr where one of the types is none of those.
+// nullptr if one of the types is not in this list.
 CastStep NativeStep(DType src, DType dst, SimdLevel level);
 StridedStep NativeStridedStep(DType src, DType dst);
 
-// float64 to float32 by rounding to odd: what is rounded again, to a format of at most 22 bits,
-// then comes out as if it had been rounded once.
+// float64 to float32, rounded to odd. A second rounding, to a format of at most 22 bits, then gives
+// the same result as a single one.
 CastStep RoundToOddStep(SimdLevel level);
 
 }  // namespace DOVETAIL_ABI

@@ -65,7 +65,7 @@ std::optional<CastPath> CastPath::Find(DType src, DType dst, SimdLevel level) {
   return path;
 }
 
-// All steps over one block, from one buffer on the stack to the other.
+// Runs all steps over one block, between two buffers on the stack.
 void CastPath::RunBlock(const char* src, char* dst, size_t n) const {
   alignas(64) char buffers[2][kBlock * kMaxItemSize];
   const char* from = src;
@@ -76,7 +76,7 @@ void CastPath::RunBlock(const char* src, char* dst, size_t n) const {
   }
 }
 
-// Asks for what will be read in a while: a processor does not look ahead beyond a page by itself.
+// Prefetches what will be read soon: hardware prefetch stops at the end of a page.
 void Prefetch(const char* begin, const char* end) {
   for (const char* line = begin; line < end; line += 64) __builtin_prefetch(line, 0, 1);
 }
@@ -87,7 +87,7 @@ void CastPath::RunStreamed(const char* src, char* dst, size_t n) const {
   const cpu::Kernels& kernels = *cpu::KernelsOf(BestSimdLevel());
   alignas(64) char block[kMost * kMaxItemSize];
   const char* const end = src + n * src_size_;
-  // The first block ends where a line does, if one of its elements does.
+  // The first block ends at the end of a cache line, if an element does.
   size_t count = std::min(n, kMost - reinterpret_cast<uintptr_t>(dst) % 64 / dst_size_);
   while (n > 0) {
     const char* const next = src + count * src_size_;

@@ -28,7 +28,7 @@ bool IsComplex(DType t) { return t.kind == TypeKind::kComplex; }
 bool IsInteger(DType t) { return t.kind == TypeKind::kInt || t.kind == TypeKind::kUInt; }
 bool IsReal(DType t) { return t.kind != TypeKind::kHandle && !IsComplex(t); }
 
-// For which there are loops of their own.
+// Types with loops of their own.
 std::vector<SimdLevel> Levels() {
   std::vector<SimdLevel> levels;
   for (SimdLevel level : {SimdLevel::kNone, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
@@ -37,7 +37,7 @@ std::vector<SimdLevel> Levels() {
   return levels;
 }
 
-// Elements one after the other, of whole bytes.
+// Contiguous elements of whole bytes.
 using Bytes = std::vector<unsigned char>;
 
 uint64_t CodeAt(const Bytes& bytes, DType t, size_t i) {
@@ -46,8 +46,8 @@ uint64_t CodeAt(const Bytes& bytes, DType t, size_t i) {
   return code;
 }
 
-// Every code of a type of at most 16 bits; of wider ones, numbers of all sizes, the edges of every
-// narrower type and their neighbours, and random codes.
+// All codes of a type of at most 16 bits. For wider types, numbers of all magnitudes, the limits of
+// every narrower type and their neighbours, and random codes.
 Bytes Sources(DType t) {
   std::vector<uint64_t> codes;
   if (t.bits <= 16) {
@@ -85,7 +85,7 @@ Bytes Sources(DType t) {
   return bytes;
 }
 
-// The rule of native.h, said once more and slowly.
+// The rule of native.h, as plain code.
 uint64_t TruncatedTo(DType t, double v) {
   const bool is_unsigned = t.kind == TypeKind::kUInt && t.bits >= 32;
   const int bits = t.bits < 32 ? 32 : t.bits;
@@ -104,7 +104,7 @@ uint64_t Low(uint64_t code, int bits) {
 
 uint64_t FloatCode(DType t, float v) { return EncodeFloat(*FloatFormatOf(t), v); }
 
-// The code that an element should become.
+// The expected code of an element.
 uint64_t Expected(DType src, uint64_t code, DType dst) {
   const ElementValue value = ReadElement(&code, 0, src);
   return std::visit(
@@ -135,14 +135,14 @@ bool IsNan(DType t, uint64_t code) {
   return number != number;
 }
 
-// Equal codes; of a NaN the sign counts and nothing else.
+// Whether codes are equal; of two NaNs, whether their signs are.
 bool SameElement(DType t, uint64_t a, uint64_t b) {
   if (a == b) return true;
   if (!IsFloat(t) || !IsNan(t, a) || !IsNan(t, b)) return false;
   return ((a ^ b) & FloatFormatOf(t)->sign_mask()) == 0;
 }
 
-// `n` elements at an odd address, with what surrounds them kept.
+// Casts `n` elements at an odd address, and checks that the bytes around them stay.
 Bytes RunAt(const CastPath& path, const Bytes& src, DType from, DType to, size_t n) {
   Bytes shifted(1 + n * from.itemsize());
   std::memcpy(shifted.data() + 1, src.data(), n * from.itemsize());
@@ -179,7 +179,7 @@ TEST_P(CastPathTest, EveryPairOfRealTypesIsCastByTheRulesAtEveryLevel) {
   }
 }
 
-// Two rows of them, with gaps on both sides.
+// Casts two rows of them, with gaps on both sides.
 TEST_P(CastPathTest, ElementsCastWhereTheyLieAreThoseOfADenseCast) {
   const DType src = GetParam();
   const Bytes sources = Sources(src);
@@ -316,7 +316,7 @@ TEST(CastStepTest, MoreThanAvx512GoesByTheLoopsOfAvx512) {
 
 TEST(NanTest, WhatANanSaysIsKeptByTheWiderFormats) {
   for (SimdLevel level : Levels()) {
-    // Eight and more, so that vectors are used.
+    // At least eight, so that vectors are used.
     const std::vector<uint32_t> nans(40, 0xffc54321), signalling(40, 0x7f800001);
     std::vector<uint16_t> code(40);
     CastPath::Find(kFloat32, kFloat16, level)->Run(nans.data(), code.data(), 40);

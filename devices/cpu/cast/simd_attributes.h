@@ -1,9 +1,8 @@
-// Before a function that is compiled for a level of vector instructions; the code of what it
-// inlines is, too.
+// Attributes that compile a function, and what it inlines, for a level of vector instructions.
 //
 //   DOVETAIL_TARGET_AVX2 void Run(const void* src, void* dst, size_t n) { … }
 //
-// What runs it asks the machine first (HasSimdLevel). On x86-64 only.
+// The caller checks HasSimdLevel() first. x86-64 only.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_SIMD_ATTRIBUTES_H_
 #define DOVETAIL_DEVICES_CPU_CAST_SIMD_ATTRIBUTES_H_

@@ -1,6 +1,6 @@
-// One step of a cast: a loop over elements without gaps, compiled for each SIMD level.
+// One step of a cast: a loop over contiguous elements, compiled for each SIMD level.
 //
-//   struct Halve {                                  // an Op: what happens to one element
+//   struct Halve {                                  // an Op converts one element
 //     using In = float;
 //     using Out = double;
 //     static Out Do(In x) { return x / 2; }
@@ -8,8 +8,7 @@
 //   CastStep step = StepAt<Halve>(BestSimdLevel());
 //   step(src, dst, 1000);                           // 1000 elements
 //
-// Steps take memory of any alignment; src and dst may not overlap. They are pure: any thread, no
-// errors.
+// src and dst have any alignment and do not overlap. Any thread; nothing fails.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_STEP_H_
 #define DOVETAIL_DEVICES_CPU_CAST_STEP_H_
@@ -29,8 +28,8 @@ using CastStep = void (*)(const void* src, void* dst, size_t n);
 
 namespace internal_cast {
 
-// Written so that the compiler makes vectors of it: an Op has no branches, and loads and stores by
-// memcpy may be unaligned. Inlined into a function of each level below, whose instructions it gets.
+// Written to be vectorised: Ops have no branches, and memcpy allows unaligned loads and stores. It
+// is inlined into one function per level below, and compiled with the instructions of that level.
 template <typename Op>
 __attribute__((always_inline)) inline void Loop(const void* __restrict src, void* __restrict dst,
                                                 size_t n) {
@@ -44,11 +43,10 @@ __attribute__((always_inline)) inline void Loop(const void* __restrict src, void
   }
 }
 
-// The last elements of a step that are no whole vector, cast one by one, take as long as ten times
-// as many others. So they are cast once more with those before them: what is written twice is the
-// same.
+// Cast one by one, the last elements of a step that do not fill a vector take as long as ten times
+// as many others. So the last vector overlaps the one before, and writes the same values again.
 
-// All of them, by vectors of kVector elements; where they are fewer, by shorter ones.
+// Casts all elements by vectors of kVector elements, or by shorter vectors if there are fewer.
 template <typename Op, size_t kVector>
 __attribute__((always_inline)) inline void LoopByVectors(const void* src, void* dst, size_t n) {
   const auto run = [&](size_t first, size_t count) __attribute__((always_inline)) {
@@ -70,7 +68,7 @@ __attribute__((always_inline)) inline void LoopByVectors(const void* src, void* 
   }
 }
 
-// The last `n` of a step that begins at `first` and has got to `from` by vectors of kVector.
+// Casts the last `n` elements, from `from` on, of a step that began at `first`.
 template <typename Op, size_t kVector>
 __attribute__((always_inline)) inline void CastRest(CastStep step, const void* first,
                                                     const char* from, char* to, size_t n) {
@@ -80,7 +78,7 @@ __attribute__((always_inline)) inline void CastRest(CastStep step, const void* f
   step(from - again * sizeof(typename Op::In), to - again * sizeof(typename Op::Out), kVector);
 }
 
-// Elements in vectors of so many bytes of the smaller type.
+// The elements of a vector, if its elements of the smaller type take this many bytes.
 template <typename Op>
 constexpr size_t InVector(size_t bytes) {
   return bytes / std::min(sizeof(typename Op::In), sizeof(typename Op::Out));
@@ -103,8 +101,8 @@ DOVETAIL_TARGET_AVX512 void RunAvx512(const void* src, void* dst, size_t n) {
 
 }  // namespace internal_cast
 
-// The loop over `Op` for a level; the levels below AVX2 have one in common. With kWide = false that
-// for AVX-512 is the one for AVX2: for steps that memory bounds anyway.
+// The loop over `Op` for a level. The levels below AVX2 share one. With kWide = false AVX-512 uses
+// the one for AVX2, for steps that are bound by memory.
 template <typename Op, bool kWide = true>
 constexpr CastStep StepAt([[maybe_unused]] SimdLevel level) {
 #if defined(__x86_64__)

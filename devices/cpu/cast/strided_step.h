@@ -1,11 +1,11 @@
-// One step of a cast over elements with gaps, in the order in which two loops reach them.
+// One step of a cast over strided elements: two nested loops.
 //
 //   StridedStep step = StridedStepOf<Halve>();      // an Op, as in step.h
 //   step(src, dst, {.rows = 2, .src_row = 400, .dst_row = 8,
 //                   .count = 2, .src_step = 8, .dst_step = 4});
 //
-// Each element by itself: for what is small, and for what lies in gaps on both sides, where
-// bringing the elements together takes longer than casting them. As step.h otherwise.
+// Elements are cast one by one. For small casts, and for elements with gaps on both sides, for
+// which gathering takes longer than casting. Otherwise as step.h.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_STRIDED_STEP_H_
 #define DOVETAIL_DEVICES_CPU_CAST_STRIDED_STEP_H_
@@ -19,7 +19,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Two loops, one in the other; steps in bytes.
+// Two nested loops; steps in bytes.
 struct StridedLoops {
   int64_t rows, src_row, dst_row;
   int64_t count, src_step, dst_step;
@@ -36,15 +36,15 @@ inline typename Op::Out CastAt(const char* from) {
   return Op::Do(in);
 }
 
-// Several elements are read before the first is written: what is read may depend on what was
-// written before, for all that the compiler knows.
+// Reads several elements before it writes the first, because the compiler can't exclude that a
+// write changes what is read next.
 template <typename Op>
 void RunStrided(const void* src, void* dst, const StridedLoops& loops) {
   using Out = typename Op::Out;
   const auto write = [](char* to, Out value) { std::memcpy(to, &value, sizeof value); };
   const int64_t in = loops.src_step, out = loops.dst_step;
-  // From so many bytes on, one load alone goes along src: a processor guesses the steps of each
-  // load by itself, and not such long ones as those of every fourth.
+  // From this step in bytes on, a single load instruction walks src: the hardware prefetcher learns
+  // the stride of each instruction, and does not follow the fourfold stride of four of them.
   constexpr int64_t kFar = 1024;
   const bool is_far = std::abs(in) >= kFar;
   for (int64_t row = 0; row < loops.rows; ++row) {

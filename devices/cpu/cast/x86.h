@@ -1,8 +1,8 @@
-// The casts of narrow.h that x86 has instructions for, or for which it pays to write them.
+// Casts of narrow.h written with x86 intrinsics.
 //
 //   if (CastStep step = X86NarrowStep(kFloat16, BestSimdLevel())) step(src, dst, n);
 //
-// The results are those of narrow.h, bit by bit.
+// The results are bit-identical to those of narrow.h.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_X86_H_
 #define DOVETAIL_DEVICES_CPU_CAST_X86_H_
@@ -15,11 +15,11 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 #if defined(__x86_64__)
-// From `narrow` to float32, and back. nullptr where there is no own step for the type at the level.
+// From `narrow` to float32, and back. nullptr if there is no such step for the type at this level.
 CastStep X86WidenStep(DType narrow, SimdLevel level);
 CastStep X86NarrowStep(DType narrow, SimdLevel level);
 
-// The steps of one level each.
+// The steps of each level.
 namespace internal_cast {
 CastStep Avx2WidenStep(DType narrow);
 CastStep Avx2NarrowStep(DType narrow);
