@@ -39,7 +39,7 @@ Tensor Numbers(int64_t count, DType dtype) {
     state = state * 1664525 + 1013904223;
     values[i] = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-28f;
   }
-  return *dovetail::CopyAs(floats, {.dtype = dtype});
+  return *dovetail::Copied(floats, {.dtype = dtype});
 }
 
 void Cast(benchmark::State& state, DType from, DType to, int64_t count, int threads) {
@@ -47,7 +47,7 @@ void Cast(benchmark::State& state, DType from, DType to, int64_t count, int thre
   const Tensor dst = Numbers(count, to);
   if (!dovetail::SetNumThreads(threads).ok()) return state.SkipWithError("threads");
   for (auto _ : state) {
-    if (!dovetail::CopyCast(dst, src).ok()) state.SkipWithError("no cast");
+    if (!dovetail::CopyInto(dst, src).ok()) state.SkipWithError("no cast");
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * (src.nbytes() + dst.nbytes()));

@@ -36,7 +36,7 @@ void AddPinned(const Gpu& gpu, const std::string& step, bool to_device) {
         Expect(gpu, gpu.api->copy_async(gpu.api->self, dst.raw_data(), src.raw_data(), nbytes,
                                         gpu.native()));
       } else {
-        Expect(dovetail::Copy(dst, src, gpu.stream));
+        Expect(dovetail::CopyInto(dst, src, {.stream = gpu.stream}));
       }
     });
   };
@@ -67,7 +67,8 @@ void AddStrided(const Gpu& gpu, const Layout& layout) {
     const Tensor src = Get(Tensor::Empty(shape, layout.dtype, gpu.device));
     const Tensor view = Get(src.Permute(layout.order));
     const Tensor dst = Get(Tensor::Empty(view.shape(), layout.dtype, gpu.device));
-    Timed(state, gpu, kTimes, [&] { Expect(dovetail::Copy(dst, view, gpu.stream)); });
+    Timed(state, gpu, kTimes,
+          [&] { Expect(dovetail::CopyInto(dst, view, {.stream = gpu.stream})); });
   };
   const auto dense = [&gpu, layout, shape](benchmark::State& state) {
     const Tensor src = Get(Tensor::Empty(shape, layout.dtype, gpu.device));

@@ -16,14 +16,14 @@ using dovetail::Tensor;
 void Export(benchmark::State& state, const Gpu& gpu, bool other_stream, bool pending) {
   const Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
   const Tensor y = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
-  Expect(dovetail::Copy(x, y, gpu.stream));
+  Expect(dovetail::CopyInto(x, y, {.stream = gpu.stream}));
   Stream consumer = gpu.stream;
   if (other_stream) consumer = Get(gpu.backend->CreateStream(gpu.device));
   Expect(gpu.backend->Synchronize(gpu.stream));
   for (auto _ : state) {
     if (pending) {
       state.PauseTiming();
-      Expect(dovetail::Copy(x, y, gpu.stream));
+      Expect(dovetail::CopyInto(x, y, {.stream = gpu.stream}));
       state.ResumeTiming();
     }
     auto out = dovetail::ToDLPack(x, {.stream = consumer});

@@ -22,7 +22,7 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
   return p + x.begin < q + y.end && q + y.begin < p + x.end;
 }
 
-// The device whose backend does the copy: the one that the host can't reach, if any.
+// The device whose backend copies: the one that the host cannot access, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
 enum class Transfer { kCopy, kCast };
@@ -55,14 +55,10 @@ absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& sr
   return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
 }
 
-absl::Status CheckNeitherIsNull(const Tensor& dst, const Tensor& src) {
-  return dst.is_null() || src.is_null() ? internal_tensor::NullTensorError() : absl::OkStatus();
-}
-
-// Checks the two, broadcasts the source and sees to overlap, for a copy that does the rest.
+// Checks access, broadcasts the source and resolves overlap; then calls `move`, which copies.
 template <typename Move>
-absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
-                      Move move) {
+absl::Status Prepare(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
+                     Move move) {
   if (dst.is_read_only()) {
     return absl::FailedPreconditionError("The destination is read-only.");
   }
@@ -70,7 +66,7 @@ absl::Status CopyInto(const Tensor& dst, const Tensor& src, const std::optional<
   if (!from.ok()) return from.status();
   if (dst.num_elements() == 0) return absl::OkStatus();
   if (dst.device() == src.device() && MayOverlap(dst, src)) {
-    absl::StatusOr<Tensor> aside = CopyTo(src, src.device(), stream);
+    absl::StatusOr<Tensor> aside = Copied(src, {.stream = stream});
     if (!aside.ok()) return aside.status();
     from = aside->BroadcastTo(dst.shape());
     if (!from.ok()) return from.status();
@@ -84,11 +80,18 @@ absl::Status Wait(const std::optional<Stream>& stream) {
   return backend.ok() ? (*backend)->Synchronize(*stream) : backend.status();
 }
 
-// A cast by the host, between devices that have none: down, cast, up, as far as needed.
+absl::Status CopySameType(const Tensor& dst, const Tensor& src,
+                          const std::optional<Stream>& stream) {
+  return Prepare(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+    return CopyElements(Transfer::kCopy, to, from, stream);
+  });
+}
+
+// A cast by the host, for devices without casts: fetch, cast, send, as far as needed.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   Tensor from = src;
   if (!IsHostAccessible(src.device().type)) {
-    absl::StatusOr<Tensor> fetched = CopyTo(src, Device::Cpu(), stream);
+    absl::StatusOr<Tensor> fetched = Copied(src, {.device = Device::Cpu(), .stream = stream});
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
   }
@@ -103,36 +106,24 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
     if (!broadcast.ok()) return broadcast.status();
     return (*host)->CastCopy(dst.view(), broadcast->view(), Stream::Default(Device::Cpu()));
   }
-  absl::StatusOr<Tensor> cast = CopyAs(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
+  absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
-  absl::Status status = Copy(dst, *cast, stream);
-  // What was cast lives no longer than this call.
+  absl::Status status = CopySameType(dst, *cast, stream);
+  // `cast` is freed when this call returns.
   return status.ok() ? Wait(stream) : status;
 }
 
-// New memory on `device` is for use on `stream`, if that is one of its streams.
+// Makes `stream` current, so that new memory on `device` is ready for use on it, if it is a stream
+// of that device.
 void EnterForAllocation(const std::optional<Stream>& stream, Device device,
                         std::optional<StreamScope>* scope) {
   if (stream && stream->device() == StreamDevice(device)) scope->emplace(*stream);
 }
 
-}  // namespace
-
-absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  if (absl::Status s = CheckNeitherIsNull(dst, src); !s.ok()) return s;
-  if (dst.dtype() != src.dtype()) {
-    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
-                                                   " and ", src.dtype().ToString(), "."));
-  }
-  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    return CopyElements(Transfer::kCopy, to, from, stream);
-  });
-}
-
-absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  if (dst.dtype() == src.dtype()) return Copy(dst, src, stream);
-  if (absl::Status s = CheckNeitherIsNull(dst, src); !s.ok()) return s;
-  return CopyInto(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
+absl::Status CopyAny(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.is_null() || src.is_null()) return internal_tensor::NullTensorError();
+  if (dst.dtype() == src.dtype()) return CopySameType(dst, src, stream);
+  return Prepare(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
     absl::Status status = CopyElements(Transfer::kCast, to, from, stream);
     const Device device = CopyingDevice(to.device(), from.device());
     if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
@@ -140,7 +131,7 @@ absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<
   });
 }
 
-absl::Status Fill(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
+absl::Status FillAny(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
   if (dst.is_null()) return internal_tensor::NullTensorError();
   StorageRef storage = Storage::Adopt(const_cast<void*>(element), dst.dtype().itemsize(),
                                       Device::Cpu(), Storage::Release{});
@@ -148,52 +139,72 @@ absl::Status Fill(const Tensor& dst, const void* element, const std::optional<St
       Tensor::Make(std::move(storage), 0, dst.dtype(), Layout(),
                    {.access = Access::kReadOnly, .packing = Packing::kPacked});
   if (!scalar.ok()) return scalar.status();
-  return Copy(dst, *scalar, stream);
+  return CopySameType(dst, *scalar, stream);
+}
+
+}  // namespace
+
+absl::Status CopyInto(Tensor& dst, const Tensor& src, const CopyOptions& options) {
+  return CopyAny(dst, src, options.stream);
+}
+
+absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& options) {
+  return CopyAny(dst, src, options.stream);
+}
+
+absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
+  if (src.is_null()) return internal_tensor::NullTensorError();
+  const Device device = options.device.value_or(src.device());
+  const DType dtype = options.dtype.value_or(src.dtype());
+  std::optional<StreamScope> scope;
+  EnterForAllocation(options.stream, device, &scope);
+  absl::StatusOr<Tensor> dst = EmptyInOrder(src.layout(), options.order, dtype, device);
+  if (!dst.ok() || dst->num_elements() == 0) return dst;
+  // New memory overlaps nothing, and its shape is that of the source.
+  absl::Status status = dtype == src.dtype()
+                            ? CopyElements(Transfer::kCopy, *dst, src, options.stream)
+                            : CopyAny(*dst, src, options.stream);
+  if (!status.ok()) return status;
+  return dst;
+}
+
+absl::StatusOr<Tensor> Contiguous(const Tensor& src, const CopyOptions& options) {
+  if (src.is_null()) return internal_tensor::NullTensorError();
+  if (src.is_contiguous()) return src;
+  return Copied(src, {.stream = options.stream});
+}
+
+absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options) {
+  return FillAny(dst, element, options.stream);
+}
+
+absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options) {
+  return FillAny(dst, element, options.stream);
+}
+
+absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  if (dst.is_null() || src.is_null()) return internal_tensor::NullTensorError();
+  if (dst.dtype() != src.dtype()) {
+    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
+                                                   " and ", src.dtype().ToString(), "."));
+  }
+  return CopySameType(dst, src, stream);
+}
+
+absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  return CopyAny(dst, src, stream);
 }
 
 absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
                               const std::optional<Stream>& stream) {
-  if (src.is_null()) return internal_tensor::NullTensorError();
-  std::optional<StreamScope> scope;
-  EnterForAllocation(stream, device, &scope);
-  absl::StatusOr<Tensor> dst = Tensor::Empty(src.shape(), src.dtype(), device);
-  if (!dst.ok() || dst->num_elements() == 0) return dst;
-  absl::Status status = CopyElements(Transfer::kCopy, *dst, src, stream);
-  if (!status.ok()) return status;
-  return dst;
+  return Copied(src, {.device = device, .stream = stream});
 }
 
 absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
                               const std::optional<Stream>& stream) {
-  if (src.is_null()) return internal_tensor::NullTensorError();
-  const Device device = target.device.value_or(src.device());
-  std::optional<StreamScope> scope;
-  EnterForAllocation(stream, device, &scope);
-  absl::StatusOr<Tensor> dst =
-      EmptyInOrder(src.layout(), target.order, target.dtype.value_or(src.dtype()), device);
-  if (!dst.ok()) return dst;
-  absl::Status status = CopyCast(*dst, src, stream);
-  if (!status.ok()) return status;
-  return dst;
-}
-
-absl::Status CopyInto(Tensor& dst, const Tensor& src, const CopyOptions& options) {
-  return CopyCast(dst, src, options.stream);
-}
-
-absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& options) {
-  return CopyCast(dst, src, options.stream);
-}
-
-absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
-  return CopyAs(src, {.dtype = options.dtype, .device = options.device, .order = options.order},
-                options.stream);
-}
-
-absl::StatusOr<Tensor> Contiguous(const Tensor& src, const std::optional<Stream>& stream) {
-  if (src.is_null()) return internal_tensor::NullTensorError();
-  if (src.is_contiguous()) return src;
-  return CopyTo(src, src.device(), stream);
+  return Copied(
+      src,
+      {.dtype = target.dtype, .device = target.device, .order = target.order, .stream = stream});
 }
 
 }  // namespace DOVETAIL_ABI

@@ -38,7 +38,7 @@ class CopyTest : public testing::Test {
 
 TEST_F(CopyTest, BroadcastsTheSourceOverTheDestination) {
   std::vector<int32_t> to(6, -1), from = {7, 8, 9};
-  ASSERT_TRUE(Copy(Over(to, {2, 3}), Over(from, {3})).ok());
+  ASSERT_TRUE(CopyInto(Over(to, {2, 3}), Over(from, {3})).ok());
   EXPECT_THAT(to, ElementsAre(7, 8, 9, 7, 8, 9));
 }
 
@@ -68,45 +68,56 @@ TEST_F(CopyTest, CopiedIsNewMemoryInTheOrderAsked) {
 
 TEST_F(CopyTest, WhatDoesNotGoTogetherIsRefusedAndNothingIsWritten) {
   std::vector<int32_t> to(6, -1), from = {7, 8};
-  std::vector<float> floats(6);
-  const Tensor dst = Over(to, {2, 3});
-  EXPECT_EQ(Copy(dst, Over(from, {2})).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(Copy(dst, Over(floats, {2, 3})).message()),
-              HasSubstr("int32 and float32"));
-  EXPECT_EQ(Copy(dst.ReadOnly(), dst).code(), absl::StatusCode::kFailedPrecondition);
+  Tensor dst = Over(to, {2, 3});
+  EXPECT_EQ(CopyInto(dst, Over(from, {2})).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CopyInto(dst.ReadOnly(), dst).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(log.copied_on, IsEmpty());
   EXPECT_EQ(to, std::vector<int32_t>(6, -1));
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST_F(CopyTest, TheDeprecatedNamesDoTheSame) {
+  std::vector<int32_t> values = {1, 2}, to = {0, 0};
+  std::vector<float> floats = {3, 4};
+  const Tensor src = Over(values, {2}), dst = Over(to, {2});
+  EXPECT_TRUE(Copy(dst, src).ok());
+  EXPECT_THAT(to, ElementsAre(1, 2));
+  EXPECT_THAT(std::string(Copy(dst, Over(floats, {2})).message()), HasSubstr("int32 and float32"));
+  EXPECT_THAT(*CopyTo(src, Device::Cpu())->span<int32_t>(), ElementsAre(1, 2));
+  EXPECT_THAT(*CopyAs(src, {.order = MemoryOrder::kF})->span<int32_t>(), ElementsAre(1, 2));
+}
+#pragma GCC diagnostic pop
+
 TEST_F(CopyTest, OverlapIsAsIfTheSourceHadBeenCopiedFirst) {
   std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
-  const Tensor t = Over(values, {6});
-  ASSERT_TRUE(Copy(*t.Slice(0, {.start = 1}), *t.Slice(0, {.stop = 5})).ok());
+  Tensor t = Over(values, {6});
+  ASSERT_TRUE(CopyInto(*t.Slice(0, {.start = 1}), *t.Slice(0, {.stop = 5})).ok());
   EXPECT_THAT(values, ElementsAre(0, 0, 1, 2, 3, 4));
-  ASSERT_TRUE(Copy(t, *t.Slice(0, {.step = -1})).ok());
+  ASSERT_TRUE(CopyInto(t, *t.Slice(0, {.step = -1})).ok());
   EXPECT_THAT(values, ElementsAre(4, 3, 2, 1, 0, 0));
   std::vector<int32_t> square = {0, 1, 2, 3};
-  const Tensor m = Over(square, {2, 2});
-  ASSERT_TRUE(Copy(m, *m.Transpose(0, 1)).ok());
+  Tensor m = Over(square, {2, 2});
+  ASSERT_TRUE(CopyInto(m, *m.Transpose(0, 1)).ok());
   EXPECT_THAT(square, ElementsAre(0, 2, 1, 3));
 }
 
 TEST_F(CopyTest, TensorsThatOnlyTouchAreNotSetAside) {
   std::vector<int32_t> values = {0, 1, 2, 3};
-  const Tensor t = Over(values, {4});
-  ASSERT_TRUE(Copy(*t.Slice(0, {.start = 2}), *t.Slice(0, {.stop = 2})).ok());
+  Tensor t = Over(values, {4});
+  ASSERT_TRUE(CopyInto(*t.Slice(0, {.start = 2}), *t.Slice(0, {.stop = 2})).ok());
   EXPECT_THAT(values, ElementsAre(0, 1, 0, 1));
-  ASSERT_TRUE(Copy(*t.Slice(0, {.stop = 1}), *t.Slice(0, {.start = 1, .stop = 2})).ok());
+  ASSERT_TRUE(CopyInto(*t.Slice(0, {.stop = 1}), *t.Slice(0, {.start = 1, .stop = 2})).ok());
   EXPECT_THAT(values, ElementsAre(1, 1, 0, 1));
   EXPECT_EQ(log.allocated, 0);
 }
 
 TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
   std::vector<int32_t> values = {0, 1};
-  const Tensor t = Over(values, {2}), null;
+  Tensor t = Over(values, {2}), null;
   for (const absl::Status& status :
-       {Copy(t, null), Copy(null, t), Copy(null, null), CopyCast(t, null), CopyCast(null, t),
-        Fill(null, values.data()), CopyTo(null, Device::Cpu()).status(), CopyAs(null, {}).status(),
+       {CopyInto(t, null), CopyInto(null, t), CopyInto(null, null), Fill(null, values.data()),
+        Copied(null, {.device = Device::Cpu()}).status(), Copied(null, {}).status(),
         Copied(null).status(), CopyInto(Tensor(), t), Contiguous(null).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   }
@@ -115,10 +126,10 @@ TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
 TEST_F(CopyTest, TensorsThatShareOneByteAreSetAside) {
   const auto copy = [&](int64_t dst, int64_t src) {
     std::vector<uint8_t> values = {0, 1, 2, 3, 4, 5, 6};
-    const Tensor t = Over(values, {7});
+    Tensor t = Over(values, {7});
     log.allocated = 0;
-    EXPECT_TRUE(Copy(*t.Slice(0, {.start = dst, .stop = dst + 4}),
-                     *t.Slice(0, {.start = src, .stop = src + 4}))
+    EXPECT_TRUE(CopyInto(*t.Slice(0, {.start = dst, .stop = dst + 4}),
+                         *t.Slice(0, {.start = src, .stop = src + 4}))
                     .ok());
     EXPECT_EQ(log.allocated, 1);
     return values;
@@ -129,10 +140,10 @@ TEST_F(CopyTest, TensorsThatShareOneByteAreSetAside) {
 
 TEST_F(CopyTest, NothingIsCopiedWhereThereAreNoElements) {
   std::vector<int32_t> none;
-  const Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, kInt32,
-                                 *Layout::Contiguous({0, 3}), {});
-  EXPECT_TRUE(Copy(t, t).ok());
-  EXPECT_EQ(CopyTo(t, Device::Cuda(0))->num_elements(), 0);
+  Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, kInt32,
+                           *Layout::Contiguous({0, 3}), {});
+  EXPECT_TRUE(CopyInto(t, t).ok());
+  EXPECT_EQ(Copied(t, {.device = Device::Cuda(0)})->num_elements(), 0);
   EXPECT_THAT(log.copied_on, IsEmpty());
 }
 
@@ -155,13 +166,13 @@ TEST_F(CopyTest, FillOfPackedElementsKeepsTheBitsBeyond) {
 
 TEST_F(CopyTest, PackedAndPaddedElementsAreTheSameElements) {
   unsigned char padded[5] = {1, 2, 3, 4, 5}, packed[3] = {};
-  ASSERT_TRUE(Copy(OverBytes(packed, 3, kUInt4, 5, Packing::kPacked),
-                   OverBytes(padded, 5, kUInt4, 5, Packing::kPadded))
+  ASSERT_TRUE(CopyInto(OverBytes(packed, 3, kUInt4, 5, Packing::kPacked),
+                       OverBytes(padded, 5, kUInt4, 5, Packing::kPadded))
                   .ok());
   EXPECT_THAT(packed, ElementsAre(0x21, 0x43, 0x05));
   unsigned char back[5] = {};
-  ASSERT_TRUE(Copy(OverBytes(back, 5, kUInt4, 5, Packing::kPadded),
-                   OverBytes(packed, 3, kUInt4, 5, Packing::kPacked))
+  ASSERT_TRUE(CopyInto(OverBytes(back, 5, kUInt4, 5, Packing::kPadded),
+                       OverBytes(packed, 3, kUInt4, 5, Packing::kPacked))
                   .ok());
   EXPECT_THAT(back, ElementsAre(1, 2, 3, 4, 5));
 }
@@ -169,19 +180,19 @@ TEST_F(CopyTest, PackedAndPaddedElementsAreTheSameElements) {
 TEST_F(CopyTest, CopyToIsNewDenseWritableMemoryOnTheDevice) {
   std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
   const Tensor src = Over(values, {2, 3}).Transpose(0, 1)->ReadOnly();
-  const Tensor y = *CopyTo(src, Device::Cuda(1));
+  const Tensor y = *Copied(src, {.device = Device::Cuda(1)});
   EXPECT_EQ(y.device(), Device::Cuda(1));
   EXPECT_TRUE(y.is_contiguous());
   EXPECT_FALSE(y.is_read_only());
   int32_t seen[6];
   std::memcpy(seen, y.raw_data(), sizeof seen);
   EXPECT_THAT(seen, ElementsAre(0, 3, 1, 4, 2, 5));
-  EXPECT_EQ(CopyTo(src, Device::Rocm(0)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Copied(src, {.device = Device::Rocm(0)}).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
   std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
-  const Tensor t = Over(values, {2, 3});
+  Tensor t = Over(values, {2, 3});
   EXPECT_EQ(Contiguous(t)->storage(), t.storage());
   const Tensor dense = *Contiguous(*t.Slice(1, {.step = 2}));
   EXPECT_NE(dense.storage(), t.storage());
@@ -193,7 +204,7 @@ TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
 TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
   std::vector<int32_t> values = {0, 1};
   const Tensor src = Over(values, {2});
-  const Tensor y = *CopyTo(src, Device::Cuda(1));
+  const Tensor y = *Copied(src, {.device = Device::Cuda(1)});
   const Stream standard = Stream::Default(Device::Cuda(1));
   EXPECT_THAT(log.copied_on, ElementsAre(standard));
   EXPECT_THAT(log.synchronized, ElementsAre(standard));
@@ -201,10 +212,10 @@ TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
 
 TEST_F(CopyTest, BetweenDevicesTheHostDoesNotWait) {
   std::vector<int32_t> values = {0, 1};
-  const Tensor x = *CopyTo(Over(values, {2}), Device::Cuda(0));
+  const Tensor x = *Copied(Over(values, {2}), {.device = Device::Cuda(0)});
   const size_t before = log.synchronized.size();
   StreamScope scope(FakeStream(Device::Cuda(0), 3));
-  const Tensor y = *CopyTo(x, Device::Cuda(0));
+  const Tensor y = *Copied(x, {.device = Device::Cuda(0)});
   EXPECT_EQ(log.synchronized.size(), before);
   EXPECT_EQ(log.copied_on.back(), CurrentStream(Device::Cuda(0)));
   EXPECT_THAT(log.waited, ElementsAre(CurrentStream(Device::Cuda(0)))) << "for the copy before";
@@ -214,7 +225,7 @@ TEST_F(CopyTest, BetweenDevicesTheHostDoesNotWait) {
 TEST_F(CopyTest, WithAStreamTheWorkIsOrderedThereAndNotWaitedFor) {
   std::vector<int32_t> values = {0, 1};
   const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});
-  const Tensor y = *CopyTo(Over(values, {2}), Device::Cuda(0), stream);
+  const Tensor y = *Copied(Over(values, {2}), {.device = Device::Cuda(0), .stream = stream});
   EXPECT_THAT(log.copied_on, ElementsAre(stream));
   EXPECT_THAT(log.synchronized, IsEmpty());
 }

@@ -105,14 +105,14 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
   if (!to.ok()) return to.status();
   absl::StatusOr<Side> from = SideOf(src.device(), stream);
   if (!from.ok()) return from.status();
-  absl::StatusOr<Tensor> packed = Contiguous(src, from->stream);
+  absl::StatusOr<Tensor> packed = Contiguous(src, {.stream = from->stream});
   if (!packed.ok()) return packed.status();
-  // What is not dense, or has another packing, is put in place by its own device.
+  // A destination with gaps or another packing: its own device moves the elements into place.
   if (!dst.is_contiguous() || dst.nbytes() != packed->nbytes()) {
     absl::StatusOr<Tensor> dense = Tensor::Empty(dst.shape(), dst.dtype(), dst.device());
     if (!dense.ok()) return dense.status();
     if (absl::Status s = CopyThroughHost(*dense, *packed, stream); !s.ok()) return s;
-    if (absl::Status s = Copy(dst, *dense, to->stream); !s.ok()) return s;
+    if (absl::Status s = CopyInto(Tensor(dst), *dense, {.stream = to->stream}); !s.ok()) return s;
     return to->backend->Synchronize(to->stream);
   }
   if (absl::Status s = dst.storage()->OrderBefore(to->stream); !s.ok()) return s;

@@ -218,7 +218,7 @@ std::string Close(std::string text, const std::vector<std::string>& words) {
 // The tensor where the host can read it, after the work that is pending on it.
 absl::StatusOr<Tensor> OnHost(const Tensor& tensor) {
   const DeviceType type = tensor.device().type;
-  if (!IsHostAccessible(type)) return CopyTo(tensor, Device::Cpu());
+  if (!IsHostAccessible(type)) return Copied(tensor, {.device = Device::Cpu()});
   if (type != DeviceType::kCpu && FindServing(type) != nullptr) {
     if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
   }

@@ -68,7 +68,7 @@ TEST_F(BackendAbi, MemoryGoesBackWithItsUses) {
 TEST_F(BackendAbi, TensorsAreCopied) {
   const Tensor x = *Tensor::Empty({2, 3}, kInt32);
   for (int i = 0; i < 6; ++i) static_cast<int32_t*>(x.raw_data())[i] = i;
-  const Tensor y = *CopyTo(*x.Transpose(0, 1), Device::Cuda(1));
+  const Tensor y = *Copied(*x.Transpose(0, 1), {.device = Device::Cuda(1)});
   const auto* got = static_cast<const int32_t*>(y.raw_data());
   EXPECT_THAT(std::vector<int32_t>(got, got + 6), ElementsAre(0, 3, 1, 4, 2, 5));
 }

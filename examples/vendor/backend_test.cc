@@ -23,9 +23,9 @@ class VendorDevice : public testing::Test {
 TEST_F(VendorDevice, ElementsGoThereAndBackThroughAnyView) {
   const Tensor x = *Tensor::Empty({2, 3, 4}, dovetail::kInt32);
   for (int i = 0; i < 24; ++i) static_cast<int32_t*>(x.raw_data())[i] = i;
-  const Tensor there = *dovetail::CopyTo(x, kDevice);
+  const Tensor there = *dovetail::Copied(x, {.device = kDevice});
   const Tensor view = *there.Slice(2, {.start = 3, .stop = {}, .step = -2})->Transpose(0, 2);
-  const Tensor back = *dovetail::CopyTo(view, Device::Cpu());
+  const Tensor back = *dovetail::Copied(view, {.device = Device::Cpu()});
   const Tensor expected =
       *dovetail::Contiguous(*x.Slice(2, {.start = 3, .stop = {}, .step = -2})->Transpose(0, 2));
   ASSERT_EQ(back.shape(), expected.shape());

@@ -18,11 +18,11 @@ absl::Status Run() {
   if (!x.ok()) return x.status();
   for (int i = 0; i < 6; ++i) static_cast<int32_t*>(x->raw_data())[i] = i;
 
-  auto there = dovetail::CopyTo(*x, vendor::kDevice);
+  auto there = dovetail::Copied(*x, {.device = vendor::kDevice});
   if (!there.ok()) return there.status();
   auto turned = there->Transpose(0, 1);
   if (!turned.ok()) return turned.status();
-  auto back = dovetail::CopyTo(*turned, dovetail::Device::Cpu());
+  auto back = dovetail::Copied(*turned, {.device = dovetail::Device::Cpu()});
   if (!back.ok()) return back.status();
 
   std::printf("there: %s\n", turned->ToString().c_str());

@@ -26,8 +26,8 @@ TEST(VendorPlugin, ServesItsDeviceFromAnotherSharedObject) {
 
   const Tensor x = *Tensor::Empty({2, 3}, dovetail::kInt32);
   for (int i = 0; i < 6; ++i) static_cast<int32_t*>(x.raw_data())[i] = i;
-  const Tensor there = *dovetail::CopyTo(x, Device{DeviceType::kExtDev, 0});
-  const Tensor back = *dovetail::CopyTo(*there.Transpose(0, 1), Device::Cpu());
+  const Tensor there = *dovetail::Copied(x, {.device = Device{DeviceType::kExtDev, 0}});
+  const Tensor back = *dovetail::Copied(*there.Transpose(0, 1), {.device = Device::Cpu()});
   const int32_t expected[] = {0, 3, 1, 4, 2, 5};
   EXPECT_EQ(std::memcmp(back.raw_data(), expected, sizeof(expected)), 0);
   // The plugin's error messages also cross the boundary.

@@ -60,7 +60,7 @@ absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor) {
   absl::StatusOr<Tensor> copy =
       NewShared(*std::move(layout), tensor.dtype(), tensor.packing(), device);
   if (!copy.ok()) return copy;
-  if (absl::Status s = Copy(*copy, tensor); !s.ok()) return s;
+  if (absl::Status s = CopyInto(*copy, tensor); !s.ok()) return s;
   return copy;
 }
 

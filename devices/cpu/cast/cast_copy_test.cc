@@ -118,10 +118,10 @@ TEST_F(CastCopyTest, AnyLayoutIsCastIntoAnyOther) {
     const std::vector<int64_t> shape = random.Shape();
     const DType from = types[random.Below(std::size(types))];
     const DType to = types[random.Below(std::size(types))];
-    const Tensor src = random.Make(shape, from, /*may_repeat=*/true);
-    const Tensor dst = random.Make(shape, to, /*may_repeat=*/false);
+    Tensor src = random.Make(shape, from, /*may_repeat=*/true);
+    Tensor dst = random.Make(shape, to, /*may_repeat=*/false);
     const std::vector<double> expected = Values(src);
-    ASSERT_TRUE(CopyCast(dst, src).ok());
+    ASSERT_TRUE(CopyInto(dst, src).ok());
     std::vector<double> seen = Values(dst);
     ASSERT_EQ(seen.size(), expected.size());
     for (size_t i = 0; i < seen.size(); ++i) {
@@ -138,11 +138,11 @@ TEST_F(CastCopyTest, AnyLayoutIsCastIntoAnyOther) {
 TEST_F(CastCopyTest, LargeTransposesAndRowsAreCastWhole) {
   std::vector<float> numbers(300 * 517);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 251);
-  const Tensor src = Over(numbers, {300, 517});
+  Tensor src = Over(numbers, {300, 517});
   for (const Tensor& view : {src, *src.Transpose(0, 1), *src.Slice(1, {.start = 3, .stop = 500}),
                              *src.Slice(1, {.step = -2})}) {
     for (MemoryOrder order : {MemoryOrder::kC, MemoryOrder::kF, MemoryOrder::kK}) {
-      const Tensor cast = *CopyAs(view, {.dtype = kUInt8, .order = order});
+      const Tensor cast = *Copied(view, {.dtype = kUInt8, .order = order});
       EXPECT_EQ(Values(cast), Values(view));
     }
   }
@@ -157,13 +157,13 @@ TEST_F(CastCopyTest, LongLinesWithGapsAreCastAndNothingBetweenThemIsWritten) {
   for (DType to : {kUInt8, kInt16, kFloat32, kFloat64, kBFloat16}) {
     for (int64_t src_step : {1, 2, 5}) {
       for (int64_t dst_step : {1, 2, 3, 4, 7, 11}) {
-        const Tensor src =
+        Tensor src =
             *Over(numbers, {12 * kCount}).Slice(0, {.stop = src_step * kCount, .step = src_step});
         const Tensor all = *Tensor::Empty({dst_step * kCount}, to);
         std::memset(all.raw_data(), 1, all.nbytes());
         const std::vector<double> before = Values(all);
-        const Tensor dst = *all.Slice(0, {.step = dst_step});
-        ASSERT_TRUE(CopyCast(dst, src).ok());
+        Tensor dst = *all.Slice(0, {.step = dst_step});
+        ASSERT_TRUE(CopyInto(dst, src).ok());
         EXPECT_EQ(Values(dst), Values(src)) << to << ", " << src_step << " to " << dst_step;
         const std::vector<double> after = Values(all);
         for (size_t i = 0; i < after.size(); ++i) {
@@ -184,7 +184,7 @@ TEST_F(CastCopyTest, PlanesAreTakenApartAndPutTogether) {
     const Tensor together = *pixels.Reshape({planes, 3000})->Transpose(0, 1);
     for (DType to : {kUInt8, kInt32, kFloat64, kFloat16}) {
       for (const Tensor& view : {apart, together}) {
-        const Tensor cast = *CopyAs(view, {.dtype = to, .order = MemoryOrder::kC});
+        const Tensor cast = *Copied(view, {.dtype = to, .order = MemoryOrder::kC});
         EXPECT_EQ(Values(cast), Values(view)) << planes << " planes of " << to;
       }
     }
@@ -194,30 +194,30 @@ TEST_F(CastCopyTest, PlanesAreTakenApartAndPutTogether) {
 TEST_F(CastCopyTest, NothingIsWrittenBetweenTheElements) {
   std::vector<int16_t> to(9, -1);
   std::vector<float> from = {1, 2, 3};
-  ASSERT_TRUE(CopyCast(*Over(to, {9}).Slice(0, {.start = 1, .step = 3}), Over(from, {3})).ok());
+  ASSERT_TRUE(CopyInto(*Over(to, {9}).Slice(0, {.start = 1, .step = 3}), Over(from, {3})).ok());
   EXPECT_THAT(to, ElementsAre(-1, 1, -1, -1, 2, -1, -1, 3, -1));
 }
 
 TEST_F(CastCopyTest, TheSourceIsBroadcast) {
   std::vector<double> to(6);
   std::vector<int8_t> from = {7, -8, 9};
-  ASSERT_TRUE(CopyCast(Over(to, {2, 3}), Over(from, {3})).ok());
+  ASSERT_TRUE(CopyInto(Over(to, {2, 3}), Over(from, {3})).ok());
   EXPECT_THAT(to, ElementsAre(7, -8, 9, 7, -8, 9));
-  ASSERT_TRUE(CopyCast(Over(to, {2, 3}), *Over(from, {3}).Select(0, 1)).ok());
+  ASSERT_TRUE(CopyInto(Over(to, {2, 3}), *Over(from, {3}).Select(0, 1)).ok());
   EXPECT_THAT(to, ElementsAre(-8, -8, -8, -8, -8, -8));
 }
 
 TEST_F(CastCopyTest, OverlapIsAsIfTheSourceHadBeenCopiedFirst) {
   std::vector<int32_t> memory = {1, 2, 3, 4};
   const Tensor ints = Over(memory, {4});
-  const Tensor floats = *Tensor::Make(ints.storage(), 0, kFloat32, *Layout::Contiguous({4}), {});
-  ASSERT_TRUE(CopyCast(floats, *ints.Slice(0, {.step = -1})).ok());
+  Tensor floats = *Tensor::Make(ints.storage(), 0, kFloat32, *Layout::Contiguous({4}), {});
+  ASSERT_TRUE(CopyInto(floats, *ints.Slice(0, {.step = -1})).ok());
   EXPECT_EQ(Values(floats), (std::vector<double>{4, 3, 2, 1}));
 }
 
 TEST_F(CastCopyTest, EqualTypesAreCopied) {
   std::vector<float> to(2), from = {0.5f, -0.0f};
-  ASSERT_TRUE(CopyCast(Over(to, {2}), Over(from, {2})).ok());
+  ASSERT_TRUE(CopyInto(Over(to, {2}), Over(from, {2})).ok());
   EXPECT_EQ(std::memcmp(to.data(), from.data(), 8), 0);
 }
 
@@ -226,7 +226,7 @@ TEST_F(CastCopyTest, LanesAreCastOneByOne) {
   const Tensor pairs = *Tensor::Make(Storage::Adopt(from.data(), 32, Device::Cpu(), {}), 0,
                                      {TypeKind::kFloat, 32, 2}, *Layout::Contiguous({4}), {});
   const Tensor cast =
-      *CopyAs(*pairs.Slice(0, {.step = 2}), {.dtype = DType{TypeKind::kInt, 16, 2}});
+      *Copied(*pairs.Slice(0, {.step = 2}), {.dtype = DType{TypeKind::kInt, 16, 2}});
   int16_t seen[4];
   std::memcpy(seen, cast.raw_data(), sizeof seen);
   EXPECT_THAT(seen, ElementsAre(1, 2, 5, 6));
@@ -236,11 +236,11 @@ TEST_F(CastCopyTest, WhatCannotBeCastIsRefusedAndNothingIsWritten) {
   std::vector<std::complex<float>> complex(2);
   std::vector<float> real = {1, 2};
   std::vector<double> three(3, -1);
-  absl::Status status = CopyCast(Over(real, {2}), Over(complex, {2}));
+  absl::Status status = CopyInto(Over(real, {2}), Over(complex, {2}));
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("complex64 to float32, which would lose"));
-  EXPECT_EQ(CopyCast(Over(three, {3}), Over(real, {2})).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(CopyCast(Over(three, {3}).ReadOnly(), Over(real, {2})).code(),
+  EXPECT_EQ(CopyInto(Over(three, {3}), Over(real, {2})).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CopyInto(Over(three, {3}).ReadOnly(), Over(real, {2})).code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(real, ElementsAre(1, 2));
   EXPECT_THAT(three, ElementsAre(-1, -1, -1));
@@ -275,7 +275,7 @@ TEST_F(CastCopyTest, StridesThatNoElementUsesMayBeAnything) {
 }
 
 TEST_F(CastCopyTest, NoElementsAreCastToNone) {
-  EXPECT_EQ(CopyAs(*Tensor::Empty({0, 3}, kFloat32), {.dtype = kInt8})->num_elements(), 0);
+  EXPECT_EQ(Copied(*Tensor::Empty({0, 3}, kFloat32), {.dtype = kInt8})->num_elements(), 0);
 }
 
 // Large enough for threads: a single row, several rows, transposes, steps, packed elements.
@@ -285,7 +285,7 @@ TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
   for (int64_t i = 0; i < bytes.num_elements(); ++i) {
     static_cast<int8_t*>(bytes.raw_data())[i] = static_cast<int8_t>(random());
   }
-  const Tensor numbers = *CopyAs(bytes, {.dtype = kFloat32});
+  const Tensor numbers = *Copied(bytes, {.dtype = kFloat32});
   const Tensor views[] = {numbers,
                           *numbers.Reshape({1031 * 1024}),
                           *numbers.Transpose(0, 1),
@@ -297,10 +297,10 @@ TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
       std::vector<std::string> results;
       for (int count : {1, 2, 5}) {
         const ScopedNumThreads threads(count);
-        const Tensor cast = *CopyAs(view, {.dtype = to});
+        const Tensor cast = *Copied(view, {.dtype = to});
         results.emplace_back(static_cast<const char*>(cast.raw_data()), cast.nbytes());
         if (to == kInt4) {  // and packed elements as the source
-          const Tensor back = *CopyAs(cast, {.dtype = kFloat32});
+          const Tensor back = *Copied(cast, {.dtype = kFloat32});
           results.back().append(static_cast<const char*>(back.raw_data()), back.nbytes());
         }
       }
@@ -312,17 +312,17 @@ TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
 }
 
 TEST_F(CastCopyTest, AVeryLargeCastCanBeStopped) {
-  const Tensor src = *Tensor::Empty({5, 8 << 20}, kFloat32);
+  Tensor src = *Tensor::Empty({5, 8 << 20}, kFloat32);
   const float one = 1;
   ASSERT_TRUE(Fill(src, &one).ok());
   for (const Tensor& from : {src, *src.Transpose(0, 1)}) {  // rows, and tiles
     for (int count : {1, 2}) {
       const ScopedNumThreads threads(count);
-      const Tensor dst = *Tensor::Empty(from.shape(), kUInt8);
+      Tensor dst = *Tensor::Empty(from.shape(), kUInt8);
       std::memset(dst.raw_data(), 0, dst.nbytes());
       Answers answers{.no = 1};
       const ScopedInterruption scope(Answers::Ask, &answers);
-      const absl::Status status = CopyCast(dst, from);
+      const absl::Status status = CopyInto(dst, from);
       EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
       EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted"));
       EXPECT_EQ(answers.asked, 2);
@@ -336,11 +336,11 @@ TEST_F(CastCopyTest, AVeryLargeCastCanBeStopped) {
 TEST_F(CastCopyTest, ACastThatNobodyStopsIsWholeAndASmallOneAsksNobody) {
   Answers answers{.no = 100};
   const ScopedInterruption scope(Answers::Ask, &answers);
-  const Tensor src = *Tensor::Empty({40 << 20}, kUInt8);
+  Tensor src = *Tensor::Empty({40 << 20}, kUInt8);
   std::memset(src.raw_data(), 7, src.nbytes());
-  const Tensor cast = *CopyAs(src, {.dtype = kInt16});
+  const Tensor cast = *Copied(src, {.dtype = kInt16});
   EXPECT_EQ(answers.asked, 0);  // the mean of both sides is less than 64 MiB
-  const Tensor wide = *CopyAs(cast, {.dtype = kFloat32});
+  const Tensor wide = *Copied(cast, {.dtype = kFloat32});
   EXPECT_GE(answers.asked, 1);
   const auto* values = static_cast<const float*>(wide.raw_data());
   EXPECT_EQ(std::count(values, values + wide.num_elements(), 7.0f), wide.num_elements());
@@ -348,12 +348,12 @@ TEST_F(CastCopyTest, ACastThatNobodyStopsIsWholeAndASmallOneAsksNobody) {
 
 TEST_F(CastCopyTest, TheHostCastsForADeviceWithoutCasts) {
   std::vector<float> from = {1.5f, -2.5f, 3.0f};
-  const Tensor src = Over(from, {3});
-  const Tensor there = *CopyAs(src, {.dtype = kFloat16, .device = Device::Cuda(0)});
+  Tensor src = Over(from, {3});
+  const Tensor there = *Copied(src, {.dtype = kFloat16, .device = Device::Cuda(0)});
   EXPECT_EQ(there.device(), Device::Cuda(0));
   EXPECT_EQ(there.dtype(), kFloat16);
-  const Tensor other = *CopyAs(there, {.dtype = kInt32, .device = Device::Cuda(1)});
-  const Tensor back = *CopyAs(other, {.dtype = kFloat64, .device = Device::Cpu()});
+  const Tensor other = *Copied(there, {.dtype = kInt32, .device = Device::Cuda(1)});
+  const Tensor back = *Copied(other, {.dtype = kFloat64, .device = Device::Cpu()});
   EXPECT_EQ(Values(back), (std::vector<double>{1, -2, 3}));
 }
 
@@ -361,10 +361,10 @@ TEST_F(CastCopyTest, TheHostCastsForADeviceWithoutCasts) {
 TEST_F(CastCopyTest, ACastByTheHostWaitsForTheStream) {
   std::vector<float> from = {1.5f};
   const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});
-  const Tensor there = *CopyAs(Over(from, {1}), {.device = Device::Cuda(0)});
+  const Tensor there = *Copied(Over(from, {1}), {.device = Device::Cuda(0)});
   log.copied_on.clear();
   log.synchronized.clear();
-  const Tensor cast = *CopyAs(there, {.dtype = kFloat16}, stream);
+  const Tensor cast = *Copied(there, {.dtype = kFloat16, .stream = stream});
   EXPECT_THAT(log.copied_on, ElementsAre(stream, stream));
   EXPECT_THAT(log.synchronized, ElementsAre(stream, stream));
 }
