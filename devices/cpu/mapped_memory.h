@@ -2,8 +2,7 @@
 // mappings freed last.
 //
 //   void* data = AllocateMapped(10 << 20);     // aligned to 2 MiB; or nullptr
-//   FreeMapped(data, 10 << 20);                // cached for the next of about that size, or
-//   unmapped
+//   FreeMapped(data, 10 << 20);                // cached for reuse, or unmapped
 //
 // The system fills the pages of a new mapping with zeros at the first write. That takes longer than
 // copying into them, so a loop that makes and drops large tensors pays for it only once.

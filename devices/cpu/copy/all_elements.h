@@ -1,4 +1,4 @@
-// Copies by any number of loops of any steps, element by element.
+// Copies element by element, by any number of loops with any steps.
 //
 //   CopyAllElements<4>(dst, src, loops, rank);         // elements of 4 bytes
 
@@ -20,9 +20,9 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Three loops and more, of which the innermost has kCount iterations: the call of a kernel would
-// take longer than its work. Of the second, as many iterations at a time as keep their lines of dst
-// in the nearest cache until the loops outside come back to these.
+// For three loops or more. The innermost has kCount iterations, so few that calling a kernel would
+// take longer than its work. The second loop runs in chunks whose lines of dst stay in the L1 cache
+// until the outer loops return to them.
 template <int kUnit, int kCount>
 void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
   const Loop inner = loops[0], all = loops[1], third = loops[2];
@@ -42,7 +42,7 @@ void CopyShortLines(char* dst, const char* src, const Loop* loops, int rank) {
   }
 }
 
-// By the iterations of the innermost loop, from 1 on.
+// The most iterations of an innermost loop that is unrolled.
 inline constexpr int64_t kMostUnrolled = 16;
 
 template <int kUnit, size_t... kLess>

@@ -12,8 +12,8 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// (A band that takes the iterations that make none of their own is no wider than a kernel may be
-// given.)
+// Whether bands are never wider than kernels accept. The last band also takes the remaining rows,
+// so it can be nearly twice as wide as the others.
 constexpr bool SuitsKernels(const CopyTuning* tuning) {
   for (int64_t unit = 1; unit <= kMaxUnit; unit *= 2) {
     const int64_t most =
@@ -24,14 +24,14 @@ constexpr bool SuitsKernels(const CopyTuning* tuning) {
 }
 static_assert(std::ranges::all_of(kAllTunings, SuitsKernels));
 
-// Bounds of Bands::prefetch_bytes, where that depends on the number of rows.
+// Bounds of Bands::prefetch_bytes if it depends on the number of rows.
 constexpr int64_t kLeastAhead = 256;
 constexpr int64_t kMostAhead = 2048;
 
-// Whether what is prefetched of so many rows is evicted before it is read, and would not be of half
-// as many. (Where rows of src are aligned to lines, float32 comes as fast from the cache after the
-// second; float64 is read square by square and must stay in the first. Where they are not, what
-// goes to the second cache stays there.)
+// Whether prefetched lines of this many rows are evicted before they are read, and half as many
+// rows would avoid it. If rows of src are aligned to lines, float32 reads as fast from the L3
+// cache, and float64 is read in squares, which must stay in the L1 cache. If they are not aligned,
+// lines prefetched into the L2 cache stay there.
 bool IsGone(int64_t rows, int64_t pitch, int64_t unit, Cache prefetch_into) {
   const bool src_at_lines = pitch % kLine == 0;
   if (!src_at_lines && (unit == 8 || prefetch_into == Cache::kL2)) return false;
@@ -39,8 +39,8 @@ bool IsGone(int64_t rows, int64_t pitch, int64_t unit, Cache prefetch_into) {
   return (unit != 4 || !src_at_lines) && OverfillL2(rows, pitch);
 }
 
-// The rows of src that fill so many bytes of a row of dst, a line at least; half of them where some
-// would be evicted and that leaves two lines.
+// The number of rows of src that fill `bytes` of a row of dst, at least a line. Half of them if
+// some would be evicted, and half are two lines at least.
 int64_t RowsOf(int64_t bytes, const CopyPlan& plan, const CopyTuning& tuning) {
   const int64_t unit = plan.unit(), line = kLine / unit;
   const int64_t rows = std::max(std::min(bytes / unit, tuning.band_rows) / line * line, line);
@@ -68,11 +68,11 @@ Bands BandsOf(const CopyPlan& plan, const CopyTuning& tuning, bool at_lines, boo
   }
   if (tuning.prefetch_bytes_of_band == 0) return bands;
   if (collide) {
-    // (What is gathered of float32 has room for more.)
+    // Packed float32 leaves room in the cache for twice as much.
     if (at_lines && unit == 4) bands.prefetch_bytes *= 2;
     return bands;
   }
-  // (Narrow elements come as fast in wide bands.)
+  // For narrow elements, wide bands are as fast.
   if (at_lines && unit >= 4 && !is_short) {
     const int64_t bytes = std::max(tuning.least_band_bytes, tuning.least_band_rows * unit);
     bands.rows = RowsOf(bytes, plan, tuning);

@@ -16,8 +16,8 @@ namespace {
 using internal_loop_nest::NormalForm;
 using internal_loop_nest::Normalize;
 
-// In the order of the dimensions, in which packed elements lie as a rule. So the last iteration of
-// a loop that stands still in dst also writes last.
+// Loops stay in the order of the dimensions, which is the order of packed elements as a rule. It
+// also lets the last iteration of a loop with a dst stride of 0 write last.
 constexpr NormalForm kForm{.order = NormalForm::Order::kAsGiven};
 
 bool GetBit(const char* base, int64_t bit) { return (base[bit >> 3] >> (bit & 7)) & 1; }
@@ -39,7 +39,7 @@ BitLoops::BitLoops(const TensorView& dst, const TensorView& src)
     loops_[rank_++] = {dst.shape[dim], WrappingMultiply(dst.strides[dim], dst_step_),
                        WrappingMultiply(src.strides[dim], src_step_)};
   }
-  Loop::Offsets start;  // stays 0, as directions are kept
+  Loop::Offsets start;  // stays 0, because directions are kept
   rank_ = Normalize<kForm>(loops_, rank_, &start);
 }
 
@@ -47,7 +47,7 @@ bool BitLoops::Copy(void* dst, const void* src) const {
   if (empty_) return true;
   auto* to = static_cast<char*>(dst);
   const auto* from = static_cast<const char*>(src);
-  int dense = -1;  // the loop that is dense on both sides; all others step by whole bytes
+  int dense = -1;  // the loop that is dense in dst and src; all others step by whole bytes
   bool whole = true;
   for (int i = 0; i < rank_; ++i) {
     if (dense < 0 && loops_[i].dst_step == bits_ && loops_[i].src_step == bits_) {

@@ -1,10 +1,10 @@
-// Copies of elements that share bytes.
+// Copies of sub-byte elements.
 //
 //   BitLoops loops(dst, src);                // steps are bits
 //   loops.Copy(dst.data, src.data);
 //
-// Runs of elements that fall on whole bytes on both sides are copied as bytes, by a plan like any
-// other's; what remains goes bit by bit.
+// Runs of elements that are whole bytes in dst and src are copied as bytes, by a CopyPlan. The rest
+// goes bit by bit.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_BITS_H_
@@ -20,11 +20,11 @@ namespace cpu {
 
 class BitLoops {
  public:
-  // Of one type and shape; their memory is not looked at.
+  // The views have the same type and shape. Their memory is not read.
   BitLoops(const TensorView& dst, const TensorView& src);
 
-  // No bytes in common. A padded element's upper bits are cleared.
-  // False when it was stopped (core/interruption.h).
+  // dst and src do not overlap. The upper bits of padded elements are cleared. False if the copy
+  // was stopped (core/interruption.h).
   [[nodiscard]] bool Copy(void* dst, const void* src) const;
 
  private:

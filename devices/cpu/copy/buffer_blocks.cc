@@ -9,18 +9,19 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// What is read at a time of each row of src that a transpose goes down.
+// Bytes of each row of src that a block of a transpose reads.
 constexpr int64_t kSrcRowBytes = 512;
-// Of dst: what is worth the detour of a row, and of all rows beside each other (a buffer that is
-// read right after it was written waits for all stores before), and from which on further loops
-// must be the nearest as well.
+// Bytes of dst: the least of a row, and of all rows of a block, that are worth a buffer (reads of a
+// buffer wait for the stores before them); and the length from which on a run takes in a further
+// loop only if that is also the nearest one in memory.
 constexpr int64_t kShortestRun = 256;
 constexpr int64_t kLeastAtOnce = 8192;
 constexpr int64_t kLongRun = 1024;
-// What is gathered of planes, which are read in one place: no more than the nearest cache holds.
+// The most bytes of a block of planes: planes are read from one place, so a block fits the L1
+// cache.
 constexpr int64_t kMostOfPlanes = 16 << 10;
 
-// The loops that continue each other in dst, from loops[0] on.
+// loops[0] of a plan and the loops that continue it in dst.
 struct Chain {
   int loops[CopyPlan::kMaxLoops];
   int length = 0;
@@ -59,9 +60,9 @@ bool BufferBlocks::Find(const CopyPlan& plan, const CopyTuning& tuning) {
   if (plan.kernel == CopyKernel::kRows) return false;  // there is nothing to gather
   // Its rows of dst are loops[2]; here loops[1] would be taken for them.
   if (plan.kernel == CopyKernel::kTransposeGroups) return false;
-  // A few planes at once are written in long rows as it is.
+  // A few planes at once are written in long rows without a buffer.
   if (plan.HasFewPlanes()) return false;
-  // The second loop of a fill is like any: its rows can be cut anywhere.
+  // The second loop of a fill is not special: rows can be cut anywhere.
   const bool has_rows_loop = plan.kernel_loops() >= 2 && plan.kernel != CopyKernel::kFill;
   const int rows_loop = has_rows_loop ? 1 : -1;
   Chain chain;
@@ -70,7 +71,7 @@ bool BufferBlocks::Find(const CopyPlan& plan, const CopyTuning& tuning) {
   if (plan.kernel == CopyKernel::kDeinterleave) most_bytes = std::min(most_bytes, kMostOfPlanes);
   for (int next; (next = chain.Next(plan)) >= 0; chain.Take(plan, next)) {
     if (next == rows_loop) {
-      // Rows continue each other: all of a block is one run.
+      // Rows continue each other, so a block is one run.
       const int64_t together = chain.run * RowsAtOnce(plan, tuning);
       if (together > tuning.buffer_bytes) break;
       most_bytes = std::max(tuning.run_bytes, together);

@@ -13,8 +13,8 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Bytes of a row that are worth its ends, which are lines that two writes share; more where the
-// ends are made by a kernel (CopyTuning::made_row_bytes).
+// The least bytes of a row that outweigh its ends, whose lines are written twice. More if a kernel
+// writes the ends (CopyTuning::made_row_bytes).
 constexpr int64_t kShortestRow = 384;
 
 void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
@@ -32,12 +32,12 @@ void WriteDenseRows(const CopyPlan& plan, char* dst, const char* src, const Kern
   } while (at.Next());
 }
 
-// Each row by `streaming`, but for its ends.
+// Writes each row by `streaming`, except for its ends.
 void WriteRowsBy(BlockKernel streaming, const CopyPlan& plan, char* dst, const char* src,
                  const Kernels& kernels) {
   const BlockKernel cached = EntryOf(kernels.cached, plan.kernel, plan.unit_log2);
   const Loop row = plan.loops[0];
-  const int64_t unit = plan.unit(), turns = kLine / unit;
+  const int64_t unit = plan.unit(), line = kLine / unit;
   Odometer at(plan.loops + 1, plan.rank - 1);
   do {
     Block block{dst + at.dst, src + at.src, row, {1, 0, 0}};
@@ -48,8 +48,8 @@ void WriteRowsBy(BlockKernel streaming, const CopyPlan& plan, char* dst, const c
       block.src += count * row.src_step;
     };
     const int64_t head = (-reinterpret_cast<uintptr_t>(block.dst) & (kLine - 1)) / unit;
-    // The last vectors may reach beyond the last element.
-    const int64_t body = (row.count - head - 1) / turns * turns;
+    // One element is left to the cached kernel, because the last vectors may reach beyond the body.
+    const int64_t body = (row.count - head - 1) / line * line;
     run(cached, head);
     run(streaming, body);
     run(cached, row.count - head - body);

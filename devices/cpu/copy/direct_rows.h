@@ -1,9 +1,9 @@
-// Streaming copies of long rows of dst, one by one: whole cache lines are streamed, the ends of
+// Streaming copies of long rows of dst, one by one. Whole cache lines are streamed; the ends of
 // each row go through the cache.
 //
 //   if (!WriteDirectRows(plan, dst, src, kernels)) …         // through the cache
 //
-// Rows may be aligned in any way, and lie anywhere.
+// Rows have any alignment and any distance.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_DIRECT_ROWS_H_
@@ -15,9 +15,10 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Rows that are dense on both sides, and, where this SIMD level has a streaming kernel for them,
-// those of one element, of every second to fourth one, and reversed ones. False, and nothing done,
-// for others and for short ones. `dst` and `src` are where the first iteration of all loops is.
+// For rows that are dense in src and dst. If this SIMD level has a streaming kernel for them, also
+// for rows that repeat one element, that take every second to fourth one, and for reversed rows.
+// False, with nothing done, for other rows and for short ones. `dst` and `src` are the addresses of
+// the first iteration of all loops.
 bool WriteDirectRows(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

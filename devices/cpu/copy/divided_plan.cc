@@ -10,15 +10,15 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// What dense rows are not cut below.
+// The least bytes of a dense row in a part.
 constexpr int64_t kDenseDst = 4096;
 constexpr int64_t kDenseSrc = 512;
 
-// The bytes of a row of src that a part of a transpose has if it may: shorter ones take up to twice
-// as long.
+// The bytes of a row of src that a part of a transpose should have: shorter stretches take up to
+// twice as long.
 constexpr int64_t kLongSrc = 8 << 10;
 
-// The iterations of a loop that stay together.
+// The iterations of loop i that stay in one part.
 int64_t Grain(const CopyPlan& plan, int i) {
   const Loop& loop = plan.loops[i];
   const bool is_group =
@@ -35,8 +35,8 @@ DividedPlan::DividedPlan(const CopyPlan& plan, int64_t most, int64_t least) : pl
   if (!plan.empty && most > 1) Choose(most, least);
 }
 
-// The loop that takes the longest steps of those that can be divided so often; else the one that
-// can be divided most.
+// Divides the loop that makes the most parts, up to `most`; of several such, the one with the
+// longest step in dst.
 void DividedPlan::Choose(int64_t most, int64_t least) {
   int64_t best = 1;
   for (int i = 0; i < plan_.rank; ++i) {
@@ -52,7 +52,7 @@ void DividedPlan::Choose(int64_t most, int64_t least) {
   if (plan_.kernel == CopyKernel::kTranspose && at_ == 1) {
     const int64_t bytes = plan_.loops[1].count * plan_.unit();
     best = std::min(best, std::max(bytes / kLongSrc / least * least, least));
-    // As many of whole rows are better.
+    // A loop over whole rows of src is better, if it makes as many parts.
     for (int i = 2; i < plan_.rank; ++i) {
       const int64_t parts = std::min(plan_.loops[i].count, most) / least * least;
       if (parts < best) continue;

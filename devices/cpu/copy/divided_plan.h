@@ -1,9 +1,9 @@
 // Divides a plan into parts that may run on several threads.
 //
-//   const DividedPlan parts(plan, 8, 2);               // at most 8; 2 will do
+//   const DividedPlan parts(plan, 8, 2);               // at most 8 parts, 2 are enough
 //   for (int64_t i = 0; i < parts.count(); ++i) parts.Run(i, dst, src, options);
 //
-// Parts write no byte in common. Threads: each part on any.
+// Parts write no byte in common, so each can run on any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_DIVIDED_PLAN_H_
 #define DOVETAIL_DEVICES_CPU_COPY_DIVIDED_PLAN_H_
@@ -20,14 +20,14 @@ namespace cpu {
 
 class DividedPlan {
  public:
-  // `plan` outlives the parts. A transpose is divided no further than leaves long pieces of each
-  // row of src, but into `least` parts where it can be.
+  // `plan` outlives this. A transpose has only as many parts as keep long stretches of each row of
+  // src, but `least` parts if possible.
   DividedPlan(const CopyPlan& plan, int64_t most, int64_t least);
 
-  // At least 1; fewer than wanted where no loop can be divided so often.
+  // At least 1. Less than wanted if no loop has so many iterations to divide.
   int64_t count() const { return divided_.count(); }
 
-  // dst and src as for Execute. A part is streamed where the whole would be.
+  // dst and src as for Execute. A part uses streaming stores if the whole copy would.
   void Run(int64_t part, void* dst, const void* src, const ExecuteOptions& options = {}) const;
 
  private:
@@ -38,8 +38,8 @@ class DividedPlan {
   internal_loop_nest::DividedLoop divided_{Loop{1, 0, 0}};
 };
 
-// The whole plan, on several threads where it is large enough. False when it was stopped before its
-// end, which only very large copies look for (large_work.h).
+// Executes the whole plan, on several threads if it is large. False if it was stopped before its
+// end; only very large copies check for that (large_work.h).
 [[nodiscard]] bool ExecuteInParts(const CopyPlan& plan, void* dst, const void* src);
 
 }  // namespace cpu

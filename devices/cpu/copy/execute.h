@@ -1,8 +1,8 @@
 // Runs a plan.
 //
-//   Execute(plan, dst, src);                 // the elements 0 of both sides
+//   Execute(plan, dst, src);                 // the addresses of element 0
 //
-// dst and src have no bytes in common. Threads: any; a plan is only read.
+// dst and src do not overlap. Any thread; a plan is only read.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
 #define DOVETAIL_DEVICES_CPU_COPY_EXECUTE_H_
@@ -14,23 +14,24 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// How a copy is executed, where a caller (a test) knows better.
+// Overrides for tests.
 struct ExecuteOptions {
-  const Kernels* kernels = nullptr;  // of the best level
-  // Bytes from which on lines are streamed; as StreamFrom() says where negative.
+  const Kernels* kernels = nullptr;  // null: the kernels of the best SIMD level
+  // The least bytes for streaming stores, and for which src is assumed to be in memory and not in
+  // the L3 cache. Negative: as StreamFrom().
   int64_t stream_from = -1;
-  int64_t memory_from = -1;  // and from which on src is taken to lie in memory, likewise
+  int64_t memory_from = -1;
 };
 
-// Through the cache, from `dst` and `src` on, which are where the first iteration of all loops is.
+// Copies through the cache. `dst` and `src` are the addresses of the first iteration of all loops.
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels);
 
-// Runs `kernel`, which has the first `own` loops for itself, on every iteration of the others.
+// Runs `kernel`, which goes through the first `own` loops itself, in every iteration of the others.
 void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
                const char* src);
 
-// The entry of a table; nullptr for the kernels that are in none.
+// The kernel in a table; nullptr for kElements and kNothing, which have none.
 BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2);
 
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options = {});

@@ -1,4 +1,4 @@
-// Copies of a few elements, for which planning would take longer than copying: the loops as given.
+// Copies a few elements by plain loops, without a plan: planning would take longer than copying.
 //
 //   CopyFew<4>(dst, src, shape, dst_strides, src_strides, rank)      // elements of 4 bytes
 //
@@ -16,7 +16,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// That many are few; and so many in one or two dimensions, where no row is a call.
+// The most elements that are copied so: in any rank, and in up to two dimensions (no recursion).
 inline constexpr int64_t kFew = 64, kFewInRows = 128;
 
 template <int kSize>
@@ -47,7 +47,7 @@ void CopyFew(char* dst, const char* src, const int64_t* shape, const int64_t* ds
   }
 }
 
-// The same of up to two dimensions, the longer one inside: the end of a row costs as much as some
+// For up to two dimensions, with the longer one inside: the end of a row costs as much as some
 // elements.
 template <int kSize>
 void CopyFewInRows(char* dst, const char* src, const int64_t* shape, const int64_t* dst_strides,
@@ -55,10 +55,10 @@ void CopyFewInRows(char* dst, const char* src, const int64_t* shape, const int64
   if (rank < 2 || shape[0] <= shape[1]) {
     return CopyFew<kSize>(dst, src, shape, dst_strides, src_strides, rank);
   }
-  const int64_t turned[] = {shape[1], shape[0]};
-  const int64_t dst_turned[] = {dst_strides[1], dst_strides[0]};
-  const int64_t src_turned[] = {src_strides[1], src_strides[0]};
-  CopyFew<kSize>(dst, src, turned, dst_turned, src_turned, rank);
+  const int64_t swapped[] = {shape[1], shape[0]};
+  const int64_t dst_swapped[] = {dst_strides[1], dst_strides[0]};
+  const int64_t src_swapped[] = {src_strides[1], src_strides[0]};
+  CopyFew<kSize>(dst, src, swapped, dst_swapped, src_swapped, rank);
 }
 
 }  // namespace cpu

@@ -17,7 +17,7 @@ namespace {
 using internal_loop_nest::DividedLoop;
 using internal_loop_nest::DivideEvenly;
 
-// Rows from which on groups gain by it that they follow each other.
+// The least rows that follow each other in src for which groups are faster.
 constexpr int64_t kLeastFollowing = 4;
 
 bool IsPossible(const CopyPlan& plan, const Kernels& kernels) {
@@ -28,7 +28,7 @@ bool IsPossible(const CopyPlan& plan, const Kernels& kernels) {
   return bytes >= kernels.joined_bytes && plan.loops[1].dst_step == bytes;
 }
 
-// Where rows were written up to: the last line is not, which may have begun.
+// Where the rows written so far end. Their last, incomplete line is not written yet.
 struct Written {
   char* dst = nullptr;
   const char* src = nullptr;
@@ -39,21 +39,21 @@ struct Written {
   }
 };
 
-// The first of some rows, which no other precedes.
+// Writes the first row of a run, which no other row precedes.
 void WriteFirst(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
   const int64_t head = -reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
   std::memcpy(dst, src, head);
   kernels.join_rows(dst + head, src + head, nullptr, bytes - head, 1, 0, nullptr, Cache::kL1);
 }
 
-// Whether rows of src that are not next to each other in dst follow each other there, some of them.
+// Whether a loop whose rows are not contiguous in dst has enough rows that are contiguous in src.
 bool FollowInSrc(const CopyPlan& plan, int64_t bytes) {
   const int next = plan.FindLoop(2, &Loop::src_step, bytes);
   return next != 0 && plan.loops[next].count >= kLeastFollowing;
 }
 
-// A few rows at a time, so that what is read lies in as many places, each of which goes on as the
-// next ones are written.
+// Writes a few rows at a time, so that src is read at as many places, each of which continues with
+// the next group.
 void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const int64_t bytes = plan.loops[0].count * plan.unit(), src_step = plan.loops[1].src_step;
   const DividedLoop group = DivideEvenly(plan.loops[1], kernels.tuning.joined_rows);
@@ -71,7 +71,7 @@ void WriteGroups(const CopyPlan& plan, char* dst, const char* src, const Kernels
     const char* const from = src + at.src;
     const int64_t done = index == 0 ? 1 : 0;
     if (done > 0) WriteFirst(to, from, bytes, kernels);
-    // (The end of the row before a group is read again, for the line that they share.)
+    // The end of the row before a group is read again, for the line that both share.
     kernels.join_rows(to + done * bytes, from + done * src_step,
                       from + (done - 1) * src_step + bytes, bytes, rows - done, src_step, nullptr,
                       Cache::kL1);

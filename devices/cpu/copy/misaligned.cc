@@ -16,18 +16,18 @@ namespace {
 // The shortest row, or run of rows that continue each other, that is worth the cost of its ends.
 constexpr int64_t kShortest = 16 * kLine;
 
-// The columns before the first of a row are at `before` from these. With a buffer, runs are
-// gathered there.
-void RunMisaligned(const PlacedPlan& piece, const Kernels& kernels, bool from_memory,
-                   int64_t before, char* buffer = nullptr) {
-  const CopyPlan& plan = piece.plan;
+// `before` is the source offset of the columns before the first column of a row. With a buffer,
+// runs are packed there.
+void RunMisaligned(const PlacedPlan& part, const Kernels& kernels, bool from_memory, int64_t before,
+                   char* buffer = nullptr) {
+  const CopyPlan& plan = part.plan;
   const MisalignedKernel kernel = kernels.misaligned[plan.unit_log2];
   if (buffer != nullptr) {
-    return RunPacked(plan, piece.dst, piece.src, kernels.tuning, before, kernel, buffer);
+    return RunPacked(plan, part.dst, part.src, kernels.tuning, before, kernel, buffer);
   }
   // (A block holds a whole short row, so that its source is read once, including the line that it
   // shares with the next row.)
-  RunInStrips(plan, piece.dst, piece.src, kernels.tuning, from_memory, before, kernel,
+  RunInStrips(plan, part.dst, part.src, kernels.tuning, from_memory, before, kernel,
               kMostLines * kLine);
 }
 
@@ -37,7 +37,7 @@ bool IsPossible(const CopyPlan& plan, const char* dst, const Kernels& kernels) {
          plan.RowsBeginAt(plan.unit(), dst);
 }
 
-// The loop that continues a run of so many bytes in dst, if one does.
+// The loop that continues a run of `run` bytes in dst; 0 if there is none.
 int FindNext(const CopyPlan& plan, int64_t run) { return plan.FindLoop(1, &Loop::dst_step, run); }
 
 int64_t BytesOfRun(const CopyPlan& plan) {

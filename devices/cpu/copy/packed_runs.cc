@@ -20,18 +20,19 @@ namespace {
 using internal_loop_nest::DividedLoop;
 using internal_loop_nest::DivideEvenly;
 
-// Rows of dst that are written better with what continues them.
+// The longest row of dst that is written together with the rows that continue it.
 constexpr int64_t kShortRow = 2 * kLine;
-// Bytes of each gathered row that are written between two parts of the next copy; and how many rows
-// ahead are prefetched.
+// Bytes of each packed row that are written before a further part of the other half is packed; and
+// the rows prefetched ahead of packing.
 constexpr int64_t kAtOnce = kLine / 2;
 constexpr int64_t kRowsAhead = 4;
 
-// The loops of a plan as they are gone through here. The run is loops[0] and what continues it in
-// dst; of src, loops[1] and what continues that there. (0: nothing does.)
+// The loops of a plan in the order used here. A run is loops[0] and the loop `run`, which continues
+// it in dst. A strip is loops[1] and the loop `strip`, which continues it in src. (0: there is
+// none.)
 class Loops {
  public:
-  // Of each row of src, so many bytes at a time.
+  // Takes `bytes` of each row of src at a time.
   Loops(const CopyPlan& plan, int run, int strip, int64_t bytes)
       : row(plan.loops[0]),
         column(DivideEvenly(plan.loops[1], bytes / plan.unit())),
@@ -53,10 +54,10 @@ class Loops {
     }
   }
 
-  // The first of `around`, the next of which continues runs in dst if runs_follow.
+  // The first loops of `around`. If runs_follow, the loop after them continues runs in dst.
   enum { kColumn, kStrip, kRun, kFirstAround };
 
-  // Whether the run begins where one that was written before ends in dst.
+  // Whether the run continues one in dst that is written before.
   bool Follows(const Odometer& at) const {
     return at.index(kRun) > 0 || (runs_follow && at.index(kFirstAround) > 0);
   }
@@ -68,11 +69,10 @@ class Loops {
   int rank = kFirstAround;
 };
 
-// One half of the buffer, and what it is filled with: some rows of src, one after the other, the
-// first of them those of the columns before.
+// One half of the buffer, filled with rows of src. The first rows hold the columns before the run.
 class Half {
  public:
-  // Between two rows: an odd number of lines.
+  // The distance of two rows: an odd number of lines, so that rows fall into all sets of the cache.
   static int64_t PitchFor(const CopyTuning& tuning) { return tuning.packed_bytes + kLine; }
 
   Half(const Loops& loops, int64_t unit, std::optional<int64_t> before, const CopyTuning& tuning,
@@ -84,8 +84,8 @@ class Half {
         pitch_(PitchFor(tuning)),
         bytes_(bytes) {}
 
-  // What is at `at` of the loops around comes into the buffer, by calls of Copy. `carry` is what
-  // the rows of dst keep (ColumnsBefore::carry), if they do.
+  // Begins to fill the buffer with the iteration `at`; Copy does the work. `carry`: as
+  // ColumnsBefore::carry.
   void Start(const Odometer& at, const char* src, char* carry) {
     src_ = src + at.src;
     columns_ = loops_.column.SizeOf(at.index(Loops::kColumn));
@@ -102,7 +102,7 @@ class Half {
     copied_ = 0;
   }
 
-  // Copies up to so many rows more.
+  // Packs up to `rows` more rows.
   void Copy(int64_t rows) {
     const int64_t end = std::min(copied_ + rows, rows_);
     for (; copied_ < end; ++copied_) {
@@ -112,9 +112,9 @@ class Half {
     }
   }
 
-  // The rows that such a call copies, as far as they follow each other, for the kernel to prefetch.
-  // (Copy does so once more, as most are gone from the first cache by then: they lie in few of its
-  // sets.)
+  // The next rows that Copy(rows) packs, as far as they have one pitch, for the kernel to prefetch.
+  // Copy prefetches them again: they fall into few sets of the L1 cache, so most are evicted by
+  // then.
   PrefetchedRows Prefetched(int64_t rows) const {
     const int64_t first = copied_ + kRowsAhead;
     if (first < rows_before_ || first >= rows_) return {};
@@ -129,13 +129,13 @@ class Half {
   int64_t bytes() const { return strips_ * columns_ * unit_; }
   int64_t columns() const { return columns_; }
   int64_t strips() const { return strips_; }
-  // Of the row of dst with that number.
+  // The columns before row `row` of dst.
   ColumnsBefore columns_before(int64_t row) const {
     ColumnsBefore columns = columns_before_;
     if (columns.carry != nullptr) columns.carry += row * kLine;
     return columns;
   }
-  // That of the run's first element.
+  // The address of the run's first element.
   const char* first() const { return bytes_ + rows_before_ * pitch_; }
   int64_t run_length() const { return rows_ - rows_before_; }
 
@@ -163,7 +163,7 @@ class Half {
   int64_t copied_ = 0;
 };
 
-// Writes what is in `now`, and fills `next` meanwhile.
+// Writes the half `now` and fills `next` at the same time.
 void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t unit,
            TransposeKernel kernel) {
   const Loop& column = loops.column.loop();
@@ -172,7 +172,7 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
   const int64_t rows = next == nullptr ? 0 : (next->rows() + parts - 1) / parts;
   for (int64_t s = 0; s < now.strips(); ++s) {
     for (int64_t c = 0; c < now.columns(); c += at_once) {
-      // (So that the last has enough columns.)
+      // The last part overlaps the one before, so that it has enough columns.
       const int64_t begin = std::min(c, std::max(now.columns() - at_once, int64_t{0}));
       const int64_t row = s * now.columns() + begin;
       kernel({.dst = dst + s * loops.strip.loop().dst_step + begin * column.dst_step,
@@ -186,10 +186,10 @@ void Write(const Half& now, Half* next, char* dst, const Loops& loops, int64_t u
   }
 }
 
-// Whether all iterations of the loop read the same sets of a cache.
+// Whether all iterations of the loop read from the same cache sets.
 bool Collides(const Loop& loop) { return loop.src_step % kSetPeriod == 0; }
 
-// The loop that continues a row.
+// The loop that continues a row in dst; 0 if there is none.
 int FindRun(const CopyPlan& plan) {
   return plan.FindLoop(2, &Loop::dst_step, plan.loops[0].count * plan.unit());
 }

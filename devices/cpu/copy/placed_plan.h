@@ -1,9 +1,9 @@
-// A part of a plan, and where its first iterations are.
+// A plan with the addresses of its first iteration, for copies of a plan in several parts.
 //
 //   PlacedPlan head{plan, dst, src}, rest = head;
 //   head.plan.loops[0].count = 16;
 //   head.RunCached(kernels);
-//   rest.Skip(0, 16);                      // starts behind it; the plan's counts are not changed
+//   rest.Skip(0, 16);                      // begins after it; counts do not change
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_PLACED_PLAN_H_
 #define DOVETAIL_DEVICES_CPU_COPY_PLACED_PLAN_H_
@@ -23,9 +23,9 @@ struct PlacedPlan {
   char* dst;
   const char* src;
 
-  void Skip(int loop, int64_t turns) {
-    dst += turns * plan.loops[loop].dst_step;
-    src += turns * plan.loops[loop].src_step;
+  void Skip(int loop, int64_t iterations) {
+    dst += iterations * plan.loops[loop].dst_step;
+    src += iterations * plan.loops[loop].src_step;
   }
   void RunCached(const Kernels& kernels) const {
     ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);

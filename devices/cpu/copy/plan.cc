@@ -22,7 +22,7 @@ void CopyPlan::TakeUnit(int64_t element_bytes) {
   Add({element_bytes / unit, unit, unit});
 }
 
-// A short dense row that makes up a unit of its own is one.
+// A short dense row of the size of a unit becomes one unit.
 void CopyPlan::Widen() {
   if (rank == 0 || loops[0].dst_step != unit() || loops[0].src_step != unit()) return;
   const int64_t wide = loops[0].count * unit();

@@ -1,4 +1,4 @@
-// How a strided copy is done: a nest of loops, in which order, and the kernel for the innermost.
+// The plan of a strided copy: the order of its loops, and the kernel for the innermost ones.
 //
 //   CopyPlan plan;
 //   plan.Add({.count = 30, .dst_step = 4, .src_step = 200});
@@ -7,8 +7,8 @@
 //   // plan.kernel == CopyKernel::kTranspose
 //   Execute(plan, dst, src);                   // execute.h
 //
-// A plan is a plain value on the stack: making one allocates nothing, and it can be executed any
-// number of times, on any memory. Steps are bytes.
+// A plan is a plain value. Making one allocates nothing. It can be executed any number of times, on
+// any memory. Steps are bytes.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
 #define DOVETAIL_DEVICES_CPU_COPY_PLAN_H_
@@ -26,58 +26,58 @@ namespace cpu {
 
 using internal_loop_nest::Odometer;
 
-// What a kernel needs of the plan's first loops. "Dense": in steps of one element; "gapped": in
-// steps of a few elements (WidestGap, kMaxStride).
+// The kernels, with what each requires of the plan's first loops. Dense: the step is one element.
+// Gapped: the step is a few elements (WidestGap, kMaxStride).
 enum class CopyKernel : uint8_t {
   kNothing,          // there are no elements
-  kRows,             // loops[0] is dense on both sides
+  kRows,             // loops[0] is dense in dst and src
   kFill,             // loops[0] is dense in dst, and repeats one element of src
   kTranspose,        // loops[0] is dense in dst, loops[1] in src
   kTransposeGaps,    // as kTranspose, but loops[1] is gapped in src
-  kTransposeGroups,  // loops[0] is a short row, dense on both sides, such as a pixel; loops[1]
-                     // follows it in dst, and loops[2] in src or nearly so
+  kTransposeGroups,  // loops[0] is a short row, dense in dst and src, such as a pixel; loops[1]
+                     // continues it in dst, and loops[2] in src, or nearly so
   kDeinterleave,     // as kTranspose, but loops[0] is gapped in src, forwards or back; or
                      // loops[0] alone, gapped or reversed in src
-  kInterleave,       // as kTranspose, but loops[0] is short, and loops[1] follows it in dst; it may
-                     // go back in src
-  kPermute,          // loops[0] is a short group or one element, loops[1] near it on both sides
+  kInterleave,       // as kTranspose, but loops[0] is short and loops[1] continues it in dst; the
+                     // step of loops[1] in src may be negative
+  kPermute,          // loops[0] is a short group or one element, loops[1] is near it in dst and src
   kGather,           // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
-                     // does not take
-  kScatter,          // loops[0] is gapped in dst, and dense in src or one element of it
+                     // does not support
+  kScatter,          // loops[0] is gapped in dst, and dense in src or repeats one element
   kElements,         // anything
 };
 
 struct CopyPlan {
-  // The loops of a tensor of the highest rank, and those within an element of an odd size.
+  // The loops of a tensor of the highest rank, and two for elements of odd sizes and groups of one.
   static constexpr int kMaxLoops = 64 + 2;
 
-  // Adds a loop. Any order will do; little is left to sort if the innermost loop comes first. A loop
-  // of one iteration is left out; one of no iterations leaves nothing to copy.
+  // Adds a loop. Any order will do; little is left to sort if the innermost loop comes first. A
+  // loop of one iteration is left out; one of no iterations leaves nothing to copy.
   void Add(Loop loop) {
     if (loop.count == 1) return;
     if (loop.count == 0) empty = true;
     loops[rank++] = loop;
   }
 
-  // Brings the loops into order and chooses the kernel. Where loops write an element several times
-  // (a dst_step of 0), its last value stays.
+  // Brings the loops into order and chooses the kernel. If a loop writes the same element in each
+  // iteration (a dst_step of 0), its last value stays.
   void Finish(int64_t element_bytes);
 
   CopyKernel kernel = CopyKernel::kNothing;
   bool empty = false;
-  int unit_log2 = 0;  // of the bytes that are moved as one; a block's kernels are chosen by it
+  int unit_log2 = 0;  // the unit: bytes that are moved as one element
   int rank = 0;
-  int64_t dst_offset = 0;  // where the first iteration of all loops is, from element 0
+  int64_t dst_offset = 0;  // of the first iteration of all loops, from element 0
   int64_t src_offset = 0;
-  int64_t bytes = 0;  // that are written; by the whole, where it is a part of another
-  // The first kernel_loops() are the kernel's. The others, inner first, are sorted by how much new
-  // memory an iteration reaches, the least first.
+  int64_t bytes = 0;  // bytes written; for a part of a plan, by the whole plan
+  // Innermost first. The kernel runs the first kernel_loops(). The others are sorted by how much
+  // new memory an iteration reaches, the least first.
   Loop loops[kMaxLoops];
 
   int64_t unit() const { return int64_t{1} << unit_log2; }
 
-  // Whether every row of dst begins at a multiple of so many bytes, a power of two. `dst` is where
-  // the first iteration of all loops is.
+  // Whether every row of dst begins at a multiple of `multiple` bytes, a power of two. `dst` is the
+  // address of the first iteration of all loops.
   bool RowsBeginAt(int64_t multiple, const char* dst) const {
     int64_t all = reinterpret_cast<intptr_t>(dst);
     for (int i = 1; i < rank; ++i) all |= loops[i].dst_step;
@@ -89,8 +89,8 @@ struct CopyPlan {
     return kernel == CopyKernel::kTranspose && loops[1].count * unit() < kLaneBytes;
   }
 
-  // The loop, from loops[first] on, that takes several iterations and steps by so many bytes on one
-  // side; 0 where none does. first is 1 at least.
+  // The first loop from loops[first] on with several iterations and a step of `bytes`; 0 if there
+  // is none. `first` is 1 at least.
   int FindLoop(int first, int64_t Loop::* step, int64_t bytes) const {
     for (int i = first; i < rank; ++i) {
       if (loops[i].*step == bytes && loops[i].count > 1) return i;
@@ -98,10 +98,10 @@ struct CopyPlan {
     return 0;
   }
 
-  // How many of the loops the kernel runs itself. kDeinterleave has a second loop only where there
+  // The number of loops that the kernel runs itself. kDeinterleave has a second loop only if there
   // are several planes.
   int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }
-  // Whether it takes rows of dst one by one, wherever the next one lies.
+  // Whether the kernel writes rows of dst one by one, at any distance.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
            kernel == CopyKernel::kPermute || kernel == CopyKernel::kGather ||

@@ -1,4 +1,4 @@
-// Which kernel a plan is for, and the order of its loops for that: CopyPlan::ChooseKernel.
+// CopyPlan::ChooseKernel: the kernel of a plan, and the order of its loops.
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +11,8 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Fewer elements are copied one by one before a kernel is called and has begun.
+// The least sizes for which kernels are faster: fewer elements are copied one by one sooner than a
+// kernel starts. Counts are elements unless they say bytes.
 constexpr int64_t kShortestReversed = 16;    // of a row in the opposite order
 constexpr int64_t kShortestOfPlane = 128;    // of a row of every second to fourth element
 constexpr int64_t kShortestGapped = 16;      // of a row with small gaps on one side,
@@ -23,7 +24,7 @@ constexpr int64_t kLeastOfGroups = 192;      // bytes of all of them
 constexpr int64_t kLeastOfGroupTile = 1024;  // bytes of all groups that are transposed
 constexpr int64_t kLeastOfPlaneRow = 64;  // bytes in dst, of planes with gaps that are transposed
 
-// Bytes between two rows from which on it is all the same how far apart they are.
+// From this distance on, in bytes, it does not matter how far apart two rows are: a page.
 constexpr int64_t kFar = 4096;
 
 }  // namespace
@@ -34,7 +35,7 @@ void CopyPlan::MoveTo(int from, int to) {
   loops[to] = loop;
 }
 
-// The loop, other than loops[0], that is dense in src; 0 where there is none.
+// The loop after loops[0] that is dense in src; 0 if there is none.
 int CopyPlan::FindDenseInSrc() const {
   for (int i = 1; i < rank; ++i) {
     if (std::abs(loops[i].src_step) == unit()) return i;
@@ -42,9 +43,9 @@ int CopyPlan::FindDenseInSrc() const {
   return 0;
 }
 
-// Whether `a` goes inside `b`, around a kernel. Where rows of dst are written whole, by what an
-// iteration reaches on both sides, and twice for dst: what is written is read before, and in part
-// again where a row ends within a line. Else by the side where that is less.
+// Whether loop `a` goes inside `b`, around a kernel. If the kernel writes whole rows of dst, the
+// loop that reaches less memory per iteration goes inside. Memory of dst counts twice, because
+// written lines are read first. Otherwise only the side with the smaller step counts.
 bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
   auto reach = [](const Loop& loop) {
     return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
@@ -63,18 +64,18 @@ void CopyPlan::SortOuter(int first) {
   }
 }
 
-// The kernel for rows of dst that are not dense in src, where no other loop is either.
+// The kernel for rows of dst if no loop is dense in src.
 CopyKernel CopyPlan::ChooseRowKernel() const {
   const Loop& row = loops[0];
   if (row.src_step == 0) return CopyKernel::kFill;
   if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kDeinterleave;
-  // Of wide elements, a vector takes few at a time.
+  // A vector holds few wide elements.
   const int64_t least = unit() < 8 ? kShortestOfPlane : 2 * kShortestOfPlane;
   if (Stride() > 0 && row.count >= least) return CopyKernel::kDeinterleave;
   return HasSmallGaps(row.src_step) ? CopyKernel::kGather : CopyKernel::kElements;
 }
 
-// What reads `outer` as it lies in src and writes loops[0] as it lies in dst.
+// The kernel for a tile of loops[0], which is dense in dst, and `outer`, which is dense in src.
 CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   const Loop& inner = loops[0];
   const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
@@ -94,7 +95,7 @@ CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   return CopyKernel::kElements;
 }
 
-// Whether the planes, loops[0] or `outer`, fill no lane but can be transposed by lanes.
+// Whether the planes, loops[0] or `outer`, are narrower than a lane but can be transposed by lanes.
 bool CopyPlan::IsNarrow(const Loop& outer) const {
   const Loop& inner = loops[0];
   const int64_t least = 2 * kLaneBytes / unit();  // of the other side
@@ -103,39 +104,39 @@ bool CopyPlan::IsNarrow(const Loop& outer) const {
   return IsNarrowInDst(inner, outer, unit()) && outer.count >= least;
 }
 
-// How many elements of src loops[0] steps by, forwards or back, if they are few; else 0.
+// The step of loops[0] in src, in elements, if it is small; else 0.
 int64_t CopyPlan::Stride() const {
   const int64_t stride = loops[0].src_step / unit(), elements = std::abs(stride);
   const bool is_small = loops[0].src_step % unit() == 0 && elements >= 2 && elements <= kMaxStride;
   return is_small ? stride : 0;
 }
 
-// Whether loops[0], which has this step on one side, is worth being collected or spread.
+// Whether loops[0], which has this step in src or dst, is worth a gather or scatter kernel.
 bool CopyPlan::HasSmallGaps(int64_t step) const {
   return step > 0 && step <= WidestGap(unit()) && step % unit() == 0 &&
          loops[0].count >= kShortestGapped && loops[0].count * unit() >= kLeastGapped;
 }
 
-// Whether elements without gaps, or one, go into a row with small gaps.
+// Whether dense elements, or one repeated element, go to a row with small gaps.
 bool CopyPlan::IsScatter() const {
   const Loop& row = loops[0];
   return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
 }
 
-// Whether loops[0] is a small group in dst and src, and the next one near on both sides.
+// Whether loops[0] is a small group in dst and src, and the next group is near in both.
 bool CopyPlan::IsPermuted() const {
   if (rank < 2) return false;
   const Loop &group = loops[0], &next = loops[1];
   const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
   const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
   if (bytes > kLaneBytes || span > kLaneBytes || next.dst_step > kLaneBytes) return false;
-  // A few equal ones are like planes, which vectors are put together from.
+  // A few repeated elements are handled as planes, from which vectors are interleaved.
   if (group.src_step == 0 && near == unit() && group.count <= kMaxStride) return false;
   return near > 0 && near <= kFarthestPixel && next.count * bytes >= kLeastOfGroups;
 }
 
-// The loop that goes along src as loops[1] does along dst, where loops[0] is a short row, dense on
-// both sides, of a size that is no element's; 0 where there is none.
+// For a loops[0] that is a short row, dense in dst and src, of a size that is no unit: the loop
+// that goes along src as loops[1] goes along dst. 0 if there is none.
 int CopyPlan::FindNearGroups() const {
   if (rank < 3) return 0;
   const Loop &group = loops[0], &along = loops[1];
@@ -153,22 +154,22 @@ int CopyPlan::FindNearGroups() const {
   return is_worth ? nearest : 0;
 }
 
-// Whether loops[0] steps a few elements back in src.
+// Whether the step of loops[0] in src is negative and small.
 bool CopyPlan::IsSteppedBack() const {
   const int64_t step = loops[0].src_step;
   const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= 2 * kLeastOfGroups;
   return step < -unit() && unit() - step <= kLaneBytes && has_room;
 }
 
-// Each element by itself is a group then.
+// Makes each element a group of one.
 void CopyPlan::MakeGroupOfOne() {
   std::copy_backward(loops, loops + rank, loops + rank + 1);
   loops[0] = {1, unit(), unit()};
   ++rank;
 }
 
-// The loop that goes along src as dst's loops[0] does along dst becomes loops[1], forwards there
-// unless the pixels that are interleaved are to follow each other in dst.
+// Makes loops[along], which goes along src as loops[0] goes along dst, loops[1]. Turns it forwards
+// in src, except for kInterleave, whose pixels must follow each other in dst.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
   Loop& outer = loops[1];
@@ -181,7 +182,7 @@ void CopyPlan::MakeTile(int along) {
   SortOuter(2);
 }
 
-// Whether a lane of src holds several elements of `outer`, and tiles of it are worth it.
+// Whether a lane of src holds several elements of `outer`, and tiles of them are worth it.
 bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
   const Loop& inner = loops[0];
   const int64_t step = std::abs(outer.src_step), lane = kLaneBytes / unit();
@@ -190,8 +191,8 @@ bool CopyPlan::HasGapsInSrc(const Loop& outer) const {
          inner.count * outer.count >= kLeastOfTile;
 }
 
-// The loop with the shortest step in src that is not 0; with_gaps: among those for which
-// HasGapsInSrc. 0 where there is none, or none with a shorter one than loops[0].
+// The loop with the shortest nonzero step in src, if it is shorter than that of loops[0]; else 0.
+// with_gaps: only loops for which HasGapsInSrc is true.
 int CopyPlan::FindNearestInSrc(bool with_gaps) const {
   int nearest = 0;
   for (int i = 1; i < rank; ++i) {
@@ -202,9 +203,9 @@ int CopyPlan::FindNearestInSrc(bool with_gaps) const {
   return nearest;
 }
 
-// The nearest loop in src is the other one of the tile, or, where it has too few iterations for
-// that (the channels of pixels, say), the next one. Where the innermost loop of dst reaches no new
-// memory there, elements go in the order of dst.
+// The loop that is nearest in src makes a tile with loops[0]; if it has too few iterations for
+// kTransposeGaps (the channels of pixels, say), the next nearest one that has enough does. If
+// loops[0] repeats one element of src, the order of dst is kept.
 void CopyPlan::OrderElements() {
   const int nearest = FindNearestInSrc(/*with_gaps=*/false);
   const int with_gaps = FindNearestInSrc(/*with_gaps=*/true);

@@ -13,13 +13,13 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Bytes of src from which on it is worth it, of all and of a row: less may be in the second cache,
-// and of short rows a processor has several under way by itself.
+// The least bytes of src, and of a row of it, for which prefetch is worth it. Less may be in the L2
+// cache, and a processor has several short rows in flight without prefetch.
 constexpr int64_t kLeastOfSrc = 4 << 20;
 constexpr int64_t kLeastOfRow = 4 * kLine;
 
-// The first loops of a plan as far as what they read lies together: `rank` of them, which read so
-// many bytes from `begin` on, from the first element's. A line between two does no harm.
+// The first `rank` loops of a plan, which read one stretch of src: `bytes` from offset `begin` on.
+// Gaps of up to a line are included.
 struct SrcRow {
   int rank = 0;
   int64_t begin = 0;

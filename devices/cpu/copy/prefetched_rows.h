@@ -1,5 +1,6 @@
-// Copies through the cache that prefetch: rows with gaps in src that do not follow each other there
-// (every third column of a part of a matrix, say), which hardware prefetch does not follow.
+// Copies through the cache with software prefetch, for rows that have gaps in src and do not follow
+// each other there. Example: every third column of a part of a matrix. Hardware prefetch does not
+// find such rows.
 //
 //   if (!ExecutePrefetching(plan, dst, src, kernels)) …       // as ExecuteCached
 
@@ -13,9 +14,9 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, for other kernels, for rows that follow each other, are short, long or
-// few, and where hardware prefetch does better. `dst` and `src` are where the first iteration of
-// all loops is.
+// False, with nothing done, for other kernels, for rows that follow each other, for short, long or
+// few rows, and if hardware prefetch is faster. `dst` and `src` are the addresses of the first
+// iteration of all loops.
 bool ExecutePrefetching(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels);
 
 }  // namespace cpu

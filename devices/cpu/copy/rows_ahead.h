@@ -1,5 +1,5 @@
-// Which rows of src to prefetch while others are copied, where rows do not follow each other there
-// and hardware prefetch does not find them.
+// Chooses the rows of src to prefetch while others are copied, if rows do not follow each other and
+// hardware prefetch does not find them.
 //
 //   RowsAhead ahead(src, loops, rank, 8192 / row_bytes);
 //   Odometer at(loops, rank);
@@ -24,7 +24,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Brings loops into the order in which src lies, the nearest first.
+// Sorts loops by their step in src, the shortest first.
 inline void SortAsInSrc(Loop* begin, Loop* end) {
   std::sort(begin, end, [](const Loop& a, const Loop& b) {
     return std::abs(a.src_step) < std::abs(b.src_step);
@@ -33,13 +33,13 @@ inline void SortAsInSrc(Loop* begin, Loop* end) {
 
 class RowsAhead {
  public:
-  // So many iterations ahead of an odometer of the same loops; with 0, never anywhere.
-  RowsAhead(const char* src, const Loop* loops, int rank, int64_t turns)
-      : src_(src), at_(loops, rank), more_(turns > 0) {
-    for (int64_t i = 0; i < turns && more_; ++i) more_ = at_.Next();
+  // Stays `iterations` ahead of an odometer of the same loops. With 0, nothing is prefetched.
+  RowsAhead(const char* src, const Loop* loops, int rank, int64_t iterations)
+      : src_(src), at_(loops, rank), more_(iterations > 0) {
+    for (int64_t i = 0; i < iterations && more_; ++i) more_ = at_.Next();
   }
 
-  // What is copied so many iterations later; nullptr where that is after the last.
+  // The row that is copied `iterations` later; nullptr after the last row.
   const char* Next() {
     if (!more_) return nullptr;
     const char* const row = src_ + at_.src;
@@ -58,9 +58,8 @@ class RowsAhead {
 //
 //   BatchesAhead batches(plan, 1, row_bytes, tuning.prefetch_distance, src);
 //   do {
-//     if (const char* first = batches.later()) …        // prefetch as many rows from there on
-//     …                                                 // copy batches.rows() at batches.dst(),
-//     src()
+//     if (const char* first = batches.later()) …        // prefetch as many rows from it on
+//     …                                    // copy batches.rows() rows at batches.dst(), src()
 //   } while (batches.Next());
 class BatchesAhead {
  public:

@@ -19,21 +19,21 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Elements of so many bytes go to the last-level cache as fast as by way of a buffer: to gather
-// narrow ones takes long, and wide ones need no gathering.
+// Whether a buffer is no faster than the L3 cache for elements of `unit` bytes: narrow elements
+// take long to gather, and wide elements need no gathering.
 constexpr bool IsSlowToPack(int64_t unit) { return unit <= 2 || unit >= 16; }
-// What is written between two parts of what is prefetched meanwhile.
+// Bytes that are written between two prefetch batches.
 constexpr int64_t kPiece = 16 * kLine;
-// The buffer lies on the stack.
+// The size of the buffer, which is on the stack.
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
-// Prefetches what the next block of a transpose reads, into the second cache: its rows in src lie
-// too far apart for hardware prefetch. For other kernels, does nothing.
+// Prefetches the next block of a transpose into the L2 cache: its rows in src are too far apart for
+// hardware prefetch. Does nothing for other kernels.
 class BlockPrefetcher {
  public:
   BlockPrefetcher(const CopyPlan& plan, const BufferBlocks& blocks) {
     if (plan.kernel != CopyKernel::kTranspose) return;
-    // box[1] is what is dense in src.
+    // box[1] is dense in src.
     row_bytes_ = blocks.box[1].count * plan.unit();
     for (int i = 0; i < blocks.box_rank; ++i) {
       if (i == 1) continue;
@@ -42,7 +42,7 @@ class BlockPrefetcher {
     }
   }
 
-  // The next block is at `src` (or nowhere), and will be prefetched in `parts` parts.
+  // The next block is at `src` (null: there is none). It is prefetched in `parts` batches.
   void Start(const char* src, int64_t parts) {
     src_ = src;
     part_ = (rows_ + parts - 1) / parts;
@@ -68,19 +68,19 @@ class BlockPrefetcher {
   Odometer at_{nullptr, 0};
 };
 
-// Some rows of dst and the buffer that they are gathered in.
+// Writes rows of dst by way of a buffer, into which blocks are packed.
 class RowPacker {
  public:
   RowPacker(const CopyPlan& plan, const BufferBlocks& blocks, const Kernels& kernels)
       : plan_(plan), kernels_(kernels), blocks_(blocks), next_(plan, blocks) {
-    // Rows of the buffer start at lines; before each is room for what its last block left.
+    // Rows of the buffer start at lines. Before each is room for the rest of its last block.
     pitch_ = (blocks.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
     if (pitch_ % (8 * kLine) == 0) pitch_ += kLine;  // so that rows fall into all sets of the cache
     if (blocks_.has_rows()) blocks_.box[1].dst_step = pitch_;
   }
 
-  // All blocks of `rows` rows that start at dst. The next blocks that will be prefetched are at
-  // `after`, or nowhere.
+  // Writes all blocks of `rows` rows that start at dst. `after` is the source of the next rows, for
+  // prefetch; null if there are none.
   void Write(char* dst, const char* src, int64_t rows, const char* after) {
     if (blocks_.has_rows()) blocks_.box[1].count = rows;
     int64_t& count = blocks_.box[blocks_.cut_at].count;
@@ -108,9 +108,9 @@ class RowPacker {
   }
 
  private:
-  // Writes a row, some lines at a time, and prefetches a part of the next block with each.
+  // Writes a row, some lines at a time, and prefetches a batch of the next block with each.
   void Flush(char* dst, char* row, int64_t bytes, bool first, bool last) {
-    // What the row's last block left stands right before this one.
+    // The rest of the row's last block is right before this one.
     const int64_t left = first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
     int64_t done = -left;
     for (next_.FetchPart(); bytes - done >= 2 * kPiece; next_.FetchPart()) {
@@ -154,8 +154,8 @@ void WriteBuffered(const CopyPlan& plan, const BufferBlocks& blocks, char* dst, 
   }
 }
 
-// Whether rows of dst are made of several rows of src together. (Of whole tiles of single elements,
-// dst's own order keeps the lines of src in the cache as well.)
+// Whether several rows of src make up rows of dst. (If single elements fill whole tiles, the order
+// of dst keeps the lines of src in the cache as well.)
 bool MakesTiles(const CopyPlan& plan) {
   if (plan.kernel != CopyKernel::kElements) return !plan.GoesByRows() && plan.kernel_loops() == 2;
   const Loop& row = plan.loops[0];
@@ -163,9 +163,9 @@ bool MakesTiles(const CopyPlan& plan) {
          row.count < kTileElements;
 }
 
-// Whether the last-level cache is no faster than memory for it, where whole lines leave. (Tiles and
-// planes are written to it as fast as they are read, but for tiles of narrow elements in many rows
-// that evict each other.)
+// Whether the L3 cache is no faster than memory for the plan, if whole lines are streamed. (Tiles
+// and planes are written to the L3 cache as fast as they are read, except for tiles of narrow
+// elements in many rows that evict each other.)
 bool IsSlowInCache(const CopyPlan& plan) {
   if (plan.kernel == CopyKernel::kDeinterleave || plan.kernel == CopyKernel::kInterleave)
     return false;
@@ -173,9 +173,9 @@ bool IsSlowInCache(const CopyPlan& plan) {
          (plan.unit() <= 2 && Collide(kLine / plan.unit(), plan.loops[1].dst_step));
 }
 
-// Bytes from which on the plan is worth it in any way.
+// The least bytes for which any way of streaming is worth it.
 int64_t LeastOf(const CopyPlan& plan, const char* dst, const StreamThresholds& from) {
-  // (Of tiles with gaps, src takes more of the cache than dst does; they gain less by the buffer.)
+  // With gaps, src takes more of the cache than dst does, so a buffer gains less.
   if (plan.kernel == CopyKernel::kTransposeGaps) return from.rows;
   if (!plan.GoesByRows()) {
     return plan.RowsBeginAt(kLine, dst) && IsSlowInCache(plan) ? from.lines : from.buffered;

@@ -4,14 +4,13 @@
 //
 // A normal store to a part of a cache line reads the line first, and a large copy evicts everything
 // else from the cache. Streaming stores avoid both, but only if they fill whole lines of 64 bytes.
-// There are three ways to that, tried in this order:
+// There are three ways, tried in this order:
 //
 //   whole_lines.h   kernels whose registers hold whole lines of dst
 //   direct_rows.h   long rows, whose ends go through the cache
-//   this file       blocks that are first copied to a small buffer by the kernels for copies
-//   through
-//                   the cache; its rows are then streamed line by line, and what does not fill a
-//                   row's last line waits in the buffer for the row's next block
+//   this file       blocks in a small buffer, filled by the kernels for copies through the cache.
+//                   The buffer's rows are streamed line by line. A row's last, incomplete line
+//                   stays in the buffer for the row's next block.
 //
 // Rows of dst may start at any byte.
 
@@ -26,8 +25,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// False, and nothing done, where no such way fits, or the copy is too small for the one that does.
-// `dst` and `src` are where the first iteration of all loops is.
+// False, with nothing done, if no way fits or the copy is too small for it. `dst` and `src` are the
+// addresses of the first iteration of all loops.
 bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                      const StreamThresholds& from);
 

@@ -9,7 +9,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// From one element to the next, on both sides; 0 where elements share bytes on either.
+// Bytes from one element to the next, in both views; 0 if elements share bytes or the views differ.
 int64_t BytesOfElements(const TensorView& dst, const TensorView& src) {
   const int64_t bits = StepBits(dst.dtype, dst.packing);
   return bits % 8 == 0 && bits == StepBits(src.dtype, src.packing) ? bits / 8 : 0;
@@ -23,7 +23,7 @@ bool CopyOf(const TensorView& dst, const TensorView& src) {
   return true;
 }
 
-// False where they are more than so many, or of an odd size.
+// False if there are more than kMost elements, or their size is odd.
 template <int64_t kMost>
 [[gnu::always_inline]] inline bool CopyIfAtMost(const TensorView& dst, const TensorView& src,
                                                 int64_t size) {
@@ -61,15 +61,15 @@ void Plan(const TensorView& dst, const TensorView& src, int64_t size, cpu::CopyP
   plan->Finish(size);
 }
 
-// Out of line, as are copies of bits: the room on the stack that a plan takes is not made for a few
-// elements.
+// Out of line, as copies of bits are, so that a copy of a few elements does not pay for the stack
+// of a plan.
 [[gnu::noinline]] bool CopyByPlan(const TensorView& dst, const TensorView& src, int64_t size) {
   cpu::CopyPlan plan;
   Plan(dst, src, size, &plan);
   return cpu::ExecuteInParts(plan, dst.data, src.data);
 }
 
-// More than kFew. (Out of line, with the turn of short rows, so that fewer pay nothing for it.)
+// Copies more than kFew elements. Out of line, so that fewer elements pay nothing for it.
 [[gnu::noinline]] bool CopyMore(const TensorView& dst, const TensorView& src, int64_t size) {
   if (dst.rank() <= 2 && CopyIfAtMost<cpu::kFewInRows>(dst, src, size)) return true;
   return CopyByPlan(dst, src, size);

@@ -5,8 +5,8 @@
 //   cpu::CopyPlan plan;                        // the same, planned once for many copies
 //   if (PlanStridedCopy(dst, src, &plan)) cpu::Execute(plan, dst.data, src.data);
 //
-// How copies are planned and done: copy/plan.h, copy/execute.h; large ones by several threads
-// (copy/parts.h, core/parallel.h). Never throws. Threads: any.
+// plan.h and execute.h say how copies are planned and executed. Large copies run on several threads
+// (divided_plan.h, core/parallel.h). Never throws. Any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STRIDED_COPY_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STRIDED_COPY_H_
@@ -17,13 +17,13 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Both host-accessible, of one type and shape; any strides, alignment and packing; no overlap. A
-// stride of 0 in `src` repeats an element. False when the copy was stopped before its end
-// (core/interruption.h).
+// Both views are host-accessible and have the same type and shape, with any strides, alignment and
+// packing. They do not overlap. A stride of 0 in `src` repeats an element. False if the copy was
+// stopped before its end (core/interruption.h).
 bool StridedCopy(const TensorView& dst, const TensorView& src);
 
-// Looks at types, shapes and strides alone: the plan is good for any memory. False where elements
-// share bytes, which no plan says.
+// Uses only types, shapes and strides, so the plan is good for any memory. False if elements share
+// bytes: there are no plans for these.
 bool PlanStridedCopy(const TensorView& dst, const TensorView& src, cpu::CopyPlan* plan);
 
 }  // namespace DOVETAIL_ABI

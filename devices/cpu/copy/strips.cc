@@ -107,7 +107,8 @@ void RunInStrips(const CopyPlan& plan, char* dst, const char* src, const CopyTun
   while (i < left.rank && Cost(left.loops[i]) < bands.strip) around.Add(left.loops[i++]);
   const int strip_at = around.Add(strip.Parts());
   while (i < left.rank) around.Add(left.loops[i++]);
-  // Where rows have several bands, and a line takes its begin from the one before.
+  // Lines are carried if rows have several bands, whose lines begin with columns of the band
+  // before.
   const bool keeps = before.has_value() && band.count() > 1;
   const CarriedLines lines(around.loops, band_at, keeps ? strip.SizeOf(strip.count() - 1) : 0);
   Odometer at(around.loops, around.rank);

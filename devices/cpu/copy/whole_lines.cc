@@ -15,13 +15,13 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Of a row that is no whole lines: what is worth two that are written in part, and what is long
-// enough for these not to count.
+// For a row with incomplete lines at its ends: the least bytes that are worth writing these twice,
+// and the bytes from which on they do not matter.
 constexpr int64_t kShortestRow = 4 * kLine;
 constexpr int64_t kLongRow = 64 * kLine;
 
-// The rows of dst, in iterations of the loop that goes along them: so many before the first line,
-// and so many that are whole lines.
+// The rows of dst, in iterations of the loop along them: `head` before the first whole line, then
+// `body` in whole lines.
 struct Rows {
   int loop;  // of the plan
   int64_t head = 0;
@@ -29,54 +29,54 @@ struct Rows {
 
   explicit Rows(const CopyPlan& plan) : loop(plan.kernel == CopyKernel::kInterleave ? 1 : 0) {}
 
-  // False where rows differ, or are too short. What is interleaved is written in pieces of a
-  // lane: these fill lines wherever they begin.
-  bool Divide(const CopyPlan& plan, const char* dst) {
-    return DivideAt(kLine, plan, dst) ||
-           (plan.kernel == CopyKernel::kInterleave && DivideAt(kLaneBytes, plan, dst));
+  // False if rows differ in alignment or are too short. Interleaved rows are written lane by lane,
+  // and lanes fill lines if rows are aligned to lanes.
+  bool FindBody(const CopyPlan& plan, const char* dst) {
+    return FindBodyAt(kLine, plan, dst) ||
+           (plan.kernel == CopyKernel::kInterleave && FindBodyAt(kLaneBytes, plan, dst));
   }
 
-  // Whether the ends of rows are much of them.
+  // Whether the ends are a large share of a row.
   bool is_short(const CopyPlan& plan) const {
     const Loop& row = plan.loops[loop];
     return body < row.count && row.count * row.dst_step < kLongRow;
   }
 
  private:
-  // With a body that begins at a multiple of so many bytes.
-  bool DivideAt(int64_t multiple, const CopyPlan& plan, const char* dst) {
+  // Finds a body that begins at a multiple of `multiple` bytes.
+  bool FindBodyAt(int64_t multiple, const CopyPlan& plan, const char* dst) {
     if (plan.HasFewPlanes()) return false;
     for (int i = loop + 1; i < plan.rank; ++i) {
       if (plan.loops[i].dst_step % multiple != 0) return false;
     }
     const int64_t step = plan.loops[loop].dst_step, count = plan.loops[loop].count;
-    const int64_t turns = kLine / plan.unit();  // after which a row is at a line again
+    const int64_t line = kLine / plan.unit();  // iterations from line to line
     head = 0;
     while ((reinterpret_cast<intptr_t>(dst) + head * step) % multiple != 0) {
-      if (++head == turns) return false;
+      if (++head == line) return false;
     }
-    body = (count - head) / turns * turns;
-    // Where not all planes are wanted, the last vectors would reach beyond the last element.
+    body = (count - head) / line * line;
+    // If not all planes are copied, the last vectors would read beyond the last element.
     const int64_t planes = plan.kernel_loops() == 2 ? plan.loops[1].count : 1;
     const bool reaches_on =
         plan.kernel == CopyKernel::kDeinterleave && plan.loops[0].src_step > planes * plan.unit();
-    if (reaches_on && head + body == count) body -= turns;
+    if (reaches_on && head + body == count) body -= line;
     return body == count || body * step >= kShortestRow;
   }
 };
 
-void RunStreaming(const PlacedPlan& piece, BlockKernel kernel, const CopyTuning& tuning,
+void RunStreaming(const PlacedPlan& part, BlockKernel kernel, const CopyTuning& tuning,
                   bool from_memory) {
-  const CopyPlan& plan = piece.plan;
+  const CopyPlan& plan = part.plan;
   if (plan.kernel == CopyKernel::kTranspose) {
     auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
     const auto buffer = BufferForRuns(plan, tuning, false);
     if (buffer != nullptr) {
-      return RunPacked(plan, piece.dst, piece.src, tuning, {}, run, buffer.get());
+      return RunPacked(plan, part.dst, part.src, tuning, {}, run, buffer.get());
     }
-    RunInStrips(plan, piece.dst, piece.src, tuning, from_memory, {}, run);
+    RunInStrips(plan, part.dst, part.src, tuning, from_memory, {}, run);
   } else {
-    RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, piece.dst, piece.src);
+    RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, part.dst, part.src);
   }
 }
 
@@ -87,21 +87,21 @@ bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Ker
   if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
   const BlockKernel kernel = EntryOf(kernels.streaming, plan.kernel, plan.unit_log2);
   Rows rows(plan);
-  if (kernel == nullptr || !rows.Divide(plan, dst)) {
+  if (kernel == nullptr || !rows.FindBody(plan, dst)) {
     return WriteContinued(plan, dst, src, kernels, from_memory) ||
            WriteMisaligned(plan, dst, src, kernels, from_memory);
   }
   if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels, from_memory)) return true;
   PlacedPlan part{plan, dst, src};
-  int64_t& turns = part.plan.loops[rows.loop].count;
-  turns = rows.head;
-  if (turns > 0) part.RunCached(kernels);
-  part.Skip(rows.loop, turns);
-  turns = rows.body;
+  int64_t& count = part.plan.loops[rows.loop].count;
+  count = rows.head;
+  if (count > 0) part.RunCached(kernels);
+  part.Skip(rows.loop, count);
+  count = rows.body;
   RunStreaming(part, kernel, kernels.tuning, from_memory);
-  part.Skip(rows.loop, turns);
-  turns = plan.loops[rows.loop].count - rows.head - rows.body;
-  if (turns > 0) part.RunCached(kernels);
+  part.Skip(rows.loop, count);
+  count = plan.loops[rows.loop].count - rows.head - rows.body;
+  if (count > 0) part.RunCached(kernels);
   return true;
 }
 
