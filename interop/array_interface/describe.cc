@@ -23,7 +23,7 @@ bool LiesWithin(const BufferLayout& memory, absl::Span<const char> bounds) {
 }  // namespace
 
 absl::Status DescribeArray(const ArrayDescription& a, BufferLayout* out) {
-  if (a.has_mask) return Error("it has a mask, which tensors do not; fill in what is masked first");
+  if (a.has_mask) return Error("tensors do not support masks; fill in the masked elements first");
   absl::StatusOr<DType> dtype = DTypeFromTypestr(a.typestr);
   if (!dtype.ok()) return dtype.status();
   if (a.strides && a.strides->size() != a.shape.size()) {

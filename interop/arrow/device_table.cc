@@ -22,7 +22,7 @@ constexpr ArrowDevice kDevices[] = {
     {15, DeviceType::kWebGpu}, {16, DeviceType::kHexagon},
 };
 
-// What DLPack has beside these.
+// The device types that only DLPack has.
 constexpr DeviceType kNotInArrow[] = {DeviceType::kMaia, DeviceType::kTrainium};
 
 constexpr DeviceType kAllDeviceTypes[] = {

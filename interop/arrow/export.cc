@@ -59,7 +59,7 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
   if (!addressable && tensor.byte_offset() % itemsize != 0) {
     return Error(
         absl::StrCat("its first element is ", tensor.byte_offset(),
-                     " bytes from an opaque handle, which is no whole number of elements"));
+                     " bytes from an opaque handle, which is not a multiple of the element size"));
   }
   // The host waits now, so no event has to be exported.
   if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
@@ -82,9 +82,9 @@ absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* arra
   if (absl::Status s = CheckLayout(tensor); !s.ok()) return s;
   if (!IsHostAccessible(tensor.device().type)) {
     return Error(absl::StrCat("it is on ", tensor.device().ToString(),
-                              ", which the host does not "
-                              "reach; use the device interface (__arrow_c_device_array__), or copy "
-                              "it to the CPU first"));
+                              ", which the host can't access; "
+                              "use the device interface (__arrow_c_device_array__), or copy it to "
+                              "the CPU first"));
   }
   return Export(tensor, schema, array);
 }

@@ -40,12 +40,12 @@ struct Holder {
 absl::Status WaitForEvent(Device device, const void* event) {
   if (device.type == DeviceType::kCpu) {
     return absl::InvalidArgumentError(
-        "This Arrow array can't be taken in: it is on the CPU and has an event to wait for.");
+        "This Arrow array can't be imported: it is on the CPU and has an event to wait for.");
   }
   DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) {
     return absl::NotFoundError(absl::StrCat(
-        "This Arrow array can't be taken in: it has an event to wait for (sync_event), and no "
+        "This Arrow array can't be imported: it has an event to wait for (sync_event), and no "
         "backend serves ",
         device.ToString(), "; let the producer wait first."));
   }

@@ -16,7 +16,7 @@ constexpr int64_t kValidity = 0, kValues = 1, kBuffers = 2;
 
 absl::Status Error(std::string_view what) {
   return absl::InvalidArgumentError(
-      absl::StrCat("This Arrow array can't be taken in: ", what, "."));
+      absl::StrCat("This Arrow array can't be imported: ", what, "."));
 }
 
 // The number of 0 bits in [begin, end) of a bitmap whose lowest bit comes first.
@@ -45,14 +45,13 @@ absl::Status CheckNoNulls(const ArrowArray& array, Device device) {
   }
   if (nulls == 0) return absl::OkStatus();
   return Error(absl::StrCat(nulls, " of its ", array.length,
-                            " elements are null, which a tensor's "
-                            "can't be; fill them first, as with pyarrow's a.fill_null(0), or leave "
-                            "them out with a.drop_null()"));
+                            " elements are null, which tensors do not support; fill them first, as "
+                            "with pyarrow's a.fill_null(0), or drop them with a.drop_null()"));
 }
 
 absl::Status CheckStructs(const ArrowSchema& schema, const ArrowArray& array) {
   if (schema.release == nullptr || array.release == nullptr) {
-    return Error("it was released or taken already; ask the producer for a new one");
+    return Error("it was already released or consumed; ask the producer for a new one");
   }
   if (schema.format == nullptr) return Error("its schema has no format");
   if (schema.dictionary != nullptr || array.dictionary != nullptr) {
@@ -65,7 +64,7 @@ absl::Status CheckStructs(const ArrowSchema& schema, const ArrowArray& array) {
 
 absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array) {
   if (schema.n_children != 0 || array.n_children != 0) {
-    return Error(absl::StrCat("it says that its elements are numbers, and has ",
+    return Error(absl::StrCat("its format is a number type, but it has ",
                               schema.n_children != 0 ? schema.n_children : array.n_children,
                               " children"));
   }

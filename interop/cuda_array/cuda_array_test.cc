@@ -149,7 +149,7 @@ TEST_F(CudaArray, MemoryOfNoKnownGpuIsRefusedWhereThereAreGpus) {
   std::optional<ScopedBackendOverride> cuda;
   FakeGpu* gpu = Serve(cuda, DeviceType::kCuda, 1);
   gpu->known = nullptr;
-  EXPECT_THAT(Refusal(Describe()), HasSubstr("no memory of this process's GPUs"));
+  EXPECT_THAT(Refusal(Describe()), HasSubstr("not in the memory of this process's GPUs"));
   gpu->devices = 0;  // a backend whose driver is absent knows no pointers
   ASSERT_TRUE(Import(Describe()).ok());
   EXPECT_EQ(tensor.device(), Device::Cuda(0));

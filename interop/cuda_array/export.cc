@@ -20,7 +20,7 @@ absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
   if (backend == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("The memory was used on several streams, and no backend with devices serves ",
-                     storage.device().ToString(), " to bring them together."));
+                     storage.device().ToString(), " to join them."));
   }
   Stream ours = CurrentStream(storage.device());
   if (absl::Status s = storage.OrderBefore(ours); !s.ok()) return s;

@@ -14,12 +14,12 @@ namespace {
 
 absl::Status Error(std::string_view what) {
   return absl::InvalidArgumentError(
-      absl::StrCat("This __cuda_array_interface__ can't be taken in: ", what, "."));
+      absl::StrCat("This __cuda_array_interface__ can't be imported: ", what, "."));
 }
 
 absl::Status CheckVersion(int64_t version) {
   if (version >= 2 && version <= 3) return absl::OkStatus();
-  return Error(absl::StrCat("it has version ", version, ", and only 2 and 3 are understood"));
+  return Error(absl::StrCat("it has version ", version, ", but only 2 and 3 are supported"));
 }
 
 absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
@@ -34,7 +34,7 @@ absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
   }
   if (!any) return Device::Cuda(0);
   return Error(absl::StrCat("the address 0x", absl::Hex(reinterpret_cast<uintptr_t>(memory.data)),
-                            " is in no memory of this process's GPUs"));
+                            " is not in the memory of this process's GPUs"));
 }
 
 // The stream to record as pending work: the current stream, made to wait for the producer's, or the

@@ -36,12 +36,12 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
       break;
     case Defect::kFlags:
       return Error(absl::StrCat("its flags have bits 0x", absl::Hex(flags & ~kKnownFlags),
-                                ", whose meaning is unknown"));
+                                ", which Dovetail does not know"));
     case Defect::kType:
       return Error(absl::StrCat("its type has code ", static_cast<int>(t.dtype.code), ", ",
                                 static_cast<int>(t.dtype.bits), " bits and ", t.dtype.lanes,
-                                " lanes, which is none that dlpack.h ", DLPACK_MAJOR_VERSION, ".",
-                                DLPACK_MINOR_VERSION, " and Dovetail know"));
+                                " lanes, which is not a type of dlpack.h ", DLPACK_MAJOR_VERSION,
+                                ".", DLPACK_MINOR_VERSION, " that Dovetail supports"));
     case Defect::kDevice:
       return Error(absl::StrCat("its device id is ", t.device.device_id));
     case Defect::kShape:

@@ -47,7 +47,8 @@ uint64_t Checksum(std::string_view bytes) {
 }
 
 absl::Status Bad(std::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("This is no handle of shared memory: ", why, "."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("This is not a handle of shared memory: ", why, "."));
 }
 
 }  // namespace
@@ -83,16 +84,17 @@ std::string Handle::ToBytes() const {
 absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
   Head head;
   if (bytes.size() < sizeof head) {
-    return Bad(absl::StrCat("it has ", bytes.size(), " bytes, and the least has ", sizeof head));
+    return Bad(
+        absl::StrCat("it has ", bytes.size(), " bytes, and the shortest handle has ", sizeof head));
   }
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.magic != kMagic) return Bad("it begins otherwise");
+  if (head.magic != kMagic) return Bad("it does not begin with a handle's magic number");
   if (head.version != kVersion) {
-    return Bad(absl::StrCat("it has version ", head.version, ", and this Dovetail knows version ",
+    return Bad(absl::StrCat("it has version ", head.version, ", and this Dovetail has version ",
                             kVersion, "; both processes need the same Dovetail"));
   }
   if (head.rank > Layout::kMaxRank || head.name_bytes > kLongestName) {
-    return Bad(absl::StrCat("it tells of ", head.rank, " dimensions and a name of ",
+    return Bad(absl::StrCat("it declares ", head.rank, " dimensions and a name of ",
                             head.name_bytes, " bytes"));
   }
   const size_t dims = head.rank * sizeof(int64_t);
@@ -101,7 +103,7 @@ absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
     return Bad(absl::StrCat("it has ", bytes.size(), " bytes and should have ", expected));
   }
   if (Checksum(bytes.substr(kChecked)) != head.checksum) {
-    return Bad("it was damaged on its way (its checksum is another)");
+    return Bad("it is damaged (its checksum does not match)");
   }
   if (head.read_only > 1 || head.padded > 1) return Bad("its flags are unknown");
 

@@ -41,7 +41,7 @@ absl::StatusOr<Handle> Share(const Tensor& tensor) {
   if (share->until) storage.RecordUse(*std::move(share->until));
   handle.memory = std::move(share->name);
   if (__builtin_add_overflow(tensor.byte_offset(), share->offset, &handle.byte_offset)) {
-    return absl::InternalError("The tensor's offset is beyond all addresses.");
+    return absl::InternalError("The tensor's offset is beyond the address space.");
   }
   return handle;
 }

@@ -77,7 +77,7 @@ TEST_F(IpcTest, MoreDimensionsThanATensorHasAreRefusedBeforeTheyAreRead) {
     const absl::Status status = Handle::FromBytes(bytes).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr(absl::StrCat("it tells of ", rank, " dimensions")));
+                HasSubstr(absl::StrCat("it declares ", rank, " dimensions")));
   }
 }
 
