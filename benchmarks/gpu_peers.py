@@ -1,4 +1,4 @@
-"""What do allocations, copies and exchanges on a GPU cost in Python, compared with PyTorch and CuPy?
+"""What do allocations, copies and exchanges on a GPU cost, compared with PyTorch and CuPy?
 
 ./bazelw run -c opt //benchmarks:gpu_peers        # needs PyTorch for CUDA, CuPy or both
 python gpu_peers.py

@@ -55,7 +55,8 @@ namespace {
                                        shape.data(), nullptr, &extent)) [[unlikely]] {
     return false;
   }
-  Storage* const storage = StorageAccess::TryTakeKept(builder.layout()->num_elements() * (bits / 8));
+  Storage* const storage =
+      StorageAccess::TryTakeKept(builder.layout()->num_elements() * (bits / 8));
   if (storage == nullptr) [[unlikely]]
     return false;
   builder.Finish(StorageRef::Take(storage), 0, dtype, {});

@@ -84,7 +84,8 @@ inline bool TryAssign(Layout* layout, int64_t rank, const int64_t* shape, const 
   return true;
 }
 
-// TryAssign for what WalkPlain takes. False for all others, on which TryAssign decides. `layout` must have at most kInlineRank dimensions.
+// TryAssign for what WalkPlain takes. False for all others, on which TryAssign decides. `layout`
+// must have at most kInlineRank dimensions.
 [[gnu::always_inline]] inline bool TryAssignPlain(Layout* layout, int64_t rank,
                                                   const int64_t* shape, const int64_t* strides,
                                                   Extent* extent) {

@@ -32,8 +32,8 @@ constexpr Access AccessOf() {
 template <typename Owner>
 absl::StatusOr<Tensor> OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor) {
   if (tensor.ok()) {
-    SetRelease(*tensor, {[](void* kept) { delete static_cast<Owner*>(kept); },
-                         new Owner(std::move(owner))});
+    SetRelease(*tensor,
+               {[](void* kept) { delete static_cast<Owner*>(kept); }, new Owner(std::move(owner))});
   }
   return tensor;
 }
