@@ -213,7 +213,7 @@ TEST_F(ArrowImport, LengthsBeyondTheAddressSpaceAreRefused) {
 
 TEST_F(ArrowImport, WhatWasReleasedIsRefusedAndNotReleasedAgain) {
   lent.array.release = nullptr;
-  EXPECT_THAT(Take().status().message(), HasSubstr("released or taken already"));
+  EXPECT_THAT(Take().status().message(), HasSubstr("already released or consumed"));
   EXPECT_EQ(lent.releases, 0);
   EXPECT_EQ(lent.schema_releases, 1);
 }

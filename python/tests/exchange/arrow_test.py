@@ -212,7 +212,7 @@ def test_release_is_called_once_when_the_array_is_refused():
 def test_an_array_that_was_taken_is_refused_the_second_time():
     lent = LentArrow(b"f", [1.0])
     t = dt.from_arrow(lent)
-    with pytest.raises(dt.ExchangeError, match="taken already"):
+    with pytest.raises(dt.ExchangeError, match="already released or consumed"):
         dt.from_arrow(lent)
     assert t.tolist() == [1]
     del t
