@@ -19,9 +19,12 @@ namespace cpu {
 // The most elements that are copied so: in any rank, and in up to two dimensions (no recursion).
 inline constexpr int64_t kFew = 64, kFewInRows = 128;
 
+// Aligned to a cache line: its inner loop is up to 5 % slower where the linker happens to place it
+// across two (measured on a Xeon).
 template <int kSize>
-void CopyFew(char* dst, const char* src, const int64_t* shape, const int64_t* dst_strides,
-             const int64_t* src_strides, int rank) {
+[[gnu::aligned(64)]] void CopyFew(char* dst, const char* src, const int64_t* shape,
+                                  const int64_t* dst_strides, const int64_t* src_strides,
+                                  int rank) {
   if (rank > 2) {
     for (int64_t i = 0; i < shape[0]; ++i) {
       CopyFew<kSize>(dst + i * dst_strides[0] * kSize, src + i * src_strides[0] * kSize, shape + 1,
