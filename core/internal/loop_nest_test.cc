@@ -210,7 +210,7 @@ TEST(Odometer, GoesThroughAllIterationsInOrder) {
 }
 
 TEST(Odometer, IsBackAtTheStartAfterTheLastIteration) {
-  const Loop loops[] = {{3, 4, INT64_MAX / 2}, {1, INT64_MAX, INT64_MIN}, {2, -100, 7}};
+  const Loop loops[] = {{3, 4, INT64_MAX / 4}, {1, INT64_MAX, INT64_MIN}, {2, -100, 7}};
   Odometer at(loops, 3);
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(at.index(0), i % 3);
