@@ -17,7 +17,7 @@
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail_benchmarks {
 

@@ -1,7 +1,7 @@
 #include "dovetail/devices/cuda/driver.h"
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/devices/gpu/loader/dynamic_library.h"
+#include "dovetail/devices/gpu/vendor/dynamic_library.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

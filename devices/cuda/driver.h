@@ -19,7 +19,7 @@
 
 #include "cuda.h"
 #include "dovetail/core/config.h"
-#include "dovetail/devices/gpu/loader/result_codes.h"
+#include "dovetail/devices/gpu/vendor/result_codes.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -4,7 +4,7 @@
 
 #include "dovetail/devices/cuda/driver.h"
 #include "dovetail/devices/cuda/runtime_parts.h"
-#include "dovetail/devices/gpu/vendor_traits.h"
+#include "dovetail/devices/gpu/runtime/vendor_traits.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

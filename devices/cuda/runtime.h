@@ -10,7 +10,7 @@
 #define DOVETAIL_DEVICES_CUDA_RUNTIME_H_
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

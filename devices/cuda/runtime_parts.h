@@ -9,7 +9,7 @@
 #include "cuda.h"
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cuda/driver.h"
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/devices/gpu/allocator_table.h"
-#include "dovetail/devices/gpu/copier.h"
-#include "dovetail/devices/gpu/order.h"
-#include "dovetail/devices/gpu/shared_blocks.h"
+#include "dovetail/devices/gpu/copy/copier.h"
+#include "dovetail/devices/gpu/memory/allocator_table.h"
+#include "dovetail/devices/gpu/memory/shared_blocks.h"
+#include "dovetail/devices/gpu/stream/order.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -24,21 +24,21 @@ class GpuBackend final : public DeviceBackend {
  public:
   explicit GpuBackend(const RuntimeApi& api)
       : types_(DeviceTypesOf(*api.vendor)),
-        parts_(api),
-        allocators_(parts_),
-        copier_(parts_,
+        context_(api),
+        allocators_(context_),
+        copier_(context_,
                 [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }),
-        shared_blocks_(parts_) {}
+        shared_blocks_(context_) {}
   // What is still on its way back needs the allocators.
   ~GpuBackend() override {
-    parts_.releaser.Flush();
-    parts_.releaser.Abandon();
-    parts_.streams.DestroyPending();
+    context_.releaser.Flush();
+    context_.releaser.Abandon();
+    context_.streams.DestroyPending();
   }
 
-  std::string_view name() const override { return parts_.runtime.vendor().name; }
+  std::string_view name() const override { return context_.runtime.vendor().name; }
   absl::Span<const DeviceType> device_types() const override { return types_; }
-  absl::StatusOr<int> DeviceCount() override { return parts_.runtime.DeviceCount(); }
+  absl::StatusOr<int> DeviceCount() override { return context_.runtime.DeviceCount(); }
 
   absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
     return allocators_.Get(device, kind);
@@ -50,7 +50,7 @@ class GpuBackend final : public DeviceBackend {
     return allocators_.Select(device, kind, name);
   }
   Device MemoryDevice(Device device, MemoryKind kind) override {
-    const VendorTraits& vendor = parts_.runtime.vendor();
+    const VendorTraits& vendor = context_.runtime.vendor();
     switch (allocators_.KindOf(device, kind)) {
       case MemoryKind::kPinnedHost:
         return {vendor.pinned, 0};
@@ -65,45 +65,45 @@ class GpuBackend final : public DeviceBackend {
   }
 
   absl::StatusOr<Stream> CreateStream(Device device) override {
-    return parts_.streams.Create(device);
+    return context_.streams.Create(device);
   }
   absl::StatusOr<StreamRequest> DecodeStream(Device device, std::optional<int64_t> code) override {
-    return parts_.streams.Decode(device, code);
+    return context_.streams.Decode(device, code);
   }
   absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) override {
-    return parts_.streams.Encode(stream);
+    return context_.streams.Encode(stream);
   }
 
   absl::StatusOr<Event> Record(const Stream& stream) override {
-    return parts_.events.Record(stream);
+    return context_.events.Record(stream);
   }
   absl::Status Wait(const Stream& stream, const Event& event) override {
-    return parts_.events.Wait(stream, event);
+    return context_.events.Wait(stream, event);
   }
-  absl::StatusOr<bool> Query(const Event& event) override { return parts_.events.Query(event); }
-  absl::Status HostWait(const Event& event) override { return parts_.events.Synchronize(event); }
+  absl::StatusOr<bool> Query(const Event& event) override { return context_.events.Query(event); }
+  absl::Status HostWait(const Event& event) override { return context_.events.Synchronize(event); }
   absl::Status Synchronize(const Stream& stream) override {
-    return parts_.streams.Synchronize(stream);
+    return context_.streams.Synchronize(stream);
   }
   absl::Status OrderBefore(Uses& uses, const Stream& consumer) override {
-    return gpu::OrderBefore(parts_, uses, consumer);
+    return gpu::OrderBefore(context_, uses, consumer);
   }
   absl::Status WaitForeign(const Stream& stream, const void* event) override {
-    DeviceGuard guard(parts_.runtime, StreamDevice(stream.device()).index);
+    DeviceGuard guard(context_.runtime, StreamDevice(stream.device()).index);
     if (!guard.ok()) return guard.status();
-    const RuntimeApi& api = parts_.runtime.api();
-    return parts_.runtime.Check(api.stream_wait_event(api.self, parts_.runtime.Native(stream),
-                                                      *static_cast<const NativeEvent*>(event)),
-                                "letting a stream wait for an event of another library");
+    const RuntimeApi& api = context_.runtime.api();
+    return context_.runtime.Check(api.stream_wait_event(api.self, context_.runtime.Native(stream),
+                                                        *static_cast<const NativeEvent*>(event)),
+                                  "letting a stream wait for an event of another library");
   }
   void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
     uses->release = release;
     uses->allocator = nullptr;
-    parts_.releaser.Push(std::move(uses));
+    context_.releaser.Push(std::move(uses));
   }
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
-    parts_.releaser.Drain(stream);
+    context_.releaser.Drain(stream);
     return copier_.Copy(dst, src, stream);
   }
 
@@ -116,14 +116,14 @@ class GpuBackend final : public DeviceBackend {
   }
 
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) override {
-    if (absl::Status s = parts_.runtime.Ready(); !s.ok()) return s;
-    const VendorTraits& vendor = parts_.runtime.vendor();
-    const RuntimeApi& api = parts_.runtime.api();
+    if (absl::Status s = context_.runtime.Ready(); !s.ok()) return s;
+    const VendorTraits& vendor = context_.runtime.vendor();
+    const RuntimeApi& api = context_.runtime.api();
     PointerInfo info{};
     absl::Status s =
-        parts_.runtime.Check(api.pointer_info(api.self, data, &info), "asking about a pointer");
+        context_.runtime.Check(api.pointer_info(api.self, data, &info), "asking about a pointer");
     if (!s.ok()) return s;
-    const Device device = parts_.runtime.DeviceAt(info.device);
+    const Device device = context_.runtime.DeviceAt(info.device);
     switch (info.kind) {
       case PointerKind::kPinnedHost:
         return PointerAttributes{
@@ -143,7 +143,7 @@ class GpuBackend final : public DeviceBackend {
 
  private:
   const std::vector<DeviceType> types_;
-  Parts parts_;
+  GpuContext context_;
   AllocatorTable allocators_;
   Copier copier_;
   SharedBlocks shared_blocks_;

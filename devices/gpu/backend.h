@@ -19,7 +19,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

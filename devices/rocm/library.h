@@ -17,7 +17,7 @@
 #include <string>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/gpu/loader/result_codes.h"
+#include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "hip/hip_runtime_api.h"
 
 namespace dovetail {

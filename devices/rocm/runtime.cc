@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "dovetail/devices/gpu/vendor_traits.h"
+#include "dovetail/devices/gpu/runtime/vendor_traits.h"
 #include "dovetail/devices/rocm/architecture.h"
 #include "dovetail/devices/rocm/library.h"
 #include "dovetail/devices/rocm/runtime_parts.h"

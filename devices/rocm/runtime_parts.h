@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 #include "dovetail/devices/rocm/library.h"
 #include "hip/hip_runtime_api.h"
 

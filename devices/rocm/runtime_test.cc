@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "dovetail/devices/gpu/kernels/kernel_table.h"
-#include "dovetail/devices/gpu/loader/testing/fake_library.h"
+#include "dovetail/devices/gpu/planning/kernel_table.h"
+#include "dovetail/devices/gpu/vendor/testing/fake_library.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

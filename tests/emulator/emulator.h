@@ -29,8 +29,8 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
-#include "dovetail/devices/gpu/runtime_api.h"
-#include "dovetail/devices/gpu/vendor_traits.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/vendor_traits.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

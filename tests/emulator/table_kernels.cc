@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "dovetail/devices/gpu/kernels/arguments.h"
-#include "dovetail/devices/gpu/kernels/host_run.h"
-#include "dovetail/devices/gpu/kernels/kernel_table.h"
+#include "dovetail/devices/gpu/kernels/testing/host_run.h"
+#include "dovetail/devices/gpu/planning/kernel_table.h"
 #include "dovetail/tests/emulator/call.h"
 
 namespace dovetail {

@@ -4,7 +4,7 @@
 #ifndef DOVETAIL_TESTS_FORWARDING_HIP_FORWARD_H_
 #define DOVETAIL_TESTS_FORWARDING_HIP_FORWARD_H_
 
-#include "dovetail/devices/gpu/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 #include "hip/hip_runtime_api.h"
 
 namespace forwarding_hip {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dovetail/devices/gpu/loader/testing/fake_library.h"
+#include "dovetail/devices/gpu/vendor/testing/fake_library.h"
 #include "dovetail/devices/rocm/runtime.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

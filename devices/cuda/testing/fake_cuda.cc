@@ -1,10 +1,10 @@
-// A libcuda.so.1 that does nothing but note its calls (devices/gpu/loader/testing/fake_log.h). The
+// A libcuda.so.1 that does nothing but note its calls (devices/gpu/vendor/testing/fake_log.h). The
 // functions are declared by cuda.h, which checks their signatures here.
 
 #include <cstring>
 
 #include "cuda.h"
-#include "dovetail/devices/gpu/loader/testing/fake_log.h"
+#include "dovetail/devices/gpu/vendor/testing/fake_log.h"
 
 DOVETAIL_FAKE_EXPORTS
 

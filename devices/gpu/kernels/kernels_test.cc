@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "dovetail/core/dtype.h"
-#include "dovetail/devices/gpu/kernels/host_run.h"
-#include "dovetail/devices/gpu/kernels/kernel_table.h"
-#include "dovetail/devices/gpu/kernels/launches.h"
-#include "dovetail/devices/gpu/kernels/merge.h"
+#include "dovetail/devices/gpu/kernels/testing/host_run.h"
+#include "dovetail/devices/gpu/planning/kernel_table.h"
+#include "dovetail/devices/gpu/planning/launches.h"
+#include "dovetail/devices/gpu/planning/merge.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::gpu {

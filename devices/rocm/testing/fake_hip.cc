@@ -1,10 +1,10 @@
-// A libamdhip64.so that does nothing but note its calls (devices/gpu/loader/testing/fake_log.h).
+// A libamdhip64.so that does nothing but note its calls (devices/gpu/vendor/testing/fake_log.h).
 // The functions are declared by HIP's headers, which check their signatures here. FAKE_HIP_MAJOR is
 // the version that it poses as: 5 and 6 number memory types differently.
 
 #include <cstring>
 
-#include "dovetail/devices/gpu/loader/testing/fake_log.h"
+#include "dovetail/devices/gpu/vendor/testing/fake_log.h"
 #include "hip/hip_runtime_api.h"
 
 DOVETAIL_FAKE_EXPORTS

@@ -1,4 +1,4 @@
-// The runtime that devices/gpu/loader/testing/load_test.cc is about: ROCm's.
+// The runtime that devices/gpu/vendor/testing/load_test.cc is about: ROCm's.
 
 #include "dovetail/devices/rocm/runtime.h"
 

@@ -1,0 +1,269 @@
+#include "dovetail/devices/gpu/copy/copier.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/devices/gpu/copy/copy_chunks.h"
+#include "dovetail/devices/gpu/copy/copy_steps.h"
+#include "dovetail/devices/gpu/planning/launches.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+bool IsPlainHost(const TensorView& view) { return view.device.type == DeviceType::kCpu; }
+
+// One element that is repeated everywhere.
+bool IsOneElement(const TensorView& view) {
+  for (int i = 0; i < view.rank(); ++i) {
+    if (view.shape[i] > 1 && view.strides[i] != 0) return false;
+  }
+  return true;
+}
+
+absl::Status CopyOnCpu(const TensorView& dst, const TensorView& src) {
+  absl::StatusOr<DeviceBackend*> cpu = BackendFor(Device::Cpu());
+  if (!cpu.ok()) return cpu.status();
+  return (*cpu)->Copy(dst, src, Stream::Default(Device::Cpu()));
+}
+
+TensorView OnCpu(TensorView view) {
+  view.device = Device::Cpu();
+  return view;
+}
+
+}  // namespace
+
+struct Copier::Job {
+  TensorView dst, src;
+  const Stream& stream;
+  NativeStream native;
+  int device;  // whose the stream is
+
+  bool IsDeviceMemory(const TensorView& view) const { return !IsHostAccessible(view.device.type); }
+};
+
+absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const Stream& stream) {
+  Runtime& runtime = context_.runtime;
+  for (const TensorView* view : {&dst, &src}) {
+    if (IsPlainHost(*view)) continue;
+    if (absl::Status s = runtime.CheckDevice(view->device); !s.ok()) return s;
+  }
+  const Device on = StreamDevice(stream.device());
+  DeviceGuard guard(runtime, on.type == runtime.vendor().device ? on.index : -1);
+  if (!guard.ok()) return guard.status();
+  const Job job{dst, src, stream, runtime.Native(stream), on.index};
+  const bool dst_is_near = !job.IsDeviceMemory(dst) || dst.device == on;
+  const bool src_is_near = !job.IsDeviceMemory(src) || src.device == on;
+  if (!(dst_is_near && src_is_near) &&
+      !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) && (dst_is_near || src_is_near))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("A copy from ", src.device.ToString(), " to ", dst.device.ToString(),
+                     " can't be ordered on ", stream.ToString(), "; pass a stream of either."));
+  }
+  MergedCopy copy;
+  absl::Status merged = MergeCopy(dst, src, &copy);
+  if (absl::IsUnimplemented(merged)) return CopyThroughHost(job);
+  if (!merged.ok() || copy.run_bytes == 0) return merged;
+  if (IsHostAccessible(dst.device.type) && IsHostAccessible(src.device.type) &&
+      (IsPlainHost(dst) || IsPlainHost(src))) {
+    if (absl::Status s = context_.streams.Synchronize(stream); !s.ok()) return s;
+    return CopyOnCpu(OnCpu(dst), OnCpu(src));
+  }
+  if (copy.loops.empty()) return CopyRun(job, copy);
+  if (!dst_is_near || !src_is_near) return CopyBetweenDevices(job);
+  if (IsPlainHost(src)) return CopyFromHost(job, dst, src);
+  if (IsPlainHost(dst)) return CopyToHost(job, dst, src);
+  return CopyLoops(job, copy);
+}
+
+// One contiguous run.
+absl::Status Copier::CopyRun(const Job& job, const MergedCopy& copy) {
+  const Runtime& runtime = context_.runtime;
+  const RuntimeApi& api = runtime.api();
+  const auto nbytes = static_cast<size_t>(copy.run_bytes);
+  if (job.IsDeviceMemory(job.dst) && job.IsDeviceMemory(job.src) &&
+      job.dst.device != job.src.device) {
+    return runtime.Check(api.copy_peer_async(api.self, copy.dst, job.dst.device.index, copy.src,
+                                             job.src.device.index, nbytes, job.native),
+                         absl::StrCat("copying from ", job.src.device.ToString(), " to ",
+                                      job.dst.device.ToString()));
+  }
+  return runtime.Check(api.copy_async(api.self, copy.dst, copy.src, nbytes, job.native), "copying");
+}
+
+// Both within the reach of the stream's device.
+absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
+  Runtime& runtime = context_.runtime;
+  const bool kernels_reach = (job.IsDeviceMemory(job.dst) && job.IsDeviceMemory(job.src)) ||
+                             runtime.Info(job.device).maps_pinned_host;
+  if (kernels_reach && modules_.Has(job.device)) {
+    return ForEachCopyLaunch(copy, [&](const CopyLaunch& launch) {
+      return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
+                             job.native);
+    });
+  }
+  const RuntimeApi& api = runtime.api();
+  return ForEachPitchedCopy(copy, [&](const PitchedCopy& rectangle) {
+    const auto width = static_cast<size_t>(rectangle.width),
+               height = static_cast<size_t>(rectangle.height);
+    return runtime.Check(
+        height == 1
+            ? api.copy_async(api.self, rectangle.dst, rectangle.src, width, job.native)
+            : api.copy_2d_async(api.self, rectangle.dst, static_cast<size_t>(rectangle.dst_pitch),
+                                rectangle.src, static_cast<size_t>(rectangle.src_pitch), width,
+                                height, job.native),
+        "copying rows");
+  });
+}
+
+absl::Status Copier::CopyReachable(const Job& job, const TensorView& dst, const TensorView& src) {
+  MergedCopy copy;
+  if (absl::Status s = MergeCopy(dst, src, &copy); !s.ok()) return s;
+  return copy.loops.empty() ? CopyRun(job, copy) : CopyLoops(job, copy);
+}
+
+// Unimplemented where neither the driver nor a kernel can fill so.
+absl::Status Copier::FillDevice(const Job& job, const TensorView& dst, const void* element) {
+  const int64_t size = dst.dtype.itemsize();
+  MergedCopy fill;
+  if (absl::Status s = MergeFill(dst, &fill); !s.ok()) return s;
+  Runtime& runtime = context_.runtime;
+  const RuntimeApi& api = runtime.api();
+  if (fill.loops.empty() && (size == 1 || size == 2 || size == 4)) {
+    uint32_t pattern = 0;
+    std::memcpy(&pattern, element, static_cast<size_t>(size));
+    return runtime.Check(api.fill_async(api.self, fill.dst, pattern, static_cast<size_t>(size),
+                                        static_cast<size_t>(fill.run_bytes / size), job.native),
+                         "filling");
+  }
+  if (size > 16 || (size & (size - 1)) != 0 || !modules_.Has(job.device)) {
+    return absl::UnimplementedError("No fill for this.");
+  }
+  return ForEachFillLaunch(fill, element, size, [&](const FillLaunch& launch) {
+    return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments, job.native);
+  });
+}
+
+absl::Status Copier::CheckMayWait(const Job& job) {
+  absl::StatusOr<bool> capturing = context_.streams.IsCapturing(job.stream);
+  if (!capturing.ok()) return capturing.status();
+  if (!*capturing) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "A copy between ordinary host memory and ", context_.runtime.DeviceAt(job.device).ToString(),
+      " that changes the order of the elements can't be captured into a graph, since the host "
+      "takes part; use pinned memory, or copy to a dense tensor first."));
+}
+
+absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src) {
+  if (IsOneElement(src) && StepBits(src.dtype, src.packing) % 8 == 0) {
+    absl::Status filled = FillDevice(job, dst, src.data);
+    if (!absl::IsUnimplemented(filled)) return filled;
+  }
+  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
+  const Device pinned{context_.runtime.vendor().pinned, 0};
+  return ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
+    absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
+    if (!block.ok()) return block.status();
+    absl::Status s = CopyOnCpu(chunk.Dense(block->data, Device::Cpu(), dst), chunk.src());
+    if (s.ok()) s = CopyReachable(job, chunk.dst(), chunk.Dense(block->data, pinned, dst));
+    GiveBackBlock(job, *block);
+    return s;
+  });
+}
+
+absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const TensorView& src) {
+  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
+  const Device pinned{context_.runtime.vendor().pinned, 0};
+  struct Sent {
+    CopyChunk chunk;
+    StagingBlock block;
+    Event arrived;
+  };
+  std::optional<Sent> sent;  // one is unpacked while the next is on its way
+  auto unpack = [&](Sent& done) {
+    absl::Status s = context_.events.Synchronize(done.arrived);
+    if (s.ok()) {
+      s = CopyOnCpu(done.chunk.dst(), done.chunk.Dense(done.block.data, Device::Cpu(), src));
+    }
+    staging_.GiveBack(done.block, std::nullopt);
+    return s;
+  };
+  absl::Status status =
+      ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
+        absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
+        if (!block.ok()) return block.status();
+        absl::Status s = CopyReachable(job, chunk.Dense(block->data, pinned, src), chunk.src());
+        absl::StatusOr<Event> arrived = context_.events.Record(job.stream);
+        if (s.ok()) s = arrived.status();
+        if (!s.ok()) {
+          GiveBackBlock(job, *block);
+          return s;
+        }
+        std::optional<Sent> before = std::exchange(sent, std::nullopt);
+        sent.emplace(Sent{chunk, *block, *std::move(arrived)});
+        return before ? unpack(*before) : absl::OkStatus();
+      });
+  if (sent) {
+    absl::Status s = unpack(*sent);
+    if (status.ok()) status = std::move(s);
+  }
+  return status;
+}
+
+// Used again once the stream's work so far is done; leaked where that can't be told.
+void Copier::GiveBackBlock(const Job& job, StagingBlock block) {
+  absl::StatusOr<Event> used = context_.events.Record(job.stream);
+  if (used.ok()) staging_.GiveBack(block, *std::move(used));
+}
+
+// Of two devices of the vendor: dense on the way, where each side is not dense already.
+absl::Status Copier::CopyBetweenDevices(const Job& job) {
+  CopySteps steps(context_, temporaries_, job.stream);
+  const CopyChunk whole(job.dst, job.src);
+  absl::StatusOr<Stream> at_src = steps.StreamOn(job.src.device);
+  if (!at_src.ok()) return at_src.status();
+  absl::StatusOr<Stream> at_dst = steps.StreamOn(job.dst.device);
+  if (!at_dst.ok()) return at_dst.status();
+  const auto nbytes = static_cast<size_t>(whole.nbytes());
+  absl::StatusOr<void*> sent = steps.Allocate(nbytes, *at_src, *at_dst);
+  if (!sent.ok()) return sent.status();
+  absl::StatusOr<void*> received = steps.Allocate(nbytes, *at_dst, *at_src);
+  if (!received.ok()) return received.status();
+  const TensorView packed = whole.Dense(*sent, job.src.device, job.src);
+  const TensorView arrived = whole.Dense(*received, job.dst.device, job.src);
+  if (absl::Status s = steps.Order(job.stream, *at_src); !s.ok()) return s;
+  if (absl::Status s = steps.Order(job.stream, *at_dst); !s.ok()) return s;
+  if (absl::Status s = Copy(packed, job.src, *at_src); !s.ok()) return s;
+  if (absl::Status s = steps.Order(*at_dst, *at_src); !s.ok()) return s;
+  if (absl::Status s = Copy(arrived, packed, *at_src); !s.ok()) return s;
+  if (absl::Status s = steps.Order(*at_src, *at_dst); !s.ok()) return s;
+  if (absl::Status s = Copy(job.dst, arrived, *at_dst); !s.ok()) return s;
+  if (absl::Status s = steps.Order(*at_dst, job.stream); !s.ok()) return s;
+  return steps.Order(*at_src, job.stream);
+}
+
+// The bytes that both sides reach are brought to the host, copied there, and brought back.
+absl::Status Copier::CopyThroughHost(const Job& job) {
+  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
+  HostCopy dst(job.dst), src(job.src);
+  auto move = [&](const TensorView& to, const TensorView& from) {
+    absl::Status s = Copy(to, from, job.stream);
+    return s.ok() ? context_.streams.Synchronize(job.stream) : s;
+  };
+  for (HostCopy* side : {&dst, &src}) {
+    if (IsPlainHost(side->view())) continue;
+    if (absl::Status s = move(side->host_bytes(), side->device_bytes()); !s.ok()) return s;
+  }
+  if (absl::Status s = CopyOnCpu(dst.host_view(), src.host_view()); !s.ok()) return s;
+  return IsPlainHost(job.dst) ? absl::OkStatus() : move(dst.device_bytes(), dst.host_bytes());
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

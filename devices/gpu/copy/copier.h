@@ -1,0 +1,76 @@
+// Copier: copies of strided elements that a GPU takes part in.
+//
+//   absl::Status s = copier.Copy(dst, src, stream);
+//
+// How, in this order:
+//   one contiguous run          one call of the driver, between two devices too
+//   one element everywhere      a fill, where the element lies on the host
+//   both within the GPU's reach a kernel; without kernels rectangle by rectangle
+//   ordinary host memory        packed by the CPU into pinned blocks, and copied from there
+//   two devices                 packed on one, sent, and put in place on the other
+//   sub-byte elements that share bytes with others: through the host
+//
+// Ordered on `stream`. The host waits where ordinary host memory is read or written piece by piece,
+// which a capture of the stream into a graph forbids. Any thread.
+
+#ifndef DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
+#define DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dovetail/core/allocator.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/tensor_view.h"
+#include "dovetail/devices/gpu/context.h"
+#include "dovetail/devices/gpu/copy/kernel_modules.h"
+#include "dovetail/devices/gpu/copy/staging.h"
+#include "dovetail/devices/gpu/planning/merge.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+class Copier {
+ public:
+  // The allocator for dense copies that are needed on the way.
+  using TemporaryAllocator = std::function<absl::StatusOr<Allocator*>(Device)>;
+
+  Copier(GpuContext& context, TemporaryAllocator temporaries)
+      : context_(context),
+        temporaries_(std::move(temporaries)),
+        modules_(context.runtime),
+        staging_(context.runtime, context.events) {}
+
+  // As DeviceBackend::Copy.
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream);
+
+  KernelModules& modules() { return modules_; }
+
+ private:
+  struct Job;  // one Copy
+
+  absl::Status CopyRun(const Job& job, const MergedCopy& copy);
+  absl::Status CopyLoops(const Job& job, const MergedCopy& copy);
+  absl::Status CopyReachable(const Job& job, const TensorView& dst, const TensorView& src);
+  absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);
+  absl::Status CheckMayWait(const Job& job);
+  void GiveBackBlock(const Job& job, StagingBlock block);
+  absl::Status CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src);
+  absl::Status CopyToHost(const Job& job, const TensorView& dst, const TensorView& src);
+  absl::Status CopyBetweenDevices(const Job& job);
+  absl::Status CopyThroughHost(const Job& job);
+
+  GpuContext& context_;
+  TemporaryAllocator temporaries_;
+  KernelModules modules_;
+  Staging staging_;
+};
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_DEVICES_GPU_COPY_COPIER_H_

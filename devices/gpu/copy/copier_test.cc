@@ -1,0 +1,188 @@
+// Strided copies on an emulated GPU, with kernels and without.
+
+#include "dovetail/devices/gpu/copy/copier.h"
+
+#include <random>
+#include <string>
+
+#include "dovetail/tests/emulator/fixture.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class CopierTest : public EmulatedGpu, public testing::WithParamInterface<bool> {
+ protected:
+  CopierTest() : EmulatedGpu({.has_kernels = GetParam()}) {}
+
+  // The same view of a tensor wherever it lies.
+  static Tensor Permuted(const Tensor& t) { return *t.Permute({2, 0, 1}); }
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, CopierTest, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "WithKernels" : "RowByRow");
+});
+
+TEST_P(CopierTest, DenseTensorsTakeOneCall) {
+  const Tensor x = OnDevice(Counting({8, 8}));
+  const Tensor y = *Tensor::Empty({8, 8}, kInt32, device());
+  gpu().ResetCounts();
+  ASSERT_TRUE(Copy(y, x).ok());
+  EXPECT_EQ(gpu().counts().copies, 1);
+  EXPECT_EQ(gpu().counts().launches, 0);
+  EXPECT_EQ(gpu().counts().host_waits, 0);
+}
+
+TEST_P(CopierTest, TransposesOnTheDevice) {
+  const Tensor host = Counting({5, 6, 7});
+  const Tensor x = OnDevice(host);
+  const Tensor y = *Contiguous(Permuted(x));
+  EXPECT_EQ(gpu().counts().launches, GetParam() ? 1 : 0);
+  EXPECT_EQ(Values(y), Values(*Contiguous(Permuted(host))));
+}
+
+TEST_P(CopierTest, BetweenStridedHostAndDeviceEitherWay) {
+  const Tensor host = Counting({5, 6, 7});
+  const Tensor expected = *Contiguous(Permuted(host));
+  const Tensor y = OnDevice(Permuted(host));
+  EXPECT_EQ(Values(y), Values(expected));
+  // Into a strided device tensor from a strided host one, and back into a strided host one.
+  const Tensor z = *Tensor::Empty({5, 6, 7}, kInt32, device());
+  ASSERT_TRUE(Copy(Permuted(z), Permuted(host)).ok());
+  EXPECT_EQ(Values(z), Values(host));
+  const Tensor back = *Tensor::Empty({5, 6, 7}, kInt32);
+  ASSERT_TRUE(Copy(Permuted(back), Permuted(z)).ok());
+  EXPECT_EQ(Values(back), Values(host));
+}
+
+TEST_P(CopierTest, LargeStridedCopiesGoInPieces) {
+  const Tensor host = Counting({3, 700, 500});  // 4.2 MB: five pieces
+  const Tensor turned = *host.Transpose(1, 2);
+  const Tensor x = OnDevice(turned);
+  const Tensor back = *Tensor::Empty({3, 700, 500}, kInt32);
+  ASSERT_TRUE(Copy(*back.Transpose(1, 2), x).ok());
+  EXPECT_EQ(Values(back), Values(host));
+}
+
+TEST_P(CopierTest, NegativeStridesAndRepeats) {
+  const Tensor host = Counting({4, 5});
+  const Tensor x = OnDevice(host);
+  auto reversed = [](const Tensor& t) {
+    return *t.Index({IndexItem::Range({.step = -1}), IndexItem::Range({.step = -2})});
+  };
+  EXPECT_EQ(Values(reversed(x)), Values(reversed(host)));
+  const Tensor y = *Tensor::Empty({3, 4, 5}, kInt32, device());
+  ASSERT_TRUE(Copy(y, x).ok());
+  EXPECT_EQ(Values(*y.Select(0, 2)), Values(host));
+  EXPECT_EQ(Values(*y.Select(0, 0)), Values(host));
+}
+
+TEST_P(CopierTest, AnElementOfTheHostFills) {
+  const Tensor x = *Tensor::Empty({4, 6}, kInt32, device());
+  const int32_t seven = 7, nine = 9;
+  ASSERT_TRUE(Fill(x, &seven).ok());
+  EXPECT_THAT(Values(x), testing::Each(7));
+  ASSERT_TRUE(Fill(*x.Slice(1, {.start = 1, .step = 2}), &nine).ok());
+  EXPECT_THAT(Values(*x.Select(0, 3)), ElementsAre(7, 9, 7, 9, 7, 9));
+  const Tensor d = *Tensor::Empty({3}, kFloat64, device());
+  const double e = 2.5;
+  ASSERT_TRUE(Fill(d, &e).ok());
+  const Tensor back = *CopyTo(d, Device::Cpu());
+  EXPECT_EQ(static_cast<const double*>(back.raw_data())[2], 2.5);
+}
+
+TEST_P(CopierTest, BetweenTwoDevices) {
+  const Tensor host = Counting({5, 6, 7});
+  const Tensor x = OnDevice(host, 0);
+  const Tensor y = *CopyTo(x, device(1));
+  EXPECT_EQ(y.device(), device(1));
+  EXPECT_EQ(Values(y), Values(host));
+  const Tensor z = *Tensor::Empty({5, 6, 7}, kInt32, device(1));
+  ASSERT_TRUE(Copy(Permuted(z), Permuted(x)).ok());
+  EXPECT_EQ(Values(z), Values(host));
+  // Ordered on a stream of either.
+  for (int at : {0, 1}) {
+    const Stream s = MakeStream(at);
+    const Tensor w = *CopyTo(Permuted(x), device(1), s);
+    EXPECT_EQ(Values(w), Values(*Contiguous(Permuted(host))));
+  }
+}
+
+TEST_P(CopierTest, SubByteElementsThatShareBytes) {
+  const Tensor host = *Tensor::Empty({5}, kFloat4E2M1Fn);
+  auto* bytes = static_cast<unsigned char*>(host.raw_data());
+  bytes[0] = 0x21, bytes[1] = 0x43, bytes[2] = 0x05;
+  const Tensor x = OnDevice(host);
+  const Tensor odd = *x.Slice(0, {.step = 2});  // 1, 3, 5
+  const Tensor back = *CopyTo(odd, Device::Cpu());
+  const auto* got = static_cast<const unsigned char*>(back.raw_data());
+  EXPECT_EQ(got[0], 0x31);
+  EXPECT_EQ(got[1] & 0xF, 0x5);
+  ASSERT_TRUE(Copy(odd, *Contiguous(*host.Slice(0, {.start = 0, .stop = 3}))).ok());
+  const Tensor whole = *CopyTo(x, Device::Cpu());
+  const auto* now = static_cast<const unsigned char*>(whole.raw_data());
+  EXPECT_EQ(now[0], 0x21) << "1, and the 2 between";
+  EXPECT_EQ(now[1], 0x42) << "2, and the 4 between";
+}
+
+// (An overflow shows under UndefinedBehaviorSanitizer.)
+TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
+  const auto between = [](const Tensor& t, int64_t far) {
+    const Layout layout =
+        *Layout::Strided({1, t.layout().shape(0), 1, t.layout().shape(1), 1},
+                         {far, t.layout().stride(0), far, t.layout().stride(1), far});
+    return *Tensor::Make(t.storage(), t.byte_offset(), t.dtype(), layout, {});
+  };
+  for (int64_t far : {INT64_MIN, INT64_MAX, INT64_MAX / 2 + 1}) {
+    const Tensor host = Counting({4, 5}), x = OnDevice(host), y = OnDevice(host);
+    const Tensor turned = *x.Transpose(0, 1), into = *Tensor::Empty({5, 4}, kInt32, device());
+    ASSERT_TRUE(Copy(between(into, far), between(turned, far)).ok());
+    EXPECT_EQ(Values(into), Values(*host.Transpose(0, 1)));
+    // From the host, to the host, between devices, from one element.
+    ASSERT_TRUE(Copy(between(into, far), between(*host.Transpose(0, 1), far)).ok());
+    EXPECT_EQ(Values(*CopyTo(between(turned, far), Device::Cpu())), Values(into));
+    EXPECT_EQ(Values(*CopyTo(between(turned, far), device(1))), Values(into));
+    ASSERT_TRUE(Copy(between(into, far), *Counting({1}).Reshape({})).ok());
+    EXPECT_EQ(Values(into), std::vector<int>(20, 0));
+    // Packed elements, of which the host unpacks what begins within bytes.
+    const Tensor packed = *Tensor::Empty({3, 5}, kFloat4E2M1Fn, device());
+    const Tensor odd = *packed.Slice(1, {.step = 2});
+    EXPECT_TRUE(Copy(between(odd, far), *Contiguous(between(odd, far))).ok());
+    // No elements.
+    const Tensor none =
+        *Tensor::Make(x.storage(), 0, kInt32, *Layout::Strided({3, 0, 2}, {far, far, far}), {});
+    EXPECT_TRUE(Copy(none, none).ok());
+    EXPECT_EQ(CopyTo(none, device(1))->num_elements(), 0);
+  }
+}
+
+TEST_P(CopierTest, RandomViewsArriveWhole) {
+  std::mt19937 random(3);
+  auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 30; ++round) {
+    const Tensor host = Counting({2 + below(4), 2 + below(5), 2 + below(6)});
+    const Tensor x = OnDevice(host);
+    const int64_t a = below(3), b = (a + 1 + below(2)) % 3, c = 3 - a - b;
+    const int64_t step = below(2) == 0 ? 1 : -1;
+    auto view = [&](const Tensor& t) {
+      return *t.Permute({a, b, c})->Index(
+          {IndexItem::Range({.step = step}), IndexItem::Range({.step = 2})});
+    };
+    EXPECT_EQ(Values(*Contiguous(view(x))), Values(view(host)));
+    EXPECT_EQ(Values(view(x)), Values(view(host)));
+  }
+}
+
+TEST_P(CopierTest, AStridedCopyThatTheHostTakesPartInCantBeCaptured) {
+  const Tensor x = *Tensor::Empty({2, 2}, kInt32, device());
+  const Tensor host = Counting({2, 2});
+  const Stream s = MakeStream();
+  gpu().Finish();
+  gpu().BeginCapture(s.native(), 0);
+  EXPECT_THAT(Copy(x, *host.Transpose(0, 1), s).message(), HasSubstr("captured into a graph"));
+  EXPECT_TRUE(gpu().EndCapture(s.native(), 0));
+}
+
+}  // namespace
+}  // namespace dovetail

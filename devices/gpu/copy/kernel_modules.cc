@@ -1,0 +1,58 @@
+#include "dovetail/devices/gpu/copy/kernel_modules.h"
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/devices/gpu/kernels/arguments.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+void KernelModules::Load(int device, Module& module) {
+  const RuntimeApi& api = runtime_.api();
+  const KernelImage image = api.kernel_image(api.self, device);
+  if (image.data == nullptr) {
+    module.status = absl::UnavailableError(image.reason);
+    return;
+  }
+  const RelaxedCaptureMode relaxed(runtime_);
+  DeviceGuard guard(runtime_, device);
+  module.status = guard.status();
+  if (!module.status.ok()) return;
+  NativeModule native = nullptr;
+  module.status = runtime_.Check(api.module_load(api.self, &image, &native), "loading the kernels");
+  for (int i = 0; module.status.ok() && i < kKernelCount; ++i) {
+    module.status =
+        runtime_.Check(api.module_function(api.self, native, kKernelNames[i], &module.functions[i]),
+                       absl::StrCat("looking for the kernel ", kKernelNames[i]));
+  }
+}
+
+const KernelModules::Module& KernelModules::Get(int device) {
+  absl::MutexLock lock(&mutex_);
+  if (modules_.size() <= static_cast<size_t>(device)) modules_.resize(device + 1);
+  std::unique_ptr<Module>& module = modules_[device];
+  if (module == nullptr) {
+    module = std::make_unique<Module>();
+    Load(device, *module);
+  }
+  return *module;
+}
+
+bool KernelModules::Has(int device) { return Get(device).status.ok(); }
+
+std::string KernelModules::Reason(int device) { return std::string(Get(device).status.message()); }
+
+absl::Status KernelModules::Launch(int device, KernelId kernel, uint32_t blocks,
+                                   const void* arguments, NativeStream stream) {
+  const RuntimeApi& api = runtime_.api();
+  const uint32_t grid[3] = {blocks, 1, 1};
+  const uint32_t block[3] = {static_cast<uint32_t>(kBlockThreads), 1, 1};
+  void* parameters[] = {const_cast<void*>(arguments)};
+  return runtime_.Check(api.launch(api.self, Get(device).functions[static_cast<int>(kernel)], grid,
+                                   block, 0, stream, parameters),
+                        absl::StrCat("launching ", KernelName(kernel)));
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

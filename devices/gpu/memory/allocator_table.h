@@ -1,0 +1,62 @@
+// AllocatorTable: which allocators a device has, by memory kind and name, and which is in use.
+//
+//   absl::StatusOr<Allocator*> a = table.Get(Device::Cuda(0), MemoryKind::kDevice);
+//   absl::Status s = table.Select(Device::Cuda(0), MemoryKind::kDevice, "caching(direct)");
+//
+// Allocators are made at first use and live as long as the table; memory goes back to the one that
+// it came from. Any thread; Get of one that was used before takes no lock.
+
+#ifndef DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATOR_TABLE_H_
+#define DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATOR_TABLE_H_
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "dovetail/core/allocator.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/devices/gpu/memory/allocators.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+class AllocatorTable {
+ public:
+  explicit AllocatorTable(GpuContext& context) : context_(context) {}
+
+  // As DeviceBackend's functions of these names.
+  absl::StatusOr<Allocator*> Get(Device device, MemoryKind kind);
+  std::vector<std::string> Names(Device device, MemoryKind kind);
+  absl::Status Select(Device device, MemoryKind kind, std::string_view name);
+
+  // The kind that is meant: memory of the type "pinned" is pinned whatever kind is asked for.
+  MemoryKind KindOf(Device device, MemoryKind kind) const;
+
+ private:
+  static constexpr int kMostDevices = 64;
+  static constexpr int kKinds = 4;
+
+  GpuAllocator* Find(int device, MemoryKind kind, std::string_view name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  GpuContext& context_;
+  std::array<std::atomic<Allocator*>, kMostDevices* kKinds> current_ = {};
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::unique_ptr<GpuAllocator>> made_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATOR_TABLE_H_

@@ -1,0 +1,85 @@
+// The allocators of a GPU's memory kinds, by name:
+//
+//   async     device memory from the vendor's stream-ordered pool (the default where there is one)
+//   direct    device memory straight from the driver, whose free waits for the device
+//   pinned    host memory that every device of the vendor reads directly
+//   managed   memory that migrates between host and device
+//
+//   MakeAllocator(context, AllocatorSource::kAsync, 0)
+//
+// All take memory back through the Releaser: Deallocate calls no vendor function. Allocate first
+// drains the Releaser; out of memory it waits for all that is on its way back and tries once more.
+// While the stream is captured into a graph nothing is allocated: FailedPrecondition. Trim waits
+// for the device; to be called while no stream is captured. Any thread.
+
+#ifndef DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATORS_H_
+#define DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATORS_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "dovetail/core/allocator.h"
+#include "dovetail/core/config.h"
+#include "dovetail/devices/gpu/context.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+enum class AllocatorSource { kAsync, kDirect, kPinned, kManaged };
+
+// What all of them share: checks, statistics, and the second attempt.
+class GpuAllocator : public ReleasedAllocator {
+ public:
+  absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) final;
+  void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept final;
+  absl::Status Trim(size_t keep) final;
+  AllocatorStats Stats() override;
+
+  // For an allocator over this one: memory without the checks, the statistics and the second
+  // attempt, and the return of unused memory to the system.
+  absl::StatusOr<void*> ObtainFor(size_t nbytes, const Stream& stream) {
+    return Obtain(nbytes, stream);
+  }
+  absl::Status ReduceFor(size_t keep) { return Reduce(keep); }
+
+  GpuContext& context() { return context_; }
+  int device() const { return device_; }
+
+ protected:
+  // `where` names the memory in errors: "cuda:0", "pinned host memory".
+  GpuAllocator(GpuContext& context, int device, std::string where)
+      : context_(context), device_(device), where_(std::move(where)) {}
+
+  // ResourceExhausted is tried once more, after Reduce(0).
+  virtual absl::StatusOr<void*> Obtain(size_t nbytes, const Stream& stream) = 0;
+  // Gives unused memory back to the system.
+  virtual absl::Status Reduce(size_t /*keep*/) { return absl::OkStatus(); }
+  // Bytes taken from the system.
+  virtual int64_t ReservedBytes() { return reserved_.load(std::memory_order_relaxed); }
+
+  void AddReserved(int64_t nbytes) { reserved_.fetch_add(nbytes, std::memory_order_relaxed); }
+
+ private:
+  absl::Status OutOfMemory(size_t nbytes, const absl::Status& why);
+
+  GpuContext& context_;
+  const int device_;
+  const std::string where_;
+  std::atomic<int64_t> allocated_ = 0, peak_ = 0, reserved_ = 0, allocations_ = 0, retries_ = 0;
+};
+
+// The device is there and has memory of that kind.
+std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource source,
+                                            int device);
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATORS_H_

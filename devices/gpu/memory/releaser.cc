@@ -1,0 +1,260 @@
+#include "dovetail/devices/gpu/memory/releaser.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "dovetail/core/internal/exceptions.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+ReleasedAllocator* AllocatorOf(const Uses& uses) {
+  return static_cast<ReleasedAllocator*>(uses.allocator);
+}
+
+}  // namespace
+
+Releaser::~Releaser() {
+  Flush();
+  absl::MutexLock lock(&mutex_);
+  if (sync_thread_.joinable()) sync_thread_.join();
+}
+
+void Releaser::Push(std::unique_ptr<Uses> uses) noexcept {
+  Uses* node = uses.release();
+  node->next = pushed_.load(std::memory_order_relaxed);
+  while (!pushed_.compare_exchange_weak(node->next, node, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+}
+
+// (Clang does not see that `unlock` does.)
+void Releaser::Drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
+  if (runtime_.IsForkedChild() || streams_.MayCapture()) return;
+  if (!mutex_.TryLock()) return;  // another thread is at it
+  List ready;
+  {
+    const absl::Cleanup unlock = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); };
+    TakePushed();
+    CollectSync();
+    if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
+    Poll(/*thorough=*/false);
+    ready = TakeReady();
+  }
+  GiveBack(std::move(ready));
+}
+
+void Releaser::Drain(const Stream& stream) {
+  if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
+  if (StreamDevice(stream.device()).type == runtime_.vendor().device) {
+    (void)streams_.IsCapturing(stream);  // remembered; what else there is to say, the caller will
+  }
+  Drain();
+}
+
+void Releaser::Flush() {
+  if (runtime_.IsForkedChild() || !runtime_.Ready().ok()) return;
+  List ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    TakePushed();
+    contexts_are_captured_ = false;
+    if (sync_thread_.joinable()) sync_thread_.join();
+    CollectSync();
+    if (!unknown_.empty()) {
+      if (SynchronizeDevices()) {
+        for (std::unique_ptr<Uses>& uses : unknown_) Await(std::move(uses));
+        unknown_.clear();
+      } else {
+        contexts_are_captured_ = true;
+      }
+    }
+    for (const std::unique_ptr<Uses>& uses : awaited_) {
+      for (const Event& event : uses->awaited) (void)events_.Synchronize(event);
+    }
+    Poll(/*thorough=*/true);
+    ready = TakeReady();
+  }
+  GiveBack(std::move(ready));
+}
+
+void Releaser::Abandon() {
+  absl::MutexLock lock(&mutex_);
+  awaited_.clear();
+}
+
+void Releaser::TakePushed() {
+  Uses* list = pushed_.exchange(nullptr, std::memory_order_acquire);
+  Uses* oldest_first = nullptr;
+  while (list != nullptr) {
+    Uses* next = list->next;
+    list->next = oldest_first;
+    oldest_first = list;
+    list = next;
+  }
+  while (oldest_first != nullptr) {
+    std::unique_ptr<Uses> uses(oldest_first);
+    oldest_first = oldest_first->next;
+    Arrange(std::move(uses));
+  }
+}
+
+void Releaser::Arrange(std::unique_ptr<Uses> uses) {
+  if (uses->allocator != nullptr && !uses->has_unknown() && uses->events().empty()) {
+    const Uses::UseList streams = uses->streams();
+    if (streams.empty()) return ready_.push_back(std::move(uses));
+    if (streams.size() == 1 &&
+        AllocatorOf(*uses)->ReclaimInOrder(uses->data, uses->nbytes, streams[0].stream)) {
+      return;
+    }
+  }
+  for (const Event& event : uses->events()) {
+    if (Events::HoldOf(event) != nullptr) uses->awaited.push_back(event);
+  }
+  // What covers all of the device's work covers the streams that are known as well.
+  if (uses->has_unknown() || !RecordUses(*uses)) return unknown_.push_back(std::move(uses));
+  Await(std::move(uses));
+}
+
+// False where an event could not be had: then all of the device's work has to cover the use.
+bool Releaser::RecordUses(Uses& uses) {
+  const RelaxedCaptureMode relaxed(runtime_);
+  for (const Uses::Use& use : uses.streams()) {
+    if (uses.allocator == nullptr && use.kind == UseKind::kOrder) continue;
+    absl::StatusOr<bool> capturing = streams_.IsCapturing(use.stream);
+    if (!capturing.ok() || *capturing) return false;
+    absl::StatusOr<Event> event = events_.Record(use.stream);
+    if (!event.ok()) return false;
+    uses.awaited.push_back(*std::move(event));
+  }
+  // A captured event stands for work of a graph, whose memory its owner keeps as long as the graph.
+  for (const Event& event : uses.events()) {
+    if (!Events::IsCaptured(event) && Events::HoldOf(event) == nullptr) {
+      uses.awaited.push_back(event);
+    }
+  }
+  return true;
+}
+
+void Releaser::Await(std::unique_ptr<Uses> uses) {
+  const bool held = std::any_of(uses->awaited.begin(), uses->awaited.end(), [](const Event& event) {
+    return Events::HoldOf(event) != nullptr;
+  });
+  if (uses->allocator != nullptr && !held &&
+      AllocatorOf(*uses)->ReclaimAfter(uses->data, uses->nbytes, uses->awaited)) {
+    return;
+  }
+  awaited_.push_back(std::move(uses));
+}
+
+void Releaser::CoverUnknown() {
+  if (unknown_.empty() || contexts_are_captured_) return;
+  if (runtime_.api().context_record_event == nullptr) return StartSync();
+  const RelaxedCaptureMode relaxed(runtime_);
+  Uses::EventList over_all;
+  for (int device = 0; device < runtime_.DeviceCount().value_or(0); ++device) {
+    if (!runtime_.IsActive(device)) continue;
+    absl::StatusOr<Event> event = events_.RecordContext(device);
+    if (event.status().code() == absl::StatusCode::kFailedPrecondition) {
+      contexts_are_captured_ = true;
+      return;
+    }
+    if (!event.ok()) return StartSync();
+    over_all.push_back(*std::move(event));
+  }
+  for (std::unique_ptr<Uses>& uses : unknown_) {
+    uses->awaited.insert(uses->awaited.end(), over_all.begin(), over_all.end());
+    Await(std::move(uses));
+  }
+  unknown_.clear();
+}
+
+void Releaser::StartSync() {
+  if (sync_state_.load(std::memory_order_acquire) != SyncState::kIdle) return;
+  if (sync_thread_.joinable()) sync_thread_.join();
+  syncing_ = std::move(unknown_);
+  unknown_.clear();
+  sync_state_.store(SyncState::kRunning, std::memory_order_relaxed);
+  DOVETAIL_TRY {
+    sync_thread_ = std::thread([this] {
+      const bool done = SynchronizeDevices();
+      sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
+    });
+  }
+  DOVETAIL_CATCH(const std::system_error&) {  // no thread to be had: tried again by the next Drain
+    unknown_ = std::move(syncing_);
+    syncing_.clear();
+    sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);
+  }
+}
+
+void Releaser::CollectSync() {
+  const SyncState state = sync_state_.load(std::memory_order_acquire);
+  if (state == SyncState::kIdle || state == SyncState::kRunning) return;
+  for (std::unique_ptr<Uses>& uses : syncing_) {
+    if (state == SyncState::kDone) {
+      Await(std::move(uses));
+    } else {
+      unknown_.push_back(std::move(uses));
+    }
+  }
+  syncing_.clear();
+  contexts_are_captured_ = contexts_are_captured_ || state == SyncState::kFailed;
+  sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);
+}
+
+bool Releaser::SynchronizeDevices() {
+  const RelaxedCaptureMode relaxed(runtime_);
+  const RuntimeApi& api = runtime_.api();
+  for (int device = 0; device < runtime_.DeviceCount().value_or(0); ++device) {
+    if (!runtime_.IsActive(device)) continue;
+    DeviceGuard guard(runtime_, device);
+    if (!guard.ok() || api.device_synchronize(api.self) != 0) return false;
+  }
+  return true;
+}
+
+void Releaser::Poll(bool thorough) {
+  size_t kept = 0;
+  for (std::unique_ptr<Uses>& uses : awaited_) {
+    bool done = true;
+    for (const Event& event : uses->awaited) {
+      Hold* hold = Events::HoldOf(event);
+      if (hold != nullptr ? !hold->IsOver(thorough) : !events_.Query(event).value_or(false)) {
+        done = false;
+        break;
+      }
+    }
+    if (done) {
+      ready_.push_back(std::move(uses));
+    } else {
+      awaited_[kept++] = std::move(uses);
+    }
+  }
+  awaited_.resize(kept);
+}
+
+Releaser::List Releaser::TakeReady() {
+  waiting_count_.store(static_cast<int>(awaited_.size() + unknown_.size() + syncing_.size()),
+                       std::memory_order_relaxed);
+  return std::exchange(ready_, {});
+}
+
+void Releaser::GiveBack(List ready) {
+  for (std::unique_ptr<Uses>& uses : ready) {
+    if (uses->allocator != nullptr) {
+      AllocatorOf(*uses)->Reclaim(uses->data, uses->nbytes);
+    } else {
+      uses->release.function(uses->release.context);
+    }
+  }
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

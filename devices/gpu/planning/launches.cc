@@ -1,0 +1,254 @@
+#include "dovetail/devices/gpu/planning/launches.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "dovetail/core/internal/divided_loop.h"
+#include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/tile.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+using internal_loop_nest::CeilDivide;
+using internal_loop_nest::DivideBySize;
+using internal_loop_nest::DividedLoop;
+
+// A part of a copy that fits one launch, its loops counting units.
+struct Part {
+  unsigned char* dst;
+  const unsigned char* src;
+  CopyLoops loops;
+  int64_t unit;
+};
+
+uint32_t BlocksOf(int64_t units, int64_t units_per_block) {
+  return static_cast<uint32_t>(CeilDivide(units, units_per_block));
+}
+
+int64_t Product(absl::Span<const Loop> loops) {
+  int64_t product = 1;
+  for (const Loop& loop : loops) product *= loop.count;
+  return product;
+}
+
+// The widest unit that every address of the copy is a multiple of: 1, 2, 4, 8 or 16.
+int64_t WidestUnit(const MergedCopy& copy) {
+  uint64_t all = 16 | reinterpret_cast<uintptr_t>(copy.dst) |
+                 reinterpret_cast<uintptr_t>(copy.src) | static_cast<uint64_t>(copy.run_bytes);
+  for (const Loop& loop : copy.loops) {
+    all |= static_cast<uint64_t>(loop.dst_step) | static_cast<uint64_t>(loop.src_step);
+  }
+  return static_cast<int64_t>(all & (~all + 1));
+}
+
+CopyLoops LoopsOfUnits(const MergedCopy& copy, int64_t unit) {
+  CopyLoops loops = copy.loops;
+  if (copy.run_bytes > unit) loops.push_back({copy.run_bytes / unit, unit, unit});
+  return loops;
+}
+
+// Divides the outermost loop until each part has at most `max_units` units.
+absl::Status ForEachPart(Part part, int64_t max_units,
+                         absl::FunctionRef<absl::Status(const Part&)> take) {
+  if (part.loops.empty() || Product(part.loops) <= max_units) return take(part);
+  const int64_t inner = Product(absl::MakeConstSpan(part.loops).subspan(1));
+  const DividedLoop outer =
+      DivideBySize(part.loops.front(), std::max<int64_t>(max_units / inner, 1));
+  const Loop each = outer.Parts();
+  for (int64_t i = 0; i < each.count; ++i) {
+    Part rest = part;
+    rest.dst += i * each.dst_step;
+    rest.src += i * each.src_step;
+    rest.loops.front() = outer.Part(i);
+    if (rest.loops.front().count == 1) rest.loops.erase(rest.loops.begin());
+    if (absl::Status s = ForEachPart(std::move(rest), max_units, take); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+template <int kOperands>
+void AddDimension(IndexSpace<kOperands>& space, const Loop& loop) {
+  space.count[space.rank] = FastDivisor(static_cast<uint32_t>(loop.count));
+  space.step[0][space.rank] = loop.dst_step;
+  if constexpr (kOperands == 2) space.step[1][space.rank] = loop.src_step;
+  ++space.rank;
+}
+
+// ---- Which kernel ----
+
+struct Shape {
+  KernelId kernel;
+  int along_dst, along_src;  // elements of a tile
+};
+
+template <typename Kernel>
+constexpr Shape ShapeOf(KernelId id) {
+  return {id, Kernel::kAlongDst, Kernel::kAlongSrc};
+}
+
+// `run` says whether elements of one or two bytes may move in words of four.
+Shape TileShape(int64_t unit, bool run) {
+  switch (unit) {
+    case 1:
+      return run ? ShapeOf<TileCopy<1, 4>>(KernelId::dovetail_copy_tiled_1x4)
+                 : ShapeOf<TileCopy<1, 1>>(KernelId::dovetail_copy_tiled_1);
+    case 2:
+      return run ? ShapeOf<TileCopy<2, 2>>(KernelId::dovetail_copy_tiled_2x2)
+                 : ShapeOf<TileCopy<2, 1>>(KernelId::dovetail_copy_tiled_2);
+    case 4:
+      return ShapeOf<TileCopy<4, 1>>(KernelId::dovetail_copy_tiled_4);
+    case 8:
+      return ShapeOf<TileCopy<8, 1>>(KernelId::dovetail_copy_tiled_8);
+    default:
+      return ShapeOf<TileCopy<16, 1>>(KernelId::dovetail_copy_tiled_16);
+  }
+}
+
+struct LinearChoice {
+  KernelId copy, fill;
+  int units_per_block;
+};
+LinearChoice Linear(int64_t unit) {
+  switch (unit) {
+    case 1:
+      return {KernelId::dovetail_copy_1, KernelId::dovetail_fill_1, LinearCopy<1>::kUnitsPerBlock};
+    case 2:
+      return {KernelId::dovetail_copy_2, KernelId::dovetail_fill_2, LinearCopy<2>::kUnitsPerBlock};
+    case 4:
+      return {KernelId::dovetail_copy_4, KernelId::dovetail_fill_4, LinearCopy<4>::kUnitsPerBlock};
+    case 8:
+      return {KernelId::dovetail_copy_8, KernelId::dovetail_fill_8, LinearCopy<8>::kUnitsPerBlock};
+    default:
+      return {KernelId::dovetail_copy_16, KernelId::dovetail_fill_16,
+              LinearCopy<16>::kUnitsPerBlock};
+  }
+}
+
+// ---- Copies ----
+
+// Below this a tile would be mostly empty, and the caches gather what neighbours read.
+constexpr int64_t kLeastTiled = 8;
+
+// The loop along which src is densest, or -1 where tiles would not help: it is dst's own densest
+// (the last), too short, or src repeats along one of the two.
+int AlongSrc(const CopyLoops& loops) {
+  const int last = static_cast<int>(loops.size()) - 1;
+  int densest = -1;
+  for (int i = 0; i <= last; ++i) {
+    if (loops[i].src_step == 0) continue;
+    if (densest < 0 || std::abs(loops[i].src_step) <= std::abs(loops[densest].src_step)) {
+      densest = i;
+    }
+  }
+  if (densest < 0 || densest == last || loops[last].src_step == 0) return -1;
+  if (loops[last].count < kLeastTiled || loops[densest].count < kLeastTiled) return -1;
+  return densest;
+}
+
+// Whether all addresses but those along the two tiled dimensions are multiples of a word, and those
+// dense.
+bool MovesInWords(const Part& part, int along_src) {
+  constexpr int64_t kWord = 4;
+  if (part.unit >= kWord) return false;
+  const Loop& d = part.loops.back();
+  const Loop& s = part.loops[along_src];
+  const int64_t run = kWord / part.unit;
+  if (d.dst_step != part.unit || s.src_step != part.unit) return false;
+  if (d.count % run != 0 || s.count % run != 0) return false;
+  uint64_t all = reinterpret_cast<uintptr_t>(part.dst) | reinterpret_cast<uintptr_t>(part.src) |
+                 static_cast<uint64_t>(d.src_step) | static_cast<uint64_t>(s.dst_step);
+  for (size_t i = 0; i + 1 < part.loops.size(); ++i) {
+    if (static_cast<int>(i) == along_src) continue;
+    all |= static_cast<uint64_t>(part.loops[i].dst_step) |
+           static_cast<uint64_t>(part.loops[i].src_step);
+  }
+  return all % kWord == 0;
+}
+
+CopyArguments::Tiled TiledDimension(const Loop& loop, int extent) {
+  return {static_cast<uint32_t>(loop.count), FastDivisor(BlocksOf(loop.count, extent)),
+          loop.dst_step, loop.src_step};
+}
+
+CopyLaunch PlanTiles(const Part& part, int along_src) {
+  const Shape shape = TileShape(part.unit, MovesInWords(part, along_src));
+  CopyLaunch launch{shape.kernel, 1, {}};
+  CopyArguments& a = launch.arguments;
+  a.along_dst = TiledDimension(part.loops.back(), shape.along_dst);
+  a.along_src = TiledDimension(part.loops[along_src], shape.along_src);
+  launch.blocks = a.along_dst.tiles.divisor * a.along_src.tiles.divisor;
+  for (size_t i = 0; i + 1 < part.loops.size(); ++i) {
+    if (static_cast<int>(i) == along_src) continue;
+    AddDimension(a.space, part.loops[i]);
+    launch.blocks *= static_cast<uint32_t>(part.loops[i].count);
+  }
+  return launch;
+}
+
+CopyLaunch PlanLinear(const Part& part) {
+  const LinearChoice linear = Linear(part.unit);
+  const int64_t units = Product(part.loops);
+  CopyLaunch launch{linear.copy, BlocksOf(units, linear.units_per_block), {}};
+  for (const Loop& loop : part.loops) AddDimension(launch.arguments.space, loop);
+  launch.arguments.units = static_cast<uint32_t>(units);
+  return launch;
+}
+
+}  // namespace
+
+absl::Status ForEachCopyLaunch(const MergedCopy& copy,
+                               absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
+                               int64_t max_units) {
+  if (copy.run_bytes == 0) return absl::OkStatus();
+  const int64_t unit = WidestUnit(copy);
+  return ForEachPart(
+      {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units, [&](const Part& part) {
+        const int along_src = AlongSrc(part.loops);
+        CopyLaunch launch = along_src >= 0 ? PlanTiles(part, along_src) : PlanLinear(part);
+        launch.arguments.dst = part.dst;
+        launch.arguments.src = part.src;
+        return take(launch);
+      });
+}
+
+absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,
+                               absl::FunctionRef<absl::Status(const FillLaunch&)> take,
+                               int64_t max_units) {
+  if (item_bytes < 1 || item_bytes > 16 || (item_bytes & (item_bytes - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("No kernel fills with elements of ", item_bytes,
+                     " bytes (1, 2, 4, 8 and 16 there are); copy an element with steps of 0."));
+  }
+  if (fill.run_bytes == 0) return absl::OkStatus();
+  MergedCopy dst = fill;
+  dst.src = dst.dst;
+  for (Loop& loop : dst.loops) loop.src_step = loop.dst_step;
+  const int64_t unit = WidestUnit(dst);
+  const LinearChoice linear = Linear(unit);
+  // A part must begin at the beginning of an element.
+  const int64_t units_per_item = std::max<int64_t>(item_bytes / unit, 1);
+  max_units = std::max(max_units / units_per_item, int64_t{1}) * units_per_item;
+  return ForEachPart({dst.dst, dst.src, LoopsOfUnits(dst, unit), unit}, max_units,
+                     [&](const Part& part) {
+                       const int64_t units = Product(part.loops);
+                       FillLaunch launch{linear.fill, BlocksOf(units, linear.units_per_block), {}};
+                       FillArguments& a = launch.arguments;
+                       a.dst = part.dst;
+                       a.units = static_cast<uint32_t>(units);
+                       a.period_mask = static_cast<uint32_t>(units_per_item - 1);
+                       for (int64_t i = 0; i < 16; i += item_bytes)
+                         std::memcpy(a.pattern + i, element, item_bytes);
+                       for (const Loop& loop : part.loops) AddDimension(a.space, loop);
+                       return take(launch);
+                     });
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -1,0 +1,125 @@
+#include "dovetail/devices/gpu/runtime/runtime.h"
+
+#include <pthread.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+std::atomic<int> forks{0};
+
+// How often this process, and those it was forked from, were forked off.
+int CountForks() {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return forks.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void Runtime::Load() {
+  forks_before_ = CountForks();
+  std::string reason;
+  if (!api_.load(api_.self, &reason)) {
+    loaded_ = absl::UnavailableError(reason);
+  } else {
+    int count = 0;
+    const Result result = api_.device_count(api_.self, &count);
+    if (Classify(result) == ResultClass::kNoDevice || (result == 0 && count == 0)) {
+      loaded_ = absl::UnavailableError(
+          absl::StrCat("The ", vendor().product, " driver is there, and finds no device."));
+    } else {
+      loaded_ = Check(result, "counting the devices");
+    }
+    for (int i = 0; loaded_.ok() && i < count; ++i) {
+      loaded_ = Check(api_.device_info(api_.self, i, &infos_.emplace_back()),
+                      absl::StrCat("describing device ", i));
+    }
+  }
+  if (!loaded_.ok()) infos_.clear();
+  active_ = std::vector<std::atomic<bool>>(infos_.size());
+  is_loaded_.store(true, std::memory_order_release);
+}
+
+absl::Status Runtime::Ready() {
+  absl::call_once(once_, [this] { Load(); });
+  if (!loaded_.ok()) return loaded_;
+  if (IsForkedChild()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        vendor().product,
+        " can't be used in this process: it was forked from one that had used it before. Start "
+        "processes by spawn instead (multiprocessing.get_context(\"spawn\")), or fork first."));
+  }
+  return absl::OkStatus();
+}
+
+bool Runtime::IsForkedChild() const {
+  return is_loaded_.load(std::memory_order_acquire) &&
+         forks.load(std::memory_order_relaxed) != forks_before_;
+}
+
+absl::StatusOr<int> Runtime::DeviceCount() {
+  if (absl::Status s = Ready(); !s.ok()) return s;
+  return static_cast<int>(infos_.size());
+}
+
+absl::Status Runtime::CheckDevice(Device device) {
+  if (absl::Status s = Ready(); !s.ok()) return s;
+  const Device found = StreamDevice(device);
+  if (found.type == vendor().device && found.index >= 0 &&
+      found.index < static_cast<int>(infos_.size())) {
+    return absl::OkStatus();
+  }
+  const size_t last = infos_.size() - 1;
+  return absl::NotFoundError(absl::StrCat(
+      "There is no device ", device.ToString(), "; the ", vendor().product, " driver finds ",
+      infos_.size() == 1 ? "one" : absl::StrCat(infos_.size()), ": ", vendor().name, ":0",
+      last == 0 ? "." : absl::StrCat(" to ", vendor().name, ":", last, ".")));
+}
+
+absl::Status Runtime::Check(Result result, std::string_view what) const {
+  if (result == 0) return absl::OkStatus();
+  const std::string message =
+      absl::StrCat(vendor().product, ", ", what, ": ", api_.describe(api_.self, result), ".");
+  switch (Classify(result)) {
+    case ResultClass::kOk:
+      return absl::OkStatus();
+    case ResultClass::kOutOfMemory:
+      return absl::ResourceExhaustedError(message);
+    case ResultClass::kInvalidValue:
+    case ResultClass::kInvalidHandle:
+      return absl::InvalidArgumentError(message);
+    case ResultClass::kNotSupported:
+      return absl::UnimplementedError(message);
+    case ResultClass::kNoDevice:
+    case ResultClass::kShuttingDown:
+      return absl::UnavailableError(message);
+    case ResultClass::kCaptureViolation:
+      return absl::FailedPreconditionError(message);
+    case ResultClass::kNotReady:
+    case ResultClass::kPeerAlreadyEnabled:
+    case ResultClass::kOther:
+      break;
+  }
+  return absl::InternalError(message);
+}
+
+DeviceGuard::DeviceGuard(Runtime& runtime, int device) : runtime_(runtime) {
+  status_ = runtime.CheckDevice(runtime.DeviceAt(device));
+  if (!status_.ok()) return;
+  status_ = runtime.Check(runtime.api().push_device(runtime.api().self, device, &previous_),
+                          "selecting the device");
+  runtime.MarkActive(device);
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (status_.ok()) runtime_.api().pop_device(runtime_.api().self, previous_);
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

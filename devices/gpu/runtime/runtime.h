@@ -1,0 +1,122 @@
+// Runtime: a vendor's RuntimeApi together with what every call on it needs first: the driver
+// loaded, the process not forked since, the device there, and its errors as absl::Status.
+//
+//   Runtime runtime(api);
+//   DeviceGuard guard(runtime, 0);
+//   if (!guard.ok()) return guard.status();
+//   return runtime.Check(runtime.api().event_record(runtime.api().self, event, stream), "record");
+//
+// Any thread. Nothing is opened before the first call of Ready or DeviceCount.
+
+#ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
+#define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/call_once.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
+#include "dovetail/devices/gpu/runtime/vendor_traits.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+class Runtime {
+ public:
+  explicit Runtime(const RuntimeApi& api) : api_(api) {}
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const RuntimeApi& api() const { return api_; }
+  const VendorTraits& vendor() const { return *api_.vendor; }
+
+  // Unavailable, with the reason, where there is no driver or no device; FailedPrecondition in a
+  // child forked after the driver was loaded, where no call to it can work.
+  absl::Status Ready();
+  absl::StatusOr<int> DeviceCount();
+
+  // Whether this process is a forked child of the one that loaded the driver.
+  bool IsForkedChild() const;
+
+  // NotFound where there is no device of that type and index. Pinned and managed memory count as on
+  // the first device.
+  absl::Status CheckDevice(Device device);
+
+  // Ready must have succeeded and the device must be there.
+  const DeviceInfo& Info(int device) const { return infos_[device]; }
+
+  // The status of `result`: what failed, with the vendor's name and text of it.
+  absl::Status Check(Result result, std::string_view what) const;
+  ResultClass Classify(Result result) const { return api_.classify(api_.self, result); }
+
+  // The vendor's handle of a stream.
+  NativeStream Native(const Stream& stream) const {
+    return stream.native() == NativeStream{0} ? api_.legacy_stream : stream.native();
+  }
+  // The device of this vendor that `index` means.
+  Device DeviceAt(int index) const { return {vendor().device, index}; }
+
+  // Whether work was given to the device in this process, by this library.
+  bool IsActive(int device) const { return active_[device].load(std::memory_order_relaxed); }
+  void MarkActive(int device) { active_[device].store(true, std::memory_order_relaxed); }
+
+ private:
+  void Load();
+
+  const RuntimeApi api_;
+  absl::once_flag once_;
+  absl::Status loaded_;  // written once
+  std::vector<DeviceInfo> infos_;
+  std::vector<std::atomic<bool>> active_;
+  int forks_before_ = 0;
+  std::atomic<bool> is_loaded_ = false;
+};
+
+// Makes a device current on this thread for the life of a scope, after it was checked.
+class [[nodiscard]] DeviceGuard {
+ public:
+  DeviceGuard(Runtime& runtime, int device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Runtime& runtime_;
+  void* previous_ = nullptr;
+  absl::Status status_;
+};
+
+// Lets calls of this thread through that an open capture would forbid, where the vendor can.
+class [[nodiscard]] RelaxedCaptureMode {
+ public:
+  explicit RelaxedCaptureMode(const Runtime& runtime) : api_(runtime.api()) { Exchange(); }
+  ~RelaxedCaptureMode() { Exchange(); }
+  RelaxedCaptureMode(const RelaxedCaptureMode&) = delete;
+  RelaxedCaptureMode& operator=(const RelaxedCaptureMode&) = delete;
+
+ private:
+  void Exchange() {
+    if (api_.exchange_capture_mode != nullptr) api_.exchange_capture_mode(api_.self, &mode_);
+  }
+
+  const RuntimeApi& api_;
+  CaptureMode mode_ = CaptureMode::kRelaxed;
+};
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_

@@ -1,0 +1,101 @@
+// VendorTraits: what differs between NVIDIA and AMD as far as Dovetail's users see it: names,
+// device types, and what the stream codes of `__dlpack__(stream=)` mean.
+//
+//   kRocmTraits.stream_codes.Meaning(1)        // StreamMeaning::kRefused
+//
+// Source of the codes: the array API standard, array.__dlpack__.
+
+#ifndef DOVETAIL_DEVICES_GPU_RUNTIME_VENDOR_TRAITS_H_
+#define DOVETAIL_DEVICES_GPU_RUNTIME_VENDOR_TRAITS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+
+enum class StreamMeaning : uint8_t {
+  kRefused,    // the standard disallows the code
+  kNoSync,     // the consumer wants no synchronisation
+  kLegacy,     // the legacy default stream
+  kPerThread,  // the per-thread default stream
+  kHandle,     // the code is a stream's address
+};
+
+struct StreamCodes {
+  StreamMeaning none;  // Python's None
+  StreamMeaning zero, one, two;
+  std::optional<int64_t> legacy;      // the code that names the legacy stream; nullopt: None does
+  std::optional<int64_t> per_thread;  // nullopt: nothing names it
+
+  constexpr StreamMeaning Meaning(std::optional<int64_t> code) const {
+    if (!code.has_value()) return none;
+    switch (*code) {
+      case -1:
+        return StreamMeaning::kNoSync;
+      case 0:
+        return zero;
+      case 1:
+        return one;
+      case 2:
+        return two;
+      default:
+        return *code > 2 ? StreamMeaning::kHandle : StreamMeaning::kRefused;
+    }
+  }
+};
+
+struct VendorTraits {
+  std::string_view name;              // of the backend: "cuda"
+  std::string_view product;           // as people write it: "CUDA"
+  DeviceType device;                  // the device's own memory
+  DeviceType pinned;                  // host memory that the device reads
+  std::optional<DeviceType> managed;  // none: managed memory counts as the device's own
+  StreamCodes stream_codes;
+};
+
+// Rules 46 and 47 of docs/protocol.md.
+DOVETAIL_NOT_SHARED inline constexpr VendorTraits kCudaTraits = {
+    .name = "cuda",
+    .product = "CUDA",
+    .device = DeviceType::kCuda,
+    .pinned = DeviceType::kCudaHost,
+    .managed = DeviceType::kCudaManaged,
+    .stream_codes = {.none = StreamMeaning::kLegacy,
+                     .zero = StreamMeaning::kRefused,
+                     .one = StreamMeaning::kLegacy,
+                     .two = StreamMeaning::kPerThread,
+                     .legacy = 1,
+                     .per_thread = 2},
+};
+DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
+    .name = "rocm",
+    .product = "ROCm",
+    .device = DeviceType::kRocm,
+    .pinned = DeviceType::kRocmHost,
+    .managed = std::nullopt,
+    .stream_codes = {.none = StreamMeaning::kLegacy,
+                     .zero = StreamMeaning::kLegacy,
+                     .one = StreamMeaning::kRefused,
+                     .two = StreamMeaning::kRefused,
+                     .legacy = 0,
+                     .per_thread = std::nullopt},
+};
+
+// Every code that names a stream is understood as that stream.
+constexpr bool NamesItself(const StreamCodes& codes) {
+  return codes.Meaning(codes.legacy) == StreamMeaning::kLegacy &&
+         (!codes.per_thread || codes.Meaning(codes.per_thread) == StreamMeaning::kPerThread);
+}
+static_assert(NamesItself(kCudaTraits.stream_codes) && NamesItself(kRocmTraits.stream_codes));
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_DEVICES_GPU_RUNTIME_VENDOR_TRAITS_H_

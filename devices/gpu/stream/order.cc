@@ -1,0 +1,96 @@
+#include "dovetail/devices/gpu/stream/order.h"
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/registry.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+bool IsDefault(const Stream& stream) { return stream.native() == NativeStream{0}; }
+
+class Ordering {
+ public:
+  Ordering(GpuContext& context, const Stream& consumer, bool captured)
+      : context_(context), consumer_(consumer), captured_(captured) {}
+
+  absl::Status After(const Stream& stream) {
+    if (stream == consumer_) return absl::OkStatus();
+    if (captured_) {
+      if (IsDefault(stream)) return absl::OkStatus();
+      absl::StatusOr<bool> with_it = context_.streams.IsCapturing(stream);
+      if (!with_it.ok()) return with_it.status();
+      if (!*with_it) return CheckDone(context_.streams.IsIdle(stream), stream);
+    } else if (context_.streams.IsIdle(stream)) {
+      return absl::OkStatus();
+    }
+    if (IsDefault(stream) && context_.streams.IsCaptureOpen(stream.device())) {
+      return CheckDone(false, stream);
+    }
+    absl::StatusOr<Event> event = context_.events.Record(stream);
+    if (!event.ok()) return event.status();
+    return context_.events.Wait(consumer_, *event);
+  }
+
+  absl::Status After(const Event& event) {
+    if (Events::HoldOf(event) != nullptr) return absl::OkStatus();
+    if (!captured_) {
+      return Events::IsCaptured(event) ? absl::OkStatus() : context_.events.Wait(consumer_, event);
+    }
+    if (Events::IsCaptured(event)) return context_.events.Wait(consumer_, event);
+    return CheckDone(context_.events.Query(event).value_or(false), Stream::Default(event.device()));
+  }
+
+ private:
+  absl::Status CheckDone(bool done, const Stream& stream) {
+    if (done) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Work on the memory may be pending on ", stream.ToString(),
+        ", outside of a graph that is being captured; wait for it before the capture begins."));
+  }
+
+  GpuContext& context_;
+  const Stream& consumer_;
+  const bool captured_;
+};
+
+}  // namespace
+
+absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& consumer) {
+  context.releaser.Drain(consumer);
+  absl::StatusOr<bool> captured = context.streams.IsCapturing(consumer);
+  if (!captured.ok()) return captured.status();
+  if (IsDefault(consumer)) {
+    absl::StatusOr<bool> ours = context.streams.IsCapturing(CurrentStream(consumer.device()));
+    if (!ours.ok() || *ours) return ours.status();
+  }
+  // A consumer that waits for captured work becomes part of the capture itself.
+  for (const Uses::Use& use : uses.streams()) {
+    if (*captured) break;
+    if (StreamDevice(use.stream.device()).type != context.runtime.vendor().device) continue;
+    captured = context.streams.IsCapturing(use.stream);
+    if (!captured.ok()) return captured.status();
+  }
+  Ordering ordering(context, consumer, *captured);
+  // No event goes from one backend to another: there the host waits.
+  auto other_backend = [&context](Device device) {
+    const bool is_ours = StreamDevice(device).type == context.runtime.vendor().device;
+    return is_ours ? nullptr : Registry::Global().Find(device.type);
+  };
+  for (const Uses::Use& use : uses.streams()) {
+    DeviceBackend* other = other_backend(use.stream.device());
+    absl::Status s = other != nullptr ? other->Synchronize(use.stream) : ordering.After(use.stream);
+    if (!s.ok()) return s;
+  }
+  for (const Event& event : uses.events()) {
+    DeviceBackend* other = other_backend(event.device());
+    absl::Status s = other != nullptr ? other->HostWait(event) : ordering.After(event);
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
