@@ -1,69 +1,48 @@
 #include "dovetail/devices/cuda/runtime.h"
 
 #include <cstdio>
+#include <iterator>
 
 #include "dovetail/devices/cuda/driver.h"
-#include "dovetail/devices/cuda/runtime_parts.h"
+#include "dovetail/devices/cuda/kernels_fatbin.inc"
 #include "dovetail/devices/gpu/runtime/vendor_traits.h"
+#include "dovetail/devices/gpu/vendor/device_functions.h"
+#include "dovetail/devices/gpu/vendor/handles.h"
+#include "dovetail/devices/gpu/vendor/kernel_functions.h"
+#include "dovetail/devices/gpu/vendor/memory_functions.h"
+#include "dovetail/devices/gpu/vendor/stream_functions.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
+
+void CudaVendor::SetArchitecture(CudaDriver& driver, int device, DeviceInfo* info) {
+  std::snprintf(info->architecture, sizeof(info->architecture), "sm_%d%d",
+                driver.GetAttribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                driver.GetAttribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
+// What CUDA does in a way of its own. The rest of RuntimeApi is filled by devices/gpu/vendor.
 namespace {
 
-bool Load(void* self, std::string* reason) { return DriverOf(self).Load(reason); }
+CudaDriver& DriverOf(void* self) { return LibraryOf<CudaVendor>(self); }
+CUdeviceptr Address(const void* ptr) { return ToAddress<CudaVendor>(ptr); }
+CUstream StreamOf(NativeStream stream) { return ToStream<CudaVendor>(stream); }
 
-Result DeviceCount(void* self, int* count) {
-  *count = DriverOf(self).device_count();
-  return CUDA_SUCCESS;
-}
+// ---- The current device ----
 
-// The driver's library and the driver are one.
-Result Version(void* self, int* runtime, int* driver) {
-  *runtime = *driver = DriverOf(self).version();
-  return CUDA_SUCCESS;
-}
-
-Result Info(void* self, int device, DeviceInfo* info) {
-  CudaDriver& driver = DriverOf(self);
-  const CudaSymbols& cu = driver.symbols();
-  CUdevice handle;
-  CUresult result = cu.cuDeviceGet(&handle, device);
-  if (result != CUDA_SUCCESS) return result;
-  *info = {};
-  result = cu.cuDeviceGetName(info->name, sizeof(info->name), handle);
-  if (result == CUDA_SUCCESS) {
-    result = cu.cuDeviceGetPCIBusId(info->pci_bus_id, sizeof(info->pci_bus_id), handle);
-  }
-  if (result == CUDA_SUCCESS) result = cu.cuDeviceTotalMem_v2(&info->total_bytes, handle);
-  if (result != CUDA_SUCCESS) return result;
-  std::snprintf(info->architecture, sizeof(info->architecture), "sm_%d%d",
-                driver.Attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                driver.Attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  info->multiprocessors = driver.Attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  info->has_pools = driver.HasPools(device);
-  info->has_managed = driver.Attribute(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) != 0 &&
-                      driver.Attribute(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
-  info->maps_pinned_host = driver.Attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) != 0;
-  return CUDA_SUCCESS;
-}
-
-ResultClass Classify(void*, Result result) { return ClassifyCode(result); }
-
-const char* Describe(void* self, Result result) { return DriverOf(self).Describe(result); }
-
-// `*previous` is null when nothing was pushed.
+// `*previous` is nullptr if nothing was pushed.
 Result PushDevice(void* self, int device, void** previous) {
   CudaDriver& driver = DriverOf(self);
   CUcontext context;
-  CUresult result = driver.Context(device, &context);
+  Result result = driver.GetContext(device, &context);
   if (result != CUDA_SUCCESS) return result;
   CUcontext current = nullptr;
-  result = driver.symbols().cuCtxGetCurrent(&current);
+  result = driver.Call(&CudaSymbols::cuCtxGetCurrent, &current);
   if (result != CUDA_SUCCESS) return result;
   *previous = nullptr;
   if (current == context) return CUDA_SUCCESS;
-  result = driver.symbols().cuCtxPushCurrent_v2(context);
+  result = driver.Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
   if (result == CUDA_SUCCESS) *previous = context;
   return result;
 }
@@ -71,7 +50,160 @@ Result PushDevice(void* self, int device, void** previous) {
 Result PopDevice(void* self, void* previous) {
   if (previous == nullptr) return CUDA_SUCCESS;
   CUcontext popped;
-  return SymbolsOf(self).cuCtxPopCurrent_v2(&popped);
+  return DriverOf(self).Call(&CudaSymbols::cuCtxPopCurrent_v2, &popped);
+}
+
+// ---- Whose memory a pointer is ----
+
+// The driver leaves every attribute as it is here if it does not know the memory.
+struct Attributes {
+  CUmemorytype type = {};
+  unsigned managed = 0;  // the driver writes a boolean of one byte or of four
+  int device = 0;
+  CUdeviceptr base = 0;
+  size_t nbytes = 0;
+};
+
+Result GetAttributes(const CudaDriver& driver, const void* ptr, Attributes* found) {
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                 CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                 CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  void* where[] = {&found->type, &found->managed, &found->device, &found->base, &found->nbytes};
+  return driver.Call(&CudaSymbols::cuPointerGetAttributes, unsigned{std::size(which)}, which, where,
+                     Address(ptr));
+}
+
+Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
+  CudaDriver& driver = DriverOf(self);
+  Attributes found;
+  Result result = GetAttributes(driver, ptr, &found);
+  // Some drivers answer only a thread that has a context.
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    CUcontext context;
+    result = driver.GetContext(0, &context);
+    if (result != CUDA_SUCCESS) return result;
+    result = driver.Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
+    if (result != CUDA_SUCCESS) return result;
+    result = GetAttributes(driver, ptr, &found);
+    driver.Call(&CudaSymbols::cuCtxPopCurrent_v2, &context);
+  }
+  if (result == CUDA_ERROR_INVALID_VALUE) found = {};
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) return result;
+  *info = {PointerKind::kUnknown, found.device, ToPointer(found.base), found.nbytes};
+  if (found.managed != 0) {
+    info->kind = PointerKind::kManaged;
+  } else if (found.type == CU_MEMORYTYPE_HOST) {
+    info->kind = PointerKind::kPinnedHost;
+  } else if (found.type == CU_MEMORYTYPE_DEVICE) {
+    info->kind = PointerKind::kDevice;
+  }
+  return CUDA_SUCCESS;
+}
+
+// ---- Copies ----
+
+Result CopyAsync(void* self, void* dst, const void* src, size_t nbytes, NativeStream stream) {
+  return DriverOf(self).Call(&CudaSymbols::cuMemcpyAsync, Address(dst), Address(src), nbytes,
+                             StreamOf(stream));
+}
+
+Result CopyPeer(void* self, void* dst, int dst_device, const void* src, int src_device,
+                size_t nbytes, NativeStream stream) {
+  CudaDriver& driver = DriverOf(self);
+  CUcontext to, from;
+  Result result = driver.GetContext(dst_device, &to);
+  if (result == CUDA_SUCCESS) result = driver.GetContext(src_device, &from);
+  if (result != CUDA_SUCCESS) return result;
+  return driver.Call(&CudaSymbols::cuMemcpyPeerAsync, Address(dst), to, Address(src), from, nbytes,
+                     StreamOf(stream));
+}
+
+// A 2D copy names the kind of memory of each side: the driver finds out by itself only the kind of
+// memory that it knows.
+Result MemoryTypeOf(void* self, const void* ptr, CUmemorytype* type) {
+  PointerInfo info;
+  const Result result = GetPointerInfo(self, ptr, &info);
+  if (result != CUDA_SUCCESS) return result;
+  *type = info.kind == PointerKind::kDevice    ? CU_MEMORYTYPE_DEVICE
+          : info.kind == PointerKind::kManaged ? CU_MEMORYTYPE_UNIFIED
+                                               : CU_MEMORYTYPE_HOST;
+  return result;
+}
+
+Result Copy2d(void* self, void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
+              size_t width, size_t height, NativeStream stream) {
+  CUDA_MEMCPY2D copy = {};
+  Result result = MemoryTypeOf(self, dst, &copy.dstMemoryType);
+  if (result == CUDA_SUCCESS) result = MemoryTypeOf(self, src, &copy.srcMemoryType);
+  if (result != CUDA_SUCCESS) return result;
+  copy.dstHost = dst;
+  copy.dstDevice = Address(dst);
+  copy.dstPitch = dst_pitch;
+  copy.srcHost = src;
+  copy.srcDevice = Address(src);
+  copy.srcPitch = src_pitch;
+  copy.WidthInBytes = width;
+  copy.Height = height;
+  return DriverOf(self).Call(&CudaSymbols::cuMemcpy2DAsync_v2, &copy, StreamOf(stream));
+}
+
+// ---- Streams and events by their contexts ----
+
+Result StreamDevice(void* self, NativeStream stream, int* device) {
+  const CudaDriver& driver = DriverOf(self);
+  CUcontext context;
+  const Result result = driver.Call(&CudaSymbols::cuStreamGetCtx, StreamOf(stream), &context);
+  return result != CUDA_SUCCESS ? result : driver.DeviceOf(context, device);
+}
+
+Result ContextRecordEvent(void* self, NativeEvent event) {
+  const CudaDriver& driver = DriverOf(self);
+  if (driver.symbols().cuCtxRecordEvent == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  CUcontext current;
+  const Result result = driver.Call(&CudaSymbols::cuCtxGetCurrent, &current);
+  if (result != CUDA_SUCCESS) return result;
+  return driver.Call(&CudaSymbols::cuCtxRecordEvent, current, ToEvent<CudaVendor>(event));
+}
+
+// ---- Access between devices ----
+
+Result PeerCanAccess(void* self, int device, int peer, bool* can) {
+  const CudaDriver& driver = DriverOf(self);
+  CUdevice from, to;
+  Result result = driver.Call(&CudaSymbols::cuDeviceGet, &from, device);
+  if (result == CUDA_SUCCESS) result = driver.Call(&CudaSymbols::cuDeviceGet, &to, peer);
+  int answer = 0;
+  if (result == CUDA_SUCCESS) {
+    result = driver.Call(&CudaSymbols::cuDeviceCanAccessPeer, &answer, from, to);
+  }
+  if (result == CUDA_SUCCESS) *can = answer != 0;
+  return result;
+}
+
+Result PeerEnable(void* self, int peer) {
+  CUcontext context;
+  const Result result = DriverOf(self).GetContext(peer, &context);
+  if (result != CUDA_SUCCESS) return result;
+  return DriverOf(self).Call(&CudaSymbols::cuCtxEnablePeerAccess, context, 0u);
+}
+
+// ---- Kernels and other processes ----
+
+KernelImage Image(void*, int) {
+  if (kKernelsFatbinBytes == 0) {
+    return {.reason = "this build has no kernels for NVIDIA GPUs: it was made without nvcc"};
+  }
+  return {.data = kKernelsFatbin, .nbytes = kKernelsFatbinBytes};
+}
+
+Result IpcOpen(void* self, const IpcHandle* handle, void** ptr) {
+  CUdeviceptr address;
+  const Result result = DriverOf(self).Call(&CudaSymbols::cuIpcOpenMemHandle_v2, &address,
+                                            FromIpcHandle<CUipcMemHandle>(*handle),
+                                            unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
+  if (result == CUDA_SUCCESS) *ptr = ToPointer(address);
+  return result;
 }
 
 RuntimeApi MakeApi() {
@@ -80,17 +212,23 @@ RuntimeApi MakeApi() {
   api.vendor = &kCudaTraits;
   api.legacy_stream = NativeStream{1};      // CU_STREAM_LEGACY
   api.per_thread_stream = NativeStream{2};  // CU_STREAM_PER_THREAD
-  api.load = Load;
-  api.device_count = DeviceCount;
-  api.runtime_version = Version;
-  api.device_info = Info;
-  api.classify = Classify;
-  api.describe = Describe;
+  DeviceFunctions<CudaVendor>::Fill(api);
+  MemoryFunctions<CudaVendor>::Fill(api);
+  StreamFunctions<CudaVendor>::Fill(api);
+  KernelFunctions<CudaVendor>::Fill(api);
+  IpcFunctions<CudaVendor>::Fill(api);
   api.push_device = PushDevice;
   api.pop_device = PopDevice;
-  FillCudaMemory(api);
-  FillCudaStreams(api);
-  FillCudaKernels(api);
+  api.pointer_info = GetPointerInfo;
+  api.copy_async = CopyAsync;
+  api.copy_peer_async = CopyPeer;
+  api.copy_2d_async = Copy2d;
+  api.stream_device = StreamDevice;
+  api.context_record_event = ContextRecordEvent;
+  api.peer_can_access = PeerCanAccess;
+  api.peer_enable = PeerEnable;
+  api.kernel_image = Image;
+  api.ipc_open = IpcOpen;
   return api;
 }
 

@@ -2,66 +2,43 @@
 
 #include <cstdio>
 
+#include "absl/strings/str_split.h"
 #include "dovetail/devices/gpu/runtime/vendor_traits.h"
+#include "dovetail/devices/gpu/vendor/device_functions.h"
+#include "dovetail/devices/gpu/vendor/handles.h"
+#include "dovetail/devices/gpu/vendor/kernel_functions.h"
+#include "dovetail/devices/gpu/vendor/memory_functions.h"
+#include "dovetail/devices/gpu/vendor/stream_functions.h"
 #include "dovetail/devices/rocm/architecture.h"
+#include "dovetail/devices/rocm/kernels_hip.inc"
 #include "dovetail/devices/rocm/library.h"
-#include "dovetail/devices/rocm/runtime_parts.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
-namespace {
 
-bool Load(void* self, std::string* reason) { return HipOf(self).Load(reason); }
-
-Result DeviceCount(void* self, int* count) {
-  *count = HipOf(self).device_count();
-  return hipSuccess;
-}
-
-Result Version(void* self, int* runtime, int* driver) {
-  *runtime = HipOf(self).version();
-  *driver = HipOf(self).driver_version();
-  return hipSuccess;
-}
-
-Result Info(void* self, int device, DeviceInfo* info) {
-  HipLibrary& hip = HipOf(self);
-  hipDevice_t handle;
-  Result result = Call(self, &HipSymbols::hipDeviceGet, &handle, device);
-  if (result != hipSuccess) return result;
-  *info = {};
-  const int name_size = sizeof(info->name), id_size = sizeof(info->pci_bus_id);
-  result = Call(self, &HipSymbols::hipDeviceGetName, info->name, name_size, handle);
-  if (result == hipSuccess) {
-    result = Call(self, &HipSymbols::hipDeviceGetPCIBusId, info->pci_bus_id, id_size, device);
-  }
-  if (result == hipSuccess) {
-    result = Call(self, &HipSymbols::hipDeviceTotalMem, &info->total_bytes, handle);
-  }
-  if (result != hipSuccess) return result;
+void HipVendor::SetArchitecture(HipLibrary&, int, DeviceInfo* info) {
   std::snprintf(info->architecture, sizeof(info->architecture), "%s",
                 FindArchitecture(info->pci_bus_id, kKfdNodes).c_str());
-  info->multiprocessors = hip.Attribute(device, hipDeviceAttributeMultiprocessorCount);
-  info->has_pools = hip.HasPools(device);
-  info->has_managed = hip.Attribute(device, hipDeviceAttributeManagedMemory) != 0 &&
-                      hip.Attribute(device, hipDeviceAttributeConcurrentManagedAccess) != 0;
-  info->maps_pinned_host = hip.Attribute(device, hipDeviceAttributeCanMapHostMemory) != 0;
-  return hipSuccess;
 }
 
-ResultClass Classify(void*, Result result) { return ClassifyCode(result); }
+// What HIP does in a way of its own. The rest of RuntimeApi is filled by devices/gpu/vendor.
+namespace {
 
-const char* Describe(void* self, Result result) { return HipOf(self).Describe(result); }
+HipLibrary& HipOf(void* self) { return LibraryOf<HipVendor>(self); }
+hipStream_t StreamOf(NativeStream stream) { return ToStream<HipVendor>(stream); }
 
-// `*previous` is null when nothing was changed, else one more than the device that was current.
+// ---- The current device ----
+
+// `*previous` is nullptr if nothing was changed, else one more than the device that was current.
 Result PushDevice(void* self, int device, void** previous) {
+  const HipLibrary& hip = HipOf(self);
   int current = 0;
-  Result result = Call(self, &HipSymbols::hipGetDevice, &current);
+  Result result = hip.CurrentDevice(&current);
   if (result != hipSuccess) return result;
   *previous = nullptr;
   if (current == device) return hipSuccess;
-  result = Call(self, &HipSymbols::hipSetDevice, device);
+  result = hip.Call(&HipSymbols::hipSetDevice, device);
   if (result == hipSuccess) *previous = reinterpret_cast<void*>(intptr_t{current} + 1);
   return result;
 }
@@ -69,7 +46,160 @@ Result PushDevice(void* self, int device, void** previous) {
 Result PopDevice(void* self, void* previous) {
   if (previous == nullptr) return hipSuccess;
   const int device = static_cast<int>(reinterpret_cast<intptr_t>(previous) - 1);
-  return Call(self, &HipSymbols::hipSetDevice, device);
+  return HipOf(self).Call(&HipSymbols::hipSetDevice, device);
+}
+
+// ---- Whose memory a pointer is ----
+
+// What hipPointerGetAttributes fills: the fields that every version begins with, and room for more.
+struct Attributes {
+  int type;
+  int device;
+  void* device_pointer;
+  void* host_pointer;
+  int is_managed;
+  unsigned flags;
+  char room[64];
+};
+
+// HIP 5 numbers memory types in another way than HIP 6 and 7, and answers with an error for memory
+// that it does not know.
+PointerKind KindOf(const Attributes& found, int major) {
+  if (found.is_managed != 0) return PointerKind::kManaged;
+  if (major <= 5) {
+    switch (found.type) {
+      case 0:
+        return PointerKind::kPinnedHost;
+      case 1:
+        return PointerKind::kDevice;
+      case 3:  // unified
+      case 4:
+        return PointerKind::kManaged;
+      default:
+        return PointerKind::kUnknown;
+    }
+  }
+  switch (found.type) {
+    case 1:
+      return PointerKind::kPinnedHost;
+    case 2:
+      return PointerKind::kDevice;
+    case 3:
+    case 11:  // unified
+      return PointerKind::kManaged;
+    default:
+      return PointerKind::kUnknown;
+  }
+}
+
+Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
+  const HipLibrary& hip = HipOf(self);
+  Attributes found = {};
+  const Result result = hip.Call(&HipSymbols::hipPointerGetAttributes,
+                                 reinterpret_cast<hipPointerAttribute_t*>(&found), ptr);
+  *info = {PointerKind::kUnknown, 0, nullptr, 0};
+  if (result == hipErrorInvalidValue) return hipSuccess;
+  if (result != hipSuccess) return result;
+  info->kind = KindOf(found, hip.major());
+  info->device = found.device;
+  if (info->kind == PointerKind::kUnknown) return hipSuccess;
+  // Some versions do not know the range of host memory.
+  hipDeviceptr_t base = nullptr;
+  size_t nbytes = 0;
+  if (hip.Call(&HipSymbols::hipMemGetAddressRange, &base, &nbytes, ToAddress<HipVendor>(ptr)) ==
+      hipSuccess) {
+    info->base = base;
+    info->nbytes = nbytes;
+  }
+  return hipSuccess;
+}
+
+// ---- Copies ----
+
+Result CopyAsync(void* self, void* dst, const void* src, size_t nbytes, NativeStream stream) {
+  return HipOf(self).Call(&HipSymbols::hipMemcpyAsync, dst, src, nbytes, hipMemcpyDefault,
+                          StreamOf(stream));
+}
+
+Result CopyPeer(void* self, void* dst, int dst_device, const void* src, int src_device,
+                size_t nbytes, NativeStream stream) {
+  return HipOf(self).Call(&HipSymbols::hipMemcpyPeerAsync, dst, dst_device, src, src_device, nbytes,
+                          StreamOf(stream));
+}
+
+Result Copy2d(void* self, void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
+              size_t width, size_t height, NativeStream stream) {
+  return HipOf(self).Call(&HipSymbols::hipMemcpy2DAsync, dst, dst_pitch, src, src_pitch, width,
+                          height, hipMemcpyDefault, StreamOf(stream));
+}
+
+// ---- Whose device a stream is of ----
+
+// HIP 5.6 has a function for it. The older function returns the device, or a negative number.
+Result StreamDevice(void* self, NativeStream stream, int* device) {
+  const HipLibrary& hip = HipOf(self);
+  const HipSymbols& symbols = hip.symbols();
+  if (symbols.hipStreamGetDevice != nullptr) {
+    hipDevice_t found;
+    const Result result = hip.Call(&HipSymbols::hipStreamGetDevice, StreamOf(stream), &found);
+    if (result == hipSuccess) *device = found;
+    return result;
+  }
+  if (symbols.hipGetStreamDeviceId == nullptr) return hipErrorNotSupported;
+  const int found = symbols.hipGetStreamDeviceId(StreamOf(stream));
+  if (found < 0) return HipVendor::Checked(symbols, hipErrorInvalidHandle);
+  *device = found;
+  return hipSuccess;
+}
+
+// ---- Access between devices ----
+
+Result PeerCanAccess(void* self, int device, int peer, bool* can) {
+  int answer = 0;
+  const Result result =
+      HipOf(self).Call(&HipSymbols::hipDeviceCanAccessPeer, &answer, device, peer);
+  if (result == hipSuccess) *can = answer != 0;
+  return result;
+}
+
+Result PeerEnable(void* self, int peer) {
+  return HipOf(self).Call(&HipSymbols::hipDeviceEnablePeerAccess, peer, 0u);
+}
+
+// ---- Kernels and other processes ----
+
+bool HasKernelsFor(absl::string_view architecture) {
+  for (absl::string_view known : absl::StrSplit(kKernelsHipArchitectures, ' ')) {
+    if (known == architecture) return true;
+  }
+  return false;
+}
+
+// A device of unknown architecture gets the whole image: the library looks for its code there.
+KernelImage Image(void* self, int device) {
+  if (kKernelsHipBytes == 0) {
+    return {.reason = "this build has no kernels for AMD GPUs: it was made without --config=rocm"};
+  }
+  char address[32] = "";
+  char* const text = address;
+  const int size = sizeof(address);
+  HipOf(self).Call(&HipSymbols::hipDeviceGetPCIBusId, text, size, device);
+  const std::string architecture = FindArchitecture(address, kKfdNodes);
+  if (!architecture.empty() && !HasKernelsFor(architecture)) {
+    static const char kNotForChip[] =
+        "this build has no kernels for this chip; it was compiled by a hipcc that does not know it";
+    return {.reason = kNotForChip};
+  }
+  return {.data = kKernelsHip, .nbytes = kKernelsHipBytes};
+}
+
+// hipIpcMemLazyEnablePeerAccess is 1 in newer versions and 0 in older ones, which refuse 1.
+Result IpcOpen(void* self, const IpcHandle* handle, void** ptr) {
+  const HipLibrary& hip = HipOf(self);
+  const auto memory = FromIpcHandle<hipIpcMemHandle_t>(*handle);
+  const Result result = hip.Call(&HipSymbols::hipIpcOpenMemHandle, ptr, memory, 1u);
+  if (result != hipErrorInvalidValue) return result;
+  return hip.Call(&HipSymbols::hipIpcOpenMemHandle, ptr, memory, 0u);
 }
 
 RuntimeApi MakeApi() {
@@ -78,17 +208,22 @@ RuntimeApi MakeApi() {
   api.vendor = &kRocmTraits;
   api.legacy_stream = NativeStream{0};
   api.per_thread_stream = NativeStream{2};  // hipStreamPerThread
-  api.load = Load;
-  api.device_count = DeviceCount;
-  api.runtime_version = Version;
-  api.device_info = Info;
-  api.classify = Classify;
-  api.describe = Describe;
+  DeviceFunctions<HipVendor>::Fill(api);
+  MemoryFunctions<HipVendor>::Fill(api);
+  StreamFunctions<HipVendor>::Fill(api);
+  KernelFunctions<HipVendor>::Fill(api);
+  IpcFunctions<HipVendor>::Fill(api);
   api.push_device = PushDevice;
   api.pop_device = PopDevice;
-  FillHipMemory(api);
-  FillHipStreams(api);
-  FillHipKernels(api);
+  api.pointer_info = GetPointerInfo;
+  api.copy_async = CopyAsync;
+  api.copy_peer_async = CopyPeer;
+  api.copy_2d_async = Copy2d;
+  api.stream_device = StreamDevice;
+  api.peer_can_access = PeerCanAccess;
+  api.peer_enable = PeerEnable;
+  api.kernel_image = Image;
+  api.ipc_open = IpcOpen;
   return api;
 }
 

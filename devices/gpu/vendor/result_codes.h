@@ -21,6 +21,7 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 
 enum : Result {
+  kCodeSuccess = 0,
   kCodeInvalidValue = 1,
   kCodeOutOfMemory = 2,
   kCodeDeinitialized = 4,
@@ -38,7 +39,7 @@ enum : Result {
 
 constexpr ResultClass ClassifyCode(Result code) {
   switch (code) {
-    case 0:
+    case kCodeSuccess:
       return ResultClass::kOk;
     case kCodeInvalidValue:
       return ResultClass::kInvalidValue;
