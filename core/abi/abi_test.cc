@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A fake backend that is reached through the C struct.
+// A fake backend, used through the C struct.
 class BackendAbi : public testing::Test {
  protected:
   BackendAbi() {
@@ -118,7 +118,7 @@ TEST(Shared, ABoxKeepsWhatIsInItUntilTheLastReferenceGoes) {
   EXPECT_EQ(abi::Share(abi::Box(nullptr)), nullptr);
 }
 
-// What must not be taken is left as it is.
+// Rejected structs are left as they are.
 TEST(ImportBackend, RefusesWhatItDoesNotUnderstand) {
   FakeLog log;
   DovetailBackend* c = ExportBackend(
@@ -144,7 +144,7 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   c->minor = 0;
   c->struct_size = offsetof(DovetailBackend, share_memory);
   auto never = [](auto...) -> int32_t { std::abort(); };
-  c->share_memory = never;  // beyond the end of such a struct
+  c->share_memory = never;  // beyond the end of a struct of minor version 0
   c->open_memory = never;
   const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
   const Device device = Device::Cuda(0);
@@ -154,7 +154,7 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   EXPECT_EQ(backend->OpenMemory(device.type, "").status().code(), absl::StatusCode::kUnimplemented);
 }
 
-// Answers as it is told to, and keeps what it was asked.
+// Gives the answers that a test sets, and remembers its arguments.
 class SharingBackend final : public FakeBackend {
  public:
   using FakeBackend::FakeBackend;

@@ -1,22 +1,23 @@
-// A device backend as a plain C struct: how one from another shared object or wheel, built by
-// another compiler against another version of Dovetail or without it, serves devices here.
+// A device backend as a plain C struct. A backend in another shared object or wheel serves devices
+// through it, whatever compiler and version of Dovetail built it, or without Dovetail.
 //
 //   static const DovetailBackend backend = {DOVETAIL_BACKEND_HEADER, .name = &MyName, ...};
 //   PyCapsule_New((void*)&backend, DOVETAIL_BACKEND_CAPSULE, NULL);
 //   // and in Python: dovetail.register_backend(capsule)
 //
-// What each function does is what the function of the same name does in core/device_backend.h; this
-// header says what differs. In C++, core/abi/export.h makes the struct from a DeviceBackend, and
-// core/abi/import.h a DeviceBackend from the struct.
+// Each function does what the function of the same name in core/device_backend.h does; this header
+// says what differs. In C++, ExportBackend (core/abi/export.h) makes the struct from a
+// DeviceBackend, and ImportBackend (core/abi/import.h) makes a DeviceBackend from the struct.
 //
-// Errors: functions that can fail return 0, or an absl::StatusCode as a number, after at most one
-// call of message->set with a text in UTF-8 that is copied. Outputs are written on success alone.
-// Ownership: `self` lives until `release`. A DovetailShared that is passed in is borrowed for the
-// call, who keeps it calls retain; one that is passed out belongs to who receives it, who calls
-// release once. Arrays that are passed in are borrowed for the call.
-// Threads: any function, on any thread, at the same time. Nothing may throw.
-// Versions: `major` must be equal. Later minor versions add functions at the end; struct_size tells
-// how many there are. Pointers marked "may be NULL" may be; so may all beyond struct_size.
+// Errors: a function that can fail returns 0 or the number of an absl::StatusCode. Before it
+// returns an error it calls message->set at most once, with a text in UTF-8, which is copied.
+// Outputs are written only on success. Ownership: `self` lives until `release`. A DovetailShared
+// that is passed in is borrowed for the call; call retain() to keep it. One that is passed out
+// belongs to the receiver, which calls release() once. Arrays that are passed in are borrowed for
+// the call. Threads: any function may be called on any thread, concurrently. Nothing may throw.
+// Versions: `major` must be equal. Later minor versions add functions at the end; struct_size says
+// how many there are. Only functions marked "may be NULL" may be NULL; functions beyond struct_size
+// do not exist.
 
 #ifndef DOVETAIL_CORE_ABI_BACKEND_ABI_H_
 #define DOVETAIL_CORE_ABI_BACKEND_ABI_H_
@@ -39,7 +40,8 @@ typedef struct DovetailMessage {
   void (*set)(void* context, const char* text);
 } DovetailMessage;
 
-/* A counted object of the other side's: the owner of a stream, an event. A null object: none. */
+/* A reference-counted object: the owner of a stream, an event. `object` is NULL if there is none.
+ */
 typedef struct DovetailShared {
   void* object;
   void (*retain)(void* object);
@@ -59,7 +61,7 @@ typedef struct DovetailStream {
 
 typedef struct DovetailEvent {
   DovetailDevice device;
-  DovetailShared state; /* what it is, is its backend's own affair */
+  DovetailShared state; /* opaque to all but the backend */
 } DovetailEvent;
 
 typedef struct DovetailTensorView {
@@ -70,7 +72,7 @@ typedef struct DovetailTensorView {
   uint8_t bits;
   uint16_t lanes;
   int32_t read_only;
-  int32_t padded; /* elements smaller than a byte have one each */
+  int32_t padded; /* each sub-byte element has a byte of its own */
   int32_t rank;
   const int64_t* shape;   /* elements */
   const int64_t* strides; /* elements */
@@ -79,7 +81,7 @@ typedef struct DovetailTensorView {
 /* The uses of a block of memory (core/uses.h). */
 typedef struct DovetailUses {
   const DovetailStream* streams;
-  const int32_t* stream_works; /* for each stream: 1 it was given work, 0 it only waited */
+  const int32_t* stream_works; /* per stream: 1 if it has work on the memory, 0 if it only waited */
   size_t stream_count;
   const DovetailEvent* events;
   size_t event_count;
@@ -93,7 +95,7 @@ typedef struct DovetailPointerAttributes {
   size_t nbytes;
 } DovetailPointerAttributes;
 
-/* What share_memory answers. */
+/* The result of share_memory. */
 #define DOVETAIL_MOST_NAME_BYTES 256
 typedef struct DovetailMemoryShare {
   unsigned char name[DOVETAIL_MOST_NAME_BYTES];
@@ -103,7 +105,7 @@ typedef struct DovetailMemoryShare {
   DovetailEvent until; /* passed out */
 } DovetailMemoryShare;
 
-/* What open_memory answers. `release` is called once with `context`, which is not NULL. */
+/* The result of open_memory. The receiver calls release(context) once; `context` is not NULL. */
 typedef struct DovetailOpenedMemory {
   void* data;
   size_t nbytes;
@@ -122,8 +124,8 @@ typedef struct DovetailAllocatorStats {
   int64_t retries;
 } DovetailAllocatorStats;
 
-/* Memory kinds: 0 the device's own, 1 pinned host memory, 2 managed memory, 3 of the device's own
-   what other processes can open. */
+/* Memory kinds: 0 device memory, 1 pinned host memory, 2 managed memory, 3 device memory that other
+   processes can open. */
 
 typedef struct DovetailBackend {
   size_t struct_size;
@@ -133,7 +135,7 @@ typedef struct DovetailBackend {
   void (*release)(void* self); /* may be NULL */
 
   const char* (*name)(void* self);
-  /* How many types; the array lives as long as the backend. */
+  /* Returns the number of types. The array lives as long as the backend. */
   size_t (*device_types)(void* self, const int32_t** types);
   int32_t (*device_count)(void* self, int32_t* count, DovetailMessage* message);
 
@@ -155,7 +157,7 @@ typedef struct DovetailBackend {
 
   int32_t (*create_stream)(void* self, DovetailDevice device, DovetailStream* stream,
                            DovetailMessage* message);
-  /* `code` may be NULL: Python's None. *has_stream is 0 for no synchronisation. */
+  /* `code` is NULL for Python's None. *has_stream is 0 if the code asks for no synchronisation. */
   int32_t (*decode_stream)(void* self, DovetailDevice device, const int64_t* code,
                            int32_t* has_stream, DovetailStream* stream, DovetailMessage* message);
   /* *is_none is 1 for Python's None. */
@@ -166,7 +168,7 @@ typedef struct DovetailBackend {
                     DovetailMessage* message);
   int32_t (*wait)(void* self, const DovetailStream* stream, const DovetailEvent* event,
                   DovetailMessage* message);
-  /* `current`: the calling thread's stream on the consumer's device. */
+  /* `current` is the calling thread's current stream on the consumer's device. */
   int32_t (*order_before)(void* self, const DovetailUses* uses, const DovetailStream* consumer,
                           const DovetailStream* current, DovetailMessage* message);
   int32_t (*wait_foreign)(void* self, const DovetailStream* stream, const void* event,
@@ -175,7 +177,7 @@ typedef struct DovetailBackend {
                    DovetailMessage* message);
   int32_t (*host_wait)(void* self, const DovetailEvent* event, DovetailMessage* message);
   int32_t (*synchronize)(void* self, const DovetailStream* stream, DovetailMessage* message);
-  /* Calls `function` once, later or now. Must not block. */
+  /* Calls `function` once, at once or later. Must not block. */
   void (*release_after)(void* self, const DovetailUses* uses, void (*function)(void* context),
                         void* context);
 

@@ -110,8 +110,8 @@ CStream::~CStream() {
   if (c_.owner.object != nullptr) c_.owner.release(c_.owner.object);
 }
 
-// An event's state may be null (a backend whose events have always happened): it is boxed as well,
-// so that what passes over is never null.
+// Also boxes a null state (of a backend whose events have always happened), so that a state that is
+// passed over is never null.
 DovetailEvent BoxEvent(const Event& event) {
   auto* boxed = new Boxed;
   boxed->pointer = event.shared_state();
@@ -124,7 +124,7 @@ Event UnboxEvent(const DovetailEvent& c) {
 
 namespace {
 
-// What stands in an Event of ours for one of the other side's.
+// The state of our Event that wraps an event of the other side.
 struct Lent {
   explicit Lent(const DovetailShared& s) : shared(s) {}
   ~Lent() { shared.release(shared.object); }

@@ -1,11 +1,11 @@
-// Conversions between the types of core/abi/backend_abi.h and core's, both directions.
+// Conversions between the types of core/abi/backend_abi.h and core's types, in both directions.
 //
 //   CStream c(stream);                    // passed in: borrowed for the call
 //   backend->record(self, c.get(), &event, &message);
 //   return ToEvent(event);                // passed out: taken over
 //
-// What passes through keeps its identity: a shared pointer that goes over and comes back is the
-// same pointer again, since what stands for it on the way is a box around it.
+// Objects keep their identity: a shared pointer that is passed over and back is the same pointer
+// again, since a box around it is passed.
 
 #ifndef DOVETAIL_CORE_ABI_CONVERT_H_
 #define DOVETAIL_CORE_ABI_CONVERT_H_
@@ -30,7 +30,7 @@ namespace abi {
 
 // ---- Errors ----
 
-// Receives what a call says of its failure.
+// Receives the error message of a call.
 class Message {
  public:
   Message() : c_{this, &Set} {}
@@ -46,26 +46,26 @@ class Message {
   std::string text_;
 };
 
-// The code of a status, whose text is told to `message`, which may be null.
+// The code of a status. Passes the status's text to `message`, unless that is null.
 int32_t Report(const absl::Status& status, DovetailMessage* message);
 
 // ---- Devices and views ----
 
 inline DovetailDevice ToC(Device d) { return {static_cast<int32_t>(d.type), d.index}; }
 inline Device FromC(DovetailDevice d) { return {static_cast<DeviceType>(d.type), d.index}; }
-DovetailTensorView ToC(const TensorView& view);  // as long as `view`'s shape and strides
+DovetailTensorView ToC(const TensorView& view);  // borrows `view`'s shape and strides
 TensorView FromC(const DovetailTensorView& view);
 
 // ---- Shared objects ----
 
-// A box around a shared pointer, with one reference; a null pointer gives a null object.
+// Boxes a shared pointer, with one reference; a null pointer gives a null object.
 DovetailShared Box(std::shared_ptr<void> pointer);
-// The other side's object as a shared pointer, keeping it by one reference more.
+// The other side's object as a shared pointer; takes a new reference.
 std::shared_ptr<void> Share(const DovetailShared& shared);
-// The same, taking over the reference that is there.
+// The same, but takes over the caller's reference.
 std::shared_ptr<void> Adopt(const DovetailShared& shared);
 
-// A stream, an event or uses of ours for the length of a call.
+// A stream as a C struct for the duration of a call.
 class CStream {
  public:
   explicit CStream(const Stream& stream);
@@ -78,17 +78,17 @@ class CStream {
   DovetailStream c_;
 };
 
-// How an event passes: its state is a box of this side, or an object of the other's already.
-DovetailEvent BoxEvent(const Event& event);    // ours, boxed: one reference
-Event UnboxEvent(const DovetailEvent& event);  // what BoxEvent put in
-Event AdoptEvent(const DovetailEvent& event);  // the other side's, taken over
-DovetailEvent LendEvent(const Event& event);   // what AdoptEvent made, borrowed
+// An event's state is either a box of this side's event or an object of the other side.
+DovetailEvent BoxEvent(const Event& event);    // boxes our event, with one reference
+Event UnboxEvent(const DovetailEvent& event);  // the event in a box
+Event AdoptEvent(const DovetailEvent& event);  // takes over the other side's event
+DovetailEvent LendEvent(const Event& event);   // borrows an event that AdoptEvent made
 
 Stream ToStream(const DovetailStream& stream);     // borrowed
 Stream AdoptStream(const DovetailStream& stream);  // taken over
 DovetailStream BoxStream(const Stream& stream);    // one reference
 
-// The uses of memory, with events as LendEvent gives them.
+// Uses as a C struct for the duration of a call, with events as LendEvent gives them.
 class CUses {
  public:
   explicit CUses(const Uses& uses);
@@ -105,7 +105,7 @@ class CUses {
   DovetailUses c_;
 };
 
-// With events as UnboxEvent reads them. Null gives none.
+// With events as UnboxEvent gives them. nullptr for nullptr.
 std::unique_ptr<Uses> ToUses(const DovetailUses* uses);
 
 }  // namespace abi

@@ -22,7 +22,7 @@ using abi::ToStream;
 using abi::ToUses;
 using abi::UnboxEvent;
 
-// What stands behind an exported struct.
+// The `self` of an exported struct.
 struct Exported {
   DovetailBackend c;
   std::unique_ptr<DeviceBackend> backend;
@@ -32,7 +32,7 @@ struct Exported {
 DeviceBackend& Backend(void* self) { return *static_cast<Exported*>(self)->backend; }
 Allocator& AsAllocator(void* allocator) { return *static_cast<Allocator*>(allocator); }
 
-// Runs `body`, which returns a status; no exception passes.
+// Runs `body`, which returns a status. Converts exceptions to errors.
 template <typename Body>
 int32_t Try(DovetailMessage* message, Body body) noexcept {
   DOVETAIL_TRY { return Report(body(), message); }
@@ -44,7 +44,7 @@ int32_t Try(DovetailMessage* message, Body body) noexcept {
   }
 }
 
-// The same, and hands the value of a StatusOr on.
+// The same for a StatusOr, with its value.
 template <typename Result, typename Take>
 int32_t TryValue(DovetailMessage* message, Result result, Take take) noexcept {
   return Try(message, [&]() -> absl::Status {
@@ -192,7 +192,7 @@ int32_t Synchronize(void* self, const DovetailStream* stream, DovetailMessage* m
   return Try(message, [&] { return Backend(self).Synchronize(ToStream(*stream)); });
 }
 
-// Where memory runs out the lender's memory is lost, rather than given back too soon.
+// Out of memory, the lender's memory is leaked rather than returned too early.
 void ReleaseAfter(void* self, const DovetailUses* uses, void (*function)(void*), void* context) {
   Try(nullptr, [&] {
     Backend(self).ReleaseAfter(ToUses(uses), {function, context});

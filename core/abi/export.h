@@ -1,8 +1,8 @@
-// A DeviceBackend as the C struct of core/abi/backend_abi.h, for another shared object to register.
+// Makes the C struct of core/abi/backend_abi.h from a DeviceBackend, for another shared object.
 //
-//   DovetailBackend* c = ExportBackend(std::move(backend));      // whoever takes it calls release
+//   DovetailBackend* c = ExportBackend(std::move(backend));      // the receiver calls release
 //
-// The struct and the backend live until its `release` is called, which frees both.
+// The struct's `release` frees the struct and the backend.
 
 #ifndef DOVETAIL_CORE_ABI_EXPORT_H_
 #define DOVETAIL_CORE_ABI_EXPORT_H_

@@ -42,7 +42,7 @@ class ImportedAllocator final : public Allocator {
       if (uses == nullptr) return c_.deallocate(allocator_, data, nbytes, nullptr);
       c_.deallocate(allocator_, data, nbytes, CUses(*uses).get());
     }
-    DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to tell of its uses: it is lost
+    DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to describe its uses: leaked
     }
   }
   absl::Status Trim(size_t keep) override {
@@ -184,7 +184,7 @@ class ImportedBackend final : public DeviceBackend {
     DOVETAIL_TRY {
       c_.release_after(c_.self, CUses(*uses).get(), release.function, release.context);
     }
-    DOVETAIL_CATCH(const std::bad_alloc&) {  // as for memory of its own
+    DOVETAIL_CATCH(const std::bad_alloc&) {  // leaked, as in Deallocate
     }
   }
 
@@ -241,7 +241,7 @@ class ImportedBackend final : public DeviceBackend {
   }
 
  private:
-  // Whether a function that came with a later minor version is there.
+  // Whether the struct has a function of a later minor version.
   template <typename Function>
   bool Has(Function DovetailBackend::*function) const {
     const auto* place = reinterpret_cast<const char*>(&(c_.*function));
@@ -265,14 +265,14 @@ absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBacke
                      " of Dovetail's interface for backends; this Dovetail understands version ",
                      DOVETAIL_BACKEND_ABI_MAJOR, "."));
   }
-  // What minor version 0 has must be there.
+  // The functions of minor version 0 are required.
   constexpr size_t kLeast = offsetof(DovetailBackend, share_memory);
   if (c->struct_size < kLeast) {
     return absl::InvalidArgumentError(
         absl::StrCat("The backend's struct has ", c->struct_size, " bytes, where version ",
                      DOVETAIL_BACKEND_ABI_MAJOR, ".0 has ", kLeast, "."));
   }
-  // All that follows `release` there are functions.
+  // All fields after `release` are functions.
   const auto* begin = reinterpret_cast<void (*const*)()>(&c->name);
   const auto* end = reinterpret_cast<void (*const*)()>(&c->share_memory);
   for (const auto* function = begin; function != end; ++function) {

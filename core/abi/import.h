@@ -1,10 +1,9 @@
-// A DeviceBackend from the C struct of core/abi/backend_abi.h that another shared object handed
-// over.
+// Makes a DeviceBackend from the C struct of core/abi/backend_abi.h of another shared object.
 //
 //   absl::StatusOr<std::unique_ptr<DeviceBackend>> backend = ImportBackend(c);
 //   absl::Status s = Registry::Global().Register(*std::move(backend));
 //
-// The struct must live until its `release` is called, which the backend's end does.
+// The struct must live until its `release` is called, which the backend's destructor does.
 
 #ifndef DOVETAIL_CORE_ABI_IMPORT_H_
 #define DOVETAIL_CORE_ABI_IMPORT_H_
@@ -19,8 +18,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// InvalidArgument, and nothing is taken, for another major version, a struct that is too short, or
-// one that lacks a function.
+// InvalidArgument for another major version, a struct that is too short, or one that lacks a
+// function; the caller then keeps the struct.
 absl::StatusOr<std::unique_ptr<DeviceBackend>> ImportBackend(const DovetailBackend* c);
 
 }  // namespace DOVETAIL_ABI

@@ -28,11 +28,11 @@ namespace {
 constexpr std::string_view kPrefix = "dovetail.";
 constexpr std::string_view kAlive = "alive";
 
-// Never destroyed, since tensors may go while the process exits.
+// Never destroyed, since tensors may be destroyed while the process exits.
 struct State {
   std::mutex mutex;
   std::optional<ProcessToken> token;
-  int file = -1;  // of the token, locked
+  int file = -1;  // the token's file, locked
 };
 State& GetState() {
   static State* const state = new State;
@@ -45,7 +45,8 @@ void UnlinkAtExit() {
   if (GetState().token) unlink(FileName(*GetState().token, kAlive).c_str());
 }
 
-// The lock belongs to the open file, which a child shares: closed there, it ends with the parent.
+// A forked child shares the open file, to which the lock belongs. The child closes it, so that the
+// lock ends with the parent.
 void ForgetInChild() {
   State& state = GetState();
   if (state.file >= 0) close(state.file);
@@ -63,8 +64,8 @@ void HandleForksAndExit() {
   (void)done;
 }
 
-// The process holds both bytes as long as it lives. Who unlinks what it left behind takes the
-// second for that time, so that nobody takes him for the process.
+// A living process holds both bytes. A process that unlinks the files of an ended one holds only
+// the second byte meanwhile, so that nobody takes it for the ended process.
 enum class Bytes { kBoth, kFirst, kSecond };
 
 struct flock LockOf(Bytes bytes) {
@@ -76,7 +77,7 @@ struct flock LockOf(Bytes bytes) {
   return lock;
 }
 
-// A lock of an open file, so that it holds against all others, of the same process too.
+// An open-file-description lock, which also excludes other opens of the same process.
 bool Lock(int file, Bytes bytes) {
   struct flock lock = LockOf(bytes);
   return fcntl(file, F_OFD_SETLK, &lock) == 0;
@@ -93,7 +94,7 @@ uint64_t Random() {
   return number;
 }
 
-// The names in the folder that begin as ours do, by token.
+// Dovetail's file names in the folder, by token.
 std::map<uint64_t, std::vector<std::string>> FilesByToken() {
   std::map<uint64_t, std::vector<std::string>> found;
   DIR* folder = opendir(kFolder);
@@ -149,7 +150,7 @@ absl::StatusOr<ProcessToken> MyProcess() {
           absl::StrCat("Memory can't be shared with other processes, for want of a file in ",
                        kFolder, ": ", std::strerror(errno), "."));
     }
-    // Before it was locked somebody may have taken it for one that was left behind.
+    // Before the lock was taken, another process may have unlinked the file as left behind.
     struct stat facts;
     if (Lock(file, Bytes::kBoth) && fstat(file, &facts) == 0 && facts.st_nlink == 1) {
       state.file = file;
@@ -185,7 +186,7 @@ int UnlinkLeftBehind() {
     const ProcessToken token{number};
     const int file = OpenToken(token, 0);
     if (file < 0 && errno != ENOENT) continue;
-    // With the lock held nobody else is at it, and no process lives by it.
+    // With this lock held, the owner is dead and no other process unlinks its files.
     if (file < 0 || Lock(file, Bytes::kSecond)) count += UnlinkOwn(paths);
     if (file >= 0) close(file);
   }

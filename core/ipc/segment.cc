@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x31474553'56545644;  // "DVTVSEG1"
 
-// By whom, and how often. A count is only changed by its process.
+// A borrower and its number of uses. Only that process changes the count.
 struct Borrower {
   std::atomic<uint64_t> process;
   std::atomic<uint64_t> count;
@@ -39,8 +39,8 @@ absl::Status Gone() {
 
 }  // namespace
 
-// What stands before the data. Other processes of this user may write to it: what it says is read
-// once and checked.
+// The header before the data. Other processes of this user may write to it, so that each field is
+// read once and checked.
 struct Segment::Head {
   uint64_t magic;
   SegmentKind kind;
@@ -60,7 +60,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 }  // namespace
 
-// What is open in this process; under StateMutex.
+// The open segments of this process, guarded by StateMutex.
 struct Segment::Tables {
   std::map<SegmentName, std::weak_ptr<Segment>> by_name;
   std::map<const char*, std::weak_ptr<Segment>> by_address;
@@ -68,7 +68,7 @@ struct Segment::Tables {
 };
 
 Segment::Tables& Segment::GetTables() {
-  static Tables* const tables = new Tables;  // never destroyed, as the state of tokens
+  static Tables* const tables = new Tables;  // never destroyed, like the state of tokens
   return *tables;
 }
 
@@ -102,7 +102,7 @@ Segment::~Segment() {
   {
     const std::lock_guard lock(StateMutex());
     Tables& tables = GetTables();
-    // Another thread may have opened it anew meanwhile.
+    // Another thread may have opened the segment again meanwhile.
     if (const auto i = tables.by_name.find(name_);
         i != tables.by_name.end() && i->second.expired()) {
       tables.by_name.erase(i);
@@ -113,7 +113,7 @@ Segment::~Segment() {
   munmap(head_, kDataOffset + nbytes_);
 }
 
-// Takes over nothing: `file` is the caller's.
+// `file` stays the caller's.
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentKind kind, int file,
                                                       size_t nbytes, bool make) {
   static_assert(sizeof(Head) <= kDataOffset);
@@ -219,7 +219,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, Segment
 }
 
 std::shared_ptr<Segment> Segment::FindAt(const void* p) {
-  std::shared_ptr<Segment> segment;  // let go after the lock, which its end takes
+  std::shared_ptr<Segment> segment;  // destroyed after the unlock, since its destructor locks
   const std::lock_guard lock(StateMutex());
   const auto& by_address = GetTables().by_address;
   auto found = by_address.upper_bound(static_cast<const char*>(p));
@@ -237,13 +237,13 @@ absl::Status Segment::Borrow() {
   const auto mine = static_cast<uint64_t>(*token);
   Borrower* place = nullptr;
   {
-    // Threads of this process agree on one place for it.
+    // All threads of this process use one entry.
     static std::mutex* const mutex = new std::mutex;
     const std::lock_guard lock(*mutex);
     for (Borrower& b : head_->borrowers) {
       if (b.process.load() == mine) place = &b;
     }
-    // A new one, else that of a process that has ended.
+    // A new entry, or the entry of a process that has ended.
     for (int pass = 0; pass < 2 && place == nullptr; ++pass) {
       for (Borrower& b : head_->borrowers) {
         uint64_t holder = b.process.load();
@@ -260,7 +260,7 @@ absl::Status Segment::Borrow() {
     return absl::ResourceExhaustedError(absl::StrCat("The memory is open in ", kMostBorrowers,
                                                      " processes already, which is the most."));
   }
-  // In the one order of all atomics: either this sees that it was closed, or Close sees the count.
+  // Sequentially consistent: either this sees the close, or Close sees the count.
   if (head_->closed.load() == 0) return absl::OkStatus();
   place->count.fetch_sub(1);
   return Gone();

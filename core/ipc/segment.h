@@ -1,24 +1,25 @@
 // Segment: a piece of memory that several processes map, as a file in /dev/shm.
 //
-//   absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(SegmentKind::kHostMemory,
-//   4096); std::memcpy((*made)->data(), …);
+//   absl::StatusOr<std::shared_ptr<Segment>> made =
+//       Segment::Create(SegmentKind::kHostMemory, 4096);
+//   std::memcpy((*made)->data(), …);
 //   // in another process
 //   absl::StatusOr<std::shared_ptr<Segment>> s = Segment::Open(name, SegmentKind::kHostMemory);
 //
-// A file is there as long as the process that made it has the Segment; its mode is 0600, and its
-// pages are reserved when it is made, so that a full /dev/shm is an error and no SIGBUS. Who has it
-// open keeps the memory mapped, whatever becomes of the maker. Opening one twice, or in the process
-// that made it, gives the same Segment: it is mapped once.
+// The file exists as long as its maker holds the Segment. Its mode is 0600. Its pages are reserved
+// when it is made, so that a full /dev/shm is an error and not a SIGBUS. A process that has it open
+// keeps the memory mapped, whatever happens to the maker. A process maps each segment once: opening
+// it again, or in the process that made it, gives the same Segment.
 //
-// Borrowers: a Segment that tells of memory elsewhere (on a GPU) counts in its head who uses that
-// memory, by process, so that those who were killed count no more. Its maker closes it when it
-// wants the memory back, and waits until nobody borrows it.
+// Borrowers: a Segment can describe memory elsewhere (on a GPU). Its head then counts the uses of
+// that memory by process, so that killed processes no longer count. The maker closes the segment
+// when it wants the memory back, and waits until nobody borrows it.
 //
-// Open trusts nothing that the name says: the file must be this user's own, as large as its head
-// says, and its maker alive. What can't be excluded is that a process of the same user cuts the
-// file short later: then a touch is SIGBUS, as for any mapped file.
+// Open does not trust the name: the file must belong to this user and have the size that its head
+// says, and its maker must be alive. A process of the same user can still truncate the file later;
+// an access is then a SIGBUS, as for any mapped file.
 //
-// Any thread. A forked child has the mappings of its parent, and unlinks nothing of the parent's.
+// Any thread. A forked child keeps its parent's mappings and unlinks none of its files.
 
 #ifndef DOVETAIL_CORE_IPC_SEGMENT_H_
 #define DOVETAIL_CORE_IPC_SEGMENT_H_
@@ -43,14 +44,14 @@ namespace ipc {
 
 enum class SegmentKind : uint32_t {
   kHostMemory = 1,  // the memory itself
-  kDeviceBlock = 2  // what a backend says of memory elsewhere
+  kDeviceBlock = 2  // a backend's description of memory elsewhere
 };
 
 struct SegmentName {
   ProcessToken process;
   uint64_t number;  // 1, 2, … for each process
 
-  // 16 bytes, and back: FailedPrecondition for any other number of bytes.
+  // To 16 bytes and back. FailedPrecondition for any other number of bytes.
   std::string ToBytes() const;
   static absl::StatusOr<SegmentName> FromBytes(std::string_view bytes);
   friend auto operator<=>(const SegmentName&, const SegmentName&) = default;
@@ -58,17 +59,17 @@ struct SegmentName {
 
 class Segment {
  public:
-  // How many processes can borrow one at a time.
+  // How many processes can borrow a segment at a time.
   static constexpr int kMostBorrowers = 240;
 
-  // New memory of `nbytes` bytes, all 0, aligned to 256. ResourceExhausted where /dev/shm has no
-  // room, Unavailable where there is none.
+  // New memory of `nbytes` zero bytes, aligned to 256. ResourceExhausted if /dev/shm is full,
+  // Unavailable if there is no /dev/shm.
   static absl::StatusOr<std::shared_ptr<Segment>> Create(SegmentKind kind, size_t nbytes);
 
-  // FailedPrecondition, with what to do, for one that is gone, of another kind or another user's.
+  // FailedPrecondition, with a remedy, if the segment is gone, of another kind, or another user's.
   static absl::StatusOr<std::shared_ptr<Segment>> Open(SegmentName name, SegmentKind kind);
 
-  // That of this process in whose data `p` points, or null.
+  // This process's segment whose data contain `p`, or nullptr.
   static std::shared_ptr<Segment> FindAt(const void* p);
 
   ~Segment();
@@ -80,20 +81,20 @@ class Segment {
   SegmentName name() const { return name_; }
   // Whether this process made it.
   bool is_mine() const;
-  // Whether others can still open it: its maker has not released it.
+  // Whether other processes can still open it: its maker has not released it.
   bool can_be_opened() const;
 
-  // Keeps it open until Keep(nullptr): for whoever knows it by its address alone.
+  // Keeps the segment alive until Keep(nullptr), for owners that know only its address.
   void Keep(std::shared_ptr<Segment> self) { kept_ = std::move(self); }
 
-  // One more use by this process. FailedPrecondition once it was closed, or its maker has ended;
-  // ResourceExhausted where too many processes have it.
+  // Adds a use by this process. FailedPrecondition if the segment was closed or its maker has
+  // ended; ResourceExhausted if kMostBorrowers processes have it.
   absl::Status Borrow();
-  // One less. Nothing in a forked child of the process that borrowed.
+  // Removes a use. Does nothing in a forked child of the borrower.
   void Return() noexcept;
 
-  // For the maker: from now on nobody may borrow it. Returns whether nobody has it borrowed.
-  // `thorough`: those who have ended do not count, which takes some calls of the system for each.
+  // For the maker: nobody may borrow the segment from now on. Returns whether nobody borrows it.
+  // `thorough`: ignores borrowers that have ended, at the cost of some system calls per borrower.
   bool Close(bool thorough = true) noexcept;
 
  private:

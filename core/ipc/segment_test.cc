@@ -1,4 +1,4 @@
-// With real processes: each child is forked before it uses anything of this package.
+// With real processes. Each child is forked before this package is used.
 
 #include "dovetail/core/ipc/segment.h"
 
@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 
 bool IsThere(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
-// By this process, or by another test's that is at it just now.
+// By this process, or by a concurrent test's process.
 bool IsUnlinked(const std::string& path) {
   for (int attempt = 0; attempt < 5000 && IsThere(path); ++attempt) {
     UnlinkLeftBehind();
@@ -39,7 +39,7 @@ std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKin
   return *made;
 }
 
-// Opens what it is told of, borrows it, answers whether it could, and again each time it is asked.
+// Opens and borrows the segments that the parent names, and answers whether it could.
 void BorrowWhenTold(Channel& parent) {
   while (true) {
     const auto name = parent.Receive<SegmentName>();
@@ -75,7 +75,7 @@ TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
   EXPECT_FALSE(IsAlive(ProcessToken{12345}));
 }
 
-// The lock belongs to the open file, which a child has as well.
+// A child shares the open file, to which the lock belongs.
 TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
   ChildProcess owner([](Channel& parent) {
     parent.Send(MyProcess().value_or(ProcessToken{}));
@@ -162,7 +162,7 @@ TEST(SegmentTest, WhatIsGoneIsAnErrorThatSaysSo) {
   EXPECT_THAT(std::string(s.message()), HasSubstr("has released it, or has ended"));
 }
 
-// Opens what it is told of, and answers with what was wrong with that.
+// Opens the segments that the parent names, and answers with the error.
 void OpenWhenTold(Channel& parent) {
   while (true) {
     const auto name = parent.Receive<SegmentName>();
@@ -201,7 +201,7 @@ TEST(SegmentTest, TheMemoryOfAProcessThatHasEndedIsNotOpened) {
   });
   const auto name = owner.Receive<SegmentName>();
   owner.Kill();
-  // Another process may have tidied up meanwhile; the name then is of no file.
+  // Another process may have unlinked the file meanwhile.
   const absl::Status status = Segment::Open(name, SegmentKind::kHostMemory).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("has released it, or has ended"));
   UnlinkLeftBehind();
@@ -258,7 +258,7 @@ TEST(SegmentTest, EachBorrowOfThisProcessIsCounted) {
   EXPECT_TRUE(s->Close());
 }
 
-// The places in the head are limited; those of the dead are used again.
+// The head has a limited number of entries; entries of dead processes are reused.
 TEST(SegmentTest, ManyProcessesBorrowOneAfterAnother) {
   const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
   for (int i = 0; i < Segment::kMostBorrowers + 10; ++i) {

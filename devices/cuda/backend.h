@@ -1,11 +1,10 @@
 // CUDA as a backend: CUDA devices, pinned and managed host memory.
 //
 //   absl::Status s = RegisterCudaBackend(Registry::Global());      // opens nothing
-//   (*BackendFor(Device::Cuda(0)))->DeviceCount();                 // opens the driver, or says why
-//   not
+//   (*BackendFor(Device::Cuda(0)))->DeviceCount();                 // opens the library
 //
-// NVIDIA's driver (libcuda.so.1) is opened at the first call that needs it. Without it there
-// are no devices, and a reason that a person can read.
+// The first call that needs NVIDIA's driver (libcuda.so.1) opens it. Without a driver there are no
+// devices, and DeviceCount's status says why.
 
 #ifndef DOVETAIL_DEVICES_CUDA_BACKEND_H_
 #define DOVETAIL_DEVICES_CUDA_BACKEND_H_
@@ -17,7 +16,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// AlreadyExists when something serves one of the vendor's device types already.
+// AlreadyExists if another backend serves one of the vendor's device types.
 absl::Status RegisterCudaBackend(Registry& registry);
 
 }  // namespace DOVETAIL_ABI

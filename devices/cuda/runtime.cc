@@ -22,7 +22,7 @@ void CudaVendor::SetArchitecture(CudaDriver& driver, int device, DeviceInfo* inf
                 driver.GetAttribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 }
 
-// What CUDA does in a way of its own. The rest of RuntimeApi is filled by devices/gpu/vendor.
+// CUDA's own functions. devices/gpu/vendor fills the rest of RuntimeApi.
 namespace {
 
 CudaDriver& DriverOf(void* self) { return LibraryOf<CudaVendor>(self); }

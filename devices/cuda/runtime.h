@@ -1,4 +1,4 @@
-// RuntimeApi filled from NVIDIA's driver: what the GPU backend runs CUDA devices by.
+// RuntimeApi filled from NVIDIA's driver.
 //
 //   const RuntimeApi& api = CudaRuntimeApi();       // opens nothing
 //   std::string reason;

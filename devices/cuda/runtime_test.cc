@@ -1,5 +1,5 @@
-// RuntimeApi of CUDA against a libcuda.so.1 that notes its calls: the suite of all vendors, and
-// what CUDA does in a way of its own.
+// RuntimeApi of CUDA against a libcuda.so.1 that logs its calls: the suite of all vendors, and
+// CUDA's own functions.
 
 #include "dovetail/devices/cuda/runtime.h"
 

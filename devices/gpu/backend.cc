@@ -29,7 +29,7 @@ class GpuBackend final : public DeviceBackend {
         copier_(context_,
                 [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }),
         shared_blocks_(context_) {}
-  // What is still on its way back needs the allocators.
+  // Before the allocators: memory that is being released returns to them.
   ~GpuBackend() override {
     context_.releaser.Flush();
     context_.releaser.Abandon();

@@ -2,13 +2,12 @@
 //
 //   absl::Status s = RegisterGpuBackend(Registry::Global(), api);     // opens nothing yet
 //
-// Allocators of device memory: async (the default, where the driver has pools), direct,
-// caching(async), caching(direct); of pinned memory: pinned, caching(pinned); of managed memory:
-// managed, caching(managed). `api` is copied; what its `self` points at lives as long as the
-// backend.
+// Allocators, the default first. Device memory: async (only if the driver has pools), direct,
+// caching(async), caching(direct). Pinned memory: pinned, caching(pinned). Managed memory: managed,
+// caching(managed).
 //
-// Streams and capture: docs/gpu.md. In a forked child every call is FailedPrecondition, and memory
-// that is let go there is not given back.
+// `api` is copied; `api.self` must outlive the backend. docs/gpu.md describes streams and captures.
+// In a forked child every call is FailedPrecondition, and released memory is leaked.
 
 #ifndef DOVETAIL_DEVICES_GPU_BACKEND_H_
 #define DOVETAIL_DEVICES_GPU_BACKEND_H_
@@ -27,7 +26,7 @@ namespace gpu {
 
 std::unique_ptr<DeviceBackend> MakeGpuBackend(const RuntimeApi& api);
 
-// AlreadyExists when something serves one of the vendor's device types already.
+// AlreadyExists if another backend serves one of the vendor's device types.
 absl::Status RegisterGpuBackend(Registry& registry, const RuntimeApi& api);
 
 }  // namespace gpu

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Both vendors, by the name of the backend.
+// For both vendors, by the backend's name.
 class Backend : public EmulatedGpu, public testing::WithParamInterface<const gpu::VendorTraits*> {
  protected:
   Backend() : EmulatedGpu({.vendor = GetParam()}) {}
@@ -142,7 +142,7 @@ TEST_P(Backend, AStreamGoesWithItsLastCopy) {
     handle = stream.native();
   }
   EXPECT_FALSE(backend().DecodeStream(device(), static_cast<int64_t>(handle))->stream->is_owned());
-  MakeStream();  // destroys what is left of the first
+  MakeStream();  // destroys the handle of the first
   EXPECT_FALSE(backend().DecodeStream(device(), static_cast<int64_t>(handle)).ok());
   EXPECT_THAT(gpu().TakeComplaints(), ElementsAre(HasSubstr("destroyed before")));
 }
@@ -188,7 +188,7 @@ TEST_P(Backend, AForkedChildGetsAClearErrorAndLosesNothing) {
   if (child == 0) {
     const absl::Status s = Tensor::Empty({2}, kFloat32, device()).status();
     const absl::Status copied = CopyTo(x, Device::Cpu()).status();
-    x = Tensor();  // lets go of the parent's memory: nothing happens
+    x = Tensor();  // the parent's memory: nothing happens
     const bool ok = s.code() == absl::StatusCode::kFailedPrecondition &&
                     s.message().find("forked") != std::string::npos && !copied.ok();
     _exit(ok ? 0 : 1);

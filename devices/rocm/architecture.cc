@@ -13,11 +13,11 @@ namespace {
 
 struct Node {
   int64_t domain = 0;
-  int64_t location = -1;  // bus, device and function as PCI packs them
+  int64_t location = -1;  // bus << 8 | device << 3 | function
   int64_t version = 0;    // 90010 is 9.0.10
 };
 
-// Of "0000:3b:00.0": domain, bus, device and function, in hexadecimal.
+// Parses "0000:3b:00.0": domain, bus, device and function in hexadecimal.
 struct PciAddress {
   int64_t domain = 0;
   int64_t location = 0;

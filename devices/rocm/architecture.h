@@ -1,5 +1,5 @@
-// What chip an AMD device is, such as "gfx90a". HIP says so only in a structure whose layout
-// changed between its versions; the kernel's driver says it in plain text.
+// The architecture of an AMD device, such as "gfx90a". HIP reports it only in a structure that has
+// another layout in each version; Linux's driver reports it as text in /sys.
 //
 //   FindArchitecture("0000:3b:00.0", "/sys/class/kfd/kfd/topology/nodes")    // "gfx90a", or ""
 //
@@ -19,8 +19,8 @@ namespace gpu {
 
 inline constexpr char kKfdNodes[] = "/sys/class/kfd/kfd/topology/nodes";
 
-// The chip of the device at a PCI bus id, from the folder of one entry per device. Empty where it
-// is not known.
+// The architecture of the device at a PCI bus id. `nodes` is a folder with one entry per device.
+// Empty if unknown.
 std::string FindArchitecture(const std::string& pci_bus_id, const std::string& nodes);
 
 }  // namespace gpu

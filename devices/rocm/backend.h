@@ -1,11 +1,10 @@
 // ROCm as a backend: ROCm devices and pinned host memory.
 //
 //   absl::Status s = RegisterRocmBackend(Registry::Global());      // opens nothing
-//   (*BackendFor(Device::Rocm(0)))->DeviceCount();                 // opens the driver, or says why
-//   not
+//   (*BackendFor(Device::Rocm(0)))->DeviceCount();                 // opens the library
 //
-// HIP's runtime library (libamdhip64.so) is opened at the first call that needs it. Without it
-// there are no devices, and a reason that a person can read.
+// The first call that needs HIP's runtime library (libamdhip64.so) opens it. Without the library
+// there are no devices, and DeviceCount's status says why.
 
 #ifndef DOVETAIL_DEVICES_ROCM_BACKEND_H_
 #define DOVETAIL_DEVICES_ROCM_BACKEND_H_
@@ -17,7 +16,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// AlreadyExists when something serves one of the vendor's device types already.
+// AlreadyExists if another backend serves one of the vendor's device types.
 absl::Status RegisterRocmBackend(Registry& registry);
 
 }  // namespace DOVETAIL_ABI

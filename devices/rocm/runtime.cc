@@ -22,7 +22,7 @@ void HipVendor::SetArchitecture(HipLibrary&, int, DeviceInfo* info) {
                 FindArchitecture(info->pci_bus_id, kKfdNodes).c_str());
 }
 
-// What HIP does in a way of its own. The rest of RuntimeApi is filled by devices/gpu/vendor.
+// HIP's own functions. devices/gpu/vendor fills the rest of RuntimeApi.
 namespace {
 
 HipLibrary& HipOf(void* self) { return LibraryOf<HipVendor>(self); }

@@ -1,4 +1,4 @@
-// RuntimeApi filled from HIP's runtime library: what the GPU backend runs AMD's devices by.
+// RuntimeApi filled from HIP's runtime library.
 //
 //   const RuntimeApi& api = RocmRuntimeApi();       // opens nothing
 //   std::string reason;

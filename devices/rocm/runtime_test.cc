@@ -1,6 +1,6 @@
-// RuntimeApi of ROCm against a libamdhip64.so that notes its calls: the suite of all vendors, and
-// what HIP does in a way of its own. Run with a HIP 5, with a HIP 6, and with both in reach
-// (EXPECTED_HIP is the one that must be taken).
+// RuntimeApi of ROCm against a libamdhip64.so that logs its calls: the suite of all vendors, and
+// HIP's own functions. Run with HIP 5, with HIP 6, and with both installed (EXPECTED_HIP is the
+// version that must be loaded).
 
 #include "dovetail/devices/rocm/runtime.h"
 

@@ -3,7 +3,7 @@
 namespace dovetail {
 namespace {
 
-// The CPU backend that each test registers is the one under test.
+// Each test registers a CPU backend: the one under test.
 class CpuEnvironment final : public ConformanceEnvironment {
  public:
   DeviceBackend& backend() override { return **BackendFor(Device::Cpu()); }

@@ -17,7 +17,7 @@ using emulator::EmulatorOptions;
 
 class EmulatedEnvironment final : public ConformanceEnvironment {
  public:
-  // `through_abi`: as one from another shared object is, by the C struct.
+  // `through_abi`: used through the C struct, like a backend from another shared object.
   explicit EmulatedEnvironment(EmulatorOptions options, bool through_abi)
       : gpu_(std::move(options)) {
     std::unique_ptr<DeviceBackend> made = gpu::MakeGpuBackend(gpu_.api());

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// 0, 1, 2, … on the host, in elements of a type of whole bytes.
+// 0, 1, 2, … on the host, in a type of whole bytes.
 Tensor Pattern(absl::Span<const int64_t> shape, DType dtype) {
   Tensor t = *Tensor::Empty(shape, dtype);
   auto* bytes = static_cast<unsigned char*>(t.raw_data());
@@ -39,7 +39,7 @@ std::vector<unsigned char> Bytes(const Tensor& t) {
   return {bytes, bytes + host->nbytes()};
 }
 
-// What a test does to tensors of rank 3: the same on the host and on the device.
+// A view of a tensor of rank 3, made alike on the host and on the device.
 using View = Tensor (*)(const Tensor&);
 constexpr View kViews[] = {
     [](const Tensor& t) { return t; },
@@ -191,7 +191,7 @@ TEST_P(BackendConformance, EveryDeviceReachesEveryOther) {
 TEST_P(BackendConformance, PinnedAndManagedMemoryIsReachedByTheHost) {
   for (MemoryKind kind : {MemoryKind::kPinnedHost, MemoryKind::kManaged}) {
     absl::StatusOr<StorageRef> s = Storage::Allocate(240, device(), kind);
-    if (absl::IsInvalidArgument(s.status())) continue;  // none of that kind
+    if (absl::IsInvalidArgument(s.status())) continue;  // the device has no such memory
     ASSERT_TRUE(s.ok()) << s.status();
     const Tensor t = *Tensor::Make(*s, 0, kFloat32, *Layout::Contiguous({3, 4, 5}), {});
     const Tensor host = Pattern({3, 4, 5}, kFloat32);
@@ -311,7 +311,7 @@ TEST_P(BackendConformance, SharedMemoryIsOpenedAndComesBack) {
     EXPECT_EQ(Bytes(*t.Select(1, 2)), Bytes(*host.Select(1, 0)));
   }
   EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 0);
-  // The first gives back what was opened, and the second what that had held.
+  // The first trim closes the opened memory, the second releases the block behind it.
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(allocator(MemoryKind::kShared).Trim(0).ok());
   EXPECT_EQ(allocator(MemoryKind::kShared).Stats().reserved_bytes, 0);
   EXPECT_EQ(ipc::Open(*handle).status().code(), absl::StatusCode::kFailedPrecondition);

@@ -1,4 +1,4 @@
-// The conformance suite of backends: what every DeviceBackend does, whoever wrote it.
+// The conformance suite of backends: the behaviour that every DeviceBackend must have.
 //
 //   INSTANTIATE_TEST_SUITE_P(MyGpu, BackendConformance, testing::Values(ConformanceCase{
 //       .name = "my_gpu",
@@ -25,12 +25,12 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// A backend that is registered as long as this lives, and what it needs.
+// Registers a backend, with what it needs, as long as this object lives.
 class ConformanceEnvironment {
  public:
   virtual ~ConformanceEnvironment() = default;
   virtual DeviceBackend& backend() = 0;
-  // Checks at the end of a test, after all tensors are gone.
+  // Called at the end of a test, after all tensors are gone.
   virtual void Check() {}
 };
 

@@ -1,5 +1,5 @@
-// What each function of the emulator's RuntimeApi begins with, and the parts that the table of them
-// is put together from. Internal to the emulator.
+// The scope of each call of the emulator's RuntimeApi, and the functions that fill the table.
+// Internal to the emulator.
 
 #ifndef DOVETAIL_TESTS_EMULATOR_CALL_H_
 #define DOVETAIL_TESTS_EMULATOR_CALL_H_
@@ -10,7 +10,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace emulator {
 
-// One call: alone, counted, and with streams that go ahead before it.
+// One call: holds the lock, counts the call, and lets streams run ahead first.
 class Call {
  public:
   explicit Call(void* self) : impl_(*static_cast<Emulator::Impl*>(self)), lock_(impl_.mutex) {
@@ -25,7 +25,7 @@ class Call {
   std::lock_guard<std::recursive_mutex> lock_;
 };
 
-// Each fills in its functions.
+// Each fills its part of the table.
 void FillMemory(gpu::RuntimeApi& api, const EmulatorOptions& options);
 void FillStreams(gpu::RuntimeApi& api, const EmulatorOptions& options);
 void FillKernels(gpu::RuntimeApi& api);

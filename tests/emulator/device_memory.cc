@@ -61,8 +61,7 @@ void* DeviceMemory::Reserve(size_t nbytes) {
   if (nbytes > capacity_) return nullptr;
   const size_t size = RoundUp(nbytes);
   auto found = free_.end();
-  // The range that the last freed memory became part of, so that memory is reused as soon as may
-  // be.
+  // The range with the last freed memory first, so that memory is reused as soon as possible.
   if (last_freed_ != SIZE_MAX) {
     found = free_.upper_bound(last_freed_);
     if (found != free_.begin()) --found;

@@ -1,12 +1,11 @@
-// DeviceMemory: the memory of an emulated GPU. What programs see as a device address can't be
-// touched by the host: it is mapped without access. The emulator works through a second mapping of
-// the same pages.
+// DeviceMemory: the memory of an emulated GPU. Device addresses are mapped without access, so that
+// the host can't touch them. The emulator works through a second mapping of the same pages.
 //
 //   DeviceMemory memory(64 << 20);
 //   void* p = memory.Reserve(1024);         // an address that traps
 //   std::memset(memory.Translate(p), 0, 1024);
 //
-// Holds no locks: whoever owns it serialises. Sizes in bytes.
+// Not thread-safe. Sizes are in bytes.
 
 #ifndef DOVETAIL_TESTS_EMULATOR_DEVICE_MEMORY_H_
 #define DOVETAIL_TESTS_EMULATOR_DEVICE_MEMORY_H_
@@ -24,13 +23,14 @@ namespace emulator {
 class DeviceMemory {
  public:
   explicit DeviceMemory(size_t capacity);
-  // Memory of another process's device, by its file; `offset` is that of the first byte.
+  // Memory of another process's device, from its file, starting at `offset`.
   DeviceMemory(int file, size_t offset, size_t capacity);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // An unused range, aligned to 256 bytes, or nullptr. What was given back last is taken first.
+  // An unused range, aligned to 256 bytes, or nullptr. The range that was freed last is reused
+  // first.
   void* Reserve(size_t nbytes);
   void Release(void* data, size_t nbytes);
 
@@ -39,7 +39,7 @@ class DeviceMemory {
     const auto base = reinterpret_cast<uintptr_t>(seen_);
     return p >= base && p - base < capacity_;
   }
-  // Where the emulator reaches what the program sees at `data`.
+  // The emulator's address of the program's address `data`.
   void* Translate(const void* data) const {
     return worked_ + (static_cast<const char*>(data) - seen_);
   }

@@ -61,7 +61,7 @@ void Emulator::Inject(Fault fault, bool on) {
 
 namespace {
 
-// Another library's call: its device is current for as long as it lasts.
+// Another library's call: makes its device current for a scope.
 class OtherLibrary {
  public:
   OtherLibrary(Emulator::Impl& impl, int device) : impl_(impl), lock_(impl.mutex) {

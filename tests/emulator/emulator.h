@@ -1,23 +1,23 @@
 // Emulator: a RuntimeApi on the CPU, by either vendor's rules, that makes every missing
-// synchronisation visible.
+// synchronisation visible. The GPU backend is tested on it without a GPU.
 //
 //   Emulator gpu({.vendor = &gpu::kCudaTraits, .devices = 2});
 //   RegisterGpuBackend(registry, gpu.api());
 //   ... and at the end
 //   EXPECT_THAT(gpu.Complaints(), IsEmpty());
 //
-// - Work of a stream runs as late as it may (queues.h).
-// - Device memory traps when the host touches it (device_memory.h), holds 0xA5 when it was just
-//   allocated and 0xDF once it was freed, in the order of the stream where the free has one.
-// - What a real driver would leave undefined is noted down: Complaints() tells of memory used
-// before
-//   it was allocated, after it was freed, freed twice, or reached from a device without peer
-//   access; of streams used after they were destroyed, or on another device; of captures that a
-//   call broke.
-// - Graphs are captured and launched by functions of this class, as another library would.
-// - Faults are switches that break one thing each, for tests of the tests.
+// - Work of a stream runs as late as possible (queues.h).
+// - Device memory traps if the host touches it (device_memory.h). It holds 0xA5 after its
+// allocation
+//   and 0xDF after its free, in stream order if the free has a stream.
+// - Complaints() lists uses that a real driver leaves undefined: memory used before its
+//   allocation, after its free, freed twice, or accessed from a device without peer access; streams
+//   used after they were destroyed, or on another device; captures that a call broke.
+// - The methods of this class do what another library would: capture and launch graphs, for
+// example.
+// - Each Fault breaks one thing, for tests of the tests.
 //
-// Any thread; one call at a time is carried out.
+// Any thread; calls are serialised.
 
 #ifndef DOVETAIL_TESTS_EMULATOR_EMULATOR_H_
 #define DOVETAIL_TESTS_EMULATOR_EMULATOR_H_
@@ -41,29 +41,29 @@ struct EmulatorOptions {
   int devices = 2;
   size_t device_bytes = size_t{64} << 20;
   int runtime_version = 12060;
-  uint64_t seed = 0;  // 0: nothing goes ahead of its own
-  int patience = 2;   // how often a query answers "not yet" before it lets the work run
+  uint64_t seed = 0;  // 0: no stream runs ahead
+  int patience = 2;   // queries that answer "not yet" before the work runs
   bool has_pools = true;
   bool has_managed = true;
   bool has_kernels = true;
   bool has_context_events = true;
   bool has_stream_device = true;
   bool has_ipc_events = true;
-  std::string missing_driver;  // not empty: there is none, and why
+  std::string missing_driver;  // if not empty, there is no driver: the reason
 };
 
-// What tests of the tests break.
+// What a test of the tests can break.
 enum class Fault {
   kIgnoreWaits,        // streams do not wait for events
-  kEventsHappenEarly,  // events say that they have happened as soon as they are recorded
-  kCopyOnHost,         // copies are made by the host, at the addresses that it can't touch
+  kEventsHappenEarly,  // events have happened as soon as they are recorded
+  kCopyOnHost,         // the host makes the copies, at addresses that it can't touch
   kCount,
 };
 
 inline constexpr unsigned char kAllocatedPoison = 0xA5;
 inline constexpr unsigned char kFreedPoison = 0xDF;
 
-// How often calls were made that tests count.
+// The numbers of calls that tests count.
 struct CallCounts {
   int event_creates = 0;
   int event_records = 0;
@@ -72,7 +72,7 @@ struct CallCounts {
   int stream_queries = 0;
   int host_waits = 0;  // of streams, events and devices
   int device_synchronizes = 0;
-  int allocations = 0;  // from the device: of a pool only what it takes from there
+  int allocations = 0;  // from the device; for a pool, only its own requests
   int frees = 0;
   int copies = 0;
   int launches = 0;
@@ -94,16 +94,16 @@ class Emulator {
   const gpu::RuntimeApi& api() const;
 
   std::vector<std::string> Complaints() const;
-  // The same, and forgets them.
+  // The same, and clears them.
   std::vector<std::string> TakeComplaints();
   CallCounts counts() const;
   void ResetCounts();
   void Inject(Fault fault, bool on);
 
-  // What other libraries do, on streams of their own.
+  // What other libraries do on their own streams.
   NativeStream MakeStream(int device, bool blocking = false);
   void DestroyStream(NativeStream stream);
-  // Sets memory to `value`, or copies it, in the order of the stream.
+  // Sets memory to `value`, or copies it, in stream order.
   void Set(NativeStream stream, int device, void* data, int value, size_t nbytes);
   void CopyOn(NativeStream stream, int device, void* dst, const void* src, size_t nbytes);
   void RecordAndWait(NativeStream recorded, NativeStream waiting, int device);
@@ -112,14 +112,14 @@ class Emulator {
 
   // Captures.
   void BeginCapture(NativeStream stream, int device);
-  // Ends it; returns whether it is whole. The graph can then be launched.
+  // Ends the capture; returns whether it is intact. The graph can then be launched.
   bool EndCapture(NativeStream stream, int device);
   void LaunchLastGraph(NativeStream stream, int device);
 
-  // Waits for all, and reads bytes of any memory as they are then.
+  // Waits for all work; then reads bytes of any memory.
   void Finish();
   std::vector<unsigned char> Read(const void* data, size_t nbytes);
-  // Reads without waiting: what a stray look would see.
+  // Reads without waiting.
   std::vector<unsigned char> Peek(const void* data, size_t nbytes) const;
   bool IsLive(const void* data) const;
   size_t LiveBytes(int device) const;

@@ -3,8 +3,8 @@
 //   class MyTest : public EmulatedGpu {};
 //   TEST_F(MyTest, …) { Tensor t = *Tensor::Empty({2}, kFloat32, device(0)); … }
 //
-// At the end of each test the emulator must have nothing to complain of: a test that expects
-// complaints takes them. One thread at a time makes or ends a fixture.
+// At the end of each test the emulator must have no complaints; a test that expects some takes
+// them. Only one thread at a time may create or destroy a fixture.
 
 #ifndef DOVETAIL_TESTS_EMULATOR_FIXTURE_H_
 #define DOVETAIL_TESTS_EMULATOR_FIXTURE_H_
@@ -53,7 +53,7 @@ class EmulatedGpu : public testing::Test {
 
   explicit EmulatedGpu(EmulatorOptions options = {}) { Start(std::move(options)); }
 
-  // Begins anew. Tensors of before must be gone.
+  // Starts again with a new emulator. All tensors must be gone.
   void Start(EmulatorOptions options) {
     backend_.reset();
     vendor_ = options.vendor;

@@ -1,4 +1,4 @@
-// The state of an Emulator and the steps that its functions are made of. Internal to the emulator.
+// The state of an Emulator and the steps of its functions. Internal to the emulator.
 //
 // Everything here is called with `mutex` held.
 
@@ -36,15 +36,15 @@ struct Allocation {
   char* base;
   size_t size;
   bool from_pool = false;
-  bool ready = true;               // its allocation has happened, where that is work of a stream
-  bool freeing = false;            // a free was asked for
+  bool ready = true;               // whether the allocation has happened, if it is stream-ordered
+  bool freeing = false;            // a free was requested
   bool live = true;                // false once the free has happened
   DeviceMemory* memory = nullptr;  // of device memory
 };
 
-// Memory that some work reads or writes.
+// A range that some work reads or writes.
 struct Access {
-  std::shared_ptr<Allocation> allocation;  // null: the program's own host memory
+  std::shared_ptr<Allocation> allocation;  // null: pageable host memory
   const void* data = nullptr;
   size_t nbytes = 0;
   bool is_host() const { return allocation == nullptr; }
@@ -53,7 +53,7 @@ struct Access {
 struct PoolBlock {
   char* base;
   size_t size;
-  Point freed;  // reused earlier only on the same stream
+  Point freed;  // before this point, reused only on the same stream
 };
 
 struct Emulator::Impl {
@@ -66,8 +66,8 @@ struct Emulator::Impl {
   int current() const;
   Result CheckCurrent(int* device);
   Queue* LegacyOf(int device);
-  // The stream of a handle. `*result` says what is wrong where there is none. `needs_current`: its
-  // device must be current.
+  // The stream of a handle. If there is none, `*result` is the error. `needs_current`: its device
+  // must be current.
   Queue* Find(NativeStream stream, bool needs_current, Result* result);
   // Adds work to a stream, or to the graph that it is captured into.
   Result Add(Queue* queue, std::function<void()> run, Points after = {});
@@ -105,7 +105,7 @@ struct Emulator::Impl {
   mutable std::recursive_mutex mutex;
   Queues queues;
   std::vector<std::unique_ptr<DeviceMemory>> memory;             // by device
-  std::vector<std::unique_ptr<DeviceMemory>> foreign;            // of other processes
+  std::vector<std::unique_ptr<DeviceMemory>> foreign;            // other processes' memory
   std::map<uintptr_t, std::shared_ptr<Allocation>> allocations;  // by base, the last one there
   std::vector<std::vector<PoolBlock>> pools;
   std::vector<size_t> pool_used;
@@ -117,7 +117,7 @@ struct Emulator::Impl {
   std::vector<std::unique_ptr<Graph>> graphs;
   std::map<std::thread::id, int> currents;
   std::map<std::thread::id, gpu::CaptureMode> modes;
-  std::set<std::pair<int, int>> peers;  // {device, whose memory it may reach}
+  std::set<std::pair<int, int>> peers;  // {device, peer whose memory it may access}
   std::vector<std::string> complaints;
   CallCounts counts;
   bool faults[static_cast<int>(Fault::kCount)] = {};

@@ -47,7 +47,7 @@ Result Emulator::Impl::Resolve(const void* data, size_t nbytes, int device, bool
       Complain(absl::StrCat(what, " of ", Name(data), " after it was freed."));
       return Code(ResultClass::kInvalidValue);
     }
-    return kOk;  // the address is the program's again
+    return kOk;  // the program may use the address again
   }
   if (static_cast<const char*>(data) + nbytes > a->base + a->size) {
     Complain(absl::StrCat(what, " of ", nbytes, " bytes at ", Name(data),
@@ -88,7 +88,7 @@ void Emulator::Impl::Poison(Allocation& a, unsigned char value) {
   std::memset(Translate(a, a.base), value, a.size);
 }
 
-// What was there before is forgotten.
+// Forgets earlier allocations there.
 void Emulator::Impl::Insert(std::shared_ptr<Allocation> a) {
   const auto base = reinterpret_cast<uintptr_t>(a->base);
   allocations.erase(allocations.lower_bound(base), allocations.lower_bound(base + a->size));
@@ -116,7 +116,7 @@ Result Emulator::Impl::Allocate(PointerKind kind, int device, size_t nbytes, voi
   return kOk;
 }
 
-// As the drivers do, waits for all work first.
+// Waits for all work first, like the drivers.
 Result Emulator::Impl::FreeNow(void* data, bool host) {
   if (const Result r = CheckUnsafe("a free"); r != kOk) return r;
   std::shared_ptr<Allocation> a = FindAllocation(data);
@@ -150,7 +150,7 @@ Result Emulator::Impl::AllocateFromPool(Queue* queue, size_t nbytes, void** data
   std::vector<PoolBlock>& pool = pools[device];
   char* base = nullptr;
   Points after;
-  // The last one freed first. On another stream the pool itself sees to the order.
+  // The block that was freed last comes first. For another stream, the pool orders the work.
   for (auto block = pool.rbegin(); block != pool.rend() && base == nullptr; ++block) {
     if (block->size != size) continue;
     base = block->base;
@@ -252,7 +252,7 @@ Result Emulator::Impl::Copy(Queue* queue, void* dst, const void* src, size_t dst
     r = Resolve(src, src_bytes, queue->device, any_device, "A copy's source", &from);
   }
   if (r != kOk) return r;
-  // Ordinary memory is read during the call, as the drivers do, and written before it returns.
+  // Pageable memory is read during the call, like in the drivers, and written before it returns.
   std::shared_ptr<std::vector<char>> aside;
   const bool captured = queue->graph != nullptr;
   if (from.is_host() && !captured) {

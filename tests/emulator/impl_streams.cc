@@ -83,7 +83,7 @@ Result Emulator::Impl::CheckUnsafe(const char* what) {
   return Code(ResultClass::kCaptureViolation);
 }
 
-// What is after everything that the stream holds, and what it waits for by its nature.
+// The points after all work of the stream, and after the streams that it waits for implicitly.
 Points Emulator::Impl::PointsNow(Queue* queue) {
   Points points = {queues.Tail(queue)};
   if (queue == LegacyOf(queue->device)) {

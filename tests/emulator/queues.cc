@@ -8,7 +8,7 @@ namespace emulator {
 
 Queue* Queues::Make(int device, bool blocking) {
   auto queue = std::make_unique<Queue>();
-  // Handles are never used again, so that one of a destroyed stream is known as such.
+  // Handles are never reused, so that the use of a destroyed stream is noticed.
   queue->handle = next_handle_;
   next_handle_ += 0x100;
   queue->device = device;
@@ -25,7 +25,7 @@ void Queues::Add(Queue* queue, std::function<void()> run, Points after) {
 void Queues::RunTo(const Point& point) {
   Queue& queue = *point.queue;
   while (queue.done < point.count) {
-    // What the front waits for was added before it: this ends.
+    // Terminates: the front waits only for work that was added before it.
     RunTo(Points(queue.work.front().after));
     Work work = std::move(queue.work.front());
     queue.work.pop_front();

@@ -1,13 +1,13 @@
-// Queues: the streams and events of an emulated GPU. Work is run as late as may be: when the host
-// waits for it, when a wait of other work calls for it, or when the seeded schedule lets a stream
-// go ahead. So work that nobody ordered has not happened yet when it is looked at.
+// Queues: the streams and events of an emulated GPU. Work runs as late as possible: when the host
+// waits for it, when other work waits for it, or when the seeded schedule lets a stream run ahead.
+// Work that nobody ordered has therefore not happened when it is looked at.
 //
 //   Queues queues(seed);
 //   Queue* q = queues.Make(0, /*blocking=*/false);
 //   queues.Add(q, [] { ... });
 //   queues.RunTo(queues.Tail(q));
 //
-// Holds no locks: whoever owns it serialises.
+// Not thread-safe.
 
 #ifndef DOVETAIL_TESTS_EMULATOR_QUEUES_H_
 #define DOVETAIL_TESTS_EMULATOR_QUEUES_H_
@@ -28,7 +28,7 @@ namespace emulator {
 struct Queue;
 struct Graph;
 
-// A point in a queue: what was added before it.
+// A point in a queue: after the work that was added before.
 struct Point {
   Queue* queue;
   uint64_t count;
@@ -43,16 +43,16 @@ struct Work {
 struct Queue {
   uintptr_t handle = 0;
   int device = 0;
-  bool blocking = false;  // waits for the legacy stream, and the other way about
+  bool blocking = false;  // waits for the legacy stream, which waits for it
   bool destroyed = false;
-  int asked = 0;  // queries since it last went ahead
+  int asked = 0;  // queries since it last ran ahead
   std::deque<Work> work;
   uint64_t added = 0;
   uint64_t done = 0;
-  Graph* graph = nullptr;  // that it is captured into
+  Graph* graph = nullptr;  // the graph of its capture
 };
 
-// Work that was captured instead of run.
+// Captured work.
 struct Graph {
   bool invalidated = false;
   Queue* origin = nullptr;
@@ -83,7 +83,7 @@ class Queues {
     for (const Point& point : points) RunTo(point);
   }
   void RunDevice(int device);
-  // What a schedule does between two calls: now and then some stream goes ahead by some steps.
+  // Called between two calls: at random, lets a stream run ahead by some steps.
   void LetGoAhead();
 
  private:

@@ -1,4 +1,4 @@
-// RuntimeApi's functions that load, describe and select devices, and the whole table.
+// RuntimeApi's functions that load, describe and select devices; makes the whole table.
 
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// RuntimeApi's kernels: a function is the name of a kernel.
+// RuntimeApi's kernels. A NativeFunction is the name of a kernel.
 
 #include <cstring>
 #include <map>
@@ -55,7 +55,7 @@ Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const
   const auto* bytes = static_cast<const char*>(args[0]);
   auto arguments =
       std::make_shared<std::vector<char>>(bytes, bytes + gpu::KernelArgumentBytes(name));
-  // Without blocks it only asks for the addresses, which are looked up while they are the caller's.
+  // Without blocks, this only translates the addresses, during the caller's call.
   auto accesses = std::make_shared<std::map<const void*, Access>>();
   void* parameters[] = {arguments->data()};
   gpu::RunKernelOnHost(name, 0, parameters, [&](const void* data) -> void* {

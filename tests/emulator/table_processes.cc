@@ -1,4 +1,4 @@
-// RuntimeApi's handles of memory and events for other processes.
+// RuntimeApi's IPC handles of memory and events.
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ Result IpcOpen(void* self, const gpu::IpcHandle* handle, void** ptr) {
   std::memcpy(&content, handle->bytes, sizeof content);
   int device;
   if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
-  // As the drivers do. (All processes have the same emulated devices.)
+  // Like the drivers. All processes have the same emulated devices.
   if (content.pid == getpid() || content.device != device) return Code(ResultClass::kInvalidValue);
   std::FILE* file =
       std::fopen(absl::StrCat("/proc/", content.pid, "/fd/", content.file).c_str(), "r+");
@@ -62,7 +62,7 @@ Result IpcOpen(void* self, const gpu::IpcHandle* handle, void** ptr) {
   *ptr = memory->base();
   return kOk;
 }
-// The last closed ones stay mapped, so that a use of them is noticed.
+// The mappings that were closed last are kept, so that their use is noticed.
 void ForgetOldest(Emulator::Impl& impl) {
   constexpr size_t kClosedOnesKept = 8;
   auto is_closed = [&](const std::unique_ptr<DeviceMemory>& memory) {
@@ -93,8 +93,8 @@ Result IpcClose(void* self, void* ptr) {
   call->Complain("Memory of another process was closed that is not open.");
   return Code(ResultClass::kInvalidValue);
 }
-// An event's work is done before its handle goes to another process, whose streams can't wait for
-// this one's.
+// The event's work is done before another process gets its handle: that process's streams can't
+// wait for this one's.
 Result IpcEventHandle(void* self, NativeEvent native, gpu::IpcHandle* handle) {
   Call call(self);
   EmulatedEvent* event = static_cast<EmulatedEvent*>(native);

@@ -36,7 +36,7 @@ Result CheckAsk(Call& call, Queue* queue, const char* what) {
   }
   return call->CheckLegacy(queue);
 }
-// Whether all has been done, or is done now since it was asked for often enough.
+// Whether all work is done; runs it once it was queried often enough.
 bool IsDoneOrPatient(Call& call, const Points& points, int* asked) {
   bool done = true;
   for (const Point& point : points) done = done && call->queues.IsDone(point);
@@ -79,7 +79,7 @@ Result StreamWaitEvent(void* self, NativeStream stream, NativeEvent native) {
   if (result = call->CheckEvent(event, "A wait"); result != kOk) return result;
   if (call->has(Fault::kIgnoreWaits)) return kOk;
   if (event->graph != nullptr) {
-    queue->graph = event->graph;  // joins the capture
+    queue->graph = event->graph;  // the stream joins the capture
     return kOk;
   }
   if (queue->graph != nullptr) {

@@ -1,5 +1,5 @@
-// What the files of the forwarding library share: CUDA's runtime, loaded, and HIP's rules on top of
-// it (a current device for each thread, a last error for each thread, 0 as the legacy stream).
+// The common part of the forwarding library: CUDA's runtime, and HIP's rules on top of it (each
+// thread has a current device and a last error; 0 is the legacy stream).
 
 #ifndef DOVETAIL_TESTS_FORWARDING_HIP_FORWARD_H_
 #define DOVETAIL_TESTS_FORWARDING_HIP_FORWARD_H_
@@ -12,19 +12,19 @@ namespace forwarding_hip {
 using dovetail::NativeStream;
 using dovetail::gpu::RuntimeApi;
 
-// CUDA's runtime; nullptr where it can't be loaded.
+// CUDA's runtime; nullptr if it can't be loaded.
 const RuntimeApi* Cuda();
 
 // The current device of this thread.
 int& CurrentDevice();
 
-// Keeps the error of this thread, for hipGetLastError.
+// Stores this thread's last error, for hipGetLastError.
 hipError_t Keep(int result);
 hipError_t TakeLastError();
 
 // Calls function(api, args…) of CUDA's runtime with the thread's device current.
 template <typename Function, typename... Args>
-hipError_t Forward(Function RuntimeApi::* function, Args... args) {
+hipError_t Forward(Function RuntimeApi::*function, Args... args) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);
   void* previous;
@@ -36,7 +36,8 @@ hipError_t Forward(Function RuntimeApi::* function, Args... args) {
   return Keep(result);
 }
 
-// HIP's null stream is CUDA's legacy one; the numbers of the others are handles, or mean the same.
+// HIP's null stream is CUDA's legacy stream. All other values are handles, or mean the same on
+// both.
 inline NativeStream StreamOf(hipStream_t stream) {
   const auto number = reinterpret_cast<uintptr_t>(stream);
   return NativeStream{number == 0 ? 1 : number};

@@ -1,5 +1,5 @@
-// The ROCm runtime, through the library that forwards to CUDA, down to a libcuda.so.1 that notes
-// its calls: the whole way that tools/gpu_check takes on a machine with an NVIDIA card.
+// The ROCm runtime through the forwarding library to a libcuda.so.1 that logs its calls: the path
+// that tools/gpu_check takes on a machine with an NVIDIA GPU.
 
 #include <string>
 
@@ -28,7 +28,7 @@ class Forwarding : public testing::Test {
   }
   void TearDown() override { delete fake; }
 
-  // The calls of CUDA that a function led to, after it succeeded.
+  // The CUDA calls that a function made, after it succeeded.
   std::string Calls(Result result) {
     EXPECT_EQ(result, 0);
     return fake->TakeLog();

@@ -16,11 +16,11 @@ using forwarding_hip::StreamOf;
 
 namespace {
 
-// A pool is CUDA's for that device, and its handle a number that says which.
+// A pool's handle is a number that names the device, whose CUDA pool is used.
 hipMemPool_t PoolOf(int device) { return reinterpret_cast<hipMemPool_t>(intptr_t{device} + 1); }
 int DeviceOf(hipMemPool_t pool) { return static_cast<int>(reinterpret_cast<intptr_t>(pool) - 1); }
 
-// The fields that HIP 6 has, under the names of whichever header this is compiled with.
+// HIP 6's fields, by the names of the header that this is compiled with.
 struct Attributes {
   int type;
   int device;

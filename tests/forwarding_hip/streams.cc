@@ -116,7 +116,7 @@ hipError_t hipEventSynchronize(hipEvent_t event) {
   return Forward(&RuntimeApi::event_synchronize, Handle(event));
 }
 
-// The image is for AMD's chips: CUDA's own of the same kernels is loaded in its place.
+// The image is for AMD's chips. CUDA's image of the same kernels is loaded instead.
 hipError_t hipModuleLoadData(hipModule_t* module, const void*) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);

@@ -1,5 +1,5 @@
-// Tests of the tests: each turns one switch that breaks something, and sees that it is noticed,
-// with certainty. Without the switch the same scene is right (Sound).
+// Tests of the tests: each breaks one thing and checks that the tests notice it every time. Without
+// the fault, the same scene passes (Sound).
 
 #include <array>
 #include <string>
@@ -30,7 +30,7 @@ class FaultTest : public EmulatedGpu {
   const Tensor source = Counting({kSceneElements});
   const std::vector<int32_t> expected = Values(source);
 
-  // A tensor is written on our stream and read by a consumer: whether it saw the elements.
+  // We write a tensor on our stream; a consumer reads it. Whether it saw the elements.
   bool ExportIsSeen(Switch broken) {
     const Stream ours = MakeStream();
     const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
@@ -47,7 +47,7 @@ class FaultTest : public EmulatedGpu {
     return seen;
   }
 
-  // A tensor is taken in from a producer and copied on our stream: whether the copy is right.
+  // We import a producer's tensor and copy it on our stream. Whether the copy is right.
   bool ImportIsSeen(Switch broken) {
     Producer producer(gpu(), device());
     producer.Write(9);
@@ -67,15 +67,15 @@ class FaultTest : public EmulatedGpu {
     return seen;
   }
 
-  // A consumer reads on while the memory is let go: whether it still saw the elements, and nothing
-  // touched what was freed.
+  // A consumer still reads while the memory is released. Whether it saw the elements, and nothing
+  // used freed memory.
   bool ReleaseIsOrdered(Switch broken) {
     const Stream ours = MakeStream();
     StreamScope scope(ours);
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     EXPECT_TRUE(Copy(t, source, ours).ok());
     Consumer consumer(gpu(), device());
-    // As if the consumer's handle were one that lasts, and were kept until the deleter runs.
+    // As if the consumer's stream were a lasting one, kept until the deleter runs.
     const Stream theirs =
         broken == Switch::kKeptConsumersStream
             ? Stream::Own(device(), consumer.stream().native(), std::make_shared<int>(0))
@@ -120,7 +120,7 @@ TEST_F(FaultTest, AnEarlyReuseIsSeen) {
   for (const char* name : {"async", "direct", "caching(async)", "caching(direct)"}) {
     ASSERT_TRUE(backend().SelectAllocator(device(), MemoryKind::kDevice, name).ok());
     const bool ordered = ReleaseIsOrdered(Switch::kEarlyReuse);
-    // A free of "direct" waits for the device whatever the events say.
+    // A free of "direct" waits for the device, whatever events say.
     EXPECT_EQ(ordered, std::string_view(name) == "direct") << name;
   }
 }
@@ -155,7 +155,7 @@ TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
 
 using FaultDeathTest = FaultTest;
 TEST_F(FaultDeathTest, ATouchByTheHostIsSeen) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a new process, and none that was forked
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a new process instead of a fork
   gpu().Inject(Fault::kCopyOnHost, true);
   const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
   EXPECT_DEATH(Copy(t, source).IgnoreError(), "");

@@ -1,4 +1,4 @@
-// Work on a tensor is seen by who uses it next, and nobody waits more than that takes.
+// The next user of a tensor sees the earlier work on it, and waits for nothing else.
 
 #include <string>
 
@@ -14,7 +14,7 @@ class OrderTest : public EmulatedGpu, public testing::WithParamInterface<const g
  protected:
   OrderTest() : EmulatedGpu({.vendor = GetParam()}) {}
 
-  // A tensor that was given work on `stream`: copying what Counting() gives.
+  // A tensor with pending work on `stream`: a copy of Counting().
   Tensor Written(const Stream& stream) {
     const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
     EXPECT_TRUE(Copy(t, Counting({kSceneElements}), stream).ok());
@@ -88,7 +88,7 @@ TEST_P(OrderTest, OurOwnStreamsSeeEachOther) {
   const Tensor u = *CopyTo(t, device(), b);
   ASSERT_TRUE(backend().Synchronize(b).ok());
   EXPECT_EQ(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), expected);
-  // And a write waits for who reads still.
+  // And a write waits for pending reads.
   const int32_t zero = 0;
   ASSERT_TRUE(Fill(t, &zero, a).ok());
   EXPECT_EQ(Values(u), expected);
@@ -108,7 +108,7 @@ TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
     const Tensor u = *CopyTo(t, device());
     ASSERT_TRUE(backend().Synchronize(ours).ok());
     EXPECT_THAT(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), Each(Repeated(3)));
-    // It goes on to somebody else, who sees it, too.
+    // A further consumer sees the elements, too.
     Consumer consumer(gpu(), device());
     consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
     consumer.Read();

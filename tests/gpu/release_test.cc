@@ -1,4 +1,4 @@
-// Memory is not used again, nor given back to its lender, before the work on it is done.
+// Memory is neither reused nor returned to its lender before the work on it is done.
 
 #include <string>
 #include <thread>
@@ -29,7 +29,7 @@ class ReleaseTest : public EmulatedGpu,
     EXPECT_TRUE(Fill(t, &value).ok());
     return t;
   }
-  // Allocates and overwrites memory again and again, as a program goes on.
+  // Allocates and overwrites memory repeatedly, like a program that runs on.
   void GoOn() {
     for (int i = 0; i < 8; ++i) {
       Filled(-1);
@@ -164,7 +164,7 @@ TEST_P(ReleaseTest, AStreamThatWasOnlyOrderedAfterLentMemoryIsNotWaitedFor) {
   const Tensor out = New();
   ASSERT_TRUE(Copy(out, t, worked).ok());
   const int32_t seven = 7;
-  ASSERT_TRUE(Fill(New(), &seven, ordered).ok());  // work that is still to do
+  ASSERT_TRUE(Fill(New(), &seven, ordered).ok());  // pending work
   t = Tensor();
   New();
   EXPECT_EQ(producer.deleted(), 0) << "the copy has not run";
@@ -212,9 +212,8 @@ TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
   t = Tensor();
   consumer.Read();
   consumer.DeleteTensor();
-  // Nothing is allocated from here on, which might set a thread off that waits for the device, and
-  // only gets there when the capture has begun. So the copy is the first to look for what is let
-  // go.
+  // No allocation from here on: it might start a thread that waits for the device, and that wait
+  // could fall into the capture. The copy is therefore the first call that drains.
   gpu().Finish();
   gpu().BeginCapture(captured.native(), 0);
   ASSERT_TRUE(Copy(to, from, captured).ok());
@@ -246,8 +245,8 @@ TEST_P(ReleaseTest, NothingIsLost) {
 }
 
 TEST(ReleaseOfUnseenCaptures, OneThatAnEventBreaksIsNotBrokenAgain) {
-  // A capture that this library was never shown can't be known of: the first event over the whole
-  // device meets it. From then on unknown uses wait for a trim.
+  // Dovetail can't know of a capture that it was never shown: the first event over the device
+  // breaks it. From then on, unknown uses wait for a trim.
   struct Scene : EmulatedGpu {
     void TestBody() override {
       Consumer consumer(gpu(), device());

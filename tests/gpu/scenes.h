@@ -1,9 +1,8 @@
-// What another library does with memory that passes through Dovetail: the scenes that the tests of
-// stream order and lifetime are made of.
+// Other libraries, as producers and consumers of memory, for tests of stream order and lifetime.
 //
 //   Consumer consumer(gpu(), device_index);
 //   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
-//   consumer.Read();                       // on its stream, as late as may be
+//   consumer.Read();                       // on its stream, as late as possible
 //   consumer.DeleteTensor();
 //   EXPECT_EQ(consumer.Seen(), …);
 
@@ -32,7 +31,7 @@ inline std::vector<int32_t> AsInts(const std::vector<unsigned char>& bytes) {
   return values;
 }
 
-// A library that reads what it is lent, on a stream of its own, into memory of its own.
+// A library that reads a borrowed tensor into its own memory, on its own stream.
 class Consumer {
  public:
   Consumer(emulator::Emulator& gpu, Device device, bool blocking = false)
@@ -50,7 +49,7 @@ class Consumer {
   }
   void DeleteTensor() { managed_.reset(); }
   void DestroyStream() { gpu_.DestroyStream(handle_); }
-  // Runs the stream, and what it waits for, and nothing else.
+  // Runs the stream and the work that it waits for, and nothing else.
   void Synchronize() {
     const gpu::RuntimeApi& api = gpu_.api();
     api.stream_synchronize(api.self, handle_);
@@ -65,7 +64,7 @@ class Consumer {
   UniqueDLPack managed_;
 };
 
-// A library that writes memory of its own on a stream of its own and lends it.
+// A library that writes its own memory on its own stream and lends it.
 class Producer {
  public:
   Producer(emulator::Emulator& gpu, Device device)
@@ -75,7 +74,7 @@ class Producer {
         data_(gpu.Malloc(device.index, kSceneBytes)) {}
 
   void Write(int byte) { gpu_.Set(handle_, device_.index, data_, byte, kSceneBytes); }
-  // As __dlpack__(stream=...) does: orders its work before the consumer's, unless it is broken.
+  // Like __dlpack__(stream=...): orders its work before the consumer's, unless a fault is on.
   DLManagedTensorVersioned* Lend(NativeStream consumer, bool orders = true) {
     if (orders) gpu_.RecordAndWait(handle_, consumer, device_.index);
     managed_.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
@@ -83,7 +82,7 @@ class Producer {
     managed_.deleter = [](DLManagedTensorVersioned* m) {
       auto* self = static_cast<Producer*>(m->manager_ctx);
       ++self->deleted_;
-      // What was promised to it: it may use the memory again at once.
+      // By the protocol, it may reuse the memory at once.
       self->gpu_.Free(self->data_);
     };
     managed_.dl_tensor = {.data = data_,
@@ -109,7 +108,7 @@ class Producer {
   DLManagedTensorVersioned managed_ = {};
 };
 
-// What an int32 is whose bytes are all `byte`.
+// The int32 whose bytes are all `byte`.
 inline int32_t Repeated(unsigned char byte) { return static_cast<int32_t>(0x01010101u * byte); }
 
 }  // namespace DOVETAIL_ABI

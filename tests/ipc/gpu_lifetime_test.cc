@@ -1,4 +1,4 @@
-// When a GPU's memory that other processes have comes back.
+// When a GPU's memory returns to its allocator if other processes have it open.
 
 #include <dirent.h>
 
@@ -47,7 +47,7 @@ TEST_P(SharedGpuTest, MemoryThatWentToAnUnknownConsumerIsHeldAsWell) {
   EXPECT_FALSE(gpu().IsLive(data));
 }
 
-// A test of the test: what it would see.
+// A test of the test: it notices an error.
 TEST_P(SharedGpuTest, FreeingWhatIsBorrowedWouldBeSeen) {
   ChildProcess child(Borrower());
   Tensor t = Counting6();
@@ -102,7 +102,7 @@ TEST_P(SharedGpuTest, OpeningWhatWasReleasedIsAnError) {
   OpenIn(child, handle);
   t = Tensor();
   Trim();
-  // Held for the first, and closed for all others.
+  // Held for the first borrower, closed for all others.
   EXPECT_THAT(OpenIn(second, handle), HasSubstr("has released it"));
   EXPECT_THAT(OpenIn(child, handle), HasSubstr("has released it"));
   LetGoIn(child);
@@ -131,14 +131,14 @@ TEST_P(SharedGpuTest, InTheSameProcessItIsTheSameMemoryAndStillHeld) {
   const ipc::Handle handle = *ipc::Share(t);
   Tensor u = *ipc::Open(handle);
   EXPECT_EQ(u.raw_data(), data);
-  EXPECT_EQ(gpu().counts().ipc_opens, 0);  // the driver would refuse
+  EXPECT_EQ(gpu().counts().ipc_opens, 0);  // a driver would refuse it
   t = Tensor();
   Trim();
   EXPECT_TRUE(gpu().IsLive(data));
   EXPECT_THAT(Values(u), ElementsAre(0, 1, 2, 3, 4, 5));
   u = Tensor();
   Trim();
-  Trim();  // the borrow came back in the first
+  Trim();  // the first trim returned the borrowed memory
   EXPECT_FALSE(gpu().IsLive(data));
 }
 

@@ -1,4 +1,4 @@
-// Who can share a GPU's memory, who sees whose work on it, and handles that are none.
+// Which GPU memory can be shared, how work on it is ordered, and forged handles.
 
 #include <cstddef>
 
@@ -148,7 +148,7 @@ TEST_P(SharedGpuTest, WhatASegmentSaysOfAnotherVendorOrGpuIsAnError) {
   const auto forged = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, original->nbytes());
   handle.memory = forged->name().ToBytes();
   auto* bytes = static_cast<char*>(forged->data());
-  std::memset(bytes, 'x', forged->nbytes());  // no text has an end
+  std::memset(bytes, 'x', forged->nbytes());  // no text ends with a null character
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("belongs to \"xxxxxxxxxxxxxxxx\""));
   std::memcpy(bytes, original->data(), original->nbytes());
   bytes[16] = '9';  // of the GPU's address
@@ -156,7 +156,7 @@ TEST_P(SharedGpuTest, WhatASegmentSaysOfAnotherVendorOrGpuIsAnError) {
   std::memcpy(bytes, original->data(), original->nbytes());
   std::memset(bytes + 72, 0xFF, forged->nbytes() - 72);  // the driver's handles
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not open the memory"));
-  EXPECT_TRUE(forged->Close());  // nothing is borrowed by what failed
+  EXPECT_TRUE(forged->Close());  // failed opens borrow nothing
   const auto shorter = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, 1);
   handle.memory = shorter->name().ToBytes();
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another version"));

@@ -115,7 +115,7 @@ TEST_F(IpcTest, ThreadsMakeShareAndOpenAtTheSameTime) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// All of them open and let go the only mapping of this process.
+// All threads open and release the process's only mapping.
 TEST_F(IpcTest, ThreadsOpenMemoryOfAnotherProcessAtTheSameTime) {
   ChildProcess owner([](Channel& parent) {
     const Tensor t = Counting({8});

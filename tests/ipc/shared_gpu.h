@@ -1,8 +1,8 @@
-// A test with memory of emulated GPUs in two processes: each has an emulator of its own, whose
-// memory the other maps, as the drivers do it.
+// A test with memory of emulated GPUs in two processes. Each has its own emulator, and maps the
+// other emulator's memory, like the drivers.
 //
 //   TEST_P(SharedGpuTest, …) {
-//     ChildProcess child(Borrower());          // first: it is forked before the emulator is used
+//     ChildProcess child(Borrower());          // first: fork before the emulator is used
 //     const Tensor t = Counting6();
 //     OpenIn(child, *ipc::Share(t));
 //     EXPECT_EQ(FirstIn(child), 0);
@@ -35,19 +35,19 @@ class SharedGpuTest : public EmulatedGpu,
  protected:
   SharedGpuTest() : EmulatedGpu({.vendor = GetParam()}) {}
 
-  // A new process with GPUs of its own.
+  // A new process with its own GPUs.
   void StartInChild() { Start({.vendor = GetParam()}); }
 
-  // 0, 1, 2, … in memory that can be shared; the copy is still to be done.
+  // 0, 1, 2, … in shareable memory; the copy there is pending.
   Tensor Counting6() {
     Tensor t = *ipc::Empty({2, 3}, kInt32, device());
     EXPECT_TRUE(Copy(t, Counting({2, 3})).ok());
     return t;
   }
-  // Lets what can come back do so.
+  // Releases all memory that can be released.
   void Trim() { EXPECT_TRUE(AllocatorOf(device(), MemoryKind::kShared).Trim(0).ok()); }
 
-  // Opens, reads, writes and lets go as it is told, in a process of its own.
+  // Opens, reads, writes and releases on command, in its own process.
   void Borrow(Channel& parent) {
     StartInChild();
     Tensor t;

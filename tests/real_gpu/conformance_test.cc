@@ -29,7 +29,7 @@ const gpu::RuntimeApi* RealApi() {
   return nullptr;
 }
 
-// A backend for each test, over what the process has of the vendor's library.
+// A new backend for each test, over the process's only copy of the vendor's library.
 class GpuEnvironment final : public ConformanceEnvironment {
  public:
   explicit GpuEnvironment(const gpu::RuntimeApi* real) {
@@ -52,7 +52,7 @@ class GpuEnvironment final : public ConformanceEnvironment {
   std::unique_ptr<ScopedBackendOverride> scope_;
 };
 
-// None where the device is not there; Device.IsThere says why.
+// No cases if the device is missing; Device.IsThere says why.
 std::vector<ConformanceCase> Cases() {
   const gpu::RuntimeApi* real = RealApi();
   std::string reason;

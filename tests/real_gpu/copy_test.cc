@@ -1,5 +1,5 @@
-// Strided copies on a GPU against the CPU's: random layouts of every element size, and turned
-// dimensions of sizes around those of a kernel's tile. DOVETAIL_TEST_CASES sets how many.
+// Strided copies on a GPU, compared with the CPU's: random layouts of every element size, and
+// transposes with sizes close to a kernel's tile. DOVETAIL_TEST_CASES sets the number of cases.
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,7 +28,7 @@ int Cases() {
 
 class GpuCopy : public OnGpu {
  protected:
-  // Any bytes on the CPU, and the same on the device.
+  // Random bytes on the CPU and on the device.
   Tensor OnHost(const Dims& shape, DType dtype, Random& random) {
     const Tensor t = *Tensor::Empty(shape, dtype);
     auto* bytes = static_cast<unsigned char*>(t.raw_data());
@@ -36,7 +36,7 @@ class GpuCopy : public OnGpu {
     return t;
   }
 
-  // The device makes a dense copy of a view of `host`; the CPU does the same.
+  // The device and the CPU each make a dense copy of a view; the copies must be equal.
   template <typename View>
   void ExpectSameCopy(const Tensor& host, View view) {
     const Tensor there = *CopyTo(host, device());

@@ -1,10 +1,10 @@
-// The GPU that a test of this folder runs on. DOVETAIL_TEST_GPU in the environment says which:
-// "cuda", "rocm", or "emulator" (the default, for machines without either).
+// The GPU that a test of this folder runs on. The environment variable DOVETAIL_TEST_GPU names it:
+// "cuda", "rocm", or "emulator" (the default, for machines without a GPU).
 //
 //   class MyTest : public OnGpu {};
 //   TEST_F(MyTest, …) { Tensor t = *Tensor::Empty({2}, kFloat32, device()); … }
 //
-// Where that GPU is not there the test is skipped, with the reason.
+// If that GPU is missing, the test is skipped with the reason.
 
 #ifndef DOVETAIL_TESTS_REAL_GPU_DEVICE_UNDER_TEST_H_
 #define DOVETAIL_TESTS_REAL_GPU_DEVICE_UNDER_TEST_H_

@@ -1,5 +1,5 @@
-// A libcuda.so.1 that does nothing but note its calls (devices/gpu/vendor/testing/fake_log.h). The
-// functions are declared by cuda.h, which checks their signatures here.
+// A libcuda.so.1 that only logs its calls (devices/gpu/vendor/testing/fake_log.h). cuda.h declares
+// the functions, so that the compiler checks their signatures.
 
 #include <cstring>
 
@@ -89,7 +89,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   return Call("cuDeviceCanAccessPeer", device, peer);
 }
 
-// Contexts are 0xc0, 0xc1, …; the current one is kept as the driver does.
+// Contexts are 0xc0, 0xc1, …; each thread has a current one, as in the driver.
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = Made<CUcontext>(0xc0 + device);
   return Call("cuDevicePrimaryCtxRetain", device);
@@ -139,7 +139,7 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
   *total_bytes = 20;
   return Call("cuMemGetInfo_v2");
 }
-// 0xa… is device memory of device 1, 0xb… managed, 0xd… pinned; anything else nobody's.
+// 0xa… is memory of device 1, 0xb… managed, 0xd… pinned; anything else is unknown.
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** where,
                                 CUdeviceptr address) {
   const CUdeviceptr page = address >> 12;

@@ -1,4 +1,4 @@
-// The runtime that devices/gpu/vendor/testing/load_test.cc is about: CUDA's.
+// CUDA's runtime, for devices/gpu/vendor/testing/load_test.cc.
 
 #include "dovetail/devices/cuda/runtime.h"
 

@@ -18,7 +18,7 @@ namespace {
 
 bool IsPlainHost(const TensorView& view) { return view.device.type == DeviceType::kCpu; }
 
-// One element that is repeated everywhere.
+// Whether the view repeats one element everywhere.
 bool IsOneElement(const TensorView& view) {
   for (int i = 0; i < view.rank(); ++i) {
     if (view.shape[i] > 1 && view.strides[i] != 0) return false;
@@ -43,7 +43,7 @@ struct Copier::Job {
   TensorView dst, src;
   const Stream& stream;
   NativeStream native;
-  int device;  // whose the stream is
+  int device;  // of the stream
 
   bool IsDeviceMemory(const TensorView& view) const { return !IsHostAccessible(view.device.type); }
 };
@@ -97,7 +97,7 @@ absl::Status Copier::CopyRun(const Job& job, const MergedCopy& copy) {
   return runtime.Check(api.copy_async(api.self, copy.dst, copy.src, nbytes, job.native), "copying");
 }
 
-// Both within the reach of the stream's device.
+// The stream's device can access both sides.
 absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
   Runtime& runtime = context_.runtime;
   const bool kernels_reach = (job.IsDeviceMemory(job.dst) && job.IsDeviceMemory(job.src)) ||
@@ -128,7 +128,7 @@ absl::Status Copier::CopyReachable(const Job& job, const TensorView& dst, const 
   return copy.loops.empty() ? CopyRun(job, copy) : CopyLoops(job, copy);
 }
 
-// Unimplemented where neither the driver nor a kernel can fill so.
+// Unimplemented if neither the driver nor a kernel has such a fill.
 absl::Status Copier::FillDevice(const Job& job, const TensorView& dst, const void* element) {
   const int64_t size = dst.dtype.itemsize();
   MergedCopy fill;
@@ -185,7 +185,7 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
     StagingBlock block;
     Event arrived;
   };
-  std::optional<Sent> sent;  // one is unpacked while the next is on its way
+  std::optional<Sent> sent;  // one block is unpacked while the next is being copied
   auto unpack = [&](Sent& done) {
     absl::Status s = context_.events.Synchronize(done.arrived);
     if (s.ok()) {
@@ -216,13 +216,13 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
   return status;
 }
 
-// Used again once the stream's work so far is done; leaked where that can't be told.
+// The block is reused after the stream's current work; leaked if no event can be recorded.
 void Copier::GiveBackBlock(const Job& job, StagingBlock block) {
   absl::StatusOr<Event> used = context_.events.Record(job.stream);
   if (used.ok()) staging_.GiveBack(block, *std::move(used));
 }
 
-// Of two devices of the vendor: dense on the way, where each side is not dense already.
+// Between two devices of the vendor, through dense temporary memory on each.
 absl::Status Copier::CopyBetweenDevices(const Job& job) {
   CopySteps steps(context_, temporaries_, job.stream);
   const CopyChunk whole(job.dst, job.src);
@@ -248,7 +248,8 @@ absl::Status Copier::CopyBetweenDevices(const Job& job) {
   return steps.Order(*at_src, job.stream);
 }
 
-// The bytes that both sides reach are brought to the host, copied there, and brought back.
+// Copies the bytes of both sides to the host, copies the elements there, and sends dst's bytes
+// back.
 absl::Status Copier::CopyThroughHost(const Job& job) {
   if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
   HostCopy dst(job.dst), src(job.src);

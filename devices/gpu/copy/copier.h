@@ -2,16 +2,16 @@
 //
 //   absl::Status s = copier.Copy(dst, src, stream);
 //
-// How, in this order:
-//   one contiguous run          one call of the driver, between two devices too
-//   one element everywhere      a fill, where the element lies on the host
-//   both within the GPU's reach a kernel; without kernels rectangle by rectangle
-//   ordinary host memory        packed by the CPU into pinned blocks, and copied from there
-//   two devices                 packed on one, sent, and put in place on the other
-//   sub-byte elements that share bytes with others: through the host
+// The first way that applies is taken:
+//   one contiguous run on each side          one call of the driver, also between devices
+//   one host element repeated everywhere     a fill
+//   the device can access both sides         a kernel; without kernels, a 2D copy per rectangle
+//   pageable host memory on one side         through pinned staging blocks, which the CPU packs
+//   two devices                              packed on one, sent, unpacked on the other
+//   elements that share bytes                through the host
 //
-// Ordered on `stream`. The host waits where ordinary host memory is read or written piece by piece,
-// which a capture of the stream into a graph forbids. Any thread.
+// Ordered on `stream`. The host waits for copies through staging blocks and through the host, so
+// that these can't be captured into a graph: FailedPrecondition. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
 #define DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
@@ -35,7 +35,7 @@ namespace gpu {
 
 class Copier {
  public:
-  // The allocator for dense copies that are needed on the way.
+  // The allocator of temporary dense copies.
   using TemporaryAllocator = std::function<absl::StatusOr<Allocator*>(Device)>;
 
   Copier(GpuContext& context, TemporaryAllocator temporaries)

@@ -17,7 +17,7 @@ class CopierTest : public EmulatedGpu, public testing::WithParamInterface<bool> 
  protected:
   CopierTest() : EmulatedGpu({.has_kernels = GetParam()}) {}
 
-  // The same view of a tensor wherever it lies.
+  // The same view of a tensor, on any device.
   static Tensor Permuted(const Tensor& t) { return *t.Permute({2, 0, 1}); }
 };
 INSTANTIATE_TEST_SUITE_P(Kernels, CopierTest, testing::Bool(), [](const auto& info) {
@@ -101,7 +101,7 @@ TEST_P(CopierTest, BetweenTwoDevices) {
   const Tensor z = *Tensor::Empty({5, 6, 7}, kInt32, device(1));
   ASSERT_TRUE(Copy(Permuted(z), Permuted(x)).ok());
   EXPECT_EQ(Values(z), Values(host));
-  // Ordered on a stream of either.
+  // Ordered on a stream of either device.
   for (int at : {0, 1}) {
     const Stream s = MakeStream(at);
     const Tensor w = *CopyTo(Permuted(x), device(1), s);
@@ -126,7 +126,7 @@ TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   EXPECT_EQ(now[1], 0x42) << "2, and the 4 between";
 }
 
-// (An overflow shows under UndefinedBehaviorSanitizer.)
+// UndefinedBehaviorSanitizer detects an overflow.
 TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
   const auto between = [](const Tensor& t, int64_t far) {
     const Layout layout =
@@ -145,7 +145,7 @@ TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
     EXPECT_EQ(Values(*CopyTo(between(turned, far), device(1))), Values(into));
     ASSERT_TRUE(Copy(between(into, far), *Counting({1}).Reshape({})).ok());
     EXPECT_EQ(Values(into), std::vector<int>(20, 0));
-    // Packed elements, of which the host unpacks what begins within bytes.
+    // Packed elements; the host unpacks rows that start within a byte.
     const Tensor packed = *Tensor::Empty({3, 5}, kFloat4E2M1Fn, device());
     const Tensor odd = *packed.Slice(1, {.step = 2});
     EXPECT_TRUE(Copy(between(odd, far), *Contiguous(between(odd, far))).ok());

@@ -1,8 +1,8 @@
-// What copies of several steps need on the way: streams on both devices, temporary memory, and
-// bytes brought to the host. Internal to copier.cc.
+// Helpers for copies of several steps: streams on both devices, temporary memory, and bytes on the
+// host. Internal to copier.cc.
 //
 //   CopySteps steps(context, temporaries, stream);
-//   absl::StatusOr<void*> p = steps.Allocate(nbytes, on, also_used_by);     // gone with `steps`
+//   absl::StatusOr<void*> p = steps.Allocate(nbytes, on, also_used_by);     // freed with `steps`
 //
 // One thread.
 
@@ -33,11 +33,11 @@ class CopySteps {
   CopySteps(const CopySteps&) = delete;
   CopySteps& operator=(const CopySteps&) = delete;
 
-  // The stream of the copy where it is the device's, else one made for it.
+  // The copy's stream if it belongs to the device, else a new stream.
   absl::StatusOr<Stream> StreamOn(Device device);
-  // Later work of `then` starts after what `first` holds.
+  // Later work of `then` starts after the current work of `first`.
   absl::Status Order(const Stream& first, const Stream& then);
-  // Memory of the device of `on`, ready for use on it, that `also` may use too.
+  // Memory of `on`'s device, usable on `on` at once. It is freed after the work of `on` and `also`.
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& on, const Stream& also);
 
  private:
@@ -54,13 +54,13 @@ class CopySteps {
   std::vector<Temporary> temporaries_held_;
 };
 
-// The bytes that a view reaches, and the same on the host.
+// The bytes that a view spans, and a copy of them on the host.
 class HostCopy {
  public:
   explicit HostCopy(const TensorView& view);
 
   const TensorView& view() const { return view_; }
-  TensorView host_view();  // `view` in the host's bytes; itself where it is on the CPU
+  TensorView host_view();  // `view` over the host's bytes; `view` itself if it is on the CPU
   TensorView host_bytes();
   TensorView device_bytes();
 
@@ -68,8 +68,8 @@ class HostCopy {
   TensorView Bytes(void* data, Device device) const;
 
   TensorView view_;
-  int64_t begin_ = 0;         // of the first byte reached, from element 0
-  int64_t dims_[2] = {0, 1};  // how many bytes, and their stride
+  int64_t begin_ = 0;         // offset of the first byte from element 0
+  int64_t dims_[2] = {0, 1};  // shape and stride of the bytes
   std::vector<char> bytes_;
 };
 

@@ -1,10 +1,11 @@
 // KernelModules: the kernels of devices/gpu/kernels, loaded on each device at their first use.
 //
-//   if (modules.Has(0)) s = modules.Launch(0, launch.kernel, launch.blocks, &launch.arguments,
-//   stream);
+//   if (modules.Has(0)) {
+//     s = modules.Launch(0, launch.kernel, launch.blocks, &launch.arguments, stream);
+//   }
 //
-// Loaded modules stay as long as the process. A build without kernels for a device is no error:
-// Has() is false, Reason() says why. Any thread; the device need not be current for Has.
+// Modules are never unloaded. A build without kernels for a device is no error: Has() is false, and
+// Reason() says why. Any thread; Has needs no current device.
 
 #ifndef DOVETAIL_DEVICES_GPU_COPY_KERNEL_MODULES_H_
 #define DOVETAIL_DEVICES_GPU_COPY_KERNEL_MODULES_H_

@@ -25,7 +25,7 @@ absl::StatusOr<StagingBlock> Staging::Take(size_t nbytes) {
     for (auto kept = kept_.begin(); kept != kept_.end(); ++kept) {
       if (kept->block.nbytes < nbytes) continue;
       const bool is_free = !kept->used_until || events_.Query(*kept->used_until).value_or(false);
-      if (!is_free && kept_.size() < kMostBlocks) continue;  // rather a new one than to wait
+      if (!is_free && kept_.size() < kMostBlocks) continue;  // a new block rather than a wait
       found = std::move(*kept);
       kept_.erase(kept);
       break;
@@ -51,7 +51,7 @@ void Staging::GiveBack(StagingBlock block, std::optional<Event> used_until) {
   {
     absl::MutexLock lock(&mutex_);
     kept_.push_back({block, std::move(used_until)});
-    // What is too large to keep goes once it is unused, the oldest beyond the limit too.
+    // Frees unused blocks that are too large to keep, and the oldest beyond the limit.
     for (size_t i = 0; i < kept_.size();) {
       Kept& kept = kept_[i];
       const bool too_much = kept.block.nbytes > kStagingBytes || kept_.size() > kMostBlocks;

@@ -1,12 +1,12 @@
-// Staging: blocks of pinned host memory that copies between ordinary host memory and a device pass
-// through where their layouts differ.
+// Staging: blocks of pinned host memory for copies between pageable host memory and a device with
+// different layouts.
 //
 //   absl::StatusOr<StagingBlock> block = staging.Take(nbytes);
-//   ... give the block work on a stream, then
-//   staging.GiveBack(*std::move(block), event);        // used again once `event` has happened
+//   ... launch work on the block, then
+//   staging.GiveBack(*std::move(block), event);        // reused once `event` has happened
 //
-// A few blocks of kStagingBytes are kept; larger ones are freed when they are next looked at.
-// Take may wait for an earlier use on the host. Any thread.
+// Up to four blocks of kStagingBytes are kept; larger ones are freed once they are unused. Take may
+// wait on the host for an earlier use. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_COPY_STAGING_H_
 #define DOVETAIL_DEVICES_GPU_COPY_STAGING_H_
@@ -41,7 +41,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // A device is current.
+  // The caller has made a device current.
   absl::StatusOr<StagingBlock> Take(size_t nbytes);
   void GiveBack(StagingBlock block, std::optional<Event> used_until);
 

@@ -1,9 +1,9 @@
-// The arguments of the kernels: what a launch passes by value, filled by launches.cc and read by
-// the kernels and the emulator.
+// The arguments of the kernels, passed by value. planning/launches.cc fills them; the kernels and
+// the emulator read them.
 //
-// Addresses and steps are in bytes. An index space counts units of one load or store each (1 to 16
-// bytes); the innermost dimension is the last. A launch has fewer than 2^31 units, so that all
-// divisions take 32 bits, and so no more than 30 dimensions of two or more.
+// Addresses and steps are in bytes. An index space counts units; a unit is one load or store of 1
+// to 16 bytes. The last dimension is the innermost. A launch has fewer than 2^31 units, so that
+// 32-bit divisions suffice and there are at most 30 dimensions of size 2 or more.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_ARGUMENTS_H_
@@ -18,21 +18,21 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// The largest index space of a launch, in units, and with it the most dimensions.
+// The largest index space of a launch, in units, and its largest number of dimensions.
 inline constexpr int64_t kMaxLaunchUnits = (int64_t{1} << 31) - 1;
 inline constexpr int kMaxLaunchRank = 30;
 
-// Threads of a block, in all kernels.
+// Threads per block, in all kernels.
 inline constexpr int kBlockThreads = 256;
 
-// Where each operand's unit is, for every index below a total.
+// Maps the index of a unit to its offset in each operand.
 template <int kOperands>
 struct IndexSpace {
   uint32_t rank = 0;
   FastDivisor count[kMaxLaunchRank];
   int64_t step[kOperands][kMaxLaunchRank] = {};
 
-  // The offset of unit `index`, for each operand.
+  // The offset of unit `index` in each operand.
   DOVETAIL_HOST_DEVICE void Locate(uint32_t index, int64_t (&offset)[kOperands]) const {
     for (int k = 0; k < kOperands; ++k) offset[k] = 0;
     DOVETAIL_NO_UNROLL
@@ -48,12 +48,12 @@ struct IndexSpace {
 struct CopyArguments {
   unsigned char* dst = nullptr;
   const unsigned char* src = nullptr;
-  uint32_t units = 0;   // of a linear copy
-  IndexSpace<2> space;  // {dst, src}; of a tiled copy the dimensions that are not tiled
-  // Of a tiled copy: the dimension along which dst is dense, and that along which src is.
+  uint32_t units = 0;   // linear copies only
+  IndexSpace<2> space;  // {dst, src}; in a tiled copy, the dimensions that are not tiled
+  // Tiled copies only: the dimension along which dst is dense, and the one along which src is.
   struct Tiled {
     uint32_t count = 1;
-    FastDivisor tiles;  // how many tiles are laid along it
+    FastDivisor tiles;  // number of tiles along the dimension
     int64_t dst_step = 0;
     int64_t src_step = 0;
   };

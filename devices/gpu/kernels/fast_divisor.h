@@ -1,11 +1,11 @@
-// FastDivisor: division by a number that is known before a launch, as a multiplication and a shift.
+// FastDivisor: division by a launch constant, as a multiplication and a shift.
 //
 //   const FastDivisor by(7);
 //   by.Quotient(50)     // 7
 //
 // Dividends are below 2^31, divisors from 1 to 2^31 - 1. Source: Granlund and Montgomery, "Division
-// by invariant integers using multiplication" (1994), figure 4.1; dividends below 2^31 keep the sum
-// in 32 bits.
+// by invariant integers using multiplication" (1994), figure 4.1. With dividends below 2^31 the sum
+// fits into 32 bits.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_FAST_DIVISOR_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_FAST_DIVISOR_H_

@@ -1,10 +1,10 @@
-// What lets one source be a kernel under nvcc and hipcc and an ordinary function under a C++
-// compiler: macros, and the few operations that are spelled differently on each.
+// Macros and functions that let one source compile as a kernel (nvcc, hipcc) and as an ordinary
+// function (C++ compiler).
 //
 //   DOVETAIL_HOST_DEVICE uint32_t Twice(uint32_t x) { return 2 * x; }
 //
-// The index arithmetic of every kernel is written on these, so that the emulator runs the same code
-// as the device. No vendor header, no abseil, no std containers.
+// Every kernel is written with them, so that the emulator runs the same code as the device. No
+// vendor header, no abseil, no std containers.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_HOST_DEVICE_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_HOST_DEVICE_H_
@@ -20,15 +20,15 @@
 #define DOVETAIL_HOST_DEVICE inline
 #endif
 
-// Whether this pass of the compiler makes code for a device.
+// 1 if this pass of the compiler makes code for a device.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define DOVETAIL_ON_DEVICE 1
 #else
 #define DOVETAIL_ON_DEVICE 0
 #endif
 
-// Before a loop whose bounds are constants: its arrays then live in registers. And before one that
-// takes few turns, but could take many: unrolled it would only fill the instruction cache.
+// UNROLL: for a loop with constant bounds, whose arrays then live in registers. NO_UNROLL: for a
+// loop with few iterations in practice, which unrolled would only fill the instruction cache.
 #if DOVETAIL_ON_DEVICE
 #define DOVETAIL_UNROLL _Pragma("unroll")
 #define DOVETAIL_NO_UNROLL _Pragma("unroll 1")
@@ -41,7 +41,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// What a thread loads and stores at once: 1, 2, 4, 8 or 16 bytes.
+// The type of one load or store of 1, 2, 4, 8 or 16 bytes.
 struct alignas(16) Unit16 {
   uint32_t word[4];
 };
@@ -68,7 +68,8 @@ struct UnitOf<16> {
   using Type = Unit16;
 };
 
-// One load or store. On the host an address that the device would fault on stops the program.
+// One load or store. On the host, a misaligned address, on which a device faults, stops the
+// program.
 template <typename Unit>
 DOVETAIL_HOST_DEVICE Unit LoadUnit(const unsigned char* from) {
 #if DOVETAIL_ON_DEVICE
@@ -90,12 +91,12 @@ DOVETAIL_HOST_DEVICE void StoreUnit(unsigned char* to, Unit unit) {
 #endif
 }
 
-// The upper half of a product.
+// The upper 32 bits of the product.
 DOVETAIL_HOST_DEVICE uint32_t MultiplyHigh(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>((static_cast<uint64_t>(a) * b) >> 32);
 }
 
-// Four bytes out of eight: each digit of `selector` names one, of `a` (0-3) or of `b` (4-7).
+// Picks four bytes: each hexadecimal digit of `selector` names one of `a` (0-3) or `b` (4-7).
 DOVETAIL_HOST_DEVICE uint32_t PickBytes(uint32_t a, uint32_t b, uint32_t selector) {
 #if DOVETAIL_ON_DEVICE
   return __byte_perm(a, b, selector);

@@ -5,7 +5,7 @@
 #include <hip/hip_runtime.h>
 #define DOVETAIL_GRID_CONSTANT
 #else
-// Lets an argument be indexed where it lies, with no copy on the stack.
+// Indexes an argument in place, without a copy on the stack.
 #define DOVETAIL_GRID_CONSTANT __grid_constant__
 #endif
 

@@ -1,5 +1,5 @@
-// Random copies and fills, planned and run as the device would, against the plainest loops. Both
-// sides lie in memory with an edge that no launch may touch.
+// Random copies and fills, planned, run on the host with the device's code, and compared with plain
+// loops. Both sides have guard bytes around them that no launch may touch.
 
 #include <algorithm>
 #include <cstring>
@@ -30,15 +30,14 @@ int64_t Count(const Dims& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-// One side of a copy: strides in elements, and memory with room around what they reach.
+// One side of a copy: strides in elements, and memory with guard bytes around the elements.
 struct Side {
   static constexpr int64_t kEdge = 64;
   Dims strides;
   int64_t origin = kEdge;  // of element 0
   Bytes bytes;
 
-  // Dense in a random order of dimensions, with gaps and negative steps now and then, and steps of
-  // 0 where `repeats`.
+  // A random order of dimensions, sometimes with gaps and negative steps; steps of 0 if `repeats`.
   Side(const Dims& shape, int64_t item, bool repeats, int64_t misaligned, Random& random)
       : strides(shape.size()) {
     Dims order(shape.size());
@@ -58,7 +57,7 @@ struct Side {
     for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
   }
 
-  // The vector's memory may start anywhere; element 0 is to be as aligned as the case wants it.
+  // Aligns element 0 as the case wants it, wherever the vector's memory starts.
   unsigned char* Aligned(Bytes& memory) const {
     const auto start = reinterpret_cast<uintptr_t>(memory.data());
     return memory.data() + (16 - start % 16) % 16;
@@ -87,7 +86,7 @@ void ForEachIndex(const Dims& shape, const Dims& a, const Dims& b, At at) {
   }
 }
 
-// Runs a copy both ways and compares every byte, edges included.
+// Runs a copy by kernels and by rectangles, and compares every byte, guard bytes included.
 void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src, int64_t max_units,
                std::map<std::string, int>* used = nullptr) {
   const int64_t item = dtype.itemsize();
@@ -120,7 +119,7 @@ void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src,
   EXPECT_EQ(launches == 0, Count(shape) == 0);
   ASSERT_EQ(std::memcmp(dst.Aligned(actual), dst.Aligned(expected), dst.bytes.size() - 16), 0);
 
-  // The same by rectangles.
+  // By rectangles.
   std::memcpy(dst.Aligned(actual), dst.bytes.data(), dst.bytes.size() - 16);
   status = ForEachPitchedCopy(merged, [&](const PitchedCopy& p) {
     EXPECT_GE(p.dst_pitch, p.width);
@@ -156,7 +155,7 @@ TEST(CopyKernels, AnyLayoutOfAnyElementSizeArrivesAndNothingElseIsTouched) {
   for (int i = 0; i < 2000 && !testing::Test::HasFatalFailure(); ++i) {
     const Dims shape = RandomShape(random);
     const DType dtype = kTypes[random() % std::size(kTypes)];
-    // Aligned as the frameworks' memory is, to the element's size or a part of it, or to nothing.
+    // Aligned like the frameworks' memory, to the element's size, to a part of it, or not at all.
     const int64_t misaligned[] = {0, 0, 1, 2, 4, 8};
     const Side dst(shape, dtype.itemsize(), false, misaligned[random() % 6], random);
     const Side src(shape, dtype.itemsize(), true, misaligned[random() % 6], random);
@@ -170,7 +169,7 @@ TEST(CopyKernels, AnyLayoutOfAnyElementSizeArrivesAndNothingElseIsTouched) {
   }
 }
 
-// Dimensions turned around, of sizes around those of a tile.
+// Transposed dimensions with sizes close to a tile's.
 TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
   Random random(8);
   std::map<std::string, int> used;
@@ -182,7 +181,7 @@ TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
     for (int k = 0; k < batch; ++k) shape.insert(shape.begin() + k, 1 + random() % 3);
     Side dst(shape, dtype.itemsize(), false, 0, random);
     Side src(shape, dtype.itemsize(), false, random() % 4 == 0 ? 1 : 0, random);
-    // Dense on both sides, the last two dimensions the other way round in src.
+    // Both sides are dense; src has the last two dimensions swapped.
     int64_t step = 1;
     for (size_t d = shape.size(); d-- > 0; step *= shape[d]) dst.strides[d] = src.strides[d] = step;
     std::swap(src.strides[shape.size() - 2], src.strides[shape.size() - 1]);
@@ -203,7 +202,7 @@ TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
 }
 
 TEST(CopyKernels, AsManyDimensionsAsThereCanBe) {
-  // Twenty dimensions of two, turned around: none can be merged.
+  // Twenty dimensions of size 2, reversed: none can be merged.
   const Dims shape(20, 2);
   Random random(9);
   Side dst({Count(shape)}, 1, false, 0, random), src({Count(shape)}, 1, false, 0, random);

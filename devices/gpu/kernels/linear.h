@@ -1,10 +1,10 @@
-// Copies and fills in the order of the destination: each thread takes a few units, a block's width
-// apart, so that neighbouring threads write neighbouring units.
+// Copies and fills in the destination's order. Each thread moves a few units that are a block's
+// width apart, so that adjacent threads write adjacent units.
 //
 //   LinearCopy<4>::Run<0>(arguments, block, thread, nullptr);     // what one thread does
 //
-// Every kernel is such a class: its Arguments, kPhases (parts with a barrier in between), and
-// kSharedBytes that the threads of a block share.
+// Every kernel is a class with Arguments, Run, kPhases (the number of phases; a barrier separates
+// them), and kSharedBytes (the shared memory of a block).
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_LINEAR_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_LINEAR_H_
@@ -19,7 +19,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// How many units a thread has under way at once; narrow ones need more to keep the memory busy.
+// Loads in flight per thread. Narrow units need more of them to saturate the memory.
 template <int kBytes>
 inline constexpr int kUnitsPerThread = kBytes >= 4 ? 4 : 8;
 

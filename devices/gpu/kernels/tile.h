@@ -1,15 +1,15 @@
-// Copies that turn two dimensions around, tile by tile through the memory that a block shares: read
-// along the dimension in which the source is dense, written along that in which the destination is.
+// Copies that transpose two dimensions, tile by tile through shared memory: reads run along the
+// dimension in which the source is dense, writes along the one in which the destination is dense.
 //
 //   TileCopy<4, 1>::Run<0>(arguments, block, thread, tile);      // load
 //   TileCopy<4, 1>::Run<1>(arguments, block, thread, tile);      // after a barrier: store
 //
-// kBytes is the size of an element. Elements of one and two bytes move kRun at a time, in words of
-// four bytes, where alignment and sizes allow: a thread then loads a square of kRun x kRun, turns
-// it around in registers, and only whole words pass through the tile.
+// kBytes is the size of an element. If alignment and sizes allow, elements of one and two bytes
+// move in words of four bytes, kRun elements each: a thread loads a square of kRun x kRun elements,
+// transposes it in registers, and writes whole words into the tile.
 //
-// A tile is stored without padding. The column of a word is changed by its row (Slot), so that 32
-// neighbouring threads meet 32 different banks both in writing columns and in reading rows.
+// Tiles have no padding. Columns are XOR-swizzled by row (Slot), so that 32 adjacent threads access
+// 32 different banks when they write columns and when they read rows.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_TILE_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_TILE_H_
@@ -24,8 +24,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// Turns a square of bytes (kRun 4) or halves (kRun 2) around: element j of word i becomes element i
-// of word j.
+// Transposes a square of bytes (kRun 4) or half words (kRun 2): element j of word i becomes element
+// i of word j.
 template <int kRun>
 DOVETAIL_HOST_DEVICE void TransposeWords(uint32_t (&word)[kRun]) {
   static_assert(kRun == 2 || kRun == 4);
@@ -52,8 +52,9 @@ struct TileCopy {
   static constexpr int kWordBytes = kBytes * kRun;
   using Word = typename UnitOf<kWordBytes>::Type;
 
-  // Elements of a tile along each dimension. Rows of 128 bytes or more on both sides, so that whole
-  // lines are read and written, and 8 to 16 KiB, so that several blocks share a multiprocessor.
+  // Elements of a tile along each dimension. Rows have at least 128 bytes on both sides, so that
+  // whole cache lines are read and written. A tile has 8 to 16 KiB, so that several blocks fit on a
+  // multiprocessor.
   static constexpr int kAlongDst = kBytes == 1 || (kBytes == 2 && kRun == 2) ? 128
                                    : kBytes == 16                            ? 32
                                                                              : 64;
@@ -62,21 +63,21 @@ struct TileCopy {
 
   // A tile holds kAlongSrc rows of kColumns words; a word is kRun elements along the destination.
   static constexpr int kColumns = kAlongDst / kRun;
-  static constexpr int kLoadWidth = kAlongSrc / kRun;  // threads side by side that load
+  static constexpr int kLoadWidth = kAlongSrc / kRun;  // adjacent threads that load a column
   static constexpr int kLoads = kColumns * kLoadWidth / kBlockThreads;
   static constexpr int kStores = kAlongSrc * kColumns / kBlockThreads;
   static_assert(kBlockThreads % kLoadWidth == 0 && kBlockThreads % kColumns == 0);
   static_assert(kLoads * kBlockThreads == kColumns * kLoadWidth);
   static_assert(kStores * kBlockThreads == kAlongSrc * kColumns);
 
-  // Where in the tile a word is, in bytes.
-  static constexpr int kSpread = kWordBytes < 4 ? 4 / kWordBytes : 1;  // words of a bank
+  // The offset of a word in the tile, in bytes.
+  static constexpr int kSpread = kWordBytes < 4 ? 4 / kWordBytes : 1;  // words per bank
   static_assert(31 * kSpread < kColumns && (kColumns & (kColumns - 1)) == 0);
   DOVETAIL_HOST_DEVICE static uint32_t Slot(uint32_t row, uint32_t column) {
     return (row * kColumns + (column ^ (row / kRun % 32 * kSpread))) * kWordBytes;
   }
 
-  // The tile of a block: its corner, and the offsets of the dimensions that are not tiled.
+  // The tile of a block: its corner, and the offset from the dimensions that are not tiled.
   struct Place {
     uint32_t dst_begin, src_begin;  // the first element along each tiled dimension
     int64_t offset[2];
@@ -103,7 +104,7 @@ struct TileCopy {
 
   DOVETAIL_HOST_DEVICE static void Load(const CopyArguments& a, uint32_t block, uint32_t thread,
                                         unsigned char* tile) {
-    constexpr uint32_t kTurn = kBlockThreads / kLoadWidth;  // columns that a turn of loads takes
+    constexpr uint32_t kStep = kBlockThreads / kLoadWidth;  // columns per iteration
     const Place place = PlaceOf(a, block);
     const uint32_t row = thread % kLoadWidth * kRun;
     const uint32_t column = thread / kLoadWidth;
@@ -114,7 +115,7 @@ struct TileCopy {
     Word word[kLoads][kRun];
     DOVETAIL_UNROLL
     for (int i = 0; i < kLoads; ++i) {
-      const uint32_t d = begin + i * kTurn * kRun;
+      const uint32_t d = begin + i * kStep * kRun;
       if (d < a.along_dst.count) {
         DOVETAIL_UNROLL
         for (int j = 0; j < kRun; ++j) {
@@ -124,11 +125,11 @@ struct TileCopy {
     }
     DOVETAIL_UNROLL
     for (int i = 0; i < kLoads; ++i) {
-      if (begin + i * kTurn * kRun < a.along_dst.count) {
+      if (begin + i * kStep * kRun < a.along_dst.count) {
         if constexpr (kRun > 1) TransposeWords<kRun>(word[i]);
         DOVETAIL_UNROLL
         for (int j = 0; j < kRun; ++j) {
-          StoreUnit<Word>(tile + Slot(row + j, column + i * kTurn), word[i][j]);
+          StoreUnit<Word>(tile + Slot(row + j, column + i * kStep), word[i][j]);
         }
       }
     }
@@ -136,7 +137,7 @@ struct TileCopy {
 
   DOVETAIL_HOST_DEVICE static void Store(const CopyArguments& a, uint32_t block, uint32_t thread,
                                          const unsigned char* tile) {
-    constexpr uint32_t kTurn = kBlockThreads / kColumns;  // rows that a turn of stores takes
+    constexpr uint32_t kStep = kBlockThreads / kColumns;  // rows per iteration
     const Place place = PlaceOf(a, block);
     const uint32_t column = thread % kColumns;
     const uint32_t row = thread / kColumns;
@@ -145,10 +146,10 @@ struct TileCopy {
     unsigned char* dst = a.dst + place.offset[0] + a.along_dst.dst_step * d;
     DOVETAIL_UNROLL
     for (int i = 0; i < kStores; ++i) {
-      const uint32_t s = place.src_begin + row + i * kTurn;
+      const uint32_t s = place.src_begin + row + i * kStep;
       if (s < a.along_src.count) {
         StoreUnit<Word>(dst + a.along_src.dst_step * s,
-                        LoadUnit<Word>(tile + Slot(row + i * kTurn, column)));
+                        LoadUnit<Word>(tile + Slot(row + i * kStep, column)));
       }
     }
   }

@@ -1,6 +1,6 @@
-// How the threads of a tiled copy meet the banks of shared memory: 32 banks of four bytes, one word
-// of each at a time, for the threads whose access goes together (32 of up to four bytes each, 16 of
-// eight, 8 of sixteen). Source: CUDA C++ Programming Guide, shared memory.
+// A tiled copy has no bank conflicts in shared memory. There are 32 banks of four bytes; each
+// serves one word at a time to the threads of one access (32 threads of up to four bytes each, 16
+// of eight, 8 of sixteen). Source: CUDA C++ Programming Guide, shared memory.
 
 #include "dovetail/devices/gpu/kernels/tile.h"
 
@@ -15,7 +15,7 @@ namespace {
 template <typename Tile>
 constexpr int kTogether = Tile::kWordBytes <= 4 ? 32 : 128 / Tile::kWordBytes;
 
-// Whether no bank is asked for two different words.
+// Whether no bank serves two different words.
 template <typename Tile, typename SlotOf>
 bool MeetsEachBankOnce(SlotOf slot_of) {
   for (uint32_t first = 0; first < kBlockThreads; first += kTogether<Tile>) {

@@ -24,7 +24,7 @@ constexpr Source kSources[] = {
     {"direct", AllocatorSource::kDirect, MemoryKind::kDevice},
     {"pinned", AllocatorSource::kPinned, MemoryKind::kPinnedHost},
     {"managed", AllocatorSource::kManaged, MemoryKind::kManaged},
-    // No other process can open a pool's memory by the handles that all drivers have.
+    // The IPC handles that all drivers support can't share a pool's memory.
     {"direct", AllocatorSource::kDirect, MemoryKind::kShared},
 };
 
@@ -80,7 +80,7 @@ absl::StatusOr<Allocator*> AllocatorTable::Get(Device device, MemoryKind kind) {
   const int index = StreamDevice(device).index;
   const int slot = index * kKinds + static_cast<int>(kind);
   const bool has_slot = index < kMostDevices;
-  // Memory on "cuda_host" counts as on the first device, and has nothing of its shared memory.
+  // "cuda_host" counts as device 0, but has none of its shared memory.
   const bool may_have = wanted != MemoryKind::kShared || device == StreamDevice(device);
   if (has_slot && may_have) {
     if (Allocator* current = current_[slot].load(std::memory_order_acquire)) return current;

@@ -1,10 +1,11 @@
-// AllocatorTable: which allocators a device has, by memory kind and name, and which is in use.
+// AllocatorTable: the allocators of each device by memory kind and name, and which one is selected.
 //
 //   absl::StatusOr<Allocator*> a = table.Get(Device::Cuda(0), MemoryKind::kDevice);
 //   absl::Status s = table.Select(Device::Cuda(0), MemoryKind::kDevice, "caching(direct)");
 //
-// Allocators are made at first use and live as long as the table; memory goes back to the one that
-// it came from. Any thread; Get of one that was used before takes no lock.
+// An allocator is made at its first use and lives as long as the table. Memory returns to the
+// allocator that it came from, whichever is selected then. Any thread; Get takes no lock after the
+// first use.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATOR_TABLE_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATOR_TABLE_H_
@@ -34,12 +35,13 @@ class AllocatorTable {
  public:
   explicit AllocatorTable(GpuContext& context) : context_(context) {}
 
-  // As DeviceBackend's functions of these names.
+  // As DeviceBackend's functions GetAllocator, AllocatorNames, SelectAllocator.
   absl::StatusOr<Allocator*> Get(Device device, MemoryKind kind);
   std::vector<std::string> Names(Device device, MemoryKind kind);
   absl::Status Select(Device device, MemoryKind kind, std::string_view name);
 
-  // The kind that is meant: memory of the type "pinned" is pinned whatever kind is asked for.
+  // The memory kind in effect: memory of the vendor's pinned device type is pinned, whatever `kind`
+  // is.
   MemoryKind KindOf(Device device, MemoryKind kind) const;
 
  private:

@@ -11,7 +11,7 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
 
-// From a pair of functions of the driver's that know no streams.
+// Allocates with a pair of driver functions that know no streams.
 class PlainAllocator final : public GpuAllocator {
  public:
   using Malloc = Result (*)(void* self, size_t nbytes, void** ptr);
@@ -48,8 +48,8 @@ class PlainAllocator final : public GpuAllocator {
   const Free free_;
 };
 
-// From the device's stream-ordered pool. What several streams used comes back on a stream of its
-// own, which waits for them and on which nobody waits.
+// Allocates from the device's stream-ordered pool. Memory that several streams used is freed on a
+// stream of its own, which waits for them; nothing waits for that stream.
 class AsyncAllocator final : public GpuAllocator {
  public:
   AsyncAllocator(GpuContext& context, int device, std::string where)
@@ -95,7 +95,7 @@ class AsyncAllocator final : public GpuAllocator {
     const RuntimeApi& api = runtime.api();
     DeviceGuard guard(runtime, device());
     if (!guard.ok()) return guard.status();
-    // What was freed in the order of a stream is free once that stream is done.
+    // A stream-ordered free takes effect when its stream is done.
     absl::Status s = runtime.Check(api.device_synchronize(api.self), "waiting for the device");
     if (!s.ok()) return s;
     return runtime.Check(api.pool_trim(api.self, device(), keep), "trimming the pool");
@@ -162,7 +162,7 @@ void GpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> u
   if (data == nullptr) return;
   allocated_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
   if (uses == nullptr) uses.reset(new (std::nothrow) Uses);
-  if (uses == nullptr) return;  // no memory to remember it by: leaked
+  if (uses == nullptr) return;  // no memory to describe its uses: leaked
   uses->data = data;
   uses->nbytes = nbytes;
   uses->allocator = this;
@@ -206,8 +206,7 @@ std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource
   std::string where = context.runtime.DeviceAt(device).ToString();
   switch (source) {
     case AllocatorSource::kAsync:
-      // Memory stays in the pool until it is trimmed: giving it back at each synchronisation is
-      // slow.
+      // The pool keeps its memory until a trim: returning it at each synchronisation is slow.
       api.pool_set_release_threshold(api.self, device, SIZE_MAX);
       return std::make_unique<AsyncAllocator>(context, device, std::move(where));
     case AllocatorSource::kDirect:

@@ -2,15 +2,15 @@
 //
 //   async     device memory from the vendor's stream-ordered pool (the default where there is one)
 //   direct    device memory straight from the driver, whose free waits for the device
-//   pinned    host memory that every device of the vendor reads directly
+//   pinned    host memory that every device of the vendor accesses directly
 //   managed   memory that migrates between host and device
 //
 //   MakeAllocator(context, AllocatorSource::kAsync, 0)
 //
-// All take memory back through the Releaser: Deallocate calls no vendor function. Allocate first
-// drains the Releaser; out of memory it waits for all that is on its way back and tries once more.
-// While the stream is captured into a graph nothing is allocated: FailedPrecondition. Trim waits
-// for the device; to be called while no stream is captured. Any thread.
+// All return memory through the Releaser: Deallocate calls no vendor function. Allocate drains the
+// Releaser first. Out of memory, it waits for all memory that is being released and tries once
+// more. FailedPrecondition while the stream is being captured into a graph. Trim waits for the
+// device and must not be called while a stream is being captured. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATORS_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_ALLOCATORS_H_
@@ -33,7 +33,7 @@ namespace gpu {
 
 enum class AllocatorSource { kAsync, kDirect, kPinned, kManaged };
 
-// What all of them share: checks, statistics, and the second attempt.
+// The common part of all allocators: checks, statistics, and the second attempt.
 class GpuAllocator : public ReleasedAllocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) final;
@@ -41,8 +41,8 @@ class GpuAllocator : public ReleasedAllocator {
   absl::Status Trim(size_t keep) final;
   AllocatorStats Stats() override;
 
-  // For an allocator over this one: memory without the checks, the statistics and the second
-  // attempt, and the return of unused memory to the system.
+  // For an allocator on top of this one: Obtain and Reduce without checks, statistics and a second
+  // attempt.
   absl::StatusOr<void*> ObtainFor(size_t nbytes, const Stream& stream) {
     return Obtain(nbytes, stream);
   }
@@ -52,15 +52,15 @@ class GpuAllocator : public ReleasedAllocator {
   int device() const { return device_; }
 
  protected:
-  // `where` names the memory in errors: "cuda:0", "pinned host memory".
+  // `where` names the memory in error messages: "cuda:0", "pinned host memory".
   GpuAllocator(GpuContext& context, int device, std::string where)
       : context_(context), device_(device), where_(std::move(where)) {}
 
-  // ResourceExhausted is tried once more, after Reduce(0).
+  // After ResourceExhausted, Allocate calls Reduce(0) and tries once more.
   virtual absl::StatusOr<void*> Obtain(size_t nbytes, const Stream& stream) = 0;
-  // Gives unused memory back to the system.
+  // Returns unused memory to the system.
   virtual absl::Status Reduce(size_t /*keep*/) { return absl::OkStatus(); }
-  // Bytes taken from the system.
+  // Bytes obtained from the system.
   virtual int64_t ReservedBytes() { return reserved_.load(std::memory_order_relaxed); }
 
   void AddReserved(int64_t nbytes) { reserved_.fetch_add(nbytes, std::memory_order_relaxed); }
@@ -74,7 +74,7 @@ class GpuAllocator : public ReleasedAllocator {
   std::atomic<int64_t> allocated_ = 0, peak_ = 0, reserved_ = 0, allocations_ = 0, retries_ = 0;
 };
 
-// The device is there and has memory of that kind.
+// The device must exist and have memory of that kind.
 std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource source,
                                             int device);
 

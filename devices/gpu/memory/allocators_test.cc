@@ -39,7 +39,7 @@ class Allocators : public EmulatedGpu {
     EXPECT_TRUE(backend().SelectAllocator(device(), kind, name).ok());
     return AllocatorOf(device(), kind);
   }
-  // What a last reference does.
+  // What the last reference to memory does.
   static void Give(Allocator& allocator, void* data, size_t nbytes, const Stream& used_on) {
     auto uses = std::make_unique<Uses>();
     uses->AddStream(used_on, UseKind::kWork);

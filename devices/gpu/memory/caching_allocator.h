@@ -1,12 +1,12 @@
-// CachingAllocator: keeps memory that came back and gives it out again, over any other allocator.
+// CachingAllocator: caches freed memory of another allocator.
 //
-//   CachingAllocator caching(context, base);        // both live as long as the backend
+//   CachingAllocator caching(context, base, "cuda:0");     // both outlive the allocator
 //
-// Sizes are rounded up to classes, eight to each doubling (at most 12.5 % more than asked for).
-// What one lasting stream used is kept for that stream, and given out to it again without waiting;
-// what several used, or others, is given out to any stream once their work is done. Out of memory
-// it gives all it keeps back to `base` and tries once more; Trim gives back all but `keep` bytes.
-// Any thread. Streams that memory is kept for live as long as it is.
+// Sizes are rounded up to classes, eight per doubling (at most 12.5 % more than asked for). A block
+// that only one lasting stream used is cached for that stream, which reuses it without waiting. Any
+// other block is cached for all streams once its work is done. Out of memory, all cached blocks
+// return to `base`, and the allocation is tried once more; Trim returns all but `keep` bytes. Any
+// thread. A cached block keeps its stream alive.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_
@@ -30,7 +30,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// The size of the class that `nbytes` (> 0) falls into: at least that, and a multiple of 512.
+// The size class of `nbytes` (> 0): at least `nbytes`, and a multiple of 512.
 size_t SizeClass(size_t nbytes);
 
 class CachingAllocator final : public GpuAllocator {
@@ -47,13 +47,13 @@ class CachingAllocator final : public GpuAllocator {
   absl::Status Reduce(size_t keep) override;
 
  private:
-  // The stream that may use the memory at once; nullopt: any.
+  // `stream` may use the block without waiting; nullopt: any stream may.
   struct Block {
     void* data;
     size_t size;
     std::optional<Stream> stream;
   };
-  // The handle of the stream, and 0 or 1 for whether there is one; the size.
+  // `any`: the block is for any stream; `device` and `stream` mean nothing then.
   struct Key {
     bool any;
     int device;

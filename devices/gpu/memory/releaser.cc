@@ -36,13 +36,13 @@ void Releaser::Push(std::unique_ptr<Uses> uses) noexcept {
 void Releaser::Drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
   if (runtime_.IsForkedChild() || streams_.MayCapture()) return;
-  if (!mutex_.TryLock()) return;  // another thread is at it
+  if (!mutex_.TryLock()) return;  // another thread is draining
   List ready;
   {
     const absl::Cleanup unlock = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); };
     TakePushed();
     CollectSync();
-    if (!streams_.MayCapture()) CoverUnknown();  // asked again: TakePushed may have seen a capture
+    if (!streams_.MayCapture()) CoverUnknown();  // again: TakePushed may have seen a capture
     Poll(/*thorough=*/false);
     ready = TakeReady();
   }
@@ -52,7 +52,7 @@ void Releaser::Drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 void Releaser::Drain(const Stream& stream) {
   if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
   if (StreamDevice(stream.device()).type == runtime_.vendor().device) {
-    (void)streams_.IsCapturing(stream);  // remembered; what else there is to say, the caller will
+    (void)streams_.IsCapturing(stream);  // remembered by Streams; the caller reports errors
   }
   Drain();
 }
@@ -116,12 +116,12 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
   for (const Event& event : uses->events()) {
     if (Events::HoldOf(event) != nullptr) uses->awaited.push_back(event);
   }
-  // What covers all of the device's work covers the streams that are known as well.
+  // An event over the device covers the known streams, too.
   if (uses->has_unknown() || !RecordUses(*uses)) return unknown_.push_back(std::move(uses));
   Await(std::move(uses));
 }
 
-// False where an event could not be had: then all of the device's work has to cover the use.
+// False if an event could not be recorded: the use then counts as unknown.
 bool Releaser::RecordUses(Uses& uses) {
   const RelaxedCaptureMode relaxed(runtime_);
   for (const Uses::Use& use : uses.streams()) {
@@ -132,7 +132,7 @@ bool Releaser::RecordUses(Uses& uses) {
     if (!event.ok()) return false;
     uses.awaited.push_back(*std::move(event));
   }
-  // A captured event stands for work of a graph, whose memory its owner keeps as long as the graph.
+  // A captured event stands for work of a graph. The graph's owner keeps its memory alive.
   for (const Event& event : uses.events()) {
     if (!Events::IsCaptured(event) && Events::HoldOf(event) == nullptr) {
       uses.awaited.push_back(event);
@@ -186,7 +186,7 @@ void Releaser::StartSync() {
       sync_state_.store(done ? SyncState::kDone : SyncState::kFailed, std::memory_order_release);
     });
   }
-  DOVETAIL_CATCH(const std::system_error&) {  // no thread to be had: tried again by the next Drain
+  DOVETAIL_CATCH(const std::system_error&) {  // no thread available: the next Drain tries again
     unknown_ = std::move(syncing_);
     syncing_.clear();
     sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);

@@ -1,23 +1,22 @@
-// Releaser: how memory that a last reference let go comes back, in the order of the streams that
-// used it. One per backend.
+// Releaser: returns memory to its allocator or lender after the pending work on it. One per
+// backend.
 //
 //   releaser.Push(std::move(uses));     // in a deleter: lock-free, no call to the vendor
 //   releaser.Drain(stream);             // at the next allocation: never waits
-//   releaser.Flush();                   // at a trim, or out of memory: waits for all
+//   releaser.Flush();                   // at a trim, or out of memory: waits for all work
 //
-// Drain gives back at once what one lasting stream used, in the order of that stream, where the
-// allocator can; else it records an event on each stream that used the memory and looks later
-// whether they have happened. Uses that nobody knows (a consumer's, on streams that it did not tell
-// or that may be gone) are covered by one event over the device's whole work, where the runtime has
-// such an event, else by a synchronisation of the devices on a thread of its own.
+// Drain treats memory by its uses:
+//   one lasting stream       returned at once, in the order of that stream, if the allocator can
+//   several streams          returned when an event on each stream has happened
+//   unknown (a consumer      returned after one event over all work of the device; if the runtime
+//   has that named no stream)    no such event, after a synchronisation of the devices on another
+//   thread a Hold                   returned when the Hold is over; nothing waits for that
 //
-// While a stream may be captured into a graph (Streams::MayCapture) Drain does nothing: those calls
-// are what would break the capture. Once a context turned out to be captured by somebody unseen,
-// unknown uses wait for Flush, too.
+// While a stream may be in a capture (Streams::MayCapture), Drain does nothing, since its calls
+// would break the capture. Once a context was found in a capture that Dovetail was not told of,
+// memory with unknown uses waits for Flush, too.
 //
-// Memory with a Hold among its uses comes back when that is over, which nobody waits for.
-//
-// What was lent goes back by its lender's function, on whichever thread drains, with no lock held.
+// Lent memory goes back by its lender's function, on the thread that drains, with no lock held.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_RELEASER_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_RELEASER_H_
@@ -43,12 +42,12 @@ namespace gpu {
 // An allocator whose memory comes back through a Releaser.
 class ReleasedAllocator : public Allocator {
  public:
-  // Takes back memory that only `stream`, which lasts, has used. False: it is not able to, and
-  // Reclaim is called when that work is done.
+  // Takes back memory that only `stream`, a lasting stream, has used. False if the allocator can't:
+  // Reclaim is then called when that work is done.
   virtual bool ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept = 0;
-  // Takes back memory that is unused once `events` have happened. False: as above.
+  // Takes back memory that may be reused once `events` have happened. False: as above.
   virtual bool ReclaimAfter(void* data, size_t nbytes, const Uses::EventList& events) noexcept = 0;
-  // Takes back memory that nothing uses.
+  // Takes back memory without pending work.
   virtual void Reclaim(void* data, size_t nbytes) noexcept = 0;
 };
 
@@ -60,18 +59,18 @@ class Releaser {
   Releaser(const Releaser&) = delete;
   Releaser& operator=(const Releaser&) = delete;
 
-  // Takes the memory that the members of `uses` tell of. Lock-free; any thread.
+  // Takes over the memory that `uses` describes. Lock-free; any thread.
   void Push(std::unique_ptr<Uses> uses) noexcept;
   void Drain();
-  // The same before something is done on `stream`, of any device: where that is captured, this is
-  // known from here on, and nothing is drained.
+  // Call before work on `stream` (of any device). If the stream is being captured, remembers that
+  // and drains nothing.
   void Drain(const Stream& stream);
   void Flush();
 
-  // Forgets what other processes hold still, which is lost: for the end of the backend.
+  // Leaks the memory that other processes still hold. For the end of the backend.
   void Abandon();
 
-  // How many pieces of memory have not come back yet, of those that a Drain has seen; for tests.
+  // The number of blocks that a Drain has seen and that are not returned yet; for tests.
   int waiting() const { return waiting_count_.load(std::memory_order_relaxed); }
 
  private:
@@ -86,7 +85,7 @@ class Releaser {
   void StartSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CollectSync() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool SynchronizeDevices();
-  // `thorough`: as of Hold::IsOver.
+  // `thorough` is passed to Hold::IsOver.
   void Poll(bool thorough) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   List TakeReady() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void GiveBack(List ready);
@@ -98,9 +97,9 @@ class Releaser {
   std::atomic<int> waiting_count_ = 0;
 
   absl::Mutex mutex_;
-  List awaited_ ABSL_GUARDED_BY(mutex_);  // until their events have happened
-  List unknown_ ABSL_GUARDED_BY(mutex_);  // until something covers all of the device's work
-  List syncing_ ABSL_GUARDED_BY(mutex_);  // covered by the synchronisation that runs
+  List awaited_ ABSL_GUARDED_BY(mutex_);  // wait for their events
+  List unknown_ ABSL_GUARDED_BY(mutex_);  // wait for an event over the device
+  List syncing_ ABSL_GUARDED_BY(mutex_);  // wait for the running synchronisation
   List ready_ ABSL_GUARDED_BY(mutex_);
   bool contexts_are_captured_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread sync_thread_ ABSL_GUARDED_BY(mutex_);

@@ -15,7 +15,7 @@ using ipc::Segment;
 using ipc::SegmentKind;
 using ipc::SegmentName;
 
-// What a segment says. Written once, before its name is told to anybody.
+// The content of a segment. Written once, before its name leaves the process.
 struct SharedBlocks::Description {
   char vendor[16];
   char pci_bus_id[32];
@@ -29,7 +29,7 @@ struct SharedBlocks::Description {
 
 namespace {
 
-// Text of another process, which need not have an end.
+// Text that another process wrote; it need not end with a null character.
 template <size_t kSize>
 std::string TextOf(const char (&text)[kSize]) {
   return std::string(text, strnlen(text, kSize));
@@ -45,8 +45,8 @@ class NothingToHold final : public Hold {
 
 }  // namespace
 
-// A block that this process shares. It lives by the Hold among the memory's uses, and ends in a
-// drain of the Releaser: vendor calls are allowed there.
+// A block that this process shares. The memory's uses own it as a Hold. The Releaser destroys it
+// while it drains, where vendor calls are allowed.
 class SharedBlocks::Block final : public Hold {
  public:
   Block(GpuContext& context, void* base, int device)
@@ -55,7 +55,7 @@ class SharedBlocks::Block final : public Hold {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // To find out who lives takes some microseconds for each that has it open.
+  // Checking whether borrowers still live takes some microseconds per borrower: not at every call.
   bool IsOver(bool thorough) noexcept override {
     constexpr int kAskedForEachThoroughly = 64;
     return segment_->Close(thorough || ++asked_ % kAskedForEachThoroughly == 0);
@@ -63,7 +63,7 @@ class SharedBlocks::Block final : public Hold {
 
   const void* shared_base() const noexcept override { return base_; }
 
-  // After this, who opens the block sees the work that `stream` holds now.
+  // Borrowers that open the block after this see the current work of `stream`.
   absl::Status Publish(const Stream& stream) {
     const RuntimeApi& api = context_.runtime.api();
     DeviceGuard guard(context_.runtime, device_);
@@ -71,7 +71,7 @@ class SharedBlocks::Block final : public Hold {
     absl::MutexLock lock(&mutex_);
     if (event_ != nullptr) {
       Result result = api.event_record(api.self, event_, context_.runtime.Native(stream));
-      // (Drivers give the same handle each time.)
+      // Drivers return the same handle each time.
       if (result == 0) result = api.ipc_event_handle(api.self, event_, &event_handle_);
       if (result == 0) return absl::OkStatus();
       if (segment_ == nullptr) DestroyEvent();
@@ -99,7 +99,7 @@ class SharedBlocks::Block final : public Hold {
     return absl::OkStatus();
   }
 
-  // Where the driver has no events for other processes there is none.
+  // nullptr if the driver has no events for other processes.
   void MakeEvent() {
     const RuntimeApi& api = context_.runtime.api();
     DeviceGuard guard(context_.runtime, device_);
@@ -111,7 +111,7 @@ class SharedBlocks::Block final : public Hold {
   void* base() const { return base_; }
   int device() const { return device_; }
   const Segment& segment() const { return *segment_; }
-  NativeEvent event() const { return event_; }  // does not change once it is described
+  NativeEvent event() const { return event_; }  // constant once the segment is written
 
  private:
   void DestroyEvent() {
@@ -133,7 +133,7 @@ class SharedBlocks::Block final : public Hold {
   std::shared_ptr<Segment> segment_;
 };
 
-// What Open gave, until it goes back.
+// Memory that Open returned, until it is closed.
 struct SharedBlocks::Lent {
   static void GiveBack(void* self) {
     const std::unique_ptr<Lent> lent(static_cast<Lent*>(self));
@@ -152,7 +152,7 @@ struct SharedBlocks::Lent {
   SharedBlocks* blocks;
   std::shared_ptr<Segment> segment;
   int device = 0;
-  std::optional<Key> key;       // none: memory of this process
+  std::optional<Key> key;       // nullopt: memory of this process
   NativeEvent event = nullptr;  // opened here
 };
 
@@ -262,7 +262,8 @@ absl::StatusOr<int> SharedBlocks::FindDevice(const Description& description) {
   std::optional<int> found;
   for (int i = 0; i < *count; ++i) {
     if (wanted != runtime.Info(i).pci_bus_id) continue;
-    if (!found || i == description.device) found = i;  // parts of one GPU have one address
+    if (!found || i == description.device)
+      found = i;  // partitions (MIG) of one GPU share a PCI address
   }
   if (found) return *found;
   return absl::FailedPreconditionError(absl::StrCat(
@@ -371,7 +372,7 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
       lent->event = event;
     }
   }
-  // In any case an event: what has uses goes back through the Releaser.
+  // Always an event: memory with uses is closed through the Releaser.
   opened.ready = event != nullptr
                      ? Events::Borrow(opened.device, event)
                      : Events::OfHold(opened.device, std::make_shared<NothingToHold>());

@@ -1,18 +1,19 @@
-// SharedBlocks: allocations of a GPU that several processes use, by the vendor's IPC handles. One
-// per backend; ShareMemory and OpenMemory of DeviceBackend are its Share and Open.
+// SharedBlocks: shares GPU allocations with other processes by the vendor's IPC handles. One per
+// backend; it implements DeviceBackend's ShareMemory (Share) and OpenMemory (Open).
 //
-// The owner makes a segment (core/ipc/segment.h) for each block of memory that it shares: it holds
-// the vendor's handles of the allocation and of an event, says on which GPU they are, and counts
-// who has it open. What goes to others is the segment's name alone: no vendor call sees a byte that
-// a stranger made up. A Hold among the memory's uses (events.h) keeps the block from its allocator,
-// or lender, until no living process has it open; then the segment goes.
+// Owner: for each block that it shares, the owner makes a segment (core/ipc/segment.h). The segment
+// holds the vendor's handles of the allocation and of an event, names the GPU, and counts the
+// processes that have the block open. Only the segment's name is sent to other processes, so that
+// no vendor call sees bytes that a stranger made up. A Hold among the memory's uses
+// (stream/events.h) keeps the block from its allocator or lender until no living process has it
+// open; then the segment is removed.
 //
-// The borrower opens each allocation once, however often it is shared, and counts; what it opened
-// goes back through the Releaser, after its own work on the memory, and is told to the owner then.
-// In the owner's process, where the drivers refuse to open a handle, the memory is taken as it is.
+// Borrower: a process opens each allocation once and counts its uses. Opened memory is closed
+// through the Releaser, after the borrower's own work on it, and then reported to the owner. In the
+// owner's process, where drivers refuse to open their own handles, Open returns the memory itself.
 //
-// Order: Share records an event after the work so far, which later work on what Open gives waits
-// for. Where the driver has no such events the host waits for the work in Share.
+// Order: Share records an event after the current work; later work on opened memory waits for it.
+// If the driver has no events for other processes, Share waits for the work on the host.
 //
 // Any thread. In a forked child every call is FailedPrecondition.
 
@@ -57,8 +58,8 @@ class SharedBlocks {
   class Block;
   struct Lent;
 
-  // An allocation of another process: the device that it is open on here, where it is there (two
-  // that share a block of the driver's may have one handle), and the vendor's handle.
+  // An allocation of another process: the device it is opened on, its owner and address there, and
+  // the vendor's handle. Allocations that share a block of the driver may have the same handle.
   struct Key {
     int device = 0;
     ipc::ProcessToken owner = {};

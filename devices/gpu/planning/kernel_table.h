@@ -1,9 +1,9 @@
-// The kernels by number and by name.
+// The kernels by number and name.
 //
-//   KernelName(KernelId::dovetail_copy_4)      // "dovetail_copy_4", as the module calls it
+//   KernelName(KernelId::dovetail_copy_4)      // "dovetail_copy_4", its name in the module
 //
-// kernel_list.inc is the list. Every launch is one-dimensional: blocks of kBlockThreads threads, no
-// dynamic shared memory, one argument (CopyArguments or FillArguments).
+// Made from kernels/kernel_list.inc. Every launch is one-dimensional: blocks of kBlockThreads
+// threads, no dynamic shared memory, one argument (CopyArguments or FillArguments).
 
 #ifndef DOVETAIL_DEVICES_GPU_PLANNING_KERNEL_TABLE_H_
 #define DOVETAIL_DEVICES_GPU_PLANNING_KERNEL_TABLE_H_

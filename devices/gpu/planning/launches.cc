@@ -19,7 +19,7 @@ using internal_loop_nest::CeilDivide;
 using internal_loop_nest::DivideBySize;
 using internal_loop_nest::DividedLoop;
 
-// A part of a copy that fits one launch, its loops counting units.
+// A part of a copy that fits into one launch. Its innermost loop steps by whole units.
 struct Part {
   unsigned char* dst;
   const unsigned char* src;
@@ -37,7 +37,7 @@ int64_t Product(absl::Span<const Loop> loops) {
   return product;
 }
 
-// The widest unit that every address of the copy is a multiple of: 1, 2, 4, 8 or 16.
+// The widest unit (1, 2, 4, 8 or 16 bytes) to which every address of the copy is aligned.
 int64_t WidestUnit(const MergedCopy& copy) {
   uint64_t all = 16 | reinterpret_cast<uintptr_t>(copy.dst) |
                  reinterpret_cast<uintptr_t>(copy.src) | static_cast<uint64_t>(copy.run_bytes);
@@ -84,7 +84,7 @@ void AddDimension(IndexSpace<kOperands>& space, const Loop& loop) {
 
 struct Shape {
   KernelId kernel;
-  int along_dst, along_src;  // elements of a tile
+  int along_dst, along_src;  // elements of a tile along each dimension
 };
 
 template <typename Kernel>
@@ -92,7 +92,7 @@ constexpr Shape ShapeOf(KernelId id) {
   return {id, Kernel::kAlongDst, Kernel::kAlongSrc};
 }
 
-// `run` says whether elements of one or two bytes may move in words of four.
+// `run`: elements of one or two bytes move in words of four bytes (MovesInWords).
 Shape TileShape(int64_t unit, bool run) {
   switch (unit) {
     case 1:
@@ -132,11 +132,11 @@ LinearChoice Linear(int64_t unit) {
 
 // ---- Copies ----
 
-// Below this a tile would be mostly empty, and the caches gather what neighbours read.
+// Along shorter loops a tile is mostly empty, and the caches serve neighbouring reads well enough.
 constexpr int64_t kLeastTiled = 8;
 
-// The loop along which src is densest, or -1 where tiles would not help: it is dst's own densest
-// (the last), too short, or src repeats along one of the two.
+// The loop with the smallest step of src, or -1 if tiles do not help: it is dst's densest loop (the
+// last), it is too short, or src repeats along one of the two.
 int AlongSrc(const CopyLoops& loops) {
   const int last = static_cast<int>(loops.size()) - 1;
   int densest = -1;
@@ -151,8 +151,7 @@ int AlongSrc(const CopyLoops& loops) {
   return densest;
 }
 
-// Whether all addresses but those along the two tiled dimensions are multiples of a word, and those
-// dense.
+// Whether both tiled dimensions are dense and all other addresses are aligned to a word.
 bool MovesInWords(const Part& part, int along_src) {
   constexpr int64_t kWord = 4;
   if (part.unit >= kWord) return false;
@@ -231,7 +230,7 @@ absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int6
   for (Loop& loop : dst.loops) loop.src_step = loop.dst_step;
   const int64_t unit = WidestUnit(dst);
   const LinearChoice linear = Linear(unit);
-  // A part must begin at the beginning of an element.
+  // Each part starts at the start of an element.
   const int64_t units_per_item = std::max<int64_t>(item_bytes / unit, 1);
   max_units = std::max(max_units / units_per_item, int64_t{1}) * units_per_item;
   return ForEachPart({dst.dst, dst.src, LoopsOfUnits(dst, unit), unit}, max_units,

@@ -1,12 +1,11 @@
-// The launches that carry out a merged copy or a fill: which kernel, how many blocks, which
-// arguments.
+// The kernel launches of a merged copy or fill: kernel, number of blocks, arguments.
 //
 //   absl::Status s = ForEachCopyLaunch(copy, [&](const CopyLaunch& launch) {
 //     return Launch(KernelName(launch.kernel), launch.blocks, &launch.arguments);
 //   });
 //
-// Almost always one launch; a copy of 2^31 units or more takes several. Nothing here touches the
-// memory. Any thread.
+// A copy of 2^31 units or more takes several launches, any other one. Does not access the memory.
+// Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_PLANNING_LAUNCHES_H_
 #define DOVETAIL_DEVICES_GPU_PLANNING_LAUNCHES_H_
@@ -33,14 +32,13 @@ struct KernelLaunch {
 using CopyLaunch = KernelLaunch<CopyArguments>;
 using FillLaunch = KernelLaunch<FillArguments>;
 
-// Calls take() for each launch, until one fails. `max_units` is for tests.
+// Calls take() for each launch until a call fails. Only tests set `max_units`.
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
                                int64_t max_units = kMaxLaunchUnits);
 
-// `element` points at the `item_bytes` bytes of an element of the tensor that MergeFill was given.
-// InvalidArgument where that is not 1, 2, 4, 8 or 16: such a fill is a copy of an element, with
-// steps of 0.
+// `element` points to one element of `item_bytes` bytes. InvalidArgument if that is not 1, 2, 4, 8
+// or 16: copy the element with steps of 0 instead.
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,
                                absl::FunctionRef<absl::Status(const FillLaunch&)> take,
                                int64_t max_units = kMaxLaunchUnits);

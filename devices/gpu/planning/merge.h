@@ -1,11 +1,12 @@
-// MergedCopy: a strided copy in its simplest form. Bytes, no dimension of one turn, neighbours that
-// step evenly made one, the destination's order, its addresses rising.
+// MergedCopy: a strided copy in its simplest form. Steps are in bytes, dimensions of size 1 are
+// dropped, adjacent dimensions are merged where possible, and the loops follow the destination,
+// whose addresses ascend.
 //
 //   MergedCopy copy;
 //   absl::Status s = MergeCopy(dst, src, &copy);
-//   copy.loops.empty()         // one contiguous run: a plain copy of run_bytes does it
+//   copy.loops.empty()         // one contiguous run of run_bytes
 //
-// Borrows the memory, owns nothing else. Sizes and steps are in bytes.
+// Borrows the memory. Sizes and steps are in bytes.
 
 #ifndef DOVETAIL_DEVICES_GPU_PLANNING_MERGE_H_
 #define DOVETAIL_DEVICES_GPU_PLANNING_MERGE_H_
@@ -30,19 +31,19 @@ struct MergedCopy {
   unsigned char* dst = nullptr;
   const unsigned char* src = nullptr;
   int64_t run_bytes = 0;  // contiguous on both sides; 0 when there are no elements
-  CopyLoops loops;        // outermost first; dst_step falls and is positive
+  CopyLoops loops;        // outermost first; dst_step is positive and descends
 };
 
-// Sets `*merged`. `dst` and `src` have one type and shape, and dst's elements lie apart.
-// Unimplemented for elements smaller than a byte whose rows do not start and end at whole bytes on
-// both sides.
+// Sets `*merged`. `dst` and `src` have the same type and shape, and dst's elements do not overlap.
+// Unimplemented for sub-byte elements unless every row starts and ends at a whole byte on both
+// sides.
 absl::Status MergeCopy(const TensorView& dst, const TensorView& src, MergedCopy* merged);
 
-// The same of a fill: both sides are dst.
+// The same for a fill: both sides are dst.
 absl::Status MergeFill(const TensorView& dst, MergedCopy* merged);
 
-// A rectangle of `height` rows of `width` contiguous bytes; the pitches are at least the width and
-// below 2^31, as the vendors ask.
+// A rectangle of `height` rows of `width` contiguous bytes. Pitches are at least the width and
+// below 2^31, as the vendors require.
 struct PitchedCopy {
   unsigned char* dst;
   int64_t dst_pitch;
@@ -52,7 +53,7 @@ struct PitchedCopy {
   int64_t height;
 };
 
-// The copy as rectangles, one call each, until one fails: what is left where no kernel can run.
+// Calls take() for each rectangle of the copy until a call fails. For devices without kernels.
 absl::Status ForEachPitchedCopy(const MergedCopy& copy,
                                 absl::FunctionRef<absl::Status(const PitchedCopy&)> take);
 

@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<int> forks{0};
 
-// How often this process, and those it was forked from, were forked off.
+// The number of forks between the first process and this one.
 int CountForks() {
   static const int registered =
       pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });

@@ -1,12 +1,12 @@
-// Runtime: a vendor's RuntimeApi together with what every call on it needs first: the driver
-// loaded, the process not forked since, the device there, and its errors as absl::Status.
+// Runtime: a vendor's RuntimeApi with the checks that every call needs: the driver is loaded, the
+// process was not forked since, and the device exists. Converts errors to absl::Status.
 //
 //   Runtime runtime(api);
 //   DeviceGuard guard(runtime, 0);
 //   if (!guard.ok()) return guard.status();
 //   return runtime.Check(runtime.api().event_record(runtime.api().self, event, stream), "record");
 //
-// Any thread. Nothing is opened before the first call of Ready or DeviceCount.
+// Any thread. Opens the driver at the first call of Ready or DeviceCount.
 
 #ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
 #define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
@@ -39,22 +39,22 @@ class Runtime {
   const RuntimeApi& api() const { return api_; }
   const VendorTraits& vendor() const { return *api_.vendor; }
 
-  // Unavailable, with the reason, where there is no driver or no device; FailedPrecondition in a
-  // child forked after the driver was loaded, where no call to it can work.
+  // Unavailable, with the reason, if there is no driver or no device. FailedPrecondition in a child
+  // that was forked after the driver was loaded: the driver does not work there.
   absl::Status Ready();
   absl::StatusOr<int> DeviceCount();
 
-  // Whether this process is a forked child of the one that loaded the driver.
+  // Whether this process was forked from the one that loaded the driver.
   bool IsForkedChild() const;
 
-  // NotFound where there is no device of that type and index. Pinned and managed memory count as on
-  // the first device.
+  // NotFound if there is no device of that type and index. Pinned and managed memory count as
+  // memory of device 0.
   absl::Status CheckDevice(Device device);
 
-  // Ready must have succeeded and the device must be there.
+  // Ready must have succeeded, and the device must exist.
   const DeviceInfo& Info(int device) const { return infos_[device]; }
 
-  // The status of `result`: what failed, with the vendor's name and text of it.
+  // `result` as a status. The message says what failed (`what`), with the vendor's name and text.
   absl::Status Check(Result result, std::string_view what) const;
   ResultClass Classify(Result result) const { return api_.classify(api_.self, result); }
 
@@ -62,10 +62,10 @@ class Runtime {
   NativeStream Native(const Stream& stream) const {
     return stream.native() == NativeStream{0} ? api_.legacy_stream : stream.native();
   }
-  // The device of this vendor that `index` means.
+  // This vendor's device `index`.
   Device DeviceAt(int index) const { return {vendor().device, index}; }
 
-  // Whether work was given to the device in this process, by this library.
+  // Whether Dovetail used the device in this process.
   bool IsActive(int device) const { return active_[device].load(std::memory_order_relaxed); }
   void MarkActive(int device) { active_[device].store(true, std::memory_order_relaxed); }
 
@@ -81,7 +81,7 @@ class Runtime {
   std::atomic<bool> is_loaded_ = false;
 };
 
-// Makes a device current on this thread for the life of a scope, after it was checked.
+// Checks a device and makes it current on this thread for a scope.
 class [[nodiscard]] DeviceGuard {
  public:
   DeviceGuard(Runtime& runtime, int device);
@@ -98,7 +98,8 @@ class [[nodiscard]] DeviceGuard {
   absl::Status status_;
 };
 
-// Lets calls of this thread through that an open capture would forbid, where the vendor can.
+// For a scope, permits calls on this thread that an open capture would forbid. Does nothing on
+// runtimes without exchange_capture_mode.
 class [[nodiscard]] RelaxedCaptureMode {
  public:
   explicit RelaxedCaptureMode(const Runtime& runtime) : api_(runtime.api()) { Exchange(); }

@@ -1,21 +1,21 @@
-// RuntimeApi: what a GPU vendor's runtime can do, as a struct of function pointers. The GPU backend
-// is written once against it; devices/cuda and devices/rocm fill one from the driver's library that
-// they open at run time, and tests/emulator fills one on the CPU.
+// RuntimeApi: a GPU vendor's runtime as a struct of function pointers. The GPU backend is written
+// once against it. devices/cuda and devices/rocm fill it from a library that they open at run time;
+// tests/emulator fills it on the CPU.
 //
 //   RuntimeApi api = ...;                          // from a vendor's package
 //   Result r = api.event_record(api.self, event, stream);
 //   if (api.classify(api.self, r) == ResultClass::kOutOfMemory) ...
 //
-// Plain C types alone; no vendor header. Every function takes `self` first, may be called on any
-// thread, throws nothing, and returns a Result: the vendor's own error number, 0 for success. What
-// comes back through pointers is written on success alone. Sizes and pitches are in bytes.
+// Only C types; no vendor header. Every function takes `self` first, may be called on any thread,
+// throws nothing, and returns a Result: the vendor's error number, 0 for success. Outputs are
+// written only on success. Sizes and pitches are in bytes.
 //
-// Device: functions that take a `device` work on that one. The others work on the current device of
-// the calling thread, which the backend sets by push_device and puts back by pop_device; a stream,
-// an event or an allocation given to them belongs to that device.
+// Device: a function with a parameter `device` works on that device. Every other function works on
+// the calling thread's current device, which the backend sets with push_device and restores with
+// pop_device; streams, events and allocations that it is given belong to that device.
 //
-// Functions marked "optional" are nullptr where a runtime lacks them. All others are set, even
-// where no driver was found: `load` is called first, and where it fails nothing else is.
+// A function marked "optional" is nullptr if the runtime lacks it. All others are set, even without
+// a driver: the backend calls `load` first, and nothing else if that fails.
 
 #ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_API_H_
 #define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_API_H_
@@ -36,18 +36,18 @@ struct VendorTraits;  // vendor_traits.h
 // A vendor's error number; 0 is success.
 using Result = int32_t;
 
-// What the backend has to tell apart.
+// The classes of errors that the backend treats differently.
 enum class ResultClass : uint8_t {
   kOk,
-  kNotReady,  // of a query: the work is not done yet
+  kNotReady,  // a query's answer: the work is not done yet
   kOutOfMemory,
   kInvalidValue,
-  kInvalidHandle,  // of a stream, event, module or device that isn't there (any more)
+  kInvalidHandle,  // a stream, event, module or device that does not exist (any more)
   kNotSupported,
   kNoDevice,
   kCaptureViolation,  // a call that an open capture forbids, or that broke the capture
   kPeerAlreadyEnabled,
-  kShuttingDown,  // the driver is being unloaded; what it held is gone
+  kShuttingDown,  // the driver is being unloaded; its memory is gone
   kOther,
 };
 
@@ -58,48 +58,48 @@ struct DeviceInfo {
   size_t total_bytes;
   int multiprocessors;
   bool has_pools;         // malloc_async and free_async work
-  bool has_managed;       // malloc_managed works, and the host may touch it while the device works
+  bool has_managed;       // malloc_managed works, and the host may use it while the device works
   bool maps_pinned_host;  // kernels may use a pinned host pointer as it is
 };
 
 enum class PointerKind : uint8_t { kUnknown, kPinnedHost, kDevice, kManaged };
 
 struct PointerInfo {
-  PointerKind kind;  // kUnknown: no memory of this runtime; the other fields mean nothing then
-  int device;        // whose memory; of pinned and managed memory, whose it was made by
+  PointerKind kind;  // kUnknown: not this runtime's memory; ignore the other fields
+  int device;        // that owns the memory, or that made pinned or managed memory
   void* base;        // of the allocation; nullptr where unknown
   size_t nbytes;     // of the allocation; 0 where unknown
 };
 
 struct PoolStats {
-  size_t used_bytes;      // that the program has now
-  size_t reserved_bytes;  // that the pool holds, used or not
+  size_t used_bytes;      // allocated by the program
+  size_t reserved_bytes;  // held by the pool, used or not
 };
 
 enum class CaptureStatus : uint8_t { kNone, kActive, kInvalidated };
 
-// Bits of event_create's flags. Events never take time: that makes recording slower.
+// Flags of event_create. Events never measure time, which would make recording slower.
 inline constexpr unsigned kEventPlain = 0;
 inline constexpr unsigned kEventInterprocess = 1;
 
-// Handles of the vendor's.
+// The vendor's handles.
 using NativeEvent = void*;
 using NativeModule = void*;
 using NativeFunction = void*;
 
-// A thread's capture mode: kRelaxed lets calls through that a capture of another thread, opened in
-// global mode, would forbid. The numbers are the vendors' (both have the same).
+// A thread's capture mode. kRelaxed permits calls that another thread's capture in global mode
+// would forbid. CUDA and HIP use these numbers.
 enum class CaptureMode : int { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 
-// Bytes of the vendors' IPC handles (both have the same).
+// Size of an IPC handle in bytes, on CUDA and on HIP.
 inline constexpr size_t kIpcHandleSize = 64;
 struct IpcHandle {
   unsigned char bytes[kIpcHandleSize];
 };
 
-// Compiled kernels for a device; they live as long as the process.
+// Compiled kernels for a device. They live as long as the process.
 struct KernelImage {
-  const void* data = nullptr;  // what module_load takes; nullptr: there are none for this device
+  const void* data = nullptr;  // for module_load; nullptr: this device has no kernels
   size_t nbytes = 0;
   const char* reason = "";  // why there are none, for people
 };
@@ -108,89 +108,91 @@ struct RuntimeApi {
   void* self = nullptr;
   const VendorTraits* vendor = nullptr;
 
-  // The vendor's handles of the default streams, as its functions take them. legacy_stream is the
-  // one that waits for all blocking streams (CUDA: 0x1, HIP: 0); Stream::Default means it.
+  // The vendor's handles of its default streams. legacy_stream waits for all blocking streams
+  // (CUDA: 0x1, HIP: 0); Stream::Default is this stream.
   NativeStream legacy_stream{};
   NativeStream per_thread_stream{};
 
-  // -- Loading and describing. Those of this part work without a current device.
+  // -- Loading and describing. These work without a current device.
 
-  // Opens the driver at the first call and remembers the outcome. False: `reason` says to people
-  // why there are no devices. Any thread.
+  // Opens the driver at the first call; later calls repeat its outcome. False: `reason` tells
+  // people why there are no devices.
   bool (*load)(void* self, std::string* reason) = nullptr;
   Result (*device_count)(void* self, int* count) = nullptr;
-  // As the vendor numbers them: CUDA 12040 is 12.4; HIP 50200000 and more is 5.2.
+  // As the vendor numbers versions: CUDA's 12040 is 12.4, HIP's 50200000 is 5.2.
   Result (*runtime_version)(void* self, int* runtime, int* driver) = nullptr;
   Result (*device_info)(void* self, int device, DeviceInfo* info) = nullptr;
   ResultClass (*classify)(void* self, Result result) = nullptr;
-  // The vendor's name and text of a result; lives as long as the process.
+  // The vendor's name and text for a result. The string lives as long as the process.
   const char* (*describe)(void* self, Result result) = nullptr;
 
   // -- The current device. CUDA: the device's primary context, retained once and never released.
 
-  // Makes `device` current on this thread. `*previous` is what pop_device needs to put back what
-  // was current before; nothing is done by either when it is current already.
+  // Makes `device` current on this thread. pop_device restores the previous device from
+  // `*previous`. Neither does anything if `device` is current already.
   Result (*push_device)(void* self, int device, void** previous) = nullptr;
   Result (*pop_device)(void* self, void* previous) = nullptr;
 
-  // -- Memory, aligned to 256 bytes at least (managed and pinned memory: to the page).
+  // -- Memory, aligned to at least 256 bytes (managed and pinned memory: to a page).
 
   Result (*malloc_device)(void* self, size_t nbytes, void** ptr) = nullptr;
-  // Frees what malloc_device and malloc_managed gave. Waits for the device.
+  // Frees memory of malloc_device and malloc_managed. Waits for the device.
   Result (*free_device)(void* self, void* ptr) = nullptr;
-  // From the device's pool, in the order of `stream`. The pool is this library's own where the
-  // runtime can make one, so that threshold and statistics are ours alone; else the default one.
-  // Optional, all that follow up to pool_allow_access: DeviceInfo::has_pools says so per device.
+  // Allocates from the device's pool, in stream order. The pool is Dovetail's own if the runtime
+  // can make one, so that its threshold and statistics concern no other library; else it is the
+  // device's default pool. Optional, like all functions up to pool_allow_access
+  // (DeviceInfo::has_pools).
   Result (*malloc_async)(void* self, size_t nbytes, NativeStream stream, void** ptr) = nullptr;
   Result (*free_async)(void* self, void* ptr, NativeStream stream) = nullptr;
-  // Gives unused memory back to the system, but for `keep` bytes.
+  // Returns unused memory to the system, except for `keep` bytes.
   Result (*pool_trim)(void* self, int device, size_t keep) = nullptr;
-  // How much unused memory the pool keeps at a synchronisation; SIZE_MAX: all.
+  // The unused memory that the pool keeps at a synchronisation; SIZE_MAX: all.
   Result (*pool_set_release_threshold)(void* self, int device, size_t nbytes) = nullptr;
   Result (*pool_stats)(void* self, int device, PoolStats* stats) = nullptr;
-  // Lets `peer` reach the memory of `device`'s pool.
+  // Lets `peer` access the memory of `device`'s pool.
   Result (*pool_allow_access)(void* self, int device, int peer) = nullptr;
-  // Pinned host memory that every device may reach (portable, mapped).
+  // Pinned host memory that every device may access (portable, mapped).
   Result (*malloc_host)(void* self, size_t nbytes, void** ptr) = nullptr;
   Result (*free_host)(void* self, void* ptr) = nullptr;
-  // Optional. Reached by all streams of the device; freed by free_device.
+  // Optional. All streams of the device may access it. Freed with free_device.
   Result (*malloc_managed)(void* self, size_t nbytes, void** ptr) = nullptr;
   // Of the current device.
   Result (*memory_info)(void* self, size_t* free_bytes, size_t* total_bytes) = nullptr;
-  // Whose memory `ptr` is; kUnknown, and success, for memory of nobody's. No current device needed.
+  // What memory `ptr` points to; success with kUnknown for memory that the runtime does not know.
+  // Needs no current device.
   Result (*pointer_info)(void* self, const void* ptr, PointerInfo* info) = nullptr;
 
-  // -- Copies and fills, in the order of `stream`. Pointers: of the current device, pinned, managed
-  // or plain host memory. With plain host memory the call may wait for the copy.
+  // -- Copies and fills, in stream order. Pointers are to memory of the current device, or to
+  // pinned, managed or pageable host memory. With pageable memory the call may wait for the copy.
 
   Result (*copy_async)(void* self, void* dst, const void* src, size_t nbytes,
                        NativeStream stream) = nullptr;
-  // Between two devices of the vendor; `stream` is of the current device, which is one of them.
+  // Between two devices of the vendor, one of which is current. `stream` belongs to it.
   Result (*copy_peer_async)(void* self, void* dst, int dst_device, const void* src, int src_device,
                             size_t nbytes, NativeStream stream) = nullptr;
   // `height` rows of `width` bytes, `pitch` bytes from one row to the next, width <= pitch.
   Result (*copy_2d_async)(void* self, void* dst, size_t dst_pitch, const void* src,
                           size_t src_pitch, size_t width, size_t height,
                           NativeStream stream) = nullptr;
-  // Sets `count` elements of `element_size` bytes (1, 2 or 4), aligned to it, to the low bytes of
-  // `pattern`.
+  // Sets `count` elements of `element_size` bytes (1, 2 or 4) to the low bytes of `pattern`. `dst`
+  // is aligned to the element size.
   Result (*fill_async)(void* self, void* dst, uint32_t pattern, size_t element_size, size_t count,
                        NativeStream stream) = nullptr;
 
   // -- Streams.
 
-  // One that the legacy stream does not wait for (non-blocking).
+  // A non-blocking stream: the legacy stream does not wait for it.
   Result (*stream_create)(void* self, NativeStream* stream) = nullptr;
   Result (*stream_destroy)(void* self, NativeStream stream) = nullptr;
   Result (*stream_query)(void* self, NativeStream stream) = nullptr;  // kNotReady: work is left
   Result (*stream_synchronize)(void* self, NativeStream stream) = nullptr;
   Result (*stream_wait_event)(void* self, NativeStream stream, NativeEvent event) = nullptr;
-  // Never breaks a capture. Asked of the legacy stream while a blocking stream captures it is
-  // kCaptureViolation.
+  // Never breaks a capture. kCaptureViolation for the legacy stream while a blocking stream is
+  // being captured.
   Result (*stream_capture_status)(void* self, NativeStream stream, CaptureStatus* status) = nullptr;
-  // Optional: whose stream it is. No current device needed.
+  // Optional. The device of a stream. Needs no current device.
   Result (*stream_device)(void* self, NativeStream stream, int* device) = nullptr;
-  // Optional: sets this thread's capture mode to `*mode`, and `*mode` to what it was.
+  // Optional. Sets this thread's capture mode to `*mode`, and `*mode` to the previous mode.
   Result (*exchange_capture_mode)(void* self, CaptureMode* mode) = nullptr;
 
   // -- Events.
@@ -200,33 +202,33 @@ struct RuntimeApi {
   Result (*event_record)(void* self, NativeEvent event, NativeStream stream) = nullptr;
   Result (*event_query)(void* self, NativeEvent event) = nullptr;  // kNotReady: not yet
   Result (*event_synchronize)(void* self, NativeEvent event) = nullptr;
-  // Optional: an event after all work that the current device's context holds now (CUDA 12.5).
+  // Optional. Records an event after all work of the current device's context (CUDA 12.5).
   Result (*context_record_event)(void* self, NativeEvent event) = nullptr;
   Result (*device_synchronize)(void* self) = nullptr;
 
   // -- Peers.
 
   Result (*peer_can_access)(void* self, int device, int peer, bool* can) = nullptr;
-  // Lets the current device reach the memory of `peer`; kPeerAlreadyEnabled does no harm.
+  // Lets the current device access the memory of `peer`. kPeerAlreadyEnabled is harmless.
   Result (*peer_enable)(void* self, int peer) = nullptr;
 
-  // -- Kernels. Modules are loaded on the current device and kept.
+  // -- Kernels. Modules are loaded on the current device and never unloaded.
 
   KernelImage (*kernel_image)(void* self, int device) = nullptr;
   Result (*module_load)(void* self, const KernelImage* image, NativeModule* module) = nullptr;
   Result (*module_function)(void* self, NativeModule module, const char* name,
                             NativeFunction* function) = nullptr;
-  // `args` points at one pointer for each parameter of the kernel.
+  // `args` points to one pointer per parameter of the kernel.
   Result (*launch)(void* self, NativeFunction function, const uint32_t grid[3],
                    const uint32_t block[3], uint32_t shared_bytes, NativeStream stream,
                    void** args) = nullptr;
 
-  // -- Other processes. A handle names a whole allocation of malloc_device's, and its base.
+  // -- Other processes. A handle names a whole allocation of malloc_device.
 
   Result (*ipc_memory_handle)(void* self, void* ptr, IpcHandle* handle) = nullptr;
   Result (*ipc_open)(void* self, const IpcHandle* handle, void** ptr) = nullptr;
   Result (*ipc_close)(void* self, void* ptr) = nullptr;
-  // Of an event made with kEventInterprocess.
+  // For an event made with kEventInterprocess.
   Result (*ipc_event_handle)(void* self, NativeEvent event, IpcHandle* handle) = nullptr;
   Result (*ipc_open_event)(void* self, const IpcHandle* handle, NativeEvent* event) = nullptr;
 };

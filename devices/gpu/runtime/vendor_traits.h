@@ -1,5 +1,5 @@
-// VendorTraits: what differs between NVIDIA and AMD as far as Dovetail's users see it: names,
-// device types, and what the stream codes of `__dlpack__(stream=)` mean.
+// VendorTraits: the differences between GPU vendors that users of Dovetail see: names, device
+// types, and the meaning of the stream codes of `__dlpack__(stream=)`.
 //
 //   kRocmTraits.stream_codes.Meaning(1)        // StreamMeaning::kRefused
 //
@@ -30,8 +30,8 @@ enum class StreamMeaning : uint8_t {
 struct StreamCodes {
   StreamMeaning none;  // Python's None
   StreamMeaning zero, one, two;
-  std::optional<int64_t> legacy;      // the code that names the legacy stream; nullopt: None does
-  std::optional<int64_t> per_thread;  // nullopt: nothing names it
+  std::optional<int64_t> legacy;      // code of the legacy stream; nullopt: None
+  std::optional<int64_t> per_thread;  // code of the per-thread stream; nullopt: it has none
 
   constexpr StreamMeaning Meaning(std::optional<int64_t> code) const {
     if (!code.has_value()) return none;
@@ -54,8 +54,8 @@ struct VendorTraits {
   std::string_view name;              // of the backend: "cuda"
   std::string_view product;           // as people write it: "CUDA"
   DeviceType device;                  // the device's own memory
-  DeviceType pinned;                  // host memory that the device reads
-  std::optional<DeviceType> managed;  // none: managed memory counts as the device's own
+  DeviceType pinned;                  // host memory that the device can access
+  std::optional<DeviceType> managed;  // nullopt: managed memory is `device`
   StreamCodes stream_codes;
 };
 
@@ -87,7 +87,7 @@ DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
                      .per_thread = std::nullopt},
 };
 
-// Every code that names a stream is understood as that stream.
+// Whether each code that Encode gives is decoded to the same stream.
 constexpr bool NamesItself(const StreamCodes& codes) {
   return codes.Meaning(codes.legacy) == StreamMeaning::kLegacy &&
          (!codes.per_thread || codes.Meaning(codes.per_thread) == StreamMeaning::kPerThread);

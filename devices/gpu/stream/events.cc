@@ -18,8 +18,8 @@ struct Events::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  std::shared_ptr<Pool> pool;    // where the handle goes back to; null: it is somebody else's
-  NativeEvent handle = nullptr;  // null: there is a hold
+  std::shared_ptr<Pool> pool;    // receives the handle back; null: the handle is borrowed
+  NativeEvent handle = nullptr;  // null: this is a Hold
   std::shared_ptr<Hold> hold;
   bool captured = false;
 };
@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<Events::State>> Events::Take(int device) {
       handle = pool->free.back();
       pool->free.pop_back();
     } else {
-      pool->free.reserve(pool->free.capacity() + 1);  // so that a State can give back its handle
+      pool->free.reserve(pool->free.capacity() + 1);  // so that returning a handle can't fail
     }
   }
   if (handle == nullptr) {

@@ -1,13 +1,13 @@
-// Events: those of the vendor, pooled per device, as core's Event.
+// Events: the vendor's events as core's Event, from a pool per device.
 //
 //   Events events(runtime);
 //   absl::StatusOr<Event> e = events.Record(stream);       // the host does not wait
 //   absl::Status s = events.Wait(other, *e);
 //
-// An Event that goes takes its handle back to the pool and calls no vendor function. Any thread.
+// Destroying an Event puts its handle back into the pool and calls no vendor function. Any thread.
 //
-// Two more kinds of Event: one over somebody else's handle, and one that no stream waits for: a
-// Hold, which keeps memory from being reused (shared_blocks.h).
+// There are two more kinds of Event. A borrowed one uses another library's handle. A Hold is an
+// Event that no stream waits for; it keeps memory from being reused (memory/shared_blocks.h).
 
 #ifndef DOVETAIL_DEVICES_GPU_STREAM_EVENTS_H_
 #define DOVETAIL_DEVICES_GPU_STREAM_EVENTS_H_
@@ -27,16 +27,16 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// Keeps memory from its allocator, or its lender, for another reason than the work of streams.
+// Keeps memory from being returned to its allocator or lender for a reason other than pending work.
 class Hold {
  public:
   virtual ~Hold() = default;
-  // Whether the memory may go. Asked when nothing here uses it any more, again and again until it
-  // is true, by one thread at a time. Must not block. `thorough`: there is time to find out, if
-  // only for lack of memory.
+  // Whether the memory may be returned. Called repeatedly, by one thread at a time, once this
+  // process no longer uses the memory, until it returns true. Must not block. `thorough`: an
+  // expensive check is worth its time, for example because memory ran out.
   virtual bool IsOver(bool thorough) noexcept = 0;
-  // Of a SharedBlocks::Block the start of the allocation that other processes may have open;
-  // nullptr of any other.
+  // For a SharedBlocks::Block, the start of the allocation that other processes may have open; else
+  // nullptr.
   virtual const void* shared_base() const noexcept { return nullptr; }
 };
 
@@ -44,26 +44,27 @@ class Events {
  public:
   explicit Events(Runtime& runtime) : runtime_(runtime) {}
 
-  // After the work that `stream` holds now.
+  // An event after the current work of `stream`.
   absl::StatusOr<Event> Record(const Stream& stream);
-  // After all work that the device holds now. Unimplemented where the runtime has no such event.
+  // An event after all current work of the device. Unimplemented if the runtime has no such event.
   absl::StatusOr<Event> RecordContext(int device);
   absl::Status Wait(const Stream& stream, const Event& event);
   absl::StatusOr<bool> Query(const Event& event);
   absl::Status Synchronize(const Event& event);
 
-  // Whether the event belongs to a graph that was captured: it can neither be asked nor waited for.
+  // Whether the event was recorded in a capture. Such an event can't be queried, nor can the host
+  // wait for it.
   static bool IsCaptured(const Event& event);
 
-  // What memory is held for: to be noted among its uses. Waiting for it is waiting for nothing, and
-  // it has not happened whenever it is asked: only the Releaser looks at the Hold.
+  // An event that stands for a Hold among the uses of memory. Waiting for it does nothing, and
+  // Query is always false: only the Releaser looks at the Hold.
   static Event OfHold(Device device, std::shared_ptr<Hold> hold);
-  // Null for other events.
+  // nullptr for other events.
   static Hold* HoldOf(const Event& event);
-  // Over somebody else's handle, who keeps it as long as the Event is used.
+  // Borrows another library's handle, which must outlive the Event.
   static Event Borrow(Device device, NativeEvent handle);
 
-  // The vendor's handle; for tests and for other libraries.
+  // The vendor's handle, for tests and other libraries.
   static NativeEvent Native(const Event& event);
 
  private:

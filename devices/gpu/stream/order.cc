@@ -65,7 +65,7 @@ absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& co
     absl::StatusOr<bool> ours = context.streams.IsCapturing(CurrentStream(consumer.device()));
     if (!ours.ok() || *ours) return ours.status();
   }
-  // A consumer that waits for captured work becomes part of the capture itself.
+  // Waiting for captured work makes the consumer part of the capture.
   for (const Uses::Use& use : uses.streams()) {
     if (*captured) break;
     if (StreamDevice(use.stream.device()).type != context.runtime.vendor().device) continue;
@@ -73,7 +73,7 @@ absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& co
     if (!captured.ok()) return captured.status();
   }
   Ordering ordering(context, consumer, *captured);
-  // No event goes from one backend to another: there the host waits.
+  // Backends can't wait for each other's events: the host waits.
   auto other_backend = [&context](Device device) {
     const bool is_ours = StreamDevice(device).type == context.runtime.vendor().device;
     return is_ours ? nullptr : Registry::Global().Find(device.type);

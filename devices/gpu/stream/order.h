@@ -1,16 +1,20 @@
-// The order between what was given work on memory and who uses it next (docs/protocol.md, rule 49).
+// Orders the earlier uses of memory before its next consumer (docs/protocol.md, rule 49).
 //
 //   absl::Status s = OrderBefore(context, uses, consumer);
 //
-// The consumer's stream waits for an event on each stream that may have work left; nothing is
-// recorded for the consumer's own stream, nor for one that is known to be idle, and the host does
-// not wait. Streams of other backends are waited for on the host.
+// The consumer's stream waits for an event on each stream that may have pending work. The
+// consumer's own stream and idle streams need no event. The host does not wait, except for streams
+// of other backends.
 //
-// While a stream is captured into a graph, only work of the same capture can be ordered before it.
-// Work on the default stream is then taken to be done (asking would break the capture); work that
-// is pending on another stream outside of the capture is FailedPrecondition. Nothing is done for a
-// consumer on the default stream while this thread's own stream is captured; and work on the
-// default stream can't be ordered before another one while a capture is open: FailedPrecondition.
+// Captures into graphs: only work of the same capture can be ordered before a stream that is being
+// captured.
+//   pending work on a stream outside the capture          FailedPrecondition
+//   work on the default stream                            taken to be done: a query would break the
+//                                                         capture
+//   the consumer is the default stream, and this          nothing is done
+//   thread's current stream is being captured
+//   work on the default stream, another consumer,         FailedPrecondition
+//   while any capture is open
 
 #ifndef DOVETAIL_DEVICES_GPU_STREAM_ORDER_H_
 #define DOVETAIL_DEVICES_GPU_STREAM_ORDER_H_

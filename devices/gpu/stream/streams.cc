@@ -6,7 +6,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// What a counted stream lives by.
+// Owns a stream that Create made.
 struct Streams::Owner {
   Owner(std::shared_ptr<Table> t, int d, NativeStream h)
       : table(std::move(t)), device(d), handle(h) {}
@@ -14,7 +14,7 @@ struct Streams::Owner {
     absl::MutexLock lock(&table->mutex);
     table->made.erase({device, handle});
     table->captured.erase({device, handle});
-    table->dead.emplace_back(device, handle);  // room was made by Create
+    table->dead.emplace_back(device, handle);  // Create reserved the room
   }
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;

@@ -1,12 +1,12 @@
-// Streams: those that this library makes, counted; what the codes of DLPack mean; and which streams
-// are known to be captured into a graph.
+// Streams: creates reference-counted streams, converts DLPack's stream codes, and tracks which
+// streams are being captured into a graph.
 //
 //   Streams streams(runtime);
 //   absl::StatusOr<Stream> s = streams.Create(Device::Cuda(0));
 //   absl::StatusOr<StreamRequest> r = streams.Decode(Device::Cuda(0), 1);     // the legacy stream
 //
-// A made stream goes with its last copy: its handle is put aside, and destroyed by the next call of
-// Create or DestroyPending, since the last copy may go inside a deleter. Any thread.
+// The last copy of a stream may be destroyed inside a deleter, which may not call the vendor. The
+// next call of Create or DestroyPending destroys the handle. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_STREAM_STREAMS_H_
 #define DOVETAIL_DEVICES_GPU_STREAM_STREAMS_H_
@@ -39,27 +39,27 @@ class Streams {
   absl::StatusOr<Stream> Create(Device device);
   void DestroyPending();
 
-  // Rules 46 and 47. A handle that is one of ours comes back as the counted Stream.
+  // Rules 46 and 47 of docs/protocol.md. The handle of a stream that Create made gives that Stream.
   absl::StatusOr<StreamRequest> Decode(Device device, std::optional<int64_t> code);
   absl::StatusOr<std::optional<int64_t>> Encode(const Stream& stream) const;
 
   absl::Status Synchronize(const Stream& stream);
-  // Whether the stream's work so far is known to be done. One that is captured is not asked, nor
-  // the legacy stream while any may be.
+  // Whether the stream's work is known to be done. Does not query a stream that is being captured,
+  // nor the legacy stream while any stream may be.
   bool IsIdle(const Stream& stream);
 
-  // Whether the stream is being captured. Remembers the answer for MayCapture. The default stream
-  // never is.
+  // Whether the stream is being captured; false for the default stream. Remembers the answer for
+  // MayCapture.
   absl::StatusOr<bool> IsCapturing(const Stream& stream);
-  // Whether a stream that was seen captured may be so still. What is known of a borrowed one is
-  // old: it counts until it is seen again, or until it is forgotten.
+  // Whether a stream that was seen in a capture may still be in it. A borrowed stream counts until
+  // IsCapturing sees it again, or until ForgetBorrowedCaptures.
   bool MayCapture();
   void ForgetBorrowedCaptures();
-  // Whether a stream of ours, or this thread's current one on the device, is captured now.
+  // Whether one of our streams, or this thread's current stream on the device, is being captured.
   bool IsCaptureOpen(Device device);
 
  private:
-  // Shared with the streams' owners, which may outlive the backend.
+  // Shared with the owners of streams, which may outlive the backend.
   struct Table {
     absl::Mutex mutex;
     absl::flat_hash_map<std::pair<int, NativeStream>, std::weak_ptr<void>> made
@@ -69,7 +69,7 @@ class Streams {
   };
   struct Owner;
 
-  // Those of ours that were last seen captured, and whether there are borrowed ones.
+  // Our streams that were last seen in a capture; sets whether borrowed ones were seen, too.
   std::vector<Stream> SeenCaptured(bool* any_borrowed);
   std::optional<Stream> FindMade(Device device, NativeStream handle);
 

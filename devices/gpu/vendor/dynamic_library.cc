@@ -12,8 +12,8 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
 
-// What dlopen said of a name. A file that is there but can't be loaded says more than one that is
-// missing, so that the first such error is kept.
+// Keeps the more useful error of dlopen: a file that exists but can't be loaded says more than a
+// missing one.
 void KeepBest(const char* error, std::string* reason) {
   const bool missing = absl::string_view(error).find("No such file") != absl::string_view::npos;
   if (reason->empty() || !missing) *reason = error;
@@ -26,7 +26,7 @@ bool OpenLibrary(absl::Span<const char* const> names, absl::Span<const SymbolSlo
   for (const SymbolSlot& slot : slots) *slot.address = nullptr;
   reason->clear();
   for (const char* name : names) {
-    // Local: its names may be those of another library in the process.
+    // RTLD_LOCAL: another library of the process may export the same names.
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       KeepBest(dlerror(), reason);

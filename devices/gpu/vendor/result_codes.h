@@ -1,5 +1,5 @@
-// What the vendors' error numbers mean. CUDA's driver and HIP number alike what matters here; each
-// vendor's package proves that by static_assert against its header.
+// The meaning of the vendors' error numbers. CUDA's driver and HIP share the numbers that are used
+// here; each vendor's folder checks them by static_assert against its header.
 //
 //   ClassifyCode(2)                                  // ResultClass::kOutOfMemory
 //   ResultTexts texts; texts.Get(2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory")
@@ -67,14 +67,14 @@ constexpr ResultClass ClassifyCode(Result code) {
   }
 }
 
-// "NAME: text" for each code, made once and kept. Any thread.
+// Keeps "NAME: text" of each code as long as the process. Any thread.
 class ResultTexts {
  public:
   const char* Get(Result code, const char* name, const char* text) {
     std::lock_guard<std::mutex> lock(mutex_);
     std::string& kept = texts_[code];
     if (kept.empty()) {
-      // Some versions of HIP give the name as the text.
+      // Some versions of HIP return the name as the text.
       const bool has_text = text != nullptr && name != nullptr && std::strcmp(name, text) != 0;
       kept = name == nullptr ? absl::StrCat("error ", code)
              : has_text      ? absl::StrCat(name, ": ", text)

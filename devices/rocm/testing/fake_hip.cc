@@ -1,6 +1,6 @@
-// A libamdhip64.so that does nothing but note its calls (devices/gpu/vendor/testing/fake_log.h).
-// The functions are declared by HIP's headers, which check their signatures here. FAKE_HIP_MAJOR is
-// the version that it poses as: 5 and 6 number memory types differently.
+// A libamdhip64.so that only logs its calls (devices/gpu/vendor/testing/fake_log.h). HIP's headers
+// declare the functions, so that the compiler checks their signatures. FAKE_HIP_MAJOR is the
+// version that it imitates: 5 and 6 number memory types differently.
 
 #include <cstring>
 
@@ -118,8 +118,8 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* nbytes, hipDevice
   *nbytes = 4096;
   return hipSuccess;
 }
-// 0xa… is device memory of device 1, 0xb… managed, 0xd… pinned; anything else nobody's, which
-// HIP 5 answers with an error.
+// 0xa… is memory of device 1, 0xb… managed, 0xd… pinned. Anything else is unknown, for which HIP 5
+// returns an error.
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* found, const void* ptr) {
   constexpr bool kOld = FAKE_HIP_MAJOR <= 5;
   int type = 0;
@@ -253,7 +253,7 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* ptr) {
   std::memset(handle, 0x11, sizeof(*handle));
   return Call("hipIpcGetMemHandle", ptr);
 }
-// HIP 5 knows the flag 0 alone, HIP 6 the flag 1.
+// HIP 5 takes only the flag 0, HIP 6 only the flag 1.
 hipError_t hipIpcOpenMemHandle(void** ptr, hipIpcMemHandle_t handle, unsigned flags) {
   if (flags != (FAKE_HIP_MAJOR >= 6)) return hipErrorInvalidValue;
   *ptr = Made<void*>(0xa200);

@@ -1,11 +1,11 @@
-// emulated_gpu: emulated GPUs for tests of the Python package. An extension module of its own, no
-// part of the wheel, that registers as a backend from any other wheel would: by a capsule.
+// emulated_gpu: emulated GPUs for tests of the Python package. An extension module that is not part
+// of the wheel; it registers its backend by a capsule, like a backend from another wheel.
 //
 //   gpu = emulated_gpu.Gpu("cuda", devices=2)
 //   dovetail.register_backend(gpu.backend())
 //   ... assert gpu.complaints() == []
 //
-// What other libraries do on streams of their own is done by Gpu's methods: addresses are numbers.
+// Gpu's methods do what other libraries do on their own streams. Addresses are numbers.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -33,7 +33,7 @@ class Gpu {
       : emulator_(new Emulator(
             {.vendor = VendorOf(vendor), .devices = devices, .has_kernels = kernels})) {}
 
-  // The backend lives as long as the process, and the emulator under it does so too.
+  // The backend lives as long as the process, and so does its emulator.
   nb::object backend() {
     return nb::steal(PyCapsule_New(ExportBackend(gpu::MakeGpuBackend(emulator_->api())),
                                    DOVETAIL_BACKEND_CAPSULE, nullptr));

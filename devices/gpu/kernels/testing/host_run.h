@@ -1,12 +1,12 @@
-// Runs a launch of a kernel on the host, by the very functions that the device runs: block after
-// block, and in each block thread after thread between two barriers. For emulators and tests.
+// Runs a kernel launch on the host with the device's code: block after block and, between barriers,
+// thread after thread. For emulators and tests.
 //
 //   void* arguments[] = {&copy_arguments};
 //   bool known = RunKernelOnHost("dovetail_copy_4", blocks, arguments, [](const void* p) {
-//     return const_cast<void*>(p);               // where the host reaches what the device calls p
+//     return const_cast<void*>(p);               // the host's address of p
 //   });
 //
-// Any thread; throws nothing. What an address is translated to must be aligned as the address is.
+// Any thread; throws nothing. A translated address must have the alignment of the address.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_TESTING_HOST_RUN_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_TESTING_HOST_RUN_H_
@@ -21,11 +21,11 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-// How many bytes of arguments the kernel takes; 0 for a name that is no kernel's.
+// Size of the kernel's argument in bytes; 0 for an unknown name.
 int KernelArgumentBytes(std::string_view name);
 
-// `arguments` is what a launch takes: a pointer to the kernel's one argument, which is only read.
-// False, and nothing is done, for a name that is no kernel's.
+// `arguments` is as for a launch: an array with one pointer to the argument, which is only read.
+// False for an unknown name; nothing is done then.
 bool RunKernelOnHost(std::string_view name, uint32_t blocks, void** arguments,
                      absl::FunctionRef<void*(const void*)> translate);
 

@@ -1,1 +1,1 @@
-// A shared object of no functions: what a broken installation of a driver looks like.
+// A shared object without functions, like a broken installation of a driver.

@@ -1,7 +1,7 @@
-// The test's side of a library that stands in for a vendor's (fake_log.h).
+// A test's access to a stand-in for a vendor's library (fake_log.h).
 //
-//   FakeLibrary fake("libcuda.so.1");              // after it was loaded
-//   fake.Fail("cuMemAlloc_v2", 2);                 // its next call returns 2
+//   FakeLibrary fake("libcuda.so.1");              // the library is loaded already
+//   fake.Fail("cuMemAlloc_v2", 2);                 // the next call returns 2
 //   EXPECT_EQ(fake.TakeLog(), "cuMemAlloc_v2(64)");
 
 #ifndef DOVETAIL_DEVICES_GPU_VENDOR_TESTING_FAKE_LIBRARY_H_
@@ -20,7 +20,7 @@ class FakeLibrary {
         take_log_(Find<const char* (*)()>("dovetail_fake_take_log")),
         fail_(Find<void (*)(const char*, int)>("dovetail_fake_fail")) {}
 
-  // Whether the library in this process is the fake, rather than a real one or none.
+  // Whether the process has loaded the stand-in, and not a real library or none.
   bool is_there() const { return take_log_ != nullptr && fail_ != nullptr; }
 
   // The calls since the last TakeLog.

@@ -1,10 +1,10 @@
-// For shared objects that stand in for a vendor's library: each of their functions notes its call,
-// and a test reads what was noted.
+// For shared objects that stand in for a vendor's library: each function logs its call, and a test
+// reads the log.
 //
 //   CUresult cuMemFree_v2(CUdeviceptr p) { return Fake<CUresult>("cuMemFree_v2", p); }  // the fake
 //   FakeLibrary fake("libcuda.so.1"); EXPECT_EQ(fake.TakeLog(), "cuMemFree_v2(0x10)");  // the test
 //
-// Numbers are noted in decimal, addresses and handles in hexadecimal, character pointers as text.
+// The log has numbers in decimal, addresses and handles in hexadecimal, character pointers as text.
 
 #ifndef DOVETAIL_DEVICES_GPU_VENDOR_TESTING_FAKE_LOG_H_
 #define DOVETAIL_DEVICES_GPU_VENDOR_TESTING_FAKE_LOG_H_
@@ -21,7 +21,7 @@ namespace dovetail_fake {
 struct State {
   std::string log;
   std::string taken;
-  std::map<std::string, int> failures;  // what a function is to return next, by name
+  std::map<std::string, int> failures;  // the next result of a function, by name
 };
 inline State& GetState() {
   static State* const state = new State;
@@ -39,7 +39,7 @@ void Note(std::ostream& out, const T& value) {
   }
 }
 
-// Notes the call, and returns success or what Fail asked for, once.
+// Logs the call. Returns success, or once the result that Fail set.
 template <typename Result, typename... Args>
 Result Fake(const char* name, const Args&... args) {
   std::ostringstream out;
@@ -56,7 +56,7 @@ Result Fake(const char* name, const Args&... args) {
   return result;
 }
 
-// A number that the test's environment sets for the fake.
+// A number from the environment, or `otherwise`.
 inline int Setting(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : otherwise;
@@ -64,7 +64,7 @@ inline int Setting(const char* name, int otherwise) {
 
 }  // namespace dovetail_fake
 
-// What FakeLibrary asks a fake for. A fake has this once.
+// The functions that FakeLibrary calls. Each stand-in has this once.
 #define DOVETAIL_FAKE_EXPORTS                                        \
   extern "C" const char* dovetail_fake_take_log() {                  \
     dovetail_fake::State& state = dovetail_fake::GetState();         \

@@ -1,6 +1,5 @@
-// What a backend's runtime says to people where it can't be used. The environment says what library
-// the test meets: run with several (the BUILD files of devices/cuda and devices/rocm), each with
-// the text that the reason must hold.
+// The reason that a runtime gives if it can't be used. gpu_vendor_load_tests (vendor.bzl) runs this
+// test with several broken libraries; EXPECTED_REASON is a part of the reason.
 
 #include <dlfcn.h>
 
@@ -13,13 +12,13 @@
 
 namespace dovetail::gpu {
 
-// Of the vendor's package that the test is linked with.
+// Defined in the vendor's testing/runtime_under_test.cc.
 const RuntimeApi& RuntimeUnderTest();
 
 namespace {
 
 TEST(Load, SaysWhyThereIsNoDeviceEachTimeItIsAsked) {
-  // A library of the system's that the test is about, where it is installed.
+  // The system's library that this test is about. Skipped if it is not installed.
   const char* needed = std::getenv("NEEDED_LIBRARY");
   if (needed != nullptr && dlopen(needed, RTLD_LAZY | RTLD_LOCAL) == nullptr) {
     GTEST_SKIP() << dlerror();

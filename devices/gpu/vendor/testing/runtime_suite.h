@@ -1,13 +1,13 @@
 // The tests that every vendor's RuntimeApi passes, against a stand-in for the vendor's library that
-// notes its calls (fake_log.h): each function calls the vendor's with the right arguments and
-// returns what that answers.
+// logs its calls (fake_log.h): each function calls the vendor's function with the right arguments
+// and returns its result.
 //
-//   struct CudaCalls { ... };                      // the vendor's names; see
-//   devices/cuda/runtime_test.cc INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeSuite, CudaCalls);
+//   struct CudaCalls { ... };         // the vendor's names: devices/cuda/runtime_test.cc
+//   INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeSuite, CudaCalls);
 //
-// The stand-ins have two devices, of which 1 is current in each test, and give out the addresses
-// and handles that the tests name: 0xa000 device memory, 0xb000 managed, 0xd000 pinned, 0x901 a
-// pool, 0x5000 a stream, 0xe000 an event. What differs between vendors is tested in their folders,
+// The stand-ins have two devices; device 1 is current in each test. They return fixed handles:
+// 0xa000 for device memory, 0xb000 for managed and 0xd000 for pinned memory, 0x901 for the pool,
+// 0x5000 for a stream, 0xe000 for an event. The vendors' own functions are tested in their folders,
 // with the fixture VendorRuntime.
 
 #ifndef DOVETAIL_DEVICES_GPU_VENDOR_TESTING_RUNTIME_SUITE_H_
@@ -30,8 +30,8 @@ namespace dovetail::gpu {
 
 inline void* At(uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-// `Vendor` has Api(); FakeName(), the stand-in's file; Address(n), how a call's device address is
-// noted; and the names of the vendor's functions (kMalloc, ...).
+// `Vendor` has Api(); FakeName(), the stand-in's file; Address(n), how the log shows a device
+// address; and the names of the vendor's functions (kMalloc, ...).
 template <typename Vendor>
 class VendorRuntime : public testing::Test {
  protected:
@@ -51,7 +51,7 @@ class VendorRuntime : public testing::Test {
     return fake->TakeLog();
   }
 
-  // A call as the stand-in notes it: "cuMemAlloc_v2(64)".
+  // A call as the log shows it: "cuMemAlloc_v2(64)".
   template <typename... Args>
   static std::string Call(const char* name, const Args&... args) {
     return absl::StrCat(name, "(",
