@@ -82,8 +82,8 @@ absl::StatusOr<SegmentName> SegmentName::FromBytes(std::string_view bytes) {
   SegmentName name;
   if (bytes.size() != sizeof name) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "The handle names its memory by ", bytes.size(), " bytes, where ", sizeof name,
-        " are needed: it was made for another kind of device, or another version of Dovetail."));
+        "The handle's name of the memory has ", bytes.size(), " bytes instead of ", sizeof name,
+        ": it was made for another kind of device, or by another version of Dovetail."));
   }
   std::memcpy(&name, bytes.data(), sizeof name);
   return name;
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentK
         PathOf(name), " is no memory of this version of Dovetail, or was written over."));
   } else if (head->kind != kind) {
     return absl::FailedPreconditionError(
-        "The handle says that its memory is on another kind of device than it is.");
+        "The handle names another kind of device than the one that has the memory.");
   }
   std::shared_ptr<Segment> segment(new Segment(name, head, nbytes, make));
   std::move(unmap).Cancel();
@@ -190,7 +190,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, Segment
   if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) {
     if (open->head_->kind == kind) return open;
     return absl::FailedPreconditionError(
-        "The handle says that its memory is on another kind of device than it is.");
+        "The handle names another kind of device than the one that has the memory.");
   }
   const int file = open(PathOf(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0 && errno == ENOENT) return Gone();

@@ -172,13 +172,13 @@ absl::StatusOr<PointerInfo> SharedBlocks::FindAllocation(Device device, const vo
   if (info.kind != PointerKind::kDevice || info.device != device.index || info.base == nullptr ||
       offset >= info.nbytes || nbytes > info.nbytes - offset) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "The ", runtime.vendor().product, " driver knows the memory as no allocation on ",
+        "The ", runtime.vendor().product, " driver knows no allocation of this memory on ",
         device.ToString(), ", so that no other process can open it; ", kCopyRemedy, "."));
   }
   if (IsMapped(info.base)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "The memory belongs to another process, and only that one can share it: pass on the handle "
-        "that it came by, or ",
+        "The memory belongs to another process, which alone can share it: pass on the handle that "
+        "was opened here, or ",
         kCopyRemedy, "."));
   }
   return info;
@@ -208,9 +208,9 @@ absl::StatusOr<std::shared_ptr<SharedBlocks::Block>> SharedBlocks::MakeBlock(
     const std::string device = runtime.DeviceAt(info.device).ToString();
     return absl::FailedPreconditionError(absl::StrCat(
         "No other process can open this memory on ", device,
-        ". That of a stream-ordered pool (the allocator \"async\", cudaMallocAsync) never can be, nor "
-        "what was mapped piece by piece (PyTorch's expandable segments); ",
-        "make the tensor by ipc.empty(), choose dovetail.set_allocator(\"", device,
+        ". Memory of a stream-ordered pool (the allocator \"async\", cudaMallocAsync) can't be "
+        "shared, nor memory that is mapped in pieces (PyTorch's expandable segments); ",
+        "make the tensor by ipc.empty(), call dovetail.set_allocator(\"", device,
         "\", \"direct\") before, or ", kCopyRemedy, ". (", s.message(), ")"));
   }
   auto block = std::make_shared<Block>(context_, info.base, info.device);

@@ -114,7 +114,7 @@ absl::StatusOr<bool> Events::Query(const Event& event) {
   if (HoldOf(event) != nullptr) return false;
   if (IsCaptured(event)) {
     return absl::FailedPreconditionError(
-        "The event belongs to a graph that was captured; it can't be asked.");
+        "The event belongs to a graph that was captured; it can't be queried.");
   }
   const RelaxedCaptureMode relaxed(runtime_);
   const RuntimeApi& api = runtime_.api();
