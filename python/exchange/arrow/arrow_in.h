@@ -1,0 +1,25 @@
+// Imports Arrow arrays: one dimension of numbers without nulls.
+//
+//   Tensor tensor;
+//   if (!ImportArrow(x, &tensor)) return nullptr;        // x is a pyarrow.array([1, 2, 3])
+//
+// The tensor is read-only and shares the memory. Source:
+// arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html. Needs the GIL.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_ARROW_ARROW_IN_H_
+#define DOVETAIL_PYTHON_EXCHANGE_ARROW_ARROW_IN_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+// `x` has __arrow_c_device_array__ or __arrow_c_array__. False with an error set: AttributeError
+// for an object with neither, ExchangeError for an array that can't be a tensor, or what `x`
+// raises.
+bool ImportArrow(PyObject* x, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_ARROW_ARROW_IN_H_

@@ -1,0 +1,53 @@
+#include "dovetail/python/exchange/arrow/arrow_out.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/interop/arrow/export.h"
+#include "dovetail/python/exchange/arrow/arrow_capsule.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// A request is met as far as it can be without computing: by the array as it is.
+bool CheckRequest(PyObject* requested) {
+  if (requested == nullptr || requested == Py_None) return true;
+  const auto* schema = ArrowOf<ArrowSchema>(requested);
+  if (schema == nullptr) return false;
+  if (schema->release == nullptr || schema->format == nullptr) {
+    RaiseExchange("The requested schema was released already.");
+    return false;
+  }
+  if (schema->format[0] == '+') {
+    RaiseExchange(absl::StrCat("A tensor can't be an Arrow array of the nested format \"",
+                               schema->format, "\"."));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <typename Array>
+PyObject* ExportArrow(const Tensor& tensor, PyObject* requested_schema) {
+  if (!CheckRequest(requested_schema)) return nullptr;
+  auto schema = std::make_unique<ArrowSchema>();
+  auto array = std::make_unique<Array>();
+  absl::Status status = ToArrow(tensor, schema.get(), array.get());
+  if (!status.ok()) return RaiseExchange(status);
+  nb::object array_capsule = MakeArrowCapsule(std::move(array));
+  nb::object schema_capsule = MakeArrowCapsule(std::move(schema));
+  if (!array_capsule.is_valid() || !schema_capsule.is_valid()) return nullptr;
+  return PyTuple_Pack(2, schema_capsule.ptr(), array_capsule.ptr());
+}
+
+template PyObject* ExportArrow<ArrowArray>(const Tensor&, PyObject*);
+template PyObject* ExportArrow<ArrowDeviceArray>(const Tensor&, PyObject*);
+
+}  // namespace dovetail::python

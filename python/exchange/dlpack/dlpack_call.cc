@@ -1,0 +1,208 @@
+#include "dovetail/python/exchange/dlpack/dlpack_call.h"
+
+#include <nanobind/nanobind.h>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/python/exchange/dlpack/producer.h"
+#include "dovetail/python/exchange/dlpack/writable.h"
+#include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// What every call uses, made once.
+struct Constants {
+  PyObject* dlpack = PyUnicode_InternFromString("__dlpack__");
+  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
+  PyObject* max_version_name = PyUnicode_InternFromString("max_version");
+  PyObject* stream_name = PyUnicode_InternFromString("stream");
+  PyObject* dl_device_name = PyUnicode_InternFromString("dl_device");
+  PyObject* copy_name = PyUnicode_InternFromString("copy");
+  PyObject* max_version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  PyObject* only_max_version = PyTuple_Pack(1, max_version_name);
+};
+const Constants& Get() {
+  static const Constants* const constants = new Constants;
+  return *constants;
+}
+
+// A method of the producer's, which may run Python code. `args` begins with the producer.
+PyObject* CallMethod(PyObject* name, PyObject** args, PyObject* keywords) {
+  return HangAtThreadEnd([&] {
+    return PyObject_VectorcallMethod(name, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  });
+}
+
+// The keyword arguments of one call of __dlpack__.
+class Call {
+ public:
+  void Add(PyObject* name, nb::object value) {
+    names_[count_] = name;
+    values_[count_++] = std::move(value);
+  }
+  PyObject* Do(PyObject* x) const {
+    PyObject* args[5] = {x};
+    for (int i = 0; i < count_; ++i) args[1 + i] = values_[i].ptr();
+    nb::object names;
+    if (count_ > 0) {
+      names = nb::steal(PyTuple_New(count_));
+      if (!names.is_valid()) return nullptr;
+      for (int i = 0; i < count_; ++i) PyTuple_SET_ITEM(names.ptr(), i, Py_NewRef(names_[i]));
+    }
+    return CallMethod(Get().dlpack, args, names.ptr());
+  }
+
+ private:
+  PyObject* names_[4];
+  nb::object values_[4];
+  int count_ = 0;
+};
+
+// The common case: a producer on the CPU, and nothing asked for but the newest version.
+PyObject* CallPlain(PyObject* x) {
+  PyObject* args[2] = {x, Get().max_version};
+  return CallMethod(Get().dlpack, args, Get().only_max_version);
+}
+
+bool AskDevice(PyObject* x, Device* device) {
+  PyObject* args[1] = {x};
+  nb::object pair = nb::steal(CallMethod(Get().dlpack_device, args, nullptr));
+  if (!pair.is_valid()) return RaiseOfProducer(x, Get().dlpack_device), false;
+  if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
+    PyErr_Format(PyExc_TypeError, "__dlpack_device__() returned %R, not a pair (type, index)",
+                 pair.ptr());
+    return false;
+  }
+  // Some producers answer with an enumeration that is no int, and Paddle with None for the index of
+  // a device that there is one of.
+  PyObject* const given_index = PyTuple_GET_ITEM(pair.ptr(), 1);
+  nb::object type = nb::steal(PyNumber_Long(PyTuple_GET_ITEM(pair.ptr(), 0)));
+  nb::object index =
+      nb::steal(given_index == Py_None ? PyLong_FromLong(0) : PyNumber_Long(given_index));
+  if (!type.is_valid() || !index.is_valid()) return false;
+  const long type_number = PyLong_AsLong(type.ptr()), index_number = PyLong_AsLong(index.ptr());
+  if (PyErr_Occurred() != nullptr && !PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
+  if (PyErr_Occurred() != nullptr || type_number < 1 || index_number < 0 ||
+      type_number != static_cast<int32_t>(type_number) ||
+      index_number != static_cast<int32_t>(index_number)) {
+    PyErr_Format(PyExc_ValueError, "(%R, %R) is no DLPack device (type, index)", type.ptr(),
+                 index.ptr());
+    return false;
+  }
+  *device = {static_cast<DeviceType>(type_number), static_cast<int32_t>(index_number)};
+  return true;
+}
+
+// The stream that the producer orders its work before: ours, always passed explicitly.
+bool AddStream(Device device, Call* call) {
+  // Memory of the host is ready when its producer says so; managed memory has streams.
+  const bool has_streams =
+      !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
+  DeviceBackend* backend = has_streams ? FindServing(device.type) : nullptr;
+  if (backend == nullptr) return true;
+  absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(CurrentStream(device));
+  if (!code.ok()) return RaiseExchange(code.status()), false;
+  if (!code->has_value()) return true;
+  nb::object value = nb::steal(PyLong_FromLongLong(**code));
+  if (!value.is_valid()) return false;
+  call->Add(Get().stream_name, std::move(value));
+  return true;
+}
+
+// Another try after a call that failed. If it fails too, the first error is told as its context.
+PyObject* Again(const Call& call, PyObject* x) {
+  nb::object first = nb::steal(TakeError());
+  PyObject* capsule = call.Do(x);
+  if (capsule != nullptr) return capsule;
+  PyObject* error = TakeError();
+  if (error != first.ptr()) PyException_SetContext(error, first.release().ptr());
+  RestoreError(error);
+  return nullptr;
+}
+
+// Calls __dlpack__ in the ways that `request` and the producer's age leave, best first. `*copies`
+// is set when the producer was asked for the copy and agreed.
+PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request, bool* copies) {
+  const Constants& c = Get();
+  const bool moves = request.device.has_value() && *request.device != device;
+  *copies = false;
+  if (device.type == DeviceType::kCpu && !moves && !request.copy.has_value()) {
+    PyObject* capsule = CallPlain(x);
+    if (capsule != nullptr || !IsUnknownKeyword()) return capsule;
+    return Again(Call(), x);
+  }
+  Call old;
+  if (!AddStream(device, &old)) return nullptr;
+  Call plain = old;
+  plain.Add(c.max_version_name, nb::borrow(c.max_version));
+  Call full = plain;
+  if (moves) {
+    const DLDevice to = ToDLDevice(*request.device);
+    full.Add(c.dl_device_name,
+             nb::steal(Py_BuildValue("(ii)", static_cast<int>(to.device_type), to.device_id)));
+  }
+  if (request.copy.has_value())
+    full.Add(c.copy_name, nb::borrow(*request.copy ? Py_True : Py_False));
+  PyObject* capsule = full.Do(x);
+  if (capsule != nullptr) {
+    *copies = request.copy.value_or(false);
+    return capsule;
+  }
+  if (IsUnknownKeyword()) return Again(old, x);
+  // What was refused may be made up for here, unless it is that no copy may be made.
+  if (!IsRefusal() || request.copy == std::optional<bool>(false)) return nullptr;
+  return Again(plain, x);
+}
+
+}  // namespace
+
+bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, bool* copied) {
+  Device device;
+  if (!AskDevice(x, &device)) return false;
+  nb::object capsule = nb::steal(CallProducer(x, device, request, copied));
+  const bool forbids_copy = request.copy == std::optional<bool>(false);
+  if (!capsule.is_valid()) {
+    if (forbids_copy && IsRefusal()) return RaiseRefusal(), false;
+    return RaiseOfProducer(x, Get().dlpack), false;
+  }
+  if (!PyCapsule_CheckExact(capsule.ptr())) {
+    PyErr_Format(PyExc_TypeError, "__dlpack__() of %.200s returned %.200s, not a capsule",
+                 Py_TYPE(x)->tp_name, Py_TYPE(capsule.ptr())->tp_name);
+    return false;
+  }
+  CapsuleFacts facts;
+  if (!ConsumeCapsule(capsule.ptr(), tensor, &facts)) {
+    nb::error_scope in_flight;  // not every producer's destructor heeds it
+    capsule.reset();
+    return false;
+  }
+  // The producer has ordered its work before our stream, and who uses the tensor next waits for
+  // that.
+  if (const Device at = tensor->device();
+      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
+    tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
+  }
+  if (request.trace != nullptr) request.trace->capsule = facts;
+  if (facts.is_copied()) {
+    *copied = true;
+    *tensor = Writable(*tensor);  // it is ours alone
+  } else if (tensor->is_read_only()) {
+    *copied = false;  // not as copy=True asks for it
+  } else if (facts.is_legacy() && !*copied) {
+    bool never_changes;
+    if (!NeverChanges(x, *tensor, &never_changes)) return false;
+    if (never_changes) *tensor = tensor->ReadOnly();
+  }
+  if (facts.is_copied() && forbids_copy) {
+    RaiseExchange("The producer made a copy, which copy=False forbids.");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,105 @@
+#include "dovetail/python/exchange/dlpack/dlpack_out.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/python/exchange/dlpack/capsule.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace dovetail::python {
+namespace {
+
+// Dovetail starts no work on a device that no backend serves, so most tensors on it are exported
+// unchecked. A tensor that was imported with its producer's stream (__cuda_array_interface__) goes
+// only to consumers that use the same stream or want no synchronisation (-1).
+bool CheckUnserved(const Tensor& tensor, std::optional<int64_t> code) {
+  constexpr int64_t kNoSync = -1, kLegacyDefault = 1;
+  for (const Stream& stream : tensor.storage()->used_on()) {
+    if (code == kNoSync || code.value_or(kLegacyDefault) == static_cast<int64_t>(stream.native())) {
+      continue;
+    }
+    const std::string device = tensor.device().ToString();
+    RaiseExchange("The memory is ready only after " + stream.ToString() +
+                  ", and no backend serves " + device +
+                  " to wait for it; take it on that stream, or register one.");
+    return false;
+  }
+  return true;
+}
+
+// Decodes the consumer's stream on `device` by the rules of its backend.
+bool DecodeStream(const Tensor& tensor, Device device, std::optional<int64_t> code,
+                  ExportOptions* options) {
+  if (!code.has_value() && device.type == DeviceType::kCpu) return true;
+  DeviceBackend* backend = FindServing(device.type);
+  if (backend == nullptr) return CheckUnserved(tensor, code);
+  absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
+  if (!request.ok()) return RaiseStream(request.status().message()), false;
+  options->stream = std::move(request->stream);
+  return true;
+}
+
+// Finds the device of the exported memory and whether the memory has to be a copy.
+bool FindDestination(const Tensor& tensor, const ExportRequest& request, Device* device,
+                     bool* copies) {
+  *device = request.device.value_or(tensor.device());
+  *copies = request.copy.value_or(false);
+  if (*device == tensor.device()) return true;
+  const std::string way =
+      absl::StrCat("from ", tensor.device().ToString(), " to ", device->ToString());
+  if (request.copy == std::optional<bool>(false)) {
+    RaiseExchange("Moving the tensor " + way + " takes a copy, which copy=False forbids.");
+    return false;
+  }
+  if (device->type == DeviceType::kCpu && request.stream.has_value()) {
+    RaiseStream("stream must be None when the data are asked for on the CPU.");
+    return false;
+  }
+  if (Registry::Global().Find(device->type) == nullptr) {
+    RaiseExchange("The tensor can't be moved " + way + ": no backend serves that device.");
+    return false;
+  }
+  *copies = true;
+  return true;
+}
+
+}  // namespace
+
+PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
+  Device device;
+  ExportOptions options;
+  if (!FindDestination(tensor, request, &device, &options.is_copied) ||
+      !DecodeStream(tensor, device, request.stream, &options)) {
+    return nullptr;
+  }
+  Tensor copied;
+  if (options.is_copied) {
+    const Tensor source = tensor;
+    absl::StatusOr<Tensor> result =
+        WithoutGilIf(IsLong(source), [&] { return CopyTo(source, device, options.stream); });
+    if (!result.ok()) return RaiseExchange(result.status());
+    copied = *std::move(result);
+  }
+  const Tensor& exported = options.is_copied ? copied : tensor;
+  if (request.is_versioned) {
+    absl::StatusOr<UniqueDLPack> managed = ToDLPack(exported, options);
+    if (!managed.ok()) return RaiseExchange(managed.status());
+    return MakeCapsule(*std::move(managed));
+  }
+  if (exported.is_read_only()) {
+    return RaiseExchange(
+        "The tensor is read-only, which DLPack before 1.0 can't say. Ask for max_version=(1, 0) or "
+        "later, or for a copy. A library that never writes may share it: "
+        "dovetail.convert(tensor, jax.Array).");
+  }
+  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(exported, options);
+  if (!managed.ok()) return RaiseExchange(managed.status());
+  return MakeCapsule(*std::move(managed));
+}
+
+}  // namespace dovetail::python

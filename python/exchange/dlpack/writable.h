@@ -1,0 +1,21 @@
+// A read-only tensor as one that may be written: for memory that is the consumer's alone, or for a
+// consumer that never writes.
+//
+//   *tensor = Writable(*tensor);
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_DLPACK_WRITABLE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_DLPACK_WRITABLE_H_
+
+#include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+inline Tensor Writable(const Tensor& t) {
+  return internal_tensor::MakeUnchecked(t.storage(), t.byte_offset(), t.dtype(), t.layout(),
+                                        {.access = Access::kReadWrite, .packing = t.packing()});
+}
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_DLPACK_WRITABLE_H_

@@ -1,0 +1,178 @@
+#include "dovetail/python/exchange/lifetime/owner.h"
+
+#include <nanobind/nanobind.h>
+
+#include <new>
+#include <utility>
+
+#include "dovetail/core/internal/storage_access.h"
+#include "dovetail/python/exchange/lifetime/thread_end.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace internal_owner {
+
+// One owner that waits for a thread with the GIL.
+struct Pending {
+  Pending* next;
+  void (*let_go)(void* context);
+  void* context;
+};
+
+std::atomic<Pending*> pending{nullptr};
+
+// Owners may lie over memory of other owners, in chains of any length. The calls of LetGoNow() nest
+// up to this depth; deeper owners wait for the outermost call, so that the C stack does not run
+// out.
+constexpr int kMaxDepth = 64;
+int depth = 0;              // the GIL guards both
+Pending* nested = nullptr;  // what waits for the outermost call
+
+// Lets go at once, or soon where calls have nested deeply. Needs the GIL.
+void LetGoNow(void (*let_go)(void*), void* context) {
+  if (depth == kMaxDepth) [[unlikely]] {
+    if (auto* entry = new (std::nothrow) Pending{nested, let_go, context}) {
+      nested = entry;
+      return;
+    }
+  }
+  ++depth;
+  let_go(context);
+  while (depth == 1 && nested != nullptr) [[unlikely]] {
+      const Pending next = *nested;
+      delete std::exchange(nested, next.next);
+      next.let_go(next.context);
+    }
+  --depth;
+}
+
+void DrainSlow() {
+  Pending* list = pending.exchange(nullptr, std::memory_order_acquire);
+  if (list == nullptr) return;
+  nb::error_scope in_flight;  // letting go may run Python code
+  while (list != nullptr) {
+    Pending* next = list->next;
+    LetGoNow(list->let_go, list->context);
+    delete list;
+    list = next;
+  }
+}
+
+}  // namespace internal_owner
+
+namespace {
+
+struct ForeignRelease {
+  void (*any_thread)(void*);
+  void (*with_gil)(void*);
+};
+ForeignRelease foreign_release{};  // guarded by the GIL
+
+using internal_owner::LetGoNow;
+using internal_owner::LetGoOfBuffer;
+using internal_owner::LetGoOfObject;
+using internal_owner::Pending;
+using internal_owner::pending;
+
+int DrainFromMainThread(void*) {
+  DrainPendingReleases();
+  return 0;
+}
+
+bool InterpreterIsAlive() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsInitialized() && !Py_IsFinalizing();
+#else
+  return Py_IsInitialized() && !_Py_IsFinalizing();
+#endif
+}
+
+// Whether this thread has the GIL, and if not whether it may take it back without waiting.
+enum class Gil { kHeld, kFree, kOutOfReach };
+
+Gil LookAtGil() {
+  PyThreadState* const state = _PyThreadState_UncheckedGet();
+#if PY_VERSION_HEX >= 0x030c0000
+  return state != nullptr ? Gil::kHeld : Gil::kOutOfReach;  // the state is this thread's
+#else
+  // The state is that of whichever thread has the GIL. A Python thread that let it go for a while,
+  // as PyTorch does when it frees a tensor, finds it free where no other thread took it.
+  PyThreadState* const own = PyGILState_GetThisThreadState();
+  if (own == nullptr) return Gil::kOutOfReach;
+  if (state == own) return Gil::kHeld;
+  return state == nullptr && InterpreterIsAlive() ? Gil::kFree : Gil::kOutOfReach;
+#endif
+}
+
+void DropObject(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
+
+void DropBuffer(void* context) {
+  auto* held = static_cast<HeldBuffer*>(context);
+  PyBuffer_Release(&held->view);
+  delete held;
+}
+
+// The counterpart of `release` for a caller that holds the GIL; `release` itself if there is none.
+void (*WithGil(void (*release)(void*)))(void*) {
+  if (release == &LetGoOfObject) return &DropObject;
+  if (release == foreign_release.any_thread) return foreign_release.with_gil;
+  if (release == &LetGoOfBuffer) return &DropBuffer;
+  return release;
+}
+
+}  // namespace
+
+namespace internal_owner {
+void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
+void LetGoOfBuffer(void* held) { LetGo(&DropBuffer, held); }
+}  // namespace internal_owner
+
+// While the interpreter shuts down its own thread still holds the GIL and may let go; others may
+// not.
+void LetGo(void (*let_go)(void*), void* context) noexcept {
+  if (!Py_IsInitialized()) return;
+  switch (LookAtGil()) {
+    case Gil::kHeld:
+      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
+      return;
+    case Gil::kFree:
+      TakeGil(PyGILState_GetThisThreadState());
+      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
+      PyEval_SaveThread();
+      return;
+    case Gil::kOutOfReach:
+      break;
+  }
+  if (!InterpreterIsAlive()) return;
+  auto* entry = new (std::nothrow) Pending{nullptr, let_go, context};
+  if (entry == nullptr) return;
+  entry->next = pending.load(std::memory_order_relaxed);
+  while (!pending.compare_exchange_weak(entry->next, entry, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+  // The main thread drains it soon, even if no call of ours comes. One request is enough.
+  if (entry->next == nullptr) Py_AddPendingCall(&DrainFromMainThread, nullptr);
+}
+
+void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*)) {
+  foreign_release = {any_thread, with_gil};
+}
+
+Storage::Release ReleaseObject(PyObject* object) { return {&LetGoOfObject, object}; }
+
+void DestroyWithGil(Tensor& tensor) {
+  Storage* const storage = tensor.storage().get();
+  const Storage::Release owner = storage != nullptr
+                                     ? internal_storage::StorageAccess::TakeRelease(*storage)
+                                     : Storage::Release{};
+  tensor.~Tensor();
+  if (owner.function == nullptr) return;
+  HangAtThreadEnd([&] { LetGoNow(WithGil(owner.function), owner.context); });
+}
+
+Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer) {
+  return {&LetGoOfBuffer, buffer.release()};
+}
+
+}  // namespace dovetail::python

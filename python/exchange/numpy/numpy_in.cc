@@ -1,0 +1,81 @@
+#include "dovetail/python/exchange/numpy/numpy_in.h"
+
+#include <bit>
+
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/numpy/numpy_abi.h"
+
+namespace dovetail::python {
+namespace {
+
+constexpr char kOtherByteOrder = std::endian::native == std::endian::little ? '>' : '<';
+
+// Strides in elements; false where they are no whole number of them. Item sizes are powers of two.
+bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides) {
+  const int shift = std::countr_zero(static_cast<uint64_t>(itemsize));
+  int64_t misfit = 0;
+  for (int i = 0; i < array->ndim; ++i) {
+    misfit |= array->strides[i] & (itemsize - 1);
+    strides[i] = array->strides[i] >> shift;
+  }
+  return misfit == 0;
+}
+
+}  // namespace
+
+bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view) {
+  if (LoadedNumPy() == nullptr) return false;  // of another ABI
+  const auto* array = reinterpret_cast<const NumPyArray*>(x);
+  const DType* dtype = DTypeFromNumPy(array->descr->type_num);
+  if (dtype == nullptr || array->descr->byte_order == kOtherByteOrder) return false;
+  if (array->ndim > Layout::kMaxRank) return false;
+  if (!ElementStrides(array, dtype->itemsize(), strides)) return false;
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  const auto rank = static_cast<size_t>(array->ndim);
+  view->data = array->data;
+  view->device = Device::Cpu();
+  view->dtype = *dtype;
+  view->access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly;
+  view->shape = {reinterpret_cast<const int64_t*>(array->shape), rank};
+  view->strides = {strides, rank};
+  return true;
+}
+
+bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
+  int64_t strides[Layout::kMaxRank];
+  TensorView view;
+  if (!ViewNumPyArray(x, strides, &view)) return false;
+  internal_tensor::TensorBuilder builder(tensor);
+  Layout* const layout = builder.layout();
+  Extent extent;
+  ByteRange range;
+  if (!internal_layout::TryAssign(layout, view.rank(), view.shape.data(), strides, &extent) ||
+      (layout->num_elements() != 0 && !BytesOfExtent(extent, view.dtype, view.packing, &range))) {
+    return false;
+  }
+  StorageRef storage = Storage::Adopt(static_cast<char*>(view.data) + range.begin, range.size(),
+                                      view.device, ReleaseObject(x));
+  Py_INCREF(x);
+  builder.Finish(std::move(storage), -range.begin, view.dtype,
+                 {.access = view.access, .packing = view.packing});
+  return true;
+}
+
+bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes) {
+  if (LoadedNumPy() == nullptr) return false;
+  const auto* array = reinterpret_cast<const NumPyArray*>(x);
+  const DType* dtype = DTypeFromNumPy(array->descr->type_num);
+  if (dtype == nullptr || (array->flags & kNumPyRowMajor) == 0 ||
+      (array->flags & kNumPyWarnOnWrite) != 0) {
+    return false;
+  }
+  int64_t nbytes = dtype->itemsize();
+  for (int i = 0; i < array->ndim; ++i) nbytes *= array->shape[i];
+  *bytes = {array->data, nbytes,
+            array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly};
+  return true;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,58 @@
+#include "dovetail/python/exchange/paddle/paddle_in.h"
+
+#include <nanobind/nanobind.h>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+enum class Read { kAttribute, kMethod };
+
+// Whether the attribute, or the result of the method, is True. Only an interrupt leaves its error
+// set.
+bool IsTrue(PyObject* x, PyObject* name, Read read) {
+  nb::object value;
+  if (!FindAttribute(x, name, &value)) return ForgetException(), false;
+  if (read == Read::kMethod && value.is_valid()) {
+    value = nb::steal(HangAtThreadEnd([&] { return PyObject_CallNoArgs(value.ptr()); }));
+    if (!value.is_valid()) ForgetException();
+  }
+  return value.ptr() == Py_True;
+}
+
+}  // namespace
+
+// Paddle's exchange API does not check what __dlpack__ refuses, and crashes for a tensor that is
+// not dense (3.3.1). A borrowed DLTensor is no alternative: an assignment to the tensor's data,
+// among others, frees its memory while the tensor lives.
+ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
+  static PyObject* const stop_gradient = PyUnicode_InternFromString("stop_gradient");
+  static PyObject* const is_dense = PyUnicode_InternFromString("is_dense");
+  const DLPackExchangeAPI* api = paddle_tensor.exchange_api();
+  if (api == nullptr || !IsTrue(x, stop_gradient, Read::kAttribute) ||
+      !IsTrue(x, is_dense, Read::kMethod)) {
+    return NotTaken();
+  }
+  DLManagedTensorVersioned* managed = nullptr;
+  if (api->managed_tensor_from_py_object_no_sync(x, &managed) != 0 || managed == nullptr) {
+    if (PyErr_Occurred() != nullptr) ForgetException();  // __dlpack__ raises a better one
+    return NotTaken();
+  }
+  UniqueDLPack owner(managed);
+  if (managed->dl_tensor.device.device_type != kDLCPU || !ImportDLPack(managed, tensor).ok()) {
+    return ExchangeResult::kNotTaken;
+  }
+  (void)owner.release();
+  return ExchangeResult::kDone;
+}
+
+}  // namespace dovetail::python

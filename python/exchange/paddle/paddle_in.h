@@ -1,0 +1,24 @@
+// Imports Paddle tensors through Paddle's DLPack C exchange API.
+//
+//   if (paddle_tensor.Is(Py_TYPE(x))) result = ImportPaddleTensor(x, &tensor);
+//
+// Paddle gives a managed tensor, which keeps its memory alive. The result is kNotTaken, and the
+// caller calls __dlpack__, for a tensor that requires gradients, is not dense or not in host
+// memory. Source: dlpack.h 1.3, DLPackExchangeAPI.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_PADDLE_PADDLE_IN_H_
+#define DOVETAIL_PYTHON_EXCHANGE_PADDLE_PADDLE_IN_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
+
+namespace dovetail::python {
+
+// `x` is an exact paddle.Tensor. Needs the GIL.
+ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_PADDLE_PADDLE_IN_H_

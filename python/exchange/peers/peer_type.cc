@@ -1,0 +1,66 @@
+#include "dovetail/python/exchange/peers/peer_type.h"
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// The table behind type.__dlpack_c_exchange_api__, or an older one that it leads to.
+const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
+  constexpr char kName[] = "dlpack_exchange_api";
+  nb::object capsule = nb::steal(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
+  void* table = capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), kName)
+                    ? PyCapsule_GetPointer(capsule.ptr(), kName)
+                    : nullptr;
+  PyErr_Clear();
+  for (auto* header = static_cast<const DLPackExchangeAPIHeader*>(table); header != nullptr;
+       header = header->prev_api) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      return reinterpret_cast<const DLPackExchangeAPI*>(header);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PeerType builtins_bytes("builtins", "bytes");
+PeerType numpy_ndarray("numpy", "ndarray");
+PeerType numpy_scalar("numpy", "generic");
+PeerType numpy_masked_array("numpy.ma", "MaskedArray");
+PeerType torch_tensor("torch", "Tensor");
+PeerType paddle_tensor("paddle", "Tensor");
+PeerType jax_array("jax", "Array");
+PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
+PeerType pyarrow_array("pyarrow", "Array");
+PeerType dovetail_tensor("dovetail", "Tensor");
+
+bool PeerType::IsBaseOf(PyTypeObject* type) {
+  PyObject* const bases = type->tp_mro;
+  const Py_ssize_t count = bases == nullptr ? 0 : PyTuple_GET_SIZE(bases);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (Is(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i)))) return true;
+  }
+  return false;
+}
+
+bool PeerType::Recognise(PyTypeObject* type) {
+  if (!std::string_view(type->tp_name).ends_with(name_)) return false;
+  nb::object name = nb::steal(PyUnicode_FromString(module_));
+  nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
+  nb::object known =
+      module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), name_)) : nb::object();
+  PyErr_Clear();
+  if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
+  Py_INCREF(type);
+  exchange_api_ = FindExchangeApi(type);
+  type_ = type;
+  return true;
+}
+
+}  // namespace dovetail::python

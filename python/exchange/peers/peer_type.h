@@ -1,0 +1,60 @@
+// PeerType: one class of another library, found without importing it.
+//
+//   if (torch_tensor.Is(Py_TYPE(x))) ...                 // exactly that class, no subclass
+//
+// An object of a class can only exist once its module was imported, so that looking among the
+// imported modules is enough. The class is remembered, and kept alive, when it was first seen.
+// Needs the GIL; no error is left set.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_PEER_TYPE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_PEERS_PEER_TYPE_H_
+
+#include <Python.h>
+
+#include "dlpack/dlpack.h"
+
+namespace dovetail::python {
+
+class PeerType {
+ public:
+  // `module.name` is where the class is found; its tp_name ends with `name`.
+  constexpr PeerType(const char* module, const char* name) : module_(module), name_(name) {}
+
+  bool Is(PyTypeObject* type) { return type == type_ || (type_ == nullptr && Recognise(type)); }
+
+  // The class itself or one that inherits from it.
+  bool IsBaseOf(PyTypeObject* type);
+
+  // Names the class of this extension module itself, before its package is imported.
+  void Install(PyTypeObject* type) { type_ = type; }
+
+  const char* module() const { return module_; }
+  const char* name() const { return name_; }
+
+  // The class's exchange API, or nullptr where it has none of a version that we read. After Is().
+  const DLPackExchangeAPI* exchange_api() const { return exchange_api_; }
+
+ private:
+  bool Recognise(PyTypeObject* type);
+
+  const char* module_;
+  const char* name_;
+  PyTypeObject* type_ = nullptr;
+  const DLPackExchangeAPI* exchange_api_ = nullptr;
+};
+
+// The classes that Dovetail knows by name.
+extern PeerType builtins_bytes;
+extern PeerType numpy_ndarray;
+extern PeerType numpy_scalar;
+extern PeerType numpy_masked_array;
+extern PeerType torch_tensor;
+extern PeerType paddle_tensor;
+extern PeerType jax_array;
+extern PeerType tvm_ffi_tensor;
+extern PeerType pyarrow_array;
+extern PeerType dovetail_tensor;
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_PEERS_PEER_TYPE_H_

@@ -1,0 +1,42 @@
+#include "dovetail/python/exchange/routes/export_object.h"
+
+#include "dovetail/interop/dlpack/export.h"
+
+namespace dovetail::python {
+
+const char* FindMisfit(const PeerClass& peer, const Tensor& tensor) {
+  if (!peer.TakesAccess(tensor.access(), tensor.device().type)) {
+    return "is read-only, which it would not respect";
+  }
+  if (tensor.num_elements() == 0) return nullptr;
+  if (!peer.TakesSigns(tensor.strides())) {
+    return "has negative strides, which it has no way to say";
+  }
+  if (!peer.takes_strides && !tensor.is_contiguous()) {
+    return "is not contiguous, which it asks for";
+  }
+  if (reinterpret_cast<uintptr_t>(tensor.raw_data()) % peer.alignment != 0) {
+    return "is not aligned in memory as it asks";
+  }
+  return nullptr;
+}
+
+bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
+  return peer.exchange_function() != nullptr && tensor.device().type == DeviceType::kCpu;
+}
+
+// dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
+// to the caller; another may have deleted it.
+PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied) {
+  UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
+  void* made = nullptr;
+  int failed;
+  {
+    const DeletionMark mark(managed.get());
+    failed = peer.exchange_function()(managed.get(), &made);
+    if (failed == 0 || mark.deleted()) (void)managed.release();
+  }
+  return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
+}
+
+}  // namespace dovetail::python

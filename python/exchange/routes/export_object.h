@@ -1,0 +1,31 @@
+// Makes objects of the known classes.
+//
+//   if (FindMisfit(*peer, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
+//     return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
+//   }
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_EXPORT_OBJECT_H_
+#define DOVETAIL_PYTHON_EXCHANGE_ROUTES_EXPORT_OBJECT_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+
+namespace dovetail::python {
+
+// Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
+// does. Any thread.
+const char* FindMisfit(const PeerClass& peer, const Tensor& tensor);
+
+// Whether ExportByExchangeApi() can make the object: the tensor is on the CPU, and the class has an
+// exchange API.
+bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
+
+// A new object of the class over the tensor's memory. `copied` sets DLPack's flag for a copy.
+// nullptr with the library's error set. Needs the GIL.
+PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_ROUTES_EXPORT_OBJECT_H_

@@ -1,0 +1,211 @@
+#include "dovetail/python/exchange/routes/import_object.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/python/exchange/array_interface/array_interface_in.h"
+#include "dovetail/python/exchange/buffer/buffer_in.h"
+#include "dovetail/python/exchange/cuda_array/cuda_array.h"
+#include "dovetail/python/exchange/dlpack/capsule.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
+#include "dovetail/python/exchange/numpy/array_method_in.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Makes the copy that the producer did not make.
+bool CopyHere(const ImportRequest& request, Tensor* tensor) {
+  const Device device = request.device.value_or(tensor->device());
+  if (device == tensor->device() && !request.copy.value_or(false)) return true;
+  if (request.copy == std::optional<bool>(false)) {
+    RaiseExchange(absl::StrCat("Taking the tensor from ", tensor->device().ToString(), " to ",
+                               device.ToString(), " needs a copy, which copy=False forbids."));
+    return false;
+  }
+  if (!ReplaceByCopy(device, tensor)) return false;
+  if (request.trace != nullptr) request.trace->consumer_copied = true;
+  return true;
+}
+
+void NoteWay(const ImportRequest& request, const char* way) {
+  if (request.trace != nullptr) request.trace->way = way;
+}
+
+// One import, as the protocols see it.
+struct Import {
+  PyObject* x;
+  unsigned users;
+  const ImportRequest& request;
+  Tensor* tensor;
+};
+
+ExchangeResult TakeCapsule(const Import& import) {
+  if (!PyCapsule_CheckExact(import.x)) return ExchangeResult::kNotTaken;
+  CapsuleFacts facts;
+  if (!ConsumeCapsule(import.x, import.tensor, &facts)) return ExchangeResult::kError;
+  if (import.request.trace != nullptr) import.request.trace->capsule = facts;
+  return ResultOf(CopyHere(import.request, import.tensor));
+}
+
+bool CallDLPack(const Import& import) {
+  bool copied;
+  if (!CheckUnmasked(import.x) ||
+      !ImportByDLPack(import.x, import.request, import.tensor, &copied)) {
+    return false;
+  }
+  if (import.request.trace != nullptr) import.request.trace->producer_copied = copied;
+  ImportRequest remaining = import.request;
+  if (copied) remaining.copy.reset();
+  return CopyHere(remaining, import.tensor);
+}
+
+ExchangeResult TakeDLPackMethod(const Import& import) {
+  bool found;
+  if (!FindDLPack(import.x, &found)) return ExchangeResult::kError;
+  return found ? ResultOf(CallDLPack(import)) : ExchangeResult::kNotTaken;
+}
+
+ExchangeResult TakeBuffer(const Import& import) {
+  if (!PyObject_CheckBuffer(import.x)) return ExchangeResult::kNotTaken;
+  return ResultOf(ImportBuffer(import.x, import.tensor));
+}
+
+ExchangeResult TakeArrayInterface(const Import& import) {
+  return ImportByArrayInterface(import.x, import.tensor);
+}
+
+ExchangeResult TakeCudaArrayInterface(const Import& import) {
+  return ImportByCudaArrayInterface(import.x, import.tensor);
+}
+
+bool ImportByArrayMethod(PyObject* x, Tensor* tensor) {
+  const nb::object array = CallArrayMethod(x);
+  return array.is_valid() && ImportAny(array.ptr(), {}, tensor);
+}
+
+// Whether `tensor`, which ImportByArrayMethod made, shares the memory of `x`. Calls the method once
+// more: only an array over the memory of `x` is at the same address twice.
+bool FindWhetherShared(PyObject* x, const Tensor& tensor, bool* shared) {
+  Tensor again;
+  if (!ImportByArrayMethod(x, &again)) return false;
+  *shared = tensor.nbytes() == 0 || again.raw_data() == tensor.raw_data();
+  return true;
+}
+
+ExchangeResult TakeArrayMethod(const Import& import) {
+  if (!HasArrayMethod(import.x)) return ExchangeResult::kNotTaken;
+  if (!ImportByArrayMethod(import.x, import.tensor)) return ExchangeResult::kError;
+  const bool forbids_copy = import.request.copy == std::optional<bool>(false);
+  if (!forbids_copy && import.request.trace == nullptr) return ExchangeResult::kDone;
+  bool shared;
+  if (!FindWhetherShared(import.x, *import.tensor, &shared)) return ExchangeResult::kError;
+  if (import.request.trace != nullptr) import.request.trace->producer_copied = !shared;
+  if (shared || !forbids_copy) return ExchangeResult::kDone;
+  RaiseExchange("x.__array__() gives a new array each time, which copy=False forbids.");
+  return ExchangeResult::kError;
+}
+
+struct Protocol {
+  const char* name;  // in ImportTrace
+  unsigned users;    // bits of ImportUser
+  ExchangeResult (*take)(const Import& import);
+  bool (*hold_bytes)(PyObject* x, HeldBytes* bytes);  // for kFromBuffer
+};
+
+// In the order in which they are tried. A mask, the type or the stream of an object may be lost in
+// a later protocol, never in an earlier one. from_dlpack() takes only what its specification names.
+constexpr Protocol kProtocols[] = {
+    {"DLPack capsule", kFromDLPack, &TakeCapsule, nullptr},
+    {"__dlpack__", kFromDLPack | kTensorData, &TakeDLPackMethod, nullptr},
+    {"buffer", kMemoryData | kFromBuffer, &TakeBuffer, &HoldBufferBytes},
+    {"__array_interface__", kMemoryData, &TakeArrayInterface, nullptr},
+    {"__cuda_array_interface__", kMemoryData, &TakeCudaArrayInterface, nullptr},
+    {"__array__", kMemoryData, &TakeArrayMethod, nullptr},
+};
+
+ExchangeResult TryProtocols(const Import& import) {
+  for (const Protocol& protocol : kProtocols) {
+    if ((protocol.users & import.users) == 0) continue;
+    const ExchangeResult result = protocol.take(import);
+    if (result == ExchangeResult::kNotTaken) continue;
+    NoteWay(import.request, protocol.name);
+    return result;
+  }
+  return ExchangeResult::kNotTaken;
+}
+
+}  // namespace
+
+bool FindDLPack(PyObject* x, bool* found) {
+  static PyObject* const name = PyUnicode_InternFromString("__dlpack__");
+  nb::object method;
+  if (!FindAttribute(reinterpret_cast<PyObject*>(Py_TYPE(x)), name, &method)) return false;
+  *found = method.is_valid();
+  return true;
+}
+
+bool ReplaceByCopy(Device device, Tensor* tensor) {
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(*tensor), [&] { return CopyTo(*tensor, device); });
+  if (!copied.ok()) return RaiseExchange(copied.status()), false;
+  *tensor = *std::move(copied);
+  return true;
+}
+
+ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& request,
+                         Tensor* tensor) {
+  if ((users & (kFromDLPack | kTensorData)) != 0) {
+    const char* way;
+    const ExchangeResult known = ImportKnown(x, tensor, &way);
+    if (known != ExchangeResult::kNotTaken) {
+      NoteWay(request, way);
+      return known == ExchangeResult::kDone ? ResultOf(CopyHere(request, tensor)) : known;
+    }
+  }
+  return TryProtocols({x, users, request, tensor});
+}
+
+bool ImportTensor(PyObject* x, Tensor* tensor) {
+  const char* way;
+  const ExchangeResult known = ImportKnown(x, tensor, &way);
+  if (known != ExchangeResult::kNotTaken) [[likely]]
+    return known == ExchangeResult::kDone;
+  return ImportTensor(x, {}, tensor);
+}
+
+bool ImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const ExchangeResult result = TryImport(x, kFromDLPack, request, tensor);
+  if (result != ExchangeResult::kNotTaken) return result == ExchangeResult::kDone;
+  return CallDLPack({x, kFromDLPack, request, tensor});  // raises for the missing method
+}
+
+bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const ExchangeResult result = TryImport(x, kAnyData, request, tensor);
+  if (result == ExchangeResult::kNotTaken) {
+    PyErr_Format(PyExc_TypeError,
+                 "'%.200s' object is no tensor: it has neither __dlpack__, a buffer, "
+                 "__array_interface__, __cuda_array_interface__ nor __array__. dovetail.tensor() "
+                 "takes numbers and lists of them",
+                 Py_TYPE(x)->tp_name);
+  }
+  return result == ExchangeResult::kDone;
+}
+
+bool ImportBytes(PyObject* x, HeldBytes* bytes) {
+  ExchangeResult result = HoldKnownBytes(x, bytes);
+  for (const Protocol& protocol : kProtocols) {
+    if (result != ExchangeResult::kNotTaken) break;
+    if ((protocol.users & kFromBuffer) != 0) result = ResultOf(protocol.hold_bytes(x, bytes));
+  }
+  return result == ExchangeResult::kDone;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,117 @@
+#include "dovetail/python/exchange/routes/peer_table.h"
+
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/numpy/numpy_in.h"
+#include "dovetail/python/exchange/paddle/paddle_in.h"
+#include "dovetail/python/exchange/torch/torch_in.h"
+
+namespace dovetail::python {
+namespace {
+
+ExchangeResult (*own_import)(PyObject* x, Tensor* tensor) = nullptr;
+
+// Without InstallOwnClass() the class is that of another module, with a __dlpack__ method.
+ExchangeResult ImportOwn(PyObject* x, Tensor* tensor) {
+  return own_import != nullptr ? own_import(x, tensor) : ExchangeResult::kNotTaken;
+}
+
+// What ImportNumPyArray does not take __dlpack__ has to refuse.
+ExchangeResult ImportNumPy(PyObject* x, Tensor* tensor) {
+  return ImportNumPyArray(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
+}
+
+constexpr char kExchangeApiName[] = "DLPack C exchange API";
+constexpr ReadOnlyMemory kNone = ReadOnlyMemory::kNone, kCpu = ReadOnlyMemory::kCpu,
+                         kAny = ReadOnlyMemory::kAny;
+
+// Measured with NumPy 2.4, PyTorch 2.13, Paddle 3.3, JAX 0.10, tvm-ffi 0.1.15 and PyArrow 26.
+// PyTorch and Paddle would take read-only memory and write to it; PyTorch aborts on negative
+// strides. JAX and Arrow never write, so they may share read-only memory (dovetail._targets). JAX
+// may reuse the memory of a donated array, but on the CPU not memory that it shares. JAX copies
+// misaligned memory by itself, without a warning.
+//
+// The order is that in which a class is looked for. Our own class precedes those of other libraries
+// named "Tensor", which are looked up by name until their library is imported.
+constexpr PeerClass kPeers[] = {
+    {numpy_ndarray, "NumPy array", &ImportNumPy, &HoldNumPyBytes, WayOut::kNumPy, kAny, true, true,
+     1, &torch_tensor, "dovetail._numpy", "to_numpy"},
+    {dovetail_tensor, "dovetail.Tensor", &ImportOwn, nullptr, WayOut::kOwn, kAny, true, true, 1},
+    {torch_tensor, kExchangeApiName, &ImportTorchTensor, nullptr, WayOut::kExchangeApi, kNone,
+     false, true, 1, &numpy_ndarray, "torch", "from_dlpack"},
+    {paddle_tensor, kExchangeApiName, &ImportPaddleTensor, nullptr, WayOut::kExchangeApi, kNone,
+     false, true, 1, &numpy_ndarray, "paddle", "from_dlpack"},
+    {jax_array, nullptr, nullptr, nullptr, WayOut::kFunction, kCpu, false, false, 64, nullptr,
+     "dovetail._targets", "to_jax"},
+    {tvm_ffi_tensor, nullptr, nullptr, nullptr, WayOut::kFunction, kNone, true, true, 1, nullptr,
+     "tvm_ffi", "from_dlpack"},
+    {pyarrow_array, nullptr, nullptr, nullptr, WayOut::kFunction, kAny, false, false, 1, nullptr,
+     "dovetail._targets", "to_pyarrow"},
+    {builtins_bytes, nullptr, nullptr, &HoldBytesObject},
+};
+
+// One row of ImportKnown(). A template, so that each row's function is called directly.
+template <size_t kRow>
+[[gnu::always_inline]] inline bool ImportByRow(PyObject* x, Tensor* tensor, const char** way,
+                                               ExchangeResult* result) {
+  if constexpr (kPeers[kRow].import != nullptr) {
+    if (!kPeers[kRow].type.Is(Py_TYPE(x))) return false;
+    *way = kPeers[kRow].way_in;
+    *result = kPeers[kRow].import(x, tensor);
+    return true;
+  }
+  return false;
+}
+
+template <size_t... kRows>
+[[gnu::always_inline]] inline ExchangeResult ImportByRows(PyObject* x, Tensor* tensor,
+                                                          const char** way,
+                                                          std::index_sequence<kRows...>) {
+  ExchangeResult result = ExchangeResult::kNotTaken;
+  (void)(ImportByRow<kRows>(x, tensor, way, &result) || ...);
+  return result;
+}
+
+}  // namespace
+
+ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way) {
+  return ImportByRows(x, tensor, way, std::make_index_sequence<std::size(kPeers)>());
+}
+
+ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes) {
+  for (const PeerClass& peer : kPeers) {
+    if (peer.hold_bytes != nullptr && peer.type.Is(Py_TYPE(x))) {
+      return ResultOf(peer.hold_bytes(x, bytes));
+    }
+  }
+  return ExchangeResult::kNotTaken;
+}
+
+const PeerClass* FindPeer(PyTypeObject* type) {
+  for (const PeerClass& peer : kPeers) {
+    if (peer.way_out != WayOut::kNone && peer.type.Is(type)) return &peer;
+  }
+  return nullptr;
+}
+
+const char* PeerNames() {
+  static const std::string* const names = [] {
+    auto* text = new std::string;
+    for (const PeerClass& peer : kPeers) {
+      if (peer.way_out == WayOut::kNone) continue;
+      absl::StrAppend(text, text->empty() ? "" : ", ", peer.type.module(), ".", peer.type.name());
+    }
+    return text;
+  }();
+  return names->c_str();
+}
+
+void InstallOwnClass(PyTypeObject* type, ExchangeResult (*import)(PyObject* x, Tensor* tensor)) {
+  own_import = import;
+  dovetail_tensor.Install(type);
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,100 @@
+// The known classes of other libraries: how their objects are imported and how they are made.
+//
+//   const PeerClass* peer = FindPeer(type);           // nullptr: not in the table
+//   if (!peer->TakesAccess(tensor.access(), device)) ...
+//
+// from_dlpack(), convert(), copyto(), assignment, tensor() and frombuffer() look here first, and
+// then in the list of protocols (import_object.cc). A new library is one row of peer_table.cc.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_PEER_TABLE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_ROUTES_PEER_TABLE_H_
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "dlpack/dlpack.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/core/tensor_view.h"
+#include "dovetail/python/exchange/buffer/bytes_in.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
+
+namespace dovetail::python {
+
+// How an object of the class is made from a tensor.
+enum class WayOut {
+  kNone,         // convert() does not make objects of the class
+  kOwn,          // the tensor is wrapped by the extension module
+  kNumPy,        // by NumPy's C interface
+  kExchangeApi,  // by the class's DLPack exchange API, or else by its function
+  kFunction,     // by a call of the function below with the tensor
+};
+
+// Read-only memory that a library takes without a copy.
+enum class ReadOnlyMemory {
+  kNone,  // the library would write to it
+  kCpu,   // only on the CPU
+  kAny,
+};
+
+struct PeerClass {
+  PeerType& type;
+
+  // How an exact object of the class is imported without a call of a Python method. `import` and
+  // `hold_bytes` may be nullptr: the object's protocols are used.
+  const char* way_in;  // the name in ImportTrace
+  ExchangeResult (*import)(PyObject* x, Tensor* tensor);
+  bool (*hold_bytes)(PyObject* x, HeldBytes* bytes);
+
+  // How an object of the class is made. The library takes memory with these properties without a
+  // copy; any other memory is copied, unless copy=False.
+  WayOut way_out = WayOut::kNone;
+  ReadOnlyMemory takes_read_only = ReadOnlyMemory::kNone;
+  bool takes_negative_strides = false;
+  bool takes_strides = false;             // strides with gaps or not in row-major order
+  int alignment = 1;                      // of element 0, in bytes
+  PeerType* direct_from = nullptr;        // objects of this class are converted in one step
+  const char* function_module = nullptr;  // for kFunction, and without an exchange API
+  const char* function = nullptr;
+
+  bool TakesAccess(Access access, DeviceType device) const {
+    return access == Access::kReadWrite || takes_read_only == ReadOnlyMemory::kAny ||
+           (takes_read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
+  }
+  bool TakesSigns(absl::Span<const int64_t> strides) const {
+    int64_t signs = 0;
+    for (int64_t stride : strides) signs |= stride;
+    return takes_negative_strides || signs >= 0;
+  }
+
+  // The function of the exchange API that makes an object of a managed tensor, or nullptr.
+  DLPackManagedTensorToPyObjectNoSync exchange_function() const {
+    const DLPackExchangeAPI* api = type.exchange_api();
+    return way_out == WayOut::kExchangeApi && api != nullptr
+               ? api->managed_tensor_to_py_object_no_sync
+               : nullptr;
+  }
+};
+
+// The row of a class that convert() makes objects of, or nullptr. Needs the GIL.
+const PeerClass* FindPeer(PyTypeObject* type);
+
+// The names of these classes, separated by ", ".
+const char* PeerNames();
+
+// Imports an exact object of a known class; `*way` becomes the name of the way. kNotTaken for other
+// objects. Needs the GIL.
+ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way);
+
+// Holds the bytes of an exact object of a known class. kNotTaken for other objects. Needs the GIL.
+ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes);
+
+// An extension module with a tensor class of its own names the class and its import here, once. The
+// library knows nothing else of that class.
+void InstallOwnClass(PyTypeObject* type, ExchangeResult (*import)(PyObject* x, Tensor* tensor));
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_ROUTES_PEER_TABLE_H_

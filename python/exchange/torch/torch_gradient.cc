@@ -1,0 +1,36 @@
+#include "dovetail/python/exchange/torch/torch_gradient.h"
+
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_object.h"
+#include "dovetail/python/exchange/torch/torch_symbol.h"
+
+namespace dovetail::python {
+namespace {
+
+// bool c10::TensorImpl::requires_grad() const, which PyTorch 2.13 exports.
+using RequiresGrad = bool (*)(const void* impl);
+
+// The function, if this PyTorch's objects are laid out as TorchImplOf thinks.
+RequiresGrad FindRequiresGrad(PyObject* x) {
+  if (!HasTorchImpl(x)) return nullptr;
+  return reinterpret_cast<RequiresGrad>(
+      FindTorchSymbol(kC10, "_ZNK3c1010TensorImpl13requires_gradEv"));
+}
+
+bool RequiresGradByAttribute(PyObject* x) {
+  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+  PyObject* value = PyObject_GetAttr(x, name);
+  if (value == nullptr) ForgetException();
+  const bool required = value != Py_False;
+  Py_XDECREF(value);
+  return required;
+}
+
+}  // namespace
+
+bool TorchRequiresGrad(PyObject* x) {
+  static const RequiresGrad requires_grad = FindRequiresGrad(x);
+  return requires_grad != nullptr ? requires_grad(TorchImplOf(x)) : RequiresGradByAttribute(x);
+}
+
+}  // namespace dovetail::python

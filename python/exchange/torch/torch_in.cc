@@ -1,0 +1,63 @@
+#include "dovetail/python/exchange/torch/torch_in.h"
+
+#include "dlpack/dlpack.h"
+#include "dovetail/interop/dlpack/import_lent.h"
+#include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
+#include "dovetail/python/exchange/torch/torch_gradient.h"
+#include "dovetail/python/exchange/torch/torch_lazy.h"
+#include "dovetail/python/exchange/torch/torch_mode.h"
+#include "dovetail/python/exchange/torch/torch_storage.h"
+
+namespace dovetail::python {
+namespace {
+
+// What PyTorch's table says of `x`, if that is in host memory. Only an interrupt leaves its error
+// set.
+bool Lend(PyObject* x, DLTensor* lent) {
+  const DLPackExchangeAPI* api = torch_tensor.exchange_api();
+  if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) return false;
+  if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
+    ForgetException();  // __dlpack__ raises a better one
+    return false;
+  }
+  return lent->device.device_type == kDLCPU;
+}
+
+// The same where it is what __dlpack__ would say. A lazy conjugate that refuses; a lazy negation it
+// would export with the wrong sign, as the table does.
+ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
+  if (!Lend(x, lent) ||
+      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) ||
+      TorchModeIsActive()) {
+    return NotTaken();
+  }
+  const TorchLazy lazy = TorchLazyOf(x);
+  if (lazy.is_conjugate) return NotTaken();
+  if (lazy.is_negative) {
+    RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
+    return ExchangeResult::kError;
+  }
+  return ExchangeResult::kDone;
+}
+
+// A tensor over what `x` lent, which keeps the storage alive.
+ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
+  Storage::Release release;
+  if (!HoldTorchStorage(x, &release)) return NotTaken();
+  if (ImportDLTensor(lent, /*flags=*/0, release, tensor).ok()) return ExchangeResult::kDone;
+  release.function(release.context);
+  return ExchangeResult::kNotTaken;
+}
+
+}  // namespace
+
+ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
+  DLTensor lent{};  // a table that says nothing lends no tensor
+  const ExchangeResult result = LendTorch(x, &lent);
+  return result == ExchangeResult::kDone ? TakeTorch(x, lent, tensor) : result;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,26 @@
+// Imports PyTorch tensors through PyTorch's DLPack C exchange API.
+//
+//   if (torch_tensor.Is(Py_TYPE(x))) result = ImportTorchTensor(x, &tensor);
+//
+// Makes no capsule and calls no Python method, which costs about a tenth of x.__dlpack__(). PyTorch
+// lends a DLTensor; the import holds the storage behind it (torch_storage.h). The API is used only
+// where it answers as __dlpack__ would. The result is kNotTaken, and the caller calls __dlpack__,
+// for a tensor that requires grad, is a lazy conjugate or is not in host memory, and inside a mode.
+// Source: dlpack.h 1.3, DLPackExchangeAPI.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_IN_H_
+#define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_IN_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
+
+namespace dovetail::python {
+
+// `x` is an exact torch.Tensor.
+ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_IN_H_

@@ -1,0 +1,120 @@
+#include "dovetail/python/module/dtype_device/device_class.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "dovetail/core/device.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/module/dtype_device/spelling.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+PyTypeObject* device_class = nullptr;
+PyObject* cpu = nullptr;
+
+// "Place(gpu:0)", as Paddle prints its places, in our words.
+std::string FromPlace(std::string_view text) {
+  if (!absl::ConsumePrefix(&text, "Place(") || !absl::ConsumeSuffix(&text, ")")) {
+    return std::string(text);
+  }
+  if (text == "gpu_pinned") return "cuda_host";
+  return absl::ConsumePrefix(&text, "gpu") ? absl::StrCat("cuda", text) : std::string(text);
+}
+
+bool ParseText(PyObject* text, Device* device) {
+  const char* utf8 = PyUnicode_AsUTF8(text);
+  if (utf8 == nullptr) return false;
+  absl::StatusOr<Device> parsed = Device::Parse(FromPlace(utf8));
+  if (!parsed.ok()) return RaiseStatus(parsed.status()), false;
+  *device = *parsed;
+  return true;
+}
+
+bool ParsePair(PyObject* pair, Device* device) {
+  int64_t type, index;
+  if (!ParseInt(PyTuple_GET_ITEM(pair, 0), &type) || !ParseInt(PyTuple_GET_ITEM(pair, 1), &index)) {
+    return false;
+  }
+  if (type < 1 || type != static_cast<int32_t>(type) || index < 0 ||
+      index != static_cast<int32_t>(index)) {
+    PyErr_Format(PyExc_ValueError, "%R is no DLPack device (type, index)", pair);
+    return false;
+  }
+  *device = {static_cast<DeviceType>(type), static_cast<int32_t>(index)};
+  return true;
+}
+
+nb::object Equals(Device own, nb::handle other) {
+  if (Py_TYPE(other.ptr()) == device_class) return nb::bool_(own == *nb::inst_ptr<Device>(other));
+  if (PyUnicode_Check(other.ptr()) || PyTuple_Check(other.ptr()) ||
+      IsClassNamed(other.ptr(), {"device", "Device", "Place"})) {
+    return EqualsSpelling(own, other.ptr(), &ParseDevice);
+  }
+  return nb::borrow(Py_NotImplemented);
+}
+
+// The type's name alone, "cuda" of "cuda:0".
+std::string TypeName(Device d) { return DeviceTypeName(d.type); }
+
+}  // namespace
+
+bool ParseDevice(PyObject* value, Device* device) {
+  if (Py_TYPE(value) == device_class) {
+    *device = *nb::inst_ptr<Device>(value);
+    return true;
+  }
+  if (PyUnicode_Check(value)) return ParseText(value, device);
+  if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2) return ParsePair(value, device);
+  if (PyTuple_Check(value) || PyLong_Check(value)) {
+    PyErr_Format(PyExc_TypeError,
+                 "%R is no device; expected a name such as \"cuda:0\", a Device, or a DLPack pair "
+                 "(type, index)",
+                 value);
+    return false;
+  }
+  nb::object text = nb::steal(PyObject_Str(value));  // torch.device, paddle.CPUPlace()
+  return text.is_valid() && ParseText(text.ptr(), device);
+}
+
+PyObject* DeviceToPython(Device device) {
+  if (device == Device::Cpu()) return Py_NewRef(cpu);
+  return nb::cast(device).release().ptr();
+}
+
+void AddDeviceClass(nb::module_& m) {
+  nb::class_<Device> c(m, "Device", nb::is_final(),
+                       "Where memory lives: a type and an index, as in Device(\"cuda:0\").");
+  c.attr("__module__") = "dovetail";
+  c.def(
+      "__init__",
+      [](Device* self, nb::handle device, std::optional<int> index) {
+        Device parsed;
+        if (!ParseDevice(device.ptr(), &parsed)) throw nb::python_error();
+        if (index.has_value()) parsed.index = *index;
+        if (parsed.index < 0) throw nb::value_error("the index of a device is not negative");
+        new (self) Device(parsed);
+      },
+      nb::arg("device"), nb::arg("index") = nb::none(),
+      nb::sig("def __init__(self, device: object, index: int | None = None) -> None"));
+  c.def_prop_ro("type", &TypeName, "The type's name, \"cpu\" or \"cuda\".");
+  c.def_ro("index", &Device::index, "Which of the devices of that type.");
+  c.def("__repr__", [](Device d) { return absl::StrCat("dovetail.Device('", d.ToString(), "')"); });
+  c.def("__str__", &Device::ToString);
+  c.def("__eq__", &Equals, nb::arg("other").none(),
+        nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](Device d) { return HashOfText(d.ToString()); });
+  c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(d.ToString())); });
+  device_class = reinterpret_cast<PyTypeObject*>(c.ptr());
+  cpu = nb::cast(Device::Cpu()).release().ptr();
+}
+
+}  // namespace dovetail::python

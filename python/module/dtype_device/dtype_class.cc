@@ -1,0 +1,187 @@
+#include "dovetail/python/module/dtype_device/dtype_class.h"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+
+#include <iterator>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/module/dtype_device/spelling.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+PyTypeObject* dtype_class = nullptr;
+PyObject* singletons[std::size(kAllDTypes)];
+PyObject* foreign_types = nullptr;  // a dict: type object of another library → DType
+constexpr Py_ssize_t kMaxForeignTypes = 256;
+
+// The place of a type in kAllDTypes, by kind and bits.
+constexpr int kKinds = 18;
+constexpr int kMaxBits = 128;
+struct Places {
+  uint8_t place[kKinds][kMaxBits + 1] = {};
+};
+constexpr Places MakePlaces() {
+  Places p;
+  for (size_t i = 0; i < std::size(kAllDTypes); ++i) {
+    p.place[static_cast<int>(kAllDTypes[i].kind)][kAllDTypes[i].bits] = static_cast<uint8_t>(i);
+  }
+  return p;
+}
+constexpr Places kPlaces = MakePlaces();
+
+// What the name of a foreign type object says: "torch.float32", "paddle.bfloat16".
+bool ParseName(PyObject* value, std::string_view text, DType* dtype) {
+  absl::StatusOr<DType> parsed = DType::Parse(text.substr(text.rfind('.') + 1));
+  if (!parsed.ok()) {
+    PyErr_Format(PyExc_TypeError,
+                 "%R is no element type; expected a dovetail, NumPy, PyTorch, JAX or Paddle type, "
+                 "or a name such as \"float32\"",
+                 value);
+    return false;
+  }
+  *dtype = *parsed;
+  return true;
+}
+
+bool ParseText(PyObject* value, DType* dtype) {
+  nb::object text = nb::steal(PyObject_Str(value));
+  if (!text.is_valid()) return false;
+  Py_ssize_t size;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  return utf8 != nullptr && ParseName(value, {utf8, static_cast<size_t>(size)}, dtype);
+}
+
+// A numpy.dtype, or what numpy.dtype() takes for one (numpy.float32, ml_dtypes.bfloat16).
+bool ParseNumPyDType(nb::handle value, DType* dtype) {
+  if (!nb::cast<bool>(value.attr("isnative"))) {
+    PyErr_Format(PyExc_ValueError,
+                 "%R is in the other byte order; convert the data first, as in "
+                 "x.astype(x.dtype.newbyteorder('='))",
+                 value.ptr());
+    return false;
+  }
+  const auto name = nb::cast<std::string>(value.attr("name"));
+  return ParseName(value.ptr(), name, dtype);
+}
+
+bool Has(nb::handle object, const char* name) {
+  nb::object found;
+  if (!FindAttribute(object.ptr(), name, &found)) throw nb::python_error();
+  return found.is_valid();
+}
+
+bool ParseForeign(PyObject* value, DType* dtype) {
+  if (value == reinterpret_cast<PyObject*>(&PyBool_Type)) return *dtype = kBool, true;
+  if (value == reinterpret_cast<PyObject*>(&PyLong_Type)) return *dtype = kInt64, true;
+  if (value == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *dtype = kFloat32, true;
+  if (value == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *dtype = kComplex64, true;
+  nb::handle h(value);
+  if (Has(h, "isnative") && Has(h, "name")) return ParseNumPyDType(h, dtype);
+  // Only a program that has imported NumPy can hold its scalar types; ours does not import it.
+  nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  if (numpy.is_valid() && PyType_Check(value)) {
+    return ParseNumPyDType(numpy.attr("dtype")(h), dtype);
+  }
+  if (Has(h, "dtype")) return ParseNumPyDType(h.attr("dtype"), dtype);  // jax.numpy.float32
+  return ParseText(value, dtype);
+}
+
+nb::object Equals(DType own, nb::handle other) {
+  if (Py_TYPE(other.ptr()) == dtype_class) return nb::bool_(own == *nb::inst_ptr<DType>(other));
+  if (PyUnicode_Check(other.ptr()) || PyType_Check(other.ptr()) ||
+      IsClassNamed(other.ptr(), {"dtype", "DType", "DataType"})) {
+    return EqualsSpelling(own, other.ptr(), &ParseDType);
+  }
+  return nb::borrow(Py_NotImplemented);
+}
+
+std::string Repr(DType t) { return absl::StrCat("dovetail.", t.ToString()); }
+
+}  // namespace
+
+bool ParseDType(PyObject* value, DType* dtype) {
+  if (Py_TYPE(value) == dtype_class) {
+    *dtype = *nb::inst_ptr<DType>(value);
+    return true;
+  }
+  if (PyUnicode_Check(value)) {
+    const char* text = PyUnicode_AsUTF8(value);
+    if (text == nullptr) return false;
+    absl::StatusOr<DType> parsed = DType::Parse(text);
+    if (!parsed.ok()) return RaiseStatus(parsed.status()), false;
+    *dtype = *parsed;
+    return true;
+  }
+  if (PyObject* known = PyDict_GetItemWithError(foreign_types, value)) {
+    *dtype = *nb::inst_ptr<DType>(known);
+    return true;
+  }
+  PyErr_Clear();  // an object that can't be hashed is no type, which is found out below
+  try {
+    if (!ParseForeign(value, dtype)) return false;
+  } catch (nb::python_error& e) {
+    e.restore();
+    return false;
+  }
+  nb::object own = nb::steal(DTypeToPython(*dtype));
+  if (own.is_valid() && PyDict_Size(foreign_types) < kMaxForeignTypes) {
+    PyDict_SetItem(foreign_types, value, own.ptr());
+  }
+  PyErr_Clear();  // not remembering it does no harm
+  return true;
+}
+
+PyObject* DTypeToPython(DType dtype) {
+  if (dtype.lanes == 1) {
+    const int place = kPlaces.place[static_cast<int>(dtype.kind)][dtype.bits];
+    return Py_NewRef(singletons[place]);
+  }
+  return nb::cast(dtype).release().ptr();
+}
+
+void AddDTypeClass(nb::module_& m) {
+  nb::class_<DType> c(m, "DType", nb::is_final(),
+                      "The type of a tensor's elements: a kind of number, its bits, and lanes.");
+  c.attr("__module__") = "dovetail";
+  c.def_prop_ro("name", &DType::ToString, "As in \"float32\"; lanes print as in \"float32x4\".");
+  c.def_prop_ro(
+      "itemsize", &DType::itemsize,
+      "Bytes of one element; an element that shares a byte with others counts as one byte.");
+  c.def_ro("bits", &DType::bits, "Bits of one lane.");
+  c.def_ro("lanes", &DType::lanes, "Lanes of one element; 1 but for vector types.");
+  c.def_prop_ro(
+      "code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
+  c.def("__repr__", &Repr);
+  c.def("__str__", &Repr);
+  c.def("__eq__", &Equals, nb::arg("other").none(),
+        nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](DType t) { return HashOfText(t.ToString()); });
+  c.def("__reduce__", [](DType t) {
+    nb::object restore = nb::module_::import_("dovetail._pickle").attr("restore_dtype");
+    return nb::make_tuple(restore, nb::make_tuple(t.ToString()));
+  });
+  dtype_class = reinterpret_cast<PyTypeObject*>(c.ptr());
+  for (size_t i = 0; i < std::size(kAllDTypes); ++i) {
+    nb::object object = nb::cast(kAllDTypes[i]);
+    m.attr(kAllDTypes[i].ToString().c_str()) = object;
+    singletons[i] = object.release().ptr();
+  }
+  foreign_types = PyDict_New();
+  if (foreign_types == nullptr) throw nb::python_error();
+}
+
+PyObject* DTypeFunction(PyObject*, PyObject* value) {
+  DType dtype;
+  return ParseDType(value, &dtype) ? DTypeToPython(dtype) : nullptr;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,195 @@
+#include "dovetail/python/module/functions/factory.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <optional>
+
+#include "dovetail/core/copy.h"
+#include "dovetail/core/internal/float_format.h"
+#include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/module/arguments/arguments.h"
+#include "dovetail/python/module/dtype_device/placement.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/values/casting.h"
+#include "dovetail/python/module/values/data_kind.h"
+#include "dovetail/python/module/values/elements.h"
+#include "dovetail/python/module/values/nested.h"
+#include "dovetail/python/module/values/scalar.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+bool Take(absl::StatusOr<Tensor> from, Tensor* to) {
+  if (!from.ok()) return RaiseStatus(from.status()), false;
+  *to = *std::move(from);
+  return true;
+}
+
+// Whether every value of a type can be cast: what is to be refused otherwise is found element by
+// element.
+bool TakesAll(DType from, DType to) {
+  if (CanCast(from, to, Casting::kSafe) || to == kBool) return true;
+  if (from.kind == TypeKind::kComplex) return to.kind == TypeKind::kComplex;
+  const std::optional<FloatFormat> format = FloatFormatOf(to);
+  return to.kind == TypeKind::kComplex || (format && (format->has_nan() || !FloatFormatOf(from)));
+}
+
+// A copy with the elements converted to `dtype`, each checked where it may not fit.
+bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
+  if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
+  if (TakesAll(from.dtype(), dtype)) {
+    return Take(WithoutGilIf(IsLong(from),
+                             [&] { return CopyAs(from, {.dtype = dtype, .device = device}); }),
+                to);
+  }
+  Tensor source = from;
+  if (!IsHostAccessible(from.device().type) && !Take(CopyTo(from, Device::Cpu()), &source)) {
+    return false;
+  }
+  if (!NewHostTensor(from.shape(), dtype, to)) return false;
+  int64_t to_bit = 0;
+  const int64_t step = StepBits(source.dtype(), source.packing());
+  return ForEachElement(source.layout(), step, 0,
+                        [&](int64_t bit) {
+                          const ElementValue value =
+                              ReadElement(source.raw_data(), bit, source.dtype());
+                          const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
+                          to_bit += dtype.bits;
+                          return written;
+                        }) &&
+         MoveTo(device, to);
+}
+
+bool CopyExchanged(const Tensor& from, const Placement& wanted, Tensor* result) {
+  const Device device = wanted.device.value_or(from.device());
+  if (wanted.dtype_or(from.dtype()) != from.dtype()) {
+    return Convert(from, *wanted.dtype, device, result);
+  }
+  return Take(WithoutGilIf(IsLong(from), [&] { return CopyTo(from, device); }), result);
+}
+
+PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {
+  Tensor tensor;
+  DataKind kind;
+  nb::object array;
+  if (!Classify(data, &kind, &array)) return nullptr;
+  if (kind == DataKind::kArray) {
+    if (!CopyExchanged(AsTensor(array.ptr()), wanted, &tensor)) return nullptr;
+  } else {
+    const DType* dtype = wanted.dtype ? &*wanted.dtype : nullptr;
+    if (!TensorFromNested(data, dtype, &tensor)) return nullptr;
+    if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  }
+  nb::object result = nb::steal(WrapTensor(std::move(tensor)));
+  if (!result.is_valid()) return nullptr;
+  if (requires_grad && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
+  return result.release().ptr();
+}
+
+// The arguments of empty and zeros.
+bool ParseShaped(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
+                 PyObject* kwnames, Dims* shape, Placement* placement) {
+  PyObject* v[4];
+  if (!signature.Parse(args + nargs, 0, kwnames, v)) return false;
+  if (!placement->Parse(v[0], v[1])) return false;
+  PyObject* named = v[2] != nullptr ? v[2] : v[3];
+  const bool twice = (v[2] != nullptr && v[3] != nullptr) || (named != nullptr && nargs > 0);
+  if (twice || (named == nullptr && nargs == 0)) {
+    PyErr_SetString(PyExc_TypeError, "give the shape once: as ints, a sequence, or by shape=");
+    return false;
+  }
+  return named != nullptr ? ParseShape(named, shape) : ParseDims(args, nargs, shape);
+}
+
+}  // namespace
+
+PyObject* MakeTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("tensor", 1, 1, {"data", "dtype", "device", "requires_grad"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  Placement wanted;
+  std::optional<bool> requires_grad;
+  if (!wanted.Parse(v[1], v[2]) || !ParseOptionalBool(v[3], "requires_grad", &requires_grad)) {
+    return nullptr;
+  }
+  return TensorFromData(v[0], wanted, requires_grad.value_or(false));
+}
+
+PyObject* ToTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("to_tensor", 4, 1, {"data", "dtype", "place", "stop_gradient"});
+  PyObject* v[4];
+  if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  Placement wanted;
+  std::optional<bool> stop_gradient;
+  if (!wanted.Parse(v[1], v[2]) || !ParseOptionalBool(v[3], "stop_gradient", &stop_gradient)) {
+    return nullptr;
+  }
+  return TensorFromData(v[0], wanted, !stop_gradient.value_or(true));
+}
+
+PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("empty", 0, 0, {"dtype", "device", "shape", "size"});
+  Dims shape;
+  Placement wanted;
+  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  const absl::Status made = internal_tensor::MakeEmpty(
+      shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu()), &self->tensor);
+  if (made.ok()) return reinterpret_cast<PyObject*>(self);
+  Py_DECREF(self);
+  return RaiseStatus(made);
+}
+
+PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("zeros", 0, 0, {"dtype", "device", "shape", "size"});
+  Dims shape;
+  Placement wanted;
+  Tensor tensor;
+  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted) ||
+      !Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32)), &tensor)) {
+    return nullptr;
+  }
+  // (Empty has asked this allocator, if there is one.)
+  const Allocator* allocator = Registry::Global().host_allocator();
+  const auto nbytes = static_cast<size_t>(tensor.nbytes());
+  if (nbytes > 0 && (allocator == nullptr || !allocator->GivesZeros(nbytes))) {
+    WithoutGilIf(IsLong(tensor), [&] { return std::memset(tensor.raw_data(), 0, nbytes); });
+  }
+  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  return WrapTensor(std::move(tensor));
+}
+
+PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static const Signature kSignature("full", 2, 2, {"shape", "fill_value", "dtype", "device"});
+  PyObject* v[4];
+  Dims shape;
+  Placement wanted;
+  Tensor element, tensor;
+  if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseShape(v[0], &shape) ||
+      !wanted.Parse(v[2], v[3])) {
+    return nullptr;
+  }
+  if (!TensorFromNested(v[1], wanted.dtype ? &*wanted.dtype : nullptr, &element)) return nullptr;
+  if (element.rank() != 0) {
+    PyErr_Format(PyExc_TypeError, "fill_value must be a number, not %.200s",
+                 Py_TYPE(v[1])->tp_name);
+    return nullptr;
+  }
+  if (!Take(Tensor::Empty(shape, element.dtype()), &tensor)) return nullptr;
+  const absl::Status filled =
+      WithoutGilIf(IsLong(tensor), [&] { return Fill(tensor, element.raw_data()); });
+  if (!filled.ok()) return RaiseStatus(filled);
+  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  return WrapTensor(std::move(tensor));
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,71 @@
+#include "dovetail/python/module/functions/from_dlpack.h"
+
+#include "dovetail/python/exchange/array_interface/array_interface_in.h"
+#include "dovetail/python/exchange/arrow/arrow_in.h"
+#include "dovetail/python/exchange/cuda_array/cuda_array.h"
+#include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/module/arguments/arguments.h"
+#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+
+namespace dovetail::python {
+namespace {
+
+// Makes the object first: nothing may fail after the tensor was imported.
+template <typename Fill>
+PyObject* WrapImported(Fill fill) {
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  if (fill(&self->tensor)) {
+    TrackOwner(self);
+    return reinterpret_cast<PyObject*>(self);
+  }
+  Py_DECREF(self);
+  return nullptr;
+}
+
+template <auto kImport>
+PyObject* FromAttribute(PyObject* x, const char* name) {
+  return WrapImported([&](Tensor* tensor) {
+    const ExchangeResult result = kImport(x, tensor);
+    if (result == ExchangeResult::kNotTaken) {
+      PyErr_Format(PyExc_AttributeError, "'%.200s' object has no attribute '%s'",
+                   Py_TYPE(x)->tp_name, name);
+    }
+    return result == ExchangeResult::kDone;
+  });
+}
+
+}  // namespace
+
+PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames) {
+  if (nargs == 1 && kwnames == nullptr) {
+    return WrapImported([&](Tensor* tensor) { return ImportTensor(args[0], tensor); });
+  }
+  static const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
+                                    /*positional_only=*/1);
+  PyObject* v[3];
+  ImportRequest request;
+  if (!kSignature.Parse(args, nargs, kwnames, v) ||
+      !ParseOptionalBool(v[2], "copy", &request.copy) ||
+      (IsGiven(v[1]) && !ParseDevice(v[1], &request.device.emplace()))) {
+    return nullptr;
+  }
+  return WrapImported([&](Tensor* tensor) { return ImportTensor(v[0], request, tensor); });
+}
+
+PyObject* FromArrowFunction(PyObject*, PyObject* x) {
+  return WrapImported([&](Tensor* tensor) { return ImportArrow(x, tensor); });
+}
+
+PyObject* FromArrayInterface(PyObject*, PyObject* x) {
+  return FromAttribute<&ImportByArrayInterface>(x, "__array_interface__");
+}
+
+PyObject* FromCudaArrayInterface(PyObject*, PyObject* x) {
+  return FromAttribute<&ImportByCudaArrayInterface>(x, "__cuda_array_interface__");
+}
+
+}  // namespace dovetail::python

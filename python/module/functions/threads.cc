@@ -1,0 +1,18 @@
+#include "dovetail/python/module/functions/threads.h"
+
+#include "dovetail/core/parallel.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/integers.h"
+
+namespace dovetail::python {
+
+PyObject* GetNumThreadsFunction(PyObject*, PyObject*) { return PyLong_FromLong(GetNumThreads()); }
+
+PyObject* SetNumThreadsFunction(PyObject*, PyObject* count) {
+  int64_t threads;
+  if (!ParseInt(count, &threads)) return nullptr;
+  if (absl::Status s = SetNumThreads(threads); !s.ok()) return RaiseStatus(s);
+  Py_RETURN_NONE;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,22 @@
+// What dovetail/ipc.py is made of: tensors in memory that other processes open, by handles of
+// bytes.
+
+#ifndef DOVETAIL_PYTHON_MODULE_IPC_IPC_H_
+#define DOVETAIL_PYTHON_MODULE_IPC_IPC_H_
+
+#include <Python.h>
+
+namespace dovetail::python {
+
+// All need the GIL, and return a new reference or nullptr with an error set.
+
+PyObject* IpcShareFunction(PyObject* module, PyObject* tensor);     // -> bytes
+PyObject* IpcOpenFunction(PyObject* module, PyObject* handle);      // bytes -> Tensor
+PyObject* IpcCopyFunction(PyObject* module, PyObject* tensor);      // -> Tensor
+PyObject* IpcDescribeFunction(PyObject* module, PyObject* handle);  // bytes -> (text, fields…)
+PyObject* IpcEmptyFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
+PyObject* IpcForgetFunction(PyObject* module, PyObject*);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_IPC_IPC_H_

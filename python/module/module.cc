@@ -1,0 +1,241 @@
+// The extension module dovetail._core: what each part adds to it.
+
+#include <nanobind/nanobind.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/core/version.h"
+#include "dovetail/devices/register_all.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/module/arguments/method_table.h"
+#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/module/errors.h"
+#include "dovetail/python/module/functions/backends.h"
+#include "dovetail/python/module/functions/convert.h"
+#include "dovetail/python/module/functions/explain.h"
+#include "dovetail/python/module/functions/factory.h"
+#include "dovetail/python/module/functions/from_dlpack.h"
+#include "dovetail/python/module/functions/frombuffer.h"
+#include "dovetail/python/module/functions/memory.h"
+#include "dovetail/python/module/functions/threads.h"
+#include "dovetail/python/module/ipc/ipc.h"
+#include "dovetail/python/module/streams/streams.h"
+#include "dovetail/python/module/tensor/copies.h"
+#include "dovetail/python/module/tensor/dlpack_methods.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/values/values.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+PyMethodDef functions[] = {
+    FastKeywords<&FromDLPackFunction>(
+        "from_dlpack",
+        "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
+        "A tensor that shares the memory of x, an object with __dlpack__ and __dlpack_device__ or "
+        "a DLPack capsule.\n\n"
+        "device  where the tensor is to lie; None: where x is\n"
+        "copy    True: always a copy; False: never one, ExchangeError if it would take one;\n"
+        "        None: a copy only if device needs it\n\n"
+        "Raises ExchangeError for what can't be exchanged, AttributeError for an x without the\n"
+        "protocol. A capsule can be used once."),
+    FastKeywords<&ToDLPackFunction>(
+        "to_dlpack",
+        "to_dlpack($module, tensor, *, max_version=None, stream=None, copy=None)\n--\n\n"
+        "The tensor as a DLPack capsule that shares its memory: a legacy \"dltensor\" or, with\n"
+        "max_version=(1, 0) or later, a \"dltensor_versioned\". Other libraries take the tensor\n"
+        "itself, by its __dlpack__ method, and need no capsule."),
+    OneArgument<&ToImmutableConsumer>("_to_immutable_consumer",
+                                      "_to_immutable_consumer($module, tensor, /)\n--\n\n"
+                                      "A legacy capsule for a library that never writes."),
+    Fast<&TraceImport>("_trace_import",
+                       "_trace_import($module, x, device, copy, /)\n--\n\n"
+                       "An import that tells how it went, for explain()."),
+    Fast<&TraceConvert>("_trace_convert",
+                        "_trace_convert($module, x, target, copy, /)\n--\n\n"
+                        "A conversion that tells how it went, for explain()."),
+    FastKeywords<&ConvertFunction>(
+        "convert",
+        "convert($module, x, target, /, *, copy=None)\n--\n\n"
+        "x, any library's tensor, as an object of the class target: numpy.ndarray, torch.Tensor,\n"
+        "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, dovetail.Tensor or one that\n"
+        "register_converter() added.\n\n"
+        "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
+        "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
+        "      for a library that would write to it, strides that it does not have"),
+    Fast<&RegisterConverter>(
+        "register_converter",
+        "register_converter($module, type, from_tensor, /)\n--\n\n"
+        "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor."),
+    OneArgument<&FromArrowFunction>(
+        "from_arrow",
+        "from_arrow($module, x, /)\n--\n\n"
+        "A read-only tensor that shares the memory of an Arrow array: one dimension of numbers\n"
+        "without nulls, from an object with __arrow_c_device_array__ or __arrow_c_array__.\n\n"
+        "Raises ExchangeError for what can't be a tensor, AttributeError for an x without the\n"
+        "protocol."),
+    OneArgument<&FromArrayInterface>(
+        "from_array_interface",
+        "from_array_interface($module, x, /)\n--\n\n"
+        "A tensor that shares the memory of an object with __array_interface__."),
+    OneArgument<&FromCudaArrayInterface>(
+        "from_cuda_array_interface",
+        "from_cuda_array_interface($module, x, /)\n--\n\n"
+        "A tensor that shares the memory of an object with __cuda_array_interface__. Without a\n"
+        "CUDA backend, which could tell the device, it is on cuda:0."),
+    FastKeywords<&FromBuffer>(
+        "frombuffer",
+        "frombuffer($module, buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\n"
+        "A 1-D tensor over the bytes of an object with the buffer protocol, which it shares.\n\n"
+        "dtype   the type that the bytes are read as; it is not inferred\n"
+        "count   elements; negative: all that follow offset\n"
+        "offset  bytes to skip\n\n"
+        "A read-only buffer gives a read-only tensor. The buffer is held as long as the tensor\n"
+        "lives, so that resizing its owner meanwhile raises BufferError (torch does not hold it).\n"
+        "ValueError for counts and offsets that do not go with the buffer's size."),
+    FastKeywords<&MakeTensor>(
+        "tensor",
+        "tensor($module, data, *, dtype=None, device=None, requires_grad=False)\n--\n\n"
+        "A copy of data: a number, nested lists, or another library's array. Python floats give\n"
+        "float32, ints int64."),
+    FastKeywords<&CopyToFunction>(
+        "copyto",
+        "copyto($module, dst, src, casting='same_kind')\n--\n\n"
+        "Copies src, a number, nested lists or any library's array, into the tensor dst. It is\n"
+        "broadcast to dst's shape and cast to its type, as far as casting allows: 'no', 'equiv',\n"
+        "'safe', 'same_kind' or 'unsafe', as in NumPy. Where the two overlap, the result is as if\n"
+        "src had been copied first.\n\n"
+        "TypeError for a cast that is not allowed, ValueError for a shape that does not broadcast\n"
+        "or a dst that is read-only."),
+    FastKeywords<&Empty>(
+        "empty",
+        "empty($module, *size, dtype=None, device=None)\n--\n\n"
+        "A tensor in new memory, uninitialised and aligned to 256 bytes: float32 unless dtype says\n"
+        "otherwise. The sizes may be one tuple, as shape=, too."),
+    FastKeywords<&Zeros>("zeros",
+                         "zeros($module, *size, dtype=None, device=None)\n--\n\n"
+                         "As empty(), filled with zeros."),
+    FastKeywords<&Full>(
+        "full",
+        "full($module, shape, fill_value, *, dtype=None, device=None)\n--\n\n"
+        "A tensor whose elements are fill_value, a number or a tensor of one; its type as of tensor()."),
+    FastKeywords<&Arange>(
+        "arange",
+        "arange($module, start, stop=None, step=1, *, dtype=None, device=None)\n--\n\n"
+        "Evenly spaced numbers from start up to stop, without it: int64 from ints, float32 if one is\n"
+        "a float. With one number alone, that is stop, and start is 0."),
+    FastKeywords<&ToTensor>(
+        "to_tensor",
+        "to_tensor($module, data, dtype=None, place=None, stop_gradient=True)\n--\n\n"
+        "tensor() under Paddle's name and parameters."),
+    NoArguments<&GetNumThreadsFunction>(
+        "get_num_threads",
+        "get_num_threads($module, /)\n--\n\n"
+        "The most threads that one copy on the CPU uses, the calling thread included. At first, the\n"
+        "number of processors that the process may run on."),
+    OneArgument<&SetNumThreadsFunction>(
+        "set_num_threads",
+        "set_num_threads($module, count, /)\n--\n\n"
+        "Sets the most threads that one copy on the CPU uses, for the whole process; 1: the calling\n"
+        "thread alone. ValueError below 1.\n\n"
+        "Threads are started by the first copy that is large enough to need them, and after a fork\n"
+        "the child starts its own."),
+    FastKeywords<&StreamFunction>(
+        "stream",
+        "stream($module, stream, device=None)\n--\n\n"
+        "A context in which this thread's work on the stream's device goes to it, and on which\n"
+        "other libraries' tensors are taken in.\n\n"
+        "stream  a Stream, another library's stream (PyTorch's, CuPy's, anything with\n"
+        "        __cuda_stream__), or a handle, which must outlive the context\n"
+        "device  whose stream it is, where the object does not say"),
+    FastKeywords<&CurrentStreamFunction>(
+        "current_stream",
+        "current_stream($module, device=None)\n--\n\n"
+        "The Stream that this thread's work on the device goes to: that of the innermost stream(),\n"
+        "else the default one."),
+    OneArgument<&RegisterBackendFunction>(
+        "register_backend",
+        "register_backend($module, capsule, /)\n--\n\n"
+        "Takes in a backend from another extension module: a capsule named \"dovetail_backend\"\n"
+        "around the C struct of dovetail/core/abi/backend_abi.h, which can be used once.\n\n"
+        "RuntimeError where a backend serves its devices already, ValueError for a struct of\n"
+        "another major version. One that comes with Dovetail makes room where the environment\n"
+        "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm."),
+    FastKeywords<&AllocatorsFunction>(
+        "allocators",
+        "allocators($module, device, kind='device')\n--\n\n"
+        "The names of the allocators that set_allocator() takes, the default first.\n\n"
+        "kind  of memory: 'device', 'pinned', 'managed' or 'shared' (with other processes)"),
+    FastKeywords<&SetAllocatorFunction>(
+        "set_allocator",
+        "set_allocator($module, device, name, kind='device')\n--\n\n"
+        "Where memory of the device comes from, from now on; memory goes back to where it came\n"
+        "from. ValueError, with the names there are, for an unknown one."),
+    FastKeywords<&AllocatorStatsFunction>(
+        "allocator_stats",
+        "allocator_stats($module, device, kind='device')\n--\n\n"
+        "What the allocator in use gave out and holds: allocated_bytes, peak_bytes,\n"
+        "reserved_bytes (taken from the system), allocations and retries (calls)."),
+    FastKeywords<&TrimMemoryFunction>(
+        "trim_memory",
+        "trim_memory($module, device, keep=0, kind='device')\n--\n\n"
+        "Waits for the device and gives memory that nobody uses back to the system, all but keep\n"
+        "bytes. Not while a stream is captured into a graph."),
+    NoArguments<&BackendsFunction>(
+        "backends",
+        "backends($module, /)\n--\n\n"
+        "The backends by name, each with its number of devices or, as text, why it has none."),
+    OneArgument<&DTypeFunction>(
+        "dtype",
+        "dtype($module, value, /)\n--\n\n"
+        "The DType that a name, a Python type or another library's type stands for."),
+    OneArgument<&IpcShareFunction>("_ipc_share",
+                                   "_ipc_share($module, tensor, /)\n--\n\n"
+                                   "The bytes of a handle of the tensor, for dovetail.ipc."),
+    OneArgument<&IpcOpenFunction>("_ipc_open",
+                                  "_ipc_open($module, handle, /)\n--\n\n"
+                                  "The tensor that a handle's bytes name, for dovetail.ipc."),
+    OneArgument<&IpcCopyFunction>("_ipc_copy",
+                                  "_ipc_copy($module, tensor, /)\n--\n\n"
+                                  "A copy in memory that can be shared, for dovetail.ipc."),
+    OneArgument<&IpcDescribeFunction>("_ipc_describe",
+                                      "_ipc_describe($module, handle, /)\n--\n\n"
+                                      "What a handle's bytes say, for dovetail.ipc."),
+    Fast<&IpcEmptyFunction>("_ipc_empty",
+                            "_ipc_empty($module, shape, dtype, device, /)\n--\n\n"
+                            "A tensor in memory that can be shared, for dovetail.ipc."),
+    NoArguments<&IpcForgetFunction>("_ipc_forget",
+                                    "_ipc_forget($module, /)\n--\n\n"
+                                    "Unlinks this process's shared memory, for dovetail.ipc."),
+    kEndOfMethods,
+};
+
+}  // namespace
+}  // namespace dovetail::python
+
+NB_MODULE(_core, m) {
+  namespace py = dovetail::python;
+  // The types and their singletons live as long as the process, which is no leak to tell of.
+  nb::set_leak_warnings(false);
+  // Of the backends that come with Dovetail those that the environment names, or all.
+  if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
+    dovetail::RegisterAllBackends();
+  } else if (absl::Status s = dovetail::RegisterBackends(names); !s.ok()) {
+    throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
+  }
+  m.attr("__version__") = DOVETAIL_VERSION_STRING;
+  m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  m.attr("_convert_targets") = py::PeerNames();
+  py::AddDTypeClass(m);
+  py::AddDeviceClass(m);
+  py::AddStreams(m);
+  if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
+      PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
+    throw nb::python_error();
+  }
+}

@@ -1,0 +1,68 @@
+#include "dovetail/python/module/tensor/attributes.h"
+
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/module/tensor/interface_attributes.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/tensor/view_methods.h"
+
+namespace dovetail::python {
+namespace {
+
+PyObject* Shape(PyObject* self, void*) { return ShapeToPython(AsTensor(self).shape()); }
+PyObject* Strides(PyObject* self, void*) { return ShapeToPython(AsTensor(self).strides()); }
+PyObject* DTypeOf(PyObject* self, void*) { return DTypeToPython(AsTensor(self).dtype()); }
+PyObject* DeviceOf(PyObject* self, void*) { return DeviceToPython(AsTensor(self).device()); }
+PyObject* NDim(PyObject* self, void*) { return PyLong_FromLong(AsTensor(self).rank()); }
+PyObject* Size(PyObject* self, void*) { return PyLong_FromLongLong(AsTensor(self).num_elements()); }
+PyObject* ItemSize(PyObject* self, void*) {
+  return PyLong_FromLongLong(AsTensor(self).dtype().itemsize());
+}
+PyObject* NBytes(PyObject* self, void*) { return PyLong_FromLongLong(AsTensor(self).nbytes()); }
+PyObject* ReadOnly(PyObject* self, void*) { return PyBool_FromLong(AsTensor(self).is_read_only()); }
+PyObject* RequiresGrad(PyObject* self, void*) {
+  return PyBool_FromLong(AsTensorObject(self)->requires_grad);
+}
+PyObject* Transposed(PyObject* self, void*) { return ReverseDims(self); }
+
+int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr || !PyBool_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "requires_grad must be True or False");
+    return -1;
+  }
+  return MarkRequiresGrad(self, value == Py_True) ? 0 : -1;
+}
+
+}  // namespace
+
+PyGetSetDef tensor_attributes[] = {
+    {"shape", &Guard<&Shape, PyObject*, void*>, nullptr,
+     "The sizes of the dimensions, a tuple of ints.", nullptr},
+    {"strides", &Guard<&Strides, PyObject*, void*>, nullptr,
+     "How far apart neighbours in each dimension are, a tuple of ints, in elements.", nullptr},
+    {"dtype", &Guard<&DTypeOf, PyObject*, void*>, nullptr, "The type of the elements, a DType.",
+     nullptr},
+    {"device", &Guard<&DeviceOf, PyObject*, void*>, nullptr, "Where the memory lies, a Device.",
+     nullptr},
+    {"ndim", &Guard<&NDim, PyObject*, void*>, nullptr, "The number of dimensions.", nullptr},
+    {"size", &Guard<&Size, PyObject*, void*>, nullptr, "The number of elements.", nullptr},
+    {"itemsize", &Guard<&ItemSize, PyObject*, void*>, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", &Guard<&NBytes, PyObject*, void*>, nullptr,
+     "Bytes that the elements take without gaps.", nullptr},
+    {"readonly", &Guard<&ReadOnly, PyObject*, void*>, nullptr,
+     "Whether the tensor may not be written.", nullptr},
+    {"requires_grad", &Guard<&RequiresGrad, PyObject*, void*>,
+     &Guard<&SetRequiresGrad, PyObject*, PyObject*, void*>,
+     "A mark for autograd; a marked tensor is not exported (see detach()).", nullptr},
+    {"T", &Guard<&Transposed, PyObject*, void*>, nullptr,
+     "A view with the dimensions in reverse order.", nullptr},
+    {"__array_interface__", &Guard<&TensorArrayInterface, PyObject*, void*>, nullptr,
+     "NumPy's array interface, version 3.", nullptr},
+    {"__cuda_array_interface__", &Guard<&TensorCudaArrayInterface, PyObject*, void*>, nullptr,
+     "The CUDA Array Interface, version 3; absent unless the memory is a GPU's.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace dovetail::python

@@ -1,0 +1,31 @@
+// What copies tensors: the methods copy(), contiguous() and to(), and dovetail.copyto().
+//
+// Functions for tables of methods; all need the GIL, let it go while they copy much (without_gil.h)
+// and return nullptr with an error set. New tensors are writable and without gaps.
+
+#ifndef DOVETAIL_PYTHON_MODULE_TENSOR_COPIES_H_
+#define DOVETAIL_PYTHON_MODULE_TENSOR_COPIES_H_
+
+#include <Python.h>
+
+namespace dovetail::python {
+
+// copy(order="C"): always new memory.
+PyObject* CopyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+PyObject* DeepCopyMethod(PyObject* self, PyObject* memo);
+
+// The tensor itself if it is row-major without gaps, else a copy.
+PyObject* ContiguousMethod(PyObject* self, PyObject* unused);
+
+// to(dtype), to(device, dtype=None), to(other), each with non_blocking=False and copy=False, and
+// all by keyword, as in torch. The tensor itself where nothing changes, else a copy in its memory
+// order.
+PyObject* ToMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
+// copyto(dst, src, casting="same_kind").
+PyObject* CopyToFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_TENSOR_COPIES_H_

@@ -1,0 +1,34 @@
+// Basic indexing: t[1], t[1:, ::-2], t[..., None], and writes through it.
+//
+//   PyObject* row = TensorGetItem(tensor, key);           // a view: shares the memory
+//   int failed = TensorSetItem(tensor, key, value);       // -1 with an error set
+//
+// Keys are ints (whatever has __index__), slices of any step, Ellipsis, None, and tuples of these,
+// with NumPy's meaning; bools, lists and arrays are no basic indices and refused. Indexing by as
+// many ints as there are dimensions gives a 0-D tensor. Views inherit requires_grad and read-only.
+// What is written is a number, nested lists, or anything that can be exchanged and has the same
+// type; it is broadcast. Slots of the type object; they need the GIL.
+
+#ifndef DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_H_
+#define DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_H_
+
+#include <Python.h>
+
+namespace dovetail::python {
+
+// mp_subscript. IndexError out of range, TypeError for keys of other kinds.
+PyObject* TensorGetItem(PyObject* self, PyObject* key);
+
+// mp_ass_subscript. ValueError for a read-only tensor, another type, or shapes that do not go
+// together; TypeError for a deletion (value nullptr).
+int TensorSetItem(PyObject* self, PyObject* key, PyObject* value);
+
+// mp_length, sq_length: the size of the first dimension. TypeError for a 0-D tensor.
+Py_ssize_t TensorLength(PyObject* self);
+
+// sq_item: what iteration calls. IndexError at the end, TypeError for a 0-D tensor.
+PyObject* TensorItem(PyObject* self, Py_ssize_t index);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_H_

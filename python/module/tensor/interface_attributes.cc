@@ -1,0 +1,45 @@
+#include "dovetail/python/module/tensor/interface_attributes.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/interop/array_interface/typestr.h"
+#include "dovetail/python/exchange/array_interface/array_interface_out.h"
+#include "dovetail/python/exchange/buffer/buffer_out.h"
+#include "dovetail/python/exchange/cuda_array/cuda_array.h"
+#include "dovetail/python/exchange/lifetime/host_ready.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+
+namespace dovetail::python {
+namespace {
+
+std::nullptr_t RaiseAbsent(std::string_view why) {
+  return Raise(PyExc_AttributeError, absl::StrCat("__array_interface__ is absent: ", why));
+}
+
+}  // namespace
+
+PyObject* TensorArrayInterface(PyObject* self, void*) {
+  const Tensor& tensor = AsTensor(self);
+  if (!IsHostAccessible(tensor.device().type)) {
+    return RaiseAbsent(
+        absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));
+  }
+  if (AsTensorObject(self)->requires_grad) {
+    return RaiseAbsent("the tensor requires gradient; use tensor.detach().");
+  }
+  absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
+  if (!typestr.ok()) return RaiseAbsent(typestr.status().message());
+  if (!WaitUntilReady(tensor)) return nullptr;
+  return ArrayInterfaceDict(tensor, *typestr, AddressOf(tensor));
+}
+
+PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
+  PyObject* dict = ExportCudaArrayInterface(AsTensor(self));
+  if (dict == nullptr || !AsTensorObject(self)->requires_grad) return dict;
+  Py_DECREF(dict);
+  return RaiseRequiresGrad();
+}
+
+}  // namespace dovetail::python

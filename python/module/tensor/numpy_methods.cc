@@ -1,0 +1,48 @@
+#include "dovetail/python/module/tensor/numpy_methods.h"
+
+#include <nanobind/nanobind.h>
+
+#include "dovetail/python/exchange/lifetime/host_ready.h"
+#include "dovetail/python/exchange/numpy/numpy_abi.h"
+#include "dovetail/python/exchange/numpy/numpy_out.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Types that take ml_dtypes, and programs whose NumPy has another ABI.
+PyObject* BySlowPath(PyObject* self) {
+  nb::object module = nb::steal(PyImport_ImportModule("dovetail._numpy"));
+  if (!module.is_valid()) return nullptr;
+  return PyObject_CallMethod(module.ptr(), "to_numpy", "O", self);
+}
+
+}  // namespace
+
+PyObject* NumPyMethod(PyObject* self, PyObject*) {
+  const Tensor& tensor = AsTensor(self);
+  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  if (!IsHostAccessible(tensor.device().type)) {
+    return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
+                         "; copy the tensor to the CPU first.");
+  }
+  if (!WaitUntilReady(tensor)) return nullptr;
+  if (LoadedNumPy() == nullptr) {
+    nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
+    if (!numpy.is_valid()) return nullptr;
+  }
+  PyObject* array = MakeNumPyArray(tensor.view(), self);
+  return array != nullptr || PyErr_Occurred() ? array : BySlowPath(self);
+}
+
+PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  nb::object array = nb::steal(NumPyMethod(self, nullptr));
+  if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
+  nb::object convert = nb::steal(PyObject_GetAttrString(array.ptr(), "__array__"));
+  return convert.is_valid() ? PyObject_Vectorcall(convert.ptr(), args, nargs, kwnames) : nullptr;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,86 @@
+#include "dovetail/python/module/tensor/tensor_object.h"
+
+#include <nanobind/nanobind.h>
+
+#include <new>
+#include <utility>
+
+#include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Dead objects kept for reuse. The GIL guards the list; without a GIL, and under AddressSanitizer
+// (which would miss a use after free), there is none.
+#if defined(Py_GIL_DISABLED)
+constexpr int kFreeListSize = 0;
+#else
+constexpr int kFreeListSize = kAddressSanitizer ? 0 : 64;
+#endif
+TensorObject* free_list[kFreeListSize + 1];
+int free_count = 0;
+
+}  // namespace
+
+TensorObject* NewTensorObject() {
+  DrainPendingReleases();
+  TensorObject* self;
+  if (free_count > 0) {
+    self = free_list[--free_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(self), &tensor_type);
+  } else {
+    self = PyObject_GC_New(TensorObject, &tensor_type);
+    if (self == nullptr) return nullptr;
+  }
+  self->weak_references = nullptr;
+  self->requires_grad = false;
+  self->is_tracked = false;
+  new (&self->tensor) Tensor();
+  return self;
+}
+
+PyObject* WrapTensor(Tensor&& tensor, bool requires_grad) {
+  TensorObject* self = NewTensorObject();
+  if (self == nullptr) return nullptr;
+  self->tensor = std::move(tensor);
+  self->requires_grad = requires_grad;
+  TrackOwner(self);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad) {
+  if (!tensor.ok()) return RaiseStatus(tensor.status());
+  return WrapTensor(*std::move(tensor), requires_grad);
+}
+
+void DeallocateTensorObject(PyObject* object) {
+  TensorObject* self = AsTensorObject(object);
+  if (self->is_tracked) PyObject_GC_UnTrack(object);
+  if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+  if (PyErr_Occurred() == nullptr) {
+    DestroyWithGil(self->tensor);
+  } else {
+    nb::error_scope in_flight;  // a producer's deleter may run Python code
+    DestroyWithGil(self->tensor);
+  }
+  if (free_count < kFreeListSize) {
+    free_list[free_count++] = self;
+  } else {
+    PyObject_GC_Del(self);
+  }
+}
+
+// Several tensors may share the one reference to the owner. The collector must count it once: it
+// is shown by a tensor that has it alone. (Whatever shares it without the GIL has begun to with
+// it.)
+int TraverseTensorObject(PyObject* object, visitproc visit, void* arg) {
+  const Storage* const storage = AsTensor(object).storage().get();
+  if (storage != nullptr && storage->use_count() == 1) Py_VISIT(OwnerOf(*storage));
+  return 0;
+}
+
+}  // namespace dovetail::python

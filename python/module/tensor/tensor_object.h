@@ -1,0 +1,71 @@
+// dovetail.Tensor: the Python object, with the C++ Tensor inline.
+//
+//   PyObject* object = WrapTensor(std::move(tensor));     // a new reference
+//   if (IsTensor(object)) Use(AsTensor(object));
+//
+// A hand-written type, since a new tensor object is what every exchange makes: allocation from a
+// free list, no __dict__, weak references. The rest of the module is nanobind's, which sees the
+// type through the caster in tensor_caster.h. Everything here needs the GIL.
+
+#ifndef DOVETAIL_PYTHON_MODULE_TENSOR_TENSOR_OBJECT_H_
+#define DOVETAIL_PYTHON_MODULE_TENSOR_TENSOR_OBJECT_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/lifetime/owner.h"
+
+namespace dovetail::python {
+
+struct TensorObject {
+  PyObject_HEAD PyObject* weak_references;
+  // Autograd's mark, kept for those who set it: such a tensor is not exported (detach() clears it).
+  bool requires_grad;
+  bool is_tracked;  // by the garbage collector
+  Tensor tensor;
+};
+
+// dovetail.Tensor itself; its slots are filled in by tensor_type.cc.
+extern PyTypeObject tensor_type;
+
+// Shows a finished object to the garbage collector, if its memory has an owner that can be in a
+// reference cycle. To be called by whoever fills in what NewTensorObject() gave. A memoryview is no
+// such owner: CPython crashes where it clears one that is exported.
+inline void TrackOwner(TensorObject* object);
+
+// Makes the type ready and adds it to `module`. False with an error set.
+bool AddTensorType(PyObject* module);
+
+// An object whose tensor is null, for a caller that fills it in; nullptr with an error set.
+TensorObject* NewTensorObject();
+
+// A new object around `tensor`; nullptr with an error set, and `tensor` dropped, for lack of
+// memory.
+PyObject* WrapTensor(Tensor&& tensor, bool requires_grad = false);
+
+// The same for a result: a status is raised (error.h).
+PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad = false);
+
+inline bool IsTensor(PyObject* object) { return Py_TYPE(object) == &tensor_type; }
+inline TensorObject* AsTensorObject(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object);
+}
+inline Tensor& AsTensor(PyObject* object) { return AsTensorObject(object)->tensor; }
+
+// tp_dealloc and tp_traverse of the type. There is no tp_clear: memory never gets another owner, so
+// that each cycle has an object that does, and clears it.
+void DeallocateTensorObject(PyObject* object);
+int TraverseTensorObject(PyObject* object, visitproc visit, void* arg);
+
+inline void TrackOwner(TensorObject* object) {
+  const Storage* const storage = object->tensor.storage().get();
+  PyObject* const owner = storage != nullptr ? OwnerOf(*storage) : nullptr;
+  if (owner != nullptr && PyType_IS_GC(Py_TYPE(owner)) && !PyMemoryView_Check(owner)) {
+    PyObject_GC_Track(object);
+    object->is_tracked = true;
+  }
+}
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_TENSOR_TENSOR_OBJECT_H_

@@ -1,0 +1,99 @@
+#include "dovetail/python/module/values/casting.h"
+
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "dovetail/core/internal/float_format.h"
+
+namespace dovetail::python {
+namespace {
+
+constexpr const char* kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+
+// The order of kinds of numbers; -1 for what is no number.
+int Order(DType t) {
+  switch (t.kind) {
+    case TypeKind::kBool:
+      return 0;
+    case TypeKind::kUInt:
+      return 1;
+    case TypeKind::kInt:
+      return 2;
+    case TypeKind::kComplex:
+      return 4;
+    case TypeKind::kHandle:
+      return -1;
+    default:
+      return 3;
+  }
+}
+
+// The type of the real part; the type itself of a real one.
+DType RealOf(DType t) {
+  if (t.kind != TypeKind::kComplex) return t;
+  return {TypeKind::kFloat, static_cast<uint8_t>(t.bits / 2), 1};
+}
+
+// Whether every number of one format is one of the other.
+bool Holds(const FloatFormat& to, const FloatFormat& from) {
+  const bool specials = from.specials == to.specials || from.specials == FloatSpecials::kNone ||
+                        to.specials == FloatSpecials::kIeee;
+  const bool sign = to.sign_bits >= from.sign_bits && (from.sign_bits != 0 || to.has_subnormals());
+  auto largest = [](const FloatFormat& f) { return DecodeFloat(f, f.max_finite()); };
+  auto least = [](const FloatFormat& f) { return DecodeFloat(f, f.has_subnormals() ? 1 : 0); };
+  return specials && sign && to.mantissa_bits >= from.mantissa_bits &&
+         largest(to) >= largest(from) && least(to) <= least(from);
+}
+
+// Of bool, integers and floating-point types.
+bool IsSafe(DType from, DType to) {
+  if (from == to || from == kBool) return true;
+  if (Order(from) > Order(to)) return false;
+  const std::optional<FloatFormat> format = FloatFormatOf(to);
+  if (!format) return from.kind == to.kind ? from.bits <= to.bits : from.bits < to.bits;
+  if (std::optional<FloatFormat> source = FloatFormatOf(from)) return Holds(*format, *source);
+  if (to == kFloat64) return true;
+  const int bits = from.kind == TypeKind::kInt ? from.bits - 1 : from.bits;
+  return bits <= format->mantissa_bits + 1 &&
+         std::ldexp(1.0, bits) <= DecodeFloat(*format, format->max_finite());
+}
+
+}  // namespace
+
+const char* CastingName(Casting rule) { return kNames[static_cast<int>(rule)]; }
+
+bool ParseCasting(PyObject* value, Casting* rule) {
+  if (!PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "casting must be a str, not %.200s", Py_TYPE(value)->tp_name);
+    return false;
+  }
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (PyUnicode_CompareWithASCIIString(value, kNames[i]) == 0) {
+      *rule = static_cast<Casting>(i);
+      return true;
+    }
+  }
+  PyErr_Format(PyExc_ValueError,
+               "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe', not %R",
+               value);
+  return false;
+}
+
+bool CanCast(DType from, DType to, Casting rule) {
+  if (from == to || rule == Casting::kUnsafe) return true;
+  if (from.lanes != to.lanes || Order(from) < 0 || Order(to) < 0) return false;
+  const bool is_complex = from.kind == TypeKind::kComplex;
+  const bool safe = (!is_complex || to.kind == TypeKind::kComplex) &&
+                    IsSafe(RealOf({from.kind, from.bits, 1}), RealOf({to.kind, to.bits, 1}));
+  switch (rule) {
+    case Casting::kSafe:
+      return safe;
+    case Casting::kSameKind:
+      return safe || Order(from) <= Order(to);
+    default:
+      return false;
+  }
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,186 @@
+#include "dovetail/python/module/values/nested.h"
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/lifetime/host_ready.h"
+#include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/module/dtype_device/placement.h"
+#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/values/data_kind.h"
+#include "dovetail/python/module/values/elements.h"
+#include "dovetail/python/module/values/promote.h"
+#include "dovetail/python/module/values/scalar.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// The type that a number has by itself.
+bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
+  const bool exact = PyFloat_CheckExact(number) || PyLong_CheckExact(number) ||
+                     PyBool_Check(number) || PyComplex_CheckExact(number);
+  nb::object own;
+  if (!exact && !FindAttribute(number, "dtype", &own)) return false;
+  if (own.is_valid()) return ParseDType(own.ptr(), dtype);
+  if (std::holds_alternative<uint64_t>(value)) {
+    PyErr_Format(
+        PyExc_OverflowError,
+        "%R does not fit int64, which Python's ints become; give dtype=dovetail.uint64, or "
+        "a floating-point type",
+        number);
+    return false;
+  }
+  constexpr DType kByAlternative[] = {kBool, kInt64, kUInt64, kFloat32, kComplex64};
+  *dtype = kByAlternative[value.index()];
+  return true;
+}
+
+// Gathers the numbers of nested sequences in order, and the shape that they have.
+class Collector {
+ public:
+  explicit Collector(const DType* dtype) : wanted_(dtype) {}
+
+  bool Add(PyObject* x) {
+    DataKind kind;
+    nb::object array;
+    if (!Classify(x, &kind, &array)) return false;
+    switch (kind) {
+      case DataKind::kNumber:
+        return AddNumber(x);
+      case DataKind::kSequence:
+        return AddSequence(x);
+      case DataKind::kArray:
+        return AddTensor(AsTensor(array.ptr()));
+      case DataKind::kOther:
+        break;
+    }
+    return RaiseNoData(Place(), x);
+  }
+
+  // `result` is written in any case; it is whole only when this returns true.
+  bool Finish(Tensor* result) const {
+    const DType dtype = wanted_ != nullptr ? *wanted_ : found_.value_or(kFloat32);
+    if (!NewHostTensor(shape_, dtype, result)) return false;
+    int64_t bit = 0;
+    for (const ElementValue& value : values_) {
+      if (!WriteValue(result->raw_data(), bit, dtype, value)) return false;
+      bit += dtype.bits;
+    }
+    return true;
+  }
+
+ private:
+  bool AddNumber(PyObject* x) {
+    if (!CheckLeaf(path_.size())) return false;
+    const bool to_float =
+        wanted_ != nullptr && wanted_->kind != TypeKind::kInt && wanted_->kind != TypeKind::kUInt;
+    ElementValue value;
+    if (!ValueFromPython(x, to_float, &value)) return false;
+    if (wanted_ == nullptr) {
+      DType dtype;
+      if (!InferDType(x, value, &dtype) || !Join(dtype)) return false;
+    }
+    values_.push_back(value);
+    return true;
+  }
+
+  bool AddSequence(PyObject* x) {
+    // A tuple of its own: looking at the numbers may run Python code that changes a list.
+    nb::object items = nb::steal(HangAtThreadEnd([&] { return PySequence_Tuple(x); }));
+    if (!items.is_valid()) return false;
+    const Py_ssize_t size = PyTuple_GET_SIZE(items.ptr());
+    if (!CheckLength(path_.size(), size)) return false;
+    path_.push_back(0);
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      path_.back() = i;
+      if (!Add(PyTuple_GET_ITEM(items.ptr(), i))) return false;
+    }
+    path_.pop_back();
+    return true;
+  }
+
+  bool AddTensor(const Tensor& t) {
+    for (int dim = 0; dim < t.rank(); ++dim) {
+      if (!CheckLength(path_.size() + dim, t.layout().shape(dim))) return false;
+    }
+    if (t.num_elements() != 0 && !CheckLeaf(path_.size() + t.rank())) return false;
+    if (!CheckHasNumbers(t.dtype()) || !CheckHostAccess(t) || !Join(t.dtype())) return false;
+    return ForEachElement(t.layout(), StepBits(t.dtype(), t.packing()), 0, [&](int64_t bit) {
+      values_.push_back(ReadElement(t.raw_data(), bit, t.dtype()));
+      return true;
+    });
+  }
+
+  bool Join(DType dtype) {
+    if (!found_ || wanted_ != nullptr) return found_ = dtype, true;
+    if (*found_ == dtype) return true;
+    absl::StatusOr<DType> common = Promote(*found_, dtype);
+    if (!common.ok()) return RaiseStatus(common.status()), false;
+    found_ = *common;
+    return true;
+  }
+
+  // A number at `depth`: all must be equally deep.
+  bool CheckLeaf(size_t depth) {
+    if (depth == shape_.size()) {
+      has_leaf_ = true;
+      return true;
+    }
+    return Ragged(absl::StrCat("there is a number where a sequence of length ", shape_[depth],
+                               " is expected"));
+  }
+
+  // A sequence at `depth`: all at the same depth must be equally long.
+  bool CheckLength(size_t depth, int64_t size) {
+    if (depth < shape_.size()) {
+      return shape_[depth] == size ||
+             Ragged(absl::StrCat("the length is ", size, " where ", shape_[depth], " is expected"));
+    }
+    if (has_leaf_) return Ragged("there is a sequence where a number is expected");
+    if (depth == Layout::kMaxRank) {
+      return Raise(PyExc_ValueError,
+                   absl::StrCat("The data are nested more than ", Layout::kMaxRank, " deep.")),
+             false;
+    }
+    shape_.push_back(size);
+    return true;
+  }
+
+  std::string Place() const {
+    std::string place = "data";
+    for (int64_t i : path_) absl::StrAppend(&place, "[", i, "]");
+    return place;
+  }
+
+  bool Ragged(std::string_view what) const {
+    Raise(PyExc_ValueError, absl::StrCat("The data are ragged: at ", Place(), " ", what, "."));
+    return false;
+  }
+
+  const DType* wanted_;
+  std::optional<DType> found_;
+  bool has_leaf_ = false;
+  Dims shape_;
+  std::vector<int64_t> path_;
+  std::vector<ElementValue> values_;
+};
+
+}  // namespace
+
+bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result) {
+  if (dtype != nullptr && !CheckHasNumbers(*dtype)) return false;
+  Collector collector(dtype);
+  return collector.Add(data) && collector.Finish(result);
+}
+
+}  // namespace dovetail::python
