@@ -5,7 +5,7 @@
 //   absl::StatusOr<dovetail::Tensor> rows = x->Slice(0, {.start = 1, .stop = 3});
 //   absl::StatusOr<dovetail::UniqueDLPack> out = dovetail::ToDLPack(*rows);
 //
-// Each header may be included alone; it tells what it says of errors, ownership and threads.
+// Each header can be included alone; it documents its errors, ownership and thread safety.
 
 #ifndef DOVETAIL_DOVETAIL_H_
 #define DOVETAIL_DOVETAIL_H_
@@ -13,6 +13,7 @@
 #include "dovetail/core/copy.h"                 // IWYU pragma: export
 #include "dovetail/core/device.h"               // IWYU pragma: export
 #include "dovetail/core/dtype.h"                // IWYU pragma: export
+#include "dovetail/core/index.h"                // IWYU pragma: export
 #include "dovetail/core/layout.h"               // IWYU pragma: export
 #include "dovetail/core/registry.h"             // IWYU pragma: export
 #include "dovetail/core/storage.h"              // IWYU pragma: export

@@ -1,8 +1,9 @@
 #include "dovetail/core/copy.h"
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/copy_through_host.h"
 #include "dovetail/core/device_backend.h"
+#include "dovetail/core/internal/copy_through_host.h"
+#include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 

@@ -42,7 +42,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/core/memory_order.h"
+#include "dovetail/core/layout.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
 

@@ -17,7 +17,7 @@ struct Entry {
 
 constexpr Entry kEntries[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) {DeviceType::id, name},
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
 };
 

@@ -25,7 +25,7 @@ inline namespace DOVETAIL_ABI {
 
 enum class DeviceType : int32_t {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) id = code,
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
 };
 
@@ -35,7 +35,7 @@ constexpr bool IsHostAccessible(DeviceType type) {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
   case DeviceType::id:                                                   \
     return host;
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
   }
   return false;
@@ -48,7 +48,7 @@ constexpr bool IsAddressable(DeviceType type) {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
   case DeviceType::id:                                                   \
     return addressable;
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
   }
   return false;
@@ -61,7 +61,7 @@ constexpr bool IsIndexed(DeviceType type) {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
   case DeviceType::id:                                                   \
     return indexed;
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
   }
   return true;

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr DeviceType kAllTypes[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
 };
 

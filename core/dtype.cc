@@ -20,7 +20,7 @@ struct Entry {
 
 constexpr Entry kEntries[] = {
 #define DOVETAIL_DTYPE(id, kind, bits, name) {k##id, name},
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 };
 
@@ -29,7 +29,7 @@ std::string KindName(TypeKind kind) {
 #define DOVETAIL_TYPE_KIND(id, code, name) \
   case TypeKind::id:                       \
     return name;
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND
   }
   return absl::StrCat("type code ", static_cast<int>(kind));

@@ -29,7 +29,7 @@ inline namespace DOVETAIL_ABI {
 
 enum class TypeKind : uint8_t {
 #define DOVETAIL_TYPE_KIND(id, code, name) id = code,
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND
 };
 
@@ -72,13 +72,13 @@ static_assert(sizeof(DType) == 4 && std::is_trivially_copyable_v<DType>);
 // kBool, kInt8, …, kFloat4E2M1Fn.
 #define DOVETAIL_DTYPE(id, type_kind, type_bits, name) \
   DOVETAIL_NOT_SHARED inline constexpr DType k##id{TypeKind::type_kind, type_bits, 1};
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 
 // All of them, in the order of the list.
 DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 #define DOVETAIL_DTYPE(id, kind, bits, name) k##id,
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 };
 
@@ -120,20 +120,19 @@ struct DTypeTraits;
     static constexpr DType dtype = k##id;            \
     static_assert(sizeof(type) == dtype.itemsize()); \
   };
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
 
 // The other 64-bit integers of C++ beside int64_t and uint64_t, of which each is `long` or
 // `long long`.
 template <typename T>
-requires((std::is_same_v<T, long> || std::is_same_v<T, long long>)&&!std::is_same_v<T, int64_t> &&
-         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<int64_t> {
-};
+  requires((std::is_same_v<T, long> || std::is_same_v<T, long long>) &&
+           !std::is_same_v<T, int64_t> && sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<int64_t> {};
 template <typename T>
-requires((std::is_same_v<T, unsigned long> ||
-          std::is_same_v<T, unsigned long long>)&&!std::is_same_v<T, uint64_t> &&
-         sizeof(T) == 8) struct DTypeTraits<T> : DTypeTraits<uint64_t> {
-};
+  requires((std::is_same_v<T, unsigned long> || std::is_same_v<T, unsigned long long>) &&
+           !std::is_same_v<T, uint64_t> && sizeof(T) == 8)
+struct DTypeTraits<T> : DTypeTraits<uint64_t> {};
 
 namespace internal_dtype {
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "dovetail/core/copy.h"
-#include "dovetail/core/element.h"
+#include "dovetail/core/internal/element.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/registry.h"
 

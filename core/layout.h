@@ -6,7 +6,7 @@
 //
 // Strides count elements and may have any sign. Every Layout is checked when it is made: no size is
 // negative, and the number of elements and every offset that the strides reach fit an int64. Views
-// of a Layout (views.h) therefore cannot overflow.
+// of a Layout therefore cannot overflow.
 //
 // A value type: copies are independent. Up to kInlineRank dimensions are stored inline; a Layout
 // with more makes one allocation.
@@ -38,6 +38,14 @@ struct Extent {
   int64_t lowest = 0;
   int64_t highest = 0;
   friend bool operator==(const Extent&, const Extent&) = default;
+};
+
+// How the dimensions of new memory are ordered. The names are NumPy's.
+enum class MemoryOrder : uint8_t {
+  kC,  // row-major: the last dimension is contiguous
+  kF,  // column-major: the first dimension is contiguous
+  kA,  // column-major if the source is column-major and not row-major; else row-major
+  kK,  // like the source, without its gaps: dimensions sorted by the size of their strides
 };
 
 class Layout {

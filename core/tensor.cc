@@ -8,6 +8,7 @@
 #include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/views/views.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -28,11 +28,11 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/element_range.h"
+#include "dovetail/core/index.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor_view.h"
-#include "dovetail/core/views.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -169,8 +169,10 @@ class Tensor {
   // A borrowed view: valid while this Tensor is alive and unchanged.
   TensorView view() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Views share the memory. views.h has the rules and the errors. InvalidArgument if element 0 of
-  // the view would start inside a byte (packed sub-byte types).
+  // Views share the memory. Dimensions and indices may be negative, counting from the end;
+  // OutOfRange if there is no such one. InvalidArgument for other bad arguments, FailedPrecondition
+  // for a reshape that needs a copy. InvalidArgument if element 0 of the view would start inside a
+  // byte (packed sub-byte types).
   absl::StatusOr<Tensor> Index(absl::Span<const IndexItem> items) const;
   absl::StatusOr<Tensor> Slice(int64_t dim, SliceSpec slice) const;
   absl::StatusOr<Tensor> Select(int64_t dim, int64_t index) const;

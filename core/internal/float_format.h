@@ -87,7 +87,7 @@ constexpr std::optional<FloatFormat> FloatFormatOf(DType dtype) {
   case static_cast<int>(TypeKind::kind) << 8 | bits:                                \
     static_assert(sign + exponent + mantissa == bits);                              \
     return FloatFormat{bits, sign, exponent, mantissa, bias, FloatSpecials::specials};
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_FLOAT_FORMAT
   }
   return std::nullopt;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dovetail/core/internal/divided_loop.h"
-#include "dovetail/core/interruption.h"
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/parallel.h"
 
 namespace dovetail {

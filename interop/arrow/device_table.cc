@@ -27,7 +27,7 @@ constexpr DeviceType kNotInArrow[] = {DeviceType::kMaia, DeviceType::kTrainium};
 
 constexpr DeviceType kAllDeviceTypes[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
 };
 

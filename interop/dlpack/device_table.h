@@ -45,7 +45,7 @@ DOVETAIL_NOT_SHARED inline constexpr DeviceCodePair kDeviceCodes[] = {
 
 DOVETAIL_NOT_SHARED inline constexpr DeviceType kAllDeviceTypes[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,
-#include "dovetail/core/device_list.inc"
+#include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
 };
 static_assert(std::size(kDeviceCodes) == std::size(kAllDeviceTypes), "a type is not in the table");

@@ -50,7 +50,7 @@ DOVETAIL_NOT_SHARED inline constexpr TypeCodePair kTypeCodes[] = {
 
 DOVETAIL_NOT_SHARED inline constexpr TypeKind kAllTypeKinds[] = {
 #define DOVETAIL_TYPE_KIND(id, code, name) TypeKind::id,
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND
 };
 static_assert(std::size(kTypeCodes) == std::size(kAllTypeKinds), "a kind is not in the table");

@@ -32,7 +32,7 @@ Tensor Pattern(absl::Span<const int64_t> shape, DType dtype) {
 }
 
 std::vector<unsigned char> Bytes(const Tensor& t) {
-  const absl::StatusOr<Tensor> host = CopyTo(t, Device::Cpu());
+  const absl::StatusOr<Tensor> host = Copied(t, {.device = Device::Cpu()});
   EXPECT_TRUE(host.ok()) << host.status();
   if (!host.ok()) return {};
   const auto* bytes = static_cast<const unsigned char*>(host->raw_data());
@@ -120,13 +120,13 @@ TEST_P(BackendConformance, ElementsOfEverySizeArriveWhole) {
   for (DType dtype : {kUInt8, kInt16, kFloat32, kFloat64, kComplex128, kBFloat16}) {
     for (View view : kViews) {
       const Tensor host = Pattern({3, 4, 5}, dtype);
-      const absl::StatusOr<Tensor> dense = CopyTo(view(host), device());
+      const absl::StatusOr<Tensor> dense = Copied(view(host), {.device = device()});
       ASSERT_TRUE(dense.ok()) << dense.status();
       EXPECT_EQ(dense->device(), device());
       EXPECT_EQ(Bytes(*dense), Bytes(view(host))) << dtype << " to the device";
-      const Tensor whole = *CopyTo(host, device());
+      const Tensor whole = *Copied(host, {.device = device()});
       EXPECT_EQ(Bytes(view(whole)), Bytes(view(host))) << dtype << " from the device";
-      EXPECT_EQ(Bytes(*CopyTo(view(whole), device())), Bytes(view(host))) << dtype << " on it";
+      EXPECT_EQ(Bytes(*Copied(view(whole), {.device = device()})), Bytes(view(host))) << dtype << " on it";
     }
   }
 }
@@ -134,10 +134,10 @@ TEST_P(BackendConformance, ElementsOfEverySizeArriveWhole) {
 TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
   for (View view : kViews) {
     const Tensor host = Pattern({4, 5, 6}, kInt16);
-    const Tensor there = *CopyTo(host, device());
+    const Tensor there = *Copied(host, {.device = device()});
     const Tensor news = Pattern(view(host).shape(), kInt16);
-    ASSERT_TRUE(Copy(view(there), news).ok());
-    ASSERT_TRUE(Copy(view(host), news).ok());
+    ASSERT_TRUE(CopyInto(view(there), news).ok());
+    ASSERT_TRUE(CopyInto(view(host), news).ok());
     EXPECT_EQ(Bytes(there), Bytes(host));
     const int16_t element = 77;
     ASSERT_TRUE(Fill(view(there), &element).ok());
@@ -149,15 +149,15 @@ TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
 TEST_P(BackendConformance, RepeatedElementsAreRead) {
   const Tensor row = Pattern({5}, kFloat32);
   const Tensor there = *Tensor::Empty({3, 5}, kFloat32, device());
-  ASSERT_TRUE(Copy(there, row).ok());
+  ASSERT_TRUE(CopyInto(there, row).ok());
   EXPECT_EQ(Bytes(there), Bytes(*row.BroadcastTo({3, 5})));
-  ASSERT_TRUE(Copy(there, *CopyTo(row, device())).ok());
+  ASSERT_TRUE(CopyInto(there, *Copied(row, {.device = device()})).ok());
   EXPECT_EQ(Bytes(there), Bytes(*row.BroadcastTo({3, 5})));
 }
 
 TEST_P(BackendConformance, SubByteElementsThatShareBytesArriveWhole) {
   const Tensor host = Pattern({4, 6}, kFloat4E2M1Fn);
-  const Tensor there = *CopyTo(host, device());
+  const Tensor there = *Copied(host, {.device = device()});
   EXPECT_EQ(Bytes(there), Bytes(host));
   EXPECT_EQ(Bytes(*there.Slice(1, {.start = 2, .stop = 5})),
             Bytes(*host.Slice(1, {.start = 2, .stop = 5})));
@@ -167,10 +167,10 @@ TEST_P(BackendConformance, SubByteElementsThatShareBytesArriveWhole) {
 TEST_P(BackendConformance, LargeStridedCopiesArriveWhole) {
   const Tensor host = Pattern({900, 1100}, kFloat32);
   const Tensor turned = *host.Transpose(0, 1);
-  const Tensor there = *CopyTo(turned, device());
+  const Tensor there = *Copied(turned, {.device = device()});
   EXPECT_TRUE(Bytes(there) == Bytes(turned));
   const Tensor back = *Tensor::Empty({900, 1100}, kFloat32);
-  ASSERT_TRUE(Copy(*back.Transpose(0, 1), there).ok());
+  ASSERT_TRUE(CopyInto(*back.Transpose(0, 1), there).ok());
   EXPECT_TRUE(Bytes(back) == Bytes(host));
 }
 
@@ -178,9 +178,9 @@ TEST_P(BackendConformance, EveryDeviceReachesEveryOther) {
   const Tensor host = Pattern({3, 4, 5}, kFloat32);
   for (int from = 0; from < std::min(devices(), 3); ++from) {
     for (int to = 0; to < std::min(devices(), 3); ++to) {
-      const Tensor x = *CopyTo(host, device(from));
+      const Tensor x = *Copied(host, {.device = device(from)});
       for (View view : kViews) {
-        const absl::StatusOr<Tensor> y = CopyTo(view(x), device(to));
+        const absl::StatusOr<Tensor> y = Copied(view(x), {.device = device(to)});
         ASSERT_TRUE(y.ok()) << y.status();
         EXPECT_EQ(Bytes(*y), Bytes(view(host)));
       }
@@ -196,7 +196,7 @@ TEST_P(BackendConformance, PinnedAndManagedMemoryIsReachedByTheHost) {
     const Tensor t = *Tensor::Make(*s, 0, kFloat32, *Layout::Contiguous({3, 4, 5}), {});
     const Tensor host = Pattern({3, 4, 5}, kFloat32);
     std::memcpy(t.raw_data(), host.raw_data(), 240);
-    EXPECT_EQ(Bytes(*CopyTo(*t.Permute({2, 0, 1}), device())), Bytes(*host.Permute({2, 0, 1})));
+    EXPECT_EQ(Bytes(*Copied(*t.Permute({2, 0, 1}), {.device = device()})), Bytes(*host.Permute({2, 0, 1})));
     EXPECT_EQ(Bytes(t), Bytes(host));
   }
 }
@@ -241,11 +241,11 @@ TEST_P(BackendConformance, StreamsAreDistinctAndLast) {
 TEST_P(BackendConformance, EventsOrderStreams) {
   const Stream a = *backend().CreateStream(device()), b = *backend().CreateStream(device());
   const Tensor host = Pattern({64, 64}, kFloat32);
-  const Tensor x = *CopyTo(host, device(), a);
+  const Tensor x = *Copied(host, {.device = device(), .stream = a});
   const absl::StatusOr<Event> event = backend().Record(a);
   ASSERT_TRUE(event.ok());
   ASSERT_TRUE(backend().Wait(b, *event).ok());
-  const Tensor y = *CopyTo(x, device(), b);
+  const Tensor y = *Copied(x, {.device = device(), .stream = b});
   EXPECT_EQ(Bytes(y), Bytes(host));
   EXPECT_TRUE(backend().HostWait(*event).ok());
   EXPECT_TRUE(backend().Query(*event).value_or(false));
@@ -254,16 +254,16 @@ TEST_P(BackendConformance, EventsOrderStreams) {
 
 TEST_P(BackendConformance, TensorsPassFromStreamToStream) {
   const Tensor host = Pattern({64, 64}, kFloat32);
-  Tensor x = *CopyTo(host, device());
+  Tensor x = *Copied(host, {.device = device()});
   for (int i = 0; i < 8; ++i) {
     StreamScope scope(*backend().CreateStream(device()));
-    x = *CopyTo(*x.Transpose(0, 1), device());
+    x = *Copied(*x.Transpose(0, 1), {.device = device()});
   }
   EXPECT_EQ(Bytes(x), Bytes(host));
 }
 
 TEST_P(BackendConformance, LentMemoryIsGivenBackOnceAndAfterItsWork) {
-  const Tensor owner = *CopyTo(Pattern({64}, kFloat32), device());
+  const Tensor owner = *Copied(Pattern({64}, kFloat32), {.device = device()});
   const Stream stream = *backend().CreateStream(device());
   std::atomic<int> returned = 0;
   {
@@ -271,7 +271,7 @@ TEST_P(BackendConformance, LentMemoryIsGivenBackOnceAndAfterItsWork) {
         Storage::Adopt(owner.raw_data(), 256, device(),
                        {[](void* n) { ++*static_cast<std::atomic<int>*>(n); }, &returned}),
         0, kFloat32, *Layout::Contiguous({64}), {});
-    const Tensor copy = *CopyTo(lent, device(), stream);
+    const Tensor copy = *Copied(lent, {.device = device(), .stream = stream});
     EXPECT_EQ(returned, 0);
   }
   ASSERT_TRUE(backend().Synchronize(stream).ok());
@@ -284,7 +284,7 @@ TEST_P(BackendConformance, AllocatorsAreChosenByName) {
     ASSERT_TRUE(backend().SelectAllocator(device(), MemoryKind::kDevice, name).ok()) << name;
     {
       const Tensor host = Pattern({3, 4, 5}, kFloat32);
-      EXPECT_EQ(Bytes(*CopyTo(host, device())), Bytes(host)) << name;
+      EXPECT_EQ(Bytes(*Copied(host, {.device = device()})), Bytes(host)) << name;
       const Tensor t = *Tensor::Empty({100}, kFloat32, device());
       EXPECT_EQ(allocator().Stats().allocated_bytes, 400) << name;
       EXPECT_GE(allocator().Stats().reserved_bytes, 400) << name;
@@ -301,13 +301,13 @@ TEST_P(BackendConformance, SharedMemoryIsOpenedAndComesBack) {
   std::optional<ipc::Handle> handle;
   {
     const Tensor t = *ipc::Empty({3, 4, 5}, kInt16, device());
-    ASSERT_TRUE(Copy(t, host).ok());
+    ASSERT_TRUE(CopyInto(t, host).ok());
     EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 120);
     handle = *ipc::Share(*t.Select(1, 2));
     const Tensor opened = *ipc::Open(*ipc::Handle::FromBytes(handle->ToBytes()));
     EXPECT_EQ(opened.device(), device());
     EXPECT_EQ(Bytes(opened), Bytes(*host.Select(1, 2)));
-    ASSERT_TRUE(Copy(opened, *host.Select(1, 0)).ok());
+    ASSERT_TRUE(CopyInto(opened, *host.Select(1, 0)).ok());
     EXPECT_EQ(Bytes(*t.Select(1, 2)), Bytes(*host.Select(1, 0)));
   }
   EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 0);
@@ -325,7 +325,7 @@ TEST_P(BackendConformance, ThreadsWorkSideBySide) {
     threads.emplace_back([this, i] {
       const Tensor host = Pattern({16 + i, 16}, kFloat32);
       for (int round = 0; round < 10; ++round) {
-        const Tensor x = *CopyTo(*host.Transpose(0, 1), device());
+        const Tensor x = *Copied(*host.Transpose(0, 1), {.device = device()});
         EXPECT_EQ(Bytes(*x.Transpose(0, 1)), Bytes(host));
       }
     });

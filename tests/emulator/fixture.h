@@ -39,7 +39,7 @@ inline Tensor Counting(absl::Span<const int64_t> shape) {
 
 // The int32 elements of a tensor on any device, in row-major order.
 inline std::vector<int32_t> Values(const Tensor& t) {
-  const absl::StatusOr<Tensor> host = CopyTo(t, Device::Cpu());
+  const absl::StatusOr<Tensor> host = Copied(t, {.device = Device::Cpu()});
   EXPECT_TRUE(host.ok()) << host.status();
   if (!host.ok()) return {};
   const auto* data = static_cast<const int32_t*>(host->raw_data());
@@ -77,7 +77,7 @@ class EmulatedGpu : public testing::Test {
     return Stream::Borrow(device(index), handle);
   }
   Stream MakeStream(int index = 0) { return *backend().CreateStream(device(index)); }
-  Tensor OnDevice(const Tensor& t, int index = 0) { return *CopyTo(t, device(index)); }
+  Tensor OnDevice(const Tensor& t, int index = 0) { return *Copied(t, {.device = device(index)}); }
   Allocator& AllocatorOf(Device d, MemoryKind kind = MemoryKind::kDevice) {
     return **backend().GetAllocator(d, kind);
   }

@@ -35,7 +35,7 @@ class FaultTest : public EmulatedGpu {
     const Stream ours = MakeStream();
     const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
-    EXPECT_TRUE(Copy(t, source, ours).ok());
+    EXPECT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
     Consumer consumer(gpu(), device());
     gpu().Inject(Fault::kIgnoreWaits, broken == Switch::kSkippedWaitOnExport);
     consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
@@ -58,7 +58,7 @@ class FaultTest : public EmulatedGpu {
       const Tensor t = *FromDLPack(
           producer.Lend(ours.native(), /*orders=*/broken != Switch::kSkippedWaitOnImport));
       t.storage()->RecordUse(ours, UseKind::kOrder);
-      const Tensor u = *CopyTo(t, device());
+      const Tensor u = *Copied(t, {.device = device()});
       EXPECT_TRUE(backend().Synchronize(ours).ok());
       seen = AsInts(gpu().Peek(u.raw_data(), kSceneBytes)) ==
              std::vector<int32_t>(kSceneElements, Repeated(9));
@@ -73,7 +73,7 @@ class FaultTest : public EmulatedGpu {
     const Stream ours = MakeStream();
     StreamScope scope(ours);
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
-    EXPECT_TRUE(Copy(t, source, ours).ok());
+    EXPECT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
     Consumer consumer(gpu(), device());
     // As if the consumer's stream were a lasting one, kept until the deleter runs.
     const Stream theirs =
@@ -141,7 +141,7 @@ TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
     void* const out = gpu().Malloc(0, kSceneBytes);
     const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
-    ASSERT_TRUE(Copy(t, source, MakeStream()).ok());
+    ASSERT_TRUE(CopyInto(t, source, {.stream = MakeStream()}).ok());
     const absl::StatusOr<StreamRequest> request = backend().DecodeStream(device(), std::nullopt);
     ASSERT_TRUE(ToDLPack(t, {.stream = request->stream}).ok());
     // The consumer reads on the legacy stream, whose code is None.
@@ -158,7 +158,7 @@ TEST_F(FaultDeathTest, ATouchByTheHostIsSeen) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a new process instead of a fork
   gpu().Inject(Fault::kCopyOnHost, true);
   const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
-  EXPECT_DEATH(Copy(t, source).IgnoreError(), "");
+  EXPECT_DEATH(CopyInto(t, source).IgnoreError(), "");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class OrderTest : public EmulatedGpu, public testing::WithParamInterface<const g
   // A tensor with pending work on `stream`: a copy of Counting().
   Tensor Written(const Stream& stream) {
     const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
-    EXPECT_TRUE(Copy(t, Counting({kSceneElements}), stream).ok());
+    EXPECT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = stream}).ok());
     return t;
   }
   const std::vector<int32_t> expected = Values(Counting({kSceneElements}));
@@ -55,14 +55,14 @@ TEST_P(OrderTest, NothingIsDoneWhereBothAreOneStreamOrNothingIsPending) {
   const Stream ours = MakeStream();
   const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
   gpu().Finish();
-  ASSERT_TRUE(Copy(t, Counting({kSceneElements}), ours).ok());
+  ASSERT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = ours}).ok());
   gpu().Finish();
   gpu().ResetCounts();
   Consumer consumer(gpu(), device());
   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
   EXPECT_EQ(gpu().counts().stream_waits, 0) << "all was done";
   EXPECT_EQ(gpu().counts().event_records, 0);
-  ASSERT_TRUE(Copy(t, Counting({kSceneElements}), ours).ok());
+  ASSERT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = ours}).ok());
   gpu().ResetCounts();
   ASSERT_TRUE(ToDLPack(t, {.stream = ours}).ok());
   EXPECT_EQ(gpu().counts().stream_waits, 0) << "it is one stream";
@@ -85,7 +85,7 @@ TEST_P(OrderTest, WorkOnABorrowedStreamIsSeenThoughTheStreamIsGone) {
 TEST_P(OrderTest, OurOwnStreamsSeeEachOther) {
   const Stream a = MakeStream(), b = MakeStream();
   const Tensor t = Written(a);
-  const Tensor u = *CopyTo(t, device(), b);
+  const Tensor u = *Copied(t, {.device = device(), .stream = b});
   ASSERT_TRUE(backend().Synchronize(b).ok());
   EXPECT_EQ(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), expected);
   // And a write waits for pending reads.
@@ -105,7 +105,7 @@ TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
     const int64_t code = (*backend().EncodeStream(CurrentStream(device()))).value();
     const Tensor t = *FromDLPack(producer.Lend(NativeStream(code)));
     t.storage()->RecordUse(CurrentStream(device()), UseKind::kOrder);
-    const Tensor u = *CopyTo(t, device());
+    const Tensor u = *Copied(t, {.device = device()});
     ASSERT_TRUE(backend().Synchronize(ours).ok());
     EXPECT_THAT(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), Each(Repeated(3)));
     // A further consumer sees the elements, too.
@@ -122,8 +122,8 @@ TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
 TEST_P(OrderTest, WorkOnAnotherDevicesStreamIsWaitedFor) {
   const Tensor x = OnDevice(Counting({kSceneElements}), 1);
   const Stream on_1 = MakeStream(1), on_0 = MakeStream(0);
-  const Tensor y = *CopyTo(x, device(0), on_1);
-  const Tensor z = *CopyTo(y, device(0), on_0);
+  const Tensor y = *Copied(x, {.device = device(0), .stream = on_1});
+  const Tensor z = *Copied(y, {.device = device(0), .stream = on_0});
   ASSERT_TRUE(backend().Synchronize(on_0).ok());
   EXPECT_EQ(AsInts(gpu().Peek(z.raw_data(), kSceneBytes)), expected);
 }
@@ -168,7 +168,7 @@ TEST_P(CaptureTest, WorkOfTheSameCaptureIsOrderedInIt) {
   const Stream ours = MakeStream();
   Consumer consumer(gpu(), device());
   gpu().BeginCapture(ours.native(), 0);
-  ASSERT_TRUE(Copy(t, source, ours).ok());
+  ASSERT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
   consumer.Read();
   EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));

@@ -103,7 +103,7 @@ TEST_P(ReleaseTest, ACountedStreamOfOursIsWaitedForByItself) {
   StreamScope scope(ours);
   Tensor t = Filled(42);
   const Tensor out = New();
-  ASSERT_TRUE(Copy(out, t, second).ok());
+  ASSERT_TRUE(CopyInto(out, t, {.stream = second}).ok());
   t = Tensor();
   gpu().ResetCounts();
   GoOn();
@@ -118,7 +118,7 @@ TEST_P(ReleaseTest, ABorrowedStreamThatIsGoneIsWaitedForByItsEvent) {
   Tensor t = Filled(42);
   const Tensor out = New();
   const NativeStream theirs = gpu().MakeStream(0);
-  ASSERT_TRUE(Copy(out, t, Borrow(theirs)).ok());
+  ASSERT_TRUE(CopyInto(out, t, {.stream = Borrow(theirs)}).ok());
   gpu().DestroyStream(theirs);
   t = Tensor();
   gpu().ResetCounts();
@@ -146,7 +146,7 @@ TEST_P(ReleaseTest, LentMemoryGoesBackOnlyAfterOurWorkOnIt) {
   producer.Write(5);
   Tensor t = *FromDLPack(producer.Lend(ours.native()));
   t.storage()->RecordUse(ours, UseKind::kOrder);
-  const Tensor out = *CopyTo(t, device());
+  const Tensor out = *Copied(t, {.device = device()});
   t = Tensor();
   EXPECT_EQ(producer.deleted(), 0) << "the copy has not run";
   ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
@@ -162,7 +162,7 @@ TEST_P(ReleaseTest, AStreamThatWasOnlyOrderedAfterLentMemoryIsNotWaitedFor) {
   Tensor t = *FromDLPack(producer.Lend(worked.native()));
   t.storage()->RecordUse(ordered, UseKind::kOrder);
   const Tensor out = New();
-  ASSERT_TRUE(Copy(out, t, worked).ok());
+  ASSERT_TRUE(CopyInto(out, t, {.stream = worked}).ok());
   const int32_t seven = 7;
   ASSERT_TRUE(Fill(New(), &seven, ordered).ok());  // pending work
   t = Tensor();
@@ -216,7 +216,7 @@ TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
   // could fall into the capture. The copy is therefore the first call that drains.
   gpu().Finish();
   gpu().BeginCapture(captured.native(), 0);
-  ASSERT_TRUE(Copy(to, from, captured).ok());
+  ASSERT_TRUE(CopyInto(to, from, {.stream = captured}).ok());
   gpu().ResetCounts();
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(Storage::Allocate(kSceneBytes * 2, other).ok());
   EXPECT_EQ(gpu().counts().context_event_records + gpu().counts().device_synchronizes, 0);

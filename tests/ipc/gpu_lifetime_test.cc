@@ -68,7 +68,7 @@ TEST_P(SharedGpuTest, MemoryThatWasLentGoesBackOnlyWhenNobodyHasIt) {
       Storage::Adopt(static_cast<char*>(lent) + 16, 24, device(),
                      {[](void* flag) { *static_cast<bool*>(flag) = true; }, &released}),
       0, kInt32, *Layout::Contiguous({2, 3}), {});
-  ASSERT_TRUE(Copy(t, Counting({2, 3})).ok());
+  ASSERT_TRUE(CopyInto(t, Counting({2, 3})).ok());
   const ipc::Handle handle = *ipc::Share(t);
   EXPECT_EQ(handle.byte_offset, 16);
   OpenIn(child, handle);

@@ -16,8 +16,8 @@ TEST_P(SharedGpuTest, AnotherProcessSeesTheWorkBeforeAndItsWritesAreSeenHere) {
   ChildProcess child(Borrower());
   const Tensor t = Counting6();
   const Stream stream = MakeStream();
-  const Tensor nines = OnDevice(*CopyTo(Counting({2, 3}), Device::Cpu()));
-  ASSERT_TRUE(Copy(t, *nines.BroadcastTo({2, 3}), stream).ok());  // pending on another stream
+  const Tensor nines = OnDevice(*Copied(Counting({2, 3}), {.device = Device::Cpu()}));
+  ASSERT_TRUE(CopyInto(t, *nines.BroadcastTo({2, 3}), {.stream = stream}).ok());  // pending on another stream
   const ipc::Handle handle = *ipc::Share(*t.Slice(1, {.start = 1}));
   EXPECT_EQ(OpenIn(child, handle),
             absl::StrCat("int32 tensor of shape (2, 2), strides (3, 1), on ", device().ToString()));
@@ -82,7 +82,7 @@ TEST_P(SharedGpuTest, WhatNoOtherProcessCanOpenIsRefusedWithTheRemedy) {
   const Tensor pool = OnDevice(Counting({2, 3}));
   EXPECT_THAT(Text(ipc::Share(pool).status()), HasSubstr("set_allocator"));
   EXPECT_TRUE(ipc::Share(*ipc::CopyToShared(pool)).ok());
-  const Tensor host = *CopyTo(Counting({2, 3}), pinned());
+  const Tensor host = *Copied(Counting({2, 3}), {.device = pinned()});
   EXPECT_THAT(Text(ipc::Share(host).status()), HasSubstr("ask for a copy"));
   const Tensor copy = *ipc::CopyToShared(host);
   EXPECT_EQ(copy.device(), Device::Cpu());

@@ -41,7 +41,7 @@ class SharedGpuTest : public EmulatedGpu,
   // 0, 1, 2, … in shareable memory; the copy there is pending.
   Tensor Counting6() {
     Tensor t = *ipc::Empty({2, 3}, kInt32, device());
-    EXPECT_TRUE(Copy(t, Counting({2, 3})).ok());
+    EXPECT_TRUE(CopyInto(t, Counting({2, 3})).ok());
     return t;
   }
   // Releases all memory that can be released.
@@ -68,7 +68,7 @@ class SharedGpuTest : public EmulatedGpu,
           const std::vector<int32_t> sevens(t.num_elements(), 7);
           Tensor from = *Tensor::Empty(t.shape(), kInt32);
           std::memcpy(from.raw_data(), sevens.data(), sevens.size() * sizeof(int32_t));
-          parent.Send(Copy(t, from).ok() && t.storage()->Synchronize().ok());
+          parent.Send(CopyInto(t, from).ok() && t.storage()->Synchronize().ok());
           break;
         }
         case 'l':  // let go

@@ -39,11 +39,11 @@ class GpuCopy : public OnGpu {
   // The device and the CPU each make a dense copy of a view; the copies must be equal.
   template <typename View>
   void ExpectSameCopy(const Tensor& host, View view) {
-    const Tensor there = *CopyTo(host, device());
-    const absl::StatusOr<Tensor> made = CopyTo(view(there), device());
+    const Tensor there = *Copied(host, {.device = device()});
+    const absl::StatusOr<Tensor> made = Copied(view(there), {.device = device()});
     ASSERT_TRUE(made.ok()) << made.status();
-    const Tensor back = *CopyTo(*made, Device::Cpu());
-    const Tensor expected = *CopyTo(view(host), Device::Cpu());
+    const Tensor back = *Copied(*made, {.device = Device::Cpu()});
+    const Tensor expected = *Copied(view(host), {.device = Device::Cpu()});
     ASSERT_EQ(back.shape(), expected.shape());
     if (expected.num_elements() == 0) return;
     ASSERT_EQ(std::memcmp(back.raw_data(), expected.raw_data(), expected.nbytes()), 0)
@@ -96,10 +96,10 @@ TEST_F(GpuCopy, ViewsAreWrittenWithoutTouchingWhatIsBetween) {
     const auto view = [](const Tensor& t) {
       return *t.Slice(0, {.start = 1, .step = 2})->Transpose(0, 1);
     };
-    const Tensor there = *CopyTo(host, device());
-    ASSERT_TRUE(Copy(view(there), *CopyTo(part, device())).ok());
-    ASSERT_TRUE(Copy(view(host), part).ok());
-    const Tensor back = *CopyTo(there, Device::Cpu());
+    const Tensor there = *Copied(host, {.device = device()});
+    ASSERT_TRUE(CopyInto(view(there), *Copied(part, {.device = device()})).ok());
+    ASSERT_TRUE(CopyInto(view(host), part).ok());
+    const Tensor back = *Copied(there, {.device = Device::Cpu()});
     ASSERT_EQ(std::memcmp(back.raw_data(), host.raw_data(), host.nbytes()), 0);
   }
 }
@@ -108,12 +108,12 @@ TEST_F(GpuCopy, FillsReachEveryElementOfAView) {
   Random random(4);
   for (DType dtype : kTypes) {
     const Tensor host = OnHost({30, 50}, dtype, random);
-    const Tensor there = *CopyTo(host, device());
+    const Tensor there = *Copied(host, {.device = device()});
     unsigned char element[16];
     for (unsigned char& byte : element) byte = static_cast<unsigned char>(random());
     ASSERT_TRUE(Fill(*there.Slice(1, {.step = 3}), element).ok());
     ASSERT_TRUE(Fill(*host.Slice(1, {.step = 3}), element).ok());
-    const Tensor back = *CopyTo(there, Device::Cpu());
+    const Tensor back = *Copied(there, {.device = Device::Cpu()});
     ASSERT_EQ(std::memcmp(back.raw_data(), host.raw_data(), host.nbytes()), 0) << dtype;
   }
 }

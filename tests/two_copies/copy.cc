@@ -1,8 +1,8 @@
 // C functions of a shared object that contains a copy of Dovetail.
 
 #include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/internal/small_blocks.h"
-#include "dovetail/core/interruption.h"
 #include "dovetail/dovetail.h"
 
 // True if a CPU tensor can be allocated, which needs a registered backend.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/element.h"
-#include "dovetail/core/interruption.h"
+#include "dovetail/core/internal/element.h"
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/fake_backend.h"

@@ -78,7 +78,7 @@ CastStep WidenStep(DType narrow, SimdLevel level) {
 #define DOVETAIL_FLOAT_FORMAT(kind, bits, ...)            \
   constexpr DType k##kind##bits{TypeKind::kind, bits, 1}; \
   if (narrow == k##kind##bits) return DecodeStep<k##kind##bits>(level);
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_FLOAT_FORMAT
   return nullptr;
 }
@@ -91,7 +91,7 @@ CastStep NarrowStep(DType narrow, SimdLevel level) {
 #define DOVETAIL_FLOAT_FORMAT(kind, bits, ...)            \
   constexpr DType k##kind##bits{TypeKind::kind, bits, 1}; \
   if (narrow == k##kind##bits) return EncodeStep<k##kind##bits>(level);
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_FLOAT_FORMAT
   return nullptr;
 }

@@ -134,7 +134,7 @@ auto FromType(DType dst, Use use) -> decltype(use.template For<float, float>()) 
   if constexpr (std::is_arithmetic_v<type>) {             \
     if (dst == k##id) return use.template For<S, type>(); \
   }
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
   }
   return nullptr;
@@ -144,7 +144,7 @@ template <typename Use>
 auto ForTypes(DType src, DType dst, Use use) -> decltype(use.template For<float, float>()) {
 #define DOVETAIL_CPP_TYPE(type, id) \
   if (src == k##id) return FromType<type>(dst, use);
-#include "dovetail/core/dtype_list.inc"
+#include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
   return nullptr;
 }

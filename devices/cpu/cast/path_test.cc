@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "dovetail/core/element.h"
+#include "dovetail/core/internal/element.h"
 #include "dovetail/core/internal/float_format.h"
 #include "dovetail/devices/cpu/cast/narrow.h"
 #include "dovetail/devices/cpu/cast/native.h"

@@ -19,7 +19,7 @@ inline namespace DOVETAIL_ABI {
 
 // Both views are host-accessible and have the same type and shape, with any strides, alignment and
 // packing. They do not overlap. A stride of 0 in `src` repeats an element. False if the copy was
-// stopped before its end (core/interruption.h).
+// stopped before its end (core/internal/interruption.h).
 bool StridedCopy(const TensorView& dst, const TensorView& src);
 
 // Uses only types, shapes and strides, so the plan is good for any memory. False if elements share

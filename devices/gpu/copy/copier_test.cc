@@ -28,7 +28,7 @@ TEST_P(CopierTest, DenseTensorsTakeOneCall) {
   const Tensor x = OnDevice(Counting({8, 8}));
   const Tensor y = *Tensor::Empty({8, 8}, kInt32, device());
   gpu().ResetCounts();
-  ASSERT_TRUE(Copy(y, x).ok());
+  ASSERT_TRUE(CopyInto(y, x).ok());
   EXPECT_EQ(gpu().counts().copies, 1);
   EXPECT_EQ(gpu().counts().launches, 0);
   EXPECT_EQ(gpu().counts().host_waits, 0);
@@ -49,10 +49,10 @@ TEST_P(CopierTest, BetweenStridedHostAndDeviceEitherWay) {
   EXPECT_EQ(Values(y), Values(expected));
   // Into a strided device tensor from a strided host one, and back into a strided host one.
   const Tensor z = *Tensor::Empty({5, 6, 7}, kInt32, device());
-  ASSERT_TRUE(Copy(Permuted(z), Permuted(host)).ok());
+  ASSERT_TRUE(CopyInto(Permuted(z), Permuted(host)).ok());
   EXPECT_EQ(Values(z), Values(host));
   const Tensor back = *Tensor::Empty({5, 6, 7}, kInt32);
-  ASSERT_TRUE(Copy(Permuted(back), Permuted(z)).ok());
+  ASSERT_TRUE(CopyInto(Permuted(back), Permuted(z)).ok());
   EXPECT_EQ(Values(back), Values(host));
 }
 
@@ -61,7 +61,7 @@ TEST_P(CopierTest, LargeStridedCopiesGoInPieces) {
   const Tensor turned = *host.Transpose(1, 2);
   const Tensor x = OnDevice(turned);
   const Tensor back = *Tensor::Empty({3, 700, 500}, kInt32);
-  ASSERT_TRUE(Copy(*back.Transpose(1, 2), x).ok());
+  ASSERT_TRUE(CopyInto(*back.Transpose(1, 2), x).ok());
   EXPECT_EQ(Values(back), Values(host));
 }
 
@@ -73,7 +73,7 @@ TEST_P(CopierTest, NegativeStridesAndRepeats) {
   };
   EXPECT_EQ(Values(reversed(x)), Values(reversed(host)));
   const Tensor y = *Tensor::Empty({3, 4, 5}, kInt32, device());
-  ASSERT_TRUE(Copy(y, x).ok());
+  ASSERT_TRUE(CopyInto(y, x).ok());
   EXPECT_EQ(Values(*y.Select(0, 2)), Values(host));
   EXPECT_EQ(Values(*y.Select(0, 0)), Values(host));
 }
@@ -88,23 +88,23 @@ TEST_P(CopierTest, AnElementOfTheHostFills) {
   const Tensor d = *Tensor::Empty({3}, kFloat64, device());
   const double e = 2.5;
   ASSERT_TRUE(Fill(d, &e).ok());
-  const Tensor back = *CopyTo(d, Device::Cpu());
+  const Tensor back = *Copied(d, {.device = Device::Cpu()});
   EXPECT_EQ(static_cast<const double*>(back.raw_data())[2], 2.5);
 }
 
 TEST_P(CopierTest, BetweenTwoDevices) {
   const Tensor host = Counting({5, 6, 7});
   const Tensor x = OnDevice(host, 0);
-  const Tensor y = *CopyTo(x, device(1));
+  const Tensor y = *Copied(x, {.device = device(1)});
   EXPECT_EQ(y.device(), device(1));
   EXPECT_EQ(Values(y), Values(host));
   const Tensor z = *Tensor::Empty({5, 6, 7}, kInt32, device(1));
-  ASSERT_TRUE(Copy(Permuted(z), Permuted(x)).ok());
+  ASSERT_TRUE(CopyInto(Permuted(z), Permuted(x)).ok());
   EXPECT_EQ(Values(z), Values(host));
   // Ordered on a stream of either device.
   for (int at : {0, 1}) {
     const Stream s = MakeStream(at);
-    const Tensor w = *CopyTo(Permuted(x), device(1), s);
+    const Tensor w = *Copied(Permuted(x), {.device = device(1), .stream = s});
     EXPECT_EQ(Values(w), Values(*Contiguous(Permuted(host))));
   }
 }
@@ -115,12 +115,12 @@ TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   bytes[0] = 0x21, bytes[1] = 0x43, bytes[2] = 0x05;
   const Tensor x = OnDevice(host);
   const Tensor odd = *x.Slice(0, {.step = 2});  // 1, 3, 5
-  const Tensor back = *CopyTo(odd, Device::Cpu());
+  const Tensor back = *Copied(odd, {.device = Device::Cpu()});
   const auto* got = static_cast<const unsigned char*>(back.raw_data());
   EXPECT_EQ(got[0], 0x31);
   EXPECT_EQ(got[1] & 0xF, 0x5);
-  ASSERT_TRUE(Copy(odd, *Contiguous(*host.Slice(0, {.start = 0, .stop = 3}))).ok());
-  const Tensor whole = *CopyTo(x, Device::Cpu());
+  ASSERT_TRUE(CopyInto(odd, *Contiguous(*host.Slice(0, {.start = 0, .stop = 3}))).ok());
+  const Tensor whole = *Copied(x, {.device = Device::Cpu()});
   const auto* now = static_cast<const unsigned char*>(whole.raw_data());
   EXPECT_EQ(now[0], 0x21) << "1, and the 2 between";
   EXPECT_EQ(now[1], 0x42) << "2, and the 4 between";
@@ -137,23 +137,23 @@ TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
   for (int64_t far : {INT64_MIN, INT64_MAX, INT64_MAX / 2 + 1}) {
     const Tensor host = Counting({4, 5}), x = OnDevice(host), y = OnDevice(host);
     const Tensor turned = *x.Transpose(0, 1), into = *Tensor::Empty({5, 4}, kInt32, device());
-    ASSERT_TRUE(Copy(between(into, far), between(turned, far)).ok());
+    ASSERT_TRUE(CopyInto(between(into, far), between(turned, far)).ok());
     EXPECT_EQ(Values(into), Values(*host.Transpose(0, 1)));
     // From the host, to the host, between devices, from one element.
-    ASSERT_TRUE(Copy(between(into, far), between(*host.Transpose(0, 1), far)).ok());
-    EXPECT_EQ(Values(*CopyTo(between(turned, far), Device::Cpu())), Values(into));
-    EXPECT_EQ(Values(*CopyTo(between(turned, far), device(1))), Values(into));
-    ASSERT_TRUE(Copy(between(into, far), *Counting({1}).Reshape({})).ok());
+    ASSERT_TRUE(CopyInto(between(into, far), between(*host.Transpose(0, 1), far)).ok());
+    EXPECT_EQ(Values(*Copied(between(turned, far), {.device = Device::Cpu()})), Values(into));
+    EXPECT_EQ(Values(*Copied(between(turned, far), {.device = device(1)})), Values(into));
+    ASSERT_TRUE(CopyInto(between(into, far), *Counting({1}).Reshape({})).ok());
     EXPECT_EQ(Values(into), std::vector<int>(20, 0));
     // Packed elements; the host unpacks rows that start within a byte.
     const Tensor packed = *Tensor::Empty({3, 5}, kFloat4E2M1Fn, device());
     const Tensor odd = *packed.Slice(1, {.step = 2});
-    EXPECT_TRUE(Copy(between(odd, far), *Contiguous(between(odd, far))).ok());
+    EXPECT_TRUE(CopyInto(between(odd, far), *Contiguous(between(odd, far))).ok());
     // No elements.
     const Tensor none =
         *Tensor::Make(x.storage(), 0, kInt32, *Layout::Strided({3, 0, 2}, {far, far, far}), {});
-    EXPECT_TRUE(Copy(none, none).ok());
-    EXPECT_EQ(CopyTo(none, device(1))->num_elements(), 0);
+    EXPECT_TRUE(CopyInto(none, none).ok());
+    EXPECT_EQ(Copied(none, {.device = device(1)})->num_elements(), 0);
   }
 }
 
@@ -180,7 +180,7 @@ TEST_P(CopierTest, AStridedCopyThatTheHostTakesPartInCantBeCaptured) {
   const Stream s = MakeStream();
   gpu().Finish();
   gpu().BeginCapture(s.native(), 0);
-  EXPECT_THAT(Copy(x, *host.Transpose(0, 1), s).message(), HasSubstr("captured into a graph"));
+  EXPECT_THAT(CopyInto(x, *host.Transpose(0, 1), {.stream = s}).message(), HasSubstr("captured into a graph"));
   EXPECT_TRUE(gpu().EndCapture(s.native(), 0));
 }
 

@@ -15,7 +15,7 @@
 
 #include <optional>
 
-#include "dovetail/core/interruption.h"
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/torch/torch_gradient.h"

@@ -11,7 +11,7 @@
 #include <Python.h>
 
 #include "absl/container/inlined_vector.h"
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 
 namespace dovetail::python {
 

@@ -12,8 +12,8 @@
 
 #include <Python.h>
 
+#include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/core/views.h"
 #include "dovetail/python/module/values/casting.h"
 
 namespace dovetail::python {

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "dovetail/core/dtype.h"
-#include "dovetail/core/element.h"
+#include "dovetail/core/internal/element.h"
 #include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
@@ -34,7 +34,7 @@ bool ValueFromPython(PyObject* value, bool to_float, ElementValue* result);
 // The element that starts `bit_offset` bits from `data`. The bytes must be there.
 PyObject* ElementToPython(const void* data, int64_t bit_offset, DType dtype);
 
-// WriteElement of core/element.h, for a value that may have to lose a fraction.
+// WriteElement of core/internal/element.h, for a value that may have to lose a fraction.
 bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value);
 
 // Writes the bytes of one element of `dtype` to `element`, which has room for kMaxElementBytes.

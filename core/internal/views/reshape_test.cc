@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "dovetail/core/copy_through_host.h"
+#include "dovetail/core/internal/copy_through_host.h"
 
 #include <algorithm>
 #include <optional>

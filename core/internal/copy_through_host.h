@@ -6,8 +6,8 @@
 // one is filled by the source's device while the other is emptied by the destination's. The host
 // waits between the two halves; the copy is done when the call returns.
 
-#ifndef DOVETAIL_CORE_COPY_THROUGH_HOST_H_
-#define DOVETAIL_CORE_COPY_THROUGH_HOST_H_
+#ifndef DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
+#define DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
 
 #include <optional>
 
@@ -31,4 +31,4 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_COPY_THROUGH_HOST_H_
+#endif  // DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_

@@ -3,7 +3,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/layout_builder.h"
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

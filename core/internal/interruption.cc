@@ -1,4 +1,4 @@
-#include "dovetail/core/interruption.h"
+#include "dovetail/core/internal/interruption.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -1,4 +1,4 @@
-#include "dovetail/core/memory_order.h"
+#include "dovetail/core/internal/memory_order.h"
 
 #include <memory>
 #include <vector>

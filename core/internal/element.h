@@ -8,8 +8,8 @@
 // first. Types of one lane only: the lanes of a vector type are read and written one by one, each
 // with `bits` bits. The caller sees to it that the bytes are there. Any thread.
 
-#ifndef DOVETAIL_CORE_ELEMENT_H_
-#define DOVETAIL_CORE_ELEMENT_H_
+#ifndef DOVETAIL_CORE_INTERNAL_ELEMENT_H_
+#define DOVETAIL_CORE_INTERNAL_ELEMENT_H_
 
 #include <complex>
 #include <cstdint>
@@ -39,4 +39,4 @@ absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const Ele
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_ELEMENT_H_
+#endif  // DOVETAIL_CORE_INTERNAL_ELEMENT_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/element.h"
+#include "dovetail/core/internal/element.h"
 
 #include <array>
 #include <cmath>

@@ -5,8 +5,8 @@
 //
 // Work asks every few dozen megabytes, on the thread that started it. Threads: each has its own.
 
-#ifndef DOVETAIL_CORE_INTERRUPTION_H_
-#define DOVETAIL_CORE_INTERRUPTION_H_
+#ifndef DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
+#define DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
 
 #include "dovetail/core/config.h"
 
@@ -40,4 +40,4 @@ class ScopedInterruption {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERRUPTION_H_
+#endif  // DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_

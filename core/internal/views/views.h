@@ -8,48 +8,19 @@
 // negative ones count from the end, slices are clamped, single indices out of range are an error
 // (OutOfRange). What else is wrong with the arguments is InvalidArgument.
 
-#ifndef DOVETAIL_CORE_VIEWS_H_
-#define DOVETAIL_CORE_VIEWS_H_
+#ifndef DOVETAIL_CORE_INTERNAL_VIEWS_VIEWS_H_
+#define DOVETAIL_CORE_INTERNAL_VIEWS_VIEWS_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/index.h"
 #include "dovetail/core/layout.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
-
-// As in Python: start:stop:step with each part optional. The step may be negative, not 0.
-struct SliceSpec {
-  std::optional<int64_t> start;
-  std::optional<int64_t> stop;
-  int64_t step = 1;
-};
-
-// One entry of an index expression such as t[1, ..., ::2, None].
-class IndexItem {
- public:
-  enum class Kind { kAt, kRange, kEllipsis, kNewAxis };
-
-  static IndexItem At(int64_t index) { return {Kind::kAt, index, {}}; }
-  static IndexItem Range(SliceSpec slice) { return {Kind::kRange, 0, slice}; }
-  static IndexItem Ellipsis() { return {Kind::kEllipsis, 0, {}}; }
-  static IndexItem NewAxis() { return {Kind::kNewAxis, 0, {}}; }
-
-  Kind kind() const { return kind_; }
-  int64_t index() const { return index_; }
-  const SliceSpec& slice() const { return slice_; }
-
- private:
-  IndexItem(Kind kind, int64_t index, SliceSpec slice)
-      : kind_(kind), index_(index), slice_(slice) {}
-  Kind kind_;
-  int64_t index_;
-  SliceSpec slice_;
-};
 
 struct LayoutView {
   Layout layout;
@@ -87,4 +58,4 @@ absl::Status NormalizeDim(int64_t dim, int rank, int* normalized);
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_VIEWS_H_
+#endif  // DOVETAIL_CORE_INTERNAL_VIEWS_VIEWS_H_

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {

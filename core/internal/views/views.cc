@@ -1,4 +1,4 @@
-#include "dovetail/core/views.h"
+#include "dovetail/core/internal/views/views.h"
 
 #include "dovetail/core/internal/layout_builder.h"
 
