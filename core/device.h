@@ -5,8 +5,8 @@
 //   Device::Parse("cuda:1")          // the same device; "cuda" is "cuda:0"
 //   IsHostAccessible(d.type)         // false
 //
-// A device type outside the list is legal: memory on it passes through Dovetail untouched, as an
-// opaque handle (DLPack adds codes over time). It prints as "device(42):0".
+// A device type outside the list is legal, since DLPack adds codes over time. Its memory passes
+// through Dovetail untouched, as an opaque handle. It prints as "device(42):0".
 
 #ifndef DOVETAIL_CORE_DEVICE_H_
 #define DOVETAIL_CORE_DEVICE_H_
@@ -54,8 +54,8 @@ constexpr bool IsAddressable(DeviceType type) {
   return false;
 }
 
-// Whether the index of this type tells devices apart. Host memory is one place, whatever index it
-// came with (DLPack: device_id is 0 for CPU, pinned and managed memory). True for unlisted types.
+// Whether the index distinguishes devices of this type. Host memory is one place, whatever its
+// index (DLPack: device_id is 0 for CPU, pinned and managed memory). True for unlisted types.
 constexpr bool IsIndexed(DeviceType type) {
   switch (type) {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
@@ -81,10 +81,10 @@ struct Device {
   // "cpu", "cuda:1", "device(42):0". InvalidArgument, with what is accepted, for anything else.
   static absl::StatusOr<Device> Parse(std::string_view text);
 
-  // As Parse reads it. The index is left out where it tells nothing apart and is 0.
+  // The text that Parse reads. The index is omitted if it is 0 and the type is not indexed.
   std::string ToString() const;
 
-  // (By default g++ compares one member after the other.)
+  // One comparison of 64 bits. The default would compare one member after the other (g++).
   friend constexpr bool operator==(Device a, Device b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
   }
@@ -100,8 +100,8 @@ struct Device {
 };
 static_assert(sizeof(Device) == 8);
 
-// The device whose streams order the work on memory of `device`: of pinned and managed host memory
-// the first device of the vendor, else the device itself.
+// The device whose streams order the work on memory of `device`. For pinned and managed host memory
+// it is the vendor's first device, else the device itself.
 constexpr Device StreamDevice(Device device) {
   switch (device.type) {
     case DeviceType::kCudaHost:

@@ -4,9 +4,9 @@
 //   class MyBackend final : public DeviceBackend { ... };
 //   absl::Status s = Registry::Global().Register(std::make_unique<MyBackend>());
 //
-// Construction opens nothing: a driver is loaded at the first call that needs it, so that import
-// and fork stay clean. Every function may be called on any thread. An absent driver is a backend
-// with a DeviceCount of 0 and a reason that a person can read.
+// Construction opens nothing. The first call that needs the driver loads it, which keeps import and
+// fork free of side effects. Every function may be called on any thread. A backend without its
+// driver has no devices, and DeviceCount says why in plain words.
 
 #ifndef DOVETAIL_CORE_DEVICE_BACKEND_H_
 #define DOVETAIL_CORE_DEVICE_BACKEND_H_
@@ -32,26 +32,27 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// What a stream code of the array API's `__dlpack__(stream=)` asks of a producer.
+// The meaning of a stream code in the array API's `__dlpack__(stream=)`.
 struct StreamRequest {
-  // The consumer's stream, whose later work must see the producer's; none: no synchronisation (-1).
+  // The consumer's stream. Its later work must see the producer's work. nullopt: no synchronisation
+  // (-1).
   std::optional<Stream> stream;
 };
 
-// What is known of a pointer.
+// What a backend knows about a pointer.
 struct PointerAttributes {
-  Device device;  // whose memory it is
+  Device device;  // that the memory belongs to
   MemoryKind kind;
-  void* base;     // the start of its allocation, or nullptr where that is unknown
-  size_t nbytes;  // of the allocation; 0 where unknown
+  void* base;     // the start of the allocation; nullptr if unknown
+  size_t nbytes;  // of the allocation; 0 if unknown
 };
 
 // Memory that other processes of the machine may open (interop/ipc).
 struct MemoryShare {
-  std::string name;            // what OpenMemory of the same backend takes there
-  int64_t offset = 0;          // bytes from the start of what OpenMemory gives to the memory shared
-  std::optional<Event> until;  // what the memory's uses have to note, so that it is not reused
-                               // before it has happened; none: nothing
+  std::string name;            // the argument of OpenMemory in the other process
+  int64_t offset = 0;          // bytes from the start of the opened memory to the shared memory
+  std::optional<Event> until;  // if set, the caller records it in the memory's uses: the memory is
+                               // not reused before this event has completed
 };
 
 // Memory of another process.
@@ -59,8 +60,8 @@ struct OpenedMemory {
   void* data;
   size_t nbytes;
   Device device;
-  std::optional<Event> ready;  // what the memory may be used after; none: it is ready
-  Release release;             // gives it back; called as that of any memory that was lent
+  std::optional<Event> ready;  // the memory may be used after it; nullopt: at once
+  Release release;             // gives the memory back, like the release of any borrowed memory
 };
 
 class DeviceBackend {
@@ -69,77 +70,82 @@ class DeviceBackend {
 
   // A short name for people, such as "cuda".
   virtual std::string_view name() const = 0;
-  // The device types that this backend serves; the first is the device proper.
+  // The device types that this backend serves; the first is the device itself rather than its host
+  // memory.
   virtual absl::Span<const DeviceType> device_types() const = 0;
-  // How many devices there are. An error says why there are none: no driver, a driver too old.
+  // The number of devices. An error says why there are none: no driver, or one that is too old.
   virtual absl::StatusOr<int> DeviceCount() = 0;
 
-  // The allocator for `kind` of memory. It lives as long as the process. InvalidArgument when the
-  // device has no memory of that kind, NotFound when there is no such device.
+  // The allocator for memory of `kind`. It lives as long as the process. InvalidArgument if the
+  // device has no memory of that kind, NotFound if there is no such device.
   virtual absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) = 0;
-  // The names of the allocators that SelectAllocator takes, the default first.
+  // The names of the allocators that SelectAllocator accepts. The default is first.
   virtual std::vector<std::string> AllocatorNames(Device /*device*/, MemoryKind /*kind*/) {
     return {};
   }
-  // What GetAllocator returns from now on; memory goes back to where it came from. InvalidArgument,
-  // with the names, where there is no such allocator.
+  // Selects the allocator that GetAllocator returns from now on. Existing memory still returns to
+  // the allocator that it came from. InvalidArgument, with the names, if there is no such
+  // allocator.
   virtual absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name);
-  // What device the memory of that kind is said to be on: pinned memory of cuda:1 is on cuda_host.
+  // The device that is reported for memory of `kind`: pinned memory of cuda:1 is on cuda_host.
   virtual Device MemoryDevice(Device device, MemoryKind /*kind*/) { return device; }
 
-  // A new stream, destroyed with its last copy.
+  // A new stream. It is destroyed with its last copy.
   virtual absl::StatusOr<Stream> CreateStream(Device device) = 0;
-  // What a code (nullopt: Python's None) means on the device; InvalidArgument where it is refused.
+  // The meaning of a stream code on the device; nullopt is Python's None. InvalidArgument if the
+  // device does not accept the code.
   virtual absl::StatusOr<StreamRequest> DecodeStream(Device device,
                                                      std::optional<int64_t> code) = 0;
   // The code that names `stream` to a producer; nullopt is Python's None.
   virtual absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) = 0;
 
-  // An event after the work that `stream` holds now.
+  // Records an event after the work that was enqueued on `stream` so far.
   virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
-  // Later work of `stream` starts only after `event`. The host does not wait.
+  // Later work on `stream` starts only after `event` has completed. The host does not wait.
   virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
-  // Later work of `consumer` starts only after the work in `uses`. The host does not wait, but for
-  // work on devices of other backends.
+  // Later work on `consumer` starts only after the work in `uses`. The host does not wait, except
+  // for work on devices of other backends.
   virtual absl::Status OrderBefore(Uses& uses, const Stream& consumer);
-  // The same for an event that somebody else recorded: `event` is the address of the vendor's
-  // handle (a cudaEvent_t*, a hipEvent_t*), read during the call alone. Unimplemented where there
-  // are none.
+  // Like Wait, for an event that another library recorded. `event` is the address of the vendor's
+  // handle (a cudaEvent_t* or hipEvent_t*) and is read only during the call. Unimplemented if the
+  // backend has no such events.
   virtual absl::Status WaitForeign(const Stream& stream, const void* event);
-  // Whether `event` has happened.
+  // Whether `event` has completed.
   virtual absl::StatusOr<bool> Query(const Event& event) = 0;
-  // The host waits for `event`.
+  // Blocks the host until `event` has completed.
   virtual absl::Status HostWait(const Event& event);
-  // The host waits for the work that `stream` holds.
+  // Blocks the host until the work that was enqueued on `stream` is done.
   virtual absl::Status Synchronize(const Stream& stream) = 0;
-  // Calls `release`, which gives lent memory back, once the work in `uses` is done. Must neither
-  // block nor throw.
+  // Calls `release`, which gives borrowed memory back, once the work in `uses` is done. Must
+  // neither block nor throw.
   virtual void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept;
 
-  // Copies the elements of `src` to `dst`, of one type and shape, any strides, that do not overlap;
-  // a stride of 0 in `src` repeats an element. At least one is on this backend's devices, the other
-  // there or host-accessible. Ordered on `stream`; the caller keeps both alive until then.
+  // Copies the elements of `src` to `dst`. The two have the same type and shape, any strides, and
+  // do not overlap. A stride of 0 in `src` repeats an element. At least one of the two is on this
+  // backend's devices; the other is there, too, or is host-accessible. The copy is ordered on
+  // `stream`. The caller keeps both alive until it is done.
   virtual absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) = 0;
 
-  // The same for elements of two types, cast as copy.h says. Unimplemented where the backend has no
-  // casts of its own: the host then does the work.
+  // Like Copy, for two different types. copy.h has the rules of casts. Unimplemented if the backend
+  // has no casts; the host then casts.
   virtual absl::Status CastCopy(const TensorView& /*dst*/, const TensorView& /*src*/,
                                 const Stream& /*stream*/) {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));
   }
 
-  // Lets other processes open the `nbytes` > 0 bytes at `data`, and what is around them in the same
-  // allocation. They see the work that `stream` holds now. `uses`, which may be null, are those of
-  // the memory so far: what was noted there by an earlier share is not asked for again.
-  // FailedPrecondition, with the remedy, for memory that can't be shared; Unimplemented where there
-  // is none that can.
+  // Lets other processes open the `nbytes` > 0 bytes at `data`, along with the rest of the same
+  // allocation. They see the work that was enqueued on `stream` so far. `uses` has the uses of the
+  // memory so far and may be nullptr; an event that an earlier share recorded there is not returned
+  // again. FailedPrecondition, with the remedy, if this memory can't be shared. Unimplemented if
+  // the backend can't share any memory.
   virtual absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                                   const Uses* uses, const Stream& stream);
-  // Opens what another process shared, or this one. `name` comes from outside and may say anything.
-  // FailedPrecondition, with the reason, where there is no such memory (any more).
+  // Opens memory that another process, or this one, shared. `name` comes from outside and may be
+  // any text. FailedPrecondition, with the reason, if the memory does not exist (any more).
   virtual absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name);
 
-  // Whose memory `data` points at. NotFound when it is none of this backend's.
+  // The attributes of the memory that `data` points to. NotFound if the memory does not belong to
+  // this backend.
   virtual absl::StatusOr<PointerAttributes> GetPointerAttributes(const void* data) = 0;
 };
 

@@ -6,8 +6,8 @@
 //   dtype_of<int64_t>                // kInt64
 //   t.itemsize()                     // 4 bytes
 //
-// Only the pairs of kind and width in dtype_list.inc exist; Make and Parse refuse others. Lanes
-// (DLPack's vector types) are kept, and print as in "float32x4".
+// Only the pairs of kind and width in dtype_list.inc exist; Make and Parse refuse others. A type
+// with several lanes is a vector type of DLPack; it prints as in "float32x4".
 
 #ifndef DOVETAIL_CORE_DTYPE_H_
 #define DOVETAIL_CORE_DTYPE_H_
@@ -38,22 +38,22 @@ struct DType {
   uint8_t bits = 32;   // of one lane
   uint16_t lanes = 1;  // at least 1
 
-  // InvalidArgument when (kind, bits) is not in the list or lanes is 0.
+  // InvalidArgument if (kind, bits) is not in the list or lanes is 0.
   static absl::StatusOr<DType> Make(TypeKind kind, int bits, int lanes = 1);
-  // Reads what ToString writes, and "float4_e2m1fn_x2" as PyTorch spells lanes.
+  // Reads what ToString writes, and lanes as PyTorch spells them: "float4_e2m1fn_x2".
   static absl::StatusOr<DType> Parse(std::string_view text);
 
   std::string ToString() const;
 
   // Bits of one element, all lanes together.
   constexpr int element_bits() const { return bits * lanes; }
-  // Bytes of one element; the element of a sub-byte type is rounded up to one byte.
+  // Bytes of one element, rounded up to whole bytes for sub-byte types.
   constexpr int64_t itemsize() const { return (element_bits() + 7) / 8; }
-  // Whether an element does not fill whole bytes, so that several may share one. A float4 with two
-  // lanes does fill a byte, and is no sub-byte type in this sense.
+  // Whether an element does not fill whole bytes, so that elements may share a byte. A float4 with
+  // two lanes fills a byte and is not a sub-byte type in this sense.
   constexpr bool is_sub_byte() const { return element_bits() % 8 != 0; }
-  // Whether (kind, bits) is in the list and lanes is not 0. True of every DType but one that was
-  // put together by hand.
+  // Whether (kind, bits) is in the list and lanes is not 0. False only for a DType that was not
+  // made by Make, Parse or from the constants below.
   constexpr bool is_known() const;
 
   friend constexpr bool operator==(DType, DType) = default;
@@ -75,7 +75,7 @@ static_assert(sizeof(DType) == 4 && std::is_trivially_copyable_v<DType>);
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 
-// All of them, in the order of the list.
+// All types of one lane, in the order of the list.
 DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 #define DOVETAIL_DTYPE(id, kind, bits, name) k##id,
 #include "dovetail/core/internal/dtype_list.inc"
@@ -84,8 +84,8 @@ DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 
 namespace internal_dtype {
 
-// For each kind, the widths that it has: bit i stands for 2 * (i + 1) bits. (A table, since every
-// import asks.)
+// The widths of each kind: bit i stands for 2 * (i + 1) bits. It is a table because every import
+// checks its type.
 struct Widths {
   uint64_t of_kind[32] = {};
 };
@@ -102,7 +102,8 @@ DOVETAIL_NOT_SHARED inline constexpr Widths kWidths = MakeWidths();
 
 constexpr bool DType::is_known() const {
   const auto k = static_cast<uint8_t>(kind);
-  // The bit of the table: an odd number of bits, or none, turns into one that is far too large.
+  // The position of the bit in the table. A width of 0 or an odd width gives a position of 64 or
+  // more.
   const auto width = std::rotr(static_cast<uint8_t>(bits - 2), 1);
   return k < 32 && width < 64 && lanes != 0 &&
          (internal_dtype::kWidths.of_kind[k] >> width & 1) != 0;
@@ -123,8 +124,8 @@ struct DTypeTraits;
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
 
-// The other 64-bit integers of C++ beside int64_t and uint64_t, of which each is `long` or
-// `long long`.
+// int64_t and uint64_t are `long` or `long long`. These specialisations are for the other one of
+// the two.
 template <typename T>
   requires((std::is_same_v<T, long> || std::is_same_v<T, long long>) &&
            !std::is_same_v<T, int64_t> && sizeof(T) == 8)
@@ -140,7 +141,7 @@ template <typename T>
 constexpr DType Of() {
   constexpr bool kHasTraits = requires { DTypeTraits<T>::dtype; };
   static_assert(kHasTraits,
-                "T is the type of no element. It may be bool, a signed or unsigned integer of 8 to "
+                "T is not an element type. It may be bool, a signed or unsigned integer of 8 to "
                 "64 bits, float, double, a std::complex of these, void*, or a type for which the "
                 "program specialises dovetail::DTypeTraits.");
   if constexpr (kHasTraits) return DTypeTraits<T>::dtype;

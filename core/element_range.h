@@ -4,7 +4,7 @@
 //   for (float& value : *elements) value = 0;
 //
 // Borrows the Layout and the memory. An iterator is single-pass and ends at std::default_sentinel.
-// For loops that must be fast, tensor.span<T>() of a contiguous tensor is the better way.
+// For fast loops, use tensor.span<T>() of a contiguous tensor.
 
 #ifndef DOVETAIL_CORE_ELEMENT_RANGE_H_
 #define DOVETAIL_CORE_ELEMENT_RANGE_H_
@@ -46,7 +46,7 @@ class ElementRange {
    private:
     friend class ElementRange;
 
-    // The dimensions as loops, the last one first.
+    // The dimensions as loops. The last dimension comes first.
     struct Dimensions {
       const Layout* layout;
       internal_loop_nest::ElementLoop operator[](int i) const {
@@ -67,7 +67,7 @@ class ElementRange {
     Place at_;
     const Layout* layout_;
     int64_t left_;
-    absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // of the last dimension first
+    absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // the last dimension comes first
   };
 
   ElementRange(T* first, const Layout& layout ABSL_ATTRIBUTE_LIFETIME_BOUND)

@@ -1,5 +1,6 @@
-// How elements lie in bytes. Elements of whole bytes follow each other; those of a sub-byte type
-// share bytes, lowest bits first (Packing::kPacked), or have a byte each (Packing::kPadded).
+// Packing: how elements lie in bytes. Whole-byte elements follow each other. Sub-byte elements
+// share bytes, lowest bits first (Packing::kPacked), or each start at a byte of their own
+// (Packing::kPadded).
 //
 //   StepBits(kFloat4E2M1Fn, Packing::kPacked)         // 4
 //   BytesReached(layout, kFloat4E2M1Fn, Packing::kPacked)
@@ -29,8 +30,8 @@ constexpr int64_t StepBits(DType dtype, Packing packing) {
   return packing == Packing::kPadded ? dtype.itemsize() * 8 : bits;
 }
 
-// Where element `index` starts: the byte, rounded down, and the bit in it. Wraps around only for
-// what no checked layout reaches.
+// Where element `index` starts: the byte, rounded down, and the bit in that byte. Wraps around only
+// for offsets that no checked layout reaches.
 struct ElementPlace {
   int64_t byte;
   int bit;
@@ -42,14 +43,15 @@ constexpr ElementPlace PlaceOf(int64_t index, DType dtype, Packing packing) {
   return {bits >> 3, static_cast<int>(bits & 7)};
 }
 
-// The bytes that `count` elements take without gaps: the bits of packed ones together, rounded up.
-// The largest int64 where there are more (a broadcast may have that many).
+// The bytes that `count` elements take without gaps. The bits of packed elements are added up, then
+// rounded up to bytes. INT64_MAX if there are more bytes, as a broadcast may have.
 constexpr int64_t BytesWithoutGaps(int64_t count, DType dtype, Packing packing) {
   const __int128 bytes = (static_cast<__int128>(count) * StepBits(dtype, packing) + 7) / 8;
   return bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(bytes);
 }
 
-// The bytes that a layout reaches, from that of element 0: [begin, end), begin <= 0 <= end.
+// The bytes that a layout reaches, counted from the byte of element 0: [begin, end), begin <= 0 <=
+// end.
 struct ByteRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -60,13 +62,14 @@ namespace internal_packing {
 bool BytesOfFarExtent(Extent extent, DType dtype, Packing packing, ByteRange* range);
 }  // namespace internal_packing
 
-// False when an offset overflows. `extent` is that of a layout with elements.
+// The bytes that an extent reaches. False if an offset overflows. `extent` is that of a layout with
+// elements.
 inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
-  // The bits of one element are fewer than 2^24, so that those of so many fit by far.
+  // One element has fewer than 2^24 bits, so the bits of an extent below kFar fit an int64.
   constexpr uint64_t kFar = uint64_t{1} << 36;
   if (static_cast<uint64_t>(extent.highest) - static_cast<uint64_t>(extent.lowest) >= kFar)
       [[unlikely]] {
-    ByteRange far;  // so that nobody else's need lie in memory
+    ByteRange far;  // a local: *range can then stay in registers
     const bool fits = internal_packing::BytesOfFarExtent(extent, dtype, packing, &far);
     *range = far;
     return fits;
@@ -76,8 +79,8 @@ inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, By
   return true;
 }
 
-// The same of a layout; nothing where there are no elements. InvalidArgument when an offset
-// overflows.
+// The bytes that a layout reaches. Empty if the layout has no elements. InvalidArgument if an
+// offset overflows.
 absl::Status BytesReached(const Layout& layout, DType dtype, Packing packing, ByteRange* range);
 
 }  // namespace DOVETAIL_ABI

@@ -1,11 +1,11 @@
-// Threads for what Dovetail computes itself, which is copies.
+// ParallelFor: runs copies on several threads.
 //
 //   ParallelFor(parts, [&](int64_t part) { … });     // returns when all parts are done
 //   absl::Status s = SetNumThreads(2);
 //
-// One pool serves the process. Its threads are started when the first work that is worth them
-// comes, look out for more for a tenth of a millisecond, sleep until the next, and are never
-// joined. A child process made by fork() has none of them, and starts its own.
+// One pool serves the process. Its threads start with the first parallel work. After each piece of
+// work they spin for 0.1 ms, then sleep until the next one. They are never joined. A child process
+// made by fork() has none of these threads and starts its own.
 
 #ifndef DOVETAIL_CORE_PARALLEL_H_
 #define DOVETAIL_CORE_PARALLEL_H_
@@ -19,19 +19,19 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// The most threads that one piece of work uses, the calling thread included. At first, the number
-// of processors that the process may run on. Threads: any.
+// The most threads that one piece of work uses, including the calling thread. The default is the
+// number of processors that the process may run on. Any thread.
 int GetNumThreads();
 
 inline constexpr int kMostThreads = 4096;
 
-// InvalidArgument below 1 and above kMostThreads. 1: all work is done by the thread that asks for
-// it. Work in progress is not affected, nor are threads that exist ended. Threads: any.
+// InvalidArgument below 1 and above kMostThreads. With 1, the calling thread does all its work.
+// Work in progress is not affected, and existing threads are not ended. Any thread.
 absl::Status SetNumThreads(int64_t count);
 
-// Calls body(0) … body(parts - 1), in any order and on several threads at a time, this one among
-// them. On this thread alone where it is called from two threads at once or from within a body, and
-// where no thread can be started. `body` must not throw. Threads: any.
+// Calls body(0) … body(parts - 1), in any order, on several threads including this one. Uses this
+// thread alone if the pool is working for another thread, if it is called from within a body, or if
+// no thread can be started. `body` must not throw. Any thread.
 void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body);
 
 }  // namespace DOVETAIL_ABI

@@ -5,8 +5,8 @@
 //
 // A fixed array of atomics indexed by device type: finding a backend takes one load and no lock.
 // Entries are never removed and the global registry is never destroyed, so pointers stay valid in
-// deleters that run while the process exits. A second backend for a type is an error; tests replace
-// one for a while with a ScopedBackendOverride.
+// deleters that run during process exit. A second backend for a type is an error; tests replace a
+// backend temporarily with a ScopedBackendOverride.
 
 #ifndef DOVETAIL_CORE_REGISTRY_H_
 #define DOVETAIL_CORE_REGISTRY_H_
@@ -29,14 +29,15 @@ inline namespace DOVETAIL_ABI {
 
 class Registry {
  public:
-  // Device types below this number can be served; DLPack 1.3 goes to 18.
+  // Device types below this number can be served; DLPack 1.3 uses numbers up to 18.
   static constexpr int kMaxDeviceTypes = 64;
 
-  // The registry of this shared object. It holds what was registered and nothing else.
+  // The registry of this shared object. It holds only what was registered explicitly.
   static Registry& Global();
 
-  // Takes the backend for all its device types. AlreadyExists, and nothing is registered, when one
-  // of them is served; InvalidArgument for nullptr. Any thread.
+  // Registers the backend for all its device types. AlreadyExists if one of them is already served,
+  // InvalidArgument for nullptr and types from kMaxDeviceTypes on; nothing is registered then. Any
+  // thread.
   absl::Status Register(std::unique_ptr<DeviceBackend> backend);
 
   // The backend of a device type, or nullptr. Any thread, no lock.
@@ -45,9 +46,9 @@ class Registry {
     return i < kMaxDeviceTypes ? entries_[i].load(std::memory_order_acquire) : nullptr;
   }
 
-  // The allocator of ordinary host memory, which a new tensor there needs no more than. Null where
-  // no backend serves the CPU, and where that lets programs choose among several. Any thread, no
-  // lock.
+  // The allocator of ordinary host memory: a shortcut past the backend for new tensors. nullptr if
+  // no backend serves the CPU, or if that backend lets programs choose among several allocators.
+  // Any thread, no lock.
   Allocator* host_allocator() const { return host_allocator_.load(std::memory_order_acquire); }
 
   // All backends, in the order of their registration.
@@ -56,7 +57,7 @@ class Registry {
  private:
   friend class ScopedBackendOverride;
 
-  // After the CPU's backend has changed.
+  // Updates host_allocator_. Called after the CPU's backend has changed.
   void FindHostAllocator();
 
   std::array<std::atomic<DeviceBackend*>, kMaxDeviceTypes> entries_ = {};
@@ -65,20 +66,20 @@ class Registry {
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether the global registry's host allocator gives small blocks. (No member, so that asking costs
-// no call.)
+// Whether the global registry's host allocator gives small blocks. It is not a member, so that
+// reading it costs no call.
 extern std::atomic<bool> host_gives_small_blocks;
 
-// The backend of the global registry for a device type, if it has devices here; nullptr otherwise.
-// Without one, memory passes through: a vendor's backend whose driver is absent knows no more about
-// foreign memory than none does. Opens the driver, on its first call.
+// The backend of the global registry for a device type, if that backend has devices; else nullptr.
+// Memory of a type without such a backend passes through untouched: a backend without its driver
+// knows nothing about foreign memory. The first call opens the driver.
 DeviceBackend* FindServing(DeviceType type);
 
-// The backend of the global registry for `device`. NotFound, with what to do, when there is none.
+// The backend of the global registry for `device`. NotFound, with the remedy, if there is none.
 absl::StatusOr<DeviceBackend*> BackendFor(Device device);
 
-// For tests: puts `backend` in the place of whatever serves its device types, and restores that.
-// Nothing else may use those device types while it comes and goes.
+// For tests: makes `backend` serve its device types, and restores the previous backends at the end.
+// Nothing else may use those device types during construction and destruction.
 class ScopedBackendOverride {
  public:
   explicit ScopedBackendOverride(std::unique_ptr<DeviceBackend> backend,

@@ -1,15 +1,15 @@
 // Stream and Event: handles to the queues of a device.
 //
 //   Stream s = Stream::Default(Device::Cuda(0));
-//   Stream t = Stream::Borrow(Device::Cuda(0), NativeStream{handle});   // somebody else's stream
-//   backend->Wait(t, *backend->Record(s));                              // t after what s holds now
-//   StreamScope scope(u);                                               // this thread works on u
+//   Stream t = Stream::Borrow(Device::Cuda(0), NativeStream{handle});   // another library's stream
+//   backend->Wait(t, *backend->Record(s));                              // t waits for s
+//   StreamScope scope(u);                                               // makes u current
 //
-// A Stream is a value: a device and the vendor's handle on it. It can't be made from 0, nullptr or
-// a number by accident. Borrowed streams belong to whoever made them and are used only while the
-// call that they are passed to runs; Streams that a backend created carry a counted owner and live
-// as long as any copy. Copies may be used on any thread. On the CPU there is one stream, trivially
-// ordered: work is done when the call returns.
+// A Stream is a value: a device and the vendor's handle. It can't be made from 0, nullptr or a
+// number by accident. A borrowed stream belongs to its creator and is used only during the call
+// that it is passed to. A stream that a backend created has a counted owner and lives as long as
+// any copy. Copies may be used on any thread. The CPU has one stream, which is trivially ordered:
+// work is done when the call returns.
 
 #ifndef DOVETAIL_CORE_STREAM_H_
 #define DOVETAIL_CORE_STREAM_H_
@@ -31,9 +31,9 @@ enum class NativeStream : uintptr_t {};
 
 class Stream {
  public:
-  // The stream that the device's backend uses where none is named.
+  // The stream that the device's backend uses if none is named.
   static Stream Default(Device device) { return Stream(device, NativeStream{0}, nullptr); }
-  // A stream of somebody else's. It must outlive the calls it is passed to, and no more.
+  // A stream that something else owns. It needs to live only during the calls that it is passed to.
   static Stream Borrow(Device device, NativeStream handle) {
     return Stream(device, handle, nullptr);
   }
@@ -46,14 +46,15 @@ class Stream {
   NativeStream native() const { return handle_; }
   // Whether this Stream keeps the vendor's stream alive.
   bool is_owned() const { return owner_ != nullptr; }
-  // What keeps it alive; null for a borrowed one.
+  // What keeps the stream alive; nullptr if it is not owned.
   const std::shared_ptr<void>& owner() const { return owner_; }
-  // Whether the handle stays good as long as this Stream is kept: it is owned, or the default one.
+  // Whether the handle stays valid as long as this Stream is kept: it is owned, or the default
+  // stream.
   bool is_lasting() const { return is_owned() || handle_ == NativeStream{0}; }
 
   std::string ToString() const;
 
-  // The same queue of the same device, whoever owns it.
+  // Equal if both are the same queue of the same device, whoever owns it.
   friend bool operator==(const Stream& a, const Stream& b) {
     return a.device_ == b.device_ && a.handle_ == b.handle_;
   }
@@ -68,15 +69,16 @@ class Stream {
   std::shared_ptr<void> owner_;
 };
 
-// The stream that this thread gives work to where none is named: the one that it set last for the
-// device, else Stream::Default. Memory on the host that belongs to a vendor (pinned, managed) has
-// the streams of that vendor's first device.
+// The stream on which this thread enqueues work if none is named: the one that it set last for the
+// device, else Stream::Default. Pinned and managed host memory uses the streams of its vendor's
+// first device.
 Stream CurrentStream(Device device);
 
-// Makes `stream` this thread's current one on its device, and returns the one before.
+// Makes `stream` this thread's current stream on its device, and returns the previous one.
 Stream ExchangeCurrentStream(Stream stream);
 
-// The same for the life of a scope, on the thread that made it. A borrowed stream must outlive it.
+// Makes a stream current for the life of a scope, on the thread that made the scope. A borrowed
+// stream must outlive the scope.
 class [[nodiscard]] StreamScope {
  public:
   explicit StreamScope(Stream stream) : previous_(ExchangeCurrentStream(std::move(stream))) {}
@@ -88,8 +90,8 @@ class [[nodiscard]] StreamScope {
   Stream previous_;
 };
 
-// A point in a stream's work that other streams, or the host, can wait for. Made by
-// DeviceBackend::Record; what it holds is the backend's own. Copies share it.
+// A point in a stream's work that other streams or the host can wait for. DeviceBackend::Record
+// makes it. Its state is private to the backend; copies share the state.
 class Event {
  public:
   Event(Device device, std::shared_ptr<void> state) : device_(device), state_(std::move(state)) {}

@@ -1,4 +1,5 @@
-// TensorView: a tensor without its lifetime. What backends copy, and what a DLTensor says.
+// TensorView: a borrowed description of a tensor. Backends copy between views. A view has the same
+// facts as a DLTensor.
 //
 //   TensorView v = tensor.view();       // borrows: valid while `tensor` is alive and unchanged
 //

@@ -1,18 +1,18 @@
-// Uses: what was given work on one block of memory, so that whoever uses or reuses it next can
-// wait.
+// Uses: the work that was enqueued on one block of memory. The next user, and the allocator before
+// it reuses the memory, waits for this work.
 //
-//   uses.AddStream(stream, UseKind::kWork);     // ours: it lasts as long as it is noted here
-//   uses.AddEvent(*backend->Record(borrowed));  // somebody else's, which may be gone tomorrow
-//   uses.AddUnknown();                          // a consumer, on streams that it did not tell
+//   uses.AddStream(stream, UseKind::kWork);     // a lasting stream: it is kept alive
+//   uses.AddEvent(*backend->Record(borrowed));  // a borrowed stream, which may be destroyed
+//   uses.AddUnknown();                          // a consumer on unknown streams
 //
-// A stream of somebody else's is known by its handle only during the call it is passed to, so that
-// an event after its work so far is kept instead. What a consumer does later on streams of its own
-// leaves nothing to keep: `unknown` says so, and the backend has to wait for all that the device
-// holds before the memory is used again.
+// The handle of a borrowed stream is valid only during the call that it is passed to. An event
+// after its work so far is recorded instead. The later work of a consumer on its own streams can't
+// be recorded. has_unknown() reports it, and the backend waits for all work on the device before
+// the memory is reused.
 //
-// Any thread; nothing here throws: where memory runs out, the uses become unknown. The members at
-// the end belong to whoever releases the memory later: a Uses is its own link in their list, so
-// that giving memory back allocates nothing.
+// Any thread. Nothing here throws: if memory runs out, the uses become unknown. The public members
+// at the end are for the code that releases the memory later. A Uses is its own list node, so that
+// giving memory back allocates nothing.
 
 #ifndef DOVETAIL_CORE_USES_H_
 #define DOVETAIL_CORE_USES_H_
@@ -31,8 +31,8 @@ inline namespace DOVETAIL_ABI {
 
 class Allocator;
 
-// What is called once, on whichever thread drops the last reference to memory that was lent. A null
-// function: nothing to release.
+// A function that is called once, on whichever thread drops the last reference to borrowed memory.
+// If it is null, there is nothing to release.
 struct Release {
   void (*function)(void* context) = nullptr;
   void* context = nullptr;
@@ -40,7 +40,7 @@ struct Release {
 
 enum class UseKind {
   kWork,   // the stream reads or writes the memory
-  kOrder,  // the stream waited until the memory was ready, and was given no work on it
+  kOrder,  // the stream waited for the memory, and no work on it was enqueued
 };
 
 class Uses {
@@ -56,10 +56,10 @@ class Uses {
   Uses(const Uses&) = delete;
   Uses& operator=(const Uses&) = delete;
 
-  // `stream` is kept: one that lasts (Stream::is_lasting), or one of a device that no backend
-  // serves, whose handle is only handed on.
+  // Keeps `stream`. It must be lasting (Stream::is_lasting), or of a device that no backend serves;
+  // the handle is only passed on then.
   void AddStream(const Stream& stream, UseKind kind) noexcept;
-  // Work that is done once `event` has happened.
+  // Records work that is done once `event` has completed.
   void AddEvent(Event event) noexcept;
   void AddUnknown() noexcept;
 
@@ -69,15 +69,15 @@ class Uses {
   // Whether the memory may still be in use when the last reference to it is dropped.
   bool has_work() const;
 
-  // Forgets the events that have happened. (Streams are kept: one that is idle now may be given
-  // work by another thread at any time.)
+  // Drops the events that have completed. Streams are kept, because another thread may enqueue work
+  // on an idle stream at any time.
   void DropEvents(absl::FunctionRef<bool(const Event&)> has_happened);
 
-  // For whoever releases the memory later.
+  // For the code that releases the memory later.
   Uses* next = nullptr;
   void* data = nullptr;
   size_t nbytes = 0;
-  Allocator* allocator = nullptr;  // null: `release`
+  Allocator* allocator = nullptr;  // if null, `release` is called
   Release release;
   EventList awaited;  // events that were recorded for the release
 

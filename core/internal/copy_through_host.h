@@ -1,10 +1,12 @@
-// Copies between devices that no backend reaches both of: of two vendors. Internal to copy.cc.
+// Copies between two devices that no single backend reaches, such as those of two vendors. Internal
+// to copy.cc.
 //
 //   if (NeedsTheHost(dst.device(), src.device())) return CopyThroughHost(dst, src, stream);
 //
-// The elements pass through two blocks of host memory, pinned where the source's backend has such:
-// one is filled by the source's device while the other is emptied by the destination's. The host
-// waits between the two halves; the copy is done when the call returns.
+// The elements pass through two blocks of host memory, which are pinned if the source's backend has
+// pinned memory. The source's device fills one block while the destination's device empties the
+// other. The host waits between the two steps of each block. The copy is done when the call
+// returns.
 
 #ifndef DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
 #define DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
@@ -20,11 +22,12 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Whether the two are served by different backends and neither is ordinary memory.
+// Whether different backends serve `dst` and `src`, and neither is ordinary host memory.
 bool NeedsTheHost(Device dst, Device src);
 
-// Of one type and shape, with elements. Each side works on `stream` where that is of its device,
-// else on its current one.
+// `dst` and `src` have the same type and shape, and at least one element. The work of each side is
+// enqueued on `stream` if the stream belongs to that side's device, else on that device's current
+// stream.
 absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
                              const std::optional<Stream>& stream);
 

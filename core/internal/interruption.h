@@ -1,9 +1,11 @@
-// Whether long work should stop. Who starts it says, for the current thread, how to ask.
+// ScopedInterruption: stops long work early. The caller sets a function that says, for the current
+// thread, whether to stop.
 //
 //   ScopedInterruption scope([](void* me) { return static_cast<Me*>(me)->IsAsked(); }, me);
-//   absl::Status s = Copy(dst, src);          // Cancelled if it was
+//   absl::Status s = Copy(dst, src);          // Cancelled if the function said to stop
 //
-// Work asks every few dozen megabytes, on the thread that started it. Threads: each has its own.
+// Long work asks every few dozen megabytes, on the thread that started it. Each thread has scopes
+// of its own.
 
 #ifndef DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
 #define DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
@@ -17,7 +19,7 @@ class ScopedInterruption {
  public:
   using Ask = bool (*)(void* context);
 
-  // `ask` must not throw. The innermost scope of a thread is the one that is asked.
+  // `ask` must not throw. Only the innermost scope of a thread is asked.
   ScopedInterruption(Ask ask, void* context) : ask_(ask), context_(context), outer_(innermost_) {
     innermost_ = this;
   }
@@ -25,7 +27,7 @@ class ScopedInterruption {
   ScopedInterruption(const ScopedInterruption&) = delete;
   ScopedInterruption& operator=(const ScopedInterruption&) = delete;
 
-  // Whether this thread has a scope, and whether it says to stop.
+  // Whether this thread has a scope, and whether its innermost scope says to stop.
   static bool IsPossible() { return innermost_ != nullptr; }
   static bool IsAsked() { return innermost_ != nullptr && innermost_->ask_(innermost_->context_); }
 

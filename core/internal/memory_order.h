@@ -17,7 +17,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// New memory, uninitialised and without gaps, of the shape of `like`. Errors as Tensor::Empty.
+// A new tensor with the shape of `like`, uninitialised and without gaps. The errors of
+// Tensor::Empty.
 absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType dtype,
                                     Device device);
 
