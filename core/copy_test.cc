@@ -66,7 +66,7 @@ TEST_F(CopyTest, CopiedIsNewMemoryInTheOrderAsked) {
   EXPECT_EQ(Copied(src, {.device = Device::Cuda(0)})->device(), Device::Cuda(0));
 }
 
-TEST_F(CopyTest, WhatDoesNotGoTogetherIsRefusedAndNothingIsWritten) {
+TEST_F(CopyTest, MismatchedArgumentsAreRefusedAndNothingIsWritten) {
   std::vector<int32_t> to(6, -1), from = {7, 8};
   Tensor dst = Over(to, {2, 3});
   EXPECT_EQ(CopyInto(dst, Over(from, {2})).code(), absl::StatusCode::kInvalidArgument);
@@ -102,7 +102,7 @@ TEST_F(CopyTest, OverlapIsAsIfTheSourceHadBeenCopiedFirst) {
   EXPECT_THAT(square, ElementsAre(0, 2, 1, 3));
 }
 
-TEST_F(CopyTest, TensorsThatOnlyTouchAreNotSetAside) {
+TEST_F(CopyTest, AdjacentTensorsAreCopiedWithoutATemporary) {
   std::vector<int32_t> values = {0, 1, 2, 3};
   Tensor t = Over(values, {4});
   ASSERT_TRUE(CopyInto(*t.Slice(0, {.start = 2}), *t.Slice(0, {.stop = 2})).ok());
@@ -123,7 +123,7 @@ TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
   }
 }
 
-TEST_F(CopyTest, TensorsThatShareOneByteAreSetAside) {
+TEST_F(CopyTest, TensorsThatShareOneByteAreCopiedThroughATemporary) {
   const auto copy = [&](int64_t dst, int64_t src) {
     std::vector<uint8_t> values = {0, 1, 2, 3, 4, 5, 6};
     Tensor t = Over(values, {7});

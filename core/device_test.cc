@@ -56,7 +56,7 @@ TEST(Device, TheIndexIsZeroWhenLeftOut) {
   EXPECT_EQ(*Device::Parse("cpu:0"), Device::Cpu());
 }
 
-TEST(Device, WhatIsNoDeviceIsRefusedWithWhatIs) {
+TEST(Device, TextThatIsNoDeviceIsRefusedWithAListOfTypes) {
   for (const char* text : {"",
                            ":",
                            "gpu",

@@ -92,7 +92,7 @@ TEST(DType, EverySuggestionIsAName) {
   }
 }
 
-TEST(DType, TextThatIsNearNoNameHasNoSuggestion) {
+TEST(DType, TextWithoutASimilarNameHasNoSuggestion) {
   for (const char* name : {"", "string", "torch.", "complex256", "float33", "_t"}) {
     const absl::Status status = DType::Parse(name).status();
     EXPECT_EQ(status.message().find("did you mean"), std::string::npos) << status;
@@ -103,7 +103,8 @@ TEST(DType, LanesParseAsPyTorchSpellsThem) {
   EXPECT_EQ(*DType::Parse("float4_e2m1fn_x2"), (DType{TypeKind::kFloat4E2M1Fn, 4, 2}));
 }
 
-// Only the pairs of the list exist; every other of all 256 x 256 is refused, by each way in.
+// Tries all 256 x 256 pairs through each function that makes a DType. Only the pairs of the list
+// exist.
 TEST(DType, PairsOutsideTheListAreUnknown) {
   int known = 0;
   for (int kind = 0; kind < 256; ++kind) {
@@ -119,7 +120,7 @@ TEST(DType, PairsOutsideTheListAreUnknown) {
   EXPECT_EQ(known, static_cast<int>(std::size(kAllDTypes)));
 }
 
-TEST(DType, NoLanesAreUnknown) {
+TEST(DType, ATypeWithZeroLanesIsUnknown) {
   EXPECT_FALSE((DType{TypeKind::kFloat, 32, 0}).is_known());
   for (int lanes : {0, -1, 65536}) {
     absl::StatusOr<DType> type = DType::Make(TypeKind::kFloat, 32, lanes);
@@ -140,7 +141,7 @@ TEST(DType, AnUnknownTypePrintsItsNumbers) {
   EXPECT_EQ((DType{TypeKind::kFloat, 24, 2}).ToString(), "float of 24 bits x2");
 }
 
-TEST(DType, WhatIsNoTypeIsRefusedWithWhatIs) {
+TEST(DType, TextThatIsNoTypeIsRefusedWithAListOfTypes) {
   for (const char* text : {"", "float", "float33", "Float32", "float32 ", " float32", "float32x",
                            "float32x0", "float32x65536", "float32x-1", "float32_", "float32_2",
                            "float32xx2", "float32x2x2", "int", "float8", "float8_e4m3f", "x2"}) {

@@ -1,5 +1,4 @@
-// (That every type and shape prints as in PyTorch is tested from Python:
-// python/tests/tensor/repr_test.py.)
+// python/tests/tensor/repr_test.py tests that every type and shape prints as in PyTorch.
 
 #include "dovetail/core/format_values.h"
 
@@ -34,7 +33,7 @@ TEST(FormatValues, AWideRangeHasExponents) {
   EXPECT_EQ(Format<float>({1e-5f, 1}, {2}), "tensor([1.0000e-05, 1.0000e+00])");
 }
 
-TEST(FormatValues, NumbersThatAreNoneAreNamed) {
+TEST(FormatValues, NanAndInfinityAreWords) {
   EXPECT_EQ(Format<float>({NAN, -NAN, INFINITY, -INFINITY}, {4}), "tensor([nan, nan, inf, -inf])");
 }
 
@@ -45,12 +44,12 @@ TEST(FormatValues, TypesThatAreNotTheDefaultAreNamed) {
             "tensor([1.0000-2.j, 0.5000+3.j])");
 }
 
-TEST(FormatValues, EmptyTensorsTellTheirShape) {
+TEST(FormatValues, EmptyTensorsShowTheirShape) {
   EXPECT_EQ(Format<float>({}, {0}), "tensor([])");
   EXPECT_EQ(Format<int64_t>({}, {0, 3}), "tensor([], size=(0, 3), dtype=dovetail.int64)");
 }
 
-TEST(FormatValues, OfManyElementsTheEdgesAreShown) {
+TEST(FormatValues, LargeTensorsShowOnlyTheirEdges) {
   std::vector<int64_t> values(2000);
   std::iota(values.begin(), values.end(), 0);
   EXPECT_EQ(Format(values, {2000}), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])");
@@ -62,7 +61,7 @@ TEST(FormatValues, ViewsPrintInTheirOwnOrderWithTheMark) {
             "tensor([[0, 3],\n        [1, 4],\n        [2, 5]], requires_grad=True)");
 }
 
-TEST(FormatValues, WhereTheValuesCantBeHadTheShapeIsTold) {
+TEST(FormatValues, WithoutAccessToTheValuesTheShapeIsShown) {
   const Tensor t = *Tensor::Make(Storage::Adopt(nullptr, 8, Device{DeviceType::kMetal, 0}, {}), 0,
                                  kFloat32, *Layout::Contiguous({2}), {});
   EXPECT_EQ(FormatValues(t), "tensor(..., shape=(2,), dtype=dovetail.float32, device='metal:0')");

@@ -69,7 +69,7 @@ TEST(Layout, EmptyTensorIsContiguous) {
   }
 }
 
-TEST(Layout, StridesOfSizesZeroAreWorkedOutAsIfTheyWereOne) {
+TEST(Layout, ASizeOfZeroCountsAsOneInRowMajorStrides) {
   EXPECT_THAT(Layout::Contiguous({2, 0, 3})->strides(), ElementsAre(3, 3, 1));
 }
 
@@ -106,8 +106,8 @@ TEST(Layout, OverflowingNumbersOfElementsAreRefused) {
   EXPECT_TRUE(Layout::Contiguous({int64_t{1} << 31, int64_t{1} << 31}).ok());
 }
 
-// Whoever counts the sizes that are not 0 would overflow.
-TEST(Layout, EvenEmptyShapesMayNotOverflow) {
+// The product of the nonzero sizes would overflow.
+TEST(Layout, EmptyShapesMayNotOverflowEither) {
   EXPECT_THAT(ContiguousRefusal({INT64_MAX, 0, 2}), HasSubstr("more elements"));
 }
 
@@ -133,7 +133,7 @@ TEST(Layout, PrintsAsPythonPrintsTuples) {
   EXPECT_EQ(os.str(), "shape (2, 3), strides (3, 1)");
 }
 
-// Ranks on both sides of the inline limit and at the end.
+// Ranks on both sides of the inline limit, and the largest rank.
 class LayoutRank : public testing::TestWithParam<int> {
  protected:
   static Dims Shape(int rank, int64_t size) { return Dims(rank, size); }
@@ -158,7 +158,7 @@ TEST_P(LayoutRank, CopiesAndMovesKeepEverything) {
     EXPECT_THAT(moved_to.shape(), ElementsAreArray(shape));
     EXPECT_THAT(moved_to.strides(), ElementsAreArray(strides));
     EXPECT_EQ(moved_to.num_elements(), 1);
-    target = original;  // a moved-from layout can be assigned to
+    target = original;  // a moved-from layout is assignable
     EXPECT_EQ(target, original);
   }
   Layout copy(original);
@@ -200,7 +200,7 @@ TEST(Layout, LayoutsOfDifferentRankOrStridesDiffer) {
   EXPECT_NE(Strided({2}, {1}), Strided({2}, {2}));
 }
 
-TEST(Layout, MeasuringFindsWhatMakingOneDoes) {
+TEST(Layout, MeasureAgreesWithTryAssign) {
   const int64_t shape[] = {2, 3, 1}, strides[] = {-3, 1, 77}, negative[] = {2, -1};
   Extent extent, made;
   Layout layout;
@@ -224,7 +224,7 @@ TEST(Layout, EqualLayoutsHashAlike) {
        *Layout::Contiguous({6})}));
 }
 
-// absl::StrCat and absl::StrFormat of later releases print by AbslStringify.
+// absl::StrCat and absl::StrFormat of later releases print through AbslStringify.
 TEST(Layout, PrintsThroughAbslStringify) {
   struct Sink {
     std::string text;

@@ -18,7 +18,7 @@ static_assert(StepBits(kFloat4Pair, Packing::kPacked) == 8);
 static_assert(StepBits(kFloat4Pair, Packing::kPadded) == 8);
 static_assert(StepBits(kComplex128, Packing::kPadded) == 128);
 
-// The bytes that an element-by-element walk touches.
+// The bytes that a walk over the elements touches.
 ByteRange Naive(const Layout& layout, DType dtype, Packing packing) {
   ByteRange range;
   if (layout.num_elements() == 0) return range;
@@ -73,7 +73,7 @@ TEST(Packing, BytesBeyond64BitsAreRefused) {
               absl::StatusCode::kInvalidArgument)
         << stride;
   }
-  // Each end fits, their distance does not.
+  // Each end fits; their distance does not.
   const Layout wide = *Layout::Strided({2, 2}, {INT64_MAX / 4 - 1, INT64_MIN / 4});
   EXPECT_FALSE(BytesReached(wide, kInt32, Packing::kPacked, &range).ok());
   const Layout bits = *Layout::Strided({2}, {INT64_MAX / 4});

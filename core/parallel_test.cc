@@ -24,7 +24,7 @@ class ParallelForTest : public testing::Test {
   int before_ = GetNumThreads();
 };
 
-// Two bodies that wait for each other end only if two threads run them.
+// Two bodies that wait for each other finish only if two threads run them.
 void Meet() {
   std::mutex mutex;
   std::condition_variable arrived;
@@ -43,7 +43,7 @@ TEST(NumThreads, IsTheNumberOfProcessorsAtFirst) {
   EXPECT_EQ(GetNumThreads(), CPU_COUNT(&set));
 }
 
-TEST_F(ParallelForTest, TheNumberIsWhatWasSet) {
+TEST_F(ParallelForTest, TheNumberIsTheOneThatWasSet) {
   ASSERT_TRUE(SetNumThreads(3).ok());
   EXPECT_EQ(GetNumThreads(), 3);
 }
@@ -84,7 +84,7 @@ TEST_F(ParallelForTest, TwoPartsRunAtATime) {
 
 TEST_F(ParallelForTest, NoMoreThreadsThanWereSetTakePart) {
   ASSERT_TRUE(SetNumThreads(4).ok());
-  ParallelFor(100, [](int64_t) {});  // three helpers exist from here on
+  ParallelFor(100, [](int64_t) {});  // starts three helpers
   ASSERT_TRUE(SetNumThreads(2).ok());
   std::mutex mutex;
   std::set<std::thread::id> seen;
@@ -96,14 +96,14 @@ TEST_F(ParallelForTest, NoMoreThreadsThanWereSetTakePart) {
   EXPECT_LE(seen.size(), 2u);
 }
 
-TEST_F(ParallelForTest, OneThreadDoesItAllInOrder) {
+TEST_F(ParallelForTest, OneThreadDoesAllPartsInOrder) {
   ASSERT_TRUE(SetNumThreads(1).ok());
   std::vector<int64_t> order;
   ParallelFor(4, [&](int64_t part) { order.push_back(part); });
   EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3}));
 }
 
-TEST_F(ParallelForTest, WorkWithinWorkIsDoneByTheThreadThatAsks) {
+TEST_F(ParallelForTest, NestedWorkIsDoneByTheCallingThread) {
   ASSERT_TRUE(SetNumThreads(2).ok());
   std::atomic<int> done{0};
   ParallelFor(4, [&](int64_t) {
@@ -116,7 +116,7 @@ TEST_F(ParallelForTest, WorkWithinWorkIsDoneByTheThreadThatAsks) {
   EXPECT_EQ(done, 16);
 }
 
-TEST_F(ParallelForTest, ManyThreadsMayAskAtOnce) {
+TEST_F(ParallelForTest, ManyThreadsMayCallAtOnce) {
   ASSERT_TRUE(SetNumThreads(3).ok());
   std::atomic<int> done{0};
   std::vector<std::thread> askers;
@@ -129,11 +129,12 @@ TEST_F(ParallelForTest, ManyThreadsMayAskAtOnce) {
   EXPECT_EQ(done, 4 * 200 * 5);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own, and no fork after threads
+// ThreadSanitizer has a thread of its own and does not support fork() after threads have started.
+#if !defined(__SANITIZE_THREAD__)
 
 int CountThreads() {
   int count = 0;
-  for (int tries = 0; tries < 100; ++tries) {  // a thread that ended is seen for a moment longer
+  for (int tries = 0; tries < 100; ++tries) {  // an ended thread stays visible for a moment
     FILE* status = std::fopen("/proc/self/status", "r");
     char line[256];
     while (std::fgets(line, sizeof line, status) != nullptr) {
@@ -145,7 +146,7 @@ int CountThreads() {
   return count;
 }
 
-// In a process of its own, since other tests have started threads.
+// Runs in a process of its own, because other tests start threads.
 TEST(ParallelForDeathTest, NoThreadIsStartedBeforeItIsNeeded) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
@@ -179,8 +180,8 @@ TEST_F(ParallelForTest, AChildProcessStartsThreadsOfItsOwn) {
   Meet();
 }
 
-// Forked while the pool is at work, and its locks may be held.
-TEST_F(ParallelForTest, AForkInTheMidstOfWorkLeavesTheChildAble) {
+// Forks while the pool is working and its locks may be held.
+TEST_F(ParallelForTest, AForkDuringWorkLeavesAWorkingChild) {
   ASSERT_TRUE(SetNumThreads(3).ok());
   std::atomic<bool> stop{false};
   std::thread busy([&] {

@@ -41,7 +41,7 @@ TEST(Registry, ABackendServesAllItsTypesAndNoOthers) {
   EXPECT_THAT(registry.Backends(), ElementsAre(backend));
 }
 
-TEST(Registry, ASecondBackendForATypeIsRefusedAndNothingOfItStays) {
+TEST(Registry, ASecondBackendForATypeIsRefusedAsAWhole) {
   FakeLog first, second;
   Registry registry;
   ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda}, &first)).ok());
@@ -56,7 +56,7 @@ TEST(Registry, ASecondBackendForATypeIsRefusedAndNothingOfItStays) {
   EXPECT_THAT(registry.Backends(), ElementsAre(before));
 }
 
-TEST(Registry, NoBackendIsRefused) {
+TEST(Registry, ANullBackendIsRefused) {
   Registry registry;
   EXPECT_EQ(registry.Register(nullptr).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(registry.Backends().empty());
@@ -79,14 +79,14 @@ TEST(Registry, TypesBeyondTheArrayAreRefused) {
   EXPECT_TRUE(registry.Backends().empty());
 }
 
-// A CPU backend whose allocator programs choose, as GPUs' are.
+// A CPU backend with several allocators to choose from, as GPU backends have.
 class ChoosyBackend final : public FakeBackend {
  public:
   using FakeBackend::FakeBackend;
   std::vector<std::string> AllocatorNames(Device, MemoryKind) override { return {"one", "other"}; }
 };
 
-TEST(Registry, KnowsTheAllocatorOfHostMemoryWhereThereIsButOne) {
+TEST(Registry, KnowsTheHostAllocatorIfThereIsOnlyOne) {
   FakeLog cpu, cuda, other, choosy;
   Registry registry;
   ASSERT_TRUE(registry.Register(Fake({DeviceType::kCuda}, &cuda)).ok());
@@ -130,7 +130,7 @@ TEST(Registry, AnOverrideLastsAsLongAsItsScope) {
   EXPECT_EQ(registry.Find(DeviceType::kCudaHost), nullptr);
 }
 
-TEST(Registry, BackendForNamesTheDeviceThatNobodyServes) {
+TEST(Registry, BackendForNamesTheDeviceThatNoBackendServes) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(Device::Rocm(3));
   EXPECT_EQ(backend.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(backend.status().message()), HasSubstr("rocm:3"));

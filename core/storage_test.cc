@@ -21,7 +21,7 @@ using internal_storage::StorageAccess;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Memory that is lent, and a count of how often it was given back.
+// Lends memory and counts how often it was released.
 struct Lender {
   char bytes[16] = {};
   std::atomic<int> returned{0};
@@ -58,7 +58,7 @@ TEST(Storage, TheLastReferenceReleases) {
   EXPECT_EQ(a->use_count(), 2);
   EXPECT_EQ(a, b);
   StorageRef c = std::move(a);
-  EXPECT_FALSE(a);  // NOLINT: a moved-from reference is none
+  EXPECT_FALSE(a);  // NOLINT: a moved-from reference is null
   EXPECT_EQ(c->use_count(), 2);
   b = c;
   EXPECT_EQ(c->use_count(), 2);
@@ -75,7 +75,7 @@ TEST(Storage, ALeakedReferenceCanBeTakenBack) {
   Lender lender;
   StorageRef s = lender.Lend();
   Storage* leaked = std::move(s).Leak();
-  EXPECT_FALSE(s);  // NOLINT: given up
+  EXPECT_FALSE(s);  // NOLINT: Leak gave it up
   EXPECT_EQ(lender.returned, 0);
   StorageRef::Take(leaked);
   EXPECT_EQ(lender.returned, 1);
@@ -109,7 +109,7 @@ TEST(Storage, OneThreadCopiesItsReferenceWhileOthersDropTheCopies) {
   EXPECT_EQ(lender.returned, 1);
 }
 
-TEST(Storage, NothingToReleaseIsFine) {
+TEST(Storage, ANullReleaseIsAllowed) {
   char byte;
   StorageRef s = Storage::Adopt(&byte, 1, Device::Cuda(0), {});
   EXPECT_EQ(s->device(), Device::Cuda(0));
@@ -234,23 +234,23 @@ TEST_F(AllocatedStorage, LentMemoryGoesBackAfterTheWorkOnIt) {
   lend(untouched);
   lend(ordered)->RecordUse(stream, UseKind::kOrder);
   EXPECT_EQ(untouched.returned, 1) << "at once";
-  EXPECT_EQ(ordered.returned, 1) << "at once: the stream was given no work on it";
+  EXPECT_EQ(ordered.returned, 1) << "at once: no work on it was enqueued";
   lend(used)->RecordUse(stream);
   ASSERT_TRUE(lend(shared)->Share(std::nullopt).ok());
   EXPECT_EQ(used.returned + shared.returned, 0);
-  ASSERT_EQ(log.late.size(), 2u) << "it is for the backend to wait";
+  ASSERT_EQ(log.late.size(), 2u) << "the backend waits";
   for (const Release& release : log.late) release.function(release.context);
   EXPECT_EQ(used.returned + shared.returned, 2);
 }
 
-TEST_F(AllocatedStorage, StreamsAreNotNotedOnTheCpu) {
+TEST_F(AllocatedStorage, StreamsAreNotRecordedOnTheCpu) {
   absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cpu());
   ASSERT_TRUE(s.ok());
   (*s)->RecordUse(Stream::Default(Device::Cpu()));
   EXPECT_THAT((*s)->used_on(), IsEmpty());
 }
 
-TEST_F(AllocatedStorage, FailuresAreSaidAndLeaveNothing) {
+TEST_F(AllocatedStorage, FailuresReturnErrorsAndLeakNothing) {
   EXPECT_EQ(Storage::Allocate(8, Device::Rocm(0)).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Storage::Allocate(8, Device::Cuda(2)).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Storage::Allocate(8, Device::Cuda(0), MemoryKind::kManaged).status().code(),

@@ -47,7 +47,7 @@ TEST(CurrentStream, BelongsToTheThread) {
   EXPECT_EQ(seen, Stream::Default(kCuda0));
 }
 
-TEST(CurrentStream, OfPinnedAndManagedMemoryIsThatOfTheVendorsFirstDevice) {
+TEST(CurrentStream, OfHostMemoryIsThatOfTheVendorsFirstDevice) {
   StreamScope scope(Numbered(kCuda0, 7));
   EXPECT_EQ(CurrentStream({DeviceType::kCudaHost, 0}), Numbered(kCuda0, 7));
   EXPECT_EQ(CurrentStream({DeviceType::kCudaManaged, 0}), Numbered(kCuda0, 7));

@@ -75,7 +75,7 @@ TEST_F(TensorTest, ViewsSayWhatIsWrong) {
 }
 
 // A tensor that was default-constructed, and one that was moved from.
-TEST_F(TensorTest, OfANullTensorFunctionsWithAStatusAnswerFailedPrecondition) {
+TEST_F(TensorTest, FunctionsWithAStatusReturnFailedPreconditionForANullTensor) {
   Tensor moved = Matrix();
   const Tensor taken = std::move(moved);
   for (const Tensor& null : {Tensor(), moved}) {  // NOLINT(bugprone-use-after-move)
@@ -91,7 +91,7 @@ TEST_F(TensorTest, OfANullTensorFunctionsWithAStatusAnswerFailedPrecondition) {
   }
 }
 
-TEST_F(TensorTest, WhatNeedsTheMemoryOfANullTensorEndsTheProgramWithAMessage) {
+TEST_F(TensorTest, FunctionsThatNeedTheMemoryOfANullTensorEndTheProgram) {
   const Tensor null;
   EXPECT_DEATH((void)null.device(), "Tensor::device.*null");
   EXPECT_DEATH((void)null.raw_data(), "Tensor::raw_data.*null");
@@ -99,7 +99,7 @@ TEST_F(TensorTest, WhatNeedsTheMemoryOfANullTensorEndsTheProgramWithAMessage) {
   EXPECT_DEATH((void)null.nbytes(), "Tensor::nbytes.*null");
 }
 
-// Slice has a way of its own beside Index.
+// Slice does not go through Index.
 TEST_F(TensorTest, ASliceIsWhatTheIndexOfARangeIs) {
   const std::optional<int64_t> kBounds[] = {std::nullopt, 0, 1, 3, 4, 9, -1, -3, -4, -9};
   const Tensor whole = Matrix();
@@ -146,7 +146,7 @@ TEST_F(TensorTest, DataIsCheckedForTypeAccessAndPlace) {
   EXPECT_THAT(Why(Tensor().data<float>().status(), kPrecondition), HasSubstr("null"));
 }
 
-TEST_F(TensorTest, DataRefusesAddressesThatTheTypeMayNotHave) {
+TEST_F(TensorTest, DataRefusesMisalignedAddresses) {
   const Tensor odd = *Make(Lend(floats, sizeof floats), 2, kFloat32, {3}, {1});
   EXPECT_THAT(Why(odd.data<float>().status(), kPrecondition), HasSubstr("not aligned to 4 bytes"));
   EXPECT_EQ(odd.raw_data(), reinterpret_cast<char*>(floats) + 2);
@@ -187,7 +187,7 @@ TEST_F(TensorTest, OpaqueHandlesKeepTheirOffsetBesideThem) {
   EXPECT_EQ(Matrix().Select(0, 2)->view().byte_offset, 0);
 }
 
-// No storage bounds these: their offsets have to be checked on their own.
+// No storage bounds these offsets, so they are checked on their own.
 TEST_F(TensorTest, OffsetsFromOpaqueHandlesMayNotOverflow) {
   int handle;
   const StorageRef s = Lend(&handle, 0, Device{DeviceType::kMetal, 0});
@@ -203,7 +203,8 @@ TEST_F(TensorTest, TheBytesOfARepeatedElementAreCountedWithoutOverflow) {
   const Tensor one = *Make(Lend(floats, 96), 0, kFloat32, {}, {});
   EXPECT_EQ(one.nbytes(), 4);
   EXPECT_EQ(one.BroadcastTo({int64_t{1} << 60})->nbytes(), int64_t{1} << 62);
-  EXPECT_EQ(one.BroadcastTo({INT64_MAX})->nbytes(), INT64_MAX);  // as many as can be told
+  EXPECT_EQ(one.BroadcastTo({INT64_MAX})->nbytes(),
+            INT64_MAX);  // the largest number that nbytes() returns
 }
 
 TEST_F(TensorTest, PackedElementsCountBits) {
@@ -241,7 +242,8 @@ TEST_F(TensorTest, EmptyMakesDenseWritableMemory) {
   EXPECT_EQ(log.deallocated, 3);
 }
 
-// No copy of elements writes them: equal tensors would differ in their bytes.
+// Copies of elements do not write these bits. Without zeros, equal tensors could differ in their
+// bytes.
 TEST_F(TensorTest, TheBitsAfterTheLastElementOfNewMemoryAreZero) {
   FakeLog log;
   ScopedBackendOverride fake(
@@ -265,7 +267,7 @@ TEST_F(TensorTest, PrintsWhatItIsWithoutItsValues) {
 TEST_F(TensorTest, AMovedFromTensorIsNull) {
   Tensor t = Matrix();
   Tensor u = std::move(t);
-  EXPECT_TRUE(t.is_null());  // NOLINT: what moving leaves is promised
+  EXPECT_TRUE(t.is_null());  // NOLINT: a moved-from tensor is null by contract
   EXPECT_EQ(*u.data<float>(), floats);
 }
 

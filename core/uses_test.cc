@@ -10,7 +10,7 @@ namespace {
 const Stream kA = Stream::Default(Device::Cuda(0));
 const Stream kB = Stream::Own(Device::Cuda(0), NativeStream{7}, std::make_shared<int>());
 
-TEST(Uses, NoneAreNoWork) {
+TEST(Uses, EmptyUsesHaveNoWork) {
   Uses uses;
   EXPECT_TRUE(uses.streams().empty());
   EXPECT_TRUE(uses.events().empty());
@@ -18,7 +18,7 @@ TEST(Uses, NoneAreNoWork) {
   EXPECT_FALSE(uses.has_work());
 }
 
-TEST(Uses, AStreamIsNotedOnceAndWorkCountsMoreThanOrder) {
+TEST(Uses, AStreamIsRecordedOnceAndWorkOutranksOrder) {
   Uses uses;
   uses.AddStream(kA, UseKind::kOrder);
   EXPECT_FALSE(uses.has_work());
@@ -44,7 +44,7 @@ TEST(Uses, EventsAndUnknownUsesAreWork) {
   EXPECT_TRUE(unknown.has_work());
 }
 
-TEST(Uses, AnOwnedStreamLivesAsLongAsItIsNoted) {
+TEST(Uses, AnOwnedStreamLivesAsLongAsItIsRecorded) {
   auto owner = std::make_shared<int>();
   std::weak_ptr<int> alive = owner;
   {

@@ -65,7 +65,7 @@ TEST(BlockCache, ABlockMayBeFreedOnAnotherThread) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-// Constructed before the thread's lists, so destroyed after them.
+// It is constructed before the thread's lists, and so destroyed after them.
 struct FreesLate {
   void* block = nullptr;
   ~FreesLate() {
@@ -74,19 +74,19 @@ struct FreesLate {
 };
 thread_local FreesLate frees_late;
 
-TEST(BlockCache, WhatIsFreedAfterTheThreadsListsAreEmptiedIsDeleted) {
+TEST(BlockCache, BlocksFreedAfterTheThreadsListsAreEmptiedAreDeleted) {
   const int64_t before = LiveBlocks();
   std::thread([] {
     frees_late.block = AllocateBlock<kSize>();
     FreeBlock<kSize>(AllocateBlock<kSize>());
   }).join();
   EXPECT_EQ(LiveBlocks(), before);
-  // The same where the thread's first block is freed that late.
+  // The same if the thread's first block is freed that late.
   std::thread([] { frees_late.block = AllocateBlock<kSize>(); }).join();
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-TEST(BlockCache, SizesBeyondThoseThatAreKeptAreDeletedAtOnce) {
+TEST(BlockCache, BlocksOfTooManySizesAreDeletedAtOnce) {
   const int64_t before = LiveBlocks();
   std::thread([&] {
     FreeBlock<16>(AllocateBlock<16>());

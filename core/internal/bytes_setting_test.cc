@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 constexpr char kName[] = "DOVETAIL_TEST_BYTES";
 constexpr int64_t kUnlessSet = 77;
 
-// What the variable's text means, and in `said` what was told on stderr.
+// Returns the value for the variable's text. `said` receives the text on stderr.
 int64_t Read(const char* text, std::string* said) {
   text == nullptr ? unsetenv(kName) : setenv(kName, text, 1);
   testing::internal::CaptureStderr();
@@ -40,7 +40,7 @@ TEST(BytesSettingTest, NumbersWithAndWithoutAUnitAreRead) {
   }
 }
 
-TEST(BytesSettingTest, LargeNumbersAreTakenForTheMost) {
+TEST(BytesSettingTest, LargeNumbersBecomeTheMaximum) {
   for (const char* text : {"2T", "99999999999999999999", "9000000000G", "18446744073709551616K"}) {
     std::string said;
     EXPECT_EQ(Read(text, &said), int64_t{1} << 40) << text;
@@ -48,7 +48,7 @@ TEST(BytesSettingTest, LargeNumbersAreTakenForTheMost) {
   }
 }
 
-TEST(BytesSettingTest, AnythingElseIsIgnoredAloud) {
+TEST(BytesSettingTest, AnythingElseIsIgnoredWithAWarning) {
   for (const char* text : {"-1", "1.5M", "M", "1MB", "1 X", "many", "1M1", "0x10", "1KiBs"}) {
     std::string said;
     EXPECT_EQ(Read(text, &said), kUnlessSet) << text;

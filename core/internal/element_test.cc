@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Writes into bytes of ones, one byte off alignment, and reads back.
+// Writes a value into misaligned bytes in which all bits are set, and reads it back.
 ElementValue RoundTrip(DType dtype, const ElementValue& value) {
   std::array<unsigned char, 32> bytes;
   bytes.fill(0xff);
@@ -34,7 +34,7 @@ std::string Refusal(DType dtype, const ElementValue& value) {
   return std::string(status.message());
 }
 
-TEST(Element, EveryTypeHoldsOneAndGivesItBackAsTheWidestOfItsKind) {
+TEST(Element, EveryTypeHoldsOneAndReadsItAsTheWidestTypeOfItsKind) {
   for (DType t : kAllDTypes) {
     ElementValue expected = 1.0;
     switch (t.kind) {
@@ -149,7 +149,7 @@ TEST(Element, FloatsRefuseImaginaryPartsAndNanWhereTheyHaveNone) {
 }
 
 TEST(Element, LargeIntegersAreRoundedToFloatsOnce) {
-  // Above half-way between two float32 by less than a double can tell.
+  // Exceeds the midpoint of two float32 by less than a double can represent.
   const uint64_t above = (uint64_t{1} << 62) + (uint64_t{1} << 38) + 1;
   EXPECT_EQ(RoundTrip(kFloat32, above), ElementValue(0x1p62 + 0x1p39));
   EXPECT_EQ(RoundTrip(kFloat32, -static_cast<int64_t>(above)), ElementValue(-0x1p62 - 0x1p39));
@@ -167,8 +167,8 @@ TEST(Element, ARealNumberHasNoNegativeZeroAsItsImaginaryPart) {
   EXPECT_FALSE(std::signbit(value.imag()));
 }
 
-// Every sub-byte type, at every place of its elements in three bytes; all other bits are kept.
-// Rule 18.
+// Tries every sub-byte type at every position of an element in three bytes. All other bits are
+// kept. Rule 18.
 TEST(Element, PackedElementsLieLowestBitsFirstAndKeepTheirNeighbours) {
   for (DType t : kAllDTypes) {
     if (!t.is_sub_byte()) continue;
@@ -192,7 +192,8 @@ TEST(Element, PackedElementsLieLowestBitsFirstAndKeepTheirNeighbours) {
 }
 
 TEST(Element, ThePackedElementThatEndsTheBufferReadsNoByteBeyond) {
-  auto bytes = std::make_unique<unsigned char[]>(3);  // four elements of 6 bits; asan watches
+  auto bytes =
+      std::make_unique<unsigned char[]>(3);  // four elements of 6 bits; AddressSanitizer checks
   std::memset(bytes.get(), 0, 3);
   EXPECT_TRUE(WriteElement(bytes.get(), 18, kFloat6E2M3Fn, ElementValue(7.5)).ok());
   EXPECT_EQ(ReadElement(bytes.get(), 18, kFloat6E2M3Fn), ElementValue(7.5));

@@ -18,7 +18,7 @@ static_assert(DecodeFloat(*FloatFormatOf(kFloat8E4M3Fn), 0x7e) == 448);
 static_assert(EncodeFloat(*FloatFormatOf(kFloat8E4M3Fn), 0.3) == 0x2a);
 static_assert(!FloatFormatOf(kInt8).has_value() && !FloatFormatOf(kComplex64).has_value());
 
-// The types whose codes can all be tried: those of up to 16 bits.
+// The types of up to 16 bits, for which all codes are tested.
 constexpr DType kSmallTypes[] = {
     kFloat16,      kBFloat16,       kFloat8E3M4,   kFloat8E4M3,     kFloat8E4M3B11Fnuz,
     kFloat8E4M3Fn, kFloat8E4M3Fnuz, kFloat8E5M2,   kFloat8E5M2Fnuz, kFloat8E8M0Fnu,
@@ -74,10 +74,10 @@ TEST_P(SmallFormat, LargerCodesAreLargerNumbers) {
 TEST_P(SmallFormat, MidpointsGoToTheEvenNeighbourAndAllElseToTheNearest) {
   for (uint64_t code = 0; code < f.max_finite(); ++code) {
     const double middle = (DecodeFloat(f, code) + DecodeFloat(f, code + 1)) / 2;
-    // Without a mantissa the significand that is rounded is the 1 before the point, which is odd.
+    // Without a mantissa, the rounded significand is the leading 1, which is odd.
     const uint64_t even = f.mantissa_bits == 0 ? code + 1 : code + code % 2;
     ASSERT_EQ(EncodeFloat(f, middle), even) << middle;
-    // Above the least number of float8_e8m0fnu there is none but the next.
+    // Numbers between the two smallest of float8_e8m0fnu become the larger one.
     const bool rises = f.mantissa_bits == 0 && code == 0;
     ASSERT_EQ(EncodeFloat(f, std::nextafter(middle, 0)), rises ? 1 : code) << middle;
     ASSERT_EQ(EncodeFloat(f, std::nextafter(middle, kInf)), code + 1) << middle;
@@ -101,7 +101,7 @@ TEST_P(SmallFormat, NegativeNumbersMirrorPositiveOnes) {
   }
 }
 
-TEST_P(SmallFormat, OverflowGivesWhatTheFormatHasForIt) {
+TEST_P(SmallFormat, OverflowGivesAnInfinityElseANanElseTheLargestNumber) {
   const double largest = DecodeFloat(f, f.max_finite());
   for (double value : {largest * 2, std::numeric_limits<double>::max(), kInf}) {
     const double result = DecodeFloat(f, EncodeFloat(f, value));
@@ -120,7 +120,7 @@ TEST_P(SmallFormat, OverflowGivesWhatTheFormatHasForIt) {
   }
 }
 
-TEST_P(SmallFormat, NanStaysNanWhereThereIsOne) {
+TEST_P(SmallFormat, NanStaysNanIfTheFormatHasOne) {
   for (double nan : {kNan, -kNan}) {
     const double result = DecodeFloat(f, EncodeFloat(f, nan));
     if (f.has_nan()) {
@@ -138,7 +138,7 @@ TEST_P(SmallFormat, NanStaysNanWhereThereIsOne) {
 struct Constants {
   DType type;
   double max, min_normal, min_subnormal;
-  int infinity, nan;  // -1: there is none
+  int infinity, nan;  // -1 if the format has none
 };
 class KnownConstants : public testing::TestWithParam<Constants> {};
 INSTANTIATE_TEST_SUITE_P(
@@ -184,15 +184,15 @@ TEST(FloatFormat, NumbersBelowHalfTheSmallestBecomeZeroOrTheSmallestPowerOfTwo) 
   EXPECT_EQ(EncodeFloat(*FloatFormatOf(kFloat16), std::numeric_limits<double>::denorm_min()), 0u);
 }
 
-// 448 is followed by 480, whose code is the NaN; half-way is 464.
-TEST(FloatFormat, TheHalfStepAboveTheLargestRoundsDownWhenThatIsEven) {
+// 480 would follow 448, but its code is the NaN. The midpoint is 464.
+TEST(FloatFormat, TheMidpointAboveTheLargestRoundsDownIfThatIsEven) {
   const FloatFormat f = *FloatFormatOf(kFloat8E4M3Fn);
   EXPECT_EQ(EncodeFloat(f, 464), 0x7eu);
   EXPECT_EQ(EncodeFloat(f, std::nextafter(464, kInf)), 0x7fu);
 }
 
 TEST(FloatFormat, RoundsOnceFromDouble) {
-  // Just above half-way: by way of float32 it would become the midpoint, and round down to even.
+  // Just above the midpoint. Through float32 it would become the midpoint and round down to even.
   const double above = 1 + 0x1p-8 + 0x1p-40;
   EXPECT_EQ(DecodeFloat(*FloatFormatOf(kBFloat16), EncodeFloat(*FloatFormatOf(kBFloat16), above)),
             1 + 0x1p-7);
@@ -202,7 +202,8 @@ TEST(FloatFormat, Float32AgreesWithTheProcessor) {
   const FloatFormat f = *FloatFormatOf(kFloat32);
   std::mt19937_64 random(2);
   for (int i = 0; i < 200000; ++i) {
-    // Any double, and one in two of a float's range, subnormal ones included.
+    // Half of the values are any doubles; half are near the range of float, including subnormal
+    // numbers.
     double value = std::bit_cast<double>(random());
     if (i % 2 == 0) value = std::ldexp(1 + std::fmod(value, 1), static_cast<int>(i % 300) - 160);
     if (std::isnan(value)) continue;

@@ -1,4 +1,4 @@
-// Layouts of high rank while memory runs out.
+// Layouts of high rank when allocations fail.
 
 #include <vector>
 

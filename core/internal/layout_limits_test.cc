@@ -1,6 +1,6 @@
-// Sizes, strides and bytes around the limits of 64 bits, against arithmetic that has more. The
-// short ways of Layout and BytesOfExtent are for small numbers only: what they leave out must not
-// be missed.
+// Sizes, strides and bytes near the limits of 64 bits, compared with wider arithmetic. The fast
+// paths of Layout and BytesOfExtent are for small numbers only. These tests check that they refuse
+// all others.
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +16,7 @@ namespace dovetail {
 namespace {
 
 using Wide = __int128;
-constexpr Wide kHuge = Wide{1} << 100;  // stands for all that is larger
+constexpr Wide kHuge = Wide{1} << 100;  // stands for all larger numbers
 
 Wide Capped(Wide x) { return std::clamp(x, -kHuge, kHuge); }
 Wide Times(Wide a, Wide b) {
@@ -28,7 +28,7 @@ bool Fits(Wide x) { return x >= INT64_MIN && x <= INT64_MAX; }
 
 class LayoutLimits : public testing::TestWithParam<unsigned> {
  protected:
-  // Small, or a power of two and what lies beside it; of either sign where that is asked for.
+  // A small number, or a power of two or its neighbour. Of either sign if `is_signed`.
   int64_t Number(bool is_signed) {
     const auto near = static_cast<int64_t>(random() % 3) - 1;
     int64_t number = static_cast<int64_t>(random() % 4);
@@ -94,7 +94,7 @@ TEST_P(LayoutLimits, OfBytesAreThoseOfExactArithmetic) {
     const Packing packing = random() % 2 == 0 ? Packing::kPacked : Packing::kPadded;
     const Extent extent{-Number(false), Number(false)};
     const Wide bits = StepBits(dtype, packing);
-    // Packed elements are found by the number of their first bit, which has to fit, too.
+    // The position of a packed element in bits must fit, too.
     const Wide unit = bits % 8 == 0 ? 8 : 1;
     const Wide begin = extent.lowest * bits, end = extent.highest * bits + bits;
     const Wide first_byte = begin >> 3, last_byte = (end + 7) >> 3;

@@ -19,7 +19,7 @@ class MemoryOrderTest : public testing::Test {
   ScopedBackendOverride fake{
       std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCpu}, &log)};
 
-  // The strides of what is made like a tensor of this shape and these strides.
+  // The strides of a new tensor in the given order, like a tensor of this shape and these strides.
   static std::vector<int64_t> Strides(MemoryOrder order, std::vector<int64_t> shape,
                                       std::vector<int64_t> strides) {
     const Tensor made =
@@ -30,12 +30,12 @@ class MemoryOrderTest : public testing::Test {
   }
 };
 
-TEST_F(MemoryOrderTest, RowMajorAndColumnMajorDoNotAskHowTheOtherLies) {
+TEST_F(MemoryOrderTest, RowMajorAndColumnMajorIgnoreTheOtherTensor) {
   EXPECT_THAT(Strides(MemoryOrder::kC, {2, 3, 4}, {1, 2, 6}), ElementsAre(12, 4, 1));
   EXPECT_THAT(Strides(MemoryOrder::kF, {2, 3, 4}, {12, 4, 1}), ElementsAre(1, 2, 6));
 }
 
-TEST_F(MemoryOrderTest, AnyOrderIsColumnMajorOnlyWhereTheOtherIs) {
+TEST_F(MemoryOrderTest, OrderAIsColumnMajorOnlyIfTheOtherTensorIs) {
   EXPECT_THAT(Strides(MemoryOrder::kA, {2, 3}, {1, 2}), ElementsAre(1, 2));
   EXPECT_THAT(Strides(MemoryOrder::kA, {2, 3}, {3, 1}), ElementsAre(3, 1));
   EXPECT_THAT(Strides(MemoryOrder::kA, {2, 3}, {2, 4}), ElementsAre(3, 1));

@@ -9,7 +9,7 @@
 namespace dovetail {
 namespace {
 
-TEST(ReferenceCount, OnlyTheLastDropSaysSo) {
+TEST(ReferenceCount, OnlyTheLastDropReturnsTrue) {
   ReferenceCount count;
   EXPECT_EQ(count.value(), 1);
   count.Add();
@@ -21,7 +21,7 @@ TEST(ReferenceCount, OnlyTheLastDropSaysSo) {
   EXPECT_TRUE(count.Drop());
 }
 
-TEST(ReferenceCount, AnOwnerWhomNobodyElseCopiesAddsOneAtATimeToo) {
+TEST(ReferenceCount, AddUnsharedAddsOneOwner) {
   ReferenceCount count;
   count.AddUnshared();  // the only one
   EXPECT_EQ(count.value(), 2);
@@ -32,7 +32,7 @@ TEST(ReferenceCount, AnOwnerWhomNobodyElseCopiesAddsOneAtATimeToo) {
 TEST(ReferenceCount, ThreadsSeeWhatWasCountedBeforeThemAndLoseNothing) {
   constexpr int kThreads = 4, kTurns = 20000;
   ReferenceCount count;
-  for (int i = 0; i < kThreads; ++i) count.Add();  // with one thread still: a reference for each
+  for (int i = 0; i < kThreads; ++i) count.Add();  // with one thread: one for each
   std::atomic<int> last{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
@@ -44,7 +44,7 @@ TEST(ReferenceCount, ThreadsSeeWhatWasCountedBeforeThemAndLoseNothing) {
       last += count.Drop();
     });
   }
-  last += count.Drop();  // the first owner, while the others run
+  last += count.Drop();  // drops the first owner while the other threads run
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(last, 1);
 }

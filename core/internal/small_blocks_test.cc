@@ -35,7 +35,7 @@ TEST_F(SmallBlocks, MemoryIsAlignedAndWritableToItsEnd) {
   }
 }
 
-TEST_F(SmallBlocks, WhatAThreadGaveItTakesAgainWithItsHeader) {
+TEST_F(SmallBlocks, AGivenBlockIsTakenAgainWithItsHeader) {
   EXPECT_EQ(TakeKeptSmallBlock(100), nullptr);
   SmallBlock* block = TakeSmallBlock(100);
   block->has_header = true;
@@ -94,7 +94,7 @@ TEST_F(SmallBlocks, AnotherThreadTrimsWhenItNextGivesABlockOrTakesANewOne) {
   EXPECT_EQ(ReservedSmallBytes(), kKeeps ? kHeader + 256 : 0);
 }
 
-TEST_F(SmallBlocks, BlocksAreCountedWhereverTheyAreGivenBack) {
+TEST_F(SmallBlocks, BlocksAreCountedOnWhicheverThreadTheyAreGivenBack) {
   const SmallBlockStats before = GetSmallBlockStats();
   SmallBlock* a = TakeSmallBlock(100);
   SmallBlock* b = TakeSmallBlock(5000);
@@ -105,7 +105,7 @@ TEST_F(SmallBlocks, BlocksAreCountedWhereverTheyAreGivenBack) {
   EXPECT_EQ(GetSmallBlockStats().allocated_bytes, before.allocated_bytes);
 }
 
-TEST_F(SmallBlocks, AddressSanitizerSeesWhoGoesBelowTheMemory) {
+TEST_F(SmallBlocks, AddressSanitizerReportsAccessesBelowTheMemory) {
   if (!kAddressSanitizer) GTEST_SKIP() << "not built with it";
   SmallBlock* block = TakeSmallBlock(100);
   auto* data = static_cast<volatile char*>(block->data());

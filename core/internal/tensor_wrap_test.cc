@@ -1,4 +1,4 @@
-// Memory of the program's own as a tensor, and its elements read again: Wrap, span, at, elements.
+// Tests of Wrap, which makes a tensor of the program's own memory, and of span, at and elements.
 
 #include <complex>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Wrap, AVectorIsTakenOverWhereItLies) {
+TEST(Wrap, AVectorIsMovedWithoutACopy) {
   std::vector<float> values = {0, 1, 2, 3, 4, 5};
   const float* const memory = values.data();
   const Tensor t = *Tensor::Wrap(std::move(values), {2, 3});
@@ -29,7 +29,7 @@ TEST(Wrap, AVectorIsTakenOverWhereItLies) {
   EXPECT_THAT(*row.span<const float>(), ElementsAre(3, 4, 5));
 }
 
-TEST(Wrap, AVectorOfAnotherSizeIsRefusedAndStaysWhatItWas) {
+TEST(Wrap, AVectorOfAnotherSizeIsRefusedAndStaysUnchanged) {
   std::vector<int32_t> values = {1, 2, 3};
   const absl::Status status = Tensor::Wrap(std::move(values), {2, 2}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -27,7 +27,7 @@ TEST(Reshape, DenseLayoutsTakeAnyShapeOfTheirSize) {
   EXPECT_EQ(Reshaped(*Layout::Contiguous({1, 1}), {})->rank(), 0);
 }
 
-TEST(Reshape, MinusOneIsWorkedOut) {
+TEST(Reshape, MinusOneIsComputed) {
   const Layout layout = *Layout::Contiguous({3, 4});
   EXPECT_THAT(Reshaped(layout, {-1})->shape(), ElementsAre(12));
   EXPECT_THAT(Reshaped(layout, {2, -1})->shape(), ElementsAre(2, 6));
@@ -40,7 +40,7 @@ TEST(Reshape, MinusOneIsWorkedOut) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Reshape, AnotherNumberOfElementsIsRefusedWithBoth) {
+TEST(Reshape, AnotherNumberOfElementsIsRefusedWithBothShapes) {
   absl::StatusOr<Layout> result = Reshaped(*Layout::Contiguous({3, 4}), {5, 2});
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("(3, 4), with 12 elements"));
@@ -49,7 +49,7 @@ TEST(Reshape, AnotherNumberOfElementsIsRefusedWithBoth) {
   EXPECT_FALSE(Reshaped(*Layout::Contiguous({0}), {0, INT64_MAX, 2}).ok());
 }
 
-TEST(Reshape, WhatLiesEvenlySplitsAndJoinsWithoutACopy) {
+TEST(Reshape, DimensionsSplitAndMergeWithoutACopyIfStridesAllow) {
   const Layout rows = *Layout::Strided({2, 3, 4}, {100, 4, 1});
   EXPECT_THAT(Reshaped(rows, {2, 12})->strides(), ElementsAre(100, 1));
   EXPECT_THAT(Reshaped(rows, {2, 2, 6})->strides(), ElementsAre(100, 6, 1));
@@ -59,7 +59,7 @@ TEST(Reshape, WhatLiesEvenlySplitsAndJoinsWithoutACopy) {
   EXPECT_THAT(Reshaped(repeated, {3, 2})->strides(), ElementsAre(0, 0));
 }
 
-TEST(Reshape, WhatDoesNotLieEvenlyIsRefusedWithTheRemedy) {
+TEST(Reshape, ShapesThatNeedACopyAreRefusedWithTheRemedy) {
   const Layout transposed = *Layout::Strided({4, 3}, {1, 4});
   absl::StatusOr<Layout> result = Reshaped(transposed, {12});
   EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);

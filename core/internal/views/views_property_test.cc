@@ -33,7 +33,7 @@ class RandomLayouts : public testing::TestWithParam<unsigned> {
 
   int64_t Below(int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); }
 
-  // Ranks on both sides of the inline limit; strides that mean nothing are the largest.
+  // Ranks lie on both sides of the inline limit. Strides without meaning are extreme values.
   Layout Make() {
     Dims shape, strides;
     const int64_t rank = Below(9);
@@ -41,7 +41,7 @@ class RandomLayouts : public testing::TestWithParam<unsigned> {
       shape.push_back(Below(20) == 0 ? 0 : 1 + Below(rank > 4 ? 2 : 5));
       strides.push_back(Below(41) - 20);
     }
-    if (Below(3) == 0) {  // as views of dense tensors have them
+    if (Below(3) == 0) {  // the strides of a dense tensor
       const Layout dense = *Layout::Contiguous(shape);
       strides.assign(dense.strides().begin(), dense.strides().end());
     }
@@ -71,7 +71,7 @@ TEST_P(RandomLayouts, IndexingTakesTheElementsThatPythonWould) {
         const bool back = Below(2) == 0;
         if (back) {
           for (int64_t i = size - 1 - first; i >= 0; i -= step) indices.push_back(i);
-          // start beyond the first element means: none (it would count from the end)
+          // An empty range starts before the first element, since -1 would count from the end.
           const auto start =
               first < size ? std::optional(size - 1 - first) : std::optional(-size - 1);
           items.push_back(IndexItem::Range({.start = start, .step = -step}));
@@ -87,7 +87,7 @@ TEST_P(RandomLayouts, IndexingTakesTheElementsThatPythonWould) {
       Dims longer;
       for (int64_t base : expected) {
         for (int64_t i : taken[d]) {
-          // Wraps around only on the way to no elements at all.
+          // Wraps around only if the result has no elements.
           const auto along = static_cast<uint64_t>(WrappingMultiply(i, layout.stride(d)));
           longer.push_back(static_cast<int64_t>(static_cast<uint64_t>(base) + along));
         }
@@ -129,7 +129,7 @@ TEST_P(RandomLayouts, BroadcastingRepeatsElementsInPlace) {
     LayoutView view;
     ASSERT_TRUE(BroadcastTo(layout, shape, &view).ok());
     const Dims from = Offsets(layout), to = Offsets(view.layout);
-    // Element by element: drop the leading index and the repeated ones.
+    // For each element: drop the leading indices and those of repeated dimensions.
     for (int64_t i = 0; i < static_cast<int64_t>(to.size()); ++i) {
       int64_t rest = i, at = 0, step = 1;
       for (int d = layout.rank() - 1, v = view.layout.rank() - 1; d >= 0; --d, --v) {
@@ -142,7 +142,7 @@ TEST_P(RandomLayouts, BroadcastingRepeatsElementsInPlace) {
   }
 }
 
-// A random factorisation of n, with ones in between.
+// A random factorisation of n, with some factors of one.
 Dims Factors(int64_t n, std::mt19937* random) {
   Dims factors;
   while (n > 1) {
@@ -160,7 +160,8 @@ Dims Factors(int64_t n, std::mt19937* random) {
   return factors;
 }
 
-// Whether any strides give `offsets` in this shape: each stride is told by the first step along it.
+// Whether any strides give `offsets` in this shape. The first step along a dimension determines its
+// stride.
 bool IsViewable(const Dims& offsets, const Dims& shape) {
   Dims strides(shape.size());
   int64_t step = 1;
@@ -171,7 +172,7 @@ bool IsViewable(const Dims& offsets, const Dims& shape) {
   return Offsets(*Layout::Strided(shape, strides), offsets[0]) == offsets;
 }
 
-TEST_P(RandomLayouts, ReshapingKeepsTheOrderOfElementsAndFailsOnlyWhereNoStridesDoIt) {
+TEST_P(RandomLayouts, ReshapingKeepsTheOrderOfElementsAndFailsOnlyIfNoStridesFit) {
   int views = 0, refusals = 0;
   for (int round = 0; round < 1500; ++round) {
     const Layout layout = Make();

@@ -62,7 +62,7 @@ TEST(Views, ANewAxisAddsADimensionOfOne) {
   EXPECT_TRUE(v.layout.is_contiguous());
 }
 
-TEST(Views, WhatIsWrongWithAnIndexIsSaid) {
+TEST(Views, BadIndicesAreRefusedWithTheReason) {
   EXPECT_EQ(IndexStatus(kMatrix, {At(3)}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(IndexStatus(kMatrix, {At(-4)}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(IndexStatus(kMatrix, {Range(), At(INT64_MIN)}).message()),
@@ -75,7 +75,7 @@ TEST(Views, WhatIsWrongWithAnIndexIsSaid) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Python's own rule, from Objects/sliceobject.c (PySlice_AdjustIndices), element by element.
+// Python's own rule (PySlice_AdjustIndices in Objects/sliceobject.c), element by element.
 std::vector<int64_t> PythonSlice(const SliceSpec& s, int64_t size) {
   auto clip = [&](std::optional<int64_t> bound, int64_t otherwise) {
     if (!bound) return otherwise;
