@@ -11,7 +11,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// Whether the bytes that two tensors reach may have any in common.
+// Whether the byte ranges that two tensors reach may overlap.
 bool MayOverlap(const Tensor& a, const Tensor& b) {
   ByteRange x, y;
   if (!BytesReached(a.layout(), a.dtype(), a.packing(), &x).ok() ||
@@ -23,7 +23,7 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
   return p + x.begin < q + y.end && q + y.begin < p + x.end;
 }
 
-// The device whose backend copies: the one that the host cannot access, if any.
+// The device that performs the copy: the one that is not the CPU, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
 enum class Transfer { kCopy, kCast };
@@ -88,7 +88,8 @@ absl::Status CopySameType(const Tensor& dst, const Tensor& src,
   });
 }
 
-// A cast by the host, for devices without casts: fetch, cast, send, as far as needed.
+// Casts on the host, for devices without casts. Copies the source to the host and the result to the
+// device as needed.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   Tensor from = src;
   if (!IsHostAccessible(src.device().type)) {
@@ -114,8 +115,8 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   return status.ok() ? Wait(stream) : status;
 }
 
-// Makes `stream` current, so that new memory on `device` is ready for use on it, if it is a stream
-// of that device.
+// Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use
+// on the stream.
 void EnterForAllocation(const std::optional<Stream>& stream, Device device,
                         std::optional<StreamScope>* scope) {
   if (stream && stream->device() == StreamDevice(device)) scope->emplace(*stream);
@@ -161,7 +162,7 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
   EnterForAllocation(options.stream, device, &scope);
   absl::StatusOr<Tensor> dst = EmptyInOrder(src.layout(), options.order, dtype, device);
   if (!dst.ok() || dst->num_elements() == 0) return dst;
-  // New memory overlaps nothing, and its shape is that of the source.
+  // New memory overlaps nothing, and its shape is the source's.
   absl::Status status = dtype == src.dtype()
                             ? CopyElements(Transfer::kCopy, *dst, src, options.stream)
                             : CopyAny(*dst, src, options.stream);

@@ -23,7 +23,7 @@ constexpr Entry kEntries[] = {
 
 constexpr std::string_view kUnlistedPrefix = "device(";
 
-// The type that `name` is the name of, listed or "device(N)".
+// Parses the name of a device type: a listed one, or "device(N)".
 bool ParseType(std::string_view name, DeviceType* type) {
   for (const Entry& e : kEntries) {
     if (e.name == name) {
@@ -35,7 +35,8 @@ bool ParseType(std::string_view name, DeviceType* type) {
   if (!absl::StartsWith(name, kUnlistedPrefix) || !absl::EndsWith(name, ")")) return false;
   name.remove_prefix(kUnlistedPrefix.size());
   name.remove_suffix(1);
-  // SimpleAtoi also takes blanks, a plus sign and leading zeros, which nothing prints.
+  // SimpleAtoi also accepts blanks, a plus sign and leading zeros, which DeviceTypeName never
+  // writes.
   if (!absl::SimpleAtoi(name, &code) || absl::StrCat(code) != name) return false;
   *type = static_cast<DeviceType>(code);
   return true;
@@ -62,7 +63,7 @@ absl::StatusOr<Device> Device::Parse(std::string_view text) {
   if (ok) return device;
   return absl::InvalidArgumentError(absl::StrCat(
       "\"", text,
-      "\" is no device; expected a type, with an index where there are several, as in "
+      "\" is no device; expected a type, with an index if the type has several devices, as in "
       "\"cuda:0\". Types: ",
       absl::StrJoin(kEntries, ", ",
                     [](std::string* out, const Entry& e) { absl::StrAppend(out, e.name); }),

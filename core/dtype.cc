@@ -40,7 +40,7 @@ std::string KnownNames() {
                        [](std::string* out, const Entry& e) { absl::StrAppend(out, e.name); });
 }
 
-// What other libraries and papers call a type.
+// Names of the types in other libraries and in papers.
 struct Alias {
   std::string_view alias, name;
 };
@@ -84,9 +84,10 @@ constexpr Alias kAliases[] = {
     {"e2m1", "float4_e2m1fn"},
 };
 
-// The known name that a text which is none may mean; empty where none is near.
+// The known name that an unknown name probably means; empty if there is none.
 std::string Suggestion(std::string_view text) {
-  std::string name = absl::AsciiStrToLower(text.substr(text.rfind('.') + 1));  // of "torch.half"
+  // Drops the module of "torch.half".
+  std::string name = absl::AsciiStrToLower(text.substr(text.rfind('.') + 1));
   if (absl::EndsWith(name, "_t")) name.resize(name.size() - 2);
   if (absl::StartsWith(name, "fp")) name.replace(0, 2, "float");
   for (const Alias& a : kAliases) {
@@ -125,7 +126,7 @@ absl::StatusOr<DType> DType::Make(TypeKind kind, int bits, int lanes) {
   }
   DType type{kind, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};
   if (bits < 0 || bits > std::numeric_limits<uint8_t>::max() || !type.is_known()) {
-    return absl::InvalidArgumentError(absl::StrCat("No type is known of kind ", KindName(kind),
+    return absl::InvalidArgumentError(absl::StrCat("There is no type of kind ", KindName(kind),
                                                    " with ", bits,
                                                    " bits. Known types: ", KnownNames(), "."));
   }

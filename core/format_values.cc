@@ -21,7 +21,7 @@ inline namespace DOVETAIL_ABI {
 namespace {
 
 constexpr int kLineWidth = 80;
-constexpr int64_t kThreshold = 1000;  // of more elements only the edges are shown
+constexpr int64_t kThreshold = 1000;  // above it, only the edges are shown
 constexpr int64_t kEdgeItems = 3;
 constexpr std::string_view kPrefix = "tensor(";
 
@@ -29,8 +29,8 @@ std::string RightAligned(const std::string& text, size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
-// How all floats of a tensor are written: without digits after the point, with four, or with an
-// exponent.
+// The form in which all floats of a tensor are written: without digits after the point, with four,
+// or with an exponent.
 class FloatFormat {
  public:
   explicit FloatFormat(const std::vector<double>& values) {
@@ -76,7 +76,7 @@ class FloatFormat {
   size_t width_ = 1;
 };
 
-// The elements that are shown, in row-major order, as texts of one width.
+// Formats the shown elements, in row-major order. All texts have one width.
 std::vector<std::string> FormatFloats(const std::vector<double>& values, size_t* width) {
   const FloatFormat format(values);
   *width = format.width();
@@ -196,10 +196,10 @@ class ValueWriter {
   std::vector<ElementValue> values_;
   std::vector<std::string> texts_;
   size_t width_ = 1;
-  int64_t next_ = 0;  // of texts_, to be written
+  int64_t next_ = 0;  // index in texts_ of the next text to write
 };
 
-// Each word stands on a new line where the last one is full.
+// Appends `words` and the closing bracket. A word that does not fit the line starts a new one.
 std::string Close(std::string text, const std::vector<std::string>& words) {
   const size_t line_break = text.rfind('\n');
   size_t line = text.size() - (line_break == std::string::npos ? 0 : line_break + 1) + 2;
@@ -215,7 +215,7 @@ std::string Close(std::string text, const std::vector<std::string>& words) {
   return text + ")";
 }
 
-// The tensor where the host can read it, after the work that is pending on it.
+// The tensor in memory that the host can read. Waits for the pending work on it.
 absl::StatusOr<Tensor> OnHost(const Tensor& tensor) {
   const DeviceType type = tensor.device().type;
   if (!IsHostAccessible(type)) return Copied(tensor, {.device = Device::Cpu()});

@@ -11,12 +11,12 @@ namespace internal_layout {
 
 int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
              Extent* extent) {
-  int64_t product = 1;  // of the sizes that are not 0: it must fit even where there are no elements
+  int64_t product = 1;  // of the nonzero sizes; must fit even if there are no elements
   int64_t lowest = 0, highest = 0;
   bool bad = false, empty = false, too_far = false;
   for (int64_t i = rank - 1; i >= 0; --i) {
     const int64_t size = shape[i];
-    // As the array libraries do: a size of 0 counts as 1 in row-major strides.
+    // A size of 0 counts as 1 in row-major strides, as in other array libraries.
     const int64_t stride = strides != nullptr ? strides[i] : product;
     if (dims != nullptr) {
       dims[i] = size;
@@ -40,7 +40,7 @@ int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t
 
 void LayoutRep::FreeHeap() {
   delete[] heap_;
-  rank_ = 0;  // whatever fails next finds a layout that can be destroyed
+  rank_ = 0;  // the layout can be destroyed even if the next step fails
   num_elements_ = 1;
 }
 void LayoutRep::AllocateHeap(int rank) { heap_ = new int64_t[2 * rank]; }
@@ -68,7 +68,7 @@ absl::Status ReachError(absl::Span<const int64_t> shape, absl::Span<const int64_
                                                  " reach offsets beyond a 64-bit integer."));
 }
 
-// Why TryAssign refused.
+// The reason why TryAssign failed.
 [[gnu::cold, gnu::noinline]] absl::Status Explain(int64_t rank, const int64_t* shape,
                                                   const int64_t* strides) {
   if (rank < 0 || rank > Layout::kMaxRank) return RankError(rank);

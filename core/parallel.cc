@@ -25,11 +25,11 @@ int AvailableProcessors() {
   return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
-std::atomic<int> num_threads{0};  // 0: not known yet
+std::atomic<int> num_threads{0};  // 0 if not yet determined
 thread_local bool in_body = false;
 
-// How long a thread looks for what it waits for before it goes to sleep: some times as long as it
-// takes to wake one, which is what a copy of a few megabytes takes.
+// How long a thread spins before it sleeps. This is several times as long as waking a thread takes,
+// and about as long as a copy of a few megabytes.
 constexpr std::chrono::microseconds kLook{100};
 
 template <typename Done>
@@ -47,7 +47,7 @@ void LookFor(Done done) {
   } while (std::chrono::steady_clock::now() < until);
 }
 
-// What the pool works at: parts are taken by counting.
+// The current work of the pool. Threads take parts by incrementing a counter.
 struct Work {
   Work(int64_t parts, absl::FunctionRef<void(int64_t)> body) : parts(parts), body(body) {}
 
@@ -64,7 +64,7 @@ struct Work {
 
 class Pool {
  public:
-  // False, and nothing done, when it is at work for someone else.
+  // Returns false and does nothing if the pool is working for another thread.
   bool Run(Work& work, int helpers) {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) return false;
@@ -79,7 +79,7 @@ class Pool {
     work.TakeParts();
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      work_ = nullptr;  // nobody joins from here on
+      work_ = nullptr;  // no more threads join
     }
     LookFor([this] { return working_.load(std::memory_order_relaxed) == 0; });
     std::unique_lock<std::mutex> lock(mutex_);
@@ -94,7 +94,7 @@ class Pool {
         std::thread([this] { Serve(); }).detach();
       }
       DOVETAIL_CATCH(const std::system_error&) {
-        return;  // fewer will do
+        return;  // fewer threads suffice
       }
       ++threads_;
     }
@@ -125,16 +125,17 @@ class Pool {
   Work* work_ = nullptr;
   int wanted_ = 0;  // threads that may still join
   int threads_ = 0;
-  // Written under mutex_, looked at without.
+  // Written under mutex_, read without it.
   std::atomic<int> working_{0};     // threads that have joined
-  std::atomic<uint64_t> calls_{0};  // of Run
+  std::atomic<uint64_t> calls_{0};  // the number of calls of Run
 };
 
 std::atomic<Pool*> pool{nullptr};
-// In the child the pool's threads are gone and its locks may be held for ever: it is left behind.
+// A forked child has none of the pool's threads, and the pool's locks may be held forever. The
+// child abandons the pool.
 void ForgetPool() { pool.store(nullptr, std::memory_order_relaxed); }
 
-// Never destroyed, so that its threads may sleep in it while the process exits.
+// Never destroyed, because its threads may sleep in it during process exit.
 Pool& GetPool() {
   static const int registered = pthread_atfork(nullptr, nullptr, ForgetPool);
   static_cast<void>(registered);

@@ -46,7 +46,7 @@ absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, con
 
 absl::StatusOr<StorageRef> Storage::AllocateFrom(Allocator& allocator, size_t nbytes, Device device,
                                                  const Stream& stream) {
-  // The Storage comes first, since afterwards nothing may fail that would leak the memory.
+  // The Storage is made first: a failure after the allocation would leak the memory.
   StorageRef storage = Adopt(nullptr, nbytes, device, {});
   const bool is_ordered = !IsHostAccessible(storage->device().type);
   if (is_ordered) storage->GetUses();
@@ -93,7 +93,7 @@ absl::Status Storage::Share(const std::optional<Stream>& consumer) {
   if (consumer) {
     if (absl::Status s = OrderBefore(*consumer); !s.ok()) return s;
   } else if (FindServing(device_.type) == nullptr) {
-    return absl::OkStatus();  // nobody here reuses the memory
+    return absl::OkStatus();  // no backend reuses the memory
   }
   if (consumer && consumer->is_lasting()) {
     GetUses()->AddStream(*consumer, UseKind::kWork);
@@ -140,7 +140,7 @@ void Storage::Destroy() noexcept {
   DestroyUnkept();
 }
 
-// Not inlined, so that the path of small blocks needs no stack frame.
+// Not inlined: the path of small blocks then needs no stack frame.
 [[gnu::noinline]] void Storage::DestroyUnkept() noexcept {
   if (uses() != nullptr) [[unlikely]] {
     GiveBackAfterUses();

@@ -19,7 +19,7 @@ using internal_tensor::TensorBuilder;
 
 namespace {
 
-// The general way: any shape and device, errors with reasons.
+// The general path: any shape and device, with all errors.
 [[gnu::noinline]] absl::Status BuildEmpty(absl::Span<const int64_t> shape, DType dtype,
                                           Device device, Tensor* tensor) {
   TensorBuilder builder(tensor);
@@ -67,7 +67,7 @@ namespace {
 }  // namespace
 
 absl::StatusOr<Tensor> Tensor::Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
-  absl::StatusOr<Tensor> tensor(std::in_place);  // built where it stands
+  absl::StatusOr<Tensor> tensor(std::in_place);  // built in place
   if (!BuildFromKept(shape, dtype, device, &*tensor)) [[unlikely]]
     EmptyAnywhere(shape, dtype, device, &tensor);
   return tensor;
@@ -115,7 +115,7 @@ absl::StatusOr<Tensor> internal_tensor::WrapUnowned(const void* data, DType dtyp
     return absl::InvalidArgumentError(
         absl::StrCat("There is no memory (nullptr) for ", layout->ToString(), "."));
   }
-  // (Nothing is added to an opaque handle.)
+  // No offset is added to an opaque handle.
   const int64_t below = IsAddressable(device.type) && data != nullptr ? -bytes.begin : 0;
   auto* const lowest = const_cast<char*>(static_cast<const char*>(data)) - below;
   return Tensor::Make(Storage::Adopt(lowest, bytes.size(), device, {}), below, dtype,
@@ -158,13 +158,13 @@ absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) 
 
 absl::Status internal_tensor::NullTensorError() {
   return absl::FailedPreconditionError(
-      "There is no tensor: it is null, as one that was default-constructed or moved from.");
+      "The tensor is null: it was default-constructed or moved from.");
 }
 
 void Tensor::DieOfNull(const char* function) {
   std::fprintf(stderr,
-               "dovetail: Tensor::%s() was called on a null tensor, one that was "
-               "default-constructed or moved from; ask is_null() first.\n",
+               "dovetail: Tensor::%s() was called on a null tensor, which was "
+               "default-constructed or moved from; check is_null() first.\n",
                function);
   std::abort();
 }
@@ -181,7 +181,7 @@ absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) con
   }
   if (write && is_read_only()) {
     return absl::FailedPreconditionError(
-        "The tensor is read-only; ask for data<const T>(), or copy it first.");
+        "The tensor is read-only; use data<const T>(), or copy it first.");
   }
   if (num_elements() != 0 && reinterpret_cast<uintptr_t>(raw_data()) % alignment != 0) {
     return absl::FailedPreconditionError(
@@ -207,7 +207,7 @@ absl::Status Tensor::MoveOrigin(int64_t offset) {
   if (place.bit != 0 && num_elements() != 0) [[unlikely]] {
     return absl::InvalidArgumentError(
         absl::StrCat("Element ", offset, " of a packed ", dtype_.ToString(),
-                     " tensor starts inside a byte; a view can't. Copy it first."));
+                     " tensor starts inside a byte, where no view can start. Copy it first."));
   }
   byte_offset_ += place.byte;
   return absl::OkStatus();
@@ -229,7 +229,7 @@ absl::StatusOr<Tensor> Tensor::Index(absl::Span<const IndexItem> items) const {
       [&](const Layout& layout, LayoutView* view) { return dovetail::Index(layout, items, view); });
 }
 
-// Without an index expression, since programs slice much.
+// Bypasses Index, because slices are frequent.
 absl::StatusOr<Tensor> Tensor::Slice(int64_t dim, SliceSpec slice) const {
   if (is_null()) return NullTensorError();
   int d;

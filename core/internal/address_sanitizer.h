@@ -1,8 +1,8 @@
-// Whether the program is built with AddressSanitizer. What keeps freed memory for reuse then does
-// not, so that a use after free is seen.
+// Whether the program is built with AddressSanitizer. Caches of freed memory are off then, so that
+// a use after free is detected.
 //
 //   if constexpr (kAddressSanitizer) { … }
-//   GuardBytes(behind, 64);      // whoever reads or writes these is told of
+//   GuardBytes(behind, 64);      // accesses to these bytes are reported
 
 #ifndef DOVETAIL_CORE_INTERNAL_ADDRESS_SANITIZER_H_
 #define DOVETAIL_CORE_INTERNAL_ADDRESS_SANITIZER_H_
@@ -28,7 +28,7 @@ inline namespace DOVETAIL_ABI {
 
 inline constexpr bool kAddressSanitizer = DOVETAIL_ADDRESS_SANITIZER;
 
-// Marks bytes within an allocation as nobody's, until it is freed. Nothing without
+// Makes bytes of an allocation inaccessible until it is freed. Does nothing without
 // AddressSanitizer.
 inline void GuardBytes([[maybe_unused]] void* begin, [[maybe_unused]] size_t nbytes) {
 #if DOVETAIL_ADDRESS_SANITIZER

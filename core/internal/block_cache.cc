@@ -9,11 +9,12 @@ namespace {
 
 constexpr int kMaxLists = 8;  // sizes of blocks in use
 
-// Set when this thread's lists were emptied. Of trivial type, so that it can still be asked then.
+// Set when this thread's lists have been emptied. It is trivially destructible, so it can be read
+// after that.
 thread_local bool ended = false;
 
-// Empties this thread's lists at its end. What is freed later still (by destructors of other
-// thread-local objects) goes straight to operator delete, since the lists then have no room.
+// Empties this thread's lists at its end. Blocks that are freed even later (by destructors of other
+// thread-local objects) go straight to operator delete, since the lists then have no room.
 struct ThreadEnd {
   FreeList* lists[kMaxLists];
   int count = 0;
@@ -29,7 +30,7 @@ struct ThreadEnd {
   }
 };
 
-// Whether `list`, which no block was freed into yet, takes any from now on.
+// Opens `list` at its first use. Returns whether it takes blocks from now on.
 bool Start(FreeList& list) noexcept {
   list.started = true;
   if (kAddressSanitizer || ended) return false;

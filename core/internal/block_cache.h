@@ -1,12 +1,12 @@
 // A bounded per-thread cache of small fixed-size blocks, for the objects that every exchange makes
-// and destroys: Storage, and the structs that are handed out over DLPack.
+// and destroys: Storage and the structs that DLPack consumers receive.
 //
 //   void* p = AllocateBlock<128>();      // from the cache, or from operator new
 //   FreeBlock<128>(p);                   // into the cache of the thread that frees
 //
 // A block may be freed on another thread than it was allocated on. A thread keeps at most
-// kBlocksPerThread blocks of a size and gives them back when it ends. Under AddressSanitizer the
-// cache is off, so that a use after free is seen.
+// kBlocksPerThread blocks of a size and frees them when it ends. Under AddressSanitizer the cache
+// is off, so that a use after free is detected.
 
 #ifndef DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
 #define DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
@@ -24,20 +24,20 @@ inline constexpr int kBlocksPerThread = 32;
 
 struct FreeList {
   void* head;    // a free block holds the pointer to the next in its first bytes
-  int room;      // how many more it takes; 0 before the first use and after the thread's end
-  bool started;  // the release at the thread's end is arranged
+  int room;      // how many more blocks it takes; 0 before the first use and after the thread's end
+  bool started;  // whether Start was called for it
 };
 
-// The list of blocks of `kSize` bytes that this thread keeps. Constant-initialised, so that
-// reaching it costs no guard; initial-exec, so that it costs no call from a shared object either
-// (the few bytes come from the reserve that the dynamic linker keeps for this).
+// The list of blocks of `kSize` bytes that this thread keeps. It is constant-initialised, so access
+// needs no guard. It is initial-exec, so access from a shared object needs no call; its few bytes
+// come from the static TLS that the dynamic linker reserves.
 template <size_t kSize>
 DOVETAIL_NOT_SHARED
     [[gnu::tls_model("initial-exec")]] inline thread_local constinit FreeList free_list{nullptr, 0,
                                                                                         false};
 
-// Takes a block for which `list` has no room: its first, for which it is opened and arranged that
-// it is emptied when this thread ends; or one that goes to operator delete.
+// Frees a block for which `list` has no room. The first call for a list opens it and arranges that
+// it is emptied when this thread ends. Later calls pass the block to operator delete.
 [[gnu::noinline]] void FreeWithoutRoom(FreeList& list, void* block) noexcept;
 
 inline void Push(FreeList& list, void* block) noexcept {

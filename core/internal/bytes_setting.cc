@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 40;
 
-// The factor of a unit in powers of 1024; 0 for an unknown one.
+// The factor of a unit, a power of 1024; 0 for an unknown unit.
 int64_t FactorOf(std::string_view unit) {
   if (unit.empty() || absl::EqualsIgnoreCase(unit, "B")) return 1;
   constexpr std::string_view kUnits = "KMGT";
@@ -43,8 +43,8 @@ int64_t BytesSetting(const char* name, int64_t unless_set) {
   const int64_t bytes = ParseBytes(text);
   if (bytes >= 0) return bytes;
   std::fprintf(stderr,
-               "dovetail: %s=\"%s\" is ignored, and %lld bytes are the limit: it is no number of "
-               "bytes such as 1048576, 1024K or 1MiB.\n",
+               "dovetail: %s=\"%s\" is ignored: it is not a number of bytes such as 1048576, "
+               "1024K or 1MiB. The limit is %lld bytes.\n",
                name, value, static_cast<long long>(unless_set));
   return unless_set;
 }

@@ -12,7 +12,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// Large enough that starting a copy costs nothing beside it, small enough for two to overlap soon.
+// In bytes. Large enough to hide the cost of starting a copy, small enough for two copies to
+// overlap early.
 constexpr size_t kChunkBytes = size_t{4} << 20;
 
 struct Side {
@@ -33,7 +34,8 @@ absl::StatusOr<StorageRef> HostBlock(Device device, size_t nbytes) {
   return pinned.ok() ? pinned : Storage::Allocate(nbytes, Device::Cpu());
 }
 
-// `nbytes` bytes at `data` as a one-dimensional view. `dims` are two numbers that outlive it.
+// `nbytes` bytes at `data` as a one-dimensional view. `dims` holds its shape and stride, and must
+// outlive it.
 TensorView Bytes(void* data, Device device, int64_t nbytes, int64_t (&dims)[2]) {
   dims[0] = nbytes;
   dims[1] = 1;
@@ -50,7 +52,7 @@ absl::Status CopyBytes(const Side& side, const TensorView& dst, const TensorView
   return side.backend->Copy(dst, src, side.stream);
 }
 
-// Two dense tensors of as many bytes.
+// Copies between two dense tensors with the same number of bytes.
 absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, const Side& from) {
   const size_t nbytes = static_cast<size_t>(src.nbytes());
   StorageRef blocks[2];
@@ -78,7 +80,7 @@ absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, con
     absl::StatusOr<Event> filled = from.backend->Record(from.stream);
     if (!filled.ok()) return filled.status();
     if (absl::Status s = from.backend->HostWait(*filled); !s.ok()) return s;
-    // To the other vendor the block is memory like any other.
+    // The destination's backend treats the block as ordinary host memory.
     if (absl::Status s = CopyBytes(to, Bytes(target, dst.device(), size, a),
                                    Bytes(block.data(), Device::Cpu(), size, b));
         !s.ok()) {
@@ -88,7 +90,7 @@ absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, con
     if (!event.ok()) return event.status();
     emptied[i] = *std::move(event);
   }
-  return to.backend->Synchronize(to.stream);  // the blocks are let go
+  return to.backend->Synchronize(to.stream);  // before the blocks are released
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
   if (!from.ok()) return from.status();
   absl::StatusOr<Tensor> packed = Contiguous(src, {.stream = from->stream});
   if (!packed.ok()) return packed.status();
-  // A destination with gaps or another packing: its own device moves the elements into place.
+  // If the destination has gaps or another packing, its own device moves the elements into place.
   if (!dst.is_contiguous() || dst.nbytes() != packed->nbytes()) {
     absl::StatusOr<Tensor> dense = Tensor::Empty(dst.shape(), dst.dtype(), dst.device());
     if (!dense.ok()) return dense.status();

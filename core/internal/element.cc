@@ -28,7 +28,7 @@ void StoreAs(char* at, uint64_t value) {
   std::memcpy(at, &code, sizeof code);
 }
 
-// The code of `bits` bits, in native byte order, that lies `bit_offset` bits from `data`.
+// Reads the `bits` bits that lie `bit_offset` bits from `data`, in native byte order.
 uint64_t LoadCode(const void* data, int64_t bit_offset, int bits) {
   const char* at = static_cast<const char*>(data) + (bit_offset >> 3);
   switch (bits) {
@@ -74,7 +74,7 @@ double LoadFloat(const void* data, int64_t bit_offset, DType dtype) {
   return DecodeFloat(*FloatFormatOf(dtype), code);
 }
 
-// The type of the real and the imaginary part.
+// The type of the real and imaginary parts.
 DType PartOf(DType complex) {
   return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
 }
@@ -98,7 +98,7 @@ absl::Status Refuse(const ElementValue& value, DType dtype, std::string_view rea
                                                  dtype.ToString(), ": ", reason, "."));
 }
 
-// Stores what a value is as an integer.
+// Stores a value in an integer element, or refuses it.
 struct IntegerWriter {
   void* data;
   int64_t bit_offset;
@@ -132,8 +132,8 @@ struct IntegerWriter {
   }
 };
 
-// A double that rounds to every narrower format as `magnitude` itself does: where it does not fit
-// 53 bits, the last of these stands for all that is cut off (rounding to odd).
+// A double that rounds to every narrower format as `magnitude` itself does. If `magnitude` does not
+// fit 53 bits, the last of these is set if any bit that is cut off is set (rounding to odd).
 double RoundToOdd(uint64_t magnitude) {
   const int shift = 11 - std::countl_zero(magnitude | 1);
   if (shift <= 0) return static_cast<double>(magnitude);
@@ -141,7 +141,7 @@ double RoundToOdd(uint64_t magnitude) {
   return std::ldexp(static_cast<double>(magnitude >> shift | inexact), shift);
 }
 
-// Any value as one that `part`, a floating-point type, rounds once.
+// Converts any value such that encoding it as `part`, a floating-point type, rounds only once.
 struct ToComplex {
   DType part;
   double Magnitude(uint64_t v) const {

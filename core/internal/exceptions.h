@@ -1,5 +1,5 @@
-// try and catch for code that also builds without exceptions (-fno-exceptions), where nothing
-// throws and the handlers are left out.
+// try and catch for code that also builds without exceptions (-fno-exceptions). Nothing throws
+// then, and the handlers are omitted.
 //
 //   DOVETAIL_TRY {
 //     list.push_back(item);

@@ -1,15 +1,15 @@
-// How floating-point elements are coded: every format of dtype_list.inc to and from double.
+// FloatFormat: converts every floating-point format of dtype_list.inc to and from double.
 //
 //   FloatFormat f = *FloatFormatOf(kFloat8E4M3Fn);
 //   DecodeFloat(f, 0x7e)                 // 448.0, the largest
 //   EncodeFloat(f, 0.3)                  // 0x2a: 0.3125, the nearest
 //
-// Decoding is exact. Encoding rounds once, to nearest with ties to even. What is too large becomes
-// what the format has for it: an infinity, else a NaN, else the largest finite number. These are
-// the rules of ml_dtypes (jax-ml/ml_dtypes, include/float8.h and mxfloat.h), for float8_e8m0fnu
-// too: it has neither sign nor zero, so that 0 and negative numbers become NaN, what is positive
-// but smaller than 2^-127 becomes 2^-127, and what lies between that and 2^-126 the latter (in
-// PyTorch as well). Constexpr, no errors, any thread.
+// Decoding is exact. Encoding rounds once, to nearest with ties to even. A number that is too large
+// becomes an infinity if the format has one, else a NaN, else the largest finite number. These are
+// the rules of ml_dtypes (jax-ml/ml_dtypes, include/float8.h and mxfloat.h), also for
+// float8_e8m0fnu. That format has neither sign nor zero: 0 and negative numbers become NaN,
+// positive numbers below 2^-127 become 2^-127, and numbers between 2^-127 and 2^-126 become 2^-126
+// (in PyTorch as well). Constexpr, no errors, any thread.
 
 #ifndef DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_
 #define DOVETAIL_CORE_INTERNAL_FLOAT_FORMAT_H_
@@ -25,7 +25,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// What the codes at the end of the range mean; dtype_list.inc explains each.
+// The meaning of the codes at the end of the range. dtype_list.inc explains each.
 enum class FloatSpecials : uint8_t { kIeee, kNanOnly, kNanIsNegativeZero, kNone };
 
 struct FloatFormat {
@@ -36,12 +36,12 @@ struct FloatFormat {
   int16_t bias;
   FloatSpecials specials;
 
-  // Whether an exponent field of 0 holds 0 and the subnormal numbers. Without a mantissa there are
-  // none: float8_e8m0fnu is a power of two in every code but the NaN.
+  // Whether codes with an exponent field of 0 are 0 and the subnormal numbers. A format without a
+  // mantissa has none: every code of float8_e8m0fnu but the NaN is a power of two.
   constexpr bool has_subnormals() const { return mantissa_bits != 0; }
   constexpr bool has_nan() const { return specials != FloatSpecials::kNone; }
 
-  // Codes without the sign bit.
+  // All bits of a code but the sign.
   constexpr uint64_t magnitude_mask() const {
     return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   }
@@ -62,7 +62,8 @@ struct FloatFormat {
   }
   // kIeee only.
   constexpr uint64_t infinity() const { return magnitude_mask() & ~mantissa_mask(); }
-  // The code of a NaN with this sign; negative zero where there is none.
+  // The code of a NaN with this sign, if the format has both signs of it. The code of negative zero
+  // if the format has no NaN.
   constexpr uint64_t nan(bool negative) const {
     const uint64_t sign = negative && sign_bits != 0 ? sign_mask() : 0;
     switch (specials) {
@@ -114,7 +115,7 @@ constexpr uint64_t ShiftAndRound(uint64_t value, int shift) {
   return floor + (rest > half || (rest == half && (floor & 1) != 0));
 }
 
-// The code of a positive finite number, which may come out above max_finite().
+// The code of a positive finite number. It may exceed max_finite().
 constexpr uint64_t EncodeMagnitude(const FloatFormat& f, double value) {
   const auto code = std::bit_cast<uint64_t>(value);
   uint64_t significand = code & ((uint64_t{1} << kDoubleMantissaBits) - 1);
@@ -137,7 +138,7 @@ constexpr uint64_t EncodeMagnitude(const FloatFormat& f, double value) {
     return ShiftAndRound(significand, kDoubleMantissaBits - f.mantissa_bits + first_field - field);
   }
   const int dropped = kDoubleMantissaBits - f.mantissa_bits;
-  if (field == 0) return significand > uint64_t{1} << dropped;  // the least of float8_e8m0fnu
+  if (field == 0) return significand > uint64_t{1} << dropped;  // smallest of float8_e8m0fnu
   const uint64_t rounded = ShiftAndRound(significand, dropped);
   // Rounding up to the next power of two carries into the exponent field, too.
   return (static_cast<uint64_t>(field) << f.mantissa_bits) + (rounded - f.mantissa_mask() - 1);

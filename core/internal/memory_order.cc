@@ -13,7 +13,7 @@ namespace {
 
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
-// Whether the first dimension's elements are neighbours, without gaps.
+// Whether the layout is column-major without gaps.
 bool IsColumnMajor(const Layout& layout) {
   int64_t step = 1;
   for (int i = 0; i < layout.rank(); ++i) {
@@ -23,7 +23,7 @@ bool IsColumnMajor(const Layout& layout) {
   return true;
 }
 
-// The dimensions, the one with the largest steps first.
+// The dimensions, in the order of decreasing strides of the new tensor.
 Dims OrderOf(const Layout& like, MemoryOrder order) {
   Dims dims(like.rank());
   std::iota(dims.begin(), dims.end(), 0);
@@ -33,7 +33,8 @@ Dims OrderOf(const Layout& like, MemoryOrder order) {
   }
   if (order == MemoryOrder::kF) std::reverse(dims.begin(), dims.end());
   if (order != MemoryOrder::kK || like.is_contiguous()) return dims;
-  // Dimensions of size 1, whose strides mean nothing, come first and change nothing.
+  // The strides of dimensions of size 1 mean nothing. Such dimensions come first, where they have
+  // no effect.
   auto step = [&](int64_t dim) {
     const int d = static_cast<int>(dim);
     return like.shape(d) == 1 ? std::numeric_limits<int64_t>::max() : std::abs(like.stride(d));

@@ -1,13 +1,13 @@
-// ReferenceCount: how many own a thing. Atomic, but without the cost of that while the process has
-// one thread.
+// ReferenceCount: the number of owners of an object. It is atomic, but avoids the cost of atomic
+// additions while the process has one thread.
 //
 //   ReferenceCount count;              // 1
 //   count.Add();                       // 2
-//   if (count.Drop()) Destroy();       // whether that was the last
+//   if (count.Drop()) Destroy();       // true if that was the last owner
 //
-// Any thread. An atomic addition takes as long as all the rest of an exchange's bookkeeping; as
-// long as the C library knows of no second thread (glibc 2.32 and later tell), a plain one does. A
-// thread sees what was counted before it was started.
+// Any thread. An atomic addition takes as long as all the rest of an exchange's bookkeeping. A
+// plain addition suffices while the C library reports a single thread (glibc 2.32 and later). A new
+// thread sees the count from before it was started.
 
 #ifndef DOVETAIL_CORE_INTERNAL_REFERENCE_COUNT_H_
 #define DOVETAIL_CORE_INTERNAL_REFERENCE_COUNT_H_
@@ -37,10 +37,11 @@ class ReferenceCount {
     }
   }
 
-  // The same for an owner whom nobody else can copy meanwhile: then the only one needs no atomic
-  // addition, since all others come from it.
+  // Add for an owner that no other thread can copy at the same time. A sole owner then needs no
+  // atomic addition, because all further owners are copies of it.
   void AddUnshared() {
-    // (Acquires what those did who dropped theirs: the plain store hides it from the last Drop.)
+    // Acquires the work of owners that have dropped theirs, since the plain store hides it from the
+    // last Drop.
     if (count_.load(std::memory_order_acquire) == 1) {
       count_.store(2, std::memory_order_relaxed);
     } else {
@@ -48,7 +49,8 @@ class ReferenceCount {
     }
   }
 
-  // Whether no owner is left. A sole owner needs no atomic subtraction: nobody else can add one.
+  // Removes an owner. Returns whether it was the last one. A sole owner needs no atomic
+  // subtraction, because nobody else can add an owner.
   bool Drop() {
     const int64_t count = count_.load(std::memory_order_acquire);
     if (count == 1) return true;
@@ -59,7 +61,7 @@ class ReferenceCount {
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // One owner again, of a thing that had none.
+  // Sets the count of an object without owners back to one.
   void Restart() { count_.store(1, std::memory_order_relaxed); }
 
   int64_t value() const { return count_.load(std::memory_order_acquire); }

@@ -24,14 +24,14 @@ using internal_small_blocks::thread_lists;
 using internal_small_blocks::ThreadLists;
 using internal_small_blocks::trims;
 
-// What a thread keeps of each size at most, in bytes.
+// The most bytes of each size that a thread keeps.
 int64_t BytesKept() {
   static const int64_t bytes =
       std::min(BytesSetting("DOVETAIL_CPU_CACHE_BYTES", 256 << 10), int64_t{1} << 30);
   return kAddressSanitizer ? 0 : bytes;
 }
 
-std::atomic<int64_t> reserved_bytes{0};  // changed only where the system is asked
+std::atomic<int64_t> reserved_bytes{0};  // changes only with aligned_alloc and free
 
 constexpr size_t WholeBytes(int size_class) { return sizeof(SmallBlock) + SmallBytes(size_class); }
 
@@ -56,7 +56,7 @@ class Threads {
   static Threads& Get() {
     static Threads* const threads = [] {
       auto* made = new Threads;
-      // A child forked while another thread holds the mutex would find it locked for ever.
+      // If another thread held the mutex during a fork, the child would find it locked forever.
       pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, &AfterFork);
       return made;
     }();
@@ -67,7 +67,7 @@ class Threads {
     std::lock_guard lock(mutex_);
     live_.push_back(&lists);
   }
-  // What a thread counted stays counted.
+  // Removes a thread that ends and keeps its counts.
   void End(ThreadLists& lists) {
     std::lock_guard lock(mutex_);
     std::erase(live_, &lists);
@@ -85,7 +85,7 @@ class Threads {
   }
 
  private:
-  // A forked child has one thread.
+  // A forked child has only the thread that forked. The counts of the others are kept.
   static void AfterFork() {
     Threads& threads = Get();
     std::erase_if(threads.live_, [&](ThreadLists* lists) {
@@ -117,8 +117,8 @@ void Empty(ThreadLists& lists) noexcept {
   }
 }
 
-// Empties a thread's lists at its end. What it frees later still (in destructors of other
-// thread-local objects) finds no room and goes straight back.
+// Empties a thread's lists at its end. Blocks that are freed even later (in destructors of other
+// thread-local objects) find no room and go straight back to the system.
 struct ThreadEnd {
   ~ThreadEnd() {
     ThreadLists& lists = thread_lists;
@@ -141,11 +141,11 @@ void Start(ThreadLists& lists) {
   }
 }
 
-// Starts or empties the lists where one of the two is due.
+// Starts or empties the lists if either is due.
 void CatchUp(ThreadLists& lists) noexcept {
   if (!lists.started) {
     DOVETAIL_TRY { Start(lists); }
-    DOVETAIL_CATCH(...) {  // no memory to note the thread: it keeps nothing
+    DOVETAIL_CATCH(...) {  // no memory to register the thread: it keeps nothing
     }
   }
   if (const uint32_t now = trims.load(std::memory_order_relaxed); lists.trims != now) {

@@ -1,16 +1,16 @@
-// Small host memory: each thread keeps freed blocks by size, so that in steady state making and
-// dropping a tensor calls no malloc and takes no lock.
+// Small host memory. Each thread keeps freed blocks by size. In steady state, making and dropping a
+// tensor calls no malloc and takes no lock.
 //
 //   SmallBlock* block = TakeSmallBlock(100);     // or nullptr
 //   void* data = block->data();                  // 256 bytes, aligned to 256
 //   GiveSmallBlock(SmallBlock::Of(data), 100);   // on any thread: into that thread's lists
 //
-// Memory comes in powers of two, 256 bytes to 64 KiB. Before it lies a header, where the Storage
-// that counts the memory stays from one use to the next (storage.h): the two are taken and given in
-// one step. A thread keeps at most DOVETAIL_CPU_CACHE_BYTES (an environment variable, read once;
-// 256 KiB unless set, 0 for none) of each size, headers not counted, and gives all of it back when
-// it ends. Under AddressSanitizer nothing is kept, so that a use after free is seen. A forked child
-// keeps what the forking thread had.
+// Sizes are powers of two from 256 bytes to 64 KiB. A header precedes the memory. The Storage that
+// counts the memory stays there from one use to the next (storage.h), so that memory and Storage
+// are taken and given in one step. A thread keeps at most DOVETAIL_CPU_CACHE_BYTES of each size,
+// headers not counted, and frees all of it when it ends. This environment variable is read once;
+// the default is 256 KiB, and 0 keeps nothing. Under AddressSanitizer nothing is kept, so that a
+// use after free is detected. A forked child keeps the blocks of the forking thread.
 
 #ifndef DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
 #define DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
@@ -27,11 +27,11 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 struct alignas(kAllocationAlignment) SmallBlock {
-  // What the block's users keep there, of one type for all of them and without a destructor.
+  // An object of the block's user. All users store the same type, which has no destructor.
   std::byte header[64];
-  bool has_header = false;  // whether it is there yet
-  SmallBlock* next;         // of a block that nobody uses
-  // Nobody's, so that AddressSanitizer sees who reads or writes below the memory.
+  bool has_header = false;  // whether the object has been constructed
+  SmallBlock* next;         // the next free block, if this block is free
+  // Unused. AddressSanitizer reports accesses to it, which are accesses below the memory.
   alignas(64) std::byte gap[128];
 
   void* data() { return this + 1; }
@@ -44,10 +44,10 @@ inline constexpr size_t kLeastSmallBytes = kAllocationAlignment;
 inline constexpr int kSmallSizes = 9;
 inline constexpr size_t kMostSmallBytes = kLeastSmallBytes << (kSmallSizes - 1);  // 64 KiB
 
-// Whether there are blocks for so many bytes; none is for 0.
+// Whether there are blocks for `nbytes` bytes; false for 0.
 constexpr bool IsSmallSize(size_t nbytes) { return nbytes - 1 < kMostSmallBytes; }  // 0 wraps
 
-// The place among the sizes of the smallest block for `nbytes`, 1 to kMostSmallBytes.
+// The index of the smallest size that fits `nbytes`, which is 1 to kMostSmallBytes.
 constexpr int SmallSizeClass(size_t nbytes) {
   return std::bit_width((nbytes - 1) / kLeastSmallBytes);
 }
@@ -71,11 +71,11 @@ class Counter {
 
 struct ThreadLists {
   SmallBlock* free[kSmallSizes];
-  int room[kSmallSizes];  // how many more are kept; 0 before the first use and after the end
-  uint32_t trims;         // how many calls of TrimSmallBlocks it has seen
+  int room[kSmallSizes];  // how many more blocks fit; 0 before the first use and after its end
+  uint32_t trims;         // how many calls of TrimSmallBlocks it has handled
   bool started, ended;
-  // What this thread took less what it gave, which is negative where it frees others' memory.
-  Counter allocated_bytes;  // as asked for
+  // Taken minus given by this thread; negative if it frees memory of other threads.
+  Counter allocated_bytes;  // as requested
   Counter allocations;
 
   void Keep(int size_class, SmallBlock* block) {
@@ -89,9 +89,9 @@ struct ThreadLists {
   }
 };
 
-// Constant-initialised and initial-exec: reaching it costs neither a guard nor a call.
+// Constant-initialised and initial-exec: access needs neither a guard nor a call.
 [[gnu::tls_model("initial-exec")]] extern thread_local constinit ThreadLists thread_lists;
-// Raised by TrimSmallBlocks; each thread empties its lists when it sees that.
+// Incremented by TrimSmallBlocks. Each thread empties its lists when it sees the change.
 extern std::atomic<uint32_t> trims;
 
 SmallBlock* TakeSlow(ThreadLists& lists, size_t nbytes) noexcept;
@@ -99,7 +99,7 @@ void GiveSlow(ThreadLists& lists, int size_class, SmallBlock* block) noexcept;
 
 }  // namespace internal_small_blocks
 
-// A block that this thread keeps; nullptr where it keeps none for `nbytes`, 1 to kMostSmallBytes.
+// A block that this thread keeps; nullptr if it keeps none for `nbytes`, 1 to kMostSmallBytes.
 inline SmallBlock* TakeKeptSmallBlock(size_t nbytes) noexcept {
   auto& lists = internal_small_blocks::thread_lists;
   const int size_class = SmallSizeClass(nbytes);
@@ -112,14 +112,14 @@ inline SmallBlock* TakeKeptSmallBlock(size_t nbytes) noexcept {
   return block;
 }
 
-// nullptr where there is no memory.
+// A block that this thread keeps, or a new one. nullptr if there is no memory.
 inline SmallBlock* TakeSmallBlock(size_t nbytes) noexcept {
   if (SmallBlock* block = TakeKeptSmallBlock(nbytes); block != nullptr) [[likely]]
     return block;
   return internal_small_blocks::TakeSlow(internal_small_blocks::thread_lists, nbytes);
 }
 
-// Takes back what was taken for `nbytes`.
+// Gives back a block that was taken for `nbytes`.
 inline void GiveSmallBlock(SmallBlock* block, size_t nbytes) noexcept {
   auto& lists = internal_small_blocks::thread_lists;
   const int size_class = SmallSizeClass(nbytes);
@@ -134,14 +134,14 @@ inline void GiveSmallBlock(SmallBlock* block, size_t nbytes) noexcept {
 struct SmallBlockStats {
   int64_t allocated_bytes, allocations;
 };
-// Of all threads, those that have ended included.
+// The sums over all threads, including those that have ended.
 SmallBlockStats GetSmallBlockStats();
 
 // Bytes of all blocks, in use and kept, headers included.
 int64_t ReservedSmallBytes();
 
-// Gives the blocks that this thread keeps back at once; other threads do so when they next give a
-// block, or take one that they do not have.
+// Frees the blocks that this thread keeps. Other threads free theirs when they next give a block,
+// or take one of a size of which they keep none.
 void TrimSmallBlocks();
 
 }  // namespace DOVETAIL_ABI

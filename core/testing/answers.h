@@ -1,4 +1,4 @@
-// For tests of long work: how many threads it has, and someone who says when it should stop.
+// Helpers for tests of long work: they set the number of threads and say when the work should stop.
 //
 //   const ScopedNumThreads threads(2);
 //   Answers answers{.no = 1};                                    // once no, then yes
@@ -6,7 +6,7 @@
 //   EXPECT_FALSE(…);
 //   EXPECT_EQ(answers.asked, 2);
 //
-// Answers are for the thread of the scope; the number of threads is the process's.
+// Answers apply to the thread of the scope. The number of threads applies to the whole process.
 
 #ifndef DOVETAIL_CORE_TESTING_ANSWERS_H_
 #define DOVETAIL_CORE_TESTING_ANSWERS_H_

@@ -1,4 +1,5 @@
-// A child process for tests, that works as it is told and can be killed at any time.
+// ChildProcess: a child process for tests. The two exchange messages, and the test can kill the
+// child at any time.
 //
 //   ChildProcess child([](Channel& parent) {
 //     int n = parent.Receive<int>();
@@ -7,9 +8,9 @@
 //   child.Send(1);
 //   EXPECT_EQ(child.Receive<int>(), 2);
 //
-// It is forked: to be made before the test starts threads, or uses what a fork must not see. It
-// ends with its function, without what exit() does, or when the ChildProcess goes. A side that is
-// gone is a failure on this side, and the end of the child on the other.
+// The child is forked. Make it before the test starts threads or opens anything that must not be
+// forked. It ends when its function returns, with _exit(), or when the ChildProcess is destroyed.
+// If one side has ended, the test fails on the parent's side and the child exits on its own.
 
 #ifndef DOVETAIL_CORE_TESTING_CHILD_PROCESS_H_
 #define DOVETAIL_CORE_TESTING_CHILD_PROCESS_H_
@@ -114,7 +115,7 @@ class ChildProcess {
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
-  // Waits for its end, and returns what waitpid says.
+  // Waits until the child has ended, and returns the status of waitpid.
   int Join() {
     int status = -1;
     waitpid(pid_, &status, 0);

@@ -27,7 +27,7 @@ bool FailingNew::failed() { return has_failed; }
 namespace internal_failing_new {
 
 void* New(size_t size) {
-  // After the failure it stands at kNever.
+  // After the failure, allowed_left is kNever.
   if (allowed_left != kNever && allowed_left-- == 0) {
     has_failed = true;
     throw std::bad_alloc();
@@ -47,7 +47,7 @@ void Delete(void* data) noexcept {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-// The forms for arrays too: AddressSanitizer has its own of each.
+// The array forms are replaced, too, because AddressSanitizer has its own version of each form.
 void* operator new[](size_t size) { return dovetail::internal_failing_new::New(size); }
 void operator delete[](void* data) noexcept { dovetail::internal_failing_new::Delete(data); }
 void operator delete[](void* data, size_t) noexcept {

@@ -1,11 +1,11 @@
-// Counts calls of operator new and lets it fail where a test wants it: a program that links this
-// has its own operator new.
+// Counts the blocks of operator new, and lets it fail where a test wants it to. A program that
+// links this replaces operator new.
 //
 //   int failures = ForEachAllocationFailure(
 //       [&] { … },           // first with the first allocation failing, then with the second, …
 //       [&] { EXPECT_… });   // after each
 //
-// Leaks show in LiveBlocks(), and under AddressSanitizer.
+// LiveBlocks() and AddressSanitizer show leaks.
 
 #ifndef DOVETAIL_CORE_TESTING_FAILING_NEW_H_
 #define DOVETAIL_CORE_TESTING_FAILING_NEW_H_
@@ -18,10 +18,11 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Blocks from operator new that are not deleted yet, on all threads.
+// The number of blocks from operator new that are not yet deleted, on all threads.
 int64_t LiveBlocks();
 
-// While one of these lives, the allocation after `allowed` more on this thread fails, once.
+// While it lives, the next `allowed` allocations of this thread succeed and the one after them
+// fails, once.
 class FailingNew {
  public:
   explicit FailingNew(int64_t allowed);
@@ -29,13 +30,13 @@ class FailingNew {
   FailingNew(const FailingNew&) = delete;
   FailingNew& operator=(const FailingNew&) = delete;
 
-  // Whether it has failed.
+  // Whether that allocation has failed.
   static bool failed();
 };
 
-// Calls body() with each of its allocations failing in turn, and at last with none; after each
-// call, check(), with allocation working again. Returns how many failed. The body allocates the
-// same each time, and may let std::bad_alloc through.
+// Calls body() once for each of its allocations, with that one failing, and at last with none
+// failing. Calls check() after each call, with allocations working again. Returns the number of
+// failures. body() must make the same allocations each time, and may throw std::bad_alloc.
 template <typename Body, typename Check>
 int ForEachAllocationFailure(Body body, Check check) {
   for (int allowed = 0;; ++allowed) {

@@ -11,7 +11,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// What the fake allocator refuses: more than any test needs.
+// The fake allocator refuses sizes above this, in bytes. It is more than any test needs.
 constexpr size_t kMemory = size_t{1} << 40;
 
 int64_t BitOffset(const TensorView& view, int64_t index) {
@@ -75,7 +75,7 @@ absl::StatusOr<void*> FakeBackend::FakeAllocator::Allocate(size_t nbytes, const 
   if (nbytes > kMemory) return absl::ResourceExhaustedError("The fake backend is out of memory.");
   ++log_->allocated;
   log_->allocated_bytes += nbytes;
-  // Whole multiples of the alignment, as aligned_alloc asks.
+  // aligned_alloc takes only multiples of the alignment.
   const size_t rounded = (nbytes + kAllocationAlignment - 1) / kAllocationAlignment;
   if (nbytes == 0) return nullptr;
   void* data = std::aligned_alloc(kAllocationAlignment, rounded * kAllocationAlignment);

@@ -1,11 +1,11 @@
-// A backend for tests: host memory under any device type, everything noted down, and copies made
-// the slowest and plainest way, one bit after the other.
+// FakeBackend: a backend for tests. It offers host memory as any device type, logs all calls, and
+// copies one bit after the other.
 //
 //   FakeLog log;
 //   ScopedBackendOverride fake(std::make_unique<FakeBackend>(types, &log));
 //   … EXPECT_EQ(log.deallocated, log.allocated);
 //
-// Not for several threads at a time.
+// Not thread-safe.
 
 #ifndef DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
 #define DOVETAIL_CORE_TESTING_FAKE_BACKEND_H_
@@ -25,18 +25,18 @@ struct FakeLog {
   int deallocated = 0;
   size_t allocated_bytes = 0;
   size_t deallocated_bytes = 0;
-  std::vector<Stream> used_on;    // of the last Deallocate
-  std::vector<Stream> copied_on;  // one for each Copy
+  std::vector<Stream> used_on;    // streams of the last Deallocate
+  std::vector<Stream> copied_on;  // the stream of each Copy
   std::vector<Stream> recorded;
   std::vector<Stream> waited;
   std::vector<Stream> synchronized;
-  std::vector<Release> late;  // what ReleaseAfter was given, not yet called
+  std::vector<Release> late;  // passed to ReleaseAfter; not yet called
   bool destroyed = false;
 };
 
-// What bytes hold that were allocated and not written.
+// The value of allocated bytes that nothing has written yet.
 inline constexpr int kUnwritten = 0xcd;
-// A stream that lasts, as a backend makes them.
+// A lasting stream, like those that backends create.
 inline Stream FakeStream(Device device, uintptr_t handle) {
   return Stream::Own(device, NativeStream{handle}, std::make_shared<int>(0));
 }
@@ -49,7 +49,7 @@ class FakeBackend : public DeviceBackend {
   // `log` outlives the backend.
   FakeBackend(std::vector<DeviceType> types, FakeLog* log)
       : types_(std::move(types)), log_(log), allocator_(log) {
-    log->used_on.reserve(16);  // Deallocate, which notes streams here, may not allocate
+    log->used_on.reserve(16);  // Deallocate appends to it and must not allocate
     log->late.reserve(16);
   }
   ~FakeBackend() override { log_->destroyed = true; }

@@ -1,5 +1,5 @@
-// Two strided layouts of one shape, and the plainest way to go over them: what the planning of
-// copies and casts is compared with.
+// StridedPair: two strided layouts of one shape, and a naive walk over them. Tests compare the
+// plans of copies and casts with it.
 //
 //   const StridedPair pair = RandomStridedPair(&random);
 //   EXPECT_EQ(Sorted(offsets_by_plan), Sorted(OffsetsOf(pair)));
@@ -25,9 +25,9 @@ struct StridedPair {
 // The offsets of an element in dst and src.
 using OffsetPairs = std::vector<std::pair<int64_t, int64_t>>;
 
-// Up to five dimensions with elements. Strides are of any sign; dst's elements lie apart, src may
-// repeat some. Many neighbours continue each other; the strides of dimensions of size 1 are
-// senseless.
+// A random pair with up to five dimensions, none of size 0. Strides have any sign. The elements of
+// dst do not overlap; those of src may repeat. Many adjacent dimensions continue each other. The
+// strides of dimensions of size 1 are extreme values, which must have no effect.
 inline StridedPair RandomStridedPair(std::mt19937* random) {
   const auto pick = [random](int64_t lowest, int64_t highest) {
     return lowest + static_cast<int64_t>((*random)() % (highest - lowest + 1));
@@ -51,7 +51,7 @@ inline StridedPair RandomStridedPair(std::mt19937* random) {
   return pair;
 }
 
-// Those of all elements, in row-major order.
+// The offsets of all elements, in row-major order.
 inline OffsetPairs OffsetsOf(const StridedPair& pair) {
   OffsetPairs offsets = {{0, 0}};
   for (size_t dim = 0; dim < pair.shape.size(); ++dim) {

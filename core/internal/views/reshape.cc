@@ -1,4 +1,4 @@
-// Reshape of views.h: which strides, if any, give the same elements in another shape.
+// Reshape of views.h: finds strides that give the same elements in another shape, if there are any.
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
@@ -17,7 +17,7 @@ absl::Status CountError(const Layout& layout, absl::Span<const int64_t> shape) {
       " elements, can't have the shape ", ShapeToString(shape), "."));
 }
 
-// Replaces a -1 by the size that makes the elements come out even.
+// Replaces a -1 by the size that fits the number of elements.
 absl::Status InferSize(const Layout& layout, absl::Span<const int64_t> shape, Dims* sizes) {
   sizes->assign(shape.begin(), shape.end());
   int64_t known = 1;
@@ -37,8 +37,8 @@ absl::Status InferSize(const Layout& layout, absl::Span<const int64_t> shape, Di
   return known == layout.num_elements() ? absl::OkStatus() : CountError(layout, shape);
 }
 
-// Groups of old dimensions that lie evenly in memory are split into new ones, last first. Whether
-// every group came out even.
+// Merges old dimensions that continue each other into groups and splits the groups into new
+// dimensions, last first. Returns whether every group splits evenly.
 bool Strides(const Layout& layout, const Dims& sizes, Dims* strides) {
   int old = layout.rank() - 1;
   int64_t group_left = 1;  // elements of the current group not yet covered by new dimensions
@@ -52,7 +52,7 @@ bool Strides(const Layout& layout, const Dims& sizes, Dims* strides) {
       while (old >= 0 && layout.shape(old) == 1) --old;
       stride = layout.stride(old);
       group_left = layout.shape(old);
-      // Take in what continues this dimension evenly.
+      // Merge the dimensions that continue this one.
       int64_t reach = WrappingMultiply(stride, group_left);
       for (--old; old >= 0; --old) {
         if (layout.shape(old) == 1) continue;
@@ -81,7 +81,7 @@ absl::Status Reshape(const Layout& layout, absl::Span<const int64_t> shape, Layo
   if (!Strides(layout, sizes, &strides)) {
     return absl::FailedPreconditionError(
         absl::StrCat("No view of ", layout.ToString(), " has the shape ", ShapeToString(shape),
-                     ": the elements do not lie evenly. Copy it first (contiguous())."));
+                     ": the strides do not allow it. Copy it first (contiguous())."));
   }
   return internal_layout::Assign(&view->layout, sizes.size(), sizes.data(), strides.data());
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
-// Shape and strides of a view while it is put together.
+// The shape and strides of a view under construction.
 struct Builder {
   Dims shape;
   Dims strides;
@@ -42,7 +42,7 @@ SliceRange ResolveSlice(const SliceSpec& slice, int64_t size) {
   const int64_t stop = clamp(slice.stop, forward ? high : low);
   if (forward ? start >= stop : start <= stop) return {.start = start};
   if (slice.step == 1) return {start, stop - start};
-  // |step| of the most negative int64 has no positive counterpart; unsigned arithmetic has room.
+  // The most negative int64 has no positive counterpart, so the magnitude is unsigned.
   const uint64_t distance = static_cast<uint64_t>(forward ? stop - start : start - stop);
   const auto step = static_cast<uint64_t>(slice.step);
   const uint64_t magnitude = forward ? step : -step;
@@ -56,8 +56,8 @@ absl::Status CheckStep(const SliceSpec& slice) {
 
 absl::Status NormalizeDim(int64_t dim, int rank, int* normalized) {
   if (dim < -rank || dim >= rank) {
-    return absl::OutOfRangeError(
-        absl::StrCat("Dimension ", dim, " of a tensor with ", rank, " dimensions."));
+    return absl::OutOfRangeError(absl::StrCat(
+        "Dimension ", dim, " is out of range for a tensor with ", rank, " dimensions."));
   }
   *normalized = static_cast<int>(dim < 0 ? dim + rank : dim);
   return absl::OkStatus();
@@ -76,7 +76,7 @@ absl::Status Index(const Layout& layout, absl::Span<const IndexItem> items, Layo
                                               layout.rank(), " dimensions."));
   }
   Builder out;
-  uint64_t offset = 0;  // wraps only where there are no elements
+  uint64_t offset = 0;  // wraps around only if there are no elements
   int dim = 0;
   auto keep = [&](int count) {
     for (; count > 0; --count, ++dim) out.Add(layout.shape(dim), layout.stride(dim));
@@ -131,8 +131,9 @@ absl::Status Permute(const Layout& layout, absl::Span<const int64_t> order, Layo
   const uint64_t all =
       rank == 64 ? std::numeric_limits<uint64_t>::max() : (uint64_t{1} << rank) - 1;
   if (static_cast<int>(order.size()) != rank || seen != all) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "The order ", ShapeToString(order), " does not name each of ", rank, " dimensions once."));
+    return absl::InvalidArgumentError(absl::StrCat("The order ", ShapeToString(order),
+                                                   " does not name each of the ", rank,
+                                                   " dimensions once."));
   }
   view->offset = 0;
   return out.Finish(&view->layout);
