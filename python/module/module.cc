@@ -59,6 +59,10 @@ PyMethodDef functions[] = {
     Fast<&TraceConvert>("_trace_convert",
                         "_trace_convert($module, x, target, copy, /)\n--\n\n"
                         "A conversion that tells how it went, for explain()."),
+    NoArguments<&TorchAssumptions>(
+        "_torch_assumptions",
+        "_torch_assumptions($module, /)\n--\n\n"
+        "Each assumption about PyTorch's insides, and whether it holds."),
     FastKeywords<&ConvertFunction>(
         "convert",
         "convert($module, x, target, /, *, copy=None)\n--\n\n"

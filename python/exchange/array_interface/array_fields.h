@@ -1,4 +1,4 @@
-// The dict of __array_interface__ or __cuda_array_interface__, read.
+// Reads the dict of __array_interface__ or __cuda_array_interface__.
 //
 //   ArrayFields fields;
 //   ArrayDescription array;
@@ -6,9 +6,9 @@
 //   if (!fields.found()) …                                     // x has no such attribute
 //   if (!fields.DescribeAddress(&array)) return false;
 //
-// What the entries mean is for interop/array_interface and interop/cuda_array to judge; here they
-// are only turned into C++. All functions need the GIL and return false with an error set:
-// ExchangeError for an entry that is missing or of the wrong kind, which names it.
+// The class turns the entries into C++ values; interop/array_interface and interop/cuda_array
+// interpret them. All functions need the GIL and return false with an error set: ExchangeError,
+// with the name of the entry, if one is missing or of the wrong type.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ARRAY_INTERFACE_ARRAY_FIELDS_H_
 #define DOVETAIL_PYTHON_EXCHANGE_ARRAY_INTERFACE_ARRAY_FIELDS_H_
@@ -28,23 +28,23 @@ namespace dovetail::python {
 
 class ArrayFields {
  public:
-  // `attribute` is the name of the dict, a static string. It is looked up once, since it may be
-  // computed. True, with nothing read, where x has none.
+  // `attribute` is the name of the dict, a static string. Looks it up once, since it may be a
+  // computed property. True, and found() is false, if `x` has no such attribute.
   bool Read(PyObject* x, const char* attribute);
   bool found() const { return dict_.is_valid(); }
 
-  // An entry, or nothing where it is absent or None. An integer entry likewise.
+  // The entry, or an invalid object if it is absent or None; FindInt() the same for an integer.
   bool Find(const char* key, nanobind::object* value) const;
   bool FindInt(const char* key, std::optional<int64_t>* value) const;
 
   // The entry "data" is a pair, the address and whether it is read-only.
   bool has_address() const { return PyTuple_Check(data_.ptr()); }
-  // "data" as it is; None where it is absent.
+  // The entry "data"; None if it is absent.
   PyObject* data() const { return data_.ptr(); }
 
-  // What the dict says but for the memory; it borrows from `this`.
+  // The description without the memory. Borrows from `this`.
   ArrayDescription Describe() const;
-  // The same with the memory at the address.
+  // The same with the memory at the address in "data".
   bool DescribeAddress(ArrayDescription* array) const;
 
   bool Refuse(std::string_view what) const;

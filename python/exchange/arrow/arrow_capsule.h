@@ -1,11 +1,11 @@
-// The capsules of Arrow's PyCapsule interface: a struct each, which the capsule's destructor
-// releases unless it was moved out.
+// The capsules of Arrow's PyCapsule interface. Each holds one struct, which the capsule's
+// destructor releases unless it was moved out.
 //
 //   auto out = std::make_unique<ArrowSchema>();  …fill it in…
 //   nb::object capsule = MakeArrowCapsule(std::move(out));
 //   ArrowArray* array = ArrowOf<ArrowArray>(capsule.ptr());      // nullptr with an error set
 //
-// A struct that was moved out stays behind with `release` NULL; names do not change. Source:
+// After a struct was moved out, its `release` is NULL; the capsule keeps its name. Source:
 // arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html. Everything needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ARROW_ARROW_CAPSULE_H_
@@ -39,7 +39,7 @@ inline void ReleaseArrow(ArrowArray& array) {
 }
 inline void ReleaseArrow(ArrowDeviceArray& array) { ReleaseArrow(array.array); }
 
-// Frees the struct, and what it holds unless that was moved out. An exception in flight survives.
+// Frees the struct, and its contents unless they were moved out. Preserves the current exception.
 template <typename Struct>
 void DestroyArrowCapsule(PyObject* capsule) {
   PyObject *type, *value, *traceback;

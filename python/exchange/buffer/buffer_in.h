@@ -1,11 +1,11 @@
-// Python's buffer protocol, in: any object that has it as an N-D tensor.
+// Imports objects with Python's buffer protocol as N-D tensors.
 //
 //   Tensor t;
 //   if (!ImportBuffer(memoryview, &t)) return nullptr;
 //
-// No copy. Shape, strides (of any sign), type and read-only are those that the buffer tells; it is
-// held until the memory is no longer used, and released exactly once, on errors too. frombuffer.h
-// reads a buffer's bytes as a type of the caller's choosing instead.
+// Nothing is copied. Shape, strides of any sign, type and access are those of the buffer. The
+// buffer is held until the memory is no longer used, and released exactly once, on errors too.
+// bytes_in.h gives the bytes for a type of the caller's choice instead.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_BUFFER_BUFFER_IN_H_
 #define DOVETAIL_PYTHON_EXCHANGE_BUFFER_BUFFER_IN_H_
@@ -16,7 +16,7 @@
 
 namespace dovetail::python {
 
-// False with an error set: what the owner says, TypeError for an object without the protocol,
+// False with an error set: what the owner raises, TypeError for an object without the protocol,
 // ExchangeError for a buffer that can't be shared (interop/buffer/import.h). Needs the GIL.
 bool ImportBuffer(PyObject* object, Tensor* tensor);
 

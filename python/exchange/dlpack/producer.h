@@ -1,11 +1,11 @@
-// What the doors in ask and tell of a producer beside its capsule: what its errors mean, and
-// whether its arrays may change.
+// Facts about a producer besides its capsule: what its errors mean, and whether its arrays may
+// change.
 //
 //   PyObject* capsule = Call(x);
 //   if (capsule == nullptr && IsUnknownKeyword()) …           // an old signature
 //   if (capsule == nullptr) return RaiseOfProducer(x, name);
 //
-// Needs the GIL. The functions about errors look at the one in flight.
+// Needs the GIL. The functions about errors read the current exception.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_DLPACK_PRODUCER_H_
 #define DOVETAIL_PYTHON_EXCHANGE_DLPACK_PRODUCER_H_
@@ -18,24 +18,25 @@
 
 namespace dovetail::python {
 
-// Whether it says that a function does not know a keyword: a TypeError in one of the wordings of
-// Python, Cython, pybind11, nanobind and Boost.Python. Any other TypeError is a fault inside of it.
+// Whether the exception says that a function does not know a keyword: a TypeError in one of the
+// wordings of Python, Cython, pybind11, nanobind and Boost.Python. Any other TypeError is a fault
+// inside the function.
 bool IsUnknownKeyword();
 
-// An error that a producer may answer a keyword or its value with.
+// Whether the exception is one by which a producer refuses a keyword or its value.
 bool IsRefusal();
 
-// A refusal of copy=False becomes the cause of an ExchangeError.
+// Raises an ExchangeError whose cause is the current exception, a refusal of copy=False.
 std::nullptr_t RaiseRefusal();
 
-// What the method `name` of `x` raised becomes the cause of an ExchangeError, which says where it
-// came from. Unchanged are lack of memory, an ExchangeError, and what is no Exception
-// (KeyboardInterrupt). AttributeError if x has no such method.
+// Raises an ExchangeError whose cause is the current exception, raised by the method `name` of `x`.
+// MemoryError, ExchangeError and what is no Exception (KeyboardInterrupt) stay unchanged.
+// AttributeError if `x` has no such method.
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name);
 
-// Whether `x`, which gave `tensor` by a legacy capsule, is of a library whose arrays never change
-// or shows its memory as read-only. Such a capsule can't say so. False with an error set where
-// asking was interrupted.
+// Whether `x`, which gave `tensor` by a legacy capsule, belongs to a library whose arrays never
+// change, or shows its memory as read-only. A legacy capsule can't say so. False with an error set
+// if an interrupt stopped the check.
 bool NeverChanges(PyObject* x, const Tensor& tensor, bool* result);
 
 }  // namespace dovetail::python

@@ -1,5 +1,4 @@
-// A read-only tensor as one that may be written: for memory that is the consumer's alone, or for a
-// consumer that never writes.
+// Marks a tensor writable: for memory that only the consumer has, or a consumer that never writes.
 //
 //   *tensor = Writable(*tensor);
 

@@ -13,7 +13,7 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace internal_owner {
 
-// One owner that waits for a thread with the GIL.
+// One owner on the list that waits for a thread with the GIL.
 struct Pending {
   Pending* next;
   void (*let_go)(void* context);
@@ -22,14 +22,13 @@ struct Pending {
 
 std::atomic<Pending*> pending{nullptr};
 
-// Owners may lie over memory of other owners, in chains of any length. The calls of LetGoNow() nest
-// up to this depth; deeper owners wait for the outermost call, so that the C stack does not run
-// out.
+// Owners may lie over memory of other owners, in chains of any length. Calls of LetGoNow() nest up
+// to this depth. Deeper owners wait for the outermost call, which keeps the C stack bounded.
 constexpr int kMaxDepth = 64;
-int depth = 0;              // the GIL guards both
-Pending* nested = nullptr;  // what waits for the outermost call
+int depth = 0;              // guarded by the GIL, as is `nested`
+Pending* nested = nullptr;  // the owners that wait for the outermost call
 
-// Lets go at once, or soon where calls have nested deeply. Needs the GIL.
+// Releases at once, or in the outermost call if calls have nested deeply. Needs the GIL.
 void LetGoNow(void (*let_go)(void*), void* context) {
   if (depth == kMaxDepth) [[unlikely]] {
     if (auto* entry = new (std::nothrow) Pending{nested, let_go, context}) {
@@ -50,7 +49,7 @@ void LetGoNow(void (*let_go)(void*), void* context) {
 void DrainSlow() {
   Pending* list = pending.exchange(nullptr, std::memory_order_acquire);
   if (list == nullptr) return;
-  nb::error_scope in_flight;  // letting go may run Python code
+  nb::error_scope in_flight;  // a release may run Python code
   while (list != nullptr) {
     Pending* next = list->next;
     LetGoNow(list->let_go, list->context);
@@ -88,7 +87,7 @@ bool InterpreterIsAlive() {
 #endif
 }
 
-// Whether this thread has the GIL, and if not whether it may take it back without waiting.
+// Whether this thread holds the GIL, and if not, whether it can take the GIL without waiting.
 enum class Gil { kHeld, kFree, kOutOfReach };
 
 Gil LookAtGil() {
@@ -128,8 +127,8 @@ void LetGoOfObject(void* object) { LetGo(&DropObject, object); }
 void LetGoOfBuffer(void* held) { LetGo(&DropBuffer, held); }
 }  // namespace internal_owner
 
-// While the interpreter shuts down its own thread still holds the GIL and may let go; others may
-// not.
+// While the interpreter shuts down, its own thread still holds the GIL and may release owners.
+// Other threads may not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
   switch (LookAtGil()) {
@@ -151,7 +150,7 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   while (!pending.compare_exchange_weak(entry->next, entry, std::memory_order_release,
                                         std::memory_order_relaxed)) {
   }
-  // The main thread drains it soon, even if no call of ours comes. One request is enough.
+  // Asks the main thread to drain the list, in case no other call does. One request is enough.
   if (entry->next == nullptr) Py_AddPendingCall(&DrainFromMainThread, nullptr);
 }
 

@@ -1,14 +1,14 @@
-// Memory that a Python object owns: how a Storage lets go of it, on any thread.
+// Memory that a Python object owns, and its release by a Storage on any thread.
 //
 //   StorageRef s = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseObject(owner));
 //   StorageRef t = Storage::Adopt(data, nbytes, Device::Cpu(), ReleaseBuffer(held));
 //
-// A Storage may be released by any thread, with or without the GIL. Where this thread holds it, or
-// is a Python thread that finds it free, the owner is let go at once. Otherwise it is put on a list
-// that the next call with the GIL drains, or the main thread at its next turn: nothing waits for
-// the GIL. Owners over memory of owners, however many, are let go of without nesting as deeply.
-// After the interpreter's end the owner is leaked, since nothing of it can be touched any
-// more.
+// Any thread may release a Storage, with or without the GIL. A thread that holds the GIL, or is a
+// Python thread and finds the GIL free, releases the owner at once. Any other thread puts the owner
+// on a list. The next call with the GIL drains the list, or the main thread when it next runs
+// pending calls. So nothing waits for the GIL. Chains of owners over memory of other owners are
+// released with bounded recursion. After the interpreter has ended the owner is leaked, because no
+// Python object may be touched.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_LIFETIME_OWNER_H_
 #define DOVETAIL_PYTHON_EXCHANGE_LIFETIME_OWNER_H_
@@ -23,29 +23,28 @@
 
 namespace dovetail::python {
 
-// Calls `let_go(context)` as described above: now, soon, or never. For a Storage's release, and any
-// thread.
+// Calls `let_go(context)` as described above: now, later, or never. Any thread.
 void LetGo(void (*let_go)(void* context), void* context) noexcept;
 
-// Drops one strong reference to `object`, which is taken over.
+// Drops one strong reference to `object`. Steals that reference.
 Storage::Release ReleaseObject(PyObject* object);
 
 // Names a release function that calls LetGo() and its counterpart for a caller that holds the GIL.
 // There is room for one pair (torch_storage.h). Needs the GIL.
 void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*));
 
-// Destroys `tensor` for a caller who has the GIL: an owner is let go of at once, without asking who
-// has it.
+// Destroys `tensor` for a caller that holds the GIL. Releases an owner at once, without a check of
+// the GIL.
 void DestroyWithGil(Tensor& tensor);
 
 // A Python buffer, held until `PyBuffer_Release`.
 struct HeldBuffer {
   Py_buffer view;
 };
-// Releases the buffer, exactly once, and frees the struct. `buffer` is taken over.
+// Releases the buffer exactly once and frees the struct.
 Storage::Release ReleaseBuffer(std::unique_ptr<HeldBuffer> buffer);
 
-// The Python object whose reference `storage` holds; nullptr where it holds none.
+// The Python object that `storage` holds a reference to; nullptr if there is none.
 inline PyObject* OwnerOf(const Storage& storage);
 
 namespace internal_owner {
@@ -56,8 +55,8 @@ extern std::atomic<Pending*> pending;
 void DrainSlow();
 }  // namespace internal_owner
 
-// Lets go of what threads without the GIL left behind. Needs the GIL; one load when there is
-// nothing.
+// Releases the owners that threads without the GIL put on the list. Needs the GIL. Costs one load
+// when the list is empty.
 inline void DrainPendingReleases() {
   if (internal_owner::pending.load(std::memory_order_relaxed) != nullptr) {
     internal_owner::DrainSlow();

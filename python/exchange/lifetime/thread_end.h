@@ -1,4 +1,4 @@
-// The end of a thread inside of Python: where CPython would end a daemon thread, it hangs instead.
+// Hangs a daemon thread at the point where CPython would end it during shutdown.
 //
 //   TakeGil(thread_state);                                         // PyEval_RestoreThread
 //   nb::object r = HangAtThreadEnd([&] { return CallTheirCode(); });
@@ -6,12 +6,12 @@
 // While the interpreter shuts down, CPython before 3.14 ends each thread that waits for the GIL by
 // pthread_exit. glibc then unwinds the thread's stack. That must not pass through our frames: a
 // noexcept one calls std::terminate, and destructors would touch Python objects without the GIL.
-// CPython 3.14 hangs such threads, and so does this: the process ends without them. Py_IsFinalizing
-// would not do as a question before: the answer may change until the GIL is asked for, and the main
-// thread is still given it.
+// CPython 3.14 hangs such threads, and so does this header: the process ends without them. A check
+// of Py_IsFinalizing beforehand is not enough: the answer may change before the GIL is requested,
+// and the main thread is still given the GIL.
 //
-// Every entry point is called so (Guard, error.h). Calls of Python code in functions that hold
-// references are besides, since destructors between the two would drop these without the GIL.
+// Every entry point is wrapped so (Guard, error.h). Functions that hold references also wrap their
+// calls of Python code, because destructors on the way out would drop references without the GIL.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_LIFETIME_THREAD_END_H_
 #define DOVETAIL_PYTHON_EXCHANGE_LIFETIME_THREAD_END_H_
@@ -26,8 +26,8 @@ namespace dovetail::python {
   while (true) pause();
 }
 
-// What `work` returns, which may take the GIL: by itself, or by running Python code. Costs nothing
-// as long as the thread goes on.
+// Returns what `work` returns. `work` may take the GIL itself or run Python code. Costs nothing
+// unless the thread ends.
 template <typename Work>
 decltype(auto) HangAtThreadEnd(Work work) {
 #if PY_VERSION_HEX < 0x030e0000 && defined(__GLIBCXX__)
@@ -41,7 +41,7 @@ decltype(auto) HangAtThreadEnd(Work work) {
 #endif
 }
 
-// Takes the GIL for a thread that let it go by PyEval_SaveThread.
+// Takes the GIL for a thread that released it by PyEval_SaveThread.
 inline void TakeGil(PyThreadState* thread) noexcept {
   HangAtThreadEnd([&] { PyEval_RestoreThread(thread); });
 }

@@ -1,12 +1,12 @@
-// Long work without the GIL, which it would keep from other threads, and which Ctrl-C stops; short
-// work with it, since to let it go and take it again costs more than that work.
+// Runs long work without the GIL, so that other threads go on and Ctrl-C can stop the work. Short
+// work keeps the GIL, because releasing and taking it costs more than the work.
 //
 //   absl::StatusOr<Tensor> copy = WithoutGilIf(IsLong(source), [&] { return CopyTo(source, d); });
 //   if (!copy.ok()) return RaiseStatus(copy.status());   // a signal handler's exception, if any
 //
-// Needs the GIL. What the work uses must not go away meanwhile: Tensors are copies of its own, not
-// those inside Python objects. The work touches nothing of Python's. Handlers run on the main
-// thread alone, as everywhere in Python; work that one stopped is Cancelled.
+// Needs the GIL. The work must own what it uses: copies of Tensors, not those inside Python
+// objects. The work touches no Python object. Signal handlers run on the main thread alone, as
+// everywhere in Python. Work that a handler stopped returns Cancelled.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_LIFETIME_WITHOUT_GIL_H_
 #define DOVETAIL_PYTHON_EXCHANGE_LIFETIME_WITHOUT_GIL_H_
@@ -21,10 +21,10 @@
 
 namespace dovetail::python {
 
-// Some two microseconds of copying.
+// About two microseconds of copying.
 inline constexpr int64_t kLongBytes = 32 * 1024;
 
-// Whether to copy the tensor takes long: it is large, or on a device that is waited for.
+// Whether a copy of the tensor takes long: it is large, or on a device that has to be waited for.
 inline bool IsLong(const Tensor& tensor) {
   return tensor.nbytes() >= kLongBytes || !IsHostAccessible(tensor.device().type);
 }
@@ -37,7 +37,7 @@ class WithoutGil {
   WithoutGil& operator=(const WithoutGil&) = delete;
 
  private:
-  // What a handler raises stays set for whoever takes the GIL back.
+  // An exception that a handler raises stays set when the GIL is taken again.
   static bool CheckSignals(void* self) {
     auto* released = static_cast<WithoutGil*>(self);
     TakeGil(released->thread_);
@@ -52,7 +52,7 @@ class WithoutGil {
 
 template <typename Work>
 auto WithoutGilIf(bool is_long, Work work) {
-  std::optional<WithoutGil> released;  // the GIL is taken again in any case, after exceptions too
+  std::optional<WithoutGil> released;  // takes the GIL again in any case, after exceptions too
   if (is_long) released.emplace();
   return work();
 }

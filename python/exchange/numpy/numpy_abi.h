@@ -1,13 +1,13 @@
-// What the bindings know of NumPy's binary interface, without its headers: neither the build nor
-// the wheel depends on NumPy, and one build serves every version.
+// NumPy's binary interface, declared here without NumPy's headers. Neither the build nor the wheel
+// depends on NumPy, and one build serves every version.
 //
 //   const NumPyAbi* numpy = LoadedNumPy();       // nullptr unless the program has imported NumPy
 //   if (numpy != nullptr && Py_TYPE(x) == numpy->ndarray) ...
 //
-// The layout of arrays and the prefix of dtypes are the same in NumPy 1.7 to 2.x; the places in the
-// table of functions never change. A NumPy of another ABI is left alone (nullptr), and its arrays
-// take the protocols' doors. Sources: numpy/ndarraytypes.h, numpy/__multiarray_api.h. Needs the
-// GIL.
+// The layout of arrays and the prefix of dtypes are the same in NumPy 1.7 to 2.x, and the indices
+// in the table of functions never change. For a NumPy of another ABI the result is nullptr, and its
+// arrays are imported by protocols. Sources: numpy/ndarraytypes.h, numpy/__multiarray_api.h. Needs
+// the GIL.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_ABI_H_
 #define DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_ABI_H_
@@ -55,16 +55,16 @@ struct NumPyAbi {
   int (*set_base_object)(PyObject* array, PyObject* base);
 };
 
-// The PyArray_Descr of a type number, a new reference; nullptr with an error set when there is
-// none.
+// The PyArray_Descr of a type number: a new reference, or nullptr with an error set.
 PyObject* NewDescr(const NumPyAbi& numpy, int type_num);
 
-// Looks for NumPy among the imported modules; a found one is remembered. No error is left set.
+// Looks for NumPy among the imported modules, and remembers it. nullptr if NumPy was not imported
+// or has another ABI. No error is left set.
 const NumPyAbi* LoadedNumPy();
 
-// The DType of a NumPy type number; nullptr when there is none.
+// The DType of a NumPy type number, or nullptr.
 const DType* DTypeFromNumPy(int type_num);
-// The number to export a DType as; −1 when there is none.
+// The type number to export a DType as, or −1.
 int NumPyFromDType(DType dtype);
 
 }  // namespace dovetail::python

@@ -1,10 +1,10 @@
-// The fast door in for exact NumPy arrays: their fields are read where they stand.
+// Imports exact NumPy arrays by reading the fields of the array object.
 //
 //   if (numpy_ndarray.Is(Py_TYPE(x)) && ImportNumPyArray(x, &tensor)) ...
 //
-// It answers as numpy.ndarray.__dlpack__ does: the same type, layout and access, the array kept
-// alive. What that would refuse (structured types, another byte order, strides between elements) is
-// left to it.
+// The result is that of numpy.ndarray.__dlpack__: the same type, layout and access, and the array
+// is kept alive. Arrays that __dlpack__ refuses (structured types, another byte order, strides that
+// are no multiple of the element size) are not taken.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_IN_H_
 #define DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_IN_H_
@@ -17,21 +17,21 @@
 
 namespace dovetail::python {
 
-// `x` is an exact ndarray. False, and no error set, for one that __dlpack__ has to answer for.
+// `x` is an exact ndarray. False without an error set if __dlpack__ has to be called.
 bool ImportNumPyArray(PyObject* x, Tensor* tensor);
 
-// The same as a view, with `strides` as the room for its strides: kMaxRank of Layout. Valid while
-// the array is; that its extent fits an address space is not looked at.
+// The same as a borrowed view. `strides` has room for Layout::kMaxRank strides. The view is valid
+// as long as the array. Whether its extent fits an address space is not checked.
 bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view);
 
-// The bytes of an exact ndarray, for a reader who gives them a type of his own.
+// The bytes of an exact ndarray, for a reader that gives them a type of its own.
 struct NumPyBytes {
   void* data;
   int64_t nbytes;
   Access access;
 };
-// False, and no error set, where the buffer protocol has to answer: gaps between the elements, a
-// type that has no DType, an array that warns when it is written.
+// False without an error set for arrays that the buffer protocol has to handle: gaps between the
+// elements, a type that has no DType, an array that warns when it is written.
 bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes);
 
 }  // namespace dovetail::python

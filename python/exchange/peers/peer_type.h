@@ -2,9 +2,9 @@
 //
 //   if (torch_tensor.Is(Py_TYPE(x))) ...                 // exactly that class, no subclass
 //
-// An object of a class can only exist once its module was imported, so that looking among the
-// imported modules is enough. The class is remembered, and kept alive, when it was first seen.
-// Needs the GIL; no error is left set.
+// An object of a class exists only after its module was imported, so a look among the imported
+// modules is enough. The class is remembered and kept alive when it is first seen. Needs the GIL.
+// No error is left set.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_PEER_TYPE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_PEERS_PEER_TYPE_H_
@@ -17,12 +17,12 @@ namespace dovetail::python {
 
 class PeerType {
  public:
-  // `module.name` is where the class is found; its tp_name ends with `name`.
+  // The class is found as `module.name`; its tp_name ends with `name`.
   constexpr PeerType(const char* module, const char* name) : module_(module), name_(name) {}
 
   bool Is(PyTypeObject* type) { return type == type_ || (type_ == nullptr && Recognise(type)); }
 
-  // The class itself or one that inherits from it.
+  // Whether `type` is the class or inherits from it.
   bool IsBaseOf(PyTypeObject* type);
 
   // Names the class of this extension module itself, before its package is imported.
@@ -31,7 +31,8 @@ class PeerType {
   const char* module() const { return module_; }
   const char* name() const { return name_; }
 
-  // The class's exchange API, or nullptr where it has none of a version that we read. After Is().
+  // The class's DLPack exchange API; nullptr if it has none of a major version that this code
+  // reads. Call after Is() returned true.
   const DLPackExchangeAPI* exchange_api() const { return exchange_api_; }
 
  private:
@@ -43,7 +44,7 @@ class PeerType {
   const DLPackExchangeAPI* exchange_api_ = nullptr;
 };
 
-// The classes that Dovetail knows by name.
+// The classes that are known by name.
 extern PeerType builtins_bytes;
 extern PeerType numpy_ndarray;
 extern PeerType numpy_scalar;

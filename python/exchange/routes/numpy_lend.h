@@ -1,7 +1,7 @@
-// The fast door between: an exact NumPy array to a class that takes DLPack structs by its exchange
-// API (torch.Tensor, paddle.Tensor), with no tensor of ours in the middle.
+// Converts an exact NumPy array to a class with a DLPack exchange API (torch.Tensor, paddle.Tensor)
+// in one step, without a Tensor in between.
 //
-//   PyObject* made = LendNumPyArray(*peer, x);    // nullptr and no error: take the usual way
+//   PyObject* made = LendNumPyArray(*peer, x);    // nullptr and no error: import and export
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_NUMPY_LEND_H_
 #define DOVETAIL_PYTHON_EXCHANGE_ROUTES_NUMPY_LEND_H_
@@ -12,8 +12,9 @@
 
 namespace dovetail::python {
 
-// A new object over the memory of `x`, which it keeps alive. nullptr without an error for what the
-// class does not take as it is, or what only __dlpack__ answers for. Needs the GIL.
+// A new object over the memory of `x`, which it keeps alive. nullptr without an error if the class
+// does not take the memory without a copy, or the array has to go through __dlpack__. Needs the
+// GIL.
 PyObject* LendNumPyArray(const PeerClass& peer, PyObject* x);
 
 }  // namespace dovetail::python

@@ -1,4 +1,4 @@
-// An attribute that an object may have: how the doors ask for a protocol.
+// Looks up an attribute that an object may have, such as that of a protocol.
 //
 //   nb::object method;
 //   if (!FindAttribute(x, "__arrow_c_array__", &method)) return nullptr;
@@ -16,8 +16,8 @@
 
 namespace dovetail::python {
 
-// x.name, or nothing where x says that it has none (AttributeError). False with an error set where
-// looking for it raised anything else.
+// `*value` becomes x.name, or invalid if the lookup raised AttributeError. False with an error set
+// if the lookup raised anything else.
 inline bool FindAttribute(PyObject* x, PyObject* name, nanobind::object* value) {
   PyObject* found;
   const int result = HangAtThreadEnd([&] {

@@ -1,20 +1,20 @@
 #include "dovetail/python/exchange/torch/torch_gradient.h"
 
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
 
 namespace dovetail::python {
 namespace {
 
-// bool c10::TensorImpl::requires_grad() const, which PyTorch 2.13 exports.
+// bool c10::TensorImpl::requires_grad() const
 using RequiresGrad = bool (*)(const void* impl);
 
-// The function, if this PyTorch's objects are laid out as TorchImplOf thinks.
+// The function, if this PyTorch's objects have the layout that TorchImplOf() assumes.
 RequiresGrad FindRequiresGrad(PyObject* x) {
   if (!HasTorchImpl(x)) return nullptr;
-  return reinterpret_cast<RequiresGrad>(
-      FindTorchSymbol(kC10, "_ZNK3c1010TensorImpl13requires_gradEv"));
+  return reinterpret_cast<RequiresGrad>(FindTorchSymbol(kC10, kRequiresGrad));
 }
 
 bool RequiresGradByAttribute(PyObject* x) {

@@ -1,9 +1,9 @@
-// Whether a PyTorch tensor requires gradients, asked in C++.
+// Whether a PyTorch tensor requires gradients, by a call of PyTorch in C++.
 //
 //   if (TorchRequiresGrad(x)) ...                    // then only __dlpack__ may be asked (rule 55)
 //
-// The attribute takes longer than all the rest of our half of an exchange: 50 ns by its getter, of
-// which PyTorch's look for warnings and overrides is most.
+// The Python attribute takes 50 ns, longer than the rest of the import. Most of that is PyTorch's
+// check for warnings and overrides.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_GRADIENT_H_
 #define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_GRADIENT_H_
@@ -20,8 +20,8 @@ inline bool MayRequireGrad(TypeKind kind) {
          kind != TypeKind::kHandle;
 }
 
-// For an exact torch.Tensor. True, too, where it can't be told. Needs the GIL; no error is left
-// set.
+// For an exact torch.Tensor. Also true if the answer is unknown. Only an interrupt leaves its error
+// set. Needs the GIL.
 bool TorchRequiresGrad(PyObject* x);
 
 }  // namespace dovetail::python

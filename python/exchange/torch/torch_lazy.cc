@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 
 namespace nb = nanobind;
@@ -12,23 +13,16 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-// What is assumed of a TensorImpl (that of PyTorch 2.13): its set of dispatch keys is a word at
-// this place, with a bit for each mark. ReadsAsAssumed() asks PyTorch whether it holds; where it
-// does not, the methods are called.
-constexpr int kDispatchKeys = 168;
-constexpr uint64_t kConjugate = uint64_t{1} << 31;
-constexpr uint64_t kNegative = uint64_t{1} << 32;
-
 TorchLazy ReadLazy(PyObject* x) {
-  const uint64_t keys =
-      *reinterpret_cast<const uint64_t*>(static_cast<const char*>(TorchImplOf(x)) + kDispatchKeys);
-  return {(keys & kConjugate) != 0, (keys & kNegative) != 0};
+  const uint64_t keys = *reinterpret_cast<const uint64_t*>(
+      static_cast<const char*>(TorchImplOf(x)) + kDispatchKeysInTensorImpl);
+  return {(keys & kConjugateBit) != 0, (keys & kNegativeBit) != 0};
 }
 
 bool CallMethod(PyObject* x, PyObject* name) {
   PyObject* answer = PyObject_CallMethodNoArgs(x, name);
   if (answer == nullptr) ForgetException();
-  const bool is_marked = answer != Py_False;  // in doubt it is, and the table is not used
+  const bool is_marked = answer != Py_False;  // if unknown it is; the exchange API is not used then
   Py_XDECREF(answer);
   return is_marked;
 }
@@ -41,8 +35,9 @@ TorchLazy AskLazy(PyObject* x) {
   return {is_conjugate, CallMethod(x, is_neg)};
 }
 
-// Looks at tensors with each of the marks, both and none.
-bool ReadsAsAssumed() {
+}  // namespace
+
+bool TorchLazyIsAsAssumed() {
   try {
     const nb::object torch = nb::module_::import_("torch");
     const nb::object plain = torch.attr("zeros")(2, nb::arg("dtype") = torch.attr("complex64"),
@@ -57,7 +52,7 @@ bool ReadsAsAssumed() {
         return false;
       }
     }
-    // The bits were told apart only if PyTorch made what it was asked for.
+    // The bits were told apart only if PyTorch made the tensors as requested.
     return AskLazy(both.ptr()).is_conjugate && AskLazy(both.ptr()).is_negative;
   } catch (nb::python_error& e) {
     return RestoreInterrupt(e), false;
@@ -66,10 +61,8 @@ bool ReadsAsAssumed() {
   }
 }
 
-}  // namespace
-
 TorchLazy TorchLazyOf(PyObject* x) {
-  static constinit TorchAssumption assumption(&ReadsAsAssumed);
+  static constinit TorchAssumption assumption(&TorchLazyIsAsAssumed);
   if (assumption.Holds()) [[likely]]
     return ReadLazy(x);
   return PyErr_Occurred() == nullptr ? AskLazy(x) : TorchLazy{true, true};

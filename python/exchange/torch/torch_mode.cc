@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
 
 namespace nb = nanobind;
@@ -16,12 +17,10 @@ using AnyModesSet = bool (*)(bool);
 // at::impl::torch_function_mode_enabled()
 using FunctionModeEnabled = bool (*)();
 
-// What PyTorch 2.13 exports.
 struct Modes {
-  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(
-      FindTorchSymbol(kC10, "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb"));
-  FunctionModeEnabled function_mode_enabled = reinterpret_cast<FunctionModeEnabled>(
-      FindTorchSymbol(kTorchCpu, "_ZN2at4impl27torch_function_mode_enabledEv"));
+  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(FindTorchSymbol(kC10, kAnyModesSet));
+  FunctionModeEnabled function_mode_enabled =
+      reinterpret_cast<FunctionModeEnabled>(FindTorchSymbol(kTorchCpu, kFunctionModeEnabled));
 };
 
 // `module.name`, called if it is a function; None where there is none. Only an interrupt

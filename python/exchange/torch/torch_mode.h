@@ -1,14 +1,16 @@
-// Whether PyTorch would answer by a mode of this thread's: FakeTensorMode, or any other dispatch or
-// function mode, sees what __dlpack__ does, and may refuse it. The C exchange API asks no mode.
+// Whether a PyTorch mode is active on this thread: FakeTensorMode, or any other dispatch or
+// function mode. A mode sees the operations of __dlpack__ and may refuse them. The C exchange API
+// calls no mode.
 //
-//   if (TorchModeIsActive()) ...                     // then only __dlpack__ knows the answer
+//   if (TorchModeIsActive()) ...                     // then call __dlpack__
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_MODE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_MODE_H_
 
 namespace dovetail::python {
 
-// True, too, where it can't be told. PyTorch must have been imported. Needs the GIL.
+// Also true if the answer is unknown; an interrupt leaves its error set. PyTorch must have been
+// imported. Needs the GIL.
 bool TorchModeIsActive();
 
 }  // namespace dovetail::python

@@ -1,4 +1,4 @@
-// Where a PyTorch tensor object has its TensorImpl, and how assumptions about its insides are kept.
+// The TensorImpl of a PyTorch tensor object, and the result of checks of PyTorch's insides.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_OBJECT_H_
 #define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_OBJECT_H_
@@ -10,23 +10,23 @@
 
 namespace dovetail::python {
 
-// The TensorImpl of an exact torch.Tensor of PyTorch 2.13: it comes after what all objects have.
-// Only if HasTorchImpl() says so of its class.
+// The TensorImpl of an exact torch.Tensor: the pointer after the PyObject. Valid only if
+// HasTorchImpl() is true for an object of the class.
 inline void* TorchImplOf(PyObject* x) { return *reinterpret_cast<void**>(x + 1); }
 
-// Whether `x` is laid out as TorchImplOf thinks, by PyTorch's own word on where the TensorImpl is.
-// No error is left set.
+// Whether `x` has the layout that TorchImplOf() assumes: compares it with PyTorch's `_cdata`. Only
+// an interrupt leaves its error set.
 bool HasTorchImpl(PyObject* x);
 
 // Sets the error of `e` again if it is an interrupt (no Exception), and drops any other.
 void RestoreInterrupt(nanobind::python_error& e);
 
-// What is assumed of PyTorch's insides: checked when it is first needed, by asking PyTorch.
+// An assumption about PyTorch's insides (torch_abi.h), checked when it is first needed.
 //
 //   static constinit TorchAssumption assumption(&IsAsAssumed);
 //   if (assumption.Holds()) ...
 //
-// Needs the GIL, which the check may let go for a while; then it may run twice.
+// Needs the GIL. The check may release it, so two threads may run the check.
 class TorchAssumption {
  public:
   explicit constexpr TorchAssumption(bool (*check)()) : check_(check) {}

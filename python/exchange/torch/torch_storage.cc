@@ -6,6 +6,7 @@
 
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
 
@@ -14,23 +15,14 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-// What is assumed of PyTorch's insides (those of 2.13). IsAsAssumed() asks PyTorch whether it
-// holds; where it does not, PyTorch's Python side holds the storage.
-//
-// A TensorImpl has its c10::Storage, a pointer to the StorageImpl, after its virtual table and its
-// counts.
-constexpr int kStorageInTensorImpl = 16;
-// StorageImpl::resizable_, a bool.
-constexpr int kResizableInStorageImpl = 57;
-
-// PyTorch's stable C interface for at::Tensor, which is one counted pointer. A c10::Storage is one
-// as well, counted by the same base class and deleted by the same virtual destructor: so the two
-// functions count storages, too.
+// PyTorch's stable C interface for at::Tensor, which is one counted pointer. A c10::Storage is a
+// counted pointer of the same base class with the same virtual destructor, so the two functions
+// count storages, too.
 struct Handles {
-  int (*copy)(void* counted_pointer, void** handle) = reinterpret_cast<int (*)(void*, void**)>(
-      FindTorchSymbol(kTorchCpu, "aoti_torch_new_tensor_handle"));
-  int (*drop)(void* handle) = reinterpret_cast<int (*)(void*)>(
-      FindTorchSymbol(kTorchCpu, "aoti_torch_delete_tensor_object"));
+  int (*copy)(void* counted_pointer, void** handle) =
+      reinterpret_cast<int (*)(void*, void**)>(FindTorchSymbol(kTorchCpu, kCopyHandle));
+  int (*drop)(void* handle) = reinterpret_cast<int (*)(void*)>(FindTorchSymbol(kTorchCpu,
+                                                                               kDropHandle));
 };
 Handles handles{nullptr, nullptr};
 
@@ -61,8 +53,22 @@ bool Agrees(const nb::object& x, const nb::object& storage) {
          *ResizableOf(*StorageOf(x.ptr())) == (nb::cast<bool>(storage.attr("resizable")()) ? 1 : 0);
 }
 
-// Looks at two tensors, of which one can be resized, and holds one for a while.
-bool IsAsAssumed() {
+// By PyTorch's Python side: dovetail._torch.
+bool HoldByMethod(PyObject* x, Storage::Release* release) {
+  nb::object module = nb::steal(PyImport_ImportModule("dovetail._torch"));
+  PyObject* storage =
+      module.is_valid() ? PyObject_CallMethod(module.ptr(), "hold_storage", "O", x) : nullptr;
+  if (storage == nullptr) {
+    ForgetException();
+    return false;
+  }
+  *release = ReleaseObject(storage);
+  return true;
+}
+
+}  // namespace
+
+bool TorchStorageIsAsAssumed() {
   handles = Handles();
   SetForeignRelease(&LetGoOfTorchStorage, &DropTorchStorage);
   if (handles.copy == nullptr || handles.drop == nullptr) return false;
@@ -93,27 +99,12 @@ bool IsAsAssumed() {
   }
 }
 
-// By PyTorch's Python side: dovetail._torch.
-bool HoldByMethod(PyObject* x, Storage::Release* release) {
-  nb::object module = nb::steal(PyImport_ImportModule("dovetail._torch"));
-  PyObject* storage =
-      module.is_valid() ? PyObject_CallMethod(module.ptr(), "hold_storage", "O", x) : nullptr;
-  if (storage == nullptr) {
-    ForgetException();
-    return false;
-  }
-  *release = ReleaseObject(storage);
-  return true;
-}
-
-}  // namespace
-
 void DropTorchStorage(void* held) { (void)handles.drop(held); }
 
 void LetGoOfTorchStorage(void* held) { LetGo(&DropTorchStorage, held); }
 
 bool HoldTorchStorage(PyObject* x, Storage::Release* release) {
-  static constinit TorchAssumption assumption(&IsAsAssumed);
+  static constinit TorchAssumption assumption(&TorchStorageIsAsAssumed);
   if (!assumption.Holds()) [[unlikely]]
     return PyErr_Occurred() == nullptr && HoldByMethod(x, release);
   void* const handle = Hold(x);

@@ -1,10 +1,9 @@
-// == between a type or a device and what else spells it: names, and other libraries' objects.
+// Equality of a type or device with its other spellings: names, and objects of other libraries.
 //
 //   dt.int64 == "int64" == torch.int64
 //
-// hash() is that of the canonical name, so that a dict keyed by names finds types and devices.
-// Other libraries' objects hash in their own ways, as numpy.dtype's do beside its own spellings.
-// Needs the GIL.
+// hash() is that of the canonical name, so a dict keyed by names finds types and devices. Objects
+// of other libraries have other hashes, as numpy.dtype and its spellings do. Needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_DTYPE_DEVICE_SPELLING_H_
 #define DOVETAIL_PYTHON_MODULE_DTYPE_DEVICE_SPELLING_H_
@@ -20,7 +19,7 @@
 
 namespace dovetail::python {
 
-// Whether the name of x's class has one of `words` in it.
+// Whether the name of the class of `x` contains one of `words`.
 inline bool IsClassNamed(PyObject* x, std::initializer_list<std::string_view> words) {
   for (std::string_view word : words) {
     if (absl::StrContains(Py_TYPE(x)->tp_name, word)) return true;
@@ -28,7 +27,7 @@ inline bool IsClassNamed(PyObject* x, std::initializer_list<std::string_view> wo
   return false;
 }
 
-// True where `parse` reads `other` as `own`, else NotImplemented: `other` may know better.
+// True if `parse` reads `other` as `own`, else NotImplemented, so Python tries the other operand.
 template <typename T>
 nanobind::object EqualsSpelling(T own, PyObject* other, bool (*parse)(PyObject*, T*)) {
   T parsed;

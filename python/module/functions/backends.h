@@ -1,4 +1,4 @@
-// dovetail.backends(): who serves which devices, and why there are none.
+// dovetail.backends(): each backend with its number of devices, or why it has none.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_

@@ -6,6 +6,7 @@
 
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/functions/convert.h"
@@ -68,5 +69,7 @@ PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   result["misfit"] = trace.misfit != nullptr ? nb::object(nb::str(trace.misfit)) : nb::none();
   return result.release().ptr();
 }
+
+PyObject* TorchAssumptions(PyObject*, PyObject*) { return CheckTorchAssumptions(); }
 
 }  // namespace dovetail::python

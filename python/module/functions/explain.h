@@ -22,6 +22,9 @@ PyObject* TraceImport(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 //   misfit           why the class takes no memory of that kind, or None
 PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
+// _torch_assumptions() -> dict: each assumption about PyTorch's insides, and whether it holds.
+PyObject* TorchAssumptions(PyObject* module, PyObject* unused);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_MODULE_FUNCTIONS_EXPLAIN_H_

@@ -3,10 +3,11 @@
 //   dt.tensor([[1, 2], [3, 4]])             dt.full((2, 3), 0.5)
 //   dt.zeros(2, 3, dtype=dt.bfloat16)       dt.arange(0, 1, 0.25)
 //
-// Each owns new memory on the device asked for (none: the CPU; a tensor made from one stays on its
-// device). Functions of the module, METH_FASTCALL | METH_KEYWORDS: they need the GIL and return
-// nullptr with an error set. ValueError for bad shapes and values, TypeError for bad arguments,
-// OverflowError for numbers out of range (scalar.h), RuntimeError for a device without backend.
+// Each owns new memory on the requested device. Without one that is the CPU, or the device of the
+// tensor that it is made from. Functions of the module, METH_FASTCALL | METH_KEYWORDS: they need
+// the GIL and return nullptr with an error set. ValueError for bad shapes and values, TypeError for
+// bad arguments, OverflowError for numbers out of range (scalar.h), RuntimeError for a device
+// without backend.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_FACTORY_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_FACTORY_H_
@@ -32,7 +33,7 @@ PyObject* Zeros(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObj
 PyObject* Full(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
 // arange([start,] stop[, step], *, dtype=None, device=None): ceil((stop - start) / step) numbers.
-// int64 from ints, float32 once one is a float. ValueError for a step of 0 or in the wrong
+// int64 from ints, float32 if one is a float. ValueError for a step of 0 or in the wrong
 // direction, and for fractions in an integer type. In arange.cc.
 PyObject* Arange(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 

@@ -1,4 +1,4 @@
-// dovetail.set_num_threads() and get_num_threads(): how many threads a large copy uses.
+// dovetail.set_num_threads() and get_num_threads(): the most threads that one large copy uses.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_THREADS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_THREADS_H_

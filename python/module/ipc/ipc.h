@@ -1,5 +1,5 @@
-// What dovetail/ipc.py is made of: tensors in memory that other processes open, by handles of
-// bytes.
+// The functions behind dovetail/ipc.py: tensors in memory that other processes open by a handle, a
+// bytes object.
 
 #ifndef DOVETAIL_PYTHON_MODULE_IPC_IPC_H_
 #define DOVETAIL_PYTHON_MODULE_IPC_IPC_H_

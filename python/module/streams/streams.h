@@ -5,9 +5,9 @@
 //       y = x.to("cuda:0")
 //   e = s.record(); t.wait(e)
 //
-// Streams of other libraries are taken as they are: by __cuda_stream__(), .cuda_stream or .ptr, or
-// a handle. An object is held as long as its stream is noted somewhere; a bare handle must outlive
-// the `with`. Everything here needs the GIL; waits of the host let it go meanwhile.
+// Streams of other libraries are accepted by __cuda_stream__(), .cuda_stream or .ptr, or as a
+// handle. An object is kept alive as long as its stream is recorded somewhere. A bare handle must
+// outlive the `with`. All functions need the GIL; waits of the host release it.
 
 #ifndef DOVETAIL_PYTHON_MODULE_STREAMS_STREAMS_H_
 #define DOVETAIL_PYTHON_MODULE_STREAMS_STREAMS_H_
@@ -30,8 +30,8 @@ PyObject* CurrentStreamFunction(PyObject* module, PyObject* const* args, Py_ssiz
                                 PyObject* kwnames);
 
 // The stream that `object` stands for: a dovetail.Stream, a handle, or another library's stream.
-// `device` may be null: where the object says, else device 0 of the vendor there is. False with an
-// error set.
+// `device` may be nullptr: the device that the object names, else device 0 of the first vendor with
+// a GPU. False with an error set.
 bool ParseStreamObject(PyObject* object, PyObject* device, std::optional<Stream>* stream);
 
 }  // namespace dovetail::python

@@ -14,8 +14,8 @@ namespace dovetail::python {
 
 // tp_richcompare. A tensor of one element compares with numbers and other tensors of one element;
 // Python's numbers are first rounded to a tensor's floating-point type, as NumPy and PyTorch do.
-// Anything else is asked for its own comparison. TypeError for numbers, sequences, tensors and
-// arrays that have none; objects of other kinds are unequal.
+// For other objects the result is NotImplemented, so Python calls their own comparison. TypeError
+// for numbers, sequences, tensors and arrays without one; objects of other kinds are unequal.
 PyObject* TensorCompare(PyObject* self, PyObject* other, int op);
 
 }  // namespace dovetail::python

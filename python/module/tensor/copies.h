@@ -1,7 +1,7 @@
-// What copies tensors: the methods copy(), contiguous() and to(), and dovetail.copyto().
+// Copies of tensors: the methods copy(), contiguous() and to(), and dovetail.copyto().
 //
-// Functions for tables of methods; all need the GIL, let it go while they copy much (without_gil.h)
-// and return nullptr with an error set. New tensors are writable and without gaps.
+// Functions for method tables. They need the GIL, release it for large copies (without_gil.h) and
+// return nullptr with an error set. New tensors are writable and without gaps.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TENSOR_COPIES_H_
 #define DOVETAIL_PYTHON_MODULE_TENSOR_COPIES_H_
@@ -18,7 +18,7 @@ PyObject* DeepCopyMethod(PyObject* self, PyObject* memo);
 PyObject* ContiguousMethod(PyObject* self, PyObject* unused);
 
 // to(dtype), to(device, dtype=None), to(other), each with non_blocking=False and copy=False, and
-// all by keyword, as in torch. The tensor itself where nothing changes, else a copy in its memory
+// all by keyword, as in torch. The tensor itself if nothing changes, else a copy in its memory
 // order.
 PyObject* ToMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 

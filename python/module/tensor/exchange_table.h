@@ -4,9 +4,9 @@
 //
 //   AddExchangeApi(dict_of_the_type);
 //
-// The table lives as long as the process. Its functions need the GIL, answer as __dlpack__ and
-// from_dlpack do, return -1 with a Python error set, and let no C++ exception out. None orders
-// streams: the consumer asks current_work_stream.
+// The table lives as long as the process. Its functions need the GIL, have the results of
+// __dlpack__ and from_dlpack, return -1 with a Python error set, and let no C++ exception out. None
+// orders streams: the consumer calls current_work_stream.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TENSOR_EXCHANGE_TABLE_H_
 #define DOVETAIL_PYTHON_MODULE_TENSOR_EXCHANGE_TABLE_H_

@@ -3,11 +3,11 @@
 //   PyObject* row = TensorGetItem(tensor, key);           // a view: shares the memory
 //   int failed = TensorSetItem(tensor, key, value);       // -1 with an error set
 //
-// Keys are ints (whatever has __index__), slices of any step, Ellipsis, None, and tuples of these,
-// with NumPy's meaning; bools, lists and arrays are no basic indices and refused. Indexing by as
-// many ints as there are dimensions gives a 0-D tensor. Views inherit requires_grad and read-only.
-// What is written is a number, nested lists, or anything that can be exchanged and has the same
-// type; it is broadcast. Slots of the type object; they need the GIL.
+// Keys are ints (objects with __index__), slices of any step, Ellipsis, None, and tuples of these,
+// with NumPy's meaning. Bools, lists and arrays are no basic indices and raise TypeError. Indexing
+// with as many ints as dimensions gives a 0-D tensor. Views inherit requires_grad and read-only.
+// The assigned value is a number, nested lists, or any object that can be exchanged (assign.h); it
+// is broadcast. Slots of the type object; they need the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_H_
 #define DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_H_

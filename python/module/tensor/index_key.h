@@ -1,9 +1,9 @@
-// The key of t[key] as core's index items.
+// Converts the key of t[key] to the index items of core/views.h.
 //
 //   IndexItems items;
 //   if (!ParseIndexKey(key, &items)) return nullptr;
 //
-// Up to four items, and so nearly every key, take no allocation.
+// Keys of up to four items take no allocation.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_KEY_H_
 #define DOVETAIL_PYTHON_MODULE_TENSOR_INDEX_KEY_H_
@@ -18,7 +18,7 @@ namespace dovetail::python {
 using IndexItems = absl::InlinedVector<IndexItem, 4>;
 
 // Ints, slices, Ellipsis, None, or a tuple of them; TypeError otherwise, IndexError for more than
-// one Ellipsis. Whether the indices are in range is core's to find out. False with an error set;
+// one Ellipsis. Core checks whether the indices are in range. False with an error set;
 // needs the GIL.
 bool ParseIndexKey(PyObject* key, IndexItems* items);
 

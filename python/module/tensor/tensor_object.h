@@ -3,9 +3,9 @@
 //   PyObject* object = WrapTensor(std::move(tensor));     // a new reference
 //   if (IsTensor(object)) Use(AsTensor(object));
 //
-// A hand-written type, since a new tensor object is what every exchange makes: allocation from a
-// free list, no __dict__, weak references. The rest of the module is nanobind's, which sees the
-// type through the caster in tensor_caster.h. Everything here needs the GIL.
+// A hand-written type, because every exchange makes a new tensor object: allocation from a free
+// list, no __dict__, weak references. The other classes of the module are nanobind's. All functions
+// need the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TENSOR_TENSOR_OBJECT_H_
 #define DOVETAIL_PYTHON_MODULE_TENSOR_TENSOR_OBJECT_H_
@@ -19,7 +19,7 @@ namespace dovetail::python {
 
 struct TensorObject {
   PyObject_HEAD PyObject* weak_references;
-  // Autograd's mark, kept for those who set it: such a tensor is not exported (detach() clears it).
+  // Autograd's mark, for callers that set it. Such a tensor is not exported; detach() clears it.
   bool requires_grad;
   bool is_tracked;  // by the garbage collector
   Tensor tensor;
@@ -28,9 +28,9 @@ struct TensorObject {
 // dovetail.Tensor itself; its slots are filled in by tensor_type.cc.
 extern PyTypeObject tensor_type;
 
-// Shows a finished object to the garbage collector, if its memory has an owner that can be in a
-// reference cycle. To be called by whoever fills in what NewTensorObject() gave. A memoryview is no
-// such owner: CPython crashes where it clears one that is exported.
+// Tracks a finished object by the garbage collector if its memory has an owner that can be in a
+// reference cycle. The caller that fills in the result of NewTensorObject() calls this. A
+// memoryview counts as no such owner: CPython crashes when it clears an exported one.
 inline void TrackOwner(TensorObject* object);
 
 // Makes the type ready and adds it to `module`. False with an error set.
@@ -52,8 +52,8 @@ inline TensorObject* AsTensorObject(PyObject* object) {
 }
 inline Tensor& AsTensor(PyObject* object) { return AsTensorObject(object)->tensor; }
 
-// tp_dealloc and tp_traverse of the type. There is no tp_clear: memory never gets another owner, so
-// that each cycle has an object that does, and clears it.
+// tp_dealloc and tp_traverse of the type. There is no tp_clear: memory never changes its owner, so
+// every cycle has another object that can be cleared.
 void DeallocateTensorObject(PyObject* object);
 int TraverseTensorObject(PyObject* object, visitproc visit, void* arg);
 

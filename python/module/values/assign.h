@@ -3,9 +3,9 @@
 //   if (!CheckWritable(tensor) || !Assign(tensor, view, value)) return -1;
 //
 // The value is a number, nested lists of numbers, or anything that can be exchanged; it is
-// broadcast to the view's shape, and tensors and arrays with dimensions are cast (core/copy.h)
-// where the rule for casts allows it. Where elements share bytes the view may start inside one.
-// Needs the GIL, which large copies let go.
+// broadcast to the view's shape. Tensors and arrays with dimensions are cast (core/copy.h) if the
+// rule for casts allows it. If elements share bytes, the view may start inside a byte. Needs the
+// GIL, which large copies release.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_ASSIGN_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_ASSIGN_H_
@@ -27,9 +27,9 @@ struct AssignRules {
 // ValueError for a tensor that is read-only.
 bool CheckWritable(const Tensor& tensor);
 
-// `view` is a view of tensor's layout. False with an error set: the rules' for another type,
-// ValueError for a shape that does not broadcast or a cast that does not exist, what scalar.h says
-// of numbers, TypeError for anything else.
+// `view` is a view of the tensor's layout. False with an error set: `rules.refusal` for a cast that
+// is not allowed, ValueError for a shape that does not broadcast or a cast that does not exist, the
+// errors of scalar.h for numbers, TypeError for other objects.
 bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
             const AssignRules& rules = {});
 

@@ -4,7 +4,7 @@
 //   if (!ParseCasting(argument, &rule)) return nullptr;
 //   if (!CanCast(kFloat64, kFloat16, rule)) ...           // it can
 //
-// Any thread, but for ParseCasting, which needs the GIL.
+// Any thread, except ParseCasting, which needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_CASTING_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_CASTING_H_
@@ -16,18 +16,18 @@
 namespace dovetail::python {
 
 enum class Casting {
-  kNo,     // the same type
-  kEquiv,  // the same type (byte orders are all native here)
-  kSafe,   // every value stays what it is; int64 and uint64 to float64 count as such, as in NumPy
-  kSameKind,  // safe, or no step back along bool, unsigned, signed, floating-point, complex
-  kUnsafe,    // any that there is
+  kNo,        // the same type
+  kEquiv,     // the same type (byte orders are all native here)
+  kSafe,      // keeps every value; int64 and uint64 to float64 count as safe, as in NumPy
+  kSameKind,  // safe, or not back in the order bool, unsigned, signed, floating-point, complex
+  kUnsafe,    // any
 };
 
-// Of the words "no", "equiv", "safe", "same_kind", "unsafe". False with a ValueError or TypeError.
+// Parses "no", "equiv", "safe", "same_kind", "unsafe". False with a ValueError or TypeError.
 bool ParseCasting(PyObject* value, Casting* rule);
 const char* CastingName(Casting rule);
 
-// Whether the rule allows a cast. That there is one (core/copy.h) is not asked.
+// Whether the rule allows the cast. Does not check that the cast exists (core/copy.h).
 bool CanCast(DType from, DType to, Casting rule);
 
 }  // namespace dovetail::python

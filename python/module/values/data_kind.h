@@ -1,4 +1,4 @@
-// What Python data are: a number, a sequence to look into, or an array that is exchanged as a
+// Classifies Python data: a number, a sequence to descend into, or an array that is exchanged as a
 // whole.
 //
 //   DataKind kind;
@@ -6,8 +6,8 @@
 //   if (!Classify(x, &kind, &array)) return nullptr;
 //   if (kind == DataKind::kArray) … AsTensor(array.ptr()) …
 //
-// The object is asked for each of its protocols once, since an attribute may be computed. Needs the
-// GIL.
+// Each protocol of the object is looked up once, since an attribute may be a computed property.
+// Needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_DATA_KIND_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_DATA_KIND_H_
@@ -22,15 +22,15 @@ namespace dovetail::python {
 enum class DataKind {
   kNumber,    // a Python number, or something with __index__, __float__ or __complex__
   kSequence,  // a list, a tuple, a range, …, but no text and no mapping
-  kArray,     // any library's tensor or table, or memory that is shown
+  kArray,     // any library's tensor or table, or an object that shows its memory
   kOther,
 };
 
 // For kArray, `array` becomes a dovetail.Tensor over its memory, `x` itself if it is one. False
-// with an error set where a protocol of x raised one.
+// with an error set if a protocol of `x` raised one.
 bool Classify(PyObject* x, DataKind* kind, nanobind::object* array);
 
-// Whether it is a number, without taking an array in. False with an error set as above.
+// Whether `x` is a number, without an import of arrays. False with an error set as above.
 bool FindNumber(PyObject* x, bool* is_number);
 
 // Raises a TypeError for kOther: "`what` is a …". Returns false.

@@ -3,7 +3,7 @@
 //   ForEachElement(tensor.layout(), StepBits(tensor.dtype(), tensor.packing()), /*first=*/0,
 //                  [&](int64_t bit) { return Use(ReadElement(tensor.raw_data(), bit, dtype)); });
 //
-// For the places that treat elements one by one: casts, lists, elements that share bytes.
+// For code that treats elements one by one: casts, lists, elements that share bytes.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_ELEMENTS_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_ELEMENTS_H_
@@ -16,8 +16,8 @@
 
 namespace dovetail::python {
 
-// Calls use(bit) for the element that starts `bit` bits from element 0 of the memory, `first` being
-// the offset of the layout's own element 0. Stops, and returns false, as soon as `use` does.
+// Calls use(bit) for each element; `bit` is its offset in bits from element 0 of the memory, and
+// `first` that of the layout's element 0. Stops and returns false when `use` returns false.
 template <typename Use>
 bool ForEachElement(const Layout& layout, int64_t step_bits, int64_t first, Use use) {
   if (layout.num_elements() == 0) return true;

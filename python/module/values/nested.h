@@ -4,7 +4,7 @@
 //   if (!TensorFromNested(list, /*dtype=*/nullptr, &t)) return nullptr;   // [[1, 2], [3, 4]]
 //
 // The type is inferred as torch does: Python's bool, int, float and complex are bool, int64,
-// float32 and complex64; NumPy's scalars, and arrays and tensors in the lists, have their own; all
+// float32 and complex64. NumPy's scalars, and arrays and tensors in the lists, keep their type. All
 // are promoted to their common type (promote.h). Needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_NESTED_H_
@@ -17,8 +17,8 @@
 
 namespace dovetail::python {
 
-// False with an error set: ValueError that names the place for sequences of uneven lengths or
-// depths, what scalar.h says of numbers that do not fit, TypeError for what is neither.
+// False with an error set: ValueError with the position for sequences of uneven lengths or depths,
+// the errors of scalar.h for numbers that do not fit, TypeError for other objects.
 bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result);
 
 }  // namespace dovetail::python

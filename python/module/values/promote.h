@@ -1,10 +1,10 @@
-// The common type of numbers of two types, where data of several are put together.
+// The common type of two element types, for data of several types that become one tensor.
 //
 //   absl::StatusOr<DType> t = Promote(kInt64, kFloat16);        // kFloat16, as in torch
 //
-// torch's rules (torch.promote_types): a higher category of number wins, of bool, integer, float
-// and complex; within one the wider type, which for a signed and an unsigned integer is a signed
-// one that holds both. Any thread.
+// The rules are those of torch.promote_types. The higher category wins (bool, integer, float,
+// complex); within a category the wider type. For a signed and an unsigned integer it is a signed
+// type that holds both. Any thread.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_PROMOTE_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_PROMOTE_H_
@@ -14,7 +14,7 @@
 
 namespace dovetail::python {
 
-// InvalidArgument where no type is the common one: int64 and uint64, two narrow floats, lanes.
+// InvalidArgument if there is no common type: int64 and uint64, two narrow floats, lanes.
 absl::StatusOr<DType> Promote(DType a, DType b);
 
 }  // namespace dovetail::python

@@ -1,11 +1,11 @@
-// A tensor's values as Python objects: tolist(), item(), and what makes bool(t), int(t), float(t),
-// complex(t) and range(t) work.
+// A tensor's values as Python objects: tolist(), item(), and the slots of bool(t), int(t),
+// float(t), complex(t) and range(t).
 //
 //   PyObject* lists = TensorToList(tensor, nullptr);      // [[1, 2], [3, 4]]; a number for 0-D
 //   PyObject* number = TensorItemMethod(tensor, nullptr); // of the only element
 //
 // Elements are bool, int, float and complex; every floating-point type is exact as a float.
-// ValueError where one element is needed and there are more or none, TypeError where the numbers
+// ValueError if one element is needed and the tensor has more or none, TypeError if the numbers
 // have no such form, ExchangeError for memory that the host can't reach. Slots and methods of the
 // type object; they need the GIL.
 
@@ -23,8 +23,8 @@ PyObject* TensorItemMethod(PyObject* self, PyObject* unused);
 int TensorBool(PyObject* self);
 PyObject* TensorInt(PyObject* self);
 PyObject* TensorFloat(PyObject* self);
-// 0-D tensors of integers only: what has an __index__ is a count to bytes(), which is to give the
-// elements of any other tensor.
+// 0-D tensors of integers only. bytes(t) reads an object with __index__ as a count, but must give
+// the elements of every other tensor.
 PyObject* TensorIndex(PyObject* self);
 PyObject* TensorComplex(PyObject* self, PyObject* unused);
 
