@@ -39,10 +39,10 @@ void LetGoNow(void (*let_go)(void*), void* context) {
   ++depth;
   let_go(context);
   while (depth == 1 && nested != nullptr) [[unlikely]] {
-      const Pending next = *nested;
-      delete std::exchange(nested, next.next);
-      next.let_go(next.context);
-    }
+    const Pending next = *nested;
+    delete std::exchange(nested, next.next);
+    next.let_go(next.context);
+  }
   --depth;
 }
 

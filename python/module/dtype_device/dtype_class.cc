@@ -158,8 +158,7 @@ void AddDTypeClass(nb::module_& m) {
       "Bytes of one element; an element that shares a byte with others counts as one byte.");
   c.def_ro("bits", &DType::bits, "Bits of one lane.");
   c.def_ro("lanes", &DType::lanes, "Lanes of one element; 1 but for vector types.");
-  c.def_prop_ro(
-      "code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
+  c.def_prop_ro("code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
   c.def("__repr__", &Repr);
   c.def("__str__", &Repr);
   c.def("__eq__", &Equals, nb::arg("other").none(),
