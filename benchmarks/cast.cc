@@ -44,7 +44,7 @@ Tensor Numbers(int64_t count, DType dtype) {
 
 void Cast(benchmark::State& state, DType from, DType to, int64_t count, int threads) {
   const Tensor src = Numbers(count, from);
-  const Tensor dst = Numbers(count, to);
+  Tensor dst = Numbers(count, to);
   if (!dovetail::SetNumThreads(threads).ok()) return state.SkipWithError("threads");
   for (auto _ : state) {
     if (!dovetail::CopyInto(dst, src).ok()) state.SkipWithError("no cast");

@@ -27,9 +27,9 @@ Tensor MakePinned(const Gpu& gpu, int64_t nbytes) {
 void AddPinned(const Gpu& gpu, const std::string& step, bool to_device) {
   const int64_t nbytes = int64_t{gpu.is_emulated ? 1 : 256} << 20;
   const auto both = [&gpu, nbytes, to_device](benchmark::State& state, bool plain) {
-    const Tensor host = MakePinned(gpu, nbytes);
-    const Tensor device = Get(Tensor::Empty({nbytes}, dovetail::kUInt8, gpu.device));
-    const Tensor& dst = to_device ? device : host;
+    Tensor host = MakePinned(gpu, nbytes);
+    Tensor device = Get(Tensor::Empty({nbytes}, dovetail::kUInt8, gpu.device));
+    Tensor& dst = to_device ? device : host;
     const Tensor& src = to_device ? host : device;
     Timed(state, gpu, kTimes, [&] {
       if (plain) {
@@ -66,7 +66,7 @@ void AddStrided(const Gpu& gpu, const Layout& layout) {
   const auto strided = [&gpu, layout, shape](benchmark::State& state) {
     const Tensor src = Get(Tensor::Empty(shape, layout.dtype, gpu.device));
     const Tensor view = Get(src.Permute(layout.order));
-    const Tensor dst = Get(Tensor::Empty(view.shape(), layout.dtype, gpu.device));
+    Tensor dst = Get(Tensor::Empty(view.shape(), layout.dtype, gpu.device));
     Timed(state, gpu, kTimes,
           [&] { Expect(dovetail::CopyInto(dst, view, {.stream = gpu.stream})); });
   };

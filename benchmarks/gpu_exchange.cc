@@ -14,7 +14,7 @@ using dovetail::Tensor;
 // Exports a tensor that `gpu.stream` has written to. A consumer's stream does not wait for finished
 // work, so if `pending` is true, each iteration first gives `gpu.stream` some work.
 void Export(benchmark::State& state, const Gpu& gpu, bool other_stream, bool pending) {
-  const Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
+  Tensor x = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
   const Tensor y = Get(Tensor::Empty({4, 4}, dovetail::kFloat32, gpu.device));
   Expect(dovetail::CopyInto(x, y, {.stream = gpu.stream}));
   Stream consumer = gpu.stream;

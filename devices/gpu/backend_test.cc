@@ -57,9 +57,9 @@ TEST_P(Backend, CopiesToTheDeviceAndBack) {
 }
 
 TEST_P(Backend, EachMemoryKindHasItsDeviceCode) {
-  const Tensor pinned_tensor = *Tensor::Empty({4}, kInt32, pinned());
+  Tensor pinned_tensor = *Tensor::Empty({4}, kInt32, pinned());
   EXPECT_EQ(pinned_tensor.device(), pinned());
-  ASSERT_TRUE(Copy(pinned_tensor, Counting({4})).ok());
+  ASSERT_TRUE(CopyInto(pinned_tensor, Counting({4})).ok());
   EXPECT_EQ(Values(pinned_tensor), Values(Counting({4})));
   EXPECT_EQ(Values(OnDevice(pinned_tensor)), Values(Counting({4})));
   absl::StatusOr<StorageRef> managed = Storage::Allocate(16, device(1), MemoryKind::kManaged);
@@ -68,8 +68,8 @@ TEST_P(Backend, EachMemoryKindHasItsDeviceCode) {
   const Device expected = has_code ? Device{*GetParam()->managed, 0} : device(1);
   EXPECT_EQ((*managed)->device(), expected);
   EXPECT_EQ((*Storage::Allocate(16, device(1), MemoryKind::kPinnedHost))->device(), pinned());
-  const Tensor m = *Tensor::Make(*managed, 0, kInt32, *Layout::Contiguous({4}), {});
-  ASSERT_TRUE(Copy(m, Counting({4})).ok());
+  Tensor m = *Tensor::Make(*managed, 0, kInt32, *Layout::Contiguous({4}), {});
+  ASSERT_TRUE(CopyInto(m, Counting({4})).ok());
   EXPECT_EQ(Values(m), Values(Counting({4})));
 }
 
@@ -130,9 +130,10 @@ TEST_P(Backend, AStreamOfAnotherDeviceIsRefused) {
   const auto handle = static_cast<int64_t>(gpu().MakeStream(1));
   EXPECT_THAT(backend().DecodeStream(device(0), handle).status().message(),
               HasSubstr("belongs to " + device(1).ToString()));
-  const Tensor x = *Tensor::Empty({2}, kInt32, device(0));
+  Tensor x = *Tensor::Empty({2}, kInt32, device(0));
   const Tensor y = *Tensor::Empty({2}, kInt32, device(0));
-  EXPECT_THAT(Copy(x, y, MakeStream(1)).message(), HasSubstr("pass a stream of either"));
+  EXPECT_THAT(CopyInto(x, y, {.stream = MakeStream(1)}).message(),
+              HasSubstr("pass a stream of either"));
 }
 
 TEST_P(Backend, AStreamGoesWithItsLastCopy) {
@@ -149,8 +150,8 @@ TEST_P(Backend, AStreamGoesWithItsLastCopy) {
 
 TEST_P(Backend, EventsOrderStreamsAndTellTheHost) {
   const Stream a = MakeStream(), b = MakeStream();
-  const Tensor x = *Tensor::Empty({4}, kInt32, device());
-  ASSERT_TRUE(Copy(x, Counting({4}), a).ok());
+  Tensor x = *Tensor::Empty({4}, kInt32, device());
+  ASSERT_TRUE(CopyInto(x, Counting({4}), {.stream = a}).ok());
   absl::StatusOr<Event> event = backend().Record(a);
   ASSERT_TRUE(event.ok());
   EXPECT_FALSE(*backend().Query(*event));
@@ -187,7 +188,7 @@ TEST_P(Backend, AForkedChildGetsAClearErrorAndLosesNothing) {
   const pid_t child = fork();
   if (child == 0) {
     const absl::Status s = Tensor::Empty({2}, kFloat32, device()).status();
-    const absl::Status copied = CopyTo(x, Device::Cpu()).status();
+    const absl::Status copied = Copied(x, {.device = Device::Cpu()}).status();
     x = Tensor();  // the parent's memory: nothing happens
     const bool ok = s.code() == absl::StatusCode::kFailedPrecondition &&
                     s.message().find("forked") != std::string::npos && !copied.ok();

@@ -43,17 +43,11 @@ std::vector<unsigned char> Bytes(const Tensor& t) {
 using View = Tensor (*)(const Tensor&);
 constexpr View kViews[] = {
     [](const Tensor& t) { return t; },
-    [](const Tensor& t) {
-      return *t.Permute({2, 1, 0});
-    },
-    [](const Tensor& t) {
-      return *t.Permute({1, 0, 2});
-    },
+    [](const Tensor& t) { return *t.Permute({2, 1, 0}); },
+    [](const Tensor& t) { return *t.Permute({1, 0, 2}); },
     [](const Tensor& t) { return *t.Slice(2, {.start = 1, .step = 2}); },
     [](const Tensor& t) { return *t.Slice(0, {.step = -1}); },
-    [](const Tensor& t) {
-      return *t.Index({IndexItem::Range({.step = -2}), IndexItem::At(1)});
-    },
+    [](const Tensor& t) { return *t.Index({IndexItem::Range({.step = -2}), IndexItem::At(1)}); },
     [](const Tensor& t) { return *t.Select(0, 1)->Transpose(0, 1); },
 };
 
@@ -126,7 +120,8 @@ TEST_P(BackendConformance, ElementsOfEverySizeArriveWhole) {
       EXPECT_EQ(Bytes(*dense), Bytes(view(host))) << dtype << " to the device";
       const Tensor whole = *Copied(host, {.device = device()});
       EXPECT_EQ(Bytes(view(whole)), Bytes(view(host))) << dtype << " from the device";
-      EXPECT_EQ(Bytes(*Copied(view(whole), {.device = device()})), Bytes(view(host))) << dtype << " on it";
+      EXPECT_EQ(Bytes(*Copied(view(whole), {.device = device()})), Bytes(view(host)))
+          << dtype << " on it";
     }
   }
 }
@@ -148,7 +143,7 @@ TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
 
 TEST_P(BackendConformance, RepeatedElementsAreRead) {
   const Tensor row = Pattern({5}, kFloat32);
-  const Tensor there = *Tensor::Empty({3, 5}, kFloat32, device());
+  Tensor there = *Tensor::Empty({3, 5}, kFloat32, device());
   ASSERT_TRUE(CopyInto(there, row).ok());
   EXPECT_EQ(Bytes(there), Bytes(*row.BroadcastTo({3, 5})));
   ASSERT_TRUE(CopyInto(there, *Copied(row, {.device = device()})).ok());
@@ -196,7 +191,8 @@ TEST_P(BackendConformance, PinnedAndManagedMemoryIsReachedByTheHost) {
     const Tensor t = *Tensor::Make(*s, 0, kFloat32, *Layout::Contiguous({3, 4, 5}), {});
     const Tensor host = Pattern({3, 4, 5}, kFloat32);
     std::memcpy(t.raw_data(), host.raw_data(), 240);
-    EXPECT_EQ(Bytes(*Copied(*t.Permute({2, 0, 1}), {.device = device()})), Bytes(*host.Permute({2, 0, 1})));
+    EXPECT_EQ(Bytes(*Copied(*t.Permute({2, 0, 1}), {.device = device()})),
+              Bytes(*host.Permute({2, 0, 1})));
     EXPECT_EQ(Bytes(t), Bytes(host));
   }
 }
@@ -300,11 +296,11 @@ TEST_P(BackendConformance, SharedMemoryIsOpenedAndComesBack) {
   const Tensor host = Pattern({3, 4, 5}, kInt16);
   std::optional<ipc::Handle> handle;
   {
-    const Tensor t = *ipc::Empty({3, 4, 5}, kInt16, device());
+    Tensor t = *ipc::Empty({3, 4, 5}, kInt16, device());
     ASSERT_TRUE(CopyInto(t, host).ok());
     EXPECT_EQ(allocator(MemoryKind::kShared).Stats().allocated_bytes, 120);
     handle = *ipc::Share(*t.Select(1, 2));
-    const Tensor opened = *ipc::Open(*ipc::Handle::FromBytes(handle->ToBytes()));
+    Tensor opened = *ipc::Open(*ipc::Handle::FromBytes(handle->ToBytes()));
     EXPECT_EQ(opened.device(), device());
     EXPECT_EQ(Bytes(opened), Bytes(*host.Select(1, 2)));
     ASSERT_TRUE(CopyInto(opened, *host.Select(1, 0)).ok());

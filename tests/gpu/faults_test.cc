@@ -33,7 +33,7 @@ class FaultTest : public EmulatedGpu {
   // We write a tensor on our stream; a consumer reads it. Whether it saw the elements.
   bool ExportIsSeen(Switch broken) {
     const Stream ours = MakeStream();
-    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+    Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
     EXPECT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
     Consumer consumer(gpu(), device());
@@ -88,7 +88,7 @@ class FaultTest : public EmulatedGpu {
     consumer.DeleteTensor();
     const int32_t other = -1;
     for (int i = 0; i < 4; ++i) {
-      const Tensor next = *Tensor::Empty({kSceneElements}, kInt32, device());
+      Tensor next = *Tensor::Empty({kSceneElements}, kInt32, device());
       EXPECT_TRUE(Fill(next, &other).ok());
     }
     EXPECT_TRUE(backend().Synchronize(ours).ok());
@@ -139,7 +139,7 @@ TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
     if (wrong) traits.stream_codes.none = gpu::StreamMeaning::kNoSync;
     Start({.vendor = &traits});
     void* const out = gpu().Malloc(0, kSceneBytes);
-    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+    Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
     ASSERT_TRUE(CopyInto(t, source, {.stream = MakeStream()}).ok());
     const absl::StatusOr<StreamRequest> request = backend().DecodeStream(device(), std::nullopt);
@@ -157,7 +157,7 @@ using FaultDeathTest = FaultTest;
 TEST_F(FaultDeathTest, ATouchByTheHostIsSeen) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a new process instead of a fork
   gpu().Inject(Fault::kCopyOnHost, true);
-  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
   EXPECT_DEATH(CopyInto(t, source).IgnoreError(), "");
 }
 

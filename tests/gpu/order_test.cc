@@ -16,7 +16,7 @@ class OrderTest : public EmulatedGpu, public testing::WithParamInterface<const g
 
   // A tensor with pending work on `stream`: a copy of Counting().
   Tensor Written(const Stream& stream) {
-    const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
+    Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
     EXPECT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = stream}).ok());
     return t;
   }
@@ -53,7 +53,7 @@ TEST_P(OrderTest, WithoutAStreamNothingIsOrdered) {
 // Rule 49.
 TEST_P(OrderTest, NothingIsDoneWhereBothAreOneStreamOrNothingIsPending) {
   const Stream ours = MakeStream();
-  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
   gpu().Finish();
   ASSERT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = ours}).ok());
   gpu().Finish();
@@ -84,13 +84,13 @@ TEST_P(OrderTest, WorkOnABorrowedStreamIsSeenThoughTheStreamIsGone) {
 // Rule 49.
 TEST_P(OrderTest, OurOwnStreamsSeeEachOther) {
   const Stream a = MakeStream(), b = MakeStream();
-  const Tensor t = Written(a);
+  Tensor t = Written(a);
   const Tensor u = *Copied(t, {.device = device(), .stream = b});
   ASSERT_TRUE(backend().Synchronize(b).ok());
   EXPECT_EQ(AsInts(gpu().Peek(u.raw_data(), kSceneBytes)), expected);
   // And a write waits for pending reads.
   const int32_t zero = 0;
-  ASSERT_TRUE(Fill(t, &zero, a).ok());
+  ASSERT_TRUE(Fill(t, &zero, {.stream = a}).ok());
   EXPECT_EQ(Values(u), expected);
   EXPECT_THAT(Values(t), Each(0));
 }
@@ -162,7 +162,7 @@ TEST_P(CaptureTest, AnExportToACapturedStreamDoesNotTouchTheLegacyStream) {
 
 // Rule 49.
 TEST_P(CaptureTest, WorkOfTheSameCaptureIsOrderedInIt) {
-  const Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
+  Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
   const Tensor source = OnDevice(Counting({kSceneElements}));
   gpu().Finish();
   const Stream ours = MakeStream();

@@ -25,7 +25,7 @@ class ReleaseTest : public EmulatedGpu,
 
   Tensor New() { return *Tensor::Empty({kSceneElements}, kInt32, device()); }
   Tensor Filled(int32_t value) {
-    const Tensor t = New();
+    Tensor t = New();
     EXPECT_TRUE(Fill(t, &value).ok());
     return t;
   }
@@ -102,7 +102,7 @@ TEST_P(ReleaseTest, ACountedStreamOfOursIsWaitedForByItself) {
   const Stream ours = MakeStream(), second = MakeStream();
   StreamScope scope(ours);
   Tensor t = Filled(42);
-  const Tensor out = New();
+  Tensor out = New();
   ASSERT_TRUE(CopyInto(out, t, {.stream = second}).ok());
   t = Tensor();
   gpu().ResetCounts();
@@ -116,7 +116,7 @@ TEST_P(ReleaseTest, ABorrowedStreamThatIsGoneIsWaitedForByItsEvent) {
   const Stream ours = MakeStream();
   StreamScope scope(ours);
   Tensor t = Filled(42);
-  const Tensor out = New();
+  Tensor out = New();
   const NativeStream theirs = gpu().MakeStream(0);
   ASSERT_TRUE(CopyInto(out, t, {.stream = Borrow(theirs)}).ok());
   gpu().DestroyStream(theirs);
@@ -161,10 +161,10 @@ TEST_P(ReleaseTest, AStreamThatWasOnlyOrderedAfterLentMemoryIsNotWaitedFor) {
   Producer producer(gpu(), device());
   Tensor t = *FromDLPack(producer.Lend(worked.native()));
   t.storage()->RecordUse(ordered, UseKind::kOrder);
-  const Tensor out = New();
+  Tensor out = New();
   ASSERT_TRUE(CopyInto(out, t, {.stream = worked}).ok());
   const int32_t seven = 7;
-  ASSERT_TRUE(Fill(New(), &seven, ordered).ok());  // pending work
+  ASSERT_TRUE(Fill(New(), &seven, {.stream = ordered}).ok());  // pending work
   t = Tensor();
   New();
   EXPECT_EQ(producer.deleted(), 0) << "the copy has not run";
@@ -205,7 +205,7 @@ TEST_P(ReleaseTest, LentMemoryThatWentOnToAConsumerIsWaitedForToo) {
 // Rules 49, 50.
 TEST_P(ReleaseTest, WhileAStreamIsCapturedReleasesWait) {
   const Stream captured = MakeStream(), other = MakeStream();
-  const Tensor from = New(), to = New();
+  Tensor from = New(), to = New();
   Tensor t = Filled(42);
   Consumer consumer(gpu(), device());
   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
@@ -229,9 +229,9 @@ TEST_P(ReleaseTest, NothingIsLost) {
   {
     const Stream a = MakeStream(), b = MakeStream();
     for (int i = 0; i < 20; ++i) {
-      const Tensor t = *Tensor::Empty({1 + i * 37}, kInt32, device());
+      Tensor t = *Tensor::Empty({1 + i * 37}, kInt32, device());
       const int32_t value = i;
-      ASSERT_TRUE(Fill(t, &value, i % 2 == 0 ? a : b).ok());
+      ASSERT_TRUE(Fill(t, &value, {.stream = i % 2 == 0 ? a : b}).ok());
       if (i % 3 == 0) {
         ASSERT_TRUE(ToDLPack(t).ok());
       }

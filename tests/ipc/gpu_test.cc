@@ -14,10 +14,11 @@ using testing::HasSubstr;
 
 TEST_P(SharedGpuTest, AnotherProcessSeesTheWorkBeforeAndItsWritesAreSeenHere) {
   ChildProcess child(Borrower());
-  const Tensor t = Counting6();
+  Tensor t = Counting6();
   const Stream stream = MakeStream();
   const Tensor nines = OnDevice(*Copied(Counting({2, 3}), {.device = Device::Cpu()}));
-  ASSERT_TRUE(CopyInto(t, *nines.BroadcastTo({2, 3}), {.stream = stream}).ok());  // pending on another stream
+  ASSERT_TRUE(CopyInto(t, *nines.BroadcastTo({2, 3}), {.stream = stream})
+                  .ok());  // pending on another stream
   const ipc::Handle handle = *ipc::Share(*t.Slice(1, {.start = 1}));
   EXPECT_EQ(OpenIn(child, handle),
             absl::StrCat("int32 tensor of shape (2, 2), strides (3, 1), on ", device().ToString()));

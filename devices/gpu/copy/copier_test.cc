@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, CopierTest, testing::Bool(), [](const auto& in
 
 TEST_P(CopierTest, DenseTensorsTakeOneCall) {
   const Tensor x = OnDevice(Counting({8, 8}));
-  const Tensor y = *Tensor::Empty({8, 8}, kInt32, device());
+  Tensor y = *Tensor::Empty({8, 8}, kInt32, device());
   gpu().ResetCounts();
   ASSERT_TRUE(CopyInto(y, x).ok());
   EXPECT_EQ(gpu().counts().copies, 1);
@@ -72,20 +72,20 @@ TEST_P(CopierTest, NegativeStridesAndRepeats) {
     return *t.Index({IndexItem::Range({.step = -1}), IndexItem::Range({.step = -2})});
   };
   EXPECT_EQ(Values(reversed(x)), Values(reversed(host)));
-  const Tensor y = *Tensor::Empty({3, 4, 5}, kInt32, device());
+  Tensor y = *Tensor::Empty({3, 4, 5}, kInt32, device());
   ASSERT_TRUE(CopyInto(y, x).ok());
   EXPECT_EQ(Values(*y.Select(0, 2)), Values(host));
   EXPECT_EQ(Values(*y.Select(0, 0)), Values(host));
 }
 
 TEST_P(CopierTest, AnElementOfTheHostFills) {
-  const Tensor x = *Tensor::Empty({4, 6}, kInt32, device());
+  Tensor x = *Tensor::Empty({4, 6}, kInt32, device());
   const int32_t seven = 7, nine = 9;
   ASSERT_TRUE(Fill(x, &seven).ok());
   EXPECT_THAT(Values(x), testing::Each(7));
   ASSERT_TRUE(Fill(*x.Slice(1, {.start = 1, .step = 2}), &nine).ok());
   EXPECT_THAT(Values(*x.Select(0, 3)), ElementsAre(7, 9, 7, 9, 7, 9));
-  const Tensor d = *Tensor::Empty({3}, kFloat64, device());
+  Tensor d = *Tensor::Empty({3}, kFloat64, device());
   const double e = 2.5;
   ASSERT_TRUE(Fill(d, &e).ok());
   const Tensor back = *Copied(d, {.device = Device::Cpu()});
@@ -114,7 +114,7 @@ TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   auto* bytes = static_cast<unsigned char*>(host.raw_data());
   bytes[0] = 0x21, bytes[1] = 0x43, bytes[2] = 0x05;
   const Tensor x = OnDevice(host);
-  const Tensor odd = *x.Slice(0, {.step = 2});  // 1, 3, 5
+  Tensor odd = *x.Slice(0, {.step = 2});  // 1, 3, 5
   const Tensor back = *Copied(odd, {.device = Device::Cpu()});
   const auto* got = static_cast<const unsigned char*>(back.raw_data());
   EXPECT_EQ(got[0], 0x31);
@@ -150,7 +150,7 @@ TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
     const Tensor odd = *packed.Slice(1, {.step = 2});
     EXPECT_TRUE(CopyInto(between(odd, far), *Contiguous(between(odd, far))).ok());
     // No elements.
-    const Tensor none =
+    Tensor none =
         *Tensor::Make(x.storage(), 0, kInt32, *Layout::Strided({3, 0, 2}, {far, far, far}), {});
     EXPECT_TRUE(CopyInto(none, none).ok());
     EXPECT_EQ(Copied(none, {.device = device(1)})->num_elements(), 0);
@@ -175,12 +175,13 @@ TEST_P(CopierTest, RandomViewsArriveWhole) {
 }
 
 TEST_P(CopierTest, AStridedCopyThatTheHostTakesPartInCantBeCaptured) {
-  const Tensor x = *Tensor::Empty({2, 2}, kInt32, device());
+  Tensor x = *Tensor::Empty({2, 2}, kInt32, device());
   const Tensor host = Counting({2, 2});
   const Stream s = MakeStream();
   gpu().Finish();
   gpu().BeginCapture(s.native(), 0);
-  EXPECT_THAT(CopyInto(x, *host.Transpose(0, 1), {.stream = s}).message(), HasSubstr("captured into a graph"));
+  EXPECT_THAT(CopyInto(x, *host.Transpose(0, 1), {.stream = s}).message(),
+              HasSubstr("captured into a graph"));
   EXPECT_TRUE(gpu().EndCapture(s.native(), 0));
 }
 

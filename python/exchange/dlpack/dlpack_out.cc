@@ -80,8 +80,9 @@ PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
   Tensor copied;
   if (options.is_copied) {
     const Tensor source = tensor;
-    absl::StatusOr<Tensor> result =
-        WithoutGilIf(IsLong(source), [&] { return CopyTo(source, device, options.stream); });
+    absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(source), [&] {
+      return Copied(source, {.device = device, .stream = options.stream});
+    });
     if (!result.ok()) return RaiseExchange(result.status());
     copied = *std::move(result);
   }

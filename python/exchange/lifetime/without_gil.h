@@ -1,8 +1,9 @@
 // Runs long work without the GIL, so that other threads go on and Ctrl-C can stop the work. Short
 // work keeps the GIL, because releasing and taking it costs more than the work.
 //
-//   absl::StatusOr<Tensor> copy = WithoutGilIf(IsLong(source), [&] { return CopyTo(source, d); });
-//   if (!copy.ok()) return RaiseStatus(copy.status());   // a signal handler's exception, if any
+//   absl::StatusOr<Tensor> copy = WithoutGilIf(IsLong(source), [&] { return Copied(source, {.device
+//   = d}); }); if (!copy.ok()) return RaiseStatus(copy.status());   // a signal handler's
+//   exception, if any
 //
 // Needs the GIL. The work must own what it uses: copies of Tensors, not those inside Python
 // objects. The work touches no Python object. Signal handlers run on the main thread alone, as

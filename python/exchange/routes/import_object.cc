@@ -154,7 +154,7 @@ bool FindDLPack(PyObject* x, bool* found) {
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
   absl::StatusOr<Tensor> copied =
-      WithoutGilIf(IsLong(*tensor), [&] { return CopyTo(*tensor, device); });
+      WithoutGilIf(IsLong(*tensor), [&] { return Copied(*tensor, {.device = device}); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
   return true;

@@ -56,7 +56,7 @@ inline bool NewHostTensor(absl::Span<const int64_t> shape, DType dtype, Tensor* 
 // Replaces a tensor on the CPU by a copy where `device` is another one.
 inline bool MoveTo(Device device, Tensor* tensor) {
   if (device == Device::Cpu()) return true;
-  absl::StatusOr<Tensor> moved = CopyTo(*tensor, device);
+  absl::StatusOr<Tensor> moved = Copied(*tensor, {.device = device});
   if (!moved.ok()) return RaiseStatus(moved.status()), false;
   *tensor = *std::move(moved);
   return true;

@@ -47,11 +47,12 @@ bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
   if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
   if (TakesAll(from.dtype(), dtype)) {
     return Take(WithoutGilIf(IsLong(from),
-                             [&] { return CopyAs(from, {.dtype = dtype, .device = device}); }),
+                             [&] { return Copied(from, {.dtype = dtype, .device = device}); }),
                 to);
   }
   Tensor source = from;
-  if (!IsHostAccessible(from.device().type) && !Take(CopyTo(from, Device::Cpu()), &source)) {
+  if (!IsHostAccessible(from.device().type) &&
+      !Take(Copied(from, {.device = Device::Cpu()}), &source)) {
     return false;
   }
   if (!NewHostTensor(from.shape(), dtype, to)) return false;
@@ -73,7 +74,7 @@ bool CopyExchanged(const Tensor& from, const Placement& wanted, Tensor* result) 
   if (wanted.dtype_or(from.dtype()) != from.dtype()) {
     return Convert(from, *wanted.dtype, device, result);
   }
-  return Take(WithoutGilIf(IsLong(from), [&] { return CopyTo(from, device); }), result);
+  return Take(WithoutGilIf(IsLong(from), [&] { return Copied(from, {.device = device}); }), result);
 }
 
 PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {

@@ -20,11 +20,11 @@ namespace dovetail::python {
 namespace {
 
 // A copy as a new object, with the mark for autograd where its type may have it.
-PyObject* NewCopy(PyObject* self, const CopyTarget& target) {
+PyObject* NewCopy(PyObject* self, const CopiedOptions& target) {
   const Tensor source = AsTensor(self);
   const bool is_long =
       IsLong(source) || !IsHostAccessible(target.device.value_or(source.device()).type);
-  absl::StatusOr<Tensor> copy = WithoutGilIf(is_long, [&] { return CopyAs(source, target); });
+  absl::StatusOr<Tensor> copy = WithoutGilIf(is_long, [&] { return Copied(source, target); });
   const bool mark = AsTensorObject(self)->requires_grad &&
                     MayRequireGrad(target.dtype.value_or(source.dtype()).kind);
   return WrapTensor(std::move(copy), mark);
@@ -116,7 +116,7 @@ struct ToRequest {
 PyObject* CopyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static const Signature kSignature("copy", 1, 0, {"order"});
   PyObject* v[1];
-  CopyTarget target;
+  CopiedOptions target;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOrder(v[0], &target.order)) {
     return nullptr;
   }
@@ -134,9 +134,9 @@ PyObject* ToMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   ToRequest request;
   if (!request.Parse(args, nargs, kwnames)) return nullptr;
   const Tensor& tensor = AsTensor(self);
-  const CopyTarget target{.dtype = request.wanted.dtype_or(tensor.dtype()),
-                          .device = request.wanted.device.value_or(tensor.device()),
-                          .order = MemoryOrder::kK};
+  const CopiedOptions target{.dtype = request.wanted.dtype_or(tensor.dtype()),
+                             .device = request.wanted.device.value_or(tensor.device()),
+                             .order = MemoryOrder::kK};
   const bool changes = target.dtype != tensor.dtype() || target.device != tensor.device();
   if (!changes && !request.copy.value_or(false)) return Py_NewRef(self);
   return NewCopy(self, target);

@@ -1,4 +1,4 @@
-// Converts the key of t[key] to the index items of core/views.h.
+// Converts the key of t[key] to the IndexItems of core/index.h.
 //
 //   IndexItems items;
 //   if (!ParseIndexKey(key, &items)) return nullptr;

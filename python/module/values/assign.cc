@@ -68,11 +68,11 @@ bool CopyTensor(const Destination& to, Tensor from) {
   }
   const bool is_long = IsLong(from) || IsLong(to.tensor);
   if (!to.starts_inside_byte()) {
-    return Done(WithoutGilIf(is_long, [&] { return CopyCast(to.View(), from); }));
+    return Done(WithoutGilIf(is_long, [&] { return CopyInto(to.View(), from); }));
   }
   if (from.dtype() != to.tensor.dtype()) {
     absl::StatusOr<Tensor> cast =
-        WithoutGilIf(is_long, [&] { return CopyAs(from, {.dtype = to.tensor.dtype()}); });
+        WithoutGilIf(is_long, [&] { return Copied(from, {.dtype = to.tensor.dtype()}); });
     if (!cast.ok()) return Done(cast.status());
     from = *std::move(cast);
   }

@@ -56,7 +56,7 @@ bool OnHost(const Tensor& tensor, Tensor* on_host) {
   if (FindServing(type) == nullptr) return CheckHostAccess(tensor);
   const absl::Status status = WithoutGilIf(true, [&]() -> absl::Status {
     if (IsHostAccessible(type)) return tensor.storage()->Synchronize();
-    absl::StatusOr<Tensor> copied = CopyTo(tensor, Device::Cpu());
+    absl::StatusOr<Tensor> copied = Copied(tensor, {.device = Device::Cpu()});
     if (!copied.ok()) return copied.status();
     *on_host = *std::move(copied);
     return absl::OkStatus();
