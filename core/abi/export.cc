@@ -65,8 +65,7 @@ size_t DeviceTypes(void* self, const int32_t** types) {
 }
 
 int32_t DeviceCount(void* self, int32_t* count, DovetailMessage* message) {
-  return TryValue(
-      message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
+  return TryValue(message, [&] { return Backend(self).DeviceCount(); }, [&](int n) { *count = n; });
 }
 
 int32_t GetAllocator(void* self, DovetailDevice device, int32_t kind, void** allocator,

@@ -243,7 +243,7 @@ class ImportedBackend final : public DeviceBackend {
  private:
   // Whether the struct has a function of a later minor version.
   template <typename Function>
-  bool Has(Function DovetailBackend::*function) const {
+  bool Has(Function DovetailBackend::* function) const {
     const auto* place = reinterpret_cast<const char*>(&(c_.*function));
     const size_t end = place + sizeof(Function) - reinterpret_cast<const char*>(&c_);
     return c_.struct_size >= end && c_.*function != nullptr;

@@ -168,7 +168,8 @@ TEST(Element, ARealNumberHasNoNegativeZeroAsItsImaginaryPart) {
 }
 
 // Tries every sub-byte type at every position of an element in three bytes. All other bits are
-// kept. Rule 18.
+// kept.
+// Rule 18.
 TEST(Element, PackedElementsLieLowestBitsFirstAndKeepTheirNeighbours) {
   for (DType t : kAllDTypes) {
     if (!t.is_sub_byte()) continue;

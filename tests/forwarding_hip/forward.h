@@ -24,7 +24,7 @@ hipError_t TakeLastError();
 
 // Calls function(api, args…) of CUDA's runtime with the thread's device current.
 template <typename Function, typename... Args>
-hipError_t Forward(Function RuntimeApi::*function, Args... args) {
+hipError_t Forward(Function RuntimeApi::* function, Args... args) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);
   void* previous;

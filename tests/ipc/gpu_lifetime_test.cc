@@ -148,7 +148,9 @@ TEST_P(SharedGpuTest, ManyCyclesLeaveNothingBehind) {
     while (true) {
       const auto bytes = parent.Receive<std::string>();
       if (bytes.empty()) break;
-      { const Tensor t = *ipc::Open(*ipc::Handle::FromBytes(bytes)); }
+      {
+        const Tensor t = *ipc::Open(*ipc::Handle::FromBytes(bytes));
+      }
       Trim();
       parent.Send(true);
     }

@@ -52,7 +52,7 @@ class AllocatorTable {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   GpuContext& context_;
-  std::array<std::atomic<Allocator*>, kMostDevices* kKinds> current_ = {};
+  std::array<std::atomic<Allocator*>, kMostDevices * kKinds> current_ = {};
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::unique_ptr<GpuAllocator>> made_ ABSL_GUARDED_BY(mutex_);
 };

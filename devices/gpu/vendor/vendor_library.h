@@ -57,7 +57,7 @@ class VendorLibrary {
   // Calls a function of the library: Call(&HipSymbols::hipFree, ptr). kCodeNotSupported if the
   // library lacks it.
   template <typename Function, typename... Args>
-  Result Call(Function Symbols::*symbol, Args... args) const {
+  Result Call(Function Symbols::* symbol, Args... args) const {
     const Function function = symbols_.*symbol;
     if (function == nullptr) return kCodeNotSupported;
     return Vendor::Checked(symbols_, function(args...));

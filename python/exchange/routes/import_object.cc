@@ -142,6 +142,23 @@ ExchangeResult TryProtocols(const Import& import) {
   return ExchangeResult::kNotTaken;
 }
 
+// from_dlpack() of what is no object of a known class, or one that the class's own way refused.
+bool ImportByDLPackProtocols(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const Import import{x, kFromDLPack, request, tensor};
+  const ExchangeResult result = TryProtocols(import);
+  if (result != ExchangeResult::kNotTaken) return result == ExchangeResult::kDone;
+  return CallDLPack(import);  // raises for the missing method
+}
+
+// Takes an object of a known class, and copies it if `request` needs a copy.
+ExchangeResult TryImportKnown(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const char* way;
+  const ExchangeResult known = ImportKnown(x, tensor, &way);
+  if (known == ExchangeResult::kNotTaken) return known;
+  NoteWay(request, way);
+  return known == ExchangeResult::kDone ? ResultOf(CopyHere(request, tensor)) : known;
+}
+
 }  // namespace
 
 bool FindDLPack(PyObject* x, bool* found) {
@@ -163,12 +180,8 @@ bool ReplaceByCopy(Device device, Tensor* tensor) {
 ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& request,
                          Tensor* tensor) {
   if ((users & (kFromDLPack | kTensorData)) != 0) {
-    const char* way;
-    const ExchangeResult known = ImportKnown(x, tensor, &way);
-    if (known != ExchangeResult::kNotTaken) {
-      NoteWay(request, way);
-      return known == ExchangeResult::kDone ? ResultOf(CopyHere(request, tensor)) : known;
-    }
+    const ExchangeResult known = TryImportKnown(x, request, tensor);
+    if (known != ExchangeResult::kNotTaken) return known;
   }
   return TryProtocols({x, users, request, tensor});
 }
@@ -178,13 +191,13 @@ bool ImportTensor(PyObject* x, Tensor* tensor) {
   const ExchangeResult known = ImportKnown(x, tensor, &way);
   if (known != ExchangeResult::kNotTaken) [[likely]]
     return known == ExchangeResult::kDone;
-  return ImportTensor(x, {}, tensor);
+  return ImportByDLPackProtocols(x, {}, tensor);
 }
 
 bool ImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  const ExchangeResult result = TryImport(x, kFromDLPack, request, tensor);
-  if (result != ExchangeResult::kNotTaken) return result == ExchangeResult::kDone;
-  return CallDLPack({x, kFromDLPack, request, tensor});  // raises for the missing method
+  const ExchangeResult known = TryImportKnown(x, request, tensor);
+  if (known != ExchangeResult::kNotTaken) return known == ExchangeResult::kDone;
+  return ImportByDLPackProtocols(x, request, tensor);
 }
 
 bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
