@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
@@ -55,8 +56,8 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
       (layout->num_elements() != 0 && !BytesOfExtent(extent, view.dtype, view.packing, &range))) {
     return false;
   }
-  StorageRef storage = Storage::Adopt(static_cast<char*>(view.data) + range.begin, range.size(),
-                                      view.device, ReleaseObject(x));
+  StorageRef storage = internal_storage::StorageAccess::Adopt(
+      static_cast<char*>(view.data) + range.begin, range.size(), view.device, ReleaseObject(x));
   Py_INCREF(x);
   builder.Finish(std::move(storage), -range.begin, view.dtype,
                  {.access = view.access, .packing = view.packing});

@@ -75,6 +75,26 @@ template <size_t... kRows>
   return result;
 }
 
+// The same for HoldKnownBytes().
+template <size_t kRow>
+[[gnu::always_inline]] inline bool HoldByRow(PyObject* x, HeldBytes* bytes,
+                                             ExchangeResult* result) {
+  if constexpr (kPeers[kRow].hold_bytes != nullptr) {
+    if (!kPeers[kRow].type.Is(Py_TYPE(x))) return false;
+    *result = ResultOf(kPeers[kRow].hold_bytes(x, bytes));
+    return true;
+  }
+  return false;
+}
+
+template <size_t... kRows>
+[[gnu::always_inline]] inline ExchangeResult HoldByRows(PyObject* x, HeldBytes* bytes,
+                                                        std::index_sequence<kRows...>) {
+  ExchangeResult result = ExchangeResult::kNotTaken;
+  (void)(HoldByRow<kRows>(x, bytes, &result) || ...);
+  return result;
+}
+
 }  // namespace
 
 ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way) {
@@ -82,12 +102,7 @@ ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way) {
 }
 
 ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes) {
-  for (const PeerClass& peer : kPeers) {
-    if (peer.hold_bytes != nullptr && peer.type.Is(Py_TYPE(x))) {
-      return ResultOf(peer.hold_bytes(x, bytes));
-    }
-  }
-  return ExchangeResult::kNotTaken;
+  return HoldByRows(x, bytes, std::make_index_sequence<std::size(kPeers)>());
 }
 
 const PeerClass* FindPeer(PyTypeObject* type) {

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -70,7 +71,8 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   HeldBytes bytes;
   if (!ImportBytes(v[0], &bytes)) return nullptr;
   // From here on the storage lets go of them, on errors too.
-  StorageRef storage = Storage::Adopt(bytes.data, bytes.nbytes, Device::Cpu(), bytes.release);
+  StorageRef storage = internal_storage::StorageAccess::Adopt(bytes.data, bytes.nbytes,
+                                                              Device::Cpu(), bytes.release);
   const absl::StatusOr<int64_t> elements = CountElements(bytes.nbytes, dtype, count, offset);
   if (!elements.ok()) return RaiseStatus(elements.status());
   TensorObject* self = NewTensorObject();
