@@ -29,9 +29,8 @@
 namespace dovetail::python {
 
 // Imports any object: an array or tensor of a known library, or an object with __dlpack__, a
-// buffer,
-// __array_interface__, __cuda_array_interface__ or __array__. Only the last may copy. TypeError for
-// an object that has none of these.
+// buffer, __array_interface__, __cuda_array_interface__ or __array__. Only the last may copy.
+// TypeError for an object that has none of these.
 bool FromPython(PyObject* object, Tensor* tensor);
 
 // A view of an object's memory for the duration of a call. For an exact NumPy array no ownership is
