@@ -1,5 +1,4 @@
 #include "dovetail/core/layout.h"
-#include "dovetail/core/internal/layout_builder.h"
 
 #include <sstream>
 #include <string>
@@ -10,6 +9,7 @@
 #include "absl/hash/hash_testing.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/internal/layout_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

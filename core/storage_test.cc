@@ -1,5 +1,4 @@
 #include "dovetail/core/storage.h"
-#include "dovetail/core/internal/storage_access.h"
 
 #include <atomic>
 #include <memory>
@@ -7,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/failing_new.h"
 #include "dovetail/core/testing/fake_backend.h"

@@ -1,5 +1,4 @@
 #include "dovetail/devices/cpu/backend.h"
-#include "dovetail/core/internal/tensor_builder.h"
 
 #include <cstdint>
 #include <cstring>
@@ -10,6 +9,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/address_sanitizer.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/fake_backend.h"

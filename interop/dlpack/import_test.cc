@@ -1,5 +1,4 @@
 #include "dovetail/interop/dlpack/import.h"
-#include "dovetail/interop/dlpack/import_lent.h"
 
 #include <memory>
 #include <string>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "dovetail/core/testing/failing_new.h"
+#include "dovetail/interop/dlpack/import_lent.h"
 #include "dovetail/interop/dlpack/testing/foreign.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,11 +1,10 @@
 #include "dovetail/interop/dlpack/validate.h"
 
-#include "dovetail/core/internal/layout_builder.h"
-
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "dovetail/core/internal/layout_builder.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -1,12 +1,11 @@
 #include "dovetail/core/internal/views/views.h"
 
-#include "dovetail/core/internal/layout_builder.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

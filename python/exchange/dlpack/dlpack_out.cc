@@ -79,9 +79,8 @@ PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
   }
   Tensor copied;
   if (options.is_copied) {
-    const Tensor source = tensor;
-    absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(source), [&] {
-      return Copied(source, {.device = device, .stream = options.stream});
+    absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(tensor), [&] {
+      return Copied(tensor, {.device = device, .stream = options.stream});
     });
     if (!result.ok()) return RaiseExchange(result.status());
     copied = *std::move(result);

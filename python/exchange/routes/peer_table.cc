@@ -53,11 +53,12 @@ constexpr PeerClass kPeers[] = {
     {builtins_bytes, nullptr, nullptr, &HoldBytesObject},
 };
 
-// One row of ImportKnown(). A template, so that each row's function is called directly.
+// One row of ImportKnown(). A template, so that each row's function is called directly. (Not
+// "if constexpr": with UBSan, g++ takes no comparison of function addresses for a constant.)
 template <size_t kRow>
 [[gnu::always_inline]] inline bool ImportByRow(PyObject* x, Tensor* tensor, const char** way,
                                                ExchangeResult* result) {
-  if constexpr (kPeers[kRow].import != nullptr) {
+  if (kPeers[kRow].import != nullptr) {  // folded; no constant expression under UBSan
     if (!kPeers[kRow].type.Is(Py_TYPE(x))) return false;
     *way = kPeers[kRow].way_in;
     *result = kPeers[kRow].import(x, tensor);
@@ -79,7 +80,7 @@ template <size_t... kRows>
 template <size_t kRow>
 [[gnu::always_inline]] inline bool HoldByRow(PyObject* x, HeldBytes* bytes,
                                              ExchangeResult* result) {
-  if constexpr (kPeers[kRow].hold_bytes != nullptr) {
+  if (kPeers[kRow].hold_bytes != nullptr) {  // folded; no constant expression under UBSan
     if (!kPeers[kRow].type.Is(Py_TYPE(x))) return false;
     *result = ResultOf(kPeers[kRow].hold_bytes(x, bytes));
     return true;
