@@ -198,7 +198,7 @@ TEST_F(AllocatedStorage, ItsReleaseIsOrderedAfterEveryStreamThatUsedIt) {
 }
 
 // Rule 50.
-TEST_F(AllocatedStorage, OfABorrowedStreamAnEventIsKeptAndNotTheHandle) {
+TEST_F(AllocatedStorage, ABorrowedStreamIsRecordedAsAnEvent) {
   const Stream borrowed = Stream::Borrow(Device::Cuda(0), NativeStream{7});
   absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cuda(0));
   ASSERT_TRUE(s.ok());
@@ -210,7 +210,7 @@ TEST_F(AllocatedStorage, OfABorrowedStreamAnEventIsKeptAndNotTheHandle) {
 }
 
 // Rule 50.
-TEST_F(AllocatedStorage, SharingOrdersTheConsumerAndNotesWhatIsKnownOfItsUses) {
+TEST_F(AllocatedStorage, SharingOrdersTheConsumerAndRecordsItsUses) {
   absl::StatusOr<StorageRef> s = Storage::Allocate(8, Device::Cuda(0));
   ASSERT_TRUE(s.ok());
   const Stream lasting = FakeStream(Device::Cuda(0), 8);
@@ -225,7 +225,7 @@ TEST_F(AllocatedStorage, SharingOrdersTheConsumerAndNotesWhatIsKnownOfItsUses) {
 }
 
 // Rule 50.
-TEST_F(AllocatedStorage, LentMemoryGoesBackAfterTheWorkOnIt) {
+TEST_F(AllocatedStorage, BorrowedMemoryIsReleasedAfterTheWorkOnIt) {
   Lender untouched, ordered, used, shared;
   const Stream stream = Stream::Default(Device::Cuda(0));
   auto lend = [](Lender& lender) {
