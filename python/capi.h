@@ -1,0 +1,216 @@
+// Dovetail for extension modules in C: tensors of any library as arguments, and as results.
+//
+//   static const int64_t kVector[] = {DOVETAIL_SIZE('n')};
+//   static const DovetailRequirements kFloats = {
+//       .dtype = {kDLFloat, 32, 1}, .shape = kVector, .ndim = 1, .flags = DOVETAIL_C_CONTIGUOUS};
+//
+//   static PyObject* Sum(PyObject* self, PyObject* object) {
+//     DovetailCall call = {.function = "sum"};
+//     DovetailBorrowed x;
+//     if (Dovetail_Borrow(object, &kFloats, &call, &x) != 0) return NULL;
+//     const float* data = (const float*)x.tensor.data;      // x.tensor.shape[0] elements
+//     ...
+//     Dovetail_Release(&x);
+//   }
+//
+// C11 or C++17; needs Python.h and dlpack/dlpack.h, and nothing to link. The functions are those of
+// the installed `dovetail` package, from the capsule dovetail._core._C_API. A program that links
+// Dovetail itself (Bazel: @dovetail//python:capi_linked) uses its own and needs no package.
+//
+// GIL: every function needs it. Errors: a function that returns nonzero or NULL has set a Python
+// error, and has taken and kept nothing, unless its comment says otherwise.
+
+#ifndef DOVETAIL_PYTHON_CAPI_H_
+#define DOVETAIL_PYTHON_CAPI_H_
+
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlpack/dlpack.h"
+
+// A package serves every extension that was compiled for the same major version and for the same or
+// an earlier minor version.
+#define DOVETAIL_CAPI_MAJOR 1
+#define DOVETAIL_CAPI_MINOR 0
+
+#define DOVETAIL_MAX_NDIM 64
+
+// Bits of DovetailRequirements.flags.
+enum {
+  DOVETAIL_NDIM = 1,               // ndim is checked; always so with a shape
+  DOVETAIL_WRITABLE = 2,           // read-only memory is refused
+  DOVETAIL_C_CONTIGUOUS = 4,       // row-major, without gaps
+  DOVETAIL_F_CONTIGUOUS = 8,       // column-major, without gaps
+  DOVETAIL_INNER_CONTIGUOUS = 16,  // the last dimension has stride 1 (or at most one element)
+  DOVETAIL_ALLOW_COPY = 32,        // a copy if strides, alignment or device do not fit; read only
+  DOVETAIL_ALLOW_CAST = 64,        // a converted copy if the dtype does not fit; read only
+};
+
+// Values of DovetailRequirements.device_type besides those of DLDeviceType.
+enum {
+  DOVETAIL_HOST_MEMORY = 0,  // whatever the CPU can read and write
+  DOVETAIL_ANY_DEVICE = -1,
+};
+
+// Entries of a required shape besides sizes.
+#define DOVETAIL_ANY_SIZE ((int64_t)-1)
+// A size with a name of one letter. Sizes of one name agree among the arguments of one call.
+#define DOVETAIL_SIZE(letter) ((int64_t)(-1 - (int64_t)(letter)))
+
+// What a function takes. All zero: any tensor in host memory.
+typedef struct DovetailRequirements {
+  DLDataType dtype;        // bits 0: any
+  int32_t device_type;     // a DLDeviceType, DOVETAIL_HOST_MEMORY or DOVETAIL_ANY_DEVICE
+  const int64_t* shape;    // ndim entries; NULL: any
+  const int64_t* strides;  // ndim entries, in elements or DOVETAIL_ANY_STRIDE; NULL: any
+  int32_t ndim;
+  uint32_t alignment;  // of element 0, in bytes; 0: any
+  uint32_t flags;
+} DovetailRequirements;
+#define DOVETAIL_ANY_STRIDE INT64_MIN
+
+// One call of a function: what errors say of it, and the named sizes that its arguments have so
+// far. Starts as {.function = "name"} or all zero.
+#define DOVETAIL_MAX_NAMED_SIZES 8
+typedef struct DovetailCall {
+  const char* function;  // NULL: unknown
+  const char* argument;  // the name of the argument that is borrowed next; NULL: unknown
+  int32_t position;      // of the argument that was borrowed last; the first is 1
+  int32_t is_quiet;      // a tensor that does not fit is refused (1) without a Python error
+  int32_t num_sizes;
+  struct {
+    int64_t name;  // as in a required shape
+    int64_t size;
+    int32_t position;
+  } sizes[DOVETAIL_MAX_NAMED_SIZES];
+} DovetailCall;
+
+// A tensor for the duration of a call. The caller of the function holds the object. The memory
+// stays valid until Dovetail_Release(), as long as nothing resizes the object or replaces its
+// memory meanwhile.
+typedef struct DovetailBorrowed {
+  DLTensor tensor;   // shape and strides (elements, never NULL) are the arrays below
+  uint64_t flags;    // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
+  PyObject* object;  // the argument, not counted
+  void* stream;      // the current stream of the argument's library; NULL for host memory
+  DLManagedTensorVersioned* held;  // dropped by Dovetail_Release(); NULL if nothing is held
+  int64_t shape[DOVETAIL_MAX_NDIM];
+  int64_t strides[DOVETAIL_MAX_NDIM];
+} DovetailBorrowed;
+
+typedef struct DovetailCApi {
+  size_t struct_size;
+  int32_t major;
+  int32_t minor;
+  const char* version;  // of the package: "0.1.0"
+  int (*borrow)(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
+                DovetailBorrowed* borrowed);
+  int (*from_python)(PyObject* object, DLManagedTensorVersioned** managed);
+  PyObject* (*to_python)(DLManagedTensorVersioned* managed, PyObject* like);
+  int (*empty)(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
+               DLManagedTensorVersioned** managed);
+  int (*current_stream)(PyObject* like, DLDevice device, void** stream);
+} DovetailCApi;
+
+#ifdef DOVETAIL_CAPI_LINKED
+
+#ifdef __cplusplus
+extern "C"
+#endif
+    const DovetailCApi*
+    DovetailLinkedCApi(void);
+
+// The functions, or NULL with ImportError set. A module may call it when it is imported, so that a
+// package that is missing or too old is found then.
+static inline const DovetailCApi* Dovetail_ImportCApi(void) { return DovetailLinkedCApi(); }
+
+#else
+
+static inline const DovetailCApi* Dovetail_ImportCApi(void) {
+  static const DovetailCApi* imported = NULL;
+  if (imported != NULL) return imported;
+  PyObject* module = PyImport_ImportModule("dovetail._core");
+  if (module == NULL) return NULL;
+  PyObject* capsule = PyObject_GetAttrString(module, "_C_API");
+  Py_DECREF(module);
+  const DovetailCApi* api = NULL;
+  if (capsule != NULL) {
+    api = (const DovetailCApi*)PyCapsule_GetPointer(capsule, "dovetail._core._C_API");
+    Py_DECREF(capsule);
+  }
+  if (api == NULL) {
+    PyErr_SetString(PyExc_ImportError,
+                    "the installed dovetail package has no C API: pip install --upgrade dovetail");
+  } else if (api->major != DOVETAIL_CAPI_MAJOR || api->minor < DOVETAIL_CAPI_MINOR ||
+             api->struct_size < sizeof(DovetailCApi)) {
+    PyErr_Format(PyExc_ImportError,
+                 "this extension needs dovetail's C API %d.%d or a later %d.x, and dovetail %s has "
+                 "%d.%d: %s",
+                 DOVETAIL_CAPI_MAJOR, DOVETAIL_CAPI_MINOR, DOVETAIL_CAPI_MAJOR, api->version,
+                 (int)api->major, (int)api->minor,
+                 api->major > DOVETAIL_CAPI_MAJOR ? "compile the extension again"
+                                                  : "pip install --upgrade dovetail");
+    api = NULL;
+  }
+  imported = api;
+  return api;
+}
+
+#endif  // DOVETAIL_CAPI_LINKED
+
+// Borrows the memory of `object` for a call, if it meets the requirements. Orders nothing: work on
+// a GPU goes to borrowed->stream. 0, and the caller calls Dovetail_Release(). -1 with an error set:
+// TypeError for what is no tensor or has another dtype, rank or device; ValueError for sizes,
+// strides and alignment; BufferError for memory that can't be shared, such as that of a tensor that
+// requires gradients, and for read-only memory that the function would write. 1 without an error
+// for a quiet call, unless user code raised one. `call` may be NULL.
+static inline int Dovetail_Borrow(PyObject* object, const DovetailRequirements* wanted,
+                                  DovetailCall* call, DovetailBorrowed* borrowed) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->borrow(object, wanted, call, borrowed);
+}
+
+// Ends the loan.
+static inline void Dovetail_Release(DovetailBorrowed* borrowed) {
+  DLManagedTensorVersioned* const held = borrowed->held;
+  borrowed->held = NULL;
+  if (held != NULL) held->deleter(held);
+}
+
+// Shares the memory of `object` beyond a call. The caller owns `*managed` and calls its deleter, on
+// any thread. Errors as for Dovetail_Borrow().
+static inline int Dovetail_FromPython(PyObject* object, DLManagedTensorVersioned** managed) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->from_python(object, managed);
+}
+
+// A new Python object over the memory, of the class of `like`: numpy.ndarray, torch.Tensor,
+// jax.Array, paddle.Tensor, … For another class or NULL, a dovetail.Tensor, or a NumPy array where
+// dovetail is not installed. Work that fills the memory is on the current stream of that library.
+// Takes ownership of `managed`, in failure too.
+static inline PyObject* Dovetail_ToPython(DLManagedTensorVersioned* managed, PyObject* like) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  if (api == NULL) {
+    if (managed->deleter != NULL) managed->deleter(managed);
+    return NULL;
+  }
+  return api->to_python(managed, like);
+}
+
+// A new tensor, row-major and not initialised. ValueError for an invalid shape or dtype,
+// MemoryError, or RuntimeError for a device without a backend.
+static inline int Dovetail_Empty(DLDataType dtype, DLDevice device, int32_t ndim,
+                                 const int64_t* shape, DLManagedTensorVersioned** managed) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->empty(dtype, device, ndim, shape, managed);
+}
+
+// The stream on which the library of `like` works now, such as a CUstream. NULL for host memory,
+// and for the default stream.
+static inline int Dovetail_CurrentStream(PyObject* like, DLDevice device, void** stream) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->current_stream(like, device, stream);
+}
+
+#endif  // DOVETAIL_PYTHON_CAPI_H_
