@@ -118,8 +118,7 @@ typedef struct DovetailCApi {
 #ifdef __cplusplus
 extern "C"
 #endif
-    const DovetailCApi*
-    DovetailLinkedCApi(void);
+    const DovetailCApi* DovetailLinkedCApi(void);
 
 // The functions, or NULL with ImportError set. A module may call it when it is imported, so that a
 // package that is missing or too old is found then.

@@ -1,47 +1,34 @@
 #include "dovetail/python/exchange/exchange.h"
 
-#include <memory>
+#include <nanobind/nanobind.h>
+
+#include <cstring>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/borrow/borrow_object.h"
+#include "dovetail/python/exchange/borrow/current_stream.h"
+#include "dovetail/python/exchange/borrow/result.h"
 #include "dovetail/python/exchange/dlpack/dlpack_out.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
-#include "dovetail/python/exchange/numpy/numpy_in.h"
-#include "dovetail/python/exchange/numpy/numpy_out.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
-#include "dovetail/python/exchange/routes/export_object.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
 
-constexpr char kOwnerName[] = "dovetail_tensor";
-
-void DropOwner(PyObject* capsule) {
-  auto* tensor = static_cast<Tensor*>(PyCapsule_GetPointer(capsule, kOwnerName));
-  DestroyWithGil(*tensor);
-  operator delete(tensor);
-}
-
-// A capsule that keeps the tensor, as the base of a NumPy array.
-PyObject* MakeOwner(const Tensor& tensor) {
-  auto held = std::make_unique<Tensor>(tensor);
-  PyObject* capsule = PyCapsule_New(held.get(), kOwnerName, &DropOwner);
-  if (capsule != nullptr) (void)held.release();
-  return capsule;
-}
-
-PyObject* ToNumPy(const Tensor& tensor) {
-  if (!CheckHostAccess(tensor) || !WaitUntilReady(tensor)) return nullptr;
-  PyObject* owner = MakeOwner(tensor);
-  if (owner == nullptr) return nullptr;
-  PyObject* array = MakeNumPyArray(tensor.view(), owner);
-  Py_DECREF(owner);
-  if (array != nullptr || PyErr_Occurred() != nullptr) return array;
-  return Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(), "."));
+// A Status with the message of the Python error, which stays set.
+absl::Status StatusOfError() {
+  nb::object error = nb::steal(TakeError());
+  const nb::object text = nb::steal(PyObject_Str(error.ptr()));
+  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  const std::string message = words != nullptr ? words : Py_TYPE(error.ptr())->tp_name;
+  PyErr_Clear();
+  RestoreError(error.release().ptr());
+  return absl::InvalidArgumentError(message);
 }
 
 }  // namespace
@@ -51,27 +38,70 @@ bool FromPython(PyObject* object, Tensor* tensor) {
   return ImportAny(object, {}, tensor);
 }
 
-bool BorrowedView::Borrow(PyObject* object) {
-  if (numpy_ndarray.Is(Py_TYPE(object)) && ViewNumPyArray(object, strides_, &view_)) return true;
-  if (!FromPython(object, &tensor_)) return false;
-  view_ = tensor_.view();
-  return true;
+absl::StatusOr<Tensor> FromPython(PyObject* object) {
+  absl::StatusOr<Tensor> tensor{Tensor()};
+  if (!FromPython(object, &*tensor)) return StatusOfError();
+  return tensor;
 }
 
-PyObject* ToPython(const Tensor& tensor, PyTypeObject* type) {
+BorrowedTensor& BorrowedTensor::operator=(BorrowedTensor&& other) noexcept {
+  if (this != &other) {
+    Dovetail_Release(&borrowed_);
+    MoveFrom(other);
+  }
+  return *this;
+}
+
+void BorrowedTensor::MoveFrom(BorrowedTensor& other) {
+  const DovetailBorrowed& from = other.borrowed_;
+  borrowed_.tensor = from.tensor;
+  borrowed_.tensor.shape = borrowed_.shape;
+  borrowed_.tensor.strides = borrowed_.strides;
+  borrowed_.flags = from.flags;
+  borrowed_.object = from.object;
+  borrowed_.stream = from.stream;
+  borrowed_.held = from.held;
+  const size_t nbytes = sizeof(int64_t) * static_cast<size_t>(from.tensor.ndim);
+  std::memcpy(borrowed_.shape, from.shape, nbytes);
+  std::memcpy(borrowed_.strides, from.strides, nbytes);
+  other.borrowed_.held = nullptr;
+}
+
+TensorView BorrowedTensor::view() const {
+  const DLTensor& t = borrowed_.tensor;
+  const auto rank = static_cast<size_t>(t.ndim);
+  const bool is_padded = (borrowed_.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0;
+  return {.data = t.data,
+          .byte_offset = static_cast<int64_t>(t.byte_offset),
+          .device = ToDevice(t.device),
+          .dtype = ToDType(t.dtype),
+          .access = is_read_only() ? Access::kReadOnly : Access::kReadWrite,
+          .packing = is_padded ? Packing::kPadded : Packing::kPacked,
+          .shape = {t.shape, rank},
+          .strides = {t.strides, rank}};
+}
+
+absl::StatusOr<BorrowedTensor> Borrow(PyObject* object, const Requirements& wanted, Call* call) {
+  absl::StatusOr<BorrowedTensor> tensor{BorrowedTensor()};
+  switch (BorrowObject(object, &wanted, call, &tensor->borrowed_)) {
+    case 0:
+      return tensor;
+    case 1:
+      return absl::UnknownError("The tensor does not meet the requirements.");
+    default:
+      return StatusOfError();
+  }
+}
+
+PyObject* ToPython(const Tensor& tensor, PyObject* like) {
   DrainPendingReleases();
-  const PeerClass* peer = FindPeer(type);
-  if (peer != nullptr && peer->way_out == WayOut::kNumPy) return ToNumPy(tensor);
-  if (peer == nullptr || peer->exchange_function() == nullptr) {
-    PyErr_Format(PyExc_TypeError, "%.200s objects can't be made of a tensor", type->tp_name);
-    return nullptr;
-  }
-  const char* misfit = FindMisfit(*peer, tensor);
-  if (misfit == nullptr && HasExchangeApi(*peer, tensor)) {
-    return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
-  }
-  return RaiseExchange(absl::StrCat("A ", type->tp_name, " can't share this memory: the tensor ",
-                                    misfit != nullptr ? misfit : "is not on the CPU", "."));
+  return MakeLike(tensor, like);
+}
+
+absl::StatusOr<Stream> CurrentStream(PyObject* like, Device device) {
+  void* stream;
+  if (!FindCurrentStream(like, ToDLDevice(device), &stream)) return StatusOfError();
+  return Stream::Borrow(device, NativeStream{reinterpret_cast<uintptr_t>(stream)});
 }
 
 PyObject* ToCapsule(const Tensor& tensor) { return ExportCapsule(tensor, {.is_versioned = true}); }

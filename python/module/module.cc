@@ -8,6 +8,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
 #include "dovetail/devices/register_all.h"
+#include "dovetail/python/exchange/borrow/capi_table.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
@@ -233,6 +234,8 @@ NB_MODULE(_core, m) {
     throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
   }
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
+  m.attr("_C_API") = nb::steal(PyCapsule_New(
+      const_cast<DovetailCApi*>(dovetail::python::CApiTable()), "dovetail._core._C_API", nullptr));
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   m.attr("_convert_targets") = py::PeerNames();
   py::AddDTypeClass(m);

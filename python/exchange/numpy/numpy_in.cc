@@ -5,6 +5,7 @@
 #include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
 
@@ -62,6 +63,18 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
   builder.Finish(std::move(storage), -range.begin, view.dtype,
                  {.access = view.access, .packing = view.packing});
   return true;
+}
+
+ExchangeResult BorrowNumPyArray(PyObject* x, DovetailBorrowed* borrowed) {
+  TensorView view;
+  if (!ViewNumPyArray(x, borrowed->strides, &view)) return ExchangeResult::kNotTaken;
+  for (int i = 0; i < view.rank(); ++i) borrowed->shape[i] = view.shape[static_cast<size_t>(i)];
+  borrowed->tensor = ToDLTensor(view);
+  borrowed->tensor.shape = borrowed->shape;
+  borrowed->flags = view.access == Access::kReadOnly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  borrowed->stream = nullptr;
+  borrowed->held = nullptr;
+  return ExchangeResult::kDone;
 }
 
 bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes) {

@@ -14,6 +14,8 @@
 #include <cstdint>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/capi.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
 
 namespace dovetail::python {
 
@@ -23,6 +25,9 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor);
 // The same as a borrowed view. `strides` has room for Layout::kMaxRank strides. The view is valid
 // as long as the array. Whether its extent fits an address space is not checked.
 bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view);
+
+// The same for a call of an extension's function (capi.h).
+ExchangeResult BorrowNumPyArray(PyObject* x, DovetailBorrowed* borrowed);
 
 // The bytes of an exact ndarray, for a reader that gives them a type of its own.
 struct NumPyBytes {

@@ -5,6 +5,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/python/exchange/borrow/exchange_api.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -29,19 +30,21 @@ bool IsTrue(PyObject* x, PyObject* name, Read read) {
   return value.ptr() == Py_True;
 }
 
-}  // namespace
-
-// Paddle's exchange API does not check what __dlpack__ refuses, and crashes for a tensor that is
-// not dense (3.3.1). A borrowed DLTensor is no alternative: an assignment to the tensor's data,
-// among others, frees its memory while the tensor lives.
-ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
+// Whether the exchange API may be asked for `x`. The API does not check what __dlpack__ refuses,
+// and crashes for a tensor that is not dense (Paddle 3.3.1).
+bool IsPlain(PyObject* x) {
   static PyObject* const stop_gradient = PyUnicode_InternFromString("stop_gradient");
   static PyObject* const is_dense = PyUnicode_InternFromString("is_dense");
+  return IsTrue(x, stop_gradient, Read::kAttribute) && IsTrue(x, is_dense, Read::kMethod);
+}
+
+}  // namespace
+
+ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
   const DLPackExchangeAPI* api = paddle_tensor.exchange_api();
-  if (api == nullptr || !IsTrue(x, stop_gradient, Read::kAttribute) ||
-      !IsTrue(x, is_dense, Read::kMethod)) {
-    return NotTaken();
-  }
+  if (api == nullptr || !IsPlain(x)) return NotTaken();
+  // Not a borrowed DLTensor: an assignment to the tensor's data, among others, frees its memory
+  // while the tensor lives.
   DLManagedTensorVersioned* managed = nullptr;
   if (api->managed_tensor_from_py_object_no_sync(x, &managed) != 0 || managed == nullptr) {
     if (PyErr_Occurred() != nullptr) ForgetException();  // __dlpack__ raises a better one
@@ -53,6 +56,10 @@ ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
   }
   (void)owner.release();
   return ExchangeResult::kDone;
+}
+
+ExchangeResult BorrowPaddleTensor(PyObject* x, DovetailBorrowed* borrowed) {
+  return IsPlain(x) ? BorrowByExchangeApi(paddle_tensor, x, borrowed) : NotTaken();
 }
 
 }  // namespace dovetail::python

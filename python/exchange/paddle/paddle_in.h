@@ -12,12 +12,16 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
 
 namespace dovetail::python {
 
 // `x` is an exact paddle.Tensor. Needs the GIL.
 ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor);
+
+// The same for a call of an extension's function, on any device.
+ExchangeResult BorrowPaddleTensor(PyObject* x, DovetailBorrowed* borrowed);
 
 }  // namespace dovetail::python
 

@@ -36,9 +36,16 @@ PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");
 PeerType paddle_tensor("paddle", "Tensor");
 PeerType jax_array("jax", "Array");
+PeerType jax_array_impl("jaxlib._jax", "ArrayImpl");
+PeerType cupy_ndarray("cupy", "ndarray");
 PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
 PeerType pyarrow_array("pyarrow", "Array");
 PeerType dovetail_tensor("dovetail", "Tensor");
+
+void PeerType::Install(PyTypeObject* type) {
+  exchange_api_ = FindExchangeApi(type);
+  type_ = type;
+}
 
 bool PeerType::IsBaseOf(PyTypeObject* type) {
   PyObject* const bases = type->tp_mro;

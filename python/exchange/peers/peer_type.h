@@ -26,7 +26,7 @@ class PeerType {
   bool IsBaseOf(PyTypeObject* type);
 
   // Names the class of this extension module itself, before its package is imported.
-  void Install(PyTypeObject* type) { type_ = type; }
+  void Install(PyTypeObject* type);
 
   const char* module() const { return module_; }
   const char* name() const { return name_; }
@@ -51,7 +51,9 @@ extern PeerType numpy_scalar;
 extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;
 extern PeerType paddle_tensor;
-extern PeerType jax_array;
+extern PeerType jax_array;       // the base class, whose name users know
+extern PeerType jax_array_impl;  // the class of arrays with values
+extern PeerType cupy_ndarray;
 extern PeerType tvm_ffi_tensor;
 extern PeerType pyarrow_array;
 extern PeerType dovetail_tensor;

@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 
 namespace dovetail::python {
@@ -22,7 +23,11 @@ const char* FindMisfit(const PeerClass& peer, const Tensor& tensor);
 // exchange API.
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
 
-// A new object of the class over the tensor's memory. `copied` sets DLPack's flag for a copy.
+// A new object of a class with an exchange API over the tensor's memory, on any device, without
+// ordering. nullptr with the library's error set. Needs the GIL.
+PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied = false);
+
+// The same for a row of the table. `copied` sets DLPack's flag for a copy.
 // nullptr with the library's error set. Needs the GIL.
 PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied);
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/borrow/exchange_api.h"
+#include "dovetail/python/exchange/jax/jax_in.h"
 #include "dovetail/python/exchange/numpy/numpy_in.h"
 #include "dovetail/python/exchange/paddle/paddle_in.h"
 #include "dovetail/python/exchange/torch/torch_in.h"
@@ -12,11 +14,19 @@
 namespace dovetail::python {
 namespace {
 
-ExchangeResult (*own_import)(PyObject* x, Tensor* tensor) = nullptr;
+OwnClass own{};
 
-// Without InstallOwnClass() the class is that of another module, with a __dlpack__ method.
+// Without InstallOwnClass() the class is that of another module, with a __dlpack__ method and an
+// exchange API.
 ExchangeResult ImportOwn(PyObject* x, Tensor* tensor) {
-  return own_import != nullptr ? own_import(x, tensor) : ExchangeResult::kNotTaken;
+  return own.import != nullptr ? own.import(x, tensor) : ExchangeResult::kNotTaken;
+}
+ExchangeResult BorrowOwn(PyObject* x, DovetailBorrowed* borrowed) {
+  return own.borrow != nullptr ? own.borrow(x, borrowed)
+                               : BorrowByExchangeApi(dovetail_tensor, x, borrowed);
+}
+ExchangeResult BorrowTvmFfi(PyObject* x, DovetailBorrowed* borrowed) {
+  return BorrowByExchangeApi(tvm_ffi_tensor, x, borrowed);
 }
 
 // What ImportNumPyArray does not take __dlpack__ has to refuse.
@@ -37,20 +47,22 @@ constexpr ReadOnlyMemory kNone = ReadOnlyMemory::kNone, kCpu = ReadOnlyMemory::k
 // The order is that in which a class is looked for. Our own class precedes those of other libraries
 // named "Tensor", which are looked up by name until their library is imported.
 constexpr PeerClass kPeers[] = {
-    {numpy_ndarray, "NumPy array", &ImportNumPy, &HoldNumPyBytes, WayOut::kNumPy, kAny, true, true,
-     1, &torch_tensor, "dovetail._numpy", "to_numpy"},
-    {dovetail_tensor, "dovetail.Tensor", &ImportOwn, nullptr, WayOut::kOwn, kAny, true, true, 1},
-    {torch_tensor, kExchangeApiName, &ImportTorchTensor, nullptr, WayOut::kExchangeApi, kNone,
-     false, true, 1, &numpy_ndarray, "torch", "from_dlpack"},
-    {paddle_tensor, kExchangeApiName, &ImportPaddleTensor, nullptr, WayOut::kExchangeApi, kNone,
-     false, true, 1, &numpy_ndarray, "paddle", "from_dlpack"},
-    {jax_array, nullptr, nullptr, nullptr, WayOut::kFunction, kCpu, false, false, 64, nullptr,
-     "dovetail._targets", "to_jax"},
-    {tvm_ffi_tensor, nullptr, nullptr, nullptr, WayOut::kFunction, kNone, true, true, 1, nullptr,
-     "tvm_ffi", "from_dlpack"},
-    {pyarrow_array, nullptr, nullptr, nullptr, WayOut::kFunction, kAny, false, false, 1, nullptr,
-     "dovetail._targets", "to_pyarrow"},
-    {builtins_bytes, nullptr, nullptr, &HoldBytesObject},
+    {numpy_ndarray, "NumPy array", &ImportNumPy, &HoldNumPyBytes, &BorrowNumPyArray, WayOut::kNumPy,
+     kAny, true, true, 1, &torch_tensor, "dovetail._numpy", "to_numpy"},
+    {dovetail_tensor, "dovetail.Tensor", &ImportOwn, nullptr, &BorrowOwn, WayOut::kOwn, kAny, true,
+     true, 1},
+    {torch_tensor, kExchangeApiName, &ImportTorchTensor, nullptr, &BorrowTorchTensor,
+     WayOut::kExchangeApi, kNone, false, true, 1, &numpy_ndarray, "torch", "from_dlpack"},
+    {paddle_tensor, kExchangeApiName, &ImportPaddleTensor, nullptr, &BorrowPaddleTensor,
+     WayOut::kExchangeApi, kNone, false, true, 1, &numpy_ndarray, "paddle", "from_dlpack"},
+    {jax_array_impl, nullptr, nullptr, nullptr, &BorrowJaxArray},
+    {jax_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kCpu, false, false, 64,
+     nullptr, "dovetail._targets", "to_jax"},
+    {tvm_ffi_tensor, nullptr, nullptr, nullptr, &BorrowTvmFfi, WayOut::kFunction, kNone, true, true,
+     1, nullptr, "tvm_ffi", "from_dlpack"},
+    {pyarrow_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kAny, false, false, 1,
+     nullptr, "dovetail._targets", "to_pyarrow"},
+    {builtins_bytes, nullptr, nullptr, &HoldBytesObject, nullptr},
 };
 
 // One row of ImportKnown(). A template, so that each row's function is called directly. (Not
@@ -96,7 +108,31 @@ template <size_t... kRows>
   return result;
 }
 
+// The same for BorrowKnown().
+template <size_t kRow>
+[[gnu::always_inline]] inline bool BorrowByRow(PyObject* x, DovetailBorrowed* borrowed,
+                                               ExchangeResult* result) {
+  if (kPeers[kRow].borrow != nullptr) {  // folded; no constant expression under UBSan
+    if (!kPeers[kRow].type.Is(Py_TYPE(x))) return false;
+    *result = kPeers[kRow].borrow(x, borrowed);
+    return true;
+  }
+  return false;
+}
+
+template <size_t... kRows>
+[[gnu::always_inline]] inline ExchangeResult BorrowByRows(PyObject* x, DovetailBorrowed* borrowed,
+                                                          std::index_sequence<kRows...>) {
+  ExchangeResult result = ExchangeResult::kNotTaken;
+  (void)(BorrowByRow<kRows>(x, borrowed, &result) || ...);
+  return result;
+}
+
 }  // namespace
+
+ExchangeResult BorrowKnown(PyObject* x, DovetailBorrowed* borrowed) {
+  return BorrowByRows(x, borrowed, std::make_index_sequence<std::size(kPeers)>());
+}
 
 ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way) {
   return ImportByRows(x, tensor, way, std::make_index_sequence<std::size(kPeers)>());
@@ -113,6 +149,14 @@ const PeerClass* FindPeer(PyTypeObject* type) {
   return nullptr;
 }
 
+const PeerClass* FindPeerOrBase(PyTypeObject* type) {
+  if (const PeerClass* peer = FindPeer(type)) return peer;
+  for (const PeerClass& peer : kPeers) {
+    if (peer.way_out != WayOut::kNone && peer.type.IsBaseOf(type)) return &peer;
+  }
+  return nullptr;
+}
+
 const char* PeerNames() {
   static const std::string* const names = [] {
     auto* text = new std::string;
@@ -125,8 +169,8 @@ const char* PeerNames() {
   return names->c_str();
 }
 
-void InstallOwnClass(PyTypeObject* type, ExchangeResult (*import)(PyObject* x, Tensor* tensor)) {
-  own_import = import;
+void InstallOwnClass(PyTypeObject* type, const OwnClass& functions) {
+  own = functions;
   dovetail_tensor.Install(type);
 }
 

@@ -17,6 +17,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/tensor_view.h"
+#include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/buffer/bytes_in.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
@@ -47,6 +48,8 @@ struct PeerClass {
   const char* way_in;  // the name in ImportTrace
   ExchangeResult (*import)(PyObject* x, Tensor* tensor);
   bool (*hold_bytes)(PyObject* x, HeldBytes* bytes);
+  // How it is borrowed for a call of an extension's function. nullptr: it is imported and held.
+  ExchangeResult (*borrow)(PyObject* x, DovetailBorrowed* borrowed);
 
   // How an object of the class is made. The library takes memory with these properties without a
   // copy; any other memory is copied, unless copy=False.
@@ -81,6 +84,9 @@ struct PeerClass {
 // The row of a class that convert() makes objects of, or nullptr. Needs the GIL.
 const PeerClass* FindPeer(PyTypeObject* type);
 
+// The same for `type` or a class that it inherits from: torch.Tensor for torch.nn.Parameter.
+const PeerClass* FindPeerOrBase(PyTypeObject* type);
+
 // The names of these classes, separated by ", ".
 const char* PeerNames();
 
@@ -91,9 +97,18 @@ ExchangeResult ImportKnown(PyObject* x, Tensor* tensor, const char** way);
 // Holds the bytes of an exact object of a known class. kNotTaken for other objects. Needs the GIL.
 ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes);
 
-// An extension module with a tensor class of its own names the class and its import here, once. The
-// library knows nothing else of that class.
-void InstallOwnClass(PyTypeObject* type, ExchangeResult (*import)(PyObject* x, Tensor* tensor));
+// Borrows an exact object of a known class. kNotTaken for other objects. Needs the GIL.
+ExchangeResult BorrowKnown(PyObject* x, DovetailBorrowed* borrowed);
+
+// How an extension module's own tensor class is taken in.
+struct OwnClass {
+  ExchangeResult (*import)(PyObject* x, Tensor* tensor);
+  ExchangeResult (*borrow)(PyObject* x, DovetailBorrowed* borrowed);
+};
+
+// An extension module with a tensor class of its own names it here, once, after the class has its
+// exchange API. The library knows nothing else of that class.
+void InstallOwnClass(PyTypeObject* type, const OwnClass& functions);
 
 }  // namespace dovetail::python
 

@@ -3,6 +3,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/interop/dlpack/import_lent.h"
 #include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
+#include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
@@ -14,8 +15,7 @@
 namespace dovetail::python {
 namespace {
 
-// What PyTorch's table says of `x`, if that is in host memory. Only an interrupt leaves its error
-// set.
+// What PyTorch's table says of `x`. Only an interrupt leaves its error set.
 bool Lend(PyObject* x, DLTensor* lent) {
   const DLPackExchangeAPI* api = torch_tensor.exchange_api();
   if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) return false;
@@ -23,7 +23,7 @@ bool Lend(PyObject* x, DLTensor* lent) {
     ForgetException();  // __dlpack__ raises a better one
     return false;
   }
-  return lent->device.device_type == kDLCPU;
+  return true;
 }
 
 // The same where it is what __dlpack__ would say. A lazy conjugate that refuses; a lazy negation it
@@ -57,7 +57,15 @@ ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   DLTensor lent{};  // a table that says nothing lends no tensor
   const ExchangeResult result = LendTorch(x, &lent);
-  return result == ExchangeResult::kDone ? TakeTorch(x, lent, tensor) : result;
+  if (result != ExchangeResult::kDone) return result;
+  return lent.device.device_type == kDLCPU ? TakeTorch(x, lent, tensor) : ExchangeResult::kNotTaken;
+}
+
+ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
+  DLTensor lent{};
+  const ExchangeResult result = LendTorch(x, &lent);
+  if (result != ExchangeResult::kDone) return result;
+  return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
 }
 
 }  // namespace dovetail::python

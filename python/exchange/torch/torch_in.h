@@ -14,12 +14,17 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
 
 namespace dovetail::python {
 
 // `x` is an exact torch.Tensor.
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
+
+// The same for a call of an extension's function, on any device. Nothing is held: the memory is
+// valid until the tensor is resized or is given other data.
+ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
 
 }  // namespace dovetail::python
 

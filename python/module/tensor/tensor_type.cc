@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "dovetail/interop/dlpack/view.h"
+#include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/module/arguments/method_table.h"
@@ -146,6 +148,18 @@ ExchangeResult ImportOwn(PyObject* x, Tensor* tensor) {
   return ExchangeResult::kDone;
 }
 
+// Nothing is held: a Tensor object never changes its tensor.
+ExchangeResult BorrowOwn(PyObject* x, DovetailBorrowed* borrowed) {
+  if (AsTensorObject(x)->requires_grad) return RaiseRequiresGrad(), ExchangeResult::kError;
+  const Tensor& tensor = AsTensor(x);
+  const bool is_padded = tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
+  FillBorrowed(ToDLTensor(tensor.view()),
+               (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                   (is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0),
+               borrowed);
+  return ExchangeResult::kDone;
+}
+
 }  // namespace
 
 PyTypeObject tensor_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -183,9 +197,9 @@ bool AddTensorType(PyObject* module) {
   t.tp_methods = methods;
   t.tp_getset = tensor_attributes;
   t.tp_dict = PyDict_New();
-  InstallOwnClass(&tensor_type, &ImportOwn);
-  return t.tp_dict != nullptr && AddExchangeApi(t.tp_dict) && PyType_Ready(&t) == 0 &&
-         PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(&t)) == 0;
+  if (t.tp_dict == nullptr || !AddExchangeApi(t.tp_dict) || PyType_Ready(&t) != 0) return false;
+  InstallOwnClass(&tensor_type, {&ImportOwn, &BorrowOwn});
+  return PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(&t)) == 0;
 }
 
 }  // namespace dovetail::python

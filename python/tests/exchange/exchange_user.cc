@@ -13,15 +13,16 @@ namespace {
 nb::object RoundTrip(nb::handle object, nb::handle type) {
   dovetail::Tensor tensor;
   if (!dovetail::python::FromPython(object.ptr(), &tensor)) throw nb::python_error();
-  PyObject* made = dovetail::python::ToPython(tensor, reinterpret_cast<PyTypeObject*>(type.ptr()));
+  PyObject* made = dovetail::python::ToPython(tensor, type.ptr());
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);
 }
 
 uintptr_t BorrowedAddress(nb::handle object) {
-  dovetail::python::BorrowedView borrowed;
-  if (!borrowed.Borrow(object.ptr())) throw nb::python_error();
-  return reinterpret_cast<uintptr_t>(borrowed.view().data);
+  absl::StatusOr<dovetail::python::BorrowedTensor> borrowed =
+      dovetail::python::Borrow(object.ptr());
+  if (!borrowed.ok()) throw nb::python_error();
+  return reinterpret_cast<uintptr_t>(borrowed->view().data);
 }
 
 nb::object Capsule(nb::handle object) {

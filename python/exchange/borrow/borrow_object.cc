@@ -1,0 +1,179 @@
+#include "dovetail/python/exchange/borrow/borrow_object.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/borrow/current_stream.h"
+#include "dovetail/python/exchange/borrow/fill.h"
+#include "dovetail/python/exchange/borrow/mismatch.h"
+#include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
+#include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Whether a cast keeps the kind of number or makes it more general: what NumPy calls same_kind.
+bool IsSameKindCast(DType from, DType to) {
+  const auto generality = [](TypeKind kind) {
+    switch (kind) {
+      case TypeKind::kBool:
+        return 0;
+      case TypeKind::kUInt:
+        return 1;
+      case TypeKind::kInt:
+        return 2;
+      case TypeKind::kComplex:
+        return 4;
+      case TypeKind::kHandle:
+        return 5;
+      default:
+        return 3;  // the floats of all formats
+    }
+  };
+  return generality(from.kind) <= generality(to.kind) && to.kind != TypeKind::kHandle;
+}
+
+// Whether a converted copy, which the requirements allow, would meet them.
+bool CopyMayHelp(const Mismatch& mismatch, const DovetailBorrowed& borrowed,
+                 const DovetailRequirements& wanted) {
+  if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
+  switch (mismatch.kind) {
+    case Mismatch::kDType:
+      return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
+             IsSameKindCast(ToDType(borrowed.tensor.dtype), ToDType(wanted.dtype));
+    case Mismatch::kDevice:
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
+             (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
+    case Mismatch::kCContiguous:
+    case Mismatch::kFContiguous:
+    case Mismatch::kInnerContiguous:
+    case Mismatch::kAlignment:
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0;
+    default:
+      return false;
+  }
+}
+
+// Replaces what is borrowed by a dense copy of the wanted type, device and order. False with an
+// error set, and nothing held.
+bool ReplaceByCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed) {
+  Tensor tensor;
+  Dovetail_Release(borrowed);
+  if (!ImportAny(borrowed->object, {}, &tensor)) return false;
+  CopiedOptions options;
+  if (wanted.dtype.bits != 0) options.dtype = ToDType(wanted.dtype);
+  if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {
+    options.device = Device::Cpu();
+  }
+  options.order = (wanted.flags & DOVETAIL_F_CONTIGUOUS) != 0 ? MemoryOrder::kF : MemoryOrder::kC;
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(tensor), [&] { return Copied(tensor, options); });
+  if (!copied.ok()) return RaiseExchange(copied.status()), false;
+  HoldBorrowed(*copied, /*is_copied=*/true, borrowed);
+  return true;
+}
+
+// Says of an error of the exchange which argument it is about.
+void NameArgument(const DovetailCall& call) {
+  if (call.function == nullptr && call.argument == nullptr && call.position == 0) return;
+  PyObject* type = nullptr;
+  for (PyObject* known : {PyExc_TypeError, PyExc_ValueError, PyExc_BufferError, ExchangeError()}) {
+    if (PyErr_ExceptionMatches(known)) type = known;
+  }
+  if (type == nullptr) return;
+  const nb::object cause = nb::steal(TakeError());
+  const nb::object text = nb::steal(PyObject_Str(cause.ptr()));
+  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (words == nullptr) {
+    PyErr_Clear();
+    return RestoreError(nb::object(cause).release().ptr());
+  }
+  Raise(type, absl::StrCat(ArgumentPrefix(call), ": ", words));
+  if (PyObject* inner = PyException_GetCause(cause.ptr())) {
+    PyObject* error = TakeError();
+    PyException_SetCause(error, inner);
+    RestoreError(error);
+  }
+}
+
+// The tensor as it is, without a look at the requirements. False with an error set.
+bool BorrowAsIs(PyObject* object, DovetailBorrowed* borrowed) {
+  ExchangeResult result = BorrowKnown(object, borrowed);
+  if (result == ExchangeResult::kNotTaken) {
+    Tensor tensor;
+    result = ResultOf(ImportAny(object, {}, &tensor));
+    if (result == ExchangeResult::kDone) HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
+  }
+  if (result == ExchangeResult::kError) return false;
+  borrowed->object = object;
+  if (borrowed->tensor.device.device_type == kDLCPU) [[likely]]
+    return true;
+  if (FindCurrentStream(object, borrowed->tensor.device, &borrowed->stream)) return true;
+  Dovetail_Release(borrowed);
+  return false;
+}
+
+// How a call ends that got no tensor; an error is set.
+int Refuse(const DovetailCall& call) {
+  if (call.is_quiet && ForgetException()) return 1;
+  if (!call.is_quiet) NameArgument(call);
+  return -1;
+}
+
+int RefuseMismatch(const Mismatch& mismatch, const DovetailRequirements& wanted,
+                   const DovetailCall& call, DovetailBorrowed* borrowed) {
+  if (!call.is_quiet) RaiseMismatch(mismatch, *borrowed, wanted, call);
+  Dovetail_Release(borrowed);
+  return call.is_quiet ? 1 : -1;
+}
+
+// The road of tensors that do not fit.
+[[gnu::noinline]] int BorrowCopy(Mismatch mismatch, const DovetailRequirements& wanted,
+                                 DovetailCall* call, DovetailBorrowed* borrowed) {
+  if (!CopyMayHelp(mismatch, *borrowed, wanted)) {
+    return RefuseMismatch(mismatch, wanted, *call, borrowed);
+  }
+  if (!ReplaceByCopy(wanted, borrowed)) return Refuse(*call);
+  mismatch = FindMismatch(*borrowed, wanted, call);
+  if (mismatch.kind == Mismatch::kNone) return 0;
+  return RefuseMismatch(mismatch, wanted, *call, borrowed);
+}
+
+int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
+           DovetailBorrowed* borrowed) {
+  DrainPendingReleases();
+  ++call->position;
+  borrowed->held = nullptr;
+  if (!BorrowAsIs(object, borrowed)) return Refuse(*call);
+  const Mismatch mismatch = FindMismatch(*borrowed, wanted, call);
+  if (mismatch.kind != Mismatch::kNone) [[unlikely]]
+    return BorrowCopy(mismatch, wanted, call, borrowed);
+  return 0;
+}
+
+}  // namespace
+
+int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
+                 DovetailBorrowed* borrowed) {
+  if (call != nullptr) return Borrow(object, *wanted, call, borrowed);
+  DovetailCall unnamed;
+  unnamed.function = nullptr;
+  unnamed.argument = nullptr;
+  unnamed.position = -1;
+  unnamed.is_quiet = 0;
+  unnamed.num_sizes = 0;
+  return Borrow(object, *wanted, &unnamed, borrowed);
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,23 @@
+// The stream on which a library works now.
+//
+//   void* stream;
+//   if (!FindCurrentStream(x, device, &stream)) return nullptr;
+//
+// Asked of the exchange API of the object's class (PyTorch, Paddle, tvm-ffi, Dovetail), or of CuPy.
+// NULL, the default stream, for other libraries and for host memory.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_BORROW_CURRENT_STREAM_H_
+#define DOVETAIL_PYTHON_EXCHANGE_BORROW_CURRENT_STREAM_H_
+
+#include <Python.h>
+
+#include "dlpack/dlpack.h"
+
+namespace dovetail::python {
+
+// `like` may be nullptr. False with the library's error set. Needs the GIL.
+bool FindCurrentStream(PyObject* like, DLDevice device, void** stream);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_BORROW_CURRENT_STREAM_H_

@@ -1,0 +1,29 @@
+// Borrows tensors through the DLPack C exchange API of their class.
+//
+//   if (tvm_ffi_tensor.Is(Py_TYPE(x))) result = BorrowByExchangeApi(tvm_ffi_tensor, x, &borrowed);
+//
+// Source: dlpack.h 1.3, DLPackExchangeAPI.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_BORROW_EXCHANGE_API_H_
+#define DOVETAIL_PYTHON_EXCHANGE_BORROW_EXCHANGE_API_H_
+
+#include <Python.h>
+
+#include "dovetail/python/capi.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
+
+namespace dovetail::python {
+
+// `x` is an exact object of the class. Takes the DLTensor that the class lends. Where that refuses
+// (it can't say that memory is read-only), takes a managed tensor and holds it. kNotTaken if the
+// class has no API or refuses both. Needs the GIL.
+ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBorrowed* borrowed);
+
+// The stream on which the library of the class works now: `*stream` is NULL for its default stream
+// and on host memory. kNotTaken if the class has no API.
+ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void** stream);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_BORROW_EXCHANGE_API_H_

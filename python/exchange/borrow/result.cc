@@ -1,0 +1,133 @@
+#include "dovetail/python/exchange/borrow/result.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/lifetime/host_ready.h"
+#include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/numpy/numpy_out.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/routes/export_object.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+constexpr char kOwnerName[] = "dovetail_tensor";
+
+void DropOwner(PyObject* capsule) {
+  auto* tensor = static_cast<Tensor*>(PyCapsule_GetPointer(capsule, kOwnerName));
+  DestroyWithGil(*tensor);
+  operator delete(tensor);
+}
+
+// A capsule that keeps the tensor, as the base of a NumPy array.
+PyObject* MakeOwner(const Tensor& tensor) {
+  auto held = std::make_unique<Tensor>(tensor);
+  PyObject* capsule = PyCapsule_New(held.get(), kOwnerName, &DropOwner);
+  if (capsule != nullptr) (void)held.release();
+  return capsule;
+}
+
+// nullptr without an error for a type that NumPy itself does not have.
+nb::object TryNumPy(const Tensor& tensor) {
+  if (!CheckHostAccess(tensor) || !WaitUntilReady(tensor)) return {};
+  const nb::object owner = nb::steal(MakeOwner(tensor));
+  if (!owner.is_valid()) return {};
+  const nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
+  return numpy.is_valid() ? nb::steal(MakeNumPyArray(tensor.view(), owner.ptr())) : nb::object();
+}
+
+// Whether there is a class dovetail.Tensor. Imports the package when it is first asked.
+bool HasPackage() {
+  if (dovetail_tensor.exchange_api() != nullptr) return true;
+  static bool is_missing = false;
+  if (is_missing) return false;
+  const nb::object package = nb::steal(PyImport_ImportModule("dovetail"));
+  const nb::object type = package.is_valid()
+                              ? nb::steal(PyObject_GetAttrString(package.ptr(), "Tensor"))
+                              : nb::object();
+  is_missing = !type.is_valid() ||
+               !dovetail_tensor.Is(reinterpret_cast<PyTypeObject*>(type.ptr())) ||
+               dovetail_tensor.exchange_api() == nullptr;
+  PyErr_Clear();
+  return !is_missing;
+}
+
+PyObject* ByExchangeApi(const PeerClass& peer, const Tensor& tensor) {
+  if (const char* misfit = FindMisfit(peer, tensor)) {
+    return RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
+                                      " can't share this memory: the tensor ", misfit, "."));
+  }
+  return ExportToClass(peer.type, tensor);
+}
+
+nb::object DovetailTensor(const Tensor& tensor) {
+  return nb::steal(ExportToClass(dovetail_tensor, tensor));
+}
+
+// What every library takes: a dovetail.Tensor, or a NumPy array.
+nb::object Common(const Tensor& tensor) {
+  if (HasPackage()) return DovetailTensor(tensor);
+  nb::object array = TryNumPy(tensor);
+  if (!array.is_valid() && PyErr_Occurred() == nullptr) {
+    Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(),
+                                        "; install dovetail for tensors of that type."));
+  }
+  return array;
+}
+
+PyObject* CallFunction(const char* module, const char* function, PyObject* argument) {
+  const nb::object imported = nb::steal(PyImport_ImportModule(module));
+  if (!imported.is_valid()) return nullptr;
+  const nb::object callable = nb::steal(PyObject_GetAttrString(imported.ptr(), function));
+  if (!callable.is_valid()) return nullptr;
+  return HangAtThreadEnd([&] { return PyObject_CallOneArg(callable.ptr(), argument); });
+}
+
+PyObject* ByFunction(const PeerClass& peer, const Tensor& tensor) {
+  const nb::object common = Common(tensor);
+  if (!common.is_valid()) return nullptr;
+  PyObject* made = CallFunction(peer.function_module, peer.function, common.ptr());
+  if (made != nullptr || HasPackage() || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+    return made;
+  }
+  // The function is one of the package's own, which is not there.
+  PyErr_Clear();
+  return &peer.type == &jax_array ? CallFunction("jax.dlpack", "from_dlpack", common.ptr())
+                                  : Py_NewRef(common.ptr());
+}
+
+PyObject* ToNumPy(const PeerClass& peer, const Tensor& tensor) {
+  nb::object array = TryNumPy(tensor);
+  if (array.is_valid() || PyErr_Occurred() != nullptr) return array.release().ptr();
+  if (HasPackage()) return ByFunction(peer, tensor);  // a type of ml_dtypes
+  return Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(), "."));
+}
+
+}  // namespace
+
+PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
+  if (like == nullptr) return Common(tensor).release().ptr();
+  const bool is_class = PyType_Check(like);
+  auto* const type = is_class ? reinterpret_cast<PyTypeObject*>(like) : Py_TYPE(like);
+  const PeerClass* const peer = FindPeerOrBase(type);
+  if (peer == nullptr && is_class) {
+    PyErr_Format(PyExc_TypeError, "%.200s objects can't be made of a tensor; known classes are %s",
+                 type->tp_name, PeerNames());
+    return nullptr;
+  }
+  if (peer == nullptr) return Common(tensor).release().ptr();
+  if (peer->way_out == WayOut::kNumPy) return ToNumPy(*peer, tensor);
+  if (peer->type.exchange_api() != nullptr) return ByExchangeApi(*peer, tensor);
+  return ByFunction(*peer, tensor);
+}
+
+}  // namespace dovetail::python

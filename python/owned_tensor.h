@@ -1,0 +1,153 @@
+// OwnedTensor: a tensor that a C++ function makes, for its result.
+//
+//   dovetail::OwnedTensor Doubled(dovetail::Arg<const float, dovetail::Contiguous> x) {
+//     dovetail::OwnedTensor y = dovetail::OwnedTensor::EmptyLike(x);
+//     if (!y) return y;                                  // the Python error is set
+//     for (int64_t i = 0; i < x.size(); ++i) y.data<float>()[i] = 2 * x[i];
+//     return y;                                          // torch in, torch out
+//   }
+//
+// Movable; owns its memory, as a DLManagedTensorVersioned. The functions that make one return a
+// null OwnedTensor where they fail, with a Python error set, and need the GIL. Everything else may
+// run without it. C++17, no abseil.
+
+#ifndef DOVETAIL_PYTHON_OWNED_TENSOR_H_
+#define DOVETAIL_PYTHON_OWNED_TENSOR_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dovetail/python/arg.h"
+#include "dovetail/python/capi.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ARG_ABI {
+
+class OwnedTensor {
+ public:
+  OwnedTensor() = default;
+  // Takes ownership.
+  explicit OwnedTensor(DLManagedTensorVersioned* managed) : managed_(managed) {}
+  ~OwnedTensor() { Reset(nullptr); }
+  OwnedTensor(OwnedTensor&& other) noexcept : managed_(other.release()) {}
+  OwnedTensor& operator=(OwnedTensor&& other) noexcept {
+    if (this != &other) Reset(other.release());
+    return *this;
+  }
+
+  // A new tensor, row-major and not initialised. On a GPU, its memory is there; the work that fills
+  // it goes to the stream of the argument that the result is made like.
+  static OwnedTensor Empty(const int64_t* shape, int32_t ndim, DLDataType dtype,
+                           DLDevice device = {kDLCPU, 0}) {
+    DLManagedTensorVersioned* managed = nullptr;
+    if (Dovetail_Empty(dtype, device, ndim, shape, &managed) != 0) return OwnedTensor();
+    return OwnedTensor(managed);
+  }
+  template <typename T>
+  static OwnedTensor Empty(std::initializer_list<int64_t> shape, DLDevice device = {kDLCPU, 0}) {
+    return Empty(shape.begin(), static_cast<int32_t>(shape.size()), DLPackType<T>::value, device);
+  }
+  // Of the shape, the dtype and the device of an argument.
+  template <typename T, typename... Rules>
+  static OwnedTensor EmptyLike(const Arg<T, Rules...>& like) {
+    return Empty(like.shape(), like.ndim(), like.dtype(), like.device());
+  }
+
+  // Takes over the elements of a vector: row-major, of the given shape. ValueError if the shape has
+  // another number of elements.
+  template <typename T>
+  static OwnedTensor Wrap(std::vector<T>&& values, std::vector<int64_t> shape);
+
+  // Shares the memory of any tensor object beyond the call.
+  static OwnedTensor FromPython(PyObject* object) {
+    DLManagedTensorVersioned* managed = nullptr;
+    if (Dovetail_FromPython(object, &managed) != 0) return OwnedTensor();
+    return OwnedTensor(managed);
+  }
+
+  explicit operator bool() const { return managed_ != nullptr; }
+
+  // Of a tensor that is not null. The type T is not checked.
+  template <typename T>
+  T* data() const {
+    const DLTensor& tensor = managed_->dl_tensor;
+    return reinterpret_cast<T*>(static_cast<char*>(tensor.data) + tensor.byte_offset);
+  }
+  const DLTensor& dl_tensor() const { return managed_->dl_tensor; }
+  int ndim() const { return managed_->dl_tensor.ndim; }
+  int64_t shape(int i) const { return managed_->dl_tensor.shape[i]; }
+  int64_t size() const {
+    int64_t size = 1;
+    for (int i = 0; i < ndim(); ++i) size *= shape(i);
+    return size;
+  }
+
+  // The managed tensor, which the caller owns from now on. This one becomes null.
+  DLManagedTensorVersioned* release() { return std::exchange(managed_, nullptr); }
+
+  // A new Python object over the memory, of the class of `like` (Dovetail_ToPython()). This tensor
+  // becomes null, in failure too. Needs the GIL.
+  PyObject* ToPython(PyObject* like) && { return Dovetail_ToPython(release(), like); }
+
+ private:
+  void Reset(DLManagedTensorVersioned* managed) {
+    DLManagedTensorVersioned* const old = std::exchange(managed_, managed);
+    if (old != nullptr && old->deleter != nullptr) old->deleter(old);
+  }
+
+  DLManagedTensorVersioned* managed_ = nullptr;
+};
+
+namespace internal_arg {
+
+// A vector and its description, until the deleter runs.
+template <typename T>
+struct WrappedVector {
+  DLManagedTensorVersioned managed{};
+  std::vector<T> values;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+};
+
+}  // namespace internal_arg
+
+template <typename T>
+OwnedTensor OwnedTensor::Wrap(std::vector<T>&& values, std::vector<int64_t> shape) {
+  auto owner = std::make_unique<internal_arg::WrappedVector<T>>();
+  owner->strides.resize(shape.size());
+  int64_t count = 1;
+  bool is_valid = true;
+  for (size_t i = shape.size(); i > 0; --i) {
+    owner->strides[i - 1] = count;
+    is_valid =
+        is_valid && shape[i - 1] >= 0 && !__builtin_mul_overflow(count, shape[i - 1], &count);
+  }
+  if (!is_valid || count != static_cast<int64_t>(values.size())) {
+    PyErr_Format(PyExc_ValueError, "a vector of %zu elements can't have a shape of %lld",
+                 values.size(), static_cast<long long>(count));
+    return OwnedTensor();
+  }
+  owner->values = std::move(values);
+  owner->shape = std::move(shape);
+  DLManagedTensorVersioned& managed = owner->managed;
+  managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed.manager_ctx = owner.get();
+  managed.deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<internal_arg::WrappedVector<T>*>(self->manager_ctx);
+  };
+  managed.dl_tensor.data = owner->values.data();
+  managed.dl_tensor.device = {kDLCPU, 0};
+  managed.dl_tensor.ndim = static_cast<int32_t>(owner->shape.size());
+  managed.dl_tensor.dtype = DLPackType<T>::value;
+  managed.dl_tensor.shape = owner->shape.data();
+  managed.dl_tensor.strides = owner->strides.data();
+  return OwnedTensor(&owner.release()->managed);
+}
+
+}  // namespace DOVETAIL_ARG_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_PYTHON_OWNED_TENSOR_H_
