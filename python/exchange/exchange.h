@@ -47,7 +47,14 @@ bool FromPython(PyObject* object, Tensor* tensor);
 // and Dovetail's own tensors; holds that of others.
 class BorrowedTensor {
  public:
-  BorrowedTensor() { borrowed_.held = nullptr; }
+  // Of no memory and rank 0.
+  BorrowedTensor() {
+    borrowed_.tensor = {};
+    borrowed_.object = nullptr;
+    borrowed_.stream = nullptr;
+    borrowed_.held = nullptr;
+    borrowed_.flags = 0;
+  }
   ~BorrowedTensor() { Dovetail_Release(&borrowed_); }
   BorrowedTensor(BorrowedTensor&& other) noexcept { MoveFrom(other); }
   BorrowedTensor& operator=(BorrowedTensor&& other) noexcept;
@@ -74,10 +81,10 @@ absl::StatusOr<BorrowedTensor> Borrow(PyObject* object, const Requirements& want
                                       Call* call = nullptr);
 
 // A new object that shares the memory, of the class of `like`, which is an object or a class:
-// numpy.ndarray, torch.Tensor, jax.Array, paddle.Tensor, … For another class or nullptr, a
-// dovetail.Tensor, or a NumPy array where the package is not installed. Waits for nothing: the work
-// that fills the memory is on CurrentStream(). The exchange error for memory that the class does
-// not take as it is, such as read-only memory for torch.Tensor; pass a copy then.
+// numpy.ndarray, torch.Tensor, jax.Array, paddle.Tensor, … For an object of another class or
+// nullptr, a dovetail.Tensor, or a NumPy array where the package is not installed. Waits for
+// nothing: the work that fills the memory is on CurrentStream(). The exchange error for memory that
+// the class does not take as it is, such as read-only memory for torch.Tensor; pass a copy then.
 PyObject* ToPython(const Tensor& tensor, PyObject* like);
 
 // The stream on which the library of `like` works now. The default stream for libraries that do not
