@@ -78,7 +78,12 @@ class CallFrame {
 // and its error is the one to report.
 class Refused {
  public:
-  static bool Was(PyObject* object) { return object == Last(); }
+  // Whether the strict pass refused the object. If so, clears its error, but no interrupt.
+  static bool ClearError(PyObject* object) {
+    if (object != Last() || !PyErr_ExceptionMatches(PyExc_Exception)) return false;
+    PyErr_Clear();
+    return true;
+  }
   static void Note(PyObject* object) { Last() = object; }
   static void Forget() { Last() = nullptr; }
 

@@ -86,19 +86,19 @@ class NanobindLoan {
     const bool is_strict =
         (flags & static_cast<uint32_t>(nanobind::detail::cast_flags::convert)) == 0;
     DovetailCall* const call = call_.Start();
-    call->is_quiet = is_strict || Refused::Was(object);
+    call->is_quiet = is_strict;
     if (cleanup != nullptr) call->position = static_cast<int32_t>(cleanup->size()) - 1;
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
     if (result == 0) [[likely]] {
-      Refused::Forget();
+      if (is_strict) Refused::Forget();
       if (cleanup != nullptr) {
         Py_INCREF(object);
         cleanup->append(object);
       }
       return true;
     }
-    if (result < 0) throw nanobind::python_error();
-    Refused::Note(object);
+    if (result < 0 && !Refused::ClearError(object)) throw nanobind::python_error();
+    if (is_strict) Refused::Note(object);
     return false;
   }
 

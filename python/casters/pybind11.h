@@ -66,15 +66,15 @@ class Pybind11Loan {
   // False: the next overload is to be tried. Throws where there is none.
   bool Load(PyObject* object, bool convert) {
     DovetailCall* const call = frame_.Start();
-    call->is_quiet = !convert || Refused::Was(object);
+    call->is_quiet = !convert;
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
     if (result == 0) {
-      Refused::Forget();
+      if (!convert) Refused::Forget();
       frame_.NoteLoaded(object);
       return true;
     }
-    if (result < 0) throw pybind11::error_already_set();
-    Refused::Note(object);
+    if (result < 0 && !Refused::ClearError(object)) throw pybind11::error_already_set();
+    if (!convert) Refused::Note(object);
     return false;
   }
 

@@ -45,10 +45,10 @@ bool IsSameKindCast(DType from, DType to) {
 }
 
 // Whether a converted copy, which the requirements allow, would meet them.
-bool CopyMayHelp(const Mismatch& mismatch, const DovetailBorrowed& borrowed,
+bool CopyMayHelp(Mismatch mismatch, const DovetailBorrowed& borrowed,
                  const DovetailRequirements& wanted) {
   if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
-  switch (mismatch.kind) {
+  switch (mismatch) {
     case Mismatch::kDType:
       return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
              IsSameKindCast(ToDType(borrowed.tensor.dtype), ToDType(wanted.dtype));
@@ -131,23 +131,24 @@ int Refuse(const DovetailCall& call) {
   return -1;
 }
 
-int RefuseMismatch(const Mismatch& mismatch, const DovetailRequirements& wanted,
+int RefuseMismatch(Mismatch mismatch, int32_t dimension, const DovetailRequirements& wanted,
                    const DovetailCall& call, DovetailBorrowed* borrowed) {
-  if (!call.is_quiet) RaiseMismatch(mismatch, *borrowed, wanted, call);
+  if (!call.is_quiet) RaiseMismatch(mismatch, dimension, *borrowed, wanted, call);
   Dovetail_Release(borrowed);
   return call.is_quiet ? 1 : -1;
 }
 
 // The road of tensors that do not fit.
-[[gnu::noinline]] int BorrowCopy(Mismatch mismatch, const DovetailRequirements& wanted,
-                                 DovetailCall* call, DovetailBorrowed* borrowed) {
+[[gnu::noinline]] int BorrowCopy(Mismatch mismatch, int32_t dimension,
+                                 const DovetailRequirements& wanted, DovetailCall* call,
+                                 DovetailBorrowed* borrowed) {
   if (!CopyMayHelp(mismatch, *borrowed, wanted)) {
-    return RefuseMismatch(mismatch, wanted, *call, borrowed);
+    return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
   }
   if (!ReplaceByCopy(wanted, borrowed)) return Refuse(*call);
-  mismatch = FindMismatch(*borrowed, wanted, call);
-  if (mismatch.kind == Mismatch::kNone) return 0;
-  return RefuseMismatch(mismatch, wanted, *call, borrowed);
+  mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
+  if (mismatch == Mismatch::kNone) return 0;
+  return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
 }
 
 int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
@@ -156,9 +157,10 @@ int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* c
   ++call->position;
   borrowed->held = nullptr;
   if (!BorrowAsIs(object, borrowed)) return Refuse(*call);
-  const Mismatch mismatch = FindMismatch(*borrowed, wanted, call);
-  if (mismatch.kind != Mismatch::kNone) [[unlikely]]
-    return BorrowCopy(mismatch, wanted, call, borrowed);
+  int32_t dimension = 0;
+  const Mismatch mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
+  if (mismatch != Mismatch::kNone) [[unlikely]]
+    return BorrowCopy(mismatch, dimension, wanted, call, borrowed);
   return 0;
 }
 

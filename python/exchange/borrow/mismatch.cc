@@ -44,75 +44,74 @@ bool IsInnerContiguous(const DLTensor& tensor) {
   return last < 0 || tensor.shape[last] <= 1 || tensor.strides[last] == 1 || IsEmpty(tensor);
 }
 
-Mismatch FindSizeMismatch(const DLTensor& tensor, const int64_t* wanted, DovetailCall* call) {
-  for (int32_t i = 0; i < tensor.ndim; ++i) {
-    if (wanted[i] >= 0) {
-      if (tensor.shape[i] != wanted[i]) return {Mismatch::kSize, i};
-      continue;
-    }
-    if (wanted[i] == DOVETAIL_ANY_SIZE) continue;
-    int32_t known = 0;
-    while (known < call->num_sizes && call->sizes[known].name != wanted[i]) ++known;
-    if (known < call->num_sizes) {
-      if (call->sizes[known].size != tensor.shape[i]) return {Mismatch::kNamedSize, i, known};
-    } else if (known == DOVETAIL_MAX_NAMED_SIZES) {
-      return {Mismatch::kTooManyNames, i};
-    } else {
-      call->sizes[known] = {wanted[i], tensor.shape[i], call->position};
-      ++call->num_sizes;
-    }
+// The size of dimension i, whose name is `name`.
+Mismatch CheckNamedSize(int64_t size, int64_t name, DovetailCall* call) {
+  const int32_t known = FindNamedSize(*call, name);
+  if (known < call->num_sizes) {
+    return call->sizes[known].size == size ? Mismatch::kNone : Mismatch::kNamedSize;
   }
-  return {};
+  if (known == DOVETAIL_MAX_NAMED_SIZES) return Mismatch::kTooManyNames;
+  call->sizes[known] = {name, size, call->position};
+  ++call->num_sizes;
+  return Mismatch::kNone;
 }
 
-Mismatch FindStrideMismatch(const DLTensor& tensor, const int64_t* wanted) {
+inline Mismatch CheckSizes(const DLTensor& tensor, const int64_t* wanted, DovetailCall* call,
+                           int32_t* dimension) {
   for (int32_t i = 0; i < tensor.ndim; ++i) {
+    if (wanted[i] == tensor.shape[i] || wanted[i] == DOVETAIL_ANY_SIZE) continue;
+    *dimension = i;
+    if (wanted[i] >= 0) return Mismatch::kSize;
+    const Mismatch found = CheckNamedSize(tensor.shape[i], wanted[i], call);
+    if (found != Mismatch::kNone) return found;
+  }
+  return Mismatch::kNone;
+}
+
+bool HasStrides(const DLTensor& tensor, const int64_t* wanted, int32_t* dimension) {
+  for (int32_t i = 0; i < tensor.ndim; ++i) {
+    *dimension = i;
     if (wanted[i] != DOVETAIL_ANY_STRIDE && tensor.shape[i] > 1 && tensor.strides[i] != wanted[i]) {
-      return {Mismatch::kStride, i};
+      return false;
     }
   }
-  return {};
+  return true;
 }
 
 bool IsAligned(const DLTensor& tensor, uint32_t alignment) {
   return alignment <= 1 ||
-         (reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset) % alignment == 0 ||
+         ((reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset) & (alignment - 1)) == 0 ||
          IsEmpty(tensor);
 }
 
 }  // namespace
 
 Mismatch FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
-                      DovetailCall* call) {
+                      DovetailCall* call, int32_t* dimension) {
   const DLTensor& tensor = borrowed.tensor;
-  if (!IsDevice(tensor.device, wanted.device_type)) return {Mismatch::kDevice};
-  if (!IsDType(tensor.dtype, wanted.dtype)) return {Mismatch::kDType};
-  const bool has_rank =
-      wanted.shape != nullptr || wanted.strides != nullptr || (wanted.flags & DOVETAIL_NDIM) != 0;
-  if (has_rank && tensor.ndim != wanted.ndim) return {Mismatch::kRank};
-  if (wanted.shape != nullptr) {
-    const Mismatch found = FindSizeMismatch(tensor, wanted.shape, call);
-    if (found.kind != Mismatch::kNone) return found;
-  }
   const uint32_t flags = wanted.flags;
+  if (!IsDevice(tensor.device, wanted.device_type)) return Mismatch::kDevice;
+  if (!IsDType(tensor.dtype, wanted.dtype)) return Mismatch::kDType;
+  if (tensor.ndim != wanted.ndim &&
+      (wanted.shape != nullptr || wanted.strides != nullptr || (flags & DOVETAIL_NDIM) != 0)) {
+    return Mismatch::kRank;
+  }
+  if (wanted.shape != nullptr) {
+    const Mismatch found = CheckSizes(tensor, wanted.shape, call, dimension);
+    if (found != Mismatch::kNone) return found;
+  }
   if ((flags & DOVETAIL_WRITABLE) != 0 && (borrowed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
-    return {Mismatch::kReadOnly};
+    return Mismatch::kReadOnly;
   }
-  if ((flags & DOVETAIL_C_CONTIGUOUS) != 0 && !IsCContiguous(tensor)) {
-    return {Mismatch::kCContiguous};
-  }
-  if ((flags & DOVETAIL_F_CONTIGUOUS) != 0 && !IsFContiguous(tensor)) {
-    return {Mismatch::kFContiguous};
-  }
+  if ((flags & DOVETAIL_C_CONTIGUOUS) != 0 && !IsCContiguous(tensor)) return Mismatch::kCContiguous;
+  if ((flags & DOVETAIL_F_CONTIGUOUS) != 0 && !IsFContiguous(tensor)) return Mismatch::kFContiguous;
   if ((flags & DOVETAIL_INNER_CONTIGUOUS) != 0 && !IsInnerContiguous(tensor)) {
-    return {Mismatch::kInnerContiguous};
+    return Mismatch::kInnerContiguous;
   }
-  if (wanted.strides != nullptr) {
-    const Mismatch found = FindStrideMismatch(tensor, wanted.strides);
-    if (found.kind != Mismatch::kNone) return found;
+  if (wanted.strides != nullptr && !HasStrides(tensor, wanted.strides, dimension)) {
+    return Mismatch::kStride;
   }
-  if (!IsAligned(tensor, wanted.alignment)) return {Mismatch::kAlignment};
-  return {};
+  return IsAligned(tensor, wanted.alignment) ? Mismatch::kNone : Mismatch::kAlignment;
 }
 
 }  // namespace dovetail::python

@@ -53,7 +53,7 @@ std::string DeviceWanted(int32_t type) {
 }
 
 // What the caller may pass instead, in the manner of the argument's library. Empty if unknown.
-std::string Remedy(Mismatch::Kind kind, const DovetailBorrowed& borrowed,
+std::string Remedy(Mismatch kind, const DovetailBorrowed& borrowed,
                    const DovetailRequirements& wanted) {
   PyTypeObject* const type = Py_TYPE(borrowed.object);
   const bool is_numpy = numpy_ndarray.IsBaseOf(type), is_torch = torch_tensor.IsBaseOf(type);
@@ -78,15 +78,14 @@ std::string Remedy(Mismatch::Kind kind, const DovetailBorrowed& borrowed,
   }
 }
 
-std::string Complaint(const Mismatch& mismatch, const DovetailBorrowed& borrowed,
+std::string Complaint(Mismatch mismatch, int32_t i, const DovetailBorrowed& borrowed,
                       const DovetailRequirements& wanted, const DovetailCall& call) {
   const DLTensor& tensor = borrowed.tensor;
-  const int32_t i = mismatch.dimension;
   const auto strides = [&](const char* what) {
     return absl::StrCat("must be ", what, ", and has strides ", Tuple(tensor.strides, tensor.ndim),
                         " for shape ", Tuple(tensor.shape, tensor.ndim));
   };
-  switch (mismatch.kind) {
+  switch (mismatch) {
     case Mismatch::kNone:
       break;
     case Mismatch::kDevice:
@@ -103,7 +102,7 @@ std::string Complaint(const Mismatch& mismatch, const DovetailBorrowed& borrowed
       return absl::StrCat("must have size ", wanted.shape[i], " in dimension ", i,
                           ", and has shape ", Tuple(tensor.shape, tensor.ndim));
     case Mismatch::kNamedSize: {
-      const auto& known = call.sizes[mismatch.known_size];
+      const auto& known = call.sizes[FindNamedSize(call, wanted.shape[i])];
       const std::string name = SizeName(known.name);
       return absl::StrCat("has size ", name, " = ", tensor.shape[i], " in dimension ", i, ", and ",
                           known.position == call.position
@@ -131,7 +130,7 @@ std::string Complaint(const Mismatch& mismatch, const DovetailBorrowed& borrowed
   return "";
 }
 
-PyObject* ErrorClass(Mismatch::Kind kind) {
+PyObject* ErrorClass(Mismatch kind) {
   switch (kind) {
     case Mismatch::kDevice:
     case Mismatch::kDType:
@@ -159,12 +158,12 @@ std::string ArgumentPrefix(const DovetailCall& call) {
   return prefix;
 }
 
-void RaiseMismatch(const Mismatch& mismatch, const DovetailBorrowed& borrowed,
+void RaiseMismatch(Mismatch mismatch, int32_t dimension, const DovetailBorrowed& borrowed,
                    const DovetailRequirements& wanted, const DovetailCall& call) {
-  Raise(ErrorClass(mismatch.kind),
+  Raise(ErrorClass(mismatch),
         absl::StrCat(ArgumentPrefix(call), " (", ClassName(borrowed.object), ") ",
-                     Complaint(mismatch, borrowed, wanted, call), ".",
-                     Remedy(mismatch.kind, borrowed, wanted)));
+                     Complaint(mismatch, dimension, borrowed, wanted, call), ".",
+                     Remedy(mismatch, borrowed, wanted)));
 }
 
 }  // namespace dovetail::python

@@ -5,7 +5,7 @@
 #include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/interop/dlpack/view.h"
+#include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
 
@@ -25,15 +25,22 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
   return misfit == 0;
 }
 
+// The type of an array that may be taken. nullptr for another ABI, type or byte order, and for a
+// rank that a Tensor does not have.
+const DType* FindDType(const NumPyArray* array) {
+  if (LoadedNumPy() == nullptr || array->descr->byte_order == kOtherByteOrder ||
+      array->ndim > Layout::kMaxRank) {
+    return nullptr;
+  }
+  return DTypeFromNumPy(array->descr->type_num);
+}
+
 }  // namespace
 
 bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view) {
-  if (LoadedNumPy() == nullptr) return false;  // of another ABI
   const auto* array = reinterpret_cast<const NumPyArray*>(x);
-  const DType* dtype = DTypeFromNumPy(array->descr->type_num);
-  if (dtype == nullptr || array->descr->byte_order == kOtherByteOrder) return false;
-  if (array->ndim > Layout::kMaxRank) return false;
-  if (!ElementStrides(array, dtype->itemsize(), strides)) return false;
+  const DType* dtype = FindDType(array);
+  if (dtype == nullptr || !ElementStrides(array, dtype->itemsize(), strides)) return false;
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
   const auto rank = static_cast<size_t>(array->ndim);
   view->data = array->data;
@@ -66,12 +73,20 @@ bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
 }
 
 ExchangeResult BorrowNumPyArray(PyObject* x, DovetailBorrowed* borrowed) {
-  TensorView view;
-  if (!ViewNumPyArray(x, borrowed->strides, &view)) return ExchangeResult::kNotTaken;
-  for (int i = 0; i < view.rank(); ++i) borrowed->shape[i] = view.shape[static_cast<size_t>(i)];
-  borrowed->tensor = ToDLTensor(view);
-  borrowed->tensor.shape = borrowed->shape;
-  borrowed->flags = view.access == Access::kReadOnly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  const auto* array = reinterpret_cast<const NumPyArray*>(x);
+  const DType* dtype = FindDType(array);
+  if (dtype == nullptr || !ElementStrides(array, dtype->itemsize(), borrowed->strides)) {
+    return ExchangeResult::kNotTaken;
+  }
+  for (int i = 0; i < array->ndim; ++i) borrowed->shape[i] = array->shape[i];
+  borrowed->tensor = {.data = array->data,
+                      .device = {kDLCPU, 0},
+                      .ndim = array->ndim,
+                      .dtype = ToDLDataType(*dtype),
+                      .shape = borrowed->shape,
+                      .strides = borrowed->strides,
+                      .byte_offset = 0};
+  borrowed->flags = array->flags & kNumPyWriteable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY;
   borrowed->stream = nullptr;
   borrowed->held = nullptr;
   return ExchangeResult::kDone;

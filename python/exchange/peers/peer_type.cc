@@ -57,6 +57,7 @@ bool PeerType::IsBaseOf(PyTypeObject* type) {
 }
 
 bool PeerType::Recognise(PyTypeObject* type) {
+  other_ = type;
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;
   nb::object name = nb::steal(PyUnicode_FromString(module_));
   nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
@@ -66,6 +67,7 @@ bool PeerType::Recognise(PyTypeObject* type) {
   if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
   Py_INCREF(type);
   exchange_api_ = FindExchangeApi(type);
+  other_ = nullptr;
   type_ = type;
   return true;
 }

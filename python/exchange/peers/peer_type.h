@@ -20,7 +20,9 @@ class PeerType {
   // The class is found as `module.name`; its tp_name ends with `name`.
   constexpr PeerType(const char* module, const char* name) : module_(module), name_(name) {}
 
-  bool Is(PyTypeObject* type) { return type == type_ || (type_ == nullptr && Recognise(type)); }
+  bool Is(PyTypeObject* type) {
+    return type == type_ || (type_ == nullptr && type != other_ && Recognise(type));
+  }
 
   // Whether `type` is the class or inherits from it.
   bool IsBaseOf(PyTypeObject* type);
@@ -41,6 +43,9 @@ class PeerType {
   const char* module_;
   const char* name_;
   PyTypeObject* type_ = nullptr;
+  // The last class that was not this one. A class that is older than its module's import is none of
+  // the module's, so it need not be looked up again.
+  PyTypeObject* other_ = nullptr;
   const DLPackExchangeAPI* exchange_api_ = nullptr;
 };
 
