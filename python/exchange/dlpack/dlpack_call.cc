@@ -98,8 +98,16 @@ bool AskDevice(PyObject* x, Device* device) {
   return true;
 }
 
+bool HasStreamNumbers(DeviceType type) {
+  return type == DeviceType::kCuda || type == DeviceType::kCudaManaged || type == DeviceType::kRocm;
+}
+
 // The stream that the producer orders its work before: ours, always passed explicitly.
-bool AddStream(Device device, Call* call) {
+bool AddStream(Device device, const ImportRequest& request, Call* call) {
+  if (request.is_unordered) {
+    if (HasStreamNumbers(device.type)) call->Add(Get().stream_name, nb::steal(PyLong_FromLong(-1)));
+    return true;
+  }
   // Memory of the host is ready when its producer says so; managed memory has streams.
   const bool has_streams =
       !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
@@ -137,7 +145,7 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
     return Again(Call(), x);
   }
   Call old;
-  if (!AddStream(device, &old)) return nullptr;
+  if (!AddStream(device, request, &old)) return nullptr;
   Call plain = old;
   plain.Add(c.max_version_name, nb::borrow(c.max_version));
   Call full = plain;
@@ -184,7 +192,7 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   // The producer has ordered its work before our stream, and who uses the tensor next waits for
   // that.
   if (const Device at = tensor->device();
-      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
+      !request.is_unordered && at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
     tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
   }
   if (request.trace != nullptr) request.trace->capsule = facts;

@@ -30,6 +30,8 @@ struct ImportTrace {
 struct ImportRequest {
   std::optional<Device> device;  // none: where the object is
   std::optional<bool> copy;      // none: only if `device` needs one
+  // The producer orders nothing (stream −1): the consumer works on the producer's own stream.
+  bool is_unordered = false;
   ImportTrace* trace = nullptr;  // filled in where given
 };
 
