@@ -170,7 +170,7 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
   return dst;
 }
 
-absl::StatusOr<Tensor> Contiguous(const Tensor& src, const CopyOptions& options) {
+absl::StatusOr<Tensor> AsContiguous(const Tensor& src, const CopyOptions& options) {
   if (src.is_null()) return internal_tensor::NullTensorError();
   if (src.is_contiguous()) return src;
   return Copied(src, {.stream = options.stream});

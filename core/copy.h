@@ -3,7 +3,7 @@
 //   absl::Status s = CopyInto(dst, src);              // broadcasts and casts src as dst needs it
 //   absl::StatusOr<Tensor> y = Copied(x);             // new, dense memory on x's device
 //   absl::StatusOr<Tensor> h = Copied(x, {.dtype = kFloat16, .device = Device::Cuda(0)});
-//   absl::StatusOr<Tensor> z = Contiguous(x);         // x itself if it is contiguous
+//   absl::StatusOr<Tensor> z = AsContiguous(x);         // x itself if it is contiguous
 //
 // If one side is not on the CPU, the backend of that side does the work. The work is ordered on the
 // given stream, after all work on the two tensors so far. Without a stream it is ordered on the
@@ -77,7 +77,7 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options = 
 
 // `src` itself if it is contiguous, else a dense row-major copy on its device. Errors are those of
 // Copied.
-absl::StatusOr<Tensor> Contiguous(const Tensor& src, const CopyOptions& options = {});
+absl::StatusOr<Tensor> AsContiguous(const Tensor& src, const CopyOptions& options = {});
 
 // Sets every element of `dst` to the one at `element`, which has dst's type and is in host memory.
 // Errors are those of CopyInto.

@@ -118,7 +118,7 @@ TEST_F(CopyTest, ANullTensorOnEitherSideIsFailedPrecondition) {
   for (const absl::Status& status :
        {CopyInto(t, null), CopyInto(null, t), CopyInto(null, null), Fill(null, values.data()),
         Copied(null, {.device = Device::Cpu()}).status(), Copied(null, {}).status(),
-        Copied(null).status(), CopyInto(Tensor(), t), Contiguous(null).status()}) {
+        Copied(null).status(), CopyInto(Tensor(), t), AsContiguous(null).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   }
 }
@@ -193,8 +193,8 @@ TEST_F(CopyTest, CopyToIsNewDenseWritableMemoryOnTheDevice) {
 TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
   std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
   Tensor t = Over(values, {2, 3});
-  EXPECT_EQ(Contiguous(t)->storage(), t.storage());
-  const Tensor dense = *Contiguous(*t.Slice(1, {.step = 2}));
+  EXPECT_EQ(AsContiguous(t)->storage(), t.storage());
+  const Tensor dense = *AsContiguous(*t.Slice(1, {.step = 2}));
   EXPECT_NE(dense.storage(), t.storage());
   EXPECT_THAT(std::vector<int32_t>(*dense.data<int32_t>(), *dense.data<int32_t>() + 4),
               ElementsAre(0, 2, 3, 5));

@@ -134,7 +134,7 @@ absl::Status internal_tensor::CountError(int64_t num_values, const Tensor& tenso
 
 absl::Status Tensor::NotContiguousError() {
   return absl::FailedPreconditionError(
-      "The tensor is not contiguous; use elements<T>(), or copy it with Contiguous(tensor).");
+      "The tensor is not contiguous; use elements<T>(), or copy it with AsContiguous(tensor).");
 }
 
 absl::Status Tensor::OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const {

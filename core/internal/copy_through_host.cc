@@ -107,7 +107,7 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
   if (!to.ok()) return to.status();
   absl::StatusOr<Side> from = SideOf(src.device(), stream);
   if (!from.ok()) return from.status();
-  absl::StatusOr<Tensor> packed = Contiguous(src, {.stream = from->stream});
+  absl::StatusOr<Tensor> packed = AsContiguous(src, {.stream = from->stream});
   if (!packed.ok()) return packed.status();
   // If the destination has gaps or another packing, its own device moves the elements into place.
   if (!dst.is_contiguous() || dst.nbytes() != packed->nbytes()) {

@@ -90,7 +90,7 @@ TEST_F(CpuBackendTest, TensorsAreMadeAndCopiedThroughIt) {
   const Tensor t = *Tensor::Empty({2, 3}, kInt64);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(t.raw_data()) % kAllocationAlignment, 0u);
   for (int64_t i = 0; i < 6; ++i) (*t.data<int64_t>())[i] = i;
-  const Tensor y = *Contiguous(*t.Transpose(0, 1));
+  const Tensor y = *AsContiguous(*t.Transpose(0, 1));
   const int64_t* p = *y.data<int64_t>();
   EXPECT_THAT(std::vector<int64_t>(p, p + 6), ElementsAre(0, 3, 1, 4, 2, 5));
   EXPECT_EQ(Tensor::Empty({1}, kInt64, kSecond).status().code(), absl::StatusCode::kNotFound);

@@ -37,14 +37,14 @@ TEST_P(CopierTest, DenseTensorsTakeOneCall) {
 TEST_P(CopierTest, TransposesOnTheDevice) {
   const Tensor host = Counting({5, 6, 7});
   const Tensor x = OnDevice(host);
-  const Tensor y = *Contiguous(Permuted(x));
+  const Tensor y = *AsContiguous(Permuted(x));
   EXPECT_EQ(gpu().counts().launches, GetParam() ? 1 : 0);
-  EXPECT_EQ(Values(y), Values(*Contiguous(Permuted(host))));
+  EXPECT_EQ(Values(y), Values(*AsContiguous(Permuted(host))));
 }
 
 TEST_P(CopierTest, BetweenStridedHostAndDeviceEitherWay) {
   const Tensor host = Counting({5, 6, 7});
-  const Tensor expected = *Contiguous(Permuted(host));
+  const Tensor expected = *AsContiguous(Permuted(host));
   const Tensor y = OnDevice(Permuted(host));
   EXPECT_EQ(Values(y), Values(expected));
   // Into a strided device tensor from a strided host one, and back into a strided host one.
@@ -105,7 +105,7 @@ TEST_P(CopierTest, BetweenTwoDevices) {
   for (int at : {0, 1}) {
     const Stream s = MakeStream(at);
     const Tensor w = *Copied(Permuted(x), {.device = device(1), .stream = s});
-    EXPECT_EQ(Values(w), Values(*Contiguous(Permuted(host))));
+    EXPECT_EQ(Values(w), Values(*AsContiguous(Permuted(host))));
   }
 }
 
@@ -119,7 +119,7 @@ TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   const auto* got = static_cast<const unsigned char*>(back.raw_data());
   EXPECT_EQ(got[0], 0x31);
   EXPECT_EQ(got[1] & 0xF, 0x5);
-  ASSERT_TRUE(CopyInto(odd, *Contiguous(*host.Slice(0, {.start = 0, .stop = 3}))).ok());
+  ASSERT_TRUE(CopyInto(odd, *AsContiguous(*host.Slice(0, {.start = 0, .stop = 3}))).ok());
   const Tensor whole = *Copied(x, {.device = Device::Cpu()});
   const auto* now = static_cast<const unsigned char*>(whole.raw_data());
   EXPECT_EQ(now[0], 0x21) << "1, and the 2 between";
@@ -148,7 +148,7 @@ TEST_P(CopierTest, StridesThatNoElementUsesMayBeAnything) {
     // Packed elements; the host unpacks rows that start within a byte.
     const Tensor packed = *Tensor::Empty({3, 5}, kFloat4E2M1Fn, device());
     const Tensor odd = *packed.Slice(1, {.step = 2});
-    EXPECT_TRUE(CopyInto(between(odd, far), *Contiguous(between(odd, far))).ok());
+    EXPECT_TRUE(CopyInto(between(odd, far), *AsContiguous(between(odd, far))).ok());
     // No elements.
     Tensor none =
         *Tensor::Make(x.storage(), 0, kInt32, *Layout::Strided({3, 0, 2}, {far, far, far}), {});
@@ -169,7 +169,7 @@ TEST_P(CopierTest, RandomViewsArriveWhole) {
       return *t.Permute({a, b, c})->Index(
           {IndexItem::Range({.step = step}), IndexItem::Range({.step = 2})});
     };
-    EXPECT_EQ(Values(*Contiguous(view(x))), Values(view(host)));
+    EXPECT_EQ(Values(*AsContiguous(view(x))), Values(view(host)));
     EXPECT_EQ(Values(view(x)), Values(view(host)));
   }
 }

@@ -45,7 +45,7 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
   absl::StatusOr<Tensor> view = AsTensor(self).Reshape(shape);
   if (!absl::IsFailedPrecondition(view.status())) return View(self, std::move(view));
   const Tensor source = AsTensor(self);
-  absl::StatusOr<Tensor> dense = WithoutGilIf(IsLong(source), [&] { return Contiguous(source); });
+  absl::StatusOr<Tensor> dense = WithoutGilIf(IsLong(source), [&] { return AsContiguous(source); });
   return View(self, dense.ok() ? dense->Reshape(shape) : std::move(dense));
 }
 
