@@ -4,7 +4,8 @@
         name = "wheel",
         distribution = "dovetail",
         extension = ":dovetail/_core.so",
-        srcs = glob(["dovetail/**/*.py", "dovetail/**/*.pyi"]) + ["dovetail/py.typed"],
+        srcs = glob(["dovetail/**/*.py", "dovetail/**/*.pyi"]) + ["dovetail/py.typed", ":include"],
+        entry_points = ["cmake.root:dovetail=dovetail"],
         summary = "Zero-copy tensor exchange",
     )
 
@@ -16,17 +17,18 @@ name say which. Making it installs no Python package.
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "PYTHON", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
-def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, license = None, requires_python = ">=3.10", **kwargs):
+def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, licenses = [], entry_points = [], requires_python = ">=3.10", **kwargs):
     """Makes <distribution>-<version>-<tag>.whl.
 
     Args:
       name: name of the target.
       distribution: name of the distribution, as pip knows it.
       extension: label of the extension module, "…/_core.so".
-      srcs: Python files, stubs and data, in this package.
+      srcs: Python files, stubs, headers and data, in this package.
       summary: one line that says what it is.
       readme: label of a Markdown file with the long description.
-      license: label of the licence's text.
+      licenses: labels of the licence's text and of notices.
+      entry_points: what other programs find in the package, as "group:name=object".
       requires_python: versions of Python that pip may install it for.
       **kwargs: further attributes of the genrule.
     """
@@ -44,17 +46,17 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
     }
     if readme:
         options["readme"] = "$(location %s)" % readme
-    if license:
-        options["license"] = "$(location %s)" % license
     native.genrule(
         name = name,
-        srcs = srcs + [extension] + [label for label in [readme, license] if label],
+        srcs = srcs + [extension] + licenses + ([readme] if readme else []),
         outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
         cmd = " ".join(
             [PYTHON, "$(location %s)" % tool] +
             ["--%s=%s" % option for option in options.items()] +
+            ["--license=$(location %s)" % license for license in licenses] +
+            ["--entry-point=" + entry_point for entry_point in entry_points] +
             ["$(locations %s)" % src for src in srcs],
         ),
-        exec_tools = [tool],
+        tools = [tool],
         **kwargs
     )

@@ -12,6 +12,7 @@ The same input gives the same bytes: times are fixed and names sorted. It needs 
 import argparse
 import base64
 import hashlib
+import os
 import zipfile
 
 METADATA = """Metadata-Version: 2.1
@@ -66,7 +67,7 @@ def read(path):
 def path_in_package(path, package):
     """The path in the wheel: python/dovetail/x.py and bazel-out/…/bin/python/dovetail/x.py are both
     dovetail/x.py."""
-    _, found, after = ("/" + path).rpartition(f"/{package}/") if package else ("", "/", path)
+    _, found, after = ("/" + path).partition(f"/{package}/") if package else ("", "/", path)
     if not found:
         raise SystemExit(f"make_wheel: {path} is not in the package {package}")
     return after
@@ -79,6 +80,15 @@ def metadata(options):
     return (text + "Description-Content-Type: text/markdown\n\n").encode() + read(options.readme)
 
 
+def entry_points(definitions):
+    """The text of entry_points.txt. A definition is "group:name=object"."""
+    groups = {}
+    for definition in sorted(definitions):
+        group, _, line = definition.partition(":")
+        groups.setdefault(group, []).append(line.replace("=", " = "))
+    return "\n".join(f"[{group}]\n" + "\n".join(lines) + "\n" for group, lines in groups.items())
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Writes a wheel.")
     for name in ["distribution", "version", "summary", "requires-python", "tag"]:
@@ -86,7 +96,8 @@ def parse_arguments():
     for name in ["extension", "extension-suffix", "output", "package"]:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
-    parser.add_argument("--license")
+    parser.add_argument("--license", action="append", default=[])
+    parser.add_argument("--entry-point", action="append", default=[])
     parser.add_argument("srcs", nargs="+")
     return parser.parse_args()
 
@@ -95,15 +106,18 @@ def main():
     options = parse_arguments()
     dist_info = f"{options.distribution}-{options.version}.dist-info"
     wheel = Wheel(options.output, dist_info)
-    for path in sorted(options.srcs):
-        wheel.add(path_in_package(path, options.package), read(path))
+    names = {path_in_package(path, options.package): path for path in options.srcs}
+    for name in sorted(names):
+        wheel.add(name, read(names[name]))
     extension = path_in_package(options.extension, options.package)
     extension = extension.removesuffix(".so") + options.extension_suffix
     wheel.add(extension, read(options.extension), mode=0o755)
     wheel.add(f"{dist_info}/METADATA", metadata(options))
     wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag).encode())
-    if options.license:
-        wheel.add(f"{dist_info}/LICENSE", read(options.license))
+    if options.entry_point:
+        wheel.add(f"{dist_info}/entry_points.txt", entry_points(options.entry_point).encode())
+    for path in options.license:
+        wheel.add(f"{dist_info}/{os.path.basename(path)}", read(path))
     wheel.close()
 
 

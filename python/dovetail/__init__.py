@@ -16,7 +16,12 @@ from dovetail import _core, ipc, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["explain", "ipc", "utils"]
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "explain",
+    "get_include",
+    "ipc",
+    "utils",
+]
 
 
 def explain(x, target=None, *, device=None, copy=None):
@@ -28,3 +33,14 @@ def explain(x, target=None, *, device=None, copy=None):
     from dovetail._explain import explain
 
     return explain(x, target, device=device, copy=copy)
+
+
+def get_include():
+    """Return the directory of the headers for extension modules in C and C++.
+
+    With -I and this directory, "dovetail/python/capi.h" and "dlpack/dlpack.h" are found. CMake and
+    pkg-config find it themselves: see `python -m dovetail --help`.
+    """
+    import os
+
+    return os.path.join(os.path.dirname(__file__), "include")

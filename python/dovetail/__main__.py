@@ -3,13 +3,22 @@
 It prints the version, the build, the backends with their devices (or why they have none), and the
 libraries that convert() knows, with their versions and the protocols of their tensors. It imports
 those libraries.
+
+With options it prints what a build of an extension module needs, and imports no other library:
+
+    cc -shared -fPIC $(python -m dovetail --includes) kernels.c -o kernels.so
+    cmake -Ddovetail_DIR="$(python -m dovetail --cmakedir)" -B build
+    PKG_CONFIG_PATH="$(python -m dovetail --pkgconfigdir)" pkg-config --cflags dovetail
 """
 
+import argparse
 import importlib
 import importlib.metadata
 import os
 import platform
+import shlex
 import sys
+import sysconfig
 
 import dovetail
 from dovetail import _core
@@ -25,6 +34,42 @@ _PROTOCOLS = {
 
 
 def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m dovetail",
+        description="Describe this installation, or print what a build of an extension needs.",
+    )
+    for option, (function, text) in _OPTIONS.items():
+        parser.add_argument(
+            option, action="append_const", const=function, dest="functions", help=text
+        )
+    functions = parser.parse_args().functions
+    for function in functions or [_describe]:
+        function()
+
+
+def _print_includes():
+    directories = [sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
+    directories.append(dovetail.get_include())
+    print(shlex.join(f"-I{directory}" for directory in dict.fromkeys(directories)))
+
+
+def _print_cmake_directory():
+    print(os.path.join(os.path.dirname(dovetail.__file__), "share", "cmake", "dovetail"))
+
+
+def _print_pkgconfig_directory():
+    print(os.path.join(os.path.dirname(dovetail.__file__), "share", "pkgconfig"))
+
+
+# Maps an option to its function and its help.
+_OPTIONS = {
+    "--includes": (_print_includes, "compiler flags for the headers of Python and Dovetail"),
+    "--cmakedir": (_print_cmake_directory, "the directory of dovetailConfig.cmake"),
+    "--pkgconfigdir": (_print_pkgconfig_directory, "the directory of dovetail.pc"),
+}
+
+
+def _describe():
     print(f"dovetail {dovetail.__version__}")
     print(f"  DLPack      {'.'.join(map(str, dovetail.dlpack_version))}")
     print(f"  Python      {platform.python_implementation()} {platform.python_version()}")

@@ -10,6 +10,8 @@ _MINIMUM = (1, 3)
 
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
+exports_files(["include/dlpack/dlpack.h"])
+
 cc_library(
     name = "dlpack",
     hdrs = ["include/dlpack/dlpack.h"],
