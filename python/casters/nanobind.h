@@ -89,7 +89,7 @@ class NanobindLoan {
     call->is_quiet = is_strict;
     if (cleanup != nullptr) call->position = static_cast<int32_t>(cleanup->size()) - 1;
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
-    if (result == 0) [[likely]] {
+    if (result == 0) {
       if (is_strict) Refused::Forget();
       if (cleanup != nullptr) {
         Py_INCREF(object);
