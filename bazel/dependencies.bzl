@@ -18,6 +18,7 @@ load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/peers:peers.bzl", "peers")
+load("//third_party/pybind11:pybind11.bzl", "pybind11")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
 load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_coverage_tools")
@@ -51,6 +52,7 @@ def dovetail_dev_dependencies():
         "dovetail_python": python_interpreter,
         "dovetail_python_env": python_environment,
         "nanobind": nanobind,
+        "pybind11": pybind11,
         "rules_python": rules_python,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

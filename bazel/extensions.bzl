@@ -6,6 +6,7 @@ load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/peers:peers.bzl", "peers")
+load("//third_party/pybind11:pybind11.bzl", "pybind11")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
 
@@ -18,6 +19,7 @@ def _dev_dependencies_impl(_mctx):
     lint_tools(name = "dovetail_lint")
     nanobind(name = "nanobind")
     peers(name = "dovetail_peers")
+    pybind11(name = "pybind11")
     python_environment(name = "dovetail_python_env")
     python_interpreter(name = "dovetail_python")
 

@@ -14,10 +14,9 @@
 // is, what is wanted and what to pass instead. Without requirements an Arg takes any shape and any
 // strides in host memory; a const element type takes read-only memory too.
 //
-// An Arg is valid for the duration of the call and is neither copied nor moved; a function under
-// nb::call_guard takes it by reference. C++17; Shape with names in quotation marks needs C++20,
-// C++17 writes Shape<dovetail::Named("n")>. Nothing to link, no abseil. Needs the GIL only where
-// it is made.
+// An Arg is valid for the duration of the call, and so are its copies. C++17; Shape with names in
+// quotation marks needs C++20, C++17 writes Shape<dovetail::Named("n")>. Nothing to link, no
+// abseil. Needs the GIL only where it is made.
 
 #ifndef DOVETAIL_PYTHON_ARG_H_
 #define DOVETAIL_PYTHON_ARG_H_
@@ -54,9 +53,6 @@ class Arg {
 
   // Of a tensor that meets kRequirements and outlives the Arg.
   explicit Arg(const DovetailBorrowed& borrowed) : borrowed_(borrowed) {}
-  Arg(const Arg&) = delete;
-  Arg& operator=(const Arg&) = delete;
-
   static constexpr DovetailRequirements kRequirements = Facts::kRequirements;
 
   // Element 0, aligned to the element type; on a GPU a device pointer. May be null without

@@ -15,8 +15,8 @@
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
 // the class of the first tensor argument: torch in, torch out. std::optional<Arg<…>> takes None.
 // Overloads that differ in their Args are told apart by dtype, rank and device; a function without
-// overloads raises an error that says what is wrong with the argument. An Arg can't be moved, so
-// take it by reference where nb::call_guard forwards it, and no other container holds one.
+// overloads raises an error that says what is wrong with the argument. No other container may hold
+// an Arg: its memory is borrowed for the argument alone.
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -122,9 +122,11 @@ struct type_caster<dovetail::Arg<T, Rules...>> {
   static constexpr auto Name = dovetail::internal_arg::NanobindName<Facts>();
   template <typename T_>
   using Cast = std::conditional_t<std::is_reference_v<T_>, const Value&, Value>;
+  // The casters of containers ask this, and functions do not.
   template <typename T_>
   static constexpr bool can_cast() {
-    return true;
+    static_assert(std::is_void_v<T_>, "An Arg is an argument itself. No container holds one.");
+    return false;
   }
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
@@ -146,7 +148,8 @@ struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
   using Cast = std::conditional_t<std::is_reference_v<T_>, const Value&, Value>;
   template <typename T_>
   static constexpr bool can_cast() {
-    return true;
+    static_assert(std::is_void_v<T_>, "An Arg is an argument itself. No container holds one.");
+    return false;
   }
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
