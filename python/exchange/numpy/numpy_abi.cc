@@ -69,7 +69,8 @@ constexpr int kSetBaseObjectPlace = 282;
 // The table of functions of an imported NumPy, or nullptr.
 void** FindTable() {
   for (const char* name : {"numpy._core._multiarray_umath", "numpy.core._multiarray_umath"}) {
-    nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+    nb::object key = nb::steal(PyUnicode_FromString(name));
+    nb::object module = key.is_valid() ? nb::steal(PyImport_GetModule(key.ptr())) : nb::object();
     if (!module.is_valid()) continue;
     nb::object capsule = nb::steal(PyObject_GetAttrString(module.ptr(), "_ARRAY_API"));
     if (!capsule.is_valid() || !PyCapsule_CheckExact(capsule.ptr())) continue;

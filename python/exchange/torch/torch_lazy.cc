@@ -38,27 +38,20 @@ TorchLazy AskLazy(PyObject* x) {
 }  // namespace
 
 bool TorchLazyIsAsAssumed() {
-  try {
-    const nb::object torch = nb::module_::import_("torch");
-    const nb::object plain = torch.attr("zeros")(2, nb::arg("dtype") = torch.attr("complex64"),
-                                                 nb::arg("device") = "cpu");
-    const nb::object conjugate = plain.attr("conj")();
-    const nb::object negative = torch.attr("_neg_view")(plain);
-    const nb::object both = torch.attr("_neg_view")(conjugate);
-    for (const nb::object& x : {plain, conjugate, negative, both}) {
-      if (!HasTorchImpl(x.ptr())) return false;
-      const TorchLazy read = ReadLazy(x.ptr()), told = AskLazy(x.ptr());
-      if (read.is_conjugate != told.is_conjugate || read.is_negative != told.is_negative) {
-        return false;
-      }
+  const nb::object plain = EvaluateTorch("torch.zeros(2, dtype=torch.complex64, device='cpu')");
+  if (!plain.is_valid()) return false;
+  const nb::object conjugate = EvaluateTorch("x.conj()", plain.ptr());
+  const nb::object negative = EvaluateTorch("torch._neg_view(x)", plain.ptr());
+  const nb::object both = EvaluateTorch("torch._neg_view(x.conj())", plain.ptr());
+  for (const nb::object* x : {&plain, &conjugate, &negative, &both}) {
+    if (!x->is_valid() || !HasTorchImpl(x->ptr())) return false;
+    const TorchLazy read = ReadLazy(x->ptr()), told = AskLazy(x->ptr());
+    if (read.is_conjugate != told.is_conjugate || read.is_negative != told.is_negative) {
+      return false;
     }
-    // The bits were told apart only if PyTorch made the tensors as requested.
-    return AskLazy(both.ptr()).is_conjugate && AskLazy(both.ptr()).is_negative;
-  } catch (nb::python_error& e) {
-    return RestoreInterrupt(e), false;
-  } catch (const std::exception&) {
-    return false;
   }
+  // The bits were told apart only if PyTorch made the tensors as requested.
+  return AskLazy(both.ptr()).is_conjugate && AskLazy(both.ptr()).is_negative;
 }
 
 TorchLazy TorchLazyOf(PyObject* x) {

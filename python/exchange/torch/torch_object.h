@@ -18,8 +18,13 @@ inline void* TorchImplOf(PyObject* x) { return *reinterpret_cast<void**>(x + 1);
 // an interrupt leaves its error set.
 bool HasTorchImpl(PyObject* x);
 
-// Sets the error of `e` again if it is an interrupt (no Exception), and drops any other.
-void RestoreInterrupt(nanobind::python_error& e);
+// The value of a Python expression in which `torch` is PyTorch, which must have been imported, and
+// `x` is `argument`, if that is not nullptr. Invalid on an error; only an interrupt leaves it set.
+// For checks that run once. Needs the GIL.
+nanobind::object EvaluateTorch(const char* expression, PyObject* argument = nullptr);
+
+// The same for an expression whose value is an int or a bool; −1 on an error.
+int64_t EvaluateTorchInt(const char* expression, PyObject* argument = nullptr);
 
 // An assumption about PyTorch's insides (torch_abi.h), checked when it is first needed.
 //

@@ -46,11 +46,11 @@ void* Hold(PyObject* x) {
 }
 
 // Whether `x` says of its storage what is read here.
-bool Agrees(const nb::object& x, const nb::object& storage) {
-  return HasTorchImpl(x.ptr()) &&
-         nb::cast<uintptr_t>(storage.attr("_cdata")) ==
-             reinterpret_cast<uintptr_t>(*StorageOf(x.ptr())) &&
-         *ResizableOf(*StorageOf(x.ptr())) == (nb::cast<bool>(storage.attr("resizable")()) ? 1 : 0);
+bool Agrees(PyObject* x) {
+  if (!HasTorchImpl(x)) return false;
+  void* const storage = *StorageOf(x);
+  return reinterpret_cast<int64_t>(storage) == EvaluateTorchInt("x.untyped_storage()._cdata", x) &&
+         *ResizableOf(storage) == EvaluateTorchInt("x.untyped_storage().resizable()", x);
 }
 
 // By PyTorch's Python side: dovetail._torch.
@@ -72,31 +72,26 @@ bool TorchStorageIsAsAssumed() {
   handles = Handles();
   SetForeignRelease(&LetGoOfTorchStorage, &DropTorchStorage);
   if (handles.copy == nullptr || handles.drop == nullptr) return false;
-  try {
-    const nb::object torch = nb::module_::import_("torch");
-    const nb::object uint8 = torch.attr("uint8");
-    const nb::object mine =
-        torch.attr("zeros")(1, nb::arg("dtype") = uint8, nb::arg("device") = "cpu");
-    const nb::object borrowed =
-        torch.attr("frombuffer")(nb::bytearray("\0", 1), nb::arg("dtype") = uint8);
-    const nb::object storage = mine.attr("untyped_storage")();
-    if (!nb::cast<bool>(storage.attr("resizable")()) || !Agrees(mine, storage) ||
-        !Agrees(borrowed, borrowed.attr("untyped_storage")())) {
-      return false;
-    }
-    const nb::object count = torch.attr("_C").attr("_storage_Use_Count");
-    const auto uses = [&] { return nb::cast<int64_t>(count(storage.attr("_cdata"))); };
-    const int64_t before = uses();
-    void* const handle = Hold(mine.ptr());
-    if (handle == nullptr) return false;
-    const int64_t held = uses();
-    DropTorchStorage(handle);
-    return held == before + 1 && uses() == before && Agrees(mine, storage);
-  } catch (nb::python_error& e) {
-    return RestoreInterrupt(e), false;
-  } catch (const std::exception&) {
+  const nb::object mine = EvaluateTorch("torch.zeros(1, dtype=torch.uint8, device='cpu')");
+  const nb::object borrowed = EvaluateTorch("torch.frombuffer(bytearray(1), dtype=torch.uint8)");
+  if (!mine.is_valid() || !borrowed.is_valid() ||
+      EvaluateTorchInt("x.untyped_storage().resizable()", mine.ptr()) != 1 || !Agrees(mine.ptr()) ||
+      !Agrees(borrowed.ptr())) {
     return false;
   }
+  // The storage object is a use of its own, and is kept so that the count is of the same uses.
+  const nb::object storage = EvaluateTorch("x.untyped_storage()", mine.ptr());
+  const auto uses = [&] {
+    return storage.is_valid()
+               ? EvaluateTorchInt("torch._C._storage_Use_Count(x._cdata)", storage.ptr())
+               : -1;
+  };
+  const int64_t before = uses();
+  void* const handle = Hold(mine.ptr());
+  if (handle == nullptr) return false;
+  const int64_t held = uses();
+  DropTorchStorage(handle);
+  return before > 0 && held == before + 1 && uses() == before && Agrees(mine.ptr());
 }
 
 void DropTorchStorage(void* held) { (void)handles.drop(held); }
