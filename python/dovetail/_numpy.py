@@ -1,4 +1,4 @@
-"""Tensor.numpy() for types that NumPy lacks. C++ handles all other types."""
+"""Tensor.numpy() for types that NumPy lacks, and numpy.dtype(t). C++ handles all other types."""
 
 
 def to_numpy(tensor):
@@ -9,28 +9,41 @@ def to_numpy(tensor):
     """
     import numpy
 
-    dtype = _find_dtype(numpy, tensor.dtype)
+    if tensor.dtype.bits % 8:
+        name = tensor.dtype.name
+        raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
+    dtype = to_numpy_dtype(tensor.dtype)
     if dtype.isbuiltin == 1:
         return numpy.asarray(tensor)
     return numpy.asarray(_Bytes(tensor, numpy.dtype(f"u{dtype.itemsize}"))).view(dtype)
 
 
-def _find_dtype(numpy, dtype):
+def to_numpy_dtype(dtype):
+    """Return the numpy.dtype of a DType: NumPy's own, or else that of ml_dtypes.
+
+    A sub-byte type (int4, float4) becomes the type of ml_dtypes, whose elements have a byte each.
+    Raises TypeError if there is no such type, or if it takes ml_dtypes, which is not installed.
+    """
+    import numpy
+
     name = dtype.name
-    if dtype.bits % 8:
-        raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
     try:
         return numpy.dtype(name)
     except TypeError:
         pass
     try:
         import ml_dtypes
-
-        return numpy.dtype(getattr(ml_dtypes, name))
-    except (ImportError, AttributeError):
+    except ImportError:
         raise TypeError(
-            f"NumPy has no type {name}; install ml_dtypes for bfloat16 and the float8 types, or "
-            "copy the tensor to another type"
+            f"NumPy has no type {name}; install ml_dtypes for bfloat16, the float8 types and "
+            "integers of fewer than 8 bits"
+        ) from None
+    try:
+        return numpy.dtype(getattr(ml_dtypes, name))
+    except AttributeError:
+        version = ml_dtypes.__version__
+        raise TypeError(
+            f"neither NumPy nor ml_dtypes {version} has a type {name}; cast to another type"
         ) from None
 
 

@@ -6,6 +6,7 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/python/exchange/dlpack/producer.h"
+#include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/dlpack/writable.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -71,31 +72,9 @@ PyObject* CallPlain(PyObject* x) {
 
 bool AskDevice(PyObject* x, Device* device) {
   PyObject* args[1] = {x};
-  nb::object pair = nb::steal(CallMethod(Get().dlpack_device, args, nullptr));
-  if (!pair.is_valid()) return RaiseOfProducer(x, Get().dlpack_device), false;
-  if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
-    PyErr_Format(PyExc_TypeError, "__dlpack_device__() returned %R, not a pair (type, index)",
-                 pair.ptr());
-    return false;
-  }
-  // Some producers answer with an enumeration that is no int, and Paddle with None for the index of
-  // a device that there is one of.
-  PyObject* const given_index = PyTuple_GET_ITEM(pair.ptr(), 1);
-  nb::object type = nb::steal(PyNumber_Long(PyTuple_GET_ITEM(pair.ptr(), 0)));
-  nb::object index =
-      nb::steal(given_index == Py_None ? PyLong_FromLong(0) : PyNumber_Long(given_index));
-  if (!type.is_valid() || !index.is_valid()) return false;
-  const long type_number = PyLong_AsLong(type.ptr()), index_number = PyLong_AsLong(index.ptr());
-  if (PyErr_Occurred() != nullptr && !PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
-  if (PyErr_Occurred() != nullptr || type_number < 1 || index_number < 0 ||
-      type_number != static_cast<int32_t>(type_number) ||
-      index_number != static_cast<int32_t>(index_number)) {
-    PyErr_Format(PyExc_ValueError, "(%R, %R) is no DLPack device (type, index)", type.ptr(),
-                 index.ptr());
-    return false;
-  }
-  *device = {static_cast<DeviceType>(type_number), static_cast<int32_t>(index_number)};
-  return true;
+  nb::object answer = nb::steal(CallMethod(Get().dlpack_device, args, nullptr));
+  if (!answer.is_valid()) return RaiseOfProducer(x, Get().dlpack_device), false;
+  return ReadDeviceAnswer(answer.ptr(), device);
 }
 
 bool HasStreamNumbers(DeviceType type) {

@@ -106,15 +106,19 @@ std::nullptr_t RaiseRefusal() {
   return RaiseExchangeFrom(error, absl::StrCat("The producer refuses copy=False: ", TextOf(error)));
 }
 
-std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name) {
+std::nullptr_t RaiseOfMethod(std::string_view whose, PyObject* name) {
   if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError) ||
-      PyErr_ExceptionMatches(ExchangeError()) ||
-      (PyErr_ExceptionMatches(PyExc_AttributeError) && IsMissing(x, name))) {
+      PyErr_ExceptionMatches(ExchangeError())) {
     return nullptr;
   }
   PyObject* error = TakeError();
-  return RaiseExchangeFrom(error, absl::StrCat("The producer's ", TextOf(name), "() raised ",
+  return RaiseExchangeFrom(error, absl::StrCat(whose, "'s ", TextOf(name), "() raised ",
                                                Py_TYPE(error)->tp_name, ": ", TextOf(error)));
+}
+
+std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) && IsMissing(x, name)) return nullptr;
+  return RaiseOfMethod("The producer", name);
 }
 
 bool NeverChanges(PyObject* x, const Tensor& tensor, bool* result) {

@@ -13,6 +13,7 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <string_view>
 
 #include "dovetail/core/tensor.h"
 
@@ -29,9 +30,11 @@ bool IsRefusal();
 // Raises an ExchangeError whose cause is the current exception, a refusal of copy=False.
 std::nullptr_t RaiseRefusal();
 
-// Raises an ExchangeError whose cause is the current exception, raised by the method `name` of `x`.
-// MemoryError, ExchangeError and what is no Exception (KeyboardInterrupt) stay unchanged.
-// AttributeError if `x` has no such method.
+// Raises an ExchangeError whose cause is the current exception, raised by the method `name` of what
+// `whose` names in the message: "The producer's __dlpack__() raised …". MemoryError, ExchangeError
+// and what is no Exception (KeyboardInterrupt) stay unchanged.
+std::nullptr_t RaiseOfMethod(std::string_view whose, PyObject* name);
+// The same for the producer `x`. AttributeError if `x` has no such method.
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name);
 
 // Whether `x`, which gave `tensor` by a legacy capsule, belongs to a library whose arrays never

@@ -35,6 +35,7 @@ PeerType numpy_scalar("numpy", "generic");
 PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");
 PeerType paddle_tensor("paddle", "Tensor");
+PeerType paddle_dtype("paddle.base.libpaddle", "DataType");  // paddle.dtype
 PeerType jax_array("jax", "Array");
 PeerType jax_array_impl("jaxlib._jax", "ArrayImpl");
 PeerType cupy_ndarray("cupy", "ndarray");

@@ -56,6 +56,7 @@ extern PeerType numpy_scalar;
 extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;
 extern PeerType paddle_tensor;
+extern PeerType paddle_dtype;
 extern PeerType jax_array;       // the base class, whose name users know
 extern PeerType jax_array_impl;  // the class of arrays with values
 extern PeerType cupy_ndarray;

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/core/device.h"
+#include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
 
 namespace nb = nanobind;
@@ -21,8 +21,13 @@ namespace {
 PyTypeObject* device_class = nullptr;
 PyObject* cpu = nullptr;
 
-// "Place(gpu:0)", as Paddle prints its places, in our words.
-std::string FromPlace(std::string_view text) {
+// "Place(gpu:0)", as Paddle prints its places, and "trn:0", as tvm-ffi names a device, in our
+// words.
+std::string FromOtherNames(std::string_view text) {
+  if (std::string_view index = text;
+      absl::ConsumePrefix(&index, "trn") && (index.empty() || index.front() == ':')) {
+    return absl::StrCat(DeviceTypeName(DeviceType::kTrainium), index);
+  }
   if (!absl::ConsumePrefix(&text, "Place(") || !absl::ConsumeSuffix(&text, ")")) {
     return std::string(text);
   }
@@ -33,30 +38,16 @@ std::string FromPlace(std::string_view text) {
 bool ParseText(PyObject* text, Device* device) {
   const char* utf8 = PyUnicode_AsUTF8(text);
   if (utf8 == nullptr) return false;
-  absl::StatusOr<Device> parsed = Device::Parse(FromPlace(utf8));
+  absl::StatusOr<Device> parsed = Device::Parse(FromOtherNames(utf8));
   if (!parsed.ok()) return RaiseStatus(parsed.status()), false;
   *device = *parsed;
   return true;
 }
 
-bool ParsePair(PyObject* pair, Device* device) {
-  int64_t type, index;
-  if (!ParseInt(PyTuple_GET_ITEM(pair, 0), &type) || !ParseInt(PyTuple_GET_ITEM(pair, 1), &index)) {
-    return false;
-  }
-  if (type < 1 || type != static_cast<int32_t>(type) || index < 0 ||
-      index != static_cast<int32_t>(index)) {
-    PyErr_Format(PyExc_ValueError, "%R is no DLPack device (type, index)", pair);
-    return false;
-  }
-  *device = {static_cast<DeviceType>(type), static_cast<int32_t>(index)};
-  return true;
-}
-
 nb::object Equals(Device own, nb::handle other) {
   if (Py_TYPE(other.ptr()) == device_class) return nb::bool_(own == *nb::inst_ptr<Device>(other));
-  if (PyUnicode_Check(other.ptr()) || PyTuple_Check(other.ptr()) ||
-      IsClassNamed(other.ptr(), {"device", "Device", "Place"})) {
+  if (PyUnicode_Check(other.ptr()) || PyTuple_Check(other.ptr()) || IsDLPackDevice(other.ptr()) ||
+      IsClassNamed(other.ptr(), {"device", "Device"})) {
     return EqualsSpelling(own, other.ptr(), &ParseDevice);
   }
   return nb::borrow(Py_NotImplemented);
@@ -73,7 +64,7 @@ bool ParseDevice(PyObject* value, Device* device) {
     return true;
   }
   if (PyUnicode_Check(value)) return ParseText(value, device);
-  if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2) return ParsePair(value, device);
+  if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2) return ReadDevicePair(value, device);
   if (PyTuple_Check(value) || PyLong_Check(value)) {
     PyErr_Format(PyExc_TypeError,
                  "%R is no device; expected a name such as \"cuda:0\", a Device, or a DLPack pair "
@@ -81,7 +72,15 @@ bool ParseDevice(PyObject* value, Device* device) {
                  value);
     return false;
   }
-  nb::object text = nb::steal(PyObject_Str(value));  // torch.device, paddle.CPUPlace()
+  if (IsDLPackDevice(value)) return AskDeviceObject(value, device);  // paddle.CPUPlace()
+  if (IsDLPackTensor(value)) {
+    PyErr_Format(PyExc_TypeError,
+                 "'%.200s' object is a tensor, not a device; pass x.device or "
+                 "x.__dlpack_device__()",
+                 Py_TYPE(value)->tp_name);
+    return false;
+  }
+  nb::object text = nb::steal(PyObject_Str(value));  // torch.device, tvm_ffi.Device
   return text.is_valid() && ParseText(text.ptr(), device);
 }
 
@@ -107,6 +106,11 @@ void AddDeviceClass(nb::module_& m) {
       nb::sig("def __init__(self, device: object, index: int | None = None) -> None"));
   c.def_prop_ro("type", &TypeName, "The type's name, \"cpu\" or \"cuda\".");
   c.def_ro("index", &Device::index, "Which of the devices of that type.");
+  c.def(
+      "__dlpack_device__",
+      [](Device d) { return nb::make_tuple(static_cast<int32_t>(d.type), d.index); },
+      nb::sig("def __dlpack_device__(self) -> tuple[int, int]"),
+      "DLPack's device type and index, by which other libraries take it as a device.");
   c.def("__repr__", [](Device d) { return absl::StrCat("dovetail.Device('", d.ToString(), "')"); });
   c.def("__str__", &Device::ToString);
   c.def("__eq__", &Equals, nb::arg("other").none(),

@@ -13,8 +13,9 @@ namespace dovetail::python {
 
 void AddDeviceClass(nanobind::module_& module);
 
-// dt.Device, "cuda:0", a DLPack pair (type, index), a torch.device or a Paddle place (by its text).
-// False with an error set.
+// dt.Device, "cuda:0", a DLPack pair (type, index), an object with __dlpack_device__ (a Paddle
+// place), or one whose text is a device's (a torch.device). A tensor is no device, though it has
+// __dlpack_device__. False with a TypeError or ValueError set.
 bool ParseDevice(PyObject* value, Device* device);
 
 // A new reference; nullptr with an error set.

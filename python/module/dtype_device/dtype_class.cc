@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/python/exchange/dlpack/type_and_device.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
@@ -79,11 +81,23 @@ bool Has(nb::handle object, const char* name) {
   return found.is_valid();
 }
 
-bool ParseForeign(PyObject* value, DType* dtype) {
+// A type object of another library. `*is_constant` becomes false where the object may answer
+// otherwise the next time, or may be one of many.
+bool ParseForeign(PyObject* value, DType* dtype, bool* is_constant) {
+  *is_constant = true;
   if (value == reinterpret_cast<PyObject*>(&PyBool_Type)) return *dtype = kBool, true;
   if (value == reinterpret_cast<PyObject*>(&PyLong_Type)) return *dtype = kInt64, true;
   if (value == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *dtype = kFloat32, true;
   if (value == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *dtype = kComplex64, true;
+  if (IsDLPackType(value)) {
+    *is_constant = paddle_dtype.Is(Py_TYPE(value));
+    return AskDataType(value, dtype);
+  }
+  if (IsDLPackTensor(value)) {
+    PyErr_Format(PyExc_TypeError, "'%.200s' object is a tensor, not an element type; pass x.dtype",
+                 Py_TYPE(value)->tp_name);
+    return false;
+  }
   nb::handle h(value);
   if (Has(h, "isnative") && Has(h, "name")) return ParseNumPyDType(h, dtype);
   // Only a program that has imported NumPy can hold its scalar types; ours does not import it.
@@ -97,11 +111,26 @@ bool ParseForeign(PyObject* value, DType* dtype) {
 
 nb::object Equals(DType own, nb::handle other) {
   if (Py_TYPE(other.ptr()) == dtype_class) return nb::bool_(own == *nb::inst_ptr<DType>(other));
-  if (PyUnicode_Check(other.ptr()) || PyType_Check(other.ptr()) ||
+  if (PyUnicode_Check(other.ptr()) || PyType_Check(other.ptr()) || IsDLPackType(other.ptr()) ||
       IsClassNamed(other.ptr(), {"dtype", "DType", "DataType"})) {
     return EqualsSpelling(own, other.ptr(), &ParseDType);
   }
   return nb::borrow(Py_NotImplemented);
+}
+
+// A numpy.dtype, for numpy.dtype(t). Imports NumPy: who asks has done so.
+nb::object ToNumPyDType(nb::handle self) {
+  return nb::module_::import_("dovetail._numpy").attr("to_numpy_dtype")(self);
+}
+
+// AttributeError where there is none, so that hasattr() and getattr() with a default work.
+nb::object ToNumPyDTypeIfAny(nb::handle self) {
+  try {
+    return ToNumPyDType(self);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError) && !e.matches(PyExc_ImportError)) throw;
+    nb::raise_from(e, PyExc_AttributeError, "%R has no numpy.dtype", self.ptr());
+  }
 }
 
 std::string Repr(DType t) { return absl::StrCat("dovetail.", t.ToString()); }
@@ -126,12 +155,14 @@ bool ParseDType(PyObject* value, DType* dtype) {
     return true;
   }
   PyErr_Clear();  // an object that can't be hashed is no type, which is found out below
+  bool is_constant;
   try {
-    if (!ParseForeign(value, dtype)) return false;
+    if (!ParseForeign(value, dtype, &is_constant)) return false;
   } catch (nb::python_error& e) {
     e.restore();
     return false;
   }
+  if (!is_constant) return true;
   nb::object own = nb::steal(DTypeToPython(*dtype));
   if (own.is_valid() && PyDict_Size(foreign_types) < kMaxForeignTypes) {
     PyDict_SetItem(foreign_types, value, own.ptr());
@@ -159,6 +190,17 @@ void AddDTypeClass(nb::module_& m) {
   c.def_ro("bits", &DType::bits, "Bits of one lane.");
   c.def_ro("lanes", &DType::lanes, "Lanes of one element; 1 but for vector types.");
   c.def_prop_ro("code", [](DType t) { return static_cast<int>(t.kind); }, "DLPack's type code.");
+  c.def(
+      "__dlpack_data_type__",
+      [](DType t) { return nb::make_tuple(static_cast<int>(t.kind), t.bits, t.lanes); },
+      nb::sig("def __dlpack_data_type__(self) -> tuple[int, int, int]"),
+      "DLPack's type code, bits and lanes, by which other libraries take it as a type.");
+  // NumPy 2.4 and later look for __numpy_dtype__, older ones for dtype.
+  c.def_prop_ro("__numpy_dtype__", &ToNumPyDType, nb::sig("def __numpy_dtype__(self) -> object"),
+                "The numpy.dtype of the same elements: what numpy.dtype(t) gives. TypeError if\n"
+                "neither NumPy nor ml_dtypes has one.");
+  c.def_prop_ro("dtype", &ToNumPyDTypeIfAny, nb::sig("def dtype(self) -> object"),
+                "The same for NumPy before 2.4; AttributeError if there is none.");
   c.def("__repr__", &Repr);
   c.def("__str__", &Repr);
   c.def("__eq__", &Equals, nb::arg("other").none(),

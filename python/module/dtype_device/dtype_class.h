@@ -15,9 +15,9 @@ namespace dovetail::python {
 
 void AddDTypeClass(nanobind::module_& module);
 
-// dt.float32, "float32", a NumPy, PyTorch, JAX, Paddle or ml_dtypes type, or Python's bool, int,
-// float (float32) and complex. False with a TypeError or ValueError set; ValueError for a NumPy
-// type in the other byte order.
+// dt.float32, "float32", an object with __dlpack_data_type__ (a Paddle type), a NumPy, PyTorch, JAX
+// or ml_dtypes type, or Python's bool, int, float (float32) and complex. A tensor is no type. False
+// with a TypeError or ValueError set; ValueError for a NumPy type in the other byte order.
 bool ParseDType(PyObject* value, DType* dtype);
 
 // A new reference; nullptr with an error set.

@@ -5,6 +5,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/views/views.h"
+#include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/torch/torch_gradient.h"
@@ -56,12 +57,14 @@ bool ParseTypeOrDevice(PyObject* value, Placement* wanted) {
     }
     return ParseDevice(value, &wanted->device.emplace());
   }
+  if (IsDLPackDevice(value)) return ParseDevice(value, &wanted->device.emplace());
   if (ParseDType(value, &wanted->dtype.emplace())) return true;
-  if (!ForgetException()) return false;
+  if (IsDLPackType(value) || !ForgetException()) return false;
   wanted->dtype.reset();
   if (ParseDevice(value, &wanted->device.emplace())) return true;
   if (!ForgetException()) return false;
-  PyErr_Format(PyExc_TypeError, "to() takes a dtype, a device or a tensor first, not %R", value);
+  PyErr_Format(PyExc_TypeError, "to() takes a dtype, a device or a dovetail.Tensor first, not %R",
+               value);
   return false;
 }
 

@@ -183,6 +183,14 @@ IN = {
         dt.from_cuda_array_interface,
     ),
     "Arrow's interface": (from_peer(PYARROW), dt.from_arrow, 200_000),
+    "type": (
+        lambda: type("Type", (), {"__dlpack_data_type__": lambda _: (2, 32, 1)})(),
+        lambda x: (dt.dtype(x), dt.float16.__dlpack_data_type__(), np.dtype(dt.float16)),
+    ),
+    "device": (
+        lambda: type("At", (), {"__dlpack_device__": lambda _: (2, 0)})(),
+        lambda x: (dt.Device(x), dt.Device("cuda").__dlpack_device__()),
+    ),
     "convert": (from_peer(TORCH), lambda x: dt.convert(x, dt.Tensor)),
     "tensor": (numpy_array, dt.tensor),
     "nested lists": (lambda: [[1.5, 2.5], [3.5, 4.5]], dt.tensor, 100_000),
@@ -259,6 +267,17 @@ REFUSED = {
     "class that nobody registered": (numpy_array, lambda x: dt.convert(x, int)),
     "read-only, not to be copied": (read_only, lambda t: dt.convert(t, torch.Tensor, copy=False)),
     "buffer that may be written": (read_only, (ctypes.c_char * 8).from_buffer),
+    "type that answers badly": (
+        lambda: type("Type", (), {"__dlpack_data_type__": lambda _: (2, 33, 1)})(),
+        dt.dtype,
+    ),
+    "type that raises": (
+        lambda: type("Type", (), {"__dlpack_data_type__": lambda _: 1 // []})(),
+        dt.dtype,
+    ),
+    "device that answers badly": (lambda: type("At", (), {"__dlpack_device__": id})(), dt.Device),
+    "tensor as a device": (ours, dt.Device),
+    "type that NumPy lacks": (lambda: dt.handle, np.dtype),
     "index outside": (ours, lambda t: t[7]),
     "shape that does not fit": (ours, lambda t: t.reshape(5)),
 }

@@ -53,6 +53,15 @@ assert_type(t.dtype, dt.DType)
 assert_type([row for row in t], list[dt.Tensor])
 assert_type(dt.float32, dt.DType)
 assert_type(t.dtype == dt.bool, bool)
+assert_type(dt.float32.__dlpack_data_type__(), tuple[int, int, int])
+assert_type(dt.Device("cpu").__dlpack_device__(), tuple[int, int])
+class Half:
+    def __dlpack_data_type__(self) -> tuple[int, int, int]:
+        return (2, 16, 1)
+class Host:
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+dt.empty(2, dtype=Half(), device=Host()).to(Host()).to(Half())
 assert_type(t.readonly, bool)
 t[0] = 1
 t[1:] = [1.5, 2]
@@ -83,6 +92,7 @@ WRONG = [
     "dt.frombuffer(b'a')",
     "dt.frombuffer([1], dtype=dt.int8)",
     "dt.zeros('a')",
+    "dt.zeros(2, dtype=1.5)",
     "dt.zeros(2)['a']",
     "dt.zeros(2)[[0]]",
     "dt.zeros(2).shape[0].x",
