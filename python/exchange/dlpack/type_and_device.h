@@ -24,7 +24,7 @@
 
 namespace dovetail::python {
 
-// Whether the class of `x` has __dlpack__. None of these functions runs Python code.
+// Whether the class of `x` has __dlpack__. The Is functions run no Python code.
 bool IsDLPackTensor(PyObject* x);
 // Whether the class of `x` has __dlpack_data_type__ and `x` is no tensor.
 bool IsDLPackType(PyObject* x);
