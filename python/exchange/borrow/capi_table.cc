@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/version.h"
 #include "dovetail/interop/dlpack/device_table.h"
@@ -40,8 +41,15 @@ int Empty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
                  static_cast<const void*>(shape));
     return -1;
   }
+  const DType type = ToDType(dtype);
+  if (!type.is_known()) {
+    PyErr_Format(PyExc_ValueError, "code %d, %d bits and %d lanes are no type of dlpack.h %d.%d",
+                 static_cast<int>(dtype.code), static_cast<int>(dtype.bits),
+                 static_cast<int>(dtype.lanes), DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+    return -1;
+  }
   absl::StatusOr<Tensor> tensor =
-      Tensor::Empty({shape, static_cast<size_t>(ndim)}, ToDType(dtype), ToDevice(device));
+      Tensor::Empty({shape, static_cast<size_t>(ndim)}, type, ToDevice(device));
   if (!tensor.ok()) return RaiseStatus(tensor.status()), -1;
   *managed = ToDLPackUnordered(*tensor).release();
   return 0;

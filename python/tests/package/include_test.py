@@ -1,0 +1,57 @@
+"""get_include(): the headers are there, and each can be compiled alone, without a warning."""
+
+import pathlib
+import shutil
+import sysconfig
+
+import nanobind
+import pybind11
+import pytest
+from installation import run
+
+import dovetail as dt
+
+INCLUDE = pathlib.Path(dt.get_include())
+HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.h"))
+# Headers in C++ say so; the others are for C as well.
+IN_C = [name for name in HEADERS if "namespace" not in (INCLUDE / name).read_text()]
+COMPILERS = [("g++", "c++17"), ("g++", "c++20"), ("clang++-14", "c++17")]
+INSTALLED = [pair for pair in COMPILERS if shutil.which(pair[0])]
+
+
+def check(tmp_path, header, compiler, standard):
+    source = tmp_path / "source"
+    source.write_text(f'#include "{header}"\nint IsNotEmpty(void);\n')
+    libraries = [sysconfig.get_path("include"), nanobind.include_dir(), pybind11.get_include()]
+    system = [f"-isystem{directory}" for directory in libraries]
+    language = "c" if standard == "c11" else "c++"
+    options = [f"-x{language}", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    run(compiler, *options, "-fsyntax-only", f"-I{INCLUDE}", *system, source)
+
+
+def test_the_headers_are_those_that_the_documentation_names():
+    assert {"dlpack/dlpack.h", "dovetail/python/capi.h", "dovetail/python/arg.h"} <= {*HEADERS}
+    assert "dovetail/python/casters/nanobind.h" in HEADERS
+    assert "dovetail/python/casters/pybind11.h" in HEADERS
+    assert IN_C == ["dlpack/dlpack.h", "dovetail/python/capi.h"]
+
+
+@pytest.mark.parametrize("header", IN_C)
+def test_each_header_in_c_compiles_as_c11(tmp_path, header):
+    check(tmp_path, header, "cc", "c11")
+
+
+@pytest.mark.parametrize(("compiler", "standard"), INSTALLED)
+@pytest.mark.parametrize("header", HEADERS)
+def test_each_header_compiles_as_cpp(tmp_path, header, compiler, standard):
+    check(tmp_path, header, compiler, standard)
+
+
+def test_no_header_includes_one_that_is_not_there():
+    for name in HEADERS:
+        text = (INCLUDE / name).read_text()
+        # What follows needs Dovetail's C++ library, which Bazel's users have.
+        text, _, _ = text.partition("#ifdef DOVETAIL_CAPI_LINKED\n#include")
+        for line in text.splitlines():
+            if line.startswith('#include "'):
+                assert (INCLUDE / line.split('"')[1]).exists(), (name, line)
