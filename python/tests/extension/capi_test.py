@@ -18,16 +18,7 @@ CPU, CUDA = (1, 0), (2, 0)
 READ_ONLY, IS_COPIED = 1, 2
 ANY_DEVICE = -1
 
-DOVETAIL = peers.Peer(
-    "dovetail",
-    peers.STANDARD,
-    lambda name, values: dt.tensor(values, dtype=name),
-    lambda x: x.data_ptr(),
-    lambda x: x.tolist(),
-    dt.from_dlpack,
-    lambda x, index, value: x.__setitem__(index, value),
-)
-ALL = (*peers.EXPORTERS, DOVETAIL)
+ALL = (*peers.EXPORTERS, peers.DOVETAIL)
 
 
 def size(name):

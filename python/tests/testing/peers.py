@@ -133,6 +133,22 @@ TVM_FFI = Peer(
     tvm_ffi.from_dlpack,
     lambda x, index, value: _setitem(np.from_dlpack(x), index, value),
 )
+
+
+def _dovetail(name, values):
+    import dovetail  # here, because a test may install it first
+
+    return dovetail.tensor(values, dtype=name)
+
+
+DOVETAIL = Peer(
+    "dovetail",
+    STANDARD,
+    _dovetail,
+    lambda x: x.data_ptr(),
+    lambda x: x.tolist(),
+    write=_setitem,
+)
 PYARROW = Peer(
     "pyarrow",
     (*INTEGERS, *FLOATS),
