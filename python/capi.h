@@ -15,7 +15,8 @@
 //
 // C11 or C++17; needs Python.h and dlpack/dlpack.h, and nothing to link. The functions are those of
 // the installed `dovetail` package, from the capsule dovetail._core._C_API. A program that links
-// Dovetail itself (Bazel: @dovetail//python:capi_linked) uses its own and needs no package.
+// Dovetail itself (Bazel: @dovetail//python/exchange:linked_capi) uses its own and needs no
+// package.
 //
 // GIL: every function needs it. Errors: a function that returns nonzero or NULL has set a Python
 // error, and has taken and kept nothing, unless its comment says otherwise.
@@ -28,6 +29,10 @@
 #include <stdint.h>
 
 #include "dlpack/dlpack.h"
+
+#if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION < 1
+#error "Another library's dlpack.h is older than 1.0: put dovetail.get_include() before it."
+#endif
 
 // A package serves every extension that was compiled for the same major version and for the same or
 // an earlier minor version.
@@ -90,7 +95,8 @@ typedef struct DovetailCall {
 // stays valid until Dovetail_Release(), as long as nothing resizes the object or replaces its
 // memory meanwhile.
 typedef struct DovetailBorrowed {
-  DLTensor tensor;   // shape and strides (elements, never NULL) are the arrays below
+  DLTensor tensor;   // shape and strides (elements, never NULL) are the arrays below; data is
+                     // element 0, except on devices without addresses, which use byte_offset
   uint64_t flags;    // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
   PyObject* object;  // the argument, not counted
   void* stream;      // the current stream of the argument's library; NULL for host memory

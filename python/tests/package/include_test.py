@@ -19,14 +19,14 @@ COMPILERS = [("g++", "c++17"), ("g++", "c++20"), ("clang++-14", "c++17")]
 INSTALLED = [pair for pair in COMPILERS if shutil.which(pair[0])]
 
 
-def check(tmp_path, header, compiler, standard):
+def check(tmp_path, header, compiler, standard, include=INCLUDE):
     source = tmp_path / "source"
     source.write_text(f'#include "{header}"\nint IsNotEmpty(void);\n')
     libraries = [sysconfig.get_path("include"), nanobind.include_dir(), pybind11.get_include()]
     system = [f"-isystem{directory}" for directory in libraries]
     language = "c" if standard == "c11" else "c++"
     options = [f"-x{language}", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    run(compiler, *options, "-fsyntax-only", f"-I{INCLUDE}", *system, source)
+    run(compiler, *options, "-fsyntax-only", f"-I{include}", f"-I{INCLUDE}", *system, source)
 
 
 def test_the_headers_are_those_that_the_documentation_names():
@@ -55,3 +55,12 @@ def test_no_header_includes_one_that_is_not_there():
         for line in text.splitlines():
             if line.startswith('#include "'):
                 assert (INCLUDE / line.split('"')[1]).exists(), (name, line)
+
+
+def test_an_older_dlpack_header_of_another_library_is_named(tmp_path):
+    (tmp_path / "dlpack").mkdir()
+    (tmp_path / "dlpack" / "dlpack.h").write_text("#define DLPACK_VERSION 80\n")
+    with pytest.raises(
+        AssertionError, match=r"dlpack\.h is older than 1\.0: put dovetail\.get_incl"
+    ):
+        check(tmp_path, "dovetail/python/capi.h", "cc", "c11", include=tmp_path)
