@@ -91,6 +91,8 @@ void NameArgument(const DovetailCall& call) {
   for (PyObject* known : {PyExc_TypeError, PyExc_ValueError, PyExc_BufferError, ExchangeError()}) {
     if (PyErr_ExceptionMatches(known)) type = known;
   }
+  // A class may have half of a protocol, as JAX's tracers do.
+  if (PyErr_ExceptionMatches(PyExc_AttributeError)) type = PyExc_TypeError;
   if (type == nullptr) return;
   const nb::object cause = nb::steal(TakeError());
   const nb::object text = nb::steal(PyObject_Str(cause.ptr()));
@@ -100,11 +102,14 @@ void NameArgument(const DovetailCall& call) {
     return RestoreError(nb::object(cause).release().ptr());
   }
   Raise(type, absl::StrCat(ArgumentPrefix(call), ": ", words));
-  if (PyObject* inner = PyException_GetCause(cause.ptr())) {
-    PyObject* error = TakeError();
-    PyException_SetCause(error, inner);
-    RestoreError(error);
-  }
+  // A new error of the same class has the same cause; of another class, the old error as its cause.
+  PyObject* inner = Py_IS_TYPE(cause.ptr(), reinterpret_cast<PyTypeObject*>(type))
+                        ? PyException_GetCause(cause.ptr())
+                        : Py_NewRef(cause.ptr());
+  if (inner == nullptr) return;
+  PyObject* error = TakeError();
+  PyException_SetCause(error, inner);
+  RestoreError(error);
 }
 
 // The tensor as it is, without a look at the requirements. False with an error set.

@@ -1,63 +1,24 @@
-// An extension module whose functions take tensors of every library, bound by nanobind.
+// The test functions, bound by nanobind, with Dovetail linked in.
 
 #include <nanobind/nanobind.h>
-
-#include <complex>
-#include <cstdint>
-#include <optional>
+#include <nanobind/stl/pair.h>
 
 #include "dovetail/python/casters/nanobind.h"
+#include "dovetail/python/tests/extension/functions.h"
 
 namespace nb = nanobind;
-using dovetail::AllowCast;
-using dovetail::AllowCopy;
-using dovetail::AnyDevice;
-using dovetail::Arg;
-using dovetail::Contiguous;
-using dovetail::FContiguous;
-using dovetail::OnCuda;
-using dovetail::OwnedTensor;
-using dovetail::Rank;
-using dovetail::Shape;
-
-namespace {
-
-using Vector = Arg<const float, Shape<"n">, Contiguous>;
-using Output = Arg<float, Shape<"n">, Contiguous>;
-
-void Add(Vector x, Vector y, Output out) {
-  for (int64_t i = 0; i < out.size(); ++i) out[i] = x[i] + y[i];
-}
-
-OwnedTensor Doubled(const Arg<const float, Contiguous>& x) {
-  OwnedTensor y = OwnedTensor::EmptyLike(x);
-  if (!y) return y;
-  for (int64_t i = 0; i < x.size(); ++i) y.data<float>()[i] = 2 * x[i];
-  return y;
-}
-
-}  // namespace
+using Accumulator = dovetail_test::Accumulator<0>;
 
 NB_MODULE(nanobind_extension, m) {
-  m.def("add", &Add, nb::arg("x"), nb::arg("y"), nb::arg("out"));
-  m.def("add3", &Add);
-  m.def("doubled", &Doubled);
-  m.def("nothing3", [](nb::handle, nb::handle, nb::handle) {});
-  m.def("address",
-        [](Arg<const void, AnyDevice> x) { return reinterpret_cast<uintptr_t>(x.data()); });
-  m.def("sum", [](Arg<const float> x) {
-    float s = 0;
-    return x.ndim() == 1 ? [&] {
-      for (int64_t i = 0; i < x.shape(0); ++i) s += x(i);
-      return s;
-    }()
-                         : s;
-  });
-  m.def("kind", [](Arg<const float>) { return "float32"; });
-  m.def("kind", [](Arg<const double>) { return "float64"; });
-  m.def("kind", [](Arg<const std::complex<float>>) { return "complex64"; });
+  dovetail_test::Define(m);
+  m.def("named", &dovetail_test::Add, nb::arg("x"), nb::arg("y"), nb::arg("out"));
   m.def(
-      "maybe", [](std::optional<Arg<const float>> x) { return x.has_value() ? x->size() : -1; },
-      nb::arg("x").none());
-  m.def("share", [](dovetail::Tensor t) { return t; });
+      "without_gil",
+      [](dovetail::Arg<const float> x) { return PyGILState_Check() == 0 && x.data() != nullptr; },
+      nb::call_guard<nb::gil_scoped_release>());
+  m.def("linked", [](dovetail::Tensor tensor) { return tensor; });
+  nb::class_<Accumulator>(m, "Accumulator")
+      .def(nb::init<>())
+      .def("add", &Accumulator::Add)
+      .def_ro("sum", &Accumulator::sum);
 }

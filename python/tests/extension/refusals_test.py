@@ -1,0 +1,221 @@
+"""What a function can't take is refused: which argument, what it is, what is wanted, what to do."""
+
+import re
+
+import nanobind_capsule_extension
+import nanobind_extension
+import numpy as np
+import peers
+import pybind11_extension
+import pytest
+import torch
+
+import dovetail as dt
+
+EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+X = np.float32([1, 2, 4])
+
+
+@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
+def ext(request):
+    return request.param
+
+
+def refused(error, words, function, *arguments):
+    with pytest.raises(error, match=re.escape(words)) as caught:
+        function(*arguments)
+    return str(caught.value)
+
+
+def test_another_type_is_named_with_its_remedy(ext):
+    refused(
+        TypeError,
+        'argument 2 (numpy.ndarray) must be float32, and is float64. Pass x.astype("float32").',
+        ext.add,
+        X,
+        X.astype(np.float64),
+        X,
+    )
+    refused(
+        TypeError,
+        "argument 1 (torch.Tensor) must be float32, and is int64. Pass x.to(torch.float32).",
+        ext.add,
+        torch.arange(3),
+        X,
+        X,
+    )
+
+
+def test_another_rank_or_size_is_named(ext):
+    refused(TypeError, "argument 3 (numpy.ndarray) must have 1 dimension", ext.add, X, X, X[None])
+    refused(ValueError, "must have size 3 in dimension 1", ext.matrix, np.zeros((2, 4), np.float32))
+
+
+def test_two_arguments_that_disagree_are_both_named(ext):
+    words = "argument 2 (numpy.ndarray) has size n = 2 in dimension 0, and argument 1 has n = 3"
+    refused(ValueError, words, ext.add, X, X[:2], X)
+    words = "argument 3 (torch.Tensor) has size n = 1 in dimension 0, and argument 1 has n = 3"
+    refused(ValueError, words, ext.add, X, X, torch.zeros(1))
+    words = "has size n = 3 in dimension 1, and another dimension has n = 2"
+    refused(ValueError, words, ext.square, np.zeros((2, 3), np.float32))
+    a, b = np.zeros((2, 3), np.float32), np.zeros((4, 5), np.float32)
+    words = "argument 2 (numpy.ndarray) has size k = 4 in dimension 0, and argument 1 has k = 3"
+    refused(ValueError, words, ext.product, a, b, np.zeros((2, 5), np.float32))
+    words = "has size cols = 6 in dimension 1, and argument 2 has cols = 5"
+    refused(ValueError, words, ext.product, a, b[:3], np.zeros((2, 6), np.float32))
+
+
+def test_a_call_has_at_most_eight_named_sizes(ext):
+    words = "has the named size i, and a call has at most 8 of them"
+    refused(ValueError, words, ext.nine_names, np.zeros((1,) * 9, np.float32))
+
+
+@pytest.mark.parametrize("x", [[1.0], "text", 1.0, object(), {"a": 1}])
+def test_what_is_no_tensor_is_said_to_be_none(ext, x):
+    refused(TypeError, f"argument 2: '{type(x).__name__}' object is no tensor", ext.add, X, x, X)
+
+
+def test_none_is_refused(ext):
+    with pytest.raises(TypeError):
+        ext.add(X, None, X)
+
+
+def test_memory_that_would_be_written_must_not_be_read_only(ext):
+    locked = X.copy()
+    locked.flags.writeable = False
+    for out in (locked, peers.JAX.make("float32", [1, 2, 4]), bytes(12)):
+        with pytest.raises((BufferError, TypeError), match="argument 3"):
+            ext.add(X, X, out)
+    refused(BufferError, "is written by the function, and is read-only", ext.writable, b"abc")
+
+
+def test_what_pytorch_itself_refuses_is_refused(ext):
+    grad = torch.ones(3, requires_grad=True)
+    for x in (grad, torch.nn.Parameter(torch.ones(3)), grad * 2):
+        refused(BufferError, "argument 1", ext.doubled, x)
+    assert ext.doubled(grad.detach()).tolist() == [2, 2, 2]
+    with torch.no_grad():
+        refused(BufferError, "argument 1", ext.doubled, grad)
+    negative = torch._neg_view(torch.arange(4.0))
+    refused(BufferError, "negation", ext.doubled, negative)
+    assert ext.doubled(negative.resolve_neg()).tolist() == [0, -2, -4, -6]
+    refused(BufferError, "conj", ext.complex64, torch.ones(3, dtype=torch.complex64).conj())
+    with pytest.raises((BufferError, TypeError, RuntimeError)):
+        ext.doubled(torch.ones(3).to_sparse())
+    with pytest.raises((BufferError, TypeError, RuntimeError)):
+        ext.doubled(torch.ones(3, device="meta"))
+
+
+def test_tensors_without_values_are_refused(ext):
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        fake = torch.ones(3)
+    with pytest.raises((BufferError, TypeError, RuntimeError)):
+        ext.doubled(fake)
+    seen = []
+    import jax
+
+    def traced(x):
+        with pytest.raises((BufferError, TypeError)) as caught:
+            ext.doubled(x)
+        seen.append(str(caught.value))
+        return x
+
+    jax.jit(traced)(np.float32([1]))
+    assert len(seen) == 1
+
+
+def test_a_subclass_may_refuse(ext):
+    class Refusing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            raise RuntimeError("not this one")
+
+    refusing = torch.ones(3).as_subclass(Refusing)
+    with pytest.raises((RuntimeError, BufferError), match="not this one"):
+        ext.doubled(refusing)
+
+
+def test_masked_elements_are_refused(ext):
+    masked = np.ma.masked_array(X, mask=[False, True, False])
+    refused(BufferError, "masked", ext.doubled, masked)
+    assert ext.doubled(np.ma.masked_array(X)).tolist() == [2, 4, 8]
+
+
+def test_other_types_of_numpy_are_refused(ext):
+    for x in (np.zeros(3, [("a", "f4")]), X.astype(">f4"), np.array(["a"]), np.array([object()])):
+        with pytest.raises((BufferError, TypeError)):
+            ext.doubled(x)
+
+
+class Producer:
+    """An object whose __dlpack__ does something."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **kwargs):
+        return self.action(**kwargs)
+
+
+def raising(error):
+    def action(**kwargs):
+        raise error
+
+    return action
+
+
+def test_errors_of_producers_come_through(ext):
+    refused(BufferError, "argument 1", ext.doubled, Producer(raising(BufferError("no way"))))
+    refused(BufferError, "no way", ext.doubled, Producer(raising(BufferError("no way"))))
+    with pytest.raises(KeyboardInterrupt):
+        ext.doubled(Producer(raising(KeyboardInterrupt())))
+    with pytest.raises(KeyboardInterrupt):
+        ext.kind(Producer(raising(KeyboardInterrupt())))
+    refused(TypeError, "not a capsule", ext.doubled, Producer(lambda **_: 7))
+    with pytest.raises((BufferError, TypeError, ValueError)):
+        ext.doubled(Producer(lambda **_: dt.to_dlpack(dt.empty(3, dtype=dt.int8))))
+
+
+def test_a_producer_may_call_the_same_function(ext):
+    def action(**kwargs):
+        with pytest.raises(ValueError, match="argument 3"):
+            ext.add(X, X, X.copy()[:2])
+        out = np.zeros(5, np.float32)
+        ext.add(np.ones(5, np.float32), np.ones(5, np.float32), out)
+        assert out.tolist() == [2] * 5
+        return X.__dlpack__(**kwargs)
+
+    out = np.zeros(3, np.float32)
+    ext.add(X, Producer(action), out)
+    assert out.tolist() == [2, 4, 8]
+
+
+def test_a_producer_may_drop_what_it_gives(ext):
+    def action(**kwargs):
+        producer.action = None
+        return np.float32([3]).__dlpack__(**kwargs)
+
+    producer = Producer(action)
+    assert dt.from_dlpack(ext.doubled(producer)).tolist() == [6]
+
+
+def test_an_error_of_the_body_comes_through(ext):
+    with pytest.raises(RuntimeError, match="from the body"):
+        ext.throws(X)
+    assert ext.doubled(X).tolist() == [2, 4, 8]
+
+
+def test_a_refusal_leaves_nothing_for_the_next_call(ext):
+    for _ in range(3):
+        with pytest.raises(ValueError, match="argument 3"):
+            ext.add(X, X, X[:1])
+        with pytest.raises(TypeError, match="incompatible"):
+            ext.kind(np.zeros(1, np.float16))
+        refused(TypeError, "argument 1", ext.add, np.zeros(1, np.float16), X, X)
+        out = np.zeros(3, np.float32)
+        ext.add(X, X, out)
+        assert out.tolist() == [2, 4, 8]
+        assert type(ext.wrapped()) is dt.Tensor  # no argument of a refused call is remembered

@@ -1,0 +1,95 @@
+"""Tensors on emulated GPUs as arguments of C++ functions, which launch on the caller's stream."""
+
+import emulated_gpu
+import nanobind_capsule_extension
+import nanobind_extension
+import numpy as np
+import pybind11_extension
+import pytest
+
+import dovetail as dt
+
+GPU = emulated_gpu.Gpu("cuda")
+dt.register_backend(GPU.backend())
+
+EXTENSIONS = [nanobind_capsule_extension, nanobind_extension, pybind11_extension]
+N = 64
+
+
+@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
+def ext(request):
+    yield request.param
+    GPU.finish()
+    assert GPU.complaints() == []
+
+
+def test_a_function_gets_the_device_pointer_and_the_current_stream(ext):
+    x = dt.zeros(N, device="cuda:0")
+    assert ext.on_cuda(x) == (x.data_ptr(), 0)
+    stream = dt.Stream("cuda:0")
+    with dt.stream(stream):
+        assert ext.on_cuda(x) == (x.data_ptr(), stream.handle)
+    assert ext.on_cuda(x) == (x.data_ptr(), 0)
+    assert ext.address(x) == x.data_ptr()
+
+
+def test_the_stream_is_that_of_the_arguments_device(ext):
+    x = dt.zeros(N, device="cuda:1")
+    first, second = dt.Stream("cuda:0"), dt.Stream("cuda:1")
+    with dt.stream(first), dt.stream(second):
+        assert ext.on_cuda(x) == (x.data_ptr(), second.handle)
+
+
+class Producer:
+    """Another library's tensor."""
+
+    def __init__(self, tensor):
+        self.tensor, self.asked = tensor, []
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, **kwargs):
+        self.asked.append(stream)
+        return self.tensor.__dlpack__(stream=stream, **kwargs)
+
+
+def test_a_borrow_orders_nothing(ext):
+    producer = Producer(dt.zeros(N, device="cuda:0"))
+    with dt.stream(dt.Stream("cuda:0")):
+        assert ext.on_cuda(producer)[0] == producer.tensor.data_ptr()
+        assert ext.address(producer) == producer.tensor.data_ptr()
+    assert producer.asked == [-1, -1]
+
+
+def test_a_function_for_the_host_refuses_memory_on_a_gpu(ext):
+    x = dt.zeros(N, device="cuda:0")
+    with pytest.raises(TypeError, match=r"in host memory, and is on cuda:0.*device=.cpu"):
+        ext.doubled(x)
+    with pytest.raises(TypeError, match=r"must be on a cuda device, and is on cpu"):
+        ext.on_cuda(np.zeros(3, np.float32))
+
+
+def test_pinned_memory_is_host_memory(ext):
+    x = dt.tensor([1.0, 2.0]).to("cuda_host")
+    assert ext.c_contiguous(x) == x.data_ptr()
+
+
+def test_a_copy_brings_an_argument_to_the_host_where_that_is_allowed():
+    x = dt.tensor([1.0, 2.0, 3.0], device="cuda:0")
+    assert nanobind_capsule_extension.copied(x) == (True, 3)
+
+
+def test_a_result_on_a_gpu_is_on_the_arguments_device():
+    x = dt.zeros(2, 3, device="cuda:1")
+    y = nanobind_capsule_extension.like(x)
+    assert type(y) is dt.Tensor
+    assert (y.device, y.shape, y.dtype) == (x.device, x.shape, x.dtype)
+    assert y.data_ptr() != x.data_ptr()
+
+
+def test_what_is_borrowed_on_a_gpu_is_released(ext):
+    GPU.finish()
+    for _ in range(100):
+        ext.address(Producer(dt.zeros(N, device="cuda:0")))
+        ext.on_cuda(dt.zeros(N, device="cuda:0"))
