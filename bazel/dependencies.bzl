@@ -4,7 +4,8 @@
     dovetail_dependencies()
 
 declares what a program that embeds Dovetail needs. It includes no Python and declares nothing twice (the embedder's
-abseil wins). dovetail_dev_dependencies() adds what Dovetail's own tests, benchmarks and Python package need.
+abseil wins). dovetail_python_dependencies() adds what extension modules for Python need, and
+dovetail_dev_dependencies() what Dovetail's own tests, benchmarks and Python package need.
 bazel/extensions.bzl offers the same repositories to MODULE.bazel.
 """
 
@@ -42,17 +43,23 @@ def dovetail_dependencies():
         "rules_cc": rules_cc,
     })
 
+def dovetail_python_dependencies():
+    """What extension modules for Python need besides: @dovetail//python/casters, @dovetail//python/exchange."""
+    _declare({
+        "dovetail_python": python_interpreter,
+        "nanobind": nanobind,
+        "pybind11": pybind11,
+        "rules_python": rules_python,
+    })
+
 def dovetail_dev_dependencies():
     """The other dependencies of this repository's own targets."""
+    dovetail_python_dependencies()
     _declare({
         "com_github_google_benchmark": benchmark,
         "com_google_googletest": googletest,
         "dovetail_lint": lint_tools,
         "dovetail_peers": peers,
-        "dovetail_python": python_interpreter,
         "dovetail_python_env": python_environment,
-        "nanobind": nanobind,
-        "pybind11": pybind11,
-        "rules_python": rules_python,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")
