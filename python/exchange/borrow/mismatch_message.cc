@@ -32,7 +32,7 @@ std::string ClassName(PyObject* object) {
       nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
   const char* text =
       module.is_valid() && PyUnicode_Check(module.ptr()) ? PyUnicode_AsUTF8(module.ptr()) : nullptr;
-  const std::string name = type->tp_name;
+  std::string name = type->tp_name;
   PyErr_Clear();
   if (text == nullptr || name.find('.') != std::string::npos) return name;
   return absl::StrCat(text, ".", name);
