@@ -164,26 +164,33 @@ struct RuleOf<Aligned<kBytes>> {
   static constexpr void Apply(Gathered& all) { all.alignment = kBytes; }
 };
 
-// The sizes of the first Shape among the rules, and the strides of the first Strides; nullptr
-// without one.
-template <typename Rule, typename = void>
-struct SizesIn {
+// The sizes of a Shape, the strides of a Strides; nothing for other rules. (Not told by kArray,
+// because g++ takes no comparison of addresses for a constant under UBSan.)
+struct NoArray {
+  static constexpr bool kIsThere = false;
   static constexpr const int64_t* kArray = nullptr;
 };
-template <typename Rule>
-struct SizesIn<Rule, std::void_t<typename RuleOf<Rule>::Sizes>> : RuleOf<Rule>::Sizes {};
-template <typename Rule, typename = void>
-struct StepsIn {
-  static constexpr const int64_t* kArray = nullptr;
+template <typename Found>
+struct SomeArray {
+  static constexpr bool kIsThere = true;
+  static constexpr const int64_t* kArray = Found::kArray;
 };
+template <typename Rule, typename = void>
+struct SizesIn : NoArray {};
 template <typename Rule>
-struct StepsIn<Rule, std::void_t<typename RuleOf<Rule>::Steps>> : RuleOf<Rule>::Steps {};
+struct SizesIn<Rule, std::void_t<typename RuleOf<Rule>::Sizes>>
+    : SomeArray<typename RuleOf<Rule>::Sizes> {};
+template <typename Rule, typename = void>
+struct StepsIn : NoArray {};
+template <typename Rule>
+struct StepsIn<Rule, std::void_t<typename RuleOf<Rule>::Steps>>
+    : SomeArray<typename RuleOf<Rule>::Steps> {};
 
-constexpr const int64_t* FirstOf() { return nullptr; }
-template <typename... More>
-constexpr const int64_t* FirstOf(const int64_t* first, More... more) {
-  return first != nullptr ? first : FirstOf(more...);
-}
+template <typename... All>
+struct FirstArray : NoArray {};
+template <typename First, typename... More>
+struct FirstArray<First, More...>
+    : std::conditional_t<First::kIsThere, First, FirstArray<More...>> {};
 
 template <typename T, typename... Rules>
 using ElementOf = std::conditional_t<(std::is_same<Rules, ReadOnly>::value || ...), const T, T>;
@@ -200,6 +207,7 @@ constexpr uint32_t AlignmentOf() {
 template <typename T, typename... Rules>
 struct Facts {
   using Element = ElementOf<T, Rules...>;
+  using Sizes = FirstArray<SizesIn<Rules>...>;  // of the first Shape
   static constexpr Gathered Gather() {
     Gathered all;
     (RuleOf<Rules>::Apply(all), ...);
@@ -225,8 +233,8 @@ struct Facts {
   static constexpr DovetailRequirements kRequirements = {
       /*dtype=*/Type(),
       /*device_type=*/kAll.device,
-      /*shape=*/FirstOf(SizesIn<Rules>::kArray...),
-      /*strides=*/FirstOf(StepsIn<Rules>::kArray...),
+      /*shape=*/Sizes::kArray,
+      /*strides=*/FirstArray<StepsIn<Rules>...>::kArray,
       /*ndim=*/kRank < 0 ? 0 : kRank,
       /*alignment=*/kAll.alignment != 0 ? kAll.alignment : AlignmentOf<Element>(),
       /*flags=*/kAll.flags | (kRank < 0 ? 0u : uint32_t{DOVETAIL_NDIM}) |
@@ -234,8 +242,8 @@ struct Facts {
 
   // Whether a size has a name, so that the arguments of a call depend on each other.
   static constexpr bool HasNames() {
-    for (int i = 0; kRequirements.shape != nullptr && i < kRank; ++i) {
-      if (kRequirements.shape[i] < DOVETAIL_ANY_SIZE) return true;
+    for (int i = 0; Sizes::kIsThere && i < kRank; ++i) {
+      if (Sizes::kArray[i] < DOVETAIL_ANY_SIZE) return true;
     }
     return false;
   }

@@ -59,12 +59,11 @@ constexpr void PutType(DLDataType dtype, Text* text) {
 
 template <typename Facts>
 constexpr void PutShape(Text* text) {
-  constexpr DovetailRequirements kWanted = Facts::kRequirements;
   if (Facts::kRank < 0) return text->Put("[...]");
   text->Put('[');
   for (int i = 0; i < Facts::kRank; ++i) {
     if (i > 0) text->Put(", ");
-    const int64_t size = kWanted.shape == nullptr ? DOVETAIL_ANY_SIZE : kWanted.shape[i];
+    const int64_t size = Facts::Sizes::kIsThere ? Facts::Sizes::kArray[i] : DOVETAIL_ANY_SIZE;
     if (size >= 0) {
       text->PutNumber(size);
     } else if (size == DOVETAIL_ANY_SIZE) {
