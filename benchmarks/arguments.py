@@ -1,0 +1,158 @@
+"""How long does a C++ function take that gets tensors of Python libraries as arguments?
+
+./bazelw run -c opt //benchmarks:arguments [-- DIRECTORY]
+
+Prints a table of one run. The functions add contiguous float32 vectors of 16 elements in host
+memory. Each is bound by nanobind with nb::ndarray, by pybind11 with array_t, by tvm-ffi with
+TensorView, and with Dovetail's arguments by nanobind ("dovetail"), by pybind11 and in plain C; all
+check the element type, the rank and that the memory is contiguous. cuda.core's StridedMemoryView is
+made in Python, once for each argument, without a call of a function. Functions write their last
+argument, except with JAX, whose arrays never change. "call" is what a function of nanobind takes
+that passes its arguments on. Times are without the cost of an empty Python call. A library that a
+binding refuses is left out of its row, and named below the table.
+
+With a directory, also writes arguments.md and arguments.svg there.
+"""
+
+import importlib
+import pathlib
+import sys
+import warnings
+
+import jax.numpy as jnp
+import measure
+import numpy as np
+import report
+import torch
+import tvm_ffi
+from cuda.core.utils import StridedMemoryView
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import paddle
+
+torch.set_num_threads(1)
+paddle.set_device("cpu")
+
+MAKERS = {
+    "NumPy": lambda: np.ones(16, np.float32),
+    "PyTorch": lambda: torch.ones(16),
+    "JAX": lambda: jnp.ones(16, "float32"),
+    "Paddle": lambda: paddle.ones([16]),
+}
+# For three arguments: the binding that the goal is set against, and the goal.
+GOALS = {
+    "NumPy": ("nb::ndarray", 0.40),
+    "PyTorch": ("tvm-ffi", 0.50),
+    "JAX": ("nb::ndarray", 0.50),
+    "Paddle": ("nb::ndarray", 0.50),
+}
+
+
+def bindings():
+    """The modules that export the functions, by binding."""
+    folder = pathlib.Path(__file__).parent / "arguments_bindings"
+    sys.path.insert(0, str(folder))
+    return {
+        "dovetail": importlib.import_module("dovetail_nanobind"),
+        "dovetail, pybind11": importlib.import_module("dovetail_pybind11"),
+        "dovetail, C": importlib.import_module("dovetail_c"),
+        "nb::ndarray": importlib.import_module("nanobind_ndarray"),
+        "pybind11 array_t": importlib.import_module("pybind11_array"),
+        "tvm-ffi": tvm_ffi.load_module(str(folder / "tvm_ffi_views.so")),
+    }
+
+
+def caller(function, arguments):
+    """A function without parameters that calls `function`, with the arguments as its locals."""
+    names = ", ".join(f"x{i}" for i in range(len(arguments)))
+    code = f"def make(f, {names}):\n    return lambda: f({names})"
+    scope = {}
+    exec(code, scope)
+    return scope["make"](function, *arguments)
+
+
+def views(arguments):
+    """The StridedMemoryView of each argument."""
+    make = StridedMemoryView.from_any_interface
+
+    def call():
+        for x in arguments:
+            make(x, stream_ptr=-1)
+
+    return call
+
+
+def try_out(function):
+    """Why the binding refuses the arguments; None if it does not."""
+    try:
+        function()
+    except Exception as e:
+        return f"{type(e).__name__}: {str(e).splitlines()[0]}"
+    return None
+
+
+def argument_row(modules, library, count, refusals):
+    arguments = [MAKERS[library]() for _ in range(count)]
+    name = f"{'r' if library == 'JAX' else 'f'}{count}"
+    functions = {
+        binding: caller(getattr(module, name), arguments) for binding, module in modules.items()
+    }
+    functions["StridedMemoryView"] = views(arguments)
+    if count == 3:
+        functions["call"] = caller(modules["nb::ndarray"].nothing3, arguments)
+    taken = {}
+    for binding, function in functions.items():
+        refusal = try_out(function)
+        if refusal is None:
+            taken[binding] = function
+        else:
+            refusals.setdefault(f"{binding} with {library}", refusal)
+    baseline, goal = GOALS[library]
+    work = f"{count} x {library}"
+    return measure.Row(work, taken, baseline, goal if count == 3 else None)
+
+
+def result_row(modules):
+    tensor, array = torch.ones(16), np.ones(16, np.float32)
+    return measure.Row(
+        "a new PyTorch tensor as the result",
+        {
+            "dovetail": caller(modules["dovetail"].make, [tensor]),
+            "torch.from_numpy": lambda: torch.from_numpy(array),
+        },
+        "torch.from_numpy",
+        1.2,
+    )
+
+
+NOTE = """Functions of 1, 3 and 8 contiguous float32 vectors of 16 elements, called from Python;
+times without the cost of an empty call. "dovetail" is bound by nanobind. benchmarks/arguments.py
+says what each column is."""
+
+
+def main():
+    directory = report.parser(__doc__).parse_args().directory
+    modules, refusals = bindings(), {}
+    rows = [
+        argument_row(modules, library, count, refusals) for library in MAKERS for count in (1, 3, 8)
+    ]
+    rows = measure.measure([*rows, result_row(modules)])
+    nanobind = [
+        f"- 3 x {row.work[4:]}: "
+        f"{row.nanoseconds['dovetail'] / row.nanoseconds['nb::ndarray']:.3f} x nb::ndarray"
+        for row in rows
+        if row.work.startswith("3 x") and "nb::ndarray" in row.nanoseconds
+    ]
+    refused = [f"- {who}: {why}" for who, why in refusals.items()]
+    more = "\n".join(
+        ["Dovetail beside nb::ndarray, by nanobind both:", "", *nanobind]
+        + (["", "Refused:", "", *refused] if refused else [])
+    )
+    report.publish(
+        "arguments", "Tensors as arguments of C++ functions", NOTE, rows, directory, more
+    )
+
+
+if __name__ == "__main__":
+    main()
