@@ -51,6 +51,7 @@ void AddInto(std::span<float> out, const Inputs&... inputs) {
 }
 
 // By value, as the documentation of each binding passes its tensors.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 template <typename Binding>
 struct Functions {
   using In = typename Binding::In;
@@ -76,6 +77,8 @@ struct Functions {
     AddInto(kept_sums, Binding::Elements(inputs)...);
   }
 };
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 template <typename Binding, typename Module>
 void Define(Module& m) {
