@@ -4,6 +4,7 @@
 
 #include "dovetail/python/exchange/torch/torch_lazy.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
+#include "dovetail/python/exchange/torch/torch_plain.h"
 #include "dovetail/python/exchange/torch/torch_storage.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
 
@@ -36,6 +37,10 @@ PyObject* CheckTorchAssumptions() {
           "TensorImpl has its dispatch keys, with the conjugate and negative bits, where "
           "torch_abi.h says",
           TorchLazyIsAsAssumed()) &&
+      note(
+          "TensorImpl and StorageImpl have sizes, strides, type and data where torch_abi.h says; "
+          "plain tensors have one set of dispatch keys",
+          TorchPlainIsAsAssumed()) &&
       note("libc10.so exports TensorImpl::requires_grad", exports(kC10, kRequiresGrad)) &&
       note("libc10.so exports TorchDispatchModeTLS::any_modes_set", exports(kC10, kAnyModesSet)) &&
       note("libtorch_cpu.so exports torch_function_mode_enabled",

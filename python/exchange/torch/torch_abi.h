@@ -14,9 +14,22 @@
 namespace dovetail::python {
 
 // Layout of objects. A torch.Tensor has its TensorImpl* after the PyObject (torch_object.h).
-inline constexpr int kStorageInTensorImpl = 16;        // bytes: a c10::Storage, a StorageImpl*
-inline constexpr int kDispatchKeysInTensorImpl = 168;  // bytes: a word of 64 bits
-inline constexpr int kResizableInStorageImpl = 57;     // bytes: a bool
+// Offsets are in bytes.
+inline constexpr int kStorageInTensorImpl = 16;        // a c10::Storage, a StorageImpl*
+inline constexpr int kGradientInTensorImpl = 24;       // a pointer; null: no gradient is required
+inline constexpr int kRankInTensorImpl = 56;           // a size_t
+inline constexpr int kSizesInTensorImpl = 64;          // int64_t[2 * kInlineRank], or a pointer
+inline constexpr int kOffsetInTensorImpl = 144;        // an int64_t, in elements
+inline constexpr int kCountInTensorImpl = 152;         // an int64_t, of elements
+inline constexpr int kTypeInTensorImpl = 160;          // a uint16_t, the number of a ScalarType
+inline constexpr int kDispatchKeysInTensorImpl = 168;  // a word of 64 bits
+inline constexpr int kDataInStorageImpl = 16;          // a pointer
+inline constexpr int kResizableInStorageImpl = 57;     // a bool
+inline constexpr int kWriteCheckInStorageImpl = 59;    // a bool: something is due before a write
+// Sizes and then strides are inside a TensorImpl up to this rank, in an array elsewhere beyond.
+inline constexpr int kInlineRank = 5;
+inline constexpr int kMaxTorchRank = 64;
+inline constexpr int kScalarTypes = 64;  // at least so many numbers of types are looked up
 
 // Bits of the dispatch keys.
 inline constexpr uint64_t kConjugateBit = uint64_t{1} << 31;

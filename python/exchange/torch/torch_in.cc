@@ -10,6 +10,7 @@
 #include "dovetail/python/exchange/torch/torch_gradient.h"
 #include "dovetail/python/exchange/torch/torch_lazy.h"
 #include "dovetail/python/exchange/torch/torch_mode.h"
+#include "dovetail/python/exchange/torch/torch_plain.h"
 #include "dovetail/python/exchange/torch/torch_storage.h"
 
 namespace dovetail::python {
@@ -29,9 +30,13 @@ bool Lend(PyObject* x, DLTensor* lent) {
 // The same where it is what __dlpack__ would say. A lazy conjugate that refuses; a lazy negation it
 // would export with the wrong sign, as the table does.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
+  if (TorchModeIsActive()) return NotTaken();
+  if (ReadPlainTorch(x, lent)) [[likely]] {
+    return PlainTorchMayRequireGrad(x) && TorchRequiresGrad(x) ? NotTaken() : ExchangeResult::kDone;
+  }
+  if (PyErr_Occurred() != nullptr) return ExchangeResult::kError;
   if (!Lend(x, lent) ||
-      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) ||
-      TorchModeIsActive()) {
+      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x))) {
     return NotTaken();
   }
   const TorchLazy lazy = TorchLazyOf(x);

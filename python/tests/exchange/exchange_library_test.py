@@ -141,7 +141,7 @@ def test_a_table_is_for_the_class_itself_and_what_needs_no_gradient():
     ],
 )
 def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not_be_told(state):
-    assert ask(install("table()") + f"; {state}") == BY_BOTH
+    assert ask(install("table()") + f"; {state}") == BY_DLPACK
 
 
 # Rule 56.
