@@ -47,6 +47,24 @@ def dovetail_cc_library(name, copts = [], **kwargs):
         **kwargs
     )
 
+def dovetail_cc_door(name, deps = [], **kwargs):
+    """A header-only library that includes headers of a library that the user brings, never one of ours.
+
+    The label flag `:library` names it: `build --@dovetail//interop/eigen:library=@eigen`. Without the flag, the user's
+    target has his library in its own `deps`.
+    """
+    native.label_flag(
+        name = "library",
+        build_setting_default = "//interop:no_library",
+        visibility = ["//visibility:public"],
+    )
+    dovetail_cc_library(
+        name = name,
+        visibility = ["//visibility:public"],
+        deps = deps + [":library"],
+        **kwargs
+    )
+
 def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     """A cc_test with GoogleTest and its main()."""
     cc_test(
@@ -66,6 +84,16 @@ def dovetail_cc_binary(name, copts = [], **kwargs):
     cc_binary(
         name = name,
         copts = _WARNINGS + copts,
+        **kwargs
+    )
+
+def dovetail_cc_example_test(name, **kwargs):
+    """A program of examples/ that is a test, too: it passes if it exits with 0. `bazel run` shows its output."""
+    cc_test(
+        name = name,
+        size = "small",
+        copts = _WARNINGS,
+        linkstatic = True,
         **kwargs
     )
 

@@ -14,6 +14,7 @@ load("//third_party/bazel_rules:bazel_rules.bzl", "bazel_rules")
 load("//third_party/benchmark:benchmark.bzl", "benchmark")
 load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
+load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
@@ -61,5 +62,6 @@ def dovetail_dev_dependencies():
         "dovetail_lint": lint_tools,
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,
+        "eigen": eigen,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

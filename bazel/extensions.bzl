@@ -2,6 +2,7 @@
 
 load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
+load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
@@ -16,6 +17,7 @@ def _dependencies_impl(_mctx):
     hip(name = "dovetail_hip")
 
 def _dev_dependencies_impl(_mctx):
+    eigen(name = "eigen")
     lint_tools(name = "dovetail_lint")
     nanobind(name = "nanobind")
     peers(name = "dovetail_peers")

@@ -5,7 +5,7 @@ with --config=rocm (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: that of $ROC
 HIPCC in defs.bzl is None and the build has no kernels for AMD (third_party/hip/defs.bzl).
 """
 
-load("//third_party/debian:source.bzl", "fetch_debian")
+load("//third_party/debian:package.bzl", "unpack_debian_package")
 load("//third_party/python:pypi.bzl", "run")
 
 _PACKAGE = "libamdhip64-dev"
@@ -32,13 +32,9 @@ def _find_headers(rctx):
     for root in [rctx.os.environ.get("ROCM_PATH", "/opt/rocm"), "/usr"]:
         if rctx.path(root + "/include/hip/hip_runtime_api.h").exists:
             return root + "/include/hip"
-    rctx.report_progress("fetching Debian's %s" % _PACKAGE)
-    package, reason = fetch_debian(rctx, "binary", _PACKAGE, "bookworm")
-    if not package:
+    reason = unpack_debian_package(rctx, _PACKAGE, _SHA256, directory = "package")
+    if reason:
         fail("HIP's headers were not found (set ROCM_PATH to ROCm's folder), and %s" % reason)
-    unpack = 'echo "$1  $2" | sha256sum --check --quiet && dpkg-deb -x "$2" package'
-    run(rctx, ["bash", "-c", unpack, "unpack", _SHA256, package], "unpacking %s" % _PACKAGE)
-    rctx.delete("debian")
     return str(rctx.path("package/usr/include/hip"))
 
 # The GPUs to compile kernels for, if the compiler knows them (Debian 12's knows five).
