@@ -8,9 +8,9 @@ namespace internal_interop {
 
 absl::Status Refusal(const Tensor& tensor, absl::string_view target, absl::string_view reason,
                      absl::string_view remedy) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      tensor.is_null() ? "a null tensor" : tensor.ToString(), " cannot be ", target, ": ",
-      tensor.is_null() ? "it has no memory" : reason, ". ", remedy));
+  return absl::FailedPreconditionError(
+      absl::StrCat(tensor.is_null() ? "a null tensor" : tensor.ToString(), " cannot be ", target,
+                   ": ", tensor.is_null() ? "it has no memory" : reason, ". ", remedy));
 }
 
 absl::Status RefusalOf(absl::string_view source, absl::string_view reason,

@@ -1,9 +1,9 @@
 // The error of a door that cannot hand a tensor out as another library's.
 //
-//   return Refusal(tensor, "an Eigen::Map of rank 2", "it has 3 dimensions", "Reshape or Select it");
+//   return Refusal(tensor, "an Eigen::Map of rank 2", "it has 3 dimensions", "Reshape it");
 //
 // FailedPrecondition: "float32 tensor of shape (2, 3, 4) … cannot be an Eigen::Map of rank 2: it
-// has 3 dimensions. Reshape or Select it". Every door words its refusals with this function.
+// has 3 dimensions. Reshape it". Every door words its refusals with this function.
 
 #ifndef DOVETAIL_INTEROP_REFUSAL_H_
 #define DOVETAIL_INTEROP_REFUSAL_H_

@@ -131,9 +131,14 @@ class Arg {
   // Whether the argument is a copy, which AllowCopy and AllowCast allow.
   bool is_copy() const { return (borrowed_.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
 
-  // The stream to launch on, such as a cudaStream_t: the current one of the argument's library.
-  // Null for the default stream and for host memory.
-  void* stream() const { return borrowed_.stream; }
+  // The stream to launch on: the current one of the argument's library. Null for the default stream
+  // and for host memory.
+  //
+  //   kernel<<<blocks, threads, 0, x.stream<cudaStream_t>()>>>(x.data(), x.size());
+  template <typename StreamHandle = void*>
+  StreamHandle stream() const {
+    return static_cast<StreamHandle>(borrowed_.stream);
+  }
   // The argument itself, not counted. Results can be made like it (OwnedTensor::ToPython).
   PyObject* object() const { return borrowed_.object; }
 

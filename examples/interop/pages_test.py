@@ -8,7 +8,7 @@ PAGES = sorted((ROOT / "docs/interop").glob("*.md"))
 
 
 def example_of(page: pathlib.Path) -> str:
-    """The part of the program of a page's name that stands between two lines `// [page]`, without indentation."""
+    """The part of the page's program between two lines `// [page]`, without its indentation."""
     source = (ROOT / "examples/interop" / f"{page.stem}.cc").read_text()
     _, code, _ = source.split("// [page]\n")
     lines = code.rstrip().splitlines()

@@ -13,7 +13,10 @@ _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 package(default_visibility = ["//visibility:public"])
 
-exports_files(["compiler.txt"])
+exports_files([
+    "compiler.txt",
+    "home.txt",
+])
 
 cc_library(
     name = "headers",
@@ -37,6 +40,7 @@ def _cuda_impl(rctx):
         nvcc = None
     rctx.symlink(home + "/include", "include")
     rctx.file("compiler.txt", run(rctx, [nvcc, "--version"], nvcc) if nvcc else "none\n")
+    rctx.file("home.txt", home if nvcc else "")  # the toolkit's folder, for tests that build with CMake
     rctx.file("defs.bzl", '"""CUDA\'s compiler, or None."""\n\nNVCC = %s\n' % repr(nvcc))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)

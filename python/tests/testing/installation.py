@@ -45,11 +45,12 @@ class Environment:
         packages = sysconfig.get_path("purelib")
         (self.site_packages / "packages_of_the_tests.pth").write_text(packages + "\n")
 
-    def pip(self, command, *arguments):
+    def pip(self, command, *arguments, **settings):
         options = ["--isolated", "--disable-pip-version-check", "--no-cache-dir", "--no-input"]
         if command == "install":
             arguments = ["--no-index", "--no-deps", "--no-build-isolation", *arguments]
-        run(self.python, "-m", "pip", *options, command, *arguments, PIP_CONFIG_FILE=os.devnull)
+        settings["PIP_CONFIG_FILE"] = os.devnull
+        run(self.python, "-m", "pip", *options, command, *arguments, **settings)
 
 
 def compile_c(source, target, *flags, include):
