@@ -19,6 +19,7 @@ load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/opencv:opencv.bzl", "opencv")
 load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/pybind11:pybind11.bzl", "pybind11")
 load("//third_party/python:environment.bzl", "python_environment")
@@ -63,5 +64,6 @@ def dovetail_dev_dependencies():
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,
         "eigen": eigen,
+        "opencv": opencv,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

@@ -14,7 +14,7 @@ load("//third_party/debian:source.bzl", "fetch_debian")
 load("//third_party/python:pypi.bzl", "run")
 
 def unpack_debian_package(rctx, package, sha256, suite = "bookworm", directory = "root"):
-    """Unpacks one binary package into `directory`.
+    """Unpacks one binary package into `directory`. Leaves apt's lists in ./debian for the next one.
 
     Args:
       rctx: the repository context.
@@ -32,7 +32,7 @@ def unpack_debian_package(rctx, package, sha256, suite = "bookworm", directory =
         return reason
     unpack = 'echo "$1  $2" | sha256sum --check --quiet && dpkg-deb -x "$2" "$3"'
     run(rctx, ["bash", "-c", unpack, "unpack", sha256, archive, directory], "unpacking " + package)
-    rctx.delete("debian")
+    rctx.delete(archive)
     return None
 
 def _debian_packages_impl(rctx):
@@ -40,6 +40,7 @@ def _debian_packages_impl(rctx):
         reason = unpack_debian_package(rctx, package, sha256, rctx.attr.suite)
         if reason:
             fail("%s needs Debian's package %s (%s), but %s" % (rctx.name, package, rctx.attr.missing, reason))
+    rctx.delete("debian")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", rctx.attr.build.replace("{name}", rctx.name))
 

@@ -35,6 +35,7 @@ def _find_headers(rctx):
     reason = unpack_debian_package(rctx, _PACKAGE, _SHA256, directory = "package")
     if reason:
         fail("HIP's headers were not found (set ROCM_PATH to ROCm's folder), and %s" % reason)
+    rctx.delete("debian")
     return str(rctx.path("package/usr/include/hip"))
 
 # The GPUs to compile kernels for, if the compiler knows them (Debian 12's knows five).
