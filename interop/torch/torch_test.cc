@@ -135,6 +135,13 @@ TEST(AsTorchTest, DeviceMemoryKeepsItsDeviceAndWaitsForTheStream) {
   Tensor back = FromTorch(y, {.stream = consumer}).value();
   EXPECT_EQ(back.device(), Device::Cuda(1));
   EXPECT_THAT(back.storage()->used_on(), ElementsAre(consumer));
+  // PyTorch gets its storage back after the work on that stream.
+  const auto uses = y.storage().use_count();
+  back = Tensor();
+  ASSERT_EQ(log.late.size(), 1u);
+  EXPECT_EQ(y.storage().use_count(), uses);
+  log.late[0].function(log.late[0].context);
+  EXPECT_EQ(y.storage().use_count(), uses - 1);
 }
 
 TEST(FromTorchTest, MemoryShapeAndStridesAreShared) {
