@@ -102,7 +102,7 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
 }
 
-absl::StatusOr<Tensor> internal_tensor::WrapUnowned(const void* data, DType dtype,
+absl::StatusOr<Tensor> internal_tensor::WrapUnowned(void* data, DType dtype,
                                                     absl::Span<const int64_t> shape,
                                                     const absl::Span<const int64_t>* strides,
                                                     Device device, Access access) {
@@ -117,7 +117,7 @@ absl::StatusOr<Tensor> internal_tensor::WrapUnowned(const void* data, DType dtyp
   }
   // No offset is added to an opaque handle.
   const int64_t below = IsAddressable(device.type) && data != nullptr ? -bytes.begin : 0;
-  auto* const lowest = const_cast<char*>(static_cast<const char*>(data)) - below;
+  char* const lowest = static_cast<char*>(data) - below;
   return Tensor::Make(Storage::Adopt(lowest, bytes.size(), device, {}), below, dtype,
                       *std::move(layout), {.access = access});
 }

@@ -16,7 +16,8 @@ inline namespace DOVETAIL_ABI {
 namespace internal_tensor {
 
 // A tensor over memory whose release calls nothing yet. Row-major if `strides` is nullptr.
-absl::StatusOr<Tensor> WrapUnowned(const void* data, DType dtype, absl::Span<const int64_t> shape,
+// (Not const void*: g++ would warn in programs that wrap memory before they fill it.)
+absl::StatusOr<Tensor> WrapUnowned(void* data, DType dtype, absl::Span<const int64_t> shape,
                                    const absl::Span<const int64_t>* strides, Device device,
                                    Access access);
 void SetRelease(const Tensor& tensor, Release release);
@@ -25,6 +26,11 @@ absl::Status CountError(int64_t num_values, const Tensor& tensor);
 template <typename T>
 constexpr Access AccessOf() {
   return std::is_const_v<T> ? Access::kReadOnly : Access::kReadWrite;
+}
+
+template <typename T>
+void* WithoutConst(T* data) {
+  return const_cast<std::remove_const_t<T>*>(data);
 }
 
 // Moves `owner` into the release of the tensor's Storage. If `tensor` is an error, it is returned
@@ -55,16 +61,18 @@ absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const
 template <typename T>
 absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape) {
   return internal_tensor::OwnedBy(
-      values, internal_tensor::WrapUnowned(values.get(), dtype_of<T>, shape, nullptr, Device::Cpu(),
-                                           internal_tensor::AccessOf<T>()));
+      values,
+      internal_tensor::WrapUnowned(internal_tensor::WithoutConst(values.get()), dtype_of<T>, shape,
+                                   nullptr, Device::Cpu(), internal_tensor::AccessOf<T>()));
 }
 
 template <typename T, typename Deleter>
 absl::StatusOr<Tensor> Tensor::Wrap(T* data, absl::Span<const int64_t> shape,
                                     absl::Span<const int64_t> strides, Device device,
                                     Deleter deleter) {
-  absl::StatusOr<Tensor> tensor = internal_tensor::WrapUnowned(
-      data, dtype_of<T>, shape, &strides, device, internal_tensor::AccessOf<T>());
+  absl::StatusOr<Tensor> tensor =
+      internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<T>, shape,
+                                   &strides, device, internal_tensor::AccessOf<T>());
   if (!tensor.ok()) return tensor;
   struct Call {
     Deleter deleter;

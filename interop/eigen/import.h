@@ -54,7 +54,8 @@ absl::StatusOr<Tensor> Borrow(T& dense) {
   return internal_eigen::WithFacts(
       dense, [](auto* data, absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
         using Element = std::remove_pointer_t<decltype(data)>;
-        return internal_tensor::WrapUnowned(data, dtype_of<Element>, shape, &strides, Device::Cpu(),
+        return internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<Element>,
+                                            shape, &strides, Device::Cpu(),
                                             internal_tensor::AccessOf<Element>());
       });
 }

@@ -72,8 +72,9 @@ absl::StatusOr<Tensor> BorrowTensor(Data* data, const T& theirs) {
     stride *= shape[dim];
   }
   const absl::Span<const int64_t> steps(strides.data(), strides.size());
-  return internal_tensor::WrapUnowned(data, dtype_of<Data>, {shape.data(), shape.size()}, &steps,
-                                      Device::Cpu(), internal_tensor::AccessOf<Data>());
+  return internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<Data>,
+                                      {shape.data(), shape.size()}, &steps, Device::Cpu(),
+                                      internal_tensor::AccessOf<Data>());
 }
 
 }  // namespace internal_eigen

@@ -113,7 +113,7 @@ TEST(AsTorchTest, ReadOnlyMemoryGoesOutOnlyByPromise) {
 }
 
 TEST(AsTorchTest, UnalignedMemoryIsShared) {
-  alignas(8) char memory[17] = {};
+  alignas(8) char memory[17];
   Tensor x =
       Tensor::Wrap(reinterpret_cast<float*>(memory + 1), {4}, {1}, Device::Cpu(), [] {}).value();
   EXPECT_EQ(AsTorch(x)->data_ptr(), memory + 1);
