@@ -1,7 +1,9 @@
 // Converts between OpenCV's depths (CV_8U, CV_32F, …) and DType. One table serves both directions.
 //
-//   std::optional<int> depth = ToCvDepth(kFloat32);      // CV_32F; nullopt: OpenCV has no such
-//   type std::optional<DType> dtype = FromCvDepth(CV_16F);    // kFloat16
+//   std::optional<int> depth = ToCvDepth(kFloat32);       // CV_32F
+//   std::optional<DType> dtype = FromCvDepth(CV_16F);     // kFloat16
+//
+// nullopt means that the other side has no such type.
 
 #ifndef DOVETAIL_INTEROP_OPENCV_DEPTH_TABLE_H_
 #define DOVETAIL_INTEROP_OPENCV_DEPTH_TABLE_H_

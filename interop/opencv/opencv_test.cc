@@ -1,11 +1,21 @@
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "dovetail/dovetail.h"
+#include "dovetail/interop/opencv/depth_table.h"
+#include "dovetail/interop/opencv/exceptions.h"
 #include "dovetail/interop/opencv/export.h"
 #include "dovetail/interop/opencv/import.h"
 #include "gmock/gmock.h"
@@ -176,17 +186,74 @@ TEST(AsMatTest, StridesOfSingleElementsDoNotCount) {
   EXPECT_EQ(AsMat(Counted({4, 1}, {4, 99}, &released))->at<float>(3, 0), 12);
 }
 
+TEST(AsMatTest, PixelsWithGapsAreDimensionsButNoChannels) {
+  Tensor rgba = Tensor::Wrap(Counting<uint8_t>(2 * 3 * 4), {2, 3, 4}).value();
+  Tensor rgb = rgba.Slice(2, {.start = 0, .stop = 3}).value();
+  EXPECT_THAT(ErrorOf(AsMat(rgb).status()), HasSubstr("Copied(tensor)"));
+  const cv::Mat mat = AsMat(rgb, ChannelDimension::kNone).value();
+  EXPECT_EQ(mat.dims, 3);
+  EXPECT_FALSE(mat.isContinuous());
+  EXPECT_EQ(mat.at<uchar>(1, 2, 0), 20);
+  EXPECT_EQ(mat.data, static_cast<uchar*>(rgba.raw_data()));
+}
+
+TEST(AsMatTest, AMisalignedTensorIsRefused) {
+  std::vector<char> memory(20);
+  char* const data = memory.data() + (reinterpret_cast<uintptr_t>(memory.data()) % 2 == 0 ? 1 : 0);
+  Tensor x =
+      Tensor::Wrap(reinterpret_cast<float*>(data), {2, 2}, {2, 1}, Device::Cpu(), [] {}).value();
+  EXPECT_THAT(ErrorOf(AsMat(x).status()), HasSubstr("not aligned to 4 bytes"));
+}
+
+TEST(AsMatTest, SizesThatOverflowAreRefusedOrEmpty) {
+  constexpr int64_t kHuge = std::numeric_limits<int>::max();
+  static uint8_t memory[1];
+  const auto over = [&](std::vector<int64_t> shape, std::vector<int64_t> strides) {
+    Tensor x = Tensor::Wrap(memory, shape, strides, Device::Cpu(), [] {}).value();
+    return AsMat(x, ChannelDimension::kNone);
+  };
+  EXPECT_THAT(ErrorOf(over({kHuge + 1, 1}, {1, 1}).status()), HasSubstr("fit an int"));
+  EXPECT_FALSE(over({2, 2, 2}, {4, int64_t{1} << 62, 1}).ok());
+  const cv::Mat empty = over({kHuge, kHuge, 0}, {-1, 0, 0}).value();
+  EXPECT_TRUE(empty.empty());
+  EXPECT_EQ(empty.size[1], kHuge);
+}
+
+TEST(AsMatTest, TheMatMayBeReleasedOnAnotherThread) {
+  int released = 0;
+  cv::Mat mat = AsMat(Counted({4, 4}, {4, 1}, &released)).value();
+  std::thread([last = std::move(mat)] {}).join();
+  EXPECT_EQ(released, 1);
+}
+
+TEST(AsMatTest, MatsMayBeReleasedInAnyNumber) {  // more than Dovetail's cache of blocks holds
+  int released = 0;
+  std::vector<cv::Mat> mats;
+  for (int i = 0; i < 100; ++i) mats.push_back(AsMat(Counted({2, 2}, {2, 1}, &released)).value());
+  mats.clear();
+  EXPECT_EQ(released, 100);
+}
+
+TEST(AsMatTest, AnExceptionOfOpenCvIsAStatus) {
+  const absl::Status status = internal_opencv::Catching(
+      []() -> absl::Status { CV_Error(cv::Error::StsBadArg, "no such thing"); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(ErrorOf(status), HasSubstr("no such thing"));
+}
+
 TEST(AsMatTest, WhatOpenCvLacksIsRefused) {
-  for (const DType dtype : {kBFloat16, kComplex64, kBool, kInt64, kFloat8E4M3Fn, kInt4}) {
+  std::vector<DType> lacking = {kComplex64, kFloat8E4M3Fn, kInt4, DType{TypeKind::kFloat, 32, 4}};
+  if (CV_VERSION_MAJOR < 5) lacking.insert(lacking.end(), {kBFloat16, kBool, kInt64, kUInt32});
+  for (const DType dtype : lacking) {
     EXPECT_THAT(ErrorOf(AsMat(New({2, 2}, dtype)).status()),
                 HasSubstr("OpenCV has no " + dtype.ToString()));
   }
   EXPECT_THAT(ErrorOf(AsMat(Tensor()).status()), HasSubstr("null"));
   int released = 0;
   EXPECT_THAT(ErrorOf(AsMat(Counted({2, 2}, {2, 1}, &released, Device::Cuda(0))).status()),
-              HasSubstr("Copy it to the CPU"));
+              HasSubstr("Pass Copied(tensor, {.device = Device::Cpu()})"));
   const Tensor wide = New({1, 1, CV_CN_MAX + 1}, kUInt8);
-  EXPECT_THAT(ErrorOf(AsMat(wide).status()), HasSubstr("512 channels"));
+  EXPECT_THAT(ErrorOf(AsMat(wide).status()), HasSubstr(std::to_string(CV_CN_MAX) + " channels"));
   EXPECT_EQ(AsMat(wide, ChannelDimension::kNone)->dims, 3);
   EXPECT_FALSE(AsMat(New(std::vector<int64_t>(40, 1), kUInt8)).ok());
 }
@@ -233,9 +300,10 @@ TEST(FromMatTest, AMatOfSeveralDimensions) {
 }
 
 TEST(FromMatTest, EveryDepthComesInAndGoesOut) {
-  for (int depth = 0; depth < CV_DEPTH_MAX; ++depth) {
+  for (const auto& [depth, dtype] : internal_opencv::kDepths) {
     cv::Mat mat(2, 2, CV_MAKETYPE(depth, 1));
     Tensor x = FromMat(mat).value();
+    EXPECT_EQ(x.dtype(), dtype);
     EXPECT_EQ(x.dtype().itemsize(), static_cast<int64_t>(mat.elemSize1()));
     EXPECT_EQ(AsMat(x)->type(), mat.type());
     EXPECT_EQ(AsMat(x)->data, mat.data);
@@ -247,6 +315,15 @@ TEST(FromMatTest, EmptyMatsHaveNoElements) {
   EXPECT_THAT(FromMat(cv::Mat(0, 3, CV_32F))->shape(), ElementsAre(0, 3));
 }
 
+#if CV_VERSION_MAJOR >= 5
+TEST(FromMatTest, AMatOfOneOrNoDimensionKeepsThem) {
+  const cv::Mat line(std::vector<int>{3}, CV_32FC2, cv::Scalar(1, 2));
+  EXPECT_THAT(FromMat(line)->shape(), ElementsAre(3, 2));
+  const cv::Mat one(std::vector<int>{}, CV_32F, cv::Scalar(1));
+  EXPECT_EQ(FromMat(one)->rank(), 0);
+}
+#endif
+
 TEST(FromMatTest, AMatOverTheProgramsMemoryIsBorrowed) {
   float memory[] = {1, 2, 3, 4};
   Tensor x = FromMat(cv::Mat(2, 2, CV_32F, memory)).value();
@@ -257,6 +334,49 @@ TEST(FromMatTest, AStepThatIsNoMultipleOfAnElementIsRefused) {
   cv::Mat mat(2, 2, CV_16U);
   mat.step[0] = 7;
   EXPECT_THAT(ErrorOf(FromMat(mat).status()), HasSubstr("Pass mat.clone()"));
+}
+
+TEST(FromMatTest, TheStepOfASingleRowDoesNotCount) {
+  cv::Mat mat(1, 3, CV_16U, cv::Scalar(4));
+  mat.step[0] = 7;
+  EXPECT_THAT(*FromMat(mat)->span<uint16_t>(), ElementsAre(4, 4, 4));
+}
+
+TEST(FromMatTest, ATypedMatAndAnExpressionAreMats) {
+  const cv::Mat_<double> mat(1, 2, 3.0);
+  EXPECT_EQ(FromMat(mat)->raw_data(), mat.data);
+  EXPECT_THAT(*FromMat(mat * 2)->span<double>(), ElementsAre(6, 6));
+}
+
+TEST(FromMatTest, AUMatIsTakenByItsMat) {
+  static_assert(!std::is_invocable_v<decltype([](auto&& x) -> decltype(FromMat(x)) {}), cv::UMat>);
+  const cv::UMat mat(2, 2, CV_32S, cv::Scalar(6));
+  EXPECT_THAT(*FromMat(mat.getMat(cv::ACCESS_READ))->span<int32_t>(), ElementsAre(6, 6, 6, 6));
+}
+
+TEST(FromMatTest, AMatOfATensorGivesTheSameStorage) {
+  int released = 0;
+  Tensor x = Counted({4, 4}, {4, 1}, &released, Device{DeviceType::kCudaHost, 0});
+  const cv::Mat part = AsMat(x).value()(cv::Rect(1, 2, 3, 2));
+  Tensor back = FromMat(part).value();
+  EXPECT_EQ(back.storage(), x.storage());
+  EXPECT_EQ(back.device(), x.device());
+  EXPECT_EQ(back.byte_offset(), x.byte_offset() + 9 * 4);
+  EXPECT_THAT(back.shape(), ElementsAre(2, 3));
+  EXPECT_THAT(back.strides(), ElementsAre(4, 1));
+  x = Tensor();
+  EXPECT_EQ(released, 0);
+  EXPECT_EQ(part.u->refcount, 1);
+}
+
+TEST(FromMatTest, AReadOnlyMatGivesAReadOnlyTensor) {
+  Tensor x = Tensor::Wrap(Counting<float>(4), {2, 2}).value();
+  const ReadOnlyMat mat = AsReadOnlyMat(x.ReadOnly()).value();
+  const cv::Mat copy = mat.get();
+  EXPECT_TRUE(FromMat(mat)->is_read_only());
+  EXPECT_TRUE(FromMat(copy)->is_read_only());
+  EXPECT_TRUE(FromMat(ReadOnlyMat(cv::Mat(2, 2, CV_8U)))->is_read_only());
+  EXPECT_FALSE(FromMat(AsMat(x).value())->is_read_only());
 }
 
 TEST(OpenCvTest, AMatGoesInAndOutAsTheSameMemory) {
