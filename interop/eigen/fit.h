@@ -92,7 +92,7 @@ inline bool HasNoGaps(const Sizes& sizes, const Placement& p) {
   const std::string target =
       sizes.is_vector() && (sizes.rows == Eigen::Dynamic || sizes.cols == Eigen::Dynamic)
           ? "an Eigen::Map of a vector"
-          : absl::StrCat("an Eigen::Map of ", SizeToString(sizes.rows, sizes.max_rows), " × ",
+          : absl::StrCat("an Eigen::Map of ", SizeToString(sizes.rows, sizes.max_rows), " by ",
                          SizeToString(sizes.cols, sizes.max_cols), " elements");
   const char* reason = "";
   const char* remedy = "";

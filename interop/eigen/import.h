@@ -23,6 +23,7 @@
 #include "Eigen/Core"
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/eigen/types.h"
@@ -32,33 +33,32 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_eigen {
 
-// Calls `use(data, shape, strides)`.
-template <typename T, typename Use>
-absl::StatusOr<Tensor> WithFacts(T& dense, Use use) {
-  static_assert(
-      (std::remove_cv_t<T>::Flags & Eigen::DirectAccessBit) != 0,
-      "This expression has no memory. Evaluate it: FromEigen(Eigen::MatrixXf(expression)).");
+// A tensor over `data` that keeps nothing alive.
+template <typename T>
+absl::StatusOr<Tensor> Unowned(T* data, absl::Span<const int64_t> shape,
+                               absl::Span<const int64_t> strides) {
+  return internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<T>, shape,
+                                      &strides, Device::Cpu(), internal_tensor::AccessOf<T>());
+}
+
+// The same of a matrix, array or expression.
+template <typename T>
+absl::StatusOr<Tensor> Borrow(T& dense) {
+  static_assert((T::Flags & Eigen::DirectAccessBit) != 0,
+                "This expression has no memory. Evaluate it: FromEigen(Eigen::MatrixXf(a + b)).");
   if constexpr (T::IsVectorAtCompileTime) {
     const int64_t size = dense.size(), stride = dense.innerStride();
-    return use(dense.data(), absl::MakeConstSpan(&size, 1), absl::MakeConstSpan(&stride, 1));
+    return internal_eigen::Unowned(dense.data(), {&size, 1}, {&stride, 1});
   } else {
     const int64_t shape[] = {dense.rows(), dense.cols()};
     const int64_t strides[] = {dense.rowStride(), dense.colStride()};
-    return use(dense.data(), absl::MakeConstSpan(shape), absl::MakeConstSpan(strides));
+    return internal_eigen::Unowned(dense.data(), shape, strides);
   }
 }
 
-// A tensor over the memory of `dense` that keeps nothing alive.
+// The type of the elements, const if they are.
 template <typename T>
-absl::StatusOr<Tensor> Borrow(T& dense) {
-  return internal_eigen::WithFacts(
-      dense, [](auto* data, absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
-        using Element = std::remove_pointer_t<decltype(data)>;
-        return internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<Element>,
-                                            shape, &strides, Device::Cpu(),
-                                            internal_tensor::AccessOf<Element>());
-      });
-}
+using ElementOf = std::remove_pointer_t<decltype(std::declval<T&>().data())>;
 
 // Moves `plain` into the release of a tensor over its memory, where it keeps its address.
 template <typename Plain>
@@ -106,13 +106,9 @@ absl::StatusOr<Tensor> ViewOf(T&& dense ABSL_ATTRIBUTE_LIFETIME_BOUND) {
 // without an argument, or an object such as a std::shared_ptr (interop/owner.h).
 template <typename T, typename Owner>
   requires internal_eigen::Dense<std::remove_cvref_t<T>>
-absl::StatusOr<Tensor> ViewOf(T&& dense, Owner owner) {
-  return internal_eigen::WithFacts(
-      dense, [&](auto* data, absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
-        using Element = std::remove_pointer_t<decltype(data)>;
-        return Tensor::Wrap(data, shape, strides, Device::Cpu(),
-                            internal_interop::DeleterOf<Element>(std::move(owner)));
-      });
+absl::StatusOr<Tensor> ViewOf(T&& dense, Owner&& owner) {
+  return internal_interop::KeptBy<internal_eigen::ElementOf<T>>(std::forward<Owner>(owner),
+                                                                internal_eigen::Borrow(dense));
 }
 
 }  // namespace DOVETAIL_ABI

@@ -1,100 +1,176 @@
-// Eigen's tensors of any rank: Eigen::TensorMap over a Tensor, and Eigen::Tensor as a Tensor.
+// Tensors of any rank as Eigen::TensorMap, and Eigen::Tensor as a tensor. Needs Eigen's unsupported
+// module Eigen/CXX11/Tensor.
 //
-//   auto t = AsTensorMap<float, 3>(tensor);            // row-major; const float takes read-only
-//   memory if (t.ok()) t->chip(0, 0).setZero();
+//   auto t = AsTensorMap<float, 3>(tensor);                     // row-major
+//   auto c = AsTensorMap<const Eigen::Tensor<float, 3>>(tensor);  // Eigen's default: column-major
+//   absl::StatusOr<Tensor> own = FromEigen(std::move(eigen_tensor));
+//   absl::StatusOr<Tensor> view = ViewOf(eigen_tensor);
 //
-//   Eigen::Tensor<float, 3, Eigen::RowMajor> cube(2, 3, 4);
-//   absl::StatusOr<Tensor> a = ViewOf(cube);           // borrows
-//   absl::StatusOr<Tensor> b = FromEigen(std::move(cube));
-//
-// Apart from export.h and import.h, because it includes Eigen's unsupported Tensor module. A
-// TensorMap has no strides: the tensor must be contiguous. It borrows, as Maps do.
+// A TensorMap has no strides: elements must lie one after the other in its storage order. It
+// borrows, and is unaligned. Otherwise as in export.h and import.h.
 
 #ifndef DOVETAIL_INTEROP_EIGEN_TENSOR_H_
 #define DOVETAIL_INTEROP_EIGEN_TENSOR_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/tensor_wrap.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/eigen/import.h"
 #include "dovetail/interop/eigen/types.h"
+#include "dovetail/interop/owner.h"
 #include "dovetail/interop/refusal.h"
 #include "unsupported/Eigen/CXX11/Tensor"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
-
-template <typename T, int kRank>
-using EigenTensorMap = Eigen::TensorMap<
-    internal_eigen::CopyConst<T, Eigen::Tensor<std::remove_const_t<T>, kRank, Eigen::RowMajor>>>;
-
-// FailedPrecondition for another rank, a tensor that is not contiguous, and the errors of
-// Tensor::data<T>().
-template <typename T, int kRank>
-absl::StatusOr<EigenTensorMap<T, kRank>> AsTensorMap(
-    const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  const auto data = tensor.data<T>();
-  if (!data.ok()) return data.status();
-  if (tensor.rank() != kRank) {
-    return internal_interop::Refusal(tensor, absl::StrCat("an Eigen::TensorMap of rank ", kRank),
-                                     absl::StrCat("it has ", tensor.rank(), " dimensions"),
-                                     "Name its rank, or Reshape it");
-  }
-  if (!tensor.is_contiguous()) {
-    return internal_interop::Refusal(tensor, "an Eigen::TensorMap", "it is not contiguous",
-                                     "Pass Copied(tensor)");
-  }
-  std::array<Eigen::Index, static_cast<size_t>(kRank)> sizes{};
-  for (int i = 0; i < kRank; ++i) sizes[static_cast<size_t>(i)] = tensor.layout().shape(i);
-  return EigenTensorMap<T, kRank>(*data, sizes);
-}
-
 namespace internal_eigen {
 
-// A tensor over the memory of an Eigen::Tensor, TensorMap or the like, in its own order.
-template <typename Data, typename T>
-absl::StatusOr<Tensor> BorrowTensor(Data* data, const T& theirs) {
-  constexpr int kRank = T::NumDimensions;
-  std::array<int64_t, static_cast<size_t>(kRank)> shape{}, strides{};
-  int64_t stride = 1;
-  for (int i = 0; i < kRank; ++i) {
-    const bool is_row_major = static_cast<int>(T::Layout) == Eigen::RowMajor;
-    const auto dim = static_cast<size_t>(is_row_major ? kRank - 1 - i : i);
-    shape[dim] = theirs.dimension(dim);
-    strides[dim] = stride;
-    stride *= shape[dim];
+template <typename T>
+struct IsTensor : std::false_type {};
+template <typename T, int kRank, int kOptions, typename Index>
+struct IsTensor<Eigen::Tensor<T, kRank, kOptions, Index>> : std::true_type {};
+
+// An Eigen::Tensor, TensorFixedSize or TensorMap: those that have memory.
+template <typename T>
+struct HasTensorMemory : IsTensor<T> {};
+template <typename T, typename Sizes, int kOptions, typename Index>
+struct HasTensorMemory<Eigen::TensorFixedSize<T, Sizes, kOptions, Index>> : std::true_type {};
+template <typename Plain, int kOptions, template <class> class MakePointer>
+struct HasTensorMemory<Eigen::TensorMap<Plain, kOptions, MakePointer>> : std::true_type {};
+template <typename T>
+concept TensorWithMemory = HasTensorMemory<std::remove_cvref_t<T>>::value;
+
+// Dense strides in the order that Eigen::RowMajor or Eigen::ColMajor names.
+template <size_t kRank>
+constexpr std::array<int64_t, kRank> DenseStrides(const std::array<int64_t, kRank>& shape,
+                                                  bool row_major) {
+  std::array<int64_t, kRank> strides{};
+  uint64_t stride = 1;  // unsigned: may wrap around where there are no elements
+  for (size_t i = 0; i < kRank; ++i) {
+    const size_t dim = row_major ? kRank - 1 - i : i;
+    strides[dim] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(shape[dim]);
   }
-  const absl::Span<const int64_t> steps(strides.data(), strides.size());
-  return internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<Data>,
-                                      {shape.data(), shape.size()}, &steps, Device::Cpu(),
-                                      internal_tensor::AccessOf<Data>());
+  return strides;
+}
+
+template <size_t kRank>
+bool IsDense(const Tensor& tensor, const std::array<int64_t, kRank>& shape, bool row_major) {
+  if (row_major || tensor.num_elements() == 0) return tensor.is_contiguous();
+  const std::array<int64_t, kRank> dense = internal_eigen::DenseStrides(shape, false);
+  for (size_t i = 0; i < kRank; ++i) {
+    if (shape[i] != 1 && tensor.strides()[i] != dense[i]) return false;
+  }
+  return true;
+}
+
+enum class TensorMisfit { kRank, kGaps, kIndex };
+
+[[gnu::cold]] inline absl::Status TensorMisfitError(TensorMisfit misfit, int rank, bool row_major,
+                                                    const Tensor& tensor) {
+  const char* reason = "a size does not fit its index type";
+  const char* remedy = "Name an Eigen::Tensor with a wider index type";
+  if (misfit == TensorMisfit::kRank) {
+    reason = "the ranks differ";
+    remedy = "Name the tensor's rank, or Reshape it";
+  } else if (misfit == TensorMisfit::kGaps) {
+    reason = "its elements do not lie one after the other in that order";
+    remedy = row_major ? "Use AsContiguous(tensor), which copies if it must"
+                       : "Use AsTensorMap<T, rank> for row-major tensors, or copy it (Copied)";
+  }
+  return internal_interop::Refusal(
+      tensor,
+      absl::StrCat("a ", row_major ? "row" : "column", "-major Eigen::TensorMap of rank ", rank),
+      reason, remedy);
+}
+
+template <typename T>
+absl::StatusOr<Tensor> BorrowTensor(T& tensor) {
+  constexpr auto kRank = static_cast<size_t>(T::NumIndices);
+  std::array<int64_t, kRank> shape{};
+  for (size_t i = 0; i < kRank; ++i) shape[i] = tensor.dimensions()[i];
+  return internal_eigen::Unowned(
+      tensor.data(), shape,
+      internal_eigen::DenseStrides(shape, static_cast<int>(T::Layout) == Eigen::RowMajor));
 }
 
 }  // namespace internal_eigen
 
-// Borrows: the tensor and all that share its memory must not outlive `theirs`.
-template <typename T, int kRank, int kOptions, typename Index>
-absl::StatusOr<Tensor> ViewOf(
-    Eigen::Tensor<T, kRank, kOptions, Index>& theirs ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  return internal_eigen::BorrowTensor(theirs.data(), theirs);
-}
-template <typename T, int kRank, int kOptions, typename Index>
-absl::StatusOr<Tensor> ViewOf(
-    const Eigen::Tensor<T, kRank, kOptions, Index>& theirs ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  return internal_eigen::BorrowTensor(theirs.data(), theirs);
+// Plain is an Eigen::Tensor, const or not. FailedPrecondition: the errors of Tensor::data<T>(), or
+// another rank, or elements that do not lie one after the other in Plain's storage order.
+template <typename Plain>
+absl::StatusOr<Eigen::TensorMap<Plain>> AsTensorMap(
+    const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  static_assert(internal_eigen::IsTensor<std::remove_const_t<Plain>>::value,
+                "Name an Eigen::Tensor, or an element type and a rank.");
+  using internal_eigen::TensorMisfit;
+  constexpr auto kRank = static_cast<size_t>(Plain::NumIndices);
+  constexpr bool kRowMajor = static_cast<int>(Plain::Layout) == Eigen::RowMajor;
+  using Index = typename Plain::Index;
+  const auto error = [&](TensorMisfit misfit) {
+    return internal_eigen::TensorMisfitError(misfit, static_cast<int>(kRank), kRowMajor, tensor);
+  };
+  using Scalar = internal_eigen::CopyConst<Plain, typename Plain::Scalar>;
+  const auto data = tensor.data<Scalar>();
+  if (!data.ok()) return data.status();
+  if (tensor.rank() != static_cast<int>(kRank)) return error(TensorMisfit::kRank);
+  std::array<int64_t, kRank> shape{};
+  Eigen::array<Index, kRank> sizes{};
+  for (size_t i = 0; i < kRank; ++i) {
+    shape[i] = tensor.shape()[i];
+    sizes[i] = static_cast<Index>(shape[i]);
+    if (sizes[i] != shape[i]) return error(TensorMisfit::kIndex);
+  }
+  if (!std::in_range<Index>(tensor.num_elements())) return error(TensorMisfit::kIndex);
+  if (!internal_eigen::IsDense(tensor, shape, kRowMajor)) return error(TensorMisfit::kGaps);
+  return Eigen::TensorMap<Plain>(*data, sizes);
 }
 
-// Takes `theirs` over; the address of its elements stays. On an error it is left as it was.
-template <typename T, int kRank, int kOptions, typename Index>
-absl::StatusOr<Tensor> FromEigen(Eigen::Tensor<T, kRank, kOptions, Index>&& theirs) {
-  return internal_tensor::OwnedBy(theirs, internal_eigen::BorrowTensor(theirs.data(), theirs));
+// Row-major. T is an element type, const or not.
+template <typename T, int kRank>
+auto AsTensorMap(const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  using Plain = Eigen::Tensor<std::remove_const_t<T>, kRank, Eigen::RowMajor>;
+  return AsTensorMap<internal_eigen::CopyConst<T, Plain>>(tensor);
+}
+
+// Takes over an Eigen::Tensor, whose elements keep their address. On an error it stays as it was.
+template <typename T>
+  requires internal_eigen::TensorWithMemory<T>
+absl::StatusOr<Tensor> FromEigen(T&& tensor) {
+  static_assert(!std::is_reference_v<T> && internal_eigen::IsTensor<T>::value,
+                "FromEigen takes an Eigen::Tensor over: FromEigen(std::move(tensor)). "
+                "ViewOf(tensor) borrows it.");
+  return internal_tensor::OwnedBy(tensor, internal_eigen::BorrowTensor(tensor));
+}
+
+// Borrows the memory of an Eigen::Tensor, TensorFixedSize or TensorMap. The tensor and all that
+// share its memory must not outlive that memory.
+template <typename T>
+  requires internal_eigen::TensorWithMemory<T>
+absl::StatusOr<Tensor> ViewOf(T&& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  static_assert(
+      std::is_lvalue_reference_v<T> || !internal_eigen::IsTensor<std::remove_cvref_t<T>>::value,
+      "This tensor dies with the statement: FromEigen takes it over.");
+  return internal_eigen::BorrowTensor(tensor);
+}
+
+// The same memory, kept alive by `owner`: a deleter, or an object such as a std::shared_ptr
+// (interop/owner.h).
+template <typename T, typename Owner>
+  requires internal_eigen::TensorWithMemory<T>
+absl::StatusOr<Tensor> ViewOf(T&& tensor, Owner&& owner) {
+  return internal_interop::KeptBy<internal_eigen::ElementOf<T>>(
+      std::forward<Owner>(owner), internal_eigen::BorrowTensor(tensor));
 }
 
 }  // namespace DOVETAIL_ABI
