@@ -26,13 +26,6 @@ cc_library(
     ),
     includes = ["include"],
 )
-
-# CUDA's standard library, whose cuda::std needs neither a GPU nor nvcc.
-cc_library(
-    name = "cccl",
-    hdrs = glob(["include/cccl/**"]),
-    includes = ["include/cccl"],
-)
 """
 
 def _cuda_impl(rctx):
