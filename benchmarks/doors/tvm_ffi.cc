@@ -1,8 +1,9 @@
-// What the door to tvm-ffi costs beside DLPack by hand.
+// What the door to tvm-ffi costs beside its tensors and ours made by hand.
 
 #include <benchmark/benchmark.h>
 #include <tvm/ffi/container/tensor.h>
 
+#include <utility>
 #include <vector>
 
 #include "dovetail/dovetail.h"
@@ -14,34 +15,95 @@ namespace {
 
 using dovetail::Tensor;
 
-Tensor Matrix() { return Tensor::Wrap(std::vector<float>(16), {4, 4}).value(); }
+Tensor MakeTensor() { return Tensor::Wrap(std::vector<float>(16), {4, 4}).value(); }
 
 void AsTvmFfi(benchmark::State& state) {
-  const Tensor x = Matrix();
+  const Tensor x = MakeTensor();
   for (auto _ : state) benchmark::DoNotOptimize(dovetail::AsTvmFfi(x));
 }
 BENCHMARK(AsTvmFfi)->Name("tvm-ffi out");
 
-void ExportByHand(benchmark::State& state) {
-  const Tensor x = Matrix();
+// An object over memory that a Tensor holds, through tvm-ffi's public functions.
+void TensorByHand(benchmark::State& state) {
+  const Tensor x = MakeTensor();
+  struct Holder {
+    Tensor held;
+    void AllocData(DLTensor* t) { t->data = held.raw_data(); }
+    void FreeData(DLTensor*) {}
+  };
   for (auto _ : state) {
-    benchmark::DoNotOptimize(
-        tvm::ffi::Tensor::FromDLPackVersioned(dovetail::ToDLPack(x).value().release()));
+    benchmark::DoNotOptimize(tvm::ffi::Tensor::FromNDAllocStrided(
+        Holder{x}, {x.shape().data(), 2}, {x.strides().data(), 2}, DLDataType{kDLFloat, 32, 1},
+        DLDevice{kDLCPU, 0}));
   }
 }
-BENCHMARK(ExportByHand)->Name("tvm-ffi out by hand");
+BENCHMARK(TensorByHand)->Name("tvm-ffi out by hand");
+
+void AsTvmFfiView(benchmark::State& state) {
+  const Tensor x = MakeTensor();
+  for (auto _ : state) benchmark::DoNotOptimize(dovetail::AsTvmFfiView(x));
+}
+BENCHMARK(AsTvmFfiView)->Name("tvm-ffi view out");
+
+void ViewByHand(benchmark::State& state) {
+  const Tensor x = MakeTensor();
+  for (auto _ : state) {
+    const DLTensor t = {.data = x.raw_data(),
+                        .device = {kDLCPU, 0},
+                        .ndim = x.rank(),
+                        .dtype = {kDLFloat, 32, 1},
+                        .shape = const_cast<int64_t*>(x.shape().data()),
+                        .strides = const_cast<int64_t*>(x.strides().data())};
+    benchmark::DoNotOptimize(tvm::ffi::TensorView(&t));
+  }
+}
+BENCHMARK(ViewByHand)->Name("tvm-ffi view out by hand");
+
+struct Memory {
+  float data[16];
+  void AllocData(DLTensor* t) { t->data = data; }
+  void FreeData(DLTensor*) {}
+};
+
+tvm::ffi::Tensor MakeTvmFfi() {
+  return tvm::ffi::Tensor::FromNDAlloc(Memory(), {4, 4}, DLDataType{kDLFloat, 32, 1},
+                                       DLDevice{kDLCPU, 0});
+}
 
 void FromTvmFfi(benchmark::State& state) {
-  const tvm::ffi::Tensor x = dovetail::AsTvmFfi(Matrix()).value();
+  const tvm::ffi::Tensor x = MakeTvmFfi();
   for (auto _ : state) benchmark::DoNotOptimize(dovetail::FromTvmFfi(x));
 }
 BENCHMARK(FromTvmFfi)->Name("tvm-ffi in");
 
-void ImportByHand(benchmark::State& state) {
-  const tvm::ffi::Tensor x = dovetail::AsTvmFfi(Matrix()).value();
-  for (auto _ : state) benchmark::DoNotOptimize(dovetail::FromDLPack(x.ToDLPackVersioned()));
+void WrapByHand(benchmark::State& state) {
+  const tvm::ffi::Tensor x = MakeTvmFfi();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(Tensor::Wrap(static_cast<float*>(x.data_ptr()), {x.shape().data(), 2},
+                                          {x.strides().data(), 2}, dovetail::Device::Cpu(),
+                                          [x] {}));
+  }
 }
-BENCHMARK(ImportByHand)->Name("tvm-ffi in by hand");
+BENCHMARK(WrapByHand)->Name("tvm-ffi in by hand");
+
+void ViewOf(benchmark::State& state) {
+  const tvm::ffi::Tensor x = MakeTvmFfi();
+  const tvm::ffi::TensorView view(x);
+  for (auto _ : state) benchmark::DoNotOptimize(dovetail::ViewOf(view));
+}
+BENCHMARK(ViewOf)->Name("tvm-ffi view in");
+
+void ViewInByHand(benchmark::State& state) {
+  const tvm::ffi::Tensor x = MakeTvmFfi();
+  const tvm::ffi::TensorView view(x);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(dovetail::TensorView{.data = view.data_ptr(),
+                                                  .dtype = dovetail::kFloat32,
+                                                  .shape = {view.shape().data(), 2},
+                                                  .strides = {view.strides().data(), 2}});
+  }
+}
+BENCHMARK(ViewInByHand)->Name("tvm-ffi view in by hand");
 
 }  // namespace
 }  // namespace dovetail_benchmarks

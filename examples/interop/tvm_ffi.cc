@@ -1,8 +1,9 @@
-// Calls a function of tvm-ffi with a tensor of Dovetail: bazel run //examples/interop:tvm_ffi
+// Hands tensors to a function of tvm-ffi and takes its result: bazel run //examples/interop:tvm_ffi
 
-#include <tvm/ffi/function.h>
+#include <tvm/ffi/tvm_ffi.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "dovetail/dovetail.h"
 #include "dovetail/interop/tvm_ffi/export.h"
@@ -10,19 +11,24 @@
 
 using dovetail::Tensor;
 
-int main() {
-  // [page]
-  auto fill = tvm::ffi::Function::FromTyped([](tvm::ffi::TensorView out, double value) {
-    absl::StatusOr<dovetail::TensorView> view = dovetail::AsTensorView(out);  // borrows
-    auto* data = static_cast<float*>(view->data);
-    for (int64_t i = 0; i < view->shape[0]; ++i) data[i] = static_cast<float>(value);
+// A stand-in for a function of a compiled module: doubles `x` in place and returns it.
+static tvm::ffi::Function Doubled() {
+  return tvm::ffi::Function::FromTyped([](tvm::ffi::Tensor x) {
+    for (int64_t i = 0; i < x.numel(); ++i) static_cast<float*>(x.data_ptr())[i] *= 2;
+    return x;
   });
-  absl::StatusOr<Tensor> x = Tensor::Wrap(std::vector<float>(3), {3});
-  absl::StatusOr<tvm::ffi::Tensor> out = dovetail::AsTvmFfi(*x);  // the vector's memory
-  fill(*out, 7.0);
-  absl::StatusOr<Tensor> back = dovetail::FromTvmFfi(*out);
+}
+
+int main() {
+  const tvm::ffi::Function doubled = Doubled();
   // [page]
-  const bool shared = out->data_ptr() == x->raw_data() && back->raw_data() == x->raw_data();
-  std::printf("%g, %s\n", **x->at<float>({2}), shared ? "one memory" : "NOT SHARED");
-  return shared && **x->at<float>({2}) == 7 ? 0 : 1;
+  absl::StatusOr<Tensor> x = Tensor::Wrap(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  absl::StatusOr<tvm::ffi::Tensor> in = dovetail::AsTvmFfi(*x);  // the vector's memory
+  tvm::ffi::Tensor out = doubled(*in).cast<tvm::ffi::Tensor>();
+  absl::StatusOr<Tensor> y = dovetail::FromTvmFfi(out);       // x again: the same storage
+  const absl::Span<float> values = y->span<float>().value();  // 2, 4, …, 12
+  // [page]
+  const bool shared = y->storage().get() == x->storage().get();
+  std::printf("%g, %s\n", values[5], shared ? "one memory" : "NOT SHARED");
+  return shared && values[5] == 12 ? 0 : 1;
 }

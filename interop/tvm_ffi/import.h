@@ -1,25 +1,28 @@
-// Takes tensors of tvm-ffi in, without a copy.
+// Takes a tensor of tvm-ffi in, without a copy.
 //
-//   absl::StatusOr<Tensor> x = FromTvmFfi(tvm_tensor);             // holds the object
-//   absl::StatusOr<TensorView> v = AsTensorView(tvm_tensor_view);  // borrows, as in a function's
-//                                                                  // arguments
+//   absl::StatusOr<Tensor> x = FromTvmFfi(tvm_tensor);               // holds a reference to it
+//   absl::StatusOr<TensorView> v = ViewOf(tvm_view);                 // borrows, as tvm_view does
+//   absl::StatusOr<Tensor> y = FromTvmFfi(gpu_tensor, {.stream = TvmFfiStream(device)});
 //
-// The tensor is writable; ReadOnly() narrows it. Any thread may drop it. Nothing is ordered on
-// GPUs: tvm-ffi's functions work on TVMFFIEnvGetStream(device).
+// The tensor holds the object of tvm-ffi until its last reference is dropped, on any thread. It is
+// writable; ReadOnly() narrows it. A tensor of AsTvmFfi (export.h) is unwrapped: the result shares
+// the Storage of the original.
 
 #ifndef DOVETAIL_INTEROP_TVM_FFI_IMPORT_H_
 #define DOVETAIL_INTEROP_TVM_FFI_IMPORT_H_
 
 #include <tvm/ffi/container/tensor.h>
-#include <tvm/ffi/error.h>
 
+#include <optional>
 #include <utility>
 
-#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/layout.h"
+#include "dovetail/core/storage.h"
+#include "dovetail/core/stream.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/interop/dlpack/import_lent.h"
@@ -30,44 +33,68 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// InvalidArgument for an undefined tensor and for what DLPack's rules refuse (validate.h). On an
-// error nothing is held.
-inline absl::StatusOr<Tensor> FromTvmFfi(tvm::ffi::Tensor x) {
-  if (!x.defined()) {
-    return internal_interop::RefusalOf("tvm::ffi::Tensor", "it is undefined",
-                                       "Pass a tensor with memory");
+struct FromTvmFfiOptions {
+  // The stream on which the tensor is being written or read, such as TvmFfiStream(device) of
+  // stream.h. Later work on the memory waits for it. nullopt: nothing is ordered. Not for the CPU.
+  std::optional<Stream> stream;
+};
+
+namespace internal_tvm_ffi {
+
+// The tensor over the Storage that `object` holds. An error if the object was changed since its
+// export and no longer lies in that Storage.
+inline absl::StatusOr<Tensor> Unwrap(const StorageTensorObj& object) {
+  const StorageRef& storage = object.storage();
+  TensorView view;
+  if (absl::Status s = FromDLTensor(object, &view); !s.ok()) return s;
+  if (view.device != storage->device()) return absl::InvalidArgumentError("Another device");
+  absl::StatusOr<Layout> layout = Layout::Strided(view.shape, view.strides);
+  if (!layout.ok()) return layout.status();
+  int64_t byte_offset = view.byte_offset;
+  if (view.data != nullptr && IsAddressable(storage->device().type)) {
+    byte_offset = static_cast<char*>(view.data) - static_cast<const char*>(storage->data());
   }
-  using internal_tvm_ffi::ObjectUnsafe;
-  const DLTensor lent = *x.GetDLTensorPtr();
-  TVMFFIObject* const held = ObjectUnsafe::MoveObjectRefToTVMFFIObjectPtr(std::move(x));
-  absl::StatusOr<Tensor> tensor{Tensor()};
-  if (absl::Status s =
-          ImportDLTensor(lent, /*flags=*/0, {&internal_tvm_ffi::DropObject, held}, &*tensor);
-      !s.ok()) {
-    internal_tvm_ffi::DropObject(held);
+  return Tensor::Make(storage, byte_offset, view.dtype, *std::move(layout), {});
+}
+
+inline absl::StatusOr<Tensor> Hold(tvm::ffi::Tensor x) {
+  absl::StatusOr<Tensor> tensor(std::in_place);
+  const Release release = {&DropTvmFfiObject, ObjectUnsafe::RawObjectPtrFromObjectRef(x)};
+  if (absl::Status s = ImportDLTensor(*x.GetDLTensorPtr(), /*flags=*/0, release, &*tensor); !s.ok())
+      [[unlikely]] {
     return s;
   }
+  ObjectUnsafe::MoveObjectRefToTVMFFIObjectPtr(std::move(x));  // the Storage has the reference
   return tensor;
 }
 
-// Valid as long as the memory, the shape and the strides that `x` borrows. InvalidArgument as above
-// and for a view without strides.
-inline absl::StatusOr<TensorView> AsTensorView(
-    const tvm::ffi::TensorView& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  try {
-    DLTensor lent{};
-    lent.data = x.data_ptr();
-    lent.device = x.device();
-    lent.ndim = x.ndim();
-    lent.dtype = x.dtype();
-    lent.shape = const_cast<int64_t*>(x.shape().data());
-    lent.strides = const_cast<int64_t*>(x.strides().data());
-    lent.byte_offset = x.byte_offset();
-    return FromDLTensor(lent);
-  } catch (const tvm::ffi::Error& error) {
-    return internal_interop::RefusalOf("tvm::ffi::TensorView", error.message(),
-                                       "Pass a tvm::ffi::Tensor, which has strides");
+}  // namespace internal_tvm_ffi
+
+// InvalidArgument, with the reason, for an undefined tensor and one that is no valid DLPack tensor
+// (interop/dlpack/validate.h).
+inline absl::StatusOr<Tensor> FromTvmFfi(tvm::ffi::Tensor x,
+                                         const FromTvmFfiOptions& options = {}) {
+  if (!x.defined()) [[unlikely]] {
+    return internal_interop::RefusalOf("tvm::ffi::Tensor", "it is undefined",
+                                       "Pass a tensor with memory");
   }
+  const internal_tvm_ffi::StorageTensorObj* ours = internal_tvm_ffi::StorageTensorObj::Of(x);
+  absl::StatusOr<Tensor> tensor{Tensor()};
+  if (ours != nullptr) tensor = internal_tvm_ffi::Unwrap(*ours);
+  if (ours == nullptr || !tensor.ok()) tensor = internal_tvm_ffi::Hold(std::move(x));
+  if (options.stream && tensor.ok()) tensor->storage()->RecordUse(*options.stream);
+  return tensor;
+}
+
+// InvalidArgument as above, and for a view with dimensions but without strides (NULL). The result
+// is valid as long as the memory, the shape and the strides that `view` points to.
+inline absl::StatusOr<TensorView> ViewOf(const tvm::ffi::TensorView& view) {
+  TVMFFIAny any;  // the only way to the DLTensor that does not throw for NULL strides
+  tvm::ffi::TypeTraits<tvm::ffi::TensorView>::CopyToAnyView(view, &any);
+  absl::StatusOr<TensorView> result{TensorView()};
+  if (absl::Status s = FromDLTensor(*static_cast<const DLTensor*>(any.v_ptr), &*result); !s.ok())
+    return s;
+  return result;
 }
 
 }  // namespace DOVETAIL_ABI
