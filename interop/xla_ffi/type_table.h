@@ -1,0 +1,99 @@
+// Converts between xla::ffi::DataType and DType. One table serves both directions.
+//
+//   DType dtype = FromXlaDataType(xla::ffi::BF16);        // kBFloat16; ask dtype.is_known()
+//   std::optional<xla::ffi::DataType> type = ToXlaDataType(kFloat8E4M3Fn);
+//
+// XLA packs elements of fewer than 8 bits, lowest bits first, as Packing::kPacked does. (Its
+// headers count a byte for each in ByteWidth and size_bytes.) PRED is bool, C64 is complex64.
+
+#ifndef DOVETAIL_INTEROP_XLA_FFI_TYPE_TABLE_H_
+#define DOVETAIL_INTEROP_XLA_FFI_TYPE_TABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_xla_ffi {
+
+struct TypePair {
+  xla::ffi::DataType xla;
+  DType core;
+};
+
+// All of XLA's types but INVALID, TOKEN (no memory), S1 and U1 (no type of ours).
+DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
+    {xla::ffi::PRED, kBool},
+    {xla::ffi::S2, kInt2},
+    {xla::ffi::S4, kInt4},
+    {xla::ffi::S8, kInt8},
+    {xla::ffi::S16, kInt16},
+    {xla::ffi::S32, kInt32},
+    {xla::ffi::S64, kInt64},
+    {xla::ffi::U2, kUInt2},
+    {xla::ffi::U4, kUInt4},
+    {xla::ffi::U8, kUInt8},
+    {xla::ffi::U16, kUInt16},
+    {xla::ffi::U32, kUInt32},
+    {xla::ffi::U64, kUInt64},
+    {xla::ffi::F16, kFloat16},
+    {xla::ffi::F32, kFloat32},
+    {xla::ffi::F64, kFloat64},
+    {xla::ffi::BF16, kBFloat16},
+    {xla::ffi::C64, kComplex64},
+    {xla::ffi::C128, kComplex128},
+    {xla::ffi::F8E3M4, kFloat8E3M4},
+    {xla::ffi::F8E4M3, kFloat8E4M3},
+    {xla::ffi::F8E4M3FN, kFloat8E4M3Fn},
+    {xla::ffi::F8E4M3B11FNUZ, kFloat8E4M3B11Fnuz},
+    {xla::ffi::F8E4M3FNUZ, kFloat8E4M3Fnuz},
+    {xla::ffi::F8E5M2, kFloat8E5M2},
+    {xla::ffi::F8E5M2FNUZ, kFloat8E5M2Fnuz},
+    {xla::ffi::F8E8M0FNU, kFloat8E8M0Fnu},
+    {xla::ffi::F4E2M1FN, kFloat4E2M1Fn},
+};
+
+constexpr bool TypesAreABijection() {
+  for (const TypePair& a : kTypes) {
+    for (const TypePair& b : kTypes) {
+      if (&a != &b && (a.xla == b.xla || a.core == b.core)) return false;
+    }
+  }
+  return true;
+}
+static_assert(TypesAreABijection());
+
+DOVETAIL_NOT_SHARED inline constexpr DType kNoType = {TypeKind::kFloat, 0, 1};
+static_assert(!kNoType.is_known());
+
+constexpr std::array<DType, 256> TypesByCode() {
+  std::array<DType, 256> types;
+  types.fill(kNoType);
+  for (const TypePair& pair : kTypes) types[static_cast<uint8_t>(pair.xla)] = pair.core;
+  return types;
+}
+DOVETAIL_NOT_SHARED inline constexpr std::array<DType, 256> kTypesByCode = TypesByCode();
+
+}  // namespace internal_xla_ffi
+
+// A DType that is not known if Dovetail has no such type.
+constexpr DType FromXlaDataType(xla::ffi::DataType type) {
+  return internal_xla_ffi::kTypesByCode[static_cast<uint8_t>(type)];
+}
+
+constexpr std::optional<xla::ffi::DataType> ToXlaDataType(DType dtype) {
+  for (const auto& pair : internal_xla_ffi::kTypes) {
+    if (pair.core == dtype) return pair.xla;
+  }
+  return std::nullopt;
+}
+
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_INTEROP_XLA_FFI_TYPE_TABLE_H_
