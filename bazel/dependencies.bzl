@@ -12,6 +12,7 @@ bazel/extensions.bzl offers the same repositories to MODULE.bazel.
 load("//third_party/abseil-cpp:abseil.bzl", "abseil")
 load("//third_party/bazel_rules:bazel_rules.bzl", "bazel_rules")
 load("//third_party/benchmark:benchmark.bzl", "benchmark")
+load("//third_party/cccl:cccl.bzl", "cccl")
 load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/eigen:eigen.bzl", "eigen")
@@ -19,6 +20,7 @@ load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/onnxruntime:onnxruntime.bzl", "onnxruntime")
 load("//third_party/opencv:opencv.bzl", "opencv")
 load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/pybind11:pybind11.bzl", "pybind11")
@@ -58,6 +60,7 @@ def dovetail_dev_dependencies():
     """The other dependencies of this repository's own targets."""
     dovetail_python_dependencies()
     _declare({
+        "cccl": cccl,
         "com_github_google_benchmark": benchmark,
         "com_google_googletest": googletest,
         "dovetail_lint": lint_tools,
@@ -65,5 +68,6 @@ def dovetail_dev_dependencies():
         "dovetail_python_env": python_environment,
         "eigen": eigen,
         "opencv": opencv,
+        "onnxruntime": onnxruntime,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

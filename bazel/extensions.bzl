@@ -1,11 +1,13 @@
 """The repositories of bazel/dependencies.bzl that no Bazel registry serves, for MODULE.bazel."""
 
+load("//third_party/cccl:cccl.bzl", "cccl")
 load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
+load("//third_party/onnxruntime:onnxruntime.bzl", "onnxruntime")
 load("//third_party/opencv:opencv.bzl", "opencv")
 load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/pybind11:pybind11.bzl", "pybind11")
@@ -18,10 +20,12 @@ def _dependencies_impl(_mctx):
     hip(name = "dovetail_hip")
 
 def _dev_dependencies_impl(_mctx):
+    cccl(name = "cccl")
     eigen(name = "eigen")
     lint_tools(name = "dovetail_lint")
     nanobind(name = "nanobind")
     opencv(name = "opencv")
+    onnxruntime(name = "onnxruntime")
     peers(name = "dovetail_peers")
     pybind11(name = "pybind11")
     python_environment(name = "dovetail_python_env")

@@ -1,7 +1,7 @@
-"""The C++ libraries of other tensor packages, for benchmarks: @dovetail_peers//:tvm_ffi and @dovetail_peers//:aten.
+"""The C++ libraries of other tensor packages: @dovetail_peers//:tvm_ffi, :aten, :onnxruntime_library and :xla_ffi.
 
-They are the libraries inside the Python packages of @dovetail_python_env, so benchmarks in C++ and in Python compare with
-the same versions. Only //benchmarks depends on them.
+They are the libraries inside the Python packages of @dovetail_python_env, so that C++ and Python meet the same versions.
+Only tests, examples and benchmarks depend on them.
 """
 
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
@@ -28,6 +28,19 @@ cc_library(
     hdrs = glob(["torch/include/**/*.h"]),
     includes = ["torch/include"],
 )
+
+# The package has no headers: @onnxruntime brings Debian's.
+cc_library(
+    name = "onnxruntime_library",
+    srcs = ["onnxruntime/libonnxruntime.so.1"],
+)
+
+# The headers of XLA's foreign functions, which is all that a function needs.
+cc_library(
+    name = "xla_ffi",
+    hdrs = glob(["jaxlib/include/xla/ffi/**/*.h"]),
+    includes = ["jaxlib/include"],
+)
 """
 
 _SITE = """
@@ -42,9 +55,13 @@ def _peers_impl(rctx):
     if result.return_code != 0:
         fail("could not find the folder of the environment's packages:\n" + result.stderr)
     site = result.stdout.strip()
-    for package in ["torch", "tvm_ffi"]:
-        for folder in ["include", "lib"]:
-            rctx.symlink("%s/%s/%s" % (site, package, folder), "%s/%s" % (package, folder))
+    for folder in ["jaxlib/include", "torch/include", "torch/lib", "tvm_ffi/include", "tvm_ffi/lib"]:
+        rctx.symlink("%s/%s" % (site, folder), folder)
+
+    # Programs look for the library by its soname.
+    for file in rctx.path(site + "/onnxruntime/capi").readdir():
+        if file.basename.startswith("libonnxruntime.so.1."):
+            rctx.symlink(file, "onnxruntime/libonnxruntime.so.1")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)
 

@@ -19,10 +19,10 @@ def run(rctx, arguments, what, timeout = 1800):
         fail("%s failed (exit code %d):\n%s\n%s" % (what, result.return_code, result.stdout, result.stderr))
     return result.stdout
 
-def locked_requirement(rctx, package):
-    """The lines of the lock file for one package: its pinned version and hashes."""
+def locked_requirement(rctx, package, lock = _LOCK):
+    """The lines of a lock file for one package: its pinned version and hashes."""
     lines = []
-    for line in rctx.read(rctx.path(Label(_LOCK))).split("\n"):
+    for line in rctx.read(rctx.path(Label(lock))).split("\n"):
         if line.startswith(package + "=="):
             lines = [line]
         elif lines and line.startswith("    "):
@@ -30,7 +30,7 @@ def locked_requirement(rctx, package):
         elif lines:
             break
     if not lines:
-        fail("%s does not pin %s" % (_LOCK, package))
+        fail("%s does not pin %s" % (lock, package))
     return "\n".join(lines) + "\n"
 
 def _python_with_pip(rctx, python):
@@ -40,18 +40,19 @@ def _python_with_pip(rctx, python):
     run(rctx, [python, "-m", "venv", "pip_venv"], "python3 -m venv (Debian and Ubuntu: apt-get install python3-venv)")
     return str(rctx.path("pip_venv/bin/python"))
 
-def unpack_wheel(rctx, package):
+def unpack_wheel(rctx, package, lock = _LOCK):
     """Downloads the pinned wheel of a package, checks its hash and unpacks it into ./wheel.
 
     Args:
       rctx: the repository context.
       package: its name in the lock file.
+      lock: label of the lock file.
 
     Returns:
       None, or why the wheel cannot be had from here.
     """
     python = _python_with_pip(rctx, find_python(rctx))
-    rctx.file("requirement.txt", locked_requirement(rctx, package))
+    rctx.file("requirement.txt", locked_requirement(rctx, package, lock))
     rctx.report_progress("downloading " + package)
     result = rctx.execute([
         python,
