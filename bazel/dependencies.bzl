@@ -18,6 +18,7 @@ load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
+load("//third_party/json:json.bzl", "json")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/onnxruntime:onnxruntime.bzl", "onnxruntime")
@@ -43,6 +44,7 @@ def dovetail_dependencies():
         "dlpack": dlpack,
         "dovetail_cuda": cuda,
         "dovetail_hip": hip,
+        "nlohmann_json": json,
         "remote_coverage_tools": remote_coverage_tools,
         "rules_cc": rules_cc,
     })

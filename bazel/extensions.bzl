@@ -5,6 +5,7 @@ load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
 load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/hip:hip.bzl", "hip")
+load("//third_party/json:json.bzl", "json")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/onnxruntime:onnxruntime.bzl", "onnxruntime")
@@ -18,6 +19,7 @@ def _dependencies_impl(_mctx):
     cuda(name = "dovetail_cuda")
     dlpack(name = "dlpack")
     hip(name = "dovetail_hip")
+    json(name = "nlohmann_json")
 
 def _dev_dependencies_impl(_mctx):
     cccl(name = "cccl")

@@ -1,11 +1,12 @@
-// The structs of Arrow's C Data and C Device Data interfaces. They are a stable ABI: every library
-// declares them itself, with these names, members and include guards.
+// The structs of Arrow's C Data, C Device Data and C Stream interfaces. They are a stable ABI:
+// every library declares them itself, with these names, members and include guards.
 //
 //   ArrowArray array;  …  if (array.release != NULL) array.release(&array);
 //
 // A struct whose `release` is NULL has been released or moved from; its other members must not be
 // read. To move a struct, copy its bytes and set the source's `release` to NULL. The members are
-// defined in arrow.apache.org/docs/format/CDataInterface.html and CDeviceDataInterface.html.
+// defined in arrow.apache.org/docs/format: CDataInterface.html, CDeviceDataInterface.html and
+// CStreamInterface.html.
 
 #ifndef DOVETAIL_INTEROP_ARROW_C_DATA_H_
 #define DOVETAIL_INTEROP_ARROW_C_DATA_H_
@@ -19,10 +20,15 @@ extern "C" {
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
+// Bits of ArrowSchema::flags.
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
 struct ArrowSchema {
   const char* format;  // format_table.h
   const char* name;
-  const char* metadata;
+  const char* metadata;  // pairs of keys and values (fixed_shape.h)
   int64_t flags;
   int64_t n_children;
   ArrowSchema** children;
@@ -37,7 +43,7 @@ struct ArrowArray {
   int64_t offset;
   int64_t n_buffers;
   int64_t n_children;
-  const void** buffers;  // primitive types have two: validity bits (or NULL) and values
+  const void** buffers;  // numbers have two: validity bits (or NULL) and values; lists the first
   ArrowArray** children;
   ArrowArray* dictionary;
   void (*release)(ArrowArray*);
@@ -60,6 +66,20 @@ struct ArrowDeviceArray {
 };
 
 #endif  // ARROW_C_DEVICE_DATA_INTERFACE
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+  // Both return 0 or an errno. After the last array, get_next hands out one without `release`.
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);
+  int (*get_next)(ArrowArrayStream*, ArrowArray* out);
+  const char* (*get_last_error)(ArrowArrayStream*);  // valid until the next call; NULL: none
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+
+#endif  // ARROW_C_STREAM_INTERFACE
 
 }  // extern "C"
 

@@ -1,15 +1,26 @@
 #include "dovetail/interop/arrow/export.h"
 
+#include <algorithm>
+#include <functional>
 #include <new>
+#include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
+#include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/format_table.h"
+#include "dovetail/interop/arrow/lists.h"
+#include "dovetail/interop/arrow/owned.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -35,23 +46,71 @@ struct ArrayBlock {
 
 void ReleaseSchema(ArrowSchema* schema) { schema->release = nullptr; }
 
-absl::Status CheckLayout(const Tensor& tensor) {
-  if (tensor.is_null()) return internal_tensor::NullTensorError();
-  if (tensor.rank() != 1) {
-    return Error(absl::StrCat("it has ", tensor.rank(),
-                              " dimensions, and Arrow's arrays have one; "
-                              "reshape it first, as with reshape(-1)"));
-  }
-  if (!tensor.is_contiguous()) {
-    return Error(absl::StrCat("its elements are ", tensor.layout().stride(0),
-                              " apart, and Arrow's "
-                              "arrays are dense; copy it first, as with contiguous()"));
+// What the dimensions after the first become: lists, from the outermost inwards, and the metadata
+// of the outermost.
+struct Nest {
+  absl::InlinedVector<int64_t, Layout::kInlineRank> sizes;
+  std::string metadata;
+};
+
+absl::Status GapError(const Tensor& tensor) {
+  return Error(absl::StrCat("its strides are (", absl::StrJoin(tensor.layout().strides(), ", "),
+                            "), and Arrow's arrays are dense and row-major; copy it first, as with "
+                            "contiguous()"));
+}
+
+absl::Status PlanLists(const Tensor& tensor, bool flat, Nest* nest) {
+  if (!tensor.is_contiguous()) return GapError(tensor);
+  const absl::Span<const int64_t> sizes = tensor.shape().subspan(1);
+  nest->sizes.assign(sizes.begin(), sizes.end());
+  if (flat) {
+    nest->sizes = {std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>())};
   }
   return absl::OkStatus();
 }
 
-// Allocates the block last: nothing fails after that.
-absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
+absl::Status PlanFixedShape(const Tensor& tensor, Nest* nest) {
+  const absl::Span<const int64_t> shape = tensor.shape().subspan(1);
+  const absl::Span<const int64_t> strides = tensor.layout().strides().subspan(1);
+  std::vector<int64_t> order(shape.size());  // the dimensions as they lie in memory
+  std::iota(order.begin(), order.end(), 0);
+  if (!tensor.is_contiguous()) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  }
+  FixedShape fixed;
+  fixed.permutation.resize(order.size());
+  int64_t elements = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const int64_t size = shape[order[i]];
+    if (!tensor.is_contiguous() && size != 1 && strides[order[i]] != elements) {
+      return GapError(tensor);
+    }
+    elements *= size;
+    fixed.permutation[order[i]] = static_cast<int64_t>(i);
+  }
+  if (tensor.shape()[0] > 1 && !tensor.is_contiguous() && tensor.layout().stride(0) != elements) {
+    return GapError(tensor);
+  }
+  for (const int64_t dim : order) fixed.shape.push_back(shape[dim]);
+  if (std::is_sorted(order.begin(), order.end())) fixed.permutation.clear();
+  nest->sizes = {elements};
+  nest->metadata = FixedShapeMetadata(fixed);
+  return absl::OkStatus();
+}
+
+absl::Status Plan(const Tensor& tensor, ArrowNesting nesting, Nest* nest) {
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
+  if (tensor.rank() == 0) {
+    return Error(
+        "it has 0 dimensions, and Arrow's arrays have one; reshape it first, as with "
+        "reshape(-1)");
+  }
+  if (nesting == ArrowNesting::kFixedShapeTensor) return PlanFixedShape(tensor, nest);
+  return PlanLists(tensor, nesting == ArrowNesting::kFlatLists, nest);
+}
+
+absl::Status ExportNumbers(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
   absl::StatusOr<const char*> format = ArrowFromDType(tensor.dtype());
   if (!format.ok()) return format.status();
   const bool addressable = IsAddressable(tensor.device().type);
@@ -76,25 +135,52 @@ absl::Status Export(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array
   return absl::OkStatus();
 }
 
+// Overwrites both structs last: nothing fails after that.
+absl::Status Export(const Tensor& tensor, const Nest& nest, ArrowSchema* schema,
+                    ArrowArray* array) {
+  if (nest.sizes.empty()) return ExportNumbers(tensor, schema, array);
+  OwnedArrow<ArrowSchema> owned_schema;
+  OwnedArrow<ArrowArray> owned_array;
+  absl::Status status = ExportNumbers(tensor, owned_schema.get(), owned_array.get());
+  if (!status.ok()) return status;
+  int64_t count = tensor.shape()[0];
+  absl::InlinedVector<int64_t, Layout::kInlineRank> counts;
+  for (const int64_t size : nest.sizes) {
+    counts.push_back(count);
+    count *= size;
+  }
+  for (size_t i = nest.sizes.size(); i-- > 0;) {
+    WrapInLists(counts[i], owned_array.get());
+    WrapInLists(nest.sizes[i], i == 0 ? nest.metadata : "", owned_schema.get());
+  }
+  *schema = owned_schema.Take();
+  *array = owned_array.Take();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array) {
-  if (absl::Status s = CheckLayout(tensor); !s.ok()) return s;
+absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
+                     const ToArrowOptions& options) {
+  Nest nest;
+  if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
   if (!IsHostAccessible(tensor.device().type)) {
     return Error(absl::StrCat("it is on ", tensor.device().ToString(),
                               ", which the host can't access; "
                               "use the device interface (__arrow_c_device_array__), or copy it to "
                               "the CPU first"));
   }
-  return Export(tensor, schema, array);
+  return Export(tensor, nest, schema, array);
 }
 
-absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array) {
-  if (absl::Status s = CheckLayout(tensor); !s.ok()) return s;
+absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
+                     const ToArrowOptions& options) {
+  Nest nest;
+  if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
   absl::StatusOr<ArrowDeviceId> device = ArrowFromDevice(tensor.device());
   if (!device.ok()) return device.status();
   ArrowArray inner;
-  if (absl::Status s = Export(tensor, schema, &inner); !s.ok()) return s;
+  if (absl::Status s = Export(tensor, nest, schema, &inner); !s.ok()) return s;
   *array = {.array = inner, .device_id = device->id, .device_type = device->type};
   return absl::OkStatus();
 }

@@ -2,7 +2,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -35,6 +37,16 @@ struct Refusal {
   std::string_view advice;
 };
 constexpr Refusal kRefusals[] = {
+    {"+w", "is no list of a fixed size: a number of 0 or more follows the colon"},
+    {"+l",
+     "holds lists of any size; cast to lists of one size first, as with pyarrow's "
+     "a.cast(pa.list_(a.type.value_type, n)), or pass a.flatten()"},
+    {"+L",
+     "holds lists of any size; cast to lists of one size first, as with pyarrow's "
+     "a.cast(pa.list_(a.type.value_type, n)), or pass a.flatten()"},
+    {"+s",
+     "holds several fields; pass one of them, as with pyarrow's a.field(i) or a table's "
+     "column(i)"},
     {"+", "is nested; pass one of its children, as with pyarrow's a.field(i) or a.flatten()"},
     {"td", "holds dates; view them as integers first, as with pyarrow's a.view(pa.int64())"},
     {"t", "holds times; view them as integers first, as with pyarrow's a.view(pa.int64())"},
@@ -65,6 +77,14 @@ absl::StatusOr<DType> DTypeFromArrow(std::string_view format) {
     if (absl::StartsWith(format, r.beginning)) return Error(format, r.advice);
   }
   return Error(format, "is unknown");
+}
+
+std::optional<int64_t> FixedListSize(std::string_view format) {
+  int64_t size;
+  if (absl::ConsumePrefix(&format, "+w:") && absl::SimpleAtoi(format, &size) && size >= 0) {
+    return size;
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<const char*> ArrowFromDType(DType dtype) {

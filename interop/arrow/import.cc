@@ -7,10 +7,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/block_cache.h"
-#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
+#include "dovetail/interop/arrow/error.h"
 #include "dovetail/interop/arrow/owned.h"
 #include "dovetail/interop/arrow/validate.h"
 
@@ -39,8 +39,7 @@ struct Holder {
 
 absl::Status WaitForEvent(Device device, const void* event) {
   if (device.type == DeviceType::kCpu) {
-    return absl::InvalidArgumentError(
-        "This Arrow array can't be imported: it is on the CPU and has an event to wait for.");
+    return ArrowError("it is on the CPU and has an event to wait for");
   }
   DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) {
@@ -55,9 +54,7 @@ absl::Status WaitForEvent(Device device, const void* event) {
 absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Device device,
                               const void* event) {
   CheckedArrow checked;
-  Layout layout;
   absl::Status status = ValidateArrow(schema, *array, device, &checked);
-  if (status.ok()) status = internal_layout::Assign(&layout, 1, &checked.length, nullptr);
   if (status.ok() && event != nullptr) status = WaitForEvent(device, event);
   if (!status.ok()) return status;
 
@@ -67,7 +64,7 @@ absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Devic
   holder.release();
   if (event != nullptr) storage->RecordUse(CurrentStream(device), UseKind::kOrder);
   return internal_tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
-                                        std::move(layout), {.access = Access::kReadOnly});
+                                        std::move(checked.layout), {.access = Access::kReadOnly});
 }
 
 }  // namespace

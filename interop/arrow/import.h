@@ -2,6 +2,9 @@
 //
 //   absl::StatusOr<Tensor> x = FromArrow(&schema, &array);
 //
+// An array of numbers is a tensor of one dimension. Each list of a fixed size adds one, and a fixed
+// shape tensor several (validate.h).
+//
 // No copy. Both structs are moved from and marked as released. The schema is released at once; the
 // array is released when the last reference to the tensor's Storage is dropped, on that thread.
 // Arrow's data are immutable, so the tensor is read-only.

@@ -1,4 +1,4 @@
-// Sole ownership of an ArrowSchema or an ArrowArray.
+// Sole ownership of an ArrowSchema, an ArrowArray or an ArrowArrayStream.
 //
 //   OwnedArrow<ArrowArray> array(given);      // moved: `given` is marked as released
 //   array->length
@@ -26,6 +26,12 @@ class OwnedArrow {
 
   // For an exporter to fill in. Empty until then.
   Struct* get() { return &value_; }
+  // Hands the struct over to the caller.
+  Struct Take() {
+    Struct taken = value_;
+    value_.release = nullptr;
+    return taken;
+  }
   const Struct& operator*() const { return value_; }
   const Struct* operator->() const { return &value_; }
 

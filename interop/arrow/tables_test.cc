@@ -43,15 +43,28 @@ TEST(ArrowFormats, WhatIsNoNumberIsRefusedWithAReason) {
   for (const char* time : {"tts", "tsu:UTC", "tDn", "tiM"}) {
     EXPECT_THAT(Refusal(time), HasSubstr("times"));
   }
-  for (const char* nested : {"+s", "+l", "+w:3", "+ud:0,1", "+r"}) {
+  for (const char* nested : {"+ud:0,1", "+r", "+m"}) {
     EXPECT_THAT(Refusal(nested), HasSubstr("children"));
   }
+  EXPECT_THAT(Refusal("+s"), HasSubstr("several fields"));
+  EXPECT_THAT(Refusal("+l"), HasSubstr("lists of any size"));
+  EXPECT_THAT(Refusal("+L"), HasSubstr("lists of any size"));
+  EXPECT_THAT(Refusal("+w:-1"), HasSubstr("no list of a fixed size"));
   EXPECT_THAT(Refusal("d:19,10"), HasSubstr("decimals"));
   EXPECT_THAT(Refusal("w:16"), HasSubstr("fixed size"));
   EXPECT_THAT(Refusal("vu"), HasSubstr("text"));
   EXPECT_THAT(Refusal("n"), HasSubstr("nulls"));
   EXPECT_THAT(Refusal(""), HasSubstr("unknown"));
   EXPECT_THAT(Refusal("ff"), HasSubstr("unknown"));
+}
+
+TEST(ArrowFormats, ListsOfAFixedSizeTellIt) {
+  EXPECT_EQ(FixedListSize("+w:3"), 3);
+  EXPECT_EQ(FixedListSize("+w:0"), 0);
+  for (const char* other :
+       {"", "f", "+w", "+w:", "+w:-1", "+w:3x", "+l", "+w:9223372036854775808"}) {
+    EXPECT_EQ(FixedListSize(other), std::nullopt) << other;
+  }
 }
 
 TEST(ArrowDevices, EveryTypeThatArrowListsComesBackFromItsNumber) {

@@ -1,122 +1,159 @@
 #include "dovetail/interop/arrow/validate.h"
 
-#include <bit>
+#include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/layout_builder.h"
+#include "dovetail/interop/arrow/dimensions.h"
+#include "dovetail/interop/arrow/error.h"
+#include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/format_table.h"
+#include "dovetail/interop/arrow/nulls.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-constexpr int64_t kNotCounted = -1;
-// The buffers of a primitive array.
-constexpr int64_t kValidity = 0, kValues = 1, kBuffers = 2;
+// The buffers: validity bits, and the values of an array of numbers.
+constexpr int64_t kListBuffers = 1, kValues = 1, kNumberBuffers = 2;
 
-absl::Status Error(std::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("This Arrow array can't be imported: ", what, "."));
-}
-
-// The number of 0 bits in [begin, end) of a bitmap whose lowest bit comes first.
-int64_t CountUnset(const uint8_t* bits, int64_t begin, int64_t end) {
-  int64_t set = 0, i = begin;
-  for (; i < end && i % 8 != 0; ++i) set += bits[i / 8] >> (i % 8) & 1;
-  for (; i + 8 <= end; i += 8) set += std::popcount(bits[i / 8]);
-  for (; i < end; ++i) set += bits[i / 8] >> (i % 8) & 1;
-  return end - begin - set;
-}
-
-absl::Status CheckNoNulls(const ArrowArray& array, Device device) {
-  int64_t nulls = array.null_count;
-  if (nulls < kNotCounted || nulls > array.length) {
-    return Error(absl::StrCat("its null count is ", nulls, ", with ", array.length, " elements"));
-  }
-  const void* validity = array.buffers[kValidity];
-  if (nulls == kNotCounted && (validity == nullptr || array.length == 0)) return absl::OkStatus();
-  if (nulls == kNotCounted) {
-    if (!IsHostAccessible(device.type)) {
-      return Error(absl::StrCat("its nulls are not counted, and the host can't count them on ",
-                                device.ToString(), "; let the producer do that first"));
-    }
-    nulls = CountUnset(static_cast<const uint8_t*>(validity), array.offset,
-                       array.offset + array.length);
-  }
-  if (nulls == 0) return absl::OkStatus();
-  return Error(absl::StrCat(nulls, " of its ", array.length,
-                            " elements are null, which tensors do not support; fill them first, as "
-                            "with pyarrow's a.fill_null(0), or drop them with a.drop_null()"));
-}
+// A schema, its array, and the elements of the array that the tensor has: `count` from `first` on,
+// counted from the start of the buffers.
+struct Level {
+  const ArrowSchema* schema;
+  const ArrowArray* array;
+  int64_t first;
+  int64_t count;
+};
 
 absl::Status CheckStructs(const ArrowSchema& schema, const ArrowArray& array) {
   if (schema.release == nullptr || array.release == nullptr) {
-    return Error("it was already released or consumed; ask the producer for a new one");
+    return ArrowError("it was already released or consumed; ask the producer for a new one");
   }
-  if (schema.format == nullptr) return Error("its schema has no format");
+  if (schema.format == nullptr) return ArrowError("its schema has no format");
   if (schema.dictionary != nullptr || array.dictionary != nullptr) {
-    return Error(
+    return ArrowError(
         "it is dictionary-encoded; decode it first, as with pyarrow's "
         "a.dictionary_decode()");
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array) {
-  if (schema.n_children != 0 || array.n_children != 0) {
-    return Error(absl::StrCat("its format is a number type, but it has ",
-                              schema.n_children != 0 ? schema.n_children : array.n_children,
-                              " children"));
+absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array, bool is_list) {
+  const int64_t children = is_list ? 1 : 0;
+  const char* what = is_list ? "a list of a fixed size" : "a number type";
+  for (const int64_t n : {schema.n_children, array.n_children}) {
+    if (n == children) continue;
+    return ArrowError(absl::StrCat("its format is ", what, ", but it has ", n, " children"));
   }
-  if (array.n_buffers != kBuffers || array.buffers == nullptr) {
-    return Error(absl::StrCat("it has ", array.buffers == nullptr ? 0 : array.n_buffers,
-                              " buffers, and an array of numbers has ", kBuffers));
+  if (is_list && (schema.children == nullptr || schema.children[0] == nullptr ||
+                  array.children == nullptr || array.children[0] == nullptr)) {
+    return ArrowError("it has a child that is NULL");
+  }
+  const int64_t buffers = is_list ? kListBuffers : kNumberBuffers;
+  if (array.n_buffers != buffers || array.buffers == nullptr) {
+    return ArrowError(absl::StrCat("it has ", array.buffers == nullptr ? 0 : array.n_buffers,
+                                   " buffers, and an array of ", is_list ? "lists" : "numbers",
+                                   " has ", buffers));
   }
   if (array.length < 0 || array.offset < 0) {
-    return Error(absl::StrCat("its length is ", array.length, " and its offset ", array.offset));
+    return ArrowError(
+        absl::StrCat("its length is ", array.length, " and its offset ", array.offset));
   }
   return absl::OkStatus();
 }
 
+absl::Status BeyondError(const ArrowArray& array) {
+  return ArrowError(absl::StrCat("its offset of ", array.offset, " and its length of ",
+                                 array.length, " reach beyond the address space"));
+}
+
+// The children of lists of `size` elements.
+absl::StatusOr<Level> ChildOf(const Level& lists, int64_t size) {
+  Level child = {lists.schema->children[0], lists.array->children[0]};
+  if (absl::Status s = CheckStructs(*child.schema, *child.array); !s.ok()) return s;
+  int64_t end;
+  // Elements of the child are counted from its offset.
+  if (__builtin_mul_overflow(lists.first, size, &child.first) ||
+      __builtin_mul_overflow(lists.count, size, &child.count) ||
+      __builtin_add_overflow(child.first, child.count, &end)) {
+    return BeyondError(*lists.array);
+  }
+  if (end > child.array->length) {
+    return ArrowError(absl::StrCat("its lists have ", end, " elements, and the array of these ",
+                                   child.array->length));
+  }
+  if (__builtin_add_overflow(child.first, child.array->offset, &child.first)) {
+    return BeyondError(*child.array);
+  }
+  return child;
+}
+
 // Finds the bytes that the elements occupy.
-absl::Status Locate(const ArrowArray& array, Device device, CheckedArrow* out) {
+absl::Status Locate(const Level& numbers, Device device, CheckedArrow* out) {
   const int64_t itemsize = out->dtype.itemsize();
-  const auto data = reinterpret_cast<uintptr_t>(array.buffers[kValues]);
+  const auto data = reinterpret_cast<uintptr_t>(numbers.array->buffers[kValues]);
   int64_t begin, end;
   uintptr_t last;
-  if (__builtin_add_overflow(array.offset, array.length, &end) ||
+  if (__builtin_add_overflow(numbers.first, numbers.count, &end) ||
       __builtin_mul_overflow(end, itemsize, &end) ||
       (IsAddressable(device.type) && __builtin_add_overflow(data, end, &last))) {
-    return Error(absl::StrCat("its offset of ", array.offset, " and its length of ", array.length,
-                              " reach beyond the address space"));
+    return BeyondError(*numbers.array);
   }
-  begin = array.offset * itemsize;
-  out->length = array.length;
+  begin = numbers.first * itemsize;
   out->nbytes = end - begin;
   if (!IsAddressable(device.type)) {
     out->data = reinterpret_cast<void*>(data);
     out->byte_offset = begin;
     return absl::OkStatus();
   }
-  if (data == 0 && array.length != 0) return Error("it has elements but no values (NULL)");
+  if (data == 0 && numbers.count != 0) return ArrowError("it has elements but no values (NULL)");
   out->data = data == 0 ? nullptr : reinterpret_cast<void*>(data + begin);
+  out->byte_offset = 0;
   return absl::OkStatus();
+}
+
+// Adds the dimensions of a list, or of the tensor that its type says it is.
+absl::Status AddDimensions(const ArrowSchema& schema, std::optional<int64_t> list_size,
+                           Dimensions* dimensions) {
+  absl::StatusOr<std::optional<FixedShape>> shape = FixedShapeOf(schema);
+  if (!shape.ok()) return shape.status();
+  if (*shape) return dimensions->AddTensor(**shape, list_size);
+  if (list_size) return dimensions->Add(*list_size);
+  return absl::OkStatus();
+}
+
+absl::Status ValidateNumbers(const Level& numbers, Device device, const Dimensions& dimensions,
+                             CheckedArrow* checked) {
+  absl::StatusOr<DType> dtype = DTypeFromArrow(numbers.schema->format);
+  if (!dtype.ok()) return dtype.status();
+  checked->dtype = *dtype;
+  if (absl::Status s = CheckParts(*numbers.schema, *numbers.array, false); !s.ok()) return s;
+  if (absl::Status s = Locate(numbers, device, checked); !s.ok()) return s;
+  return dimensions.Assign(&checked->layout);
 }
 
 }  // namespace
 
 absl::Status ValidateArrow(const ArrowSchema& schema, const ArrowArray& array, Device device,
                            CheckedArrow* checked) {
-  CheckedArrow out;
   if (absl::Status s = CheckStructs(schema, array); !s.ok()) return s;
-  absl::StatusOr<DType> dtype = DTypeFromArrow(schema.format);
-  if (!dtype.ok()) return dtype.status();
-  out.dtype = *dtype;
-  if (absl::Status s = CheckParts(schema, array); !s.ok()) return s;
-  if (absl::Status s = Locate(array, device, &out); !s.ok()) return s;
-  if (absl::Status s = CheckNoNulls(array, device); !s.ok()) return s;
-  *checked = out;
-  return absl::OkStatus();
+  Level level = {&schema, &array, array.offset, array.length};
+  Dimensions dimensions;
+  if (absl::Status s = dimensions.Add(array.length); !s.ok()) return s;
+  while (true) {
+    const std::optional<int64_t> list_size = FixedListSize(level.schema->format);
+    if (absl::Status s = AddDimensions(*level.schema, list_size, &dimensions); !s.ok()) return s;
+    absl::Status s = list_size ? CheckParts(*level.schema, *level.array, /*is_list=*/true)
+                               : ValidateNumbers(level, device, dimensions, checked);
+    if (s.ok()) s = CheckNoNulls(*level.array, level.first, level.count, device);
+    if (!s.ok() || !list_size) return s;
+    absl::StatusOr<Level> child = ChildOf(level, *list_size);
+    if (!child.ok()) return child.status();
+    level = *child;
+  }
 }
 
 }  // namespace DOVETAIL_ABI

@@ -19,6 +19,9 @@ class _SupportsArrowArray(Protocol):
 class _SupportsArrowDeviceArray(Protocol):
     def __arrow_c_device_array__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
 
+class _SupportsArrowStream(Protocol):
+    def __arrow_c_stream__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 class _SupportsArrayInterface(Protocol):
     @property
     def __array_interface__(self) -> Any: ...
@@ -57,7 +60,7 @@ _Source: TypeAlias = (
     | _SupportsCudaArrayInterface
     | _SupportsArray
 )
-_SupportsArrow: TypeAlias = _SupportsArrowArray | _SupportsArrowDeviceArray
+_SupportsArrow: TypeAlias = _SupportsArrowArray | _SupportsArrowDeviceArray | _SupportsArrowStream
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
 _Order: TypeAlias = Literal["C", "F", "A", "K"]

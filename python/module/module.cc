@@ -80,8 +80,10 @@ PyMethodDef functions[] = {
     OneArgument<&FromArrowFunction>(
         "from_arrow",
         "from_arrow($module, x, /)\n--\n\n"
-        "A read-only tensor that shares the memory of an Arrow array: one dimension of numbers\n"
-        "without nulls, from an object with __arrow_c_device_array__ or __arrow_c_array__.\n\n"
+        "A read-only tensor that shares the memory of an Arrow array: numbers without nulls. Each\n"
+        "list of a fixed size is a dimension; a fixed shape tensor has several. x has\n"
+        "__arrow_c_device_array__, __arrow_c_array__, or __arrow_c_stream__ with a column in one\n"
+        "piece, such as a pandas or polars Series.\n\n"
         "Raises ExchangeError for what can't be a tensor, AttributeError for an x without the\n"
         "protocol."),
     OneArgument<&FromArrayInterface>(

@@ -7,6 +7,7 @@
         urls = ["https://..."],           # tried if apt cannot serve the package
         url_sha256 = "...",
         strip_prefix = "abseil-cpp-1.0",  # of the archive behind the URLs
+        build = "...",                    # the text of the BUILD file, if the tree has none
     )
 
 It reaches Debian's archive through the mirror that this machine's apt uses, with a private state directory: that needs
@@ -48,10 +49,14 @@ def _debian_source_impl(rctx):
         print("%s: downloaded from %s, because %s" % (rctx.name, rctx.attr.urls[0], reason))
         rctx.delete("debian")
         rctx.download_and_extract(rctx.attr.urls, sha256 = rctx.attr.url_sha256, stripPrefix = rctx.attr.strip_prefix)
+    if rctx.attr.build:
+        rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
+        rctx.file("BUILD", rctx.attr.build)
 
 debian_source = repository_rule(
     implementation = _debian_source_impl,
     attrs = {
+        "build": attr.string(),
         "package": attr.string(mandatory = True),
         "sha256": attr.string(mandatory = True),
         "strip_prefix": attr.string(mandatory = True),

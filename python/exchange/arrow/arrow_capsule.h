@@ -30,6 +30,8 @@ template <>
 inline constexpr char kArrowName<ArrowArray>[] = "arrow_array";
 template <>
 inline constexpr char kArrowName<ArrowDeviceArray>[] = "arrow_device_array";
+template <>
+inline constexpr char kArrowName<ArrowArrayStream>[] = "arrow_array_stream";
 
 inline void ReleaseArrow(ArrowSchema& schema) {
   if (schema.release != nullptr) schema.release(&schema);

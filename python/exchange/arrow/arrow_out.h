@@ -15,9 +15,10 @@
 namespace dovetail::python {
 
 // A pair of capsules (arrow_capsule.h), the schema and the array, that share the memory. `Array` is
-// ArrowArray or ArrowDeviceArray. `requested_schema` is a capsule, None or nullptr; the array is
-// not converted to it, as the protocol allows. nullptr with an ExchangeError set for what Arrow
-// can't hold (interop/arrow/export.h) and for a requested schema with fields.
+// ArrowArray or ArrowDeviceArray. `requested_schema` is a capsule, None or nullptr: it chooses
+// among lists, flat lists and fixed shape tensors (interop/arrow/export.h); None means lists.
+// Numbers are not converted, as the protocol allows. nullptr with an ExchangeError set for what
+// Arrow can't hold and for a requested schema with fields.
 template <typename Array>
 PyObject* ExportArrow(const Tensor& tensor, PyObject* requested_schema);
 

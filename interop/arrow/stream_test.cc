@@ -1,0 +1,126 @@
+#include "dovetail/interop/arrow/stream.h"
+
+#include <cerrno>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "dovetail/interop/arrow/export.h"
+#include "dovetail/interop/testing/tensors.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A stream of tensors of one type.
+class ArrowStream : public testing::Test {
+ protected:
+  ArrowArrayStream stream = {&GetSchema, &GetNext, &GetLastError, &Release, this};
+  Tensor type = Iota({1});
+  std::deque<Tensor> chunks;
+  int schema_error = 0;
+  int error = 0;  // of the call after the last chunk
+  const char* message = nullptr;
+  int releases = 0;
+
+  absl::StatusOr<Tensor> Take() { return FromArrow(&stream); }
+
+ private:
+  static ArrowStream* Of(ArrowArrayStream* stream) {
+    return static_cast<ArrowStream*>(stream->private_data);
+  }
+  static int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+    ArrowArray array;
+    EXPECT_TRUE(ToArrow(Of(stream)->type, out, &array).ok());
+    array.release(&array);
+    if (Of(stream)->schema_error != 0) out->release(out);
+    return Of(stream)->schema_error;
+  }
+  static int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+    std::deque<Tensor>& chunks = Of(stream)->chunks;
+    if (chunks.empty()) {
+      out->release = nullptr;
+      return Of(stream)->error;
+    }
+    ArrowSchema schema;
+    EXPECT_TRUE(ToArrow(chunks.front(), &schema, out).ok());
+    schema.release(&schema);
+    chunks.pop_front();
+    return 0;
+  }
+  static const char* GetLastError(ArrowArrayStream* stream) { return Of(stream)->message; }
+  static void Release(ArrowArrayStream* stream) {
+    ++Of(stream)->releases;
+    stream->release = nullptr;
+  }
+};
+
+// Rule 64.
+TEST_F(ArrowStream, ItsOneArrayIsATensorOverTheSameMemory) {
+  const Tensor x = Iota({5});
+  chunks = {x};
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_EQ(taken->raw_data(), x.raw_data());
+  EXPECT_THAT(taken->shape(), ElementsAre(5));
+  EXPECT_EQ(releases, 1) << "at once";
+  EXPECT_EQ(stream.release, nullptr);
+}
+
+TEST_F(ArrowStream, ArraysWithoutElementsArePassedOver) {
+  const Tensor x = Iota({5});
+  chunks = {Iota({0}), x, Iota({0})};
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_EQ(taken->raw_data(), x.raw_data());
+}
+
+TEST_F(ArrowStream, NothingButTheTypeIsATensorWithoutElements) {
+  chunks = {};
+  EXPECT_THAT(Take()->shape(), ElementsAre(0));
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, NothingButATypeOfListsHasTheirSizes) {
+  type = Zeros({1, 2, 3}, kInt16);
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_THAT(taken->shape(), ElementsAre(0, 2, 3));
+  EXPECT_EQ(taken->dtype(), kInt16);
+}
+
+TEST_F(ArrowStream, SeveralArraysAreRefusedWithTheRemedy) {
+  chunks = {Iota({2}), Iota({3})};
+  const absl::Status status = Take().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("combine_chunks()"));
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, TheProducersErrorIsHandedOn) {
+  schema_error = EIO;
+  message = "the disk is gone";
+  const absl::Status status = Take().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(status.message(), HasSubstr("Input/output error: the disk is gone"));
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, AnErrorAfterTheFirstArrayIsHandedOnWithoutAMessageToo) {
+  error = ENOMEM;
+  chunks = {Iota({2})};
+  EXPECT_THAT(Take().status().message(), HasSubstr("Cannot allocate memory"));
+}
+
+TEST_F(ArrowStream, AStreamThatWasTakenIsRefused) {
+  stream.release = nullptr;
+  EXPECT_THAT(Take().status().message(), HasSubstr("already released"));
+  EXPECT_EQ(releases, 0);
+}
+
+}  // namespace
+}  // namespace dovetail
