@@ -1,10 +1,10 @@
 // A tensor as an Eigen::Map: a matrix or vector that Eigen's expressions read and write in place.
 //
-//   auto m = AsMap<float>(tensor);                     // a row-major matrix of any size
-//   auto v = AsVectorMap<const float>(tensor);         // one dimension; const takes read-only
-//   memory auto r = AsMap<Eigen::Matrix3d>(tensor);           // a type of your choice, sizes
-//   checked auto d = AsContiguousMap<Eigen::MatrixXf>(tensor); // Eigen::Map<Eigen::MatrixXf>, no
-//   strides if (m.ok()) *m *= 2;
+//   auto m = AsMap<float>(tensor);             // a row-major matrix of any size
+//   auto v = AsVectorMap<const float>(tensor); // one dimension; const takes read-only memory
+//   auto r = AsMap<Eigen::Matrix3d>(tensor);   // a type of your choice, its sizes checked
+//   auto d = AsContiguousMap<Eigen::MatrixXf>(tensor);  // Eigen::Map<Eigen::MatrixXf>, no strides
+//   if (m.ok()) *m *= 2;
 //
 // A Map borrows: it is valid while a tensor of this memory lives. Any strides are taken, negative
 // ones included; the maps are unaligned. Assigning to a Map, or to a StatusOr that holds one,

@@ -1,4 +1,4 @@
-"""The C++ libraries of other tensor packages: @dovetail_peers//:tvm_ffi, :aten, :onnxruntime_library and :xla_ffi.
+"""The C++ libraries of other tensor packages: @dovetail_peers//:tvm_ffi, :aten, :arrow, :onnxruntime_library, :xla_ffi.
 
 They are the libraries inside the Python packages of @dovetail_python_env, so that C++ and Python meet the same versions.
 Only tests, examples and benchmarks depend on them.
@@ -29,6 +29,20 @@ cc_library(
     includes = ["torch/include"],
 )
 
+# Its modules and the rest of its C++ interface.
+cc_library(
+    name = "torch",
+    includes = ["torch/include/torch/csrc/api/include"],
+    deps = [":aten"],
+)
+
+cc_library(
+    name = "arrow",
+    srcs = glob(["pyarrow/libarrow.so.*"]),
+    hdrs = glob(["pyarrow/include/arrow/**/*.h"]),
+    includes = ["pyarrow/include"],
+)
+
 # The package has no headers: @onnxruntime brings Debian's.
 cc_library(
     name = "onnxruntime_library",
@@ -55,13 +69,16 @@ def _peers_impl(rctx):
     if result.return_code != 0:
         fail("could not find the folder of the environment's packages:\n" + result.stderr)
     site = result.stdout.strip()
-    for folder in ["jaxlib/include", "torch/include", "torch/lib", "tvm_ffi/include", "tvm_ffi/lib"]:
+    for folder in ["jaxlib/include", "pyarrow/include", "torch/include", "torch/lib", "tvm_ffi/include", "tvm_ffi/lib"]:
         rctx.symlink("%s/%s" % (site, folder), folder)
 
-    # Programs look for the library by its soname.
+    # Programs look for a library by its soname.
     for file in rctx.path(site + "/onnxruntime/capi").readdir():
         if file.basename.startswith("libonnxruntime.so.1."):
             rctx.symlink(file, "onnxruntime/libonnxruntime.so.1")
+    for file in rctx.path(site + "/pyarrow").readdir():
+        if file.basename.startswith("libarrow.so."):
+            rctx.symlink(file, "pyarrow/" + file.basename)
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)
 
