@@ -58,13 +58,17 @@ def dovetail_python_dependencies():
         "rules_python": rules_python,
     })
 
+def dovetail_testing_dependencies():
+    """What tests of backends need besides: @dovetail//testing:backend_conformance."""
+    _declare({"com_google_googletest": googletest})
+
 def dovetail_dev_dependencies():
     """The other dependencies of this repository's own targets."""
     dovetail_python_dependencies()
+    dovetail_testing_dependencies()
     _declare({
         "cccl": cccl,
         "com_github_google_benchmark": benchmark,
-        "com_google_googletest": googletest,
         "dovetail_lint": lint_tools,
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,

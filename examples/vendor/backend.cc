@@ -1,4 +1,4 @@
-#include "dovetail/examples/vendor/backend.h"
+#include "backend.h"
 
 #include <cstring>
 #include <memory>

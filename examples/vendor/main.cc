@@ -1,11 +1,11 @@
 // Copies a tensor to a device type that Dovetail does not know, and copies its transpose back.
 //
-//   ./bazelw run //examples/vendor
+//   bazel run //:vendor
 
 #include <cstdio>
 
+#include "backend.h"
 #include "dovetail/dovetail.h"
-#include "dovetail/examples/vendor/backend.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // the boundary, so the two sides can be built by different compilers and against different versions
 // of Dovetail and abseil.
 
+#include "backend.h"
 #include "dovetail/core/abi/export.h"
-#include "dovetail/examples/vendor/backend.h"
 
 // The caller owns the struct and must call its `release`. NULL if memory runs out.
 extern "C" __attribute__((visibility("default"))) DovetailBackend* vendor_backend() {

@@ -15,7 +15,7 @@ using dovetail::DeviceType;
 using dovetail::Tensor;
 
 TEST(VendorPlugin, ServesItsDeviceFromAnotherSharedObject) {
-  void* library = dlopen("examples/vendor/libvendor_backend.so", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen("./libvendor_backend.so", RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   auto* make = reinterpret_cast<DovetailBackend* (*)()>(dlsym(library, "vendor_backend"));
   ASSERT_NE(make, nullptr) << dlerror();

@@ -1,4 +1,4 @@
-#include "dovetail/tests/conformance/suite.h"
+#include "dovetail/testing/backend_conformance.h"
 
 namespace dovetail {
 namespace {

@@ -5,7 +5,7 @@
 #include "dovetail/core/abi/export.h"
 #include "dovetail/core/abi/import.h"
 #include "dovetail/devices/gpu/backend.h"
-#include "dovetail/tests/conformance/suite.h"
+#include "dovetail/testing/backend_conformance.h"
 #include "dovetail/tests/emulator/emulator.h"
 #include "gmock/gmock.h"
 

@@ -10,7 +10,7 @@
 #include "dovetail/devices/cuda/runtime.h"
 #include "dovetail/devices/gpu/backend.h"
 #include "dovetail/devices/rocm/runtime.h"
-#include "dovetail/tests/conformance/suite.h"
+#include "dovetail/testing/backend_conformance.h"
 #include "dovetail/tests/emulator/emulator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
