@@ -62,7 +62,7 @@ bool HasPackage() {
 }
 
 PyObject* ByExchangeApi(const PeerClass& peer, const Tensor& tensor) {
-  if (const char* misfit = FindMisfit(peer, tensor)) {
+  if (const char* misfit = FindMisfit(peer.accepts, tensor)) {
     return RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
                                       " can't share this memory: the tensor ", misfit, "."));
   }

@@ -4,23 +4,6 @@
 
 namespace dovetail::python {
 
-const char* FindMisfit(const PeerClass& peer, const Tensor& tensor) {
-  if (!peer.TakesAccess(tensor.access(), tensor.device().type)) {
-    return "is read-only, which it would not respect";
-  }
-  if (tensor.num_elements() == 0) return nullptr;
-  if (!peer.TakesSigns(tensor.strides())) {
-    return "has negative strides, which it has no way to say";
-  }
-  if (!peer.takes_strides && !tensor.is_contiguous()) {
-    return "is not contiguous, which it asks for";
-  }
-  if (reinterpret_cast<uintptr_t>(tensor.raw_data()) % peer.alignment != 0) {
-    return "is not aligned in memory as it asks";
-  }
-  return nullptr;
-}
-
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
   return peer.exchange_function() != nullptr && tensor.device().type == DeviceType::kCpu;
 }

@@ -1,6 +1,6 @@
 // Makes objects of the known classes.
 //
-//   if (FindMisfit(*peer, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
+//   if (FindMisfit(peer->accepts, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
 //     return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
 //   }
 
@@ -14,10 +14,6 @@
 #include "dovetail/python/exchange/routes/peer_table.h"
 
 namespace dovetail::python {
-
-// Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
-// does. Any thread.
-const char* FindMisfit(const PeerClass& peer, const Tensor& tensor);
 
 // Whether ExportByExchangeApi() can make the object: the tensor is on the CPU, and the class has an
 // exchange API.
