@@ -4,8 +4,8 @@
 class _Immutable:
     """A read-only tensor for a library that never writes, so that it can share the memory.
 
-    JAX and TensorFlow request a capsule of DLPack before 1.0. Such a capsule can't declare read-only memory, so
-    a plain export would refuse it.
+    JAX and TensorFlow request a capsule of DLPack before 1.0. Such a capsule can't declare
+    read-only memory, so a plain export would refuse it.
     """
 
     def __init__(self, tensor):

@@ -19,6 +19,10 @@ namespace dovetail::python {
 // exchange API.
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
 
+// The function of the table, whose module is imported if need be. nullptr with an error set. Needs
+// the GIL.
+PyObject* NewFunction(const PeerClass& peer);
+
 // A new object of a class with an exchange API over the tensor's memory, on any device, without
 // ordering. nullptr with the library's error set. Needs the GIL.
 PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied = false);

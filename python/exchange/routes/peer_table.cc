@@ -69,7 +69,7 @@ constexpr PeerClass kPeers[] = {
      WayOut::kExchangeApi, kForPyTorch, &numpy_ndarray, "paddle", "from_dlpack"},
     {jax_array_impl, nullptr, nullptr, nullptr, &BorrowJaxArray},
     {jax_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForJax, nullptr,
-     "dovetail._targets", "to_jax"},
+     "dovetail._targets", "to_jax", &jax_array_impl},
     {tvm_ffi_tensor, nullptr, nullptr, nullptr, &BorrowTvmFfi, WayOut::kFunction, kForTvmFfi,
      nullptr, "tvm_ffi", "from_dlpack"},
     {pyarrow_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForPyArrow, nullptr,
@@ -78,7 +78,7 @@ constexpr PeerClass kPeers[] = {
      kForOnnxRuntime, nullptr, "dovetail._targets", "to_onnxruntime"},
     {tensorflow_eager_tensor, "tf.experimental.dlpack", &ImportTensorFlowTensor, nullptr, nullptr},
     {tensorflow_tensor, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForJax, nullptr,
-     "dovetail._targets", "to_tensorflow"},
+     "dovetail._targets", "to_tensorflow", &tensorflow_eager_tensor},
     {builtins_bytes, nullptr, nullptr, &HoldBytesObject, nullptr},
 };
 

@@ -48,6 +48,7 @@ struct PeerClass {
   PeerType* direct_from = nullptr;        // objects of this class are converted in one step
   const char* function_module = nullptr;  // for kFunction, and without an exchange API
   const char* function = nullptr;
+  PeerType* objects = nullptr;  // the class of the objects, where `type` is a base of it
 
   // The function of the exchange API that makes an object of a managed tensor, or nullptr.
   DLPackManagedTensorToPyObjectNoSync exchange_function() const {

@@ -25,9 +25,7 @@ namespace dovetail::python {
 namespace {
 
 PyObject* CallFunction(const PeerClass& peer, PyObject* tensor) {
-  nb::object module = nb::steal(PyImport_ImportModule(peer.function_module));
-  if (!module.is_valid()) return nullptr;
-  nb::object function = nb::steal(PyObject_GetAttrString(module.ptr(), peer.function));
+  const nb::object function = nb::steal(NewFunction(peer));
   if (!function.is_valid()) return nullptr;
   return HangAtThreadEnd([&] { return PyObject_CallOneArg(function.ptr(), tensor); });
 }
@@ -83,6 +81,7 @@ PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
   if (Py_TYPE(x) == type && may_share) return Py_NewRef(x);
   const PeerClass* peer = FindPeer(type);
   if (peer == nullptr) return ConvertToUnknown(x, type, copy, trace);
+  if (peer->objects != nullptr && may_share && peer->objects->Is(Py_TYPE(x))) return Py_NewRef(x);
   DrainPendingReleases();
   if (may_share && trace == nullptr) {
     PyObject* made = ConvertDirectly(x, *peer);
