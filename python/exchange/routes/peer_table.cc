@@ -161,7 +161,8 @@ ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes) {
 
 const PeerClass* FindPeer(PyTypeObject* type) {
   for (const PeerClass& peer : kPeers) {
-    if (peer.way_out != WayOut::kNone && peer.type.Is(type)) return &peer;
+    if (peer.way_out == WayOut::kNone) continue;
+    if (peer.type.Is(type) || (peer.objects != nullptr && peer.objects->Is(type))) return &peer;
   }
   return nullptr;
 }

@@ -59,7 +59,7 @@ struct PeerClass {
   }
 };
 
-// The row of a class that convert() makes objects of, or nullptr. Needs the GIL.
+// The row that makes objects of the class, or nullptr. Needs the GIL.
 const PeerClass* FindPeer(PyTypeObject* type);
 
 // The same for `type` or a class that it inherits from: torch.Tensor for torch.nn.Parameter.

@@ -27,6 +27,15 @@ PyObject* NoTarget(PyTypeObject* target) {
   return nullptr;
 }
 
+// Its library makes none of a subclass (torch.nn.Parameter).
+PyObject* IsSubclass(PyTypeObject* target, const PeerClass& base) {
+  PyErr_Format(PyExc_TypeError,
+               "convert() makes a %s.%s, and no %R, which is a subclass; register_converter() adds "
+               "others",
+               base.type.module(), base.type.name(), target);
+  return nullptr;
+}
+
 // A call of a function of another library with the tensor.
 nb::object CallWith(PyObject* function, Tensor tensor) {
   const nb::object object = nb::steal(WrapTensor(std::move(tensor)));
@@ -127,9 +136,8 @@ PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool
   PyObject* known = registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, key);
   if (known != nullptr) return ByRegistered(x, known, copy, trace);
   if (PyErr_Occurred() != nullptr) return nullptr;
-  // A library makes none of a subclass of its own class (torch.nn.Parameter).
+  if (const PeerClass* base = FindPeerOrBase(target)) return IsSubclass(target, *base);
   nb::object function;
-  if (FindPeerOrBase(target) != nullptr) return NoTarget(target);
   if (!FindFromDLPack(target, &function)) return nullptr;
   if (!function.is_valid()) return NoTarget(target);
   return ByLibrary(x, target, function.ptr(), copy, trace);
