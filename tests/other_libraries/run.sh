@@ -38,7 +38,7 @@ environment() {
 }
 
 ./bazelw build //python:wheel
-wheel=$(./bazelw cquery --output=files //python:wheel 2>/dev/null | grep '\.whl$')
+wheel=$(ls -t "$PWD"/bazel-bin/python/dovetail-*.whl | head -n 1) # another version may have left its own
 failed=()
 for name in "${names[@]}"; do
   echo "== $name"
