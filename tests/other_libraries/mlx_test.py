@@ -9,6 +9,11 @@ import pytest
 
 import dovetail as dt
 
+TYPES = (
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "bfloat16", "float32", "complex64"),
+)
+
 
 def test_an_array_comes_in_by_sharing_its_memory():
     x = mx.exp(mx.zeros((2, 3)))  # not yet computed
@@ -26,8 +31,7 @@ def test_a_transposed_array_comes_in_with_its_strides():
 
 @pytest.mark.parametrize(
     "name",
-    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
-    + ["float16", "bfloat16", "float32", "complex64"],
+    TYPES,
 )
 def test_each_type_goes_both_ways(name):
     x = dt.convert(dt.tensor([1, 0, 1], dtype=name), mx.array)

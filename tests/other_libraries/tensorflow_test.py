@@ -13,6 +13,11 @@ import tensorflow as tf
 
 import dovetail as dt
 
+TYPES = (
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+
 
 def aligned(n, dtype="float32"):
     """A NumPy array at an address that TensorFlow accepts, with the values 0, 1, ..., n - 1."""
@@ -75,8 +80,7 @@ def test_a_tensor_of_a_graph_has_no_memory():
 
 @pytest.mark.parametrize(
     "name",
-    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
-    + ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"],
+    TYPES,
 )
 def test_each_type_goes_both_ways_without_a_copy(name):
     t = dt.tensor([1, 0, 1], dtype=name)

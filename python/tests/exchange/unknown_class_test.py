@@ -115,8 +115,9 @@ def test_nothing_is_imported_in_search_of_it():
 
 @pytest.mark.parametrize("module", [None, 3, "", "..", "no.such.module"])
 def test_a_class_without_a_module_has_no_function(module):
+    array_class = type("Array", (), {"__module__": module})
     with pytest.raises(TypeError, match="register_converter"):
-        dt.convert(np.zeros(1), type("Array", (), {"__module__": module}))
+        dt.convert(np.zeros(1), array_class)
 
 
 def test_a_library_that_copies_is_found_out(library):
@@ -133,7 +134,7 @@ def test_a_library_that_copies_is_found_out(library):
 
 
 def test_a_result_that_hides_its_memory_cannot_be_asked_not_to_copy(library):
-    array_class, package = library
+    _, package = library
     hidden = type("Hidden", (), {"__module__": ROOT})
     package.from_dlpack = lambda x: hidden()
     assert isinstance(dt.convert(np.zeros(2), hidden), hidden)
@@ -191,7 +192,7 @@ def test_an_interrupt_of_the_check_is_passed_on(library):
 
 
 def test_a_registered_converter_takes_precedence(library):
-    array_class, package = library
+    array_class, _ = library
     dt.register_converter(array_class, lambda tensor: "registered")
     assert dt.convert(np.zeros(1), array_class) == "registered"
 

@@ -168,6 +168,7 @@ ONNXRUNTIME = Peer(
     lambda x, index, value: _setitem(torch.from_dlpack(x), index, value),
 )
 
-EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW, ONNXRUNTIME)  # their tensors have __dlpack__
+# Their tensors have __dlpack__.
+EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW, ONNXRUNTIME)
 IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, ONNXRUNTIME)  # they have a from_dlpack
 WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI, ONNXRUNTIME)  # both, with writable memory
