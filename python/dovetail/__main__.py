@@ -82,7 +82,7 @@ def _describe():
     for name in _core._convert_targets.split(", "):
         module, _, class_name = name.rpartition(".")
         if module != "dovetail":
-            print(f"  {name:<15} {_library_text(module, class_name)}")
+            print(f"  {name:<20} {_library_text(module, class_name)}")
 
 
 def _devices_text(devices):

@@ -96,7 +96,8 @@ def explain(x, target=None, *, device=None, copy=None):
         report.refused = traced["error"]
         report.reason = str(report.refused)
         return report
-    report.aliases = not (traced["producer_copied"] or traced["consumer_copied"])
+    copied = ("producer_copied", "consumer_copied", "target_copied")
+    report.aliases = not any(traced.get(who) for who in copied)
     report.reason = _reason(report, traced, device, copy)
     return report
 
@@ -120,6 +121,8 @@ def _reason(report, traced, device, copy):
     if traced["consumer_copied"]:
         what = "copy=True asks for it" if copy else f"the tensor is not on {device}"
         return f"{what}; the producer left the copy to the consumer"
+    if traced.get("target_copied"):
+        return f"the library of {report.target} made a copy, or does not show where its memory is"
     return "the source's memory is used as it is"
 
 

@@ -4,8 +4,8 @@
 class _Immutable:
     """A read-only tensor for a library that never writes, so that it can share the memory.
 
-    JAX requests a capsule of DLPack before 1.0. Such a capsule can't declare read-only memory, so
-    a plain export would refuse it.
+    JAX and TensorFlow request a capsule of DLPack before 1.0. Such a capsule can't declare
+    read-only memory, so a plain export would refuse it.
     """
 
     def __init__(self, tensor):
@@ -34,3 +34,18 @@ def to_pyarrow(tensor):
     import pyarrow
 
     return pyarrow.array(tensor)
+
+
+def to_onnxruntime(tensor):
+    """Return an onnxruntime.OrtValue over the tensor's memory."""
+    import onnxruntime
+
+    return onnxruntime.OrtValue.from_dlpack(tensor)
+
+
+def to_tensorflow(tensor):
+    """Return an eager tensor of TensorFlow over the tensor's memory."""
+    import tensorflow
+
+    source = _Immutable(tensor) if tensor.readonly else tensor
+    return tensorflow.experimental.dlpack.from_dlpack(source.__dlpack__())

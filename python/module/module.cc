@@ -16,6 +16,7 @@
 #include "dovetail/python/module/errors.h"
 #include "dovetail/python/module/functions/backends.h"
 #include "dovetail/python/module/functions/convert.h"
+#include "dovetail/python/module/functions/convert_unknown.h"
 #include "dovetail/python/module/functions/explain.h"
 #include "dovetail/python/module/functions/factory.h"
 #include "dovetail/python/module/functions/from_dlpack.h"
@@ -68,15 +69,17 @@ PyMethodDef functions[] = {
         "convert",
         "convert($module, x, target, /, *, copy=None)\n--\n\n"
         "x, any library's tensor, as an object of the class target: numpy.ndarray, torch.Tensor,\n"
-        "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, dovetail.Tensor or one that\n"
-        "register_converter() added.\n\n"
+        "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, onnxruntime.OrtValue,\n"
+        "tensorflow.Tensor, dovetail.Tensor, one that register_converter() added, or one whose\n"
+        "library has a function from_dlpack().\n\n"
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),
     Fast<&RegisterConverter>(
         "register_converter",
         "register_converter($module, type, from_tensor, /)\n--\n\n"
-        "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor."),
+        "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor. It takes\n"
+        "precedence over the library's from_dlpack()."),
     OneArgument<&FromArrowFunction>(
         "from_arrow",
         "from_arrow($module, x, /)\n--\n\n"

@@ -61,12 +61,14 @@ bool HasPackage() {
   return !is_missing;
 }
 
-PyObject* ByExchangeApi(const PeerClass& peer, const Tensor& tensor) {
-  if (const char* misfit = FindMisfit(peer, tensor)) {
-    return RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
-                                      " can't share this memory: the tensor ", misfit, "."));
-  }
-  return ExportToClass(peer.type, tensor);
+// Whether the library takes the memory as it is. False with an ExchangeError set.
+bool CheckFit(const PeerClass& peer, const Tensor& tensor) {
+  if (&peer.type == &jax_array) return true;  // JAX refuses or copies by itself
+  const char* misfit = FindMisfit(peer.accepts, tensor);
+  if (misfit == nullptr) return true;
+  RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
+                             " can't share this memory: the tensor ", misfit, "."));
+  return false;
 }
 
 nb::object DovetailTensor(const Tensor& tensor) {
@@ -84,25 +86,29 @@ nb::object Common(const Tensor& tensor) {
   return array;
 }
 
-PyObject* CallFunction(const char* module, const char* function, PyObject* argument) {
-  const nb::object imported = nb::steal(PyImport_ImportModule(module));
-  if (!imported.is_valid()) return nullptr;
-  const nb::object callable = nb::steal(PyObject_GetAttrString(imported.ptr(), function));
+// Steals `function`, which may be nullptr with an error set.
+PyObject* Call(PyObject* function, PyObject* argument) {
+  const nb::object callable = nb::steal(function);
   if (!callable.is_valid()) return nullptr;
   return HangAtThreadEnd([&] { return PyObject_CallOneArg(callable.ptr(), argument); });
+}
+
+PyObject* CallJax(PyObject* argument) {
+  const nb::object module = nb::steal(PyImport_ImportModule("jax.dlpack"));
+  return module.is_valid() ? Call(PyObject_GetAttrString(module.ptr(), "from_dlpack"), argument)
+                           : nullptr;
 }
 
 PyObject* ByFunction(const PeerClass& peer, const Tensor& tensor) {
   const nb::object common = Common(tensor);
   if (!common.is_valid()) return nullptr;
-  PyObject* made = CallFunction(peer.function_module, peer.function, common.ptr());
+  PyObject* made = Call(NewFunction(peer), common.ptr());
   if (made != nullptr || HasPackage() || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
     return made;
   }
   // The function is one of the package's own, which is not there.
   PyErr_Clear();
-  return &peer.type == &jax_array ? CallFunction("jax.dlpack", "from_dlpack", common.ptr())
-                                  : Py_NewRef(common.ptr());
+  return &peer.type == &jax_array ? CallJax(common.ptr()) : Py_NewRef(common.ptr());
 }
 
 PyObject* ToNumPy(const PeerClass& peer, const Tensor& tensor) {
@@ -126,7 +132,8 @@ PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
   }
   if (peer == nullptr) return Common(tensor).release().ptr();
   if (peer->way_out == WayOut::kNumPy) return ToNumPy(*peer, tensor);
-  if (peer->type.exchange_api() != nullptr) return ByExchangeApi(*peer, tensor);
+  if (!CheckFit(*peer, tensor)) return nullptr;
+  if (peer->type.exchange_api() != nullptr) return ExportToClass(peer->type, tensor);
   return ByFunction(*peer, tensor);
 }
 

@@ -105,4 +105,18 @@ bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts) {
   return false;
 }
 
+bool ConsumeReturned(PyObject* x, const char* function, PyObject* returned, Tensor* tensor,
+                     CapsuleFacts* facts) {
+  nb::object capsule = nb::steal(returned);
+  if (!PyCapsule_CheckExact(returned)) {
+    PyErr_Format(PyExc_TypeError, "%s() of %.200s returned %.200s, not a capsule", function,
+                 Py_TYPE(x)->tp_name, Py_TYPE(returned)->tp_name);
+    return false;
+  }
+  if (ConsumeCapsule(returned, tensor, facts)) return true;
+  nb::error_scope in_flight;  // not every producer's destructor heeds it
+  capsule.reset();
+  return false;
+}
+
 }  // namespace dovetail::python

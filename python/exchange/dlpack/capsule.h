@@ -38,6 +38,11 @@ struct CapsuleFacts {
 // used, as the specification requires.
 bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts);
 
+// The same for what `x` returned from a call of `function`: steals `returned`. TypeError for
+// anything but a capsule.
+bool ConsumeReturned(PyObject* x, const char* function, PyObject* returned, Tensor* tensor,
+                     CapsuleFacts* facts);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_EXCHANGE_DLPACK_CAPSULE_H_

@@ -157,17 +157,8 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
     if (forbids_copy && IsRefusal()) return RaiseRefusal(), false;
     return RaiseOfProducer(x, Get().dlpack), false;
   }
-  if (!PyCapsule_CheckExact(capsule.ptr())) {
-    PyErr_Format(PyExc_TypeError, "__dlpack__() of %.200s returned %.200s, not a capsule",
-                 Py_TYPE(x)->tp_name, Py_TYPE(capsule.ptr())->tp_name);
-    return false;
-  }
   CapsuleFacts facts;
-  if (!ConsumeCapsule(capsule.ptr(), tensor, &facts)) {
-    nb::error_scope in_flight;  // not every producer's destructor heeds it
-    capsule.reset();
-    return false;
-  }
+  if (!ConsumeReturned(x, "__dlpack__", capsule.release().ptr(), tensor, &facts)) return false;
   // The producer has ordered its work before our stream, and who uses the tensor next waits for
   // that.
   if (const Device at = tensor->device();

@@ -29,7 +29,7 @@ bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view);
 // The same for a call of an extension's function (capi.h).
 ExchangeResult BorrowNumPyArray(PyObject* x, DovetailBorrowed* borrowed);
 
-// The bytes of an exact ndarray, for a reader that gives them a type of its own.
+// The bytes of an ndarray, for a reader that gives them a type of its own.
 struct NumPyBytes {
   void* data;
   int64_t nbytes;

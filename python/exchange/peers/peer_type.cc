@@ -41,6 +41,9 @@ PeerType jax_array_impl("jaxlib._jax", "ArrayImpl");
 PeerType cupy_ndarray("cupy", "ndarray");
 PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
 PeerType pyarrow_array("pyarrow", "Array");
+PeerType onnxruntime_ort_value("onnxruntime", "OrtValue");
+PeerType tensorflow_tensor("tensorflow", "Tensor");
+PeerType tensorflow_eager_tensor("tensorflow.python.framework.ops", "EagerTensor");
 PeerType dovetail_tensor("dovetail", "Tensor");
 
 void PeerType::Install(PyTypeObject* type) {

@@ -62,6 +62,9 @@ extern PeerType jax_array_impl;  // the class of arrays with values
 extern PeerType cupy_ndarray;
 extern PeerType tvm_ffi_tensor;
 extern PeerType pyarrow_array;
+extern PeerType onnxruntime_ort_value;
+extern PeerType tensorflow_tensor;        // the base class, whose name users know
+extern PeerType tensorflow_eager_tensor;  // the class of tensors with values
 extern PeerType dovetail_tensor;
 
 }  // namespace dovetail::python

@@ -1,6 +1,6 @@
 // Makes objects of the known classes.
 //
-//   if (FindMisfit(*peer, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
+//   if (FindMisfit(peer->accepts, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
 //     return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
 //   }
 
@@ -15,13 +15,13 @@
 
 namespace dovetail::python {
 
-// Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
-// does. Any thread.
-const char* FindMisfit(const PeerClass& peer, const Tensor& tensor);
-
 // Whether ExportByExchangeApi() can make the object: the tensor is on the CPU, and the class has an
 // exchange API.
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
+
+// The function of the table, whose module is imported if need be. nullptr with an error set. Needs
+// the GIL.
+PyObject* NewFunction(const PeerClass& peer);
 
 // A new object of a class with an exchange API over the tensor's memory, on any device, without
 // ordering. nullptr with the library's error set. Needs the GIL.

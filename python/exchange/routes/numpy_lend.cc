@@ -25,11 +25,12 @@ void Mark(void* deleted) { *static_cast<bool*>(deleted) = true; }
 
 PyObject* LendNumPyArray(const PeerClass& peer, PyObject* x) {
   const auto make = peer.exchange_function();
-  if (make == nullptr || !peer.takes_strides || peer.alignment != 1) return nullptr;
+  if (make == nullptr || !peer.accepts.strides || peer.accepts.alignment != 1) return nullptr;
   int64_t strides[Layout::kMaxRank];
   TensorView view;
-  if (!ViewNumPyArray(x, strides, &view) || !peer.TakesAccess(view.access, view.device.type) ||
-      !peer.TakesSigns(view.strides) || !IsValid(view)) {
+  if (!ViewNumPyArray(x, strides, &view) ||
+      !peer.accepts.TakesAccess(view.access, view.device.type) ||
+      !peer.accepts.TakesSigns(view.strides) || !IsValid(view)) {
     return nullptr;
   }
 

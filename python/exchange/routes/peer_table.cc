@@ -8,7 +8,9 @@
 #include "dovetail/python/exchange/borrow/exchange_api.h"
 #include "dovetail/python/exchange/jax/jax_in.h"
 #include "dovetail/python/exchange/numpy/numpy_in.h"
+#include "dovetail/python/exchange/onnxruntime/ort_value_in.h"
 #include "dovetail/python/exchange/paddle/paddle_in.h"
+#include "dovetail/python/exchange/tensorflow/tensorflow_in.h"
 #include "dovetail/python/exchange/torch/torch_in.h"
 
 namespace dovetail::python {
@@ -38,30 +40,45 @@ constexpr char kExchangeApiName[] = "DLPack C exchange API";
 constexpr ReadOnlyMemory kNone = ReadOnlyMemory::kNone, kCpu = ReadOnlyMemory::kCpu,
                          kAny = ReadOnlyMemory::kAny;
 
-// Measured with NumPy 2.4, PyTorch 2.13, Paddle 3.3, JAX 0.10, tvm-ffi 0.1.15 and PyArrow 26.
-// PyTorch and Paddle would take read-only memory and write to it; PyTorch aborts on negative
-// strides. JAX and Arrow never write, so they may share read-only memory (dovetail._targets). JAX
-// may reuse the memory of a donated array, but on the CPU not memory that it shares. JAX copies
-// misaligned memory by itself, without a warning.
+// What each library accepts: read-only memory, negative strides, other strides, alignment.
+// Measured with NumPy 2.4, PyTorch 2.13, Paddle 3.3, JAX 0.10, tvm-ffi 0.1.15, PyArrow 26,
+// ONNX Runtime 1.32 and TensorFlow 2.21.
 //
+// PyTorch and Paddle would take read-only memory and write to it; PyTorch aborts on negative
+// strides. So would ONNX Runtime: a value may be a session's output. JAX, TensorFlow and Arrow
+// never write, so they may share read-only memory (dovetail._targets). JAX may reuse the memory of
+// a donated array, but on the CPU not memory that it shares. JAX copies misaligned memory by
+// itself, without a warning; TensorFlow's operations abort on it.
+constexpr AcceptedMemory kEverything = {kAny, true, true, 1};
+constexpr AcceptedMemory kForPyTorch = {kNone, false, true, 1};  // and for Paddle
+constexpr AcceptedMemory kForJax = {kCpu, false, false, 64};     // and for TensorFlow
+constexpr AcceptedMemory kForTvmFfi = {kNone, true, true, 1};
+constexpr AcceptedMemory kForPyArrow = {kAny, false, false, 1};
+constexpr AcceptedMemory kForOnnxRuntime = {kNone, false, false, 1};
+
 // The order is that in which a class is looked for. Our own class precedes those of other libraries
 // named "Tensor", which are looked up by name until their library is imported.
 constexpr PeerClass kPeers[] = {
     {numpy_ndarray, "NumPy array", &ImportNumPy, &HoldNumPyBytes, &BorrowNumPyArray, WayOut::kNumPy,
-     kAny, true, true, 1, &torch_tensor, "dovetail._numpy", "to_numpy"},
-    {dovetail_tensor, "dovetail.Tensor", &ImportOwn, nullptr, &BorrowOwn, WayOut::kOwn, kAny, true,
-     true, 1},
+     kEverything, &torch_tensor, "dovetail._numpy", "to_numpy"},
+    {dovetail_tensor, "dovetail.Tensor", &ImportOwn, nullptr, &BorrowOwn, WayOut::kOwn,
+     kEverything},
     {torch_tensor, kExchangeApiName, &ImportTorchTensor, nullptr, &BorrowTorchTensor,
-     WayOut::kExchangeApi, kNone, false, true, 1, &numpy_ndarray, "torch", "from_dlpack"},
+     WayOut::kExchangeApi, kForPyTorch, &numpy_ndarray, "torch", "from_dlpack"},
     {paddle_tensor, kExchangeApiName, &ImportPaddleTensor, nullptr, &BorrowPaddleTensor,
-     WayOut::kExchangeApi, kNone, false, true, 1, &numpy_ndarray, "paddle", "from_dlpack"},
+     WayOut::kExchangeApi, kForPyTorch, &numpy_ndarray, "paddle", "from_dlpack"},
     {jax_array_impl, nullptr, nullptr, nullptr, &BorrowJaxArray},
-    {jax_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kCpu, false, false, 64,
-     nullptr, "dovetail._targets", "to_jax"},
-    {tvm_ffi_tensor, nullptr, nullptr, nullptr, &BorrowTvmFfi, WayOut::kFunction, kNone, true, true,
-     1, nullptr, "tvm_ffi", "from_dlpack"},
-    {pyarrow_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kAny, false, false, 1,
-     nullptr, "dovetail._targets", "to_pyarrow"},
+    {jax_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForJax, nullptr,
+     "dovetail._targets", "to_jax", &jax_array_impl},
+    {tvm_ffi_tensor, nullptr, nullptr, nullptr, &BorrowTvmFfi, WayOut::kFunction, kForTvmFfi,
+     nullptr, "tvm_ffi", "from_dlpack"},
+    {pyarrow_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForPyArrow, nullptr,
+     "dovetail._targets", "to_pyarrow"},
+    {onnxruntime_ort_value, "OrtValue", &ImportOrtValue, nullptr, nullptr, WayOut::kFunction,
+     kForOnnxRuntime, nullptr, "dovetail._targets", "to_onnxruntime"},
+    {tensorflow_eager_tensor, "tf.experimental.dlpack", &ImportTensorFlowTensor, nullptr, nullptr},
+    {tensorflow_tensor, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForJax, nullptr,
+     "dovetail._targets", "to_tensorflow", &tensorflow_eager_tensor},
     {builtins_bytes, nullptr, nullptr, &HoldBytesObject, nullptr},
 };
 
@@ -144,7 +161,8 @@ ExchangeResult HoldKnownBytes(PyObject* x, HeldBytes* bytes) {
 
 const PeerClass* FindPeer(PyTypeObject* type) {
   for (const PeerClass& peer : kPeers) {
-    if (peer.way_out != WayOut::kNone && peer.type.Is(type)) return &peer;
+    if (peer.way_out == WayOut::kNone) continue;
+    if (peer.type.Is(type) || (peer.objects != nullptr && peer.objects->Is(type))) return &peer;
   }
   return nullptr;
 }

@@ -1,7 +1,7 @@
 // The known classes of other libraries: how their objects are imported and how they are made.
 //
 //   const PeerClass* peer = FindPeer(type);           // nullptr: not in the table
-//   if (!peer->TakesAccess(tensor.access(), device)) ...
+//   if (!peer->accepts.TakesAccess(tensor.access(), device)) ...
 //
 // from_dlpack(), convert(), copyto(), assignment, tensor() and frombuffer() look here first, and
 // then in the list of protocols (import_object.cc). A new library is one row of peer_table.cc.
@@ -11,15 +11,12 @@
 
 #include <Python.h>
 
-#include <cstdint>
-
-#include "absl/types/span.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/core/tensor_view.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/buffer/bytes_in.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/routes/accepted_memory.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
 
 namespace dovetail::python {
@@ -33,13 +30,6 @@ enum class WayOut {
   kFunction,     // by a call of the function below with the tensor
 };
 
-// Read-only memory that a library takes without a copy.
-enum class ReadOnlyMemory {
-  kNone,  // the library would write to it
-  kCpu,   // only on the CPU
-  kAny,
-};
-
 struct PeerClass {
   PeerType& type;
 
@@ -51,26 +41,14 @@ struct PeerClass {
   // How it is borrowed for a call of an extension's function. nullptr: it is imported and held.
   ExchangeResult (*borrow)(PyObject* x, DovetailBorrowed* borrowed);
 
-  // How an object of the class is made. The library takes memory with these properties without a
-  // copy; any other memory is copied, unless copy=False.
+  // How an object of the class is made. Memory that the library does not accept is copied, unless
+  // copy=False.
   WayOut way_out = WayOut::kNone;
-  ReadOnlyMemory takes_read_only = ReadOnlyMemory::kNone;
-  bool takes_negative_strides = false;
-  bool takes_strides = false;             // strides with gaps or not in row-major order
-  int alignment = 1;                      // of element 0, in bytes
+  AcceptedMemory accepts = {};
   PeerType* direct_from = nullptr;        // objects of this class are converted in one step
   const char* function_module = nullptr;  // for kFunction, and without an exchange API
   const char* function = nullptr;
-
-  bool TakesAccess(Access access, DeviceType device) const {
-    return access == Access::kReadWrite || takes_read_only == ReadOnlyMemory::kAny ||
-           (takes_read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
-  }
-  bool TakesSigns(absl::Span<const int64_t> strides) const {
-    int64_t signs = 0;
-    for (int64_t stride : strides) signs |= stride;
-    return takes_negative_strides || signs >= 0;
-  }
+  PeerType* objects = nullptr;  // the class of the objects, where `type` is a base of it
 
   // The function of the exchange API that makes an object of a managed tensor, or nullptr.
   DLPackManagedTensorToPyObjectNoSync exchange_function() const {
@@ -81,7 +59,7 @@ struct PeerClass {
   }
 };
 
-// The row of a class that convert() makes objects of, or nullptr. Needs the GIL.
+// The row that makes objects of the class, or nullptr. Needs the GIL.
 const PeerClass* FindPeer(PyTypeObject* type);
 
 // The same for `type` or a class that it inherits from: torch.Tensor for torch.nn.Parameter.

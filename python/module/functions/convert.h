@@ -1,7 +1,6 @@
 // convert(x, target, /, *, copy=None): any library's tensor as any other's.
 //
 //   dt.convert(numpy_array, torch.Tensor)
-//   dt.register_converter(MyTensor, MyTensor.from_dlpack)
 //
 // No library is imported unless its class is given, which imports it. Needs the GIL.
 
@@ -20,14 +19,12 @@ namespace dovetail::python {
 PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames);
 
-// register_converter(type, from_tensor)
-PyObject* RegisterConverter(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
-
 // How a conversion went, for explain().
 struct ConvertTrace {
   ImportTrace import;
   Tensor tensor;                 // of x, where it came in
   const char* misfit = nullptr;  // why the class does not take it without a copy
+  bool target_copied = false;    // by a library that is not in the table
 };
 
 // convert(x, target, copy=copy), which fills `trace` in.

@@ -66,6 +66,7 @@ PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   nb::object error = made.is_valid() ? nb::none() : nb::steal(TakeError());
   trace.import.consumer_copied = copy.value_or(false) || trace.misfit != nullptr;
   nb::dict result = Describe(trace.import, std::move(error), std::move(trace.tensor));
+  result["target_copied"] = nb::bool_(trace.target_copied);
   result["misfit"] = trace.misfit != nullptr ? nb::object(nb::str(trace.misfit)) : nb::none();
   return result.release().ptr();
 }

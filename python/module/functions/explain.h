@@ -20,6 +20,7 @@ PyObject* TraceImport(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 // is let go, with
 //   tensor           x as a tensor, or None where it did not come in (or is one of the class)
 //   misfit           why the class takes no memory of that kind, or None
+//   target_copied    whether the library of an unknown class made the copy
 PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
 // _torch_assumptions() -> dict: each assumption about PyTorch's insides, and whether it holds.

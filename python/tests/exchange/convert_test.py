@@ -5,6 +5,7 @@ import sys
 
 import jax
 import numpy as np
+import onnxruntime
 import paddle
 import pyarrow as pa
 import pytest
@@ -20,10 +21,11 @@ TARGETS = {
     "paddle": paddle.Tensor,
     "jax": jax.Array,
     "tvm-ffi": tvm_ffi.Tensor,
+    "onnxruntime": onnxruntime.OrtValue,
     "dovetail": dt.Tensor,
 }
 # Libraries that would write to read-only memory: they get a copy.
-WRITERS = ("torch", "paddle", "tvm-ffi")
+WRITERS = ("torch", "paddle", "tvm-ffi", "onnxruntime")
 
 
 def pointer(x):
@@ -56,6 +58,13 @@ def test_an_object_of_the_class_itself_is_given_back():
     x = torch.arange(3)
     assert dt.convert(x, torch.Tensor) is x
     assert dt.convert(x, torch.Tensor, copy=True).data_ptr() != x.data_ptr()
+
+
+def test_an_object_of_an_abstract_class_is_given_back_and_its_own_class_is_known():
+    x = jax.numpy.arange(3)
+    assert dt.convert(x, jax.Array) is x
+    y = dt.convert(np.ones(3), type(x))
+    assert type(y) is type(x) and y.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -6,6 +6,7 @@ The tests say which library shares the memory, which gets a copy, and which copy
 import jax
 import jax.numpy as jnp
 import numpy as np
+import onnxruntime
 import paddle
 import pyarrow as pa
 import pytest
@@ -22,6 +23,7 @@ TARGETS = {
     "paddle": paddle.Tensor,
     "tvm_ffi": tvm_ffi.Tensor,
     "pyarrow": pa.Array,
+    "onnxruntime": onnxruntime.OrtValue,
 }
 SHARED, COPIED, REFUSED = "shared", "copied", "refused"
 # Maps (read-only, target) to the outcomes under copy=None and copy=False.
@@ -32,12 +34,14 @@ MATRIX = {
     (False, "paddle"): (SHARED, SHARED),
     (False, "tvm_ffi"): (SHARED, SHARED),
     (False, "pyarrow"): (SHARED, SHARED),
+    (False, "onnxruntime"): (SHARED, SHARED),
     (True, "numpy"): (SHARED, SHARED),
     (True, "torch"): (COPIED, REFUSED),
     (True, "jax"): (SHARED, SHARED),
     (True, "paddle"): (COPIED, REFUSED),
     (True, "tvm_ffi"): (COPIED, REFUSED),
     (True, "pyarrow"): (SHARED, SHARED),
+    (True, "onnxruntime"): (COPIED, REFUSED),
 }
 SOURCES = {
     True: lambda: dt.from_dlpack(jnp.arange(16, dtype="float32")),  # JAX's arrays are immutable

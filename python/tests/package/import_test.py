@@ -15,6 +15,8 @@ FRAMEWORKS = (
     "pyarrow",
     "ml_dtypes",
     "cupy",
+    "onnxruntime",
+    "tensorflow",
 )
 SLOW = ("typing", "inspect", "dataclasses", "importlib.metadata", "ctypes", "re", "enum", "pickle")
 

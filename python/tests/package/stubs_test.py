@@ -15,7 +15,7 @@ from dovetail import _core
 CONFIG = """
 [mypy]
 strict = True
-[mypy-jax.*,ml_dtypes.*,numpy.*,paddle.*,pyarrow.*,torch.*,tvm_ffi.*]
+[mypy-jax.*,ml_dtypes.*,numpy.*,onnxruntime.*,paddle.*,pyarrow.*,tensorflow.*,torch.*,tvm_ffi.*]
 follow_imports = skip
 ignore_missing_imports = True
 """

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
+import onnxruntime
 import pyarrow as pa
 import torch
 import tvm_ffi
@@ -156,7 +157,18 @@ PYARROW = Peer(
     lambda x: x.buffers()[1].address + x.offset * x.type.byte_width,
     lambda x: x.to_pylist(),
 )
+# An OrtValue has no access to its elements: PyTorch reads and writes its memory.
+ONNXRUNTIME = Peer(
+    "onnxruntime",
+    ("bool", *INTEGERS, *FLOATS, "bfloat16", *TORCH_FLOAT8),
+    lambda name, values: onnxruntime.OrtValue.from_dlpack(_torch(name, values)),
+    lambda x: x.data_ptr(),
+    lambda x: _torch_values(torch.from_dlpack(x)),
+    onnxruntime.OrtValue.from_dlpack,
+    lambda x, index, value: _setitem(torch.from_dlpack(x), index, value),
+)
 
-EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW)  # their tensors have __dlpack__
-IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI)  # they have a from_dlpack
-WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI)  # both, with writable memory
+# Their tensors have __dlpack__.
+EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW, ONNXRUNTIME)
+IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, ONNXRUNTIME)  # they have a from_dlpack
+WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI, ONNXRUNTIME)  # both, with writable memory
