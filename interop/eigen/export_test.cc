@@ -244,7 +244,8 @@ TEST(EigenExport, ANullTensorIsRefused) {
 }
 
 TEST(EigenExport, AnEmptyTensorIsAnEmptyMap) {
-  const auto m = AsMap<float>(Iota({0, 3}));
+  const Tensor x = Iota({0, 3});
+  const auto m = AsMap<float>(x);
   ASSERT_TRUE(m.ok()) << m.status();
   EXPECT_EQ(m->rows(), 0);
   EXPECT_EQ(m->cols(), 3);

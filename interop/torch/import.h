@@ -80,7 +80,7 @@ inline absl::StatusOr<Tensor> FromTorch(const at::Tensor& x, const FromTorchOpti
     return internal_torch::RefuseTorch(absl::StrCat("its memory is on ", x.device().str()),
                                        "Copy it to the CPU");
   }
-  const Device device(*type, x.device().has_index() ? x.device().index() : 0);
+  const Device device = {*type, x.device().has_index() ? x.device().index() : 0};
   const absl::Span<const int64_t> strides(x.strides().data(), x.strides().size());
   void* data;
   try {
