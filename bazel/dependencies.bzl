@@ -29,6 +29,7 @@ load("//third_party/python:interpreter.bzl", "python_interpreter")
 load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_coverage_tools")
 load("//third_party/rules_cc:rules_cc.bzl", "rules_cc")
 load("//third_party/rules_python:rules_python.bzl", "rules_python")
+load("//third_party/rules_shell:rules_shell.bzl", "rules_shell")
 
 def _declare(declarations):
     for name, declare in declarations.items():
@@ -67,7 +68,8 @@ def dovetail_dev_dependencies():
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,
         "eigen": eigen,
-        "opencv": opencv,
         "onnxruntime": onnxruntime,
+        "opencv": opencv,
+        "rules_shell": rules_shell,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")
