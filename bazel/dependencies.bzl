@@ -6,7 +6,7 @@
 declares what a program that embeds Dovetail needs. It includes no Python and declares nothing twice (the embedder's
 abseil wins). dovetail_python_dependencies() adds what extension modules for Python need, and
 dovetail_dev_dependencies() what Dovetail's own tests, benchmarks and Python package need.
-bazel/extensions.bzl offers the same repositories to MODULE.bazel.
+bazel/extensions.bzl offers those that no Bazel registry has to MODULE.bazel.
 """
 
 load("//third_party/abseil-cpp:abseil.bzl", "abseil")
