@@ -46,6 +46,7 @@ def dovetail_dependencies():
         "dovetail_hip": hip,
         "remote_coverage_tools": remote_coverage_tools,
         "rules_cc": rules_cc,
+        "rules_shell": rules_shell,
     })
 
 def dovetail_python_dependencies():
@@ -70,6 +71,5 @@ def dovetail_dev_dependencies():
         "eigen": eigen,
         "onnxruntime": onnxruntime,
         "opencv": opencv,
-        "rules_shell": rules_shell,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes a Bazel registry in a folder, from files of Debian's packages: bazel --registry=file://OUT …
+"""Makes a Bazel registry in a folder, from Debian's files: bazel --registry=file://OUT …
 
     make_registry.py --contents=FOLDER --out=OUT MODULE.bazel…
 
-FOLDER has one folder for each module that there is, named as the Bazel Central Registry names it. The registry serves
-the versions that the given MODULE.bazel files, Bazel's own, and those of the modules in turn ask for, so that Bazel
-resolves the real names and versions. Debian has one version of each module, and its files stand for all of them.
+FOLDER has one folder for each module that there is, named as the Bazel Central Registry names it.
+The registry serves the versions that the given MODULE.bazel files and those of the modules in turn
+ask for, so that Bazel resolves the real names and versions. Debian has one version of each module,
+and its files stand for all of them.
 """
 
 import argparse
 import json
 import pathlib
 import re
-
 
 # Modules that others name and no build of this repository opens: they are served without files.
 UNUSED = (
@@ -34,7 +34,10 @@ class Extension:
 
 
 def dependencies(text: str, root: bool) -> list[tuple[str, str]]:
-    """The (name, version) pairs of the bazel_dep() calls in a MODULE.bazel file, which is Python enough to be run."""
+    """The (name, version) pairs of the bazel_dep() calls in a MODULE.bazel file.
+
+    Such a file is Python enough to be run.
+    """
     found = []
 
     def bazel_dep(name, version="", dev_dependency=False, **_):
@@ -45,7 +48,7 @@ def dependencies(text: str, root: bool) -> list[tuple[str, str]]:
         def __missing__(self, name):
             return lambda *args, **kwargs: Extension()
 
-    exec(text, Globals(bazel_dep=bazel_dep))  # pylint: disable=exec-used
+    exec(text, Globals(bazel_dep=bazel_dep))
     return found
 
 
