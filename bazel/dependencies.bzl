@@ -6,7 +6,7 @@
 declares what a program that embeds Dovetail needs. It includes no Python and declares nothing twice (the embedder's
 abseil wins). dovetail_python_dependencies() adds what extension modules for Python need, and
 dovetail_dev_dependencies() what Dovetail's own tests, benchmarks and Python package need.
-bazel/extensions.bzl offers the same repositories to MODULE.bazel.
+bazel/extensions.bzl offers those that no Bazel registry has to MODULE.bazel.
 """
 
 load("//third_party/abseil-cpp:abseil.bzl", "abseil")
@@ -30,6 +30,7 @@ load("//third_party/python:interpreter.bzl", "python_interpreter")
 load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_coverage_tools")
 load("//third_party/rules_cc:rules_cc.bzl", "rules_cc")
 load("//third_party/rules_python:rules_python.bzl", "rules_python")
+load("//third_party/rules_shell:rules_shell.bzl", "rules_shell")
 
 def _declare(declarations):
     for name, declare in declarations.items():
@@ -47,6 +48,7 @@ def dovetail_dependencies():
         "nlohmann_json": json,
         "remote_coverage_tools": remote_coverage_tools,
         "rules_cc": rules_cc,
+        "rules_shell": rules_shell,
     })
 
 def dovetail_python_dependencies():
@@ -73,7 +75,7 @@ def dovetail_dev_dependencies():
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,
         "eigen": eigen,
-        "opencv": opencv,
         "onnxruntime": onnxruntime,
+        "opencv": opencv,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

@@ -2,10 +2,7 @@
 
 load("//third_party/cccl:cccl.bzl", "cccl")
 load("//third_party/cuda:cuda.bzl", "cuda")
-load("//third_party/dlpack:dlpack.bzl", "dlpack")
-load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/hip:hip.bzl", "hip")
-load("//third_party/json:json.bzl", "json")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
 load("//third_party/onnxruntime:onnxruntime.bzl", "onnxruntime")
@@ -17,21 +14,18 @@ load("//third_party/python:interpreter.bzl", "python_interpreter")
 
 def _dependencies_impl(_mctx):
     cuda(name = "dovetail_cuda")
-    dlpack(name = "dlpack")
     hip(name = "dovetail_hip")
-    json(name = "nlohmann_json")
+    nanobind(name = "nanobind")
+    pybind11(name = "pybind11")
+    python_interpreter(name = "dovetail_python")
 
 def _dev_dependencies_impl(_mctx):
     cccl(name = "cccl")
-    eigen(name = "eigen")
     lint_tools(name = "dovetail_lint")
-    nanobind(name = "nanobind")
     opencv(name = "opencv")
     onnxruntime(name = "onnxruntime")
     peers(name = "dovetail_peers")
-    pybind11(name = "pybind11")
     python_environment(name = "dovetail_python_env")
-    python_interpreter(name = "dovetail_python")
 
 dependencies = module_extension(implementation = _dependencies_impl)
 

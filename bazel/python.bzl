@@ -83,7 +83,7 @@ def dovetail_py_binary(name, deps = [], **kwargs):
     """A py_binary that runs in the environment of third_party/python."""
     py_binary(
         name = name,
-        python_version = "PY3",
+        legacy_create_init = 0,
         deps = deps + [_PACKAGES],
         **kwargs
     )
@@ -101,7 +101,6 @@ def dovetail_py_test(name, srcs, deps = [], data = [], args = [], size = "medium
         args = ["$(location %s)" % src for src in srcs] + args,
         legacy_create_init = 0,
         main = "//bazel:pytest_main.py",
-        python_version = "PY3",
         deps = deps + [_PACKAGES],
         **kwargs
     )

@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ../../bazelw run "$@" //:main
-../../bazelw run "$@" --@dovetail//interop/eigen:library=@my_eigen //:door
+../../bazelw run "$@" --@dovetail//interop/eigen:library=@my_eigen//:eigen //:door

@@ -8,7 +8,7 @@ load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 cc_library(
-    name = "{name}",
+    name = "cccl",
     hdrs = glob(["wheel/nvidia/cu13/include/cccl/**"]),
     includes = ["wheel/nvidia/cu13/include/cccl"],
     visibility = ["//visibility:public"],
@@ -20,7 +20,7 @@ def _cccl_impl(rctx):
     if reason:
         fail("%s needs the package nvidia-cuda-cccl from PyPI, but %s" % (rctx.name, reason))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
-    rctx.file("BUILD", _BUILD.replace("{name}", rctx.name))
+    rctx.file("BUILD", _BUILD)
 
 cccl = repository_rule(
     implementation = _cccl_impl,

@@ -42,7 +42,7 @@ def _debian_packages_impl(rctx):
             fail("%s needs Debian's package %s (%s), but %s" % (rctx.name, package, rctx.attr.missing, reason))
     rctx.delete("debian")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
-    rctx.file("BUILD", rctx.attr.build.replace("{name}", rctx.name))
+    rctx.file("BUILD", rctx.attr.build)
 
 debian_packages = repository_rule(
     implementation = _debian_packages_impl,

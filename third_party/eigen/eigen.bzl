@@ -5,7 +5,7 @@ load("//third_party/debian:package.bzl", "debian_packages")
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 cc_library(
-    name = "{name}",
+    name = "eigen",
     hdrs = glob(["root/usr/include/eigen3/**"]),
     includes = ["root/usr/include/eigen3"],
     visibility = ["//visibility:public"],

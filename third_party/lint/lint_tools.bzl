@@ -14,6 +14,8 @@ _BUILDIFIER = struct(
 
 _BUILD = """package(default_visibility = ["//visibility:public"])
 
+exports_files(["bin/python"])
+
 filegroup(
     name = "tools",
     srcs = glob(["bin/*"]),

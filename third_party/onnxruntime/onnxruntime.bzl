@@ -9,7 +9,7 @@ load("//third_party/debian:package.bzl", "debian_packages")
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 cc_library(
-    name = "{name}",
+    name = "onnxruntime",
     hdrs = glob(["root/usr/include/onnxruntime/**"]),
     includes = ["root/usr/include/onnxruntime"],
     visibility = ["//visibility:public"],

@@ -6,7 +6,7 @@ load("//third_party/debian:package.bzl", "debian_packages")
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 cc_library(
-    name = "{name}",
+    name = "opencv",
     srcs = glob(
         ["root/usr/lib/x86_64-linux-gnu/**/*.so.*"],
         exclude = ["**/*.so.*.*"],

@@ -3,7 +3,9 @@
 def _remote_coverage_tools_impl(rctx):
     rctx.file("WORKSPACE", 'workspace(name = "remote_coverage_tools")\n')
     rctx.symlink(rctx.path(Label("//third_party/remote_coverage_tools:coverage_tool.py")), "coverage_tool.py")
-    rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
+    rctx.file("BUILD", """load("@rules_shell//shell:sh_binary.bzl", "sh_binary")
+
+package(default_visibility = ["//visibility:public"])
 
 sh_binary(
     name = "coverage_report_generator",

@@ -23,5 +23,8 @@ def _rules_cc_impl(rctx):
     rctx.file("cc/defs.bzl", "".join(["{0} = native.{0}\n".format(rule) for rule in _RULES]))
     for rule in ["cc_binary", "cc_import", "cc_library", "cc_test"]:
         rctx.file("cc/%s.bzl" % rule, 'load(":defs.bzl", _{0} = "{0}")\n\n{0} = _{0}\n'.format(rule))
+    rctx.file("cc/common/BUILD", "")
+    rctx.file("cc/common/native.bzl", "NativeCcInfo = CcInfo\n")
+    rctx.file("cc/common/cc_info.bzl", 'load(":native.bzl", "NativeCcInfo")\n\nCcInfo = NativeCcInfo\n')
 
 rules_cc = repository_rule(implementation = _rules_cc_impl)

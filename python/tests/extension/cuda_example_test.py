@@ -1,6 +1,7 @@
 """examples/extension_cuda, compiled by nvcc: what its functions refuse, and what reaches CUDA. Its
 kernels run only where there is a GPU."""
 
+import os
 import pathlib
 
 import emulated_gpu
@@ -11,7 +12,8 @@ from installation import WHEEL, Environment, import_file
 import dovetail as dt
 
 GPU = emulated_gpu.Gpu("cuda")
-CUDA_HOME = pathlib.Path("external/dovetail_cuda/home.txt").read_text()
+# In the test's folder, external/REPOSITORY is ../REPOSITORY.
+CUDA_HOME = pathlib.Path(os.environ["CUDA_HOME_FILE"].replace("external/", "../")).read_text()
 pytestmark = pytest.mark.skipif(not CUDA_HOME, reason="this build has no nvcc")
 
 
