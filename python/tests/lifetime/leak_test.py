@@ -207,7 +207,7 @@ REFUSED = {
         dt.from_cuda_array_interface,
     ),
     "Arrow array with nulls": (lambda: pa.array([1, None]), dt.from_arrow),
-    "Arrow array of two dimensions": (ours, dt.Tensor.__arrow_c_array__),
+    "Arrow array with gaps": (lambda: dt.zeros(2, 3).T, dt.Tensor.__arrow_c_array__),
     "class that nobody registered": (numpy_array, lambda x: dt.convert(x, int)),
     "read-only, not to be copied": (read_only, lambda t: dt.convert(t, torch.Tensor, copy=False)),
     "buffer that may be written": (read_only, (ctypes.c_char * 8).from_buffer),
