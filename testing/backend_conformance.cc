@@ -95,7 +95,9 @@ TEST_P(BackendConformance, MemoryIsAlignedAndApart) {
     ASSERT_TRUE(s.ok()) << s.status();
     const bool has_addresses = IsAddressable(device().type);  // else data() is a handle
     const auto begin = reinterpret_cast<uintptr_t>((*s)->data());
-    if (has_addresses) EXPECT_EQ(begin % kAllocationAlignment, 0u);
+    if (has_addresses) {
+      EXPECT_EQ(begin % kAllocationAlignment, 0u);
+    }
     for (const StorageRef& other : held) {
       const auto there = reinterpret_cast<uintptr_t>(other->data());
       EXPECT_NE(begin, there);

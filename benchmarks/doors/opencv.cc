@@ -26,7 +26,8 @@ BENCHMARK(AsMat)->Name("OpenCV out");
 void MatByHand(benchmark::State& state) {
   const Tensor image = Image();
   for (auto _ : state) {
-    const Tensor owner = image;
+    Tensor owner = image;
+    benchmark::DoNotOptimize(owner);
     benchmark::DoNotOptimize(cv::Mat(
         static_cast<int>(image.layout().shape(0)), static_cast<int>(image.layout().shape(1)),
         CV_8UC3, image.raw_data(), static_cast<size_t>(image.layout().stride(0))));

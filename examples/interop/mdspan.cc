@@ -23,7 +23,8 @@ int main() {
   absl::StatusOr<Tensor> x = Tensor::Wrap(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
   auto m = dovetail::AsMdspan<float, Matrix>(*x);  // borrows the vector's memory
   Scale(*m, 10);                                   // *x is 10, 20, …
-  auto strided = dovetail::AsMdspan<float, Matrix, cuda::std::layout_stride>(*x->Transpose(0, 1));
+  absl::StatusOr<Tensor> turned = x->Transpose(0, 1);
+  auto strided = dovetail::AsMdspan<float, Matrix, cuda::std::layout_stride>(*turned);
   absl::StatusOr<Tensor> back = dovetail::FromMdspan(*strided, *x);  // keeps *x
   // [page]
   const bool shared = m->data_handle() == x->raw_data() && back->raw_data() == x->raw_data();

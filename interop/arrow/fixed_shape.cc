@@ -137,7 +137,7 @@ std::string FixedShapeMetadata(const FixedShape& shape) {
   if (!shape.permutation.empty()) {
     absl::StrAppend(&json, R"(,"permutation":[)", absl::StrJoin(shape.permutation, ","), "]");
   }
-  json += "}";
+  json += '}';
   std::string metadata;
   constexpr int32_t kPairs = 2;
   metadata.append(reinterpret_cast<const char*>(&kPairs), sizeof(kPairs));

@@ -23,7 +23,7 @@ absl::Status ProducerError(ArrowArrayStream* stream, int code) {
 }
 
 // Reads on to the next array with elements. `array` stays as it is if there is none.
-absl::Status Next(ArrowArrayStream* stream, OwnedArrow<ArrowArray>* array) {
+absl::Status Next(ArrowArrayStream* stream, ArrowArray* array) {
   while (true) {
     ArrowArray next = {};
     if (const int code = stream->get_next(stream, &next); code != 0) {
@@ -32,7 +32,7 @@ absl::Status Next(ArrowArrayStream* stream, OwnedArrow<ArrowArray>* array) {
     if (next.release == nullptr) return absl::OkStatus();
     OwnedArrow<ArrowArray> owned(&next);
     if (owned->length == 0) continue;
-    *array->get() = owned.Take();
+    *array = owned.Take();
     return absl::OkStatus();
   }
 }
@@ -71,8 +71,8 @@ absl::StatusOr<Tensor> Import(ArrowArrayStream* stream) {
     return ProducerError(stream, code);
   }
   OwnedArrow<ArrowArray> first, second;
-  absl::Status status = Next(stream, &first);
-  if (status.ok() && first->release != nullptr) status = Next(stream, &second);
+  absl::Status status = Next(stream, first.get());
+  if (status.ok() && first->release != nullptr) status = Next(stream, second.get());
   if (!status.ok()) return status;
   if (second->release != nullptr) {
     return ArrowError(

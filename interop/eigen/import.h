@@ -86,7 +86,7 @@ absl::StatusOr<Tensor> FromEigen(T&& plain) {
   if constexpr (T::MaxSizeAtCompileTime == Eigen::Dynamic) {
     return internal_tensor::OwnedBy(plain, internal_eigen::Borrow(plain));
   } else {
-    auto moved = std::make_unique<T>(std::move(plain));
+    auto moved = std::make_unique<T>(std::forward<T>(plain));
     absl::StatusOr<Tensor> tensor = internal_eigen::Borrow(*moved);
     return internal_eigen::Adopt(std::move(moved), std::move(tensor));
   }
@@ -95,9 +95,15 @@ absl::StatusOr<Tensor> FromEigen(T&& plain) {
 // Borrows the memory of a matrix, array, Map, Ref, Block or other expression with memory. The
 // tensor and all that share its memory must not outlive that memory.
 template <typename T>
-  requires internal_eigen::Dense<std::remove_cvref_t<T>>
-absl::StatusOr<Tensor> ViewOf(T&& dense ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  static_assert(std::is_lvalue_reference_v<T> || !internal_eigen::kIsPlain<T>,
+  requires internal_eigen::Dense<std::remove_cv_t<T>>
+absl::StatusOr<Tensor> ViewOf(T& dense ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  return internal_eigen::Borrow(dense);
+}
+// A Map, Ref or Block may be a temporary: the memory is not its own.
+template <typename T>
+  requires(!std::is_reference_v<T> && internal_eigen::Dense<std::remove_cv_t<T>>)
+absl::StatusOr<Tensor> ViewOf(T&& dense) {
+  static_assert(!internal_eigen::kIsPlain<T>,
                 "This matrix dies with the statement: FromEigen takes it over.");
   return internal_eigen::Borrow(dense);
 }

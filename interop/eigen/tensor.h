@@ -156,11 +156,16 @@ absl::StatusOr<Tensor> FromEigen(T&& tensor) {
 // Borrows the memory of an Eigen::Tensor, TensorFixedSize or TensorMap. The tensor and all that
 // share its memory must not outlive that memory.
 template <typename T>
-  requires internal_eigen::TensorWithMemory<T>
-absl::StatusOr<Tensor> ViewOf(T&& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  static_assert(
-      std::is_lvalue_reference_v<T> || !internal_eigen::IsTensor<std::remove_cvref_t<T>>::value,
-      "This tensor dies with the statement: FromEigen takes it over.");
+  requires internal_eigen::TensorWithMemory<T&>
+absl::StatusOr<Tensor> ViewOf(T& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  return internal_eigen::BorrowTensor(tensor);
+}
+// A TensorMap may be a temporary: the memory is not its own.
+template <typename T>
+  requires(!std::is_reference_v<T> && internal_eigen::TensorWithMemory<T>)
+absl::StatusOr<Tensor> ViewOf(T&& tensor) {
+  static_assert(!internal_eigen::IsTensor<std::remove_cv_t<T>>::value,
+                "This tensor dies with the statement: FromEigen takes it over.");
   return internal_eigen::BorrowTensor(tensor);
 }
 

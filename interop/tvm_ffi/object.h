@@ -21,7 +21,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_tvm_ffi {
 
-using ObjectUnsafe = tvm::ffi::detail::ObjectUnsafe;
+using tvm::ffi::detail::ObjectUnsafe;
 
 // A tensor of tvm-ffi over the memory of a Tensor, in one allocation. tvm::ffi::make_object makes
 // it. Its shape and strides are those of its own copy of the layout.
