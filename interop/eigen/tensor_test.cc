@@ -68,7 +68,8 @@ TEST(AsTensorMap, WhatDoesNotFitIsRefused) {
 }
 
 TEST(AsTensorMap, AConstMapTakesReadOnlyAndEmptyTensors) {
-  const auto m = AsTensorMap<const float, 2>(Iota({2, 3}).ReadOnly());
+  const Tensor x = Iota({2, 3}).ReadOnly();
+  const auto m = AsTensorMap<const float, 2>(x);
   ASSERT_TRUE(m.ok()) << m.status();
   static_assert(std::is_same_v<decltype(m->data()), const float*>);
   EXPECT_EQ((AsTensorMap<const float, 3>(Iota({2, 0, 3}))->size()), 0);
