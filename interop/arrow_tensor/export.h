@@ -72,7 +72,7 @@ inline absl::Status CheckForArrow(const Tensor& tensor) {
 inline absl::StatusOr<std::shared_ptr<arrow::Tensor>> AsArrowTensor(const Tensor& tensor) {
   namespace internal = internal_arrow_tensor;
   if (absl::Status s = internal::CheckForArrow(tensor); !s.ok()) return s;
-  std::shared_ptr<arrow::DataType> type = internal::ToArrowType(tensor.dtype());
+  const std::shared_ptr<arrow::DataType>* type = internal::ToArrowType(tensor.dtype());
   if (type == nullptr) {
     return internal::Refuse(tensor, "Arrow has no tensors of its element type",
                             "Pass Copied(tensor, {.dtype = kFloat32}) or another type");
@@ -85,7 +85,7 @@ inline absl::StatusOr<std::shared_ptr<arrow::Tensor>> AsArrowTensor(const Tensor
   std::vector<int64_t> strides(tensor.strides().begin(), tensor.strides().end());
   for (int64_t& stride : strides) stride *= itemsize;
   return std::make_shared<arrow::Tensor>(
-      std::move(type), std::make_shared<internal::TensorBuffer>(tensor, count * itemsize),
+      *type, std::make_shared<internal::TensorBuffer>(tensor, count * itemsize),
       std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), std::move(strides));
 }
 

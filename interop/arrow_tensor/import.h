@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "arrow/array.h"
+#include "arrow/buffer.h"
 #include "arrow/c/bridge.h"
 #include "arrow/tensor.h"
 #include "dovetail/core/config.h"
@@ -40,9 +41,9 @@ inline absl::Status Refuse(absl::string_view reason, absl::string_view remedy) {
 }
 
 // What a tensor would lose or cannot reach.
-inline absl::Status CheckImport(const arrow::Tensor& x) {
-  if (x.data() == nullptr) return Refuse("it has no buffer", "Pass a tensor with memory");
-  if (!x.data()->is_cpu()) {
+inline absl::Status CheckImport(const arrow::Tensor& x, const arrow::Buffer* buffer) {
+  if (buffer == nullptr) return Refuse("it has no buffer", "Pass a tensor with memory");
+  if (!buffer->is_cpu()) {
     return Refuse("its buffer is not in the CPU's memory",
                   "Copy it there with arrow::Buffer::ViewOrCopy");
   }
@@ -54,9 +55,12 @@ inline absl::Status CheckImport(const arrow::Tensor& x) {
   return absl::OkStatus();
 }
 
-// A tensor over the memory that keeps nothing alive.
-inline absl::StatusOr<Tensor> Borrow(const arrow::Tensor& x, Access access) {
-  if (absl::Status s = CheckImport(x); !s.ok()) return s;
+// A tensor over the memory that keeps nothing alive, read-only if that is asked for or the buffer
+// is.
+inline absl::StatusOr<Tensor> Borrow(const arrow::Tensor& x, bool read_only) {
+  const std::shared_ptr<arrow::Buffer> buffer = x.data();  // once: each call counts a reference
+  if (absl::Status s = CheckImport(x, buffer.get()); !s.ok()) [[unlikely]]
+    return s;
   const std::optional<DType> dtype = FromArrowType(x.type_id());
   if (!dtype) return Refuse(absl::StrCat("its type is ", x.type()->ToString()), "Cast it first");
   const int64_t itemsize = dtype->itemsize();
@@ -69,22 +73,19 @@ inline absl::StatusOr<Tensor> Borrow(const arrow::Tensor& x, Access access) {
     strides.push_back(bytes / itemsize);
   }
   const absl::Span<const int64_t> steps = strides;
-  void* const data = const_cast<uint8_t*>(x.data()->data());
-  absl::StatusOr<Tensor> tensor =
-      internal_tensor::WrapUnowned(data, *dtype, x.shape(), &steps, Device::Cpu(), access);
+  const bool is_read_only = read_only || !buffer->is_mutable();
+  absl::StatusOr<Tensor> tensor = internal_tensor::WrapUnowned(
+      const_cast<uint8_t*>(buffer->data()), *dtype, x.shape(), &steps, Device::Cpu(),
+      is_read_only ? Access::kReadOnly : Access::kReadWrite);
   if (!tensor.ok() || tensor->num_elements() == 0) return tensor;
   // arrow::Tensor's constructors do not check this; its Make() does.
   const Extent extent = tensor->layout().extent();
-  if (extent.lowest < 0 || (extent.highest + 1) * itemsize > x.data()->size()) {
+  if (extent.lowest < 0 || (extent.highest + 1) * itemsize > buffer->size()) {
     return Refuse(
-        absl::StrCat("its elements reach beyond its buffer of ", x.data()->size(), " bytes"),
+        absl::StrCat("its elements reach beyond its buffer of ", buffer->size(), " bytes"),
         "Make it with arrow::Tensor::Make, which checks that");
   }
   return tensor;
-}
-
-inline Access AccessOf(const arrow::Tensor& x) {
-  return x.data() != nullptr && x.is_mutable() ? Access::kReadWrite : Access::kReadOnly;
 }
 
 }  // namespace internal_arrow_tensor
@@ -95,22 +96,22 @@ inline Access AccessOf(const arrow::Tensor& x) {
 inline absl::StatusOr<Tensor> FromArrowTensor(std::shared_ptr<arrow::Tensor> x) {
   namespace internal = internal_arrow_tensor;
   if (x == nullptr) return internal::Refuse("it is nullptr", "Pass a tensor");
-  return internal_tensor::OwnedBy(x, internal::Borrow(*x, internal::AccessOf(*x)));
+  return internal_tensor::OwnedBy(x, internal::Borrow(*x, /*read_only=*/false));
 }
 // The same, read-only.
 inline absl::StatusOr<Tensor> FromArrowTensor(std::shared_ptr<const arrow::Tensor> x) {
   namespace internal = internal_arrow_tensor;
   if (x == nullptr) return internal::Refuse("it is nullptr", "Pass a tensor");
-  return internal_tensor::OwnedBy(x, internal::Borrow(*x, Access::kReadOnly));
+  return internal_tensor::OwnedBy(x, internal::Borrow(*x, /*read_only=*/true));
 }
 
 // Borrow it. The tensor and all that share its memory must not outlive it. A const one is
 // read-only.
 inline absl::StatusOr<Tensor> ViewOf(arrow::Tensor& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  return internal_arrow_tensor::Borrow(x, internal_arrow_tensor::AccessOf(x));
+  return internal_arrow_tensor::Borrow(x, /*read_only=*/false);
 }
 inline absl::StatusOr<Tensor> ViewOf(const arrow::Tensor& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  return internal_arrow_tensor::Borrow(x, Access::kReadOnly);
+  return internal_arrow_tensor::Borrow(x, /*read_only=*/true);
 }
 
 // Numbers, lists of a fixed size and fixed shape tensors, without nulls (interop/arrow/import.h).

@@ -1,6 +1,6 @@
 // Converts between the types of arrow::Tensor and DType. One table serves both directions.
 //
-//   std::shared_ptr<arrow::DataType> type = ToArrowType(kFloat32);      // nullptr: Arrow has none
+//   const std::shared_ptr<arrow::DataType>* type = ToArrowType(kFloat32);  // nullptr: it has none
 //   std::optional<DType> dtype = FromArrowType(arrow::Type::FLOAT);
 //
 // The types are those of arrow::is_tensor_supported(). Any thread.
@@ -39,9 +39,9 @@ DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
     {arrow::Type::DOUBLE, &arrow::float64, kFloat64},
 };
 
-inline std::shared_ptr<arrow::DataType> ToArrowType(DType dtype) {
+inline const std::shared_ptr<arrow::DataType>* ToArrowType(DType dtype) {
   for (const TypePair& pair : kTypes) {
-    if (pair.dtype == dtype) return pair.type();
+    if (pair.dtype == dtype) return &pair.type();
   }
   return nullptr;
 }
