@@ -241,7 +241,7 @@ struct Aligned64 {
 };
 
 TEST(AsMdspan, TheAlignmentThatAnAccessorPromisesIsChecked) {
-  alignas(64) static float values[32] = {};  // g++'s ASan does not align its stack so far
+  alignas(64) static float values[32] = {};  // static: g++'s ASan does not align its stacks to 64
   using Wide = md::mdspan<float, Vector, md::layout_right, Aligned64<float>>;
   EXPECT_TRUE(AsMdspan<Wide>(*Tensor::Wrap(values, {8}, {1}, Device::Cpu(), [] {})).ok());
   EXPECT_THAT(ErrorOf(AsMdspan<Wide>(*Tensor::Wrap(values + 1, {8}, {1}, Device::Cpu(), [] {}))),
