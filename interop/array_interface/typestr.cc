@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -20,15 +21,7 @@ constexpr TypeCode kCodes[] = {
     {"f4", kFloat32}, {"f8", kFloat64}, {"c8", kComplex64}, {"c16", kComplex128},
 };
 
-constexpr bool EachStandsOnce() {
-  for (const TypeCode& a : kCodes) {
-    for (const TypeCode& b : kCodes) {
-      if (&a != &b && (a.code == b.code || a.dtype == b.dtype)) return false;
-    }
-  }
-  return true;
-}
-static_assert(EachStandsOnce());
+static_assert(internal_interop::IsBijection(kCodes, &TypeCode::code, &TypeCode::dtype));
 
 // The error message for an unsupported code, found by the code's first letter.
 struct Refusal {

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -21,29 +22,22 @@ constexpr ArrowFormat kFormats[] = {
     {"e", kFloat16}, {"f", kFloat32}, {"g", kFloat64},
 };
 
-constexpr bool EachStandsOnce() {
-  for (const ArrowFormat& a : kFormats) {
-    for (const ArrowFormat& b : kFormats) {
-      if (&a != &b && (*a.format == *b.format || a.dtype == b.dtype)) return false;
-    }
-  }
-  return true;
-}
-static_assert(EachStandsOnce());
+static_assert(internal_interop::IsBijection(
+    kFormats, [](const ArrowFormat& f) { return std::string_view(f.format); },
+    &ArrowFormat::dtype));
 
 // Error messages for unsupported formats, by prefix. Longer prefixes come first.
 struct Refusal {
   std::string_view beginning;
   std::string_view advice;
 };
+constexpr std::string_view kListsOfAnySize =
+    "holds lists of any size; cast to lists of one size first, as with pyarrow's "
+    "a.cast(pa.list_(a.type.value_type, n)), or pass a.flatten()";
 constexpr Refusal kRefusals[] = {
     {"+w", "is no list of a fixed size: a number of 0 or more follows the colon"},
-    {"+l",
-     "holds lists of any size; cast to lists of one size first, as with pyarrow's "
-     "a.cast(pa.list_(a.type.value_type, n)), or pass a.flatten()"},
-    {"+L",
-     "holds lists of any size; cast to lists of one size first, as with pyarrow's "
-     "a.cast(pa.list_(a.type.value_type, n)), or pass a.flatten()"},
+    {"+l", kListsOfAnySize},
+    {"+L", kListsOfAnySize},
     {"+s",
      "holds several fields; pass one of them, as with pyarrow's a.field(i) or a table's "
      "column(i)"},

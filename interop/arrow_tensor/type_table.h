@@ -14,6 +14,7 @@
 #include "arrow/type.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -47,10 +48,7 @@ inline const std::shared_ptr<arrow::DataType>* ToArrowType(DType dtype) {
 }
 
 inline std::optional<DType> FromArrowType(arrow::Type::type id) {
-  for (const TypePair& pair : kTypes) {
-    if (pair.id == id) return pair.dtype;
-  }
-  return std::nullopt;
+  return internal_interop::Find(kTypes, &TypePair::id, id, &TypePair::dtype);
 }
 
 }  // namespace internal_arrow_tensor

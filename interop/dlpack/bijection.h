@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "dovetail/core/config.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -14,12 +15,7 @@ namespace internal_dlpack {
 // True if no left side and no right side occurs twice in `pairs`.
 template <typename Pair, size_t kSize>
 constexpr bool IsBijection(const Pair (&pairs)[kSize]) {
-  for (size_t i = 0; i < kSize; ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (pairs[i].dlpack == pairs[j].dlpack || pairs[i].core == pairs[j].core) return false;
-    }
-  }
-  return true;
+  return internal_interop::IsBijection(pairs, &Pair::dlpack, &Pair::core);
 }
 
 // True if both sides of each pair have the same number, so that a cast converts between them.

@@ -19,6 +19,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/interop/onnxruntime/status.h"
+#include "dovetail/interop/pair_table.h"
 #include "dovetail/interop/refusal.h"
 #include "onnxruntime_cxx_api.h"
 
@@ -40,15 +41,9 @@ DOVETAIL_NOT_SHARED inline constexpr DeviceRow kDevices[] = {
     {DeviceType::kRocmHost, "HipPinned", OrtMemTypeCPUOutput},
 };
 
-constexpr bool DevicesAreABijection() {
-  for (const DeviceRow& a : kDevices) {
-    for (const DeviceRow& b : kDevices) {
-      if (&a != &b && (a.core == b.core || std::string_view(a.name) == b.name)) return false;
-    }
-  }
-  return true;
-}
-static_assert(DevicesAreABijection());
+static_assert(internal_interop::IsBijection(kDevices, &DeviceRow::core, [](const DeviceRow& row) {
+  return std::string_view(row.name);
+}));
 
 inline const DeviceRow* RowOf(DeviceType type) {
   const auto* row = std::ranges::find(kDevices, type, &DeviceRow::core);

@@ -15,6 +15,7 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/interop/pair_table.h"
 #include "onnxruntime_cxx_api.h"
 
 namespace dovetail {
@@ -68,19 +69,10 @@ constexpr TypesByNumber MakeTypesByNumber() {
 }
 DOVETAIL_NOT_SHARED inline constexpr TypesByNumber kTypesByNumber = MakeTypesByNumber();
 
-// Every number but those of "undefined" and "string" has a type, and no type has two.
-constexpr bool TypesAreABijection() {
-  for (size_t i = 0; i < std::size(kTypesByNumber.core); ++i) {
-    const bool no_number =
-        i == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED || i == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
-    if (kTypesByNumber.core[i].is_known() == no_number) return false;
-    for (size_t j = 0; j < i && !no_number; ++j) {
-      if (kTypesByNumber.core[i] == kTypesByNumber.core[j]) return false;
-    }
-  }
-  return true;
-}
-static_assert(TypesAreABijection());
+// There are as many pairs as numbers without those of "undefined" and "string", so each has one.
+static_assert(internal_interop::IsBijection(kTypes, &TypePair::ort, &TypePair::core));
+static_assert(!kTypesByNumber.core[ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED].is_known());
+static_assert(!kTypesByNumber.core[ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING].is_known());
 
 }  // namespace internal_onnxruntime
 
@@ -96,10 +88,9 @@ constexpr std::optional<DType> DTypeFromOrt(ONNXTensorElementDataType type) {
 
 // ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED for a type that ONNX Runtime lacks.
 constexpr ONNXTensorElementDataType OrtFromDType(DType dtype) {
-  for (const internal_onnxruntime::TypePair& pair : internal_onnxruntime::kTypes) {
-    if (pair.core == dtype) return pair.ort;
-  }
-  return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  using internal_onnxruntime::kTypes, internal_onnxruntime::TypePair;
+  return internal_interop::Find(kTypes, &TypePair::core, dtype, &TypePair::ort)
+      .value_or(ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED);
 }
 
 }  // namespace DOVETAIL_ABI

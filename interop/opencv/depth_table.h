@@ -13,6 +13,7 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -32,31 +33,14 @@ DOVETAIL_NOT_SHARED inline constexpr DepthPair kDepths[] = {
 #endif
 };
 
-constexpr bool EachOnce() {
-  for (const DepthPair& a : kDepths) {
-    int depths = 0, dtypes = 0;
-    for (const DepthPair& b : kDepths) {
-      depths += a.depth == b.depth ? 1 : 0;
-      dtypes += a.dtype == b.dtype ? 1 : 0;
-    }
-    if (depths != 1 || dtypes != 1) return false;
-  }
-  return true;
-}
-static_assert(EachOnce());
+static_assert(internal_interop::IsBijection(kDepths, &DepthPair::depth, &DepthPair::dtype));
 
 constexpr std::optional<int> ToCvDepth(DType dtype) {
-  for (const DepthPair& pair : kDepths) {
-    if (pair.dtype == dtype) return pair.depth;
-  }
-  return std::nullopt;
+  return internal_interop::Find(kDepths, &DepthPair::dtype, dtype, &DepthPair::depth);
 }
 
 constexpr std::optional<DType> FromCvDepth(int depth) {
-  for (const DepthPair& pair : kDepths) {
-    if (pair.depth == depth) return pair.dtype;
-  }
-  return std::nullopt;
+  return internal_interop::Find(kDepths, &DepthPair::depth, depth, &DepthPair::dtype);
 }
 
 }  // namespace internal_opencv

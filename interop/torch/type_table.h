@@ -12,12 +12,12 @@
 #include <torch/headeronly/core/DeviceType.h>
 #include <torch/headeronly/core/ScalarType.h>
 
-#include <iterator>
 #include <optional>
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/interop/pair_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -26,13 +26,16 @@ namespace internal_torch {
 using TorchScalarType = torch::headeronly::ScalarType;
 using TorchDeviceType = torch::headeronly::DeviceType;
 
-template <typename Theirs, typename Ours>
-struct Pair {
-  Theirs theirs;
-  Ours ours;
+struct TypePair {
+  TorchScalarType torch;
+  DType core;
+};
+struct DevicePair {
+  TorchDeviceType torch;
+  DeviceType core;
 };
 
-DOVETAIL_NOT_SHARED inline constexpr Pair<TorchScalarType, DType> kTypes[] = {
+DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
     {TorchScalarType::Byte, kUInt8},
     {TorchScalarType::Char, kInt8},
     {TorchScalarType::Short, kInt16},
@@ -58,7 +61,7 @@ DOVETAIL_NOT_SHARED inline constexpr Pair<TorchScalarType, DType> kTypes[] = {
 };
 
 // A PyTorch that is built for ROCm calls AMD's devices CUDA; the build then defines USE_ROCM.
-DOVETAIL_NOT_SHARED inline constexpr Pair<TorchDeviceType, DeviceType> kDevices[] = {
+DOVETAIL_NOT_SHARED inline constexpr DevicePair kDevices[] = {
     {TorchDeviceType::CPU, DeviceType::kCpu},
 #ifdef USE_ROCM
     {TorchDeviceType::CUDA, DeviceType::kRocm},
@@ -67,45 +70,22 @@ DOVETAIL_NOT_SHARED inline constexpr Pair<TorchDeviceType, DeviceType> kDevices[
 #endif
 };
 
-template <typename Table>
-constexpr bool IsBijection(const Table& table) {
-  for (const auto& a : table) {
-    for (const auto& b : table) {
-      if (&a != &b && (a.theirs == b.theirs || a.ours == b.ours)) return false;
-    }
-  }
-  return true;
-}
-static_assert(IsBijection(kTypes) && IsBijection(kDevices));
-
-template <typename Table, typename Ours>
-constexpr auto ToTheirs(const Table& table, Ours ours)
-    -> std::optional<decltype(std::begin(table)->theirs)> {
-  for (const auto& pair : table) {
-    if (pair.ours == ours) return pair.theirs;
-  }
-  return std::nullopt;
-}
-
-template <typename Table, typename Theirs>
-constexpr auto ToOurs(const Table& table, Theirs theirs)
-    -> std::optional<decltype(std::begin(table)->ours)> {
-  for (const auto& pair : table) {
-    if (pair.theirs == theirs) return pair.ours;
-  }
-  return std::nullopt;
-}
+static_assert(internal_interop::IsBijection(kTypes, &TypePair::torch, &TypePair::core));
+static_assert(internal_interop::IsBijection(kDevices, &DevicePair::torch, &DevicePair::core));
 
 constexpr std::optional<TorchScalarType> ToTorchType(DType dtype) {
-  return ToTheirs(kTypes, dtype);
+  return internal_interop::Find(kTypes, &TypePair::core, dtype, &TypePair::torch);
 }
-constexpr std::optional<DType> FromTorchType(TorchScalarType type) { return ToOurs(kTypes, type); }
+constexpr std::optional<DType> FromTorchType(TorchScalarType type) {
+  return internal_interop::Find(kTypes, &TypePair::torch, type, &TypePair::core);
+}
 // To PyTorch, pinned and managed memory is memory of the CPU.
 constexpr std::optional<TorchDeviceType> ToTorchDevice(DeviceType type) {
-  return ToTheirs(kDevices, IsHostAccessible(type) ? DeviceType::kCpu : type);
+  const DeviceType core = IsHostAccessible(type) ? DeviceType::kCpu : type;
+  return internal_interop::Find(kDevices, &DevicePair::core, core, &DevicePair::torch);
 }
 constexpr std::optional<DeviceType> FromTorchDevice(TorchDeviceType type) {
-  return ToOurs(kDevices, type);
+  return internal_interop::Find(kDevices, &DevicePair::torch, type, &DevicePair::core);
 }
 
 }  // namespace internal_torch

@@ -15,6 +15,7 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/interop/pair_table.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace dovetail {
@@ -58,15 +59,7 @@ DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
     {xla::ffi::F4E2M1FN, kFloat4E2M1Fn},
 };
 
-constexpr bool TypesAreABijection() {
-  for (const TypePair& a : kTypes) {
-    for (const TypePair& b : kTypes) {
-      if (&a != &b && (a.xla == b.xla || a.core == b.core)) return false;
-    }
-  }
-  return true;
-}
-static_assert(TypesAreABijection());
+static_assert(internal_interop::IsBijection(kTypes, &TypePair::xla, &TypePair::core));
 
 DOVETAIL_NOT_SHARED inline constexpr DType kNoType = {TypeKind::kFloat, 0, 1};
 static_assert(!kNoType.is_known());
@@ -87,10 +80,8 @@ constexpr DType FromXlaDataType(xla::ffi::DataType type) {
 }
 
 constexpr std::optional<xla::ffi::DataType> ToXlaDataType(DType dtype) {
-  for (const auto& pair : internal_xla_ffi::kTypes) {
-    if (pair.core == dtype) return pair.xla;
-  }
-  return std::nullopt;
+  using internal_xla_ffi::TypePair;
+  return internal_interop::Find(internal_xla_ffi::kTypes, &TypePair::core, dtype, &TypePair::xla);
 }
 
 }  // namespace DOVETAIL_ABI
