@@ -59,42 +59,41 @@ absl::Status GapError(const Tensor& tensor) {
                             "contiguous()"));
 }
 
+int64_t ElementsOf(absl::Span<const int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
 absl::Status PlanLists(const Tensor& tensor, bool flat, Nest* nest) {
   if (!tensor.is_contiguous()) return GapError(tensor);
   const absl::Span<const int64_t> sizes = tensor.shape().subspan(1);
-  nest->sizes.assign(sizes.begin(), sizes.end());
   if (flat) {
-    nest->sizes = {std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>())};
+    nest->sizes = {ElementsOf(sizes)};
+  } else {
+    nest->sizes.assign(sizes.begin(), sizes.end());
   }
   return absl::OkStatus();
 }
 
 absl::Status PlanFixedShape(const Tensor& tensor, Nest* nest) {
-  const absl::Span<const int64_t> shape = tensor.shape().subspan(1);
-  const absl::Span<const int64_t> strides = tensor.layout().strides().subspan(1);
-  std::vector<int64_t> order(shape.size());  // the dimensions as they lie in memory
+  const absl::Span<const int64_t> strides = tensor.strides();
+  std::vector<int64_t> order(strides.size());  // the dimensions as they lie in memory
   std::iota(order.begin(), order.end(), 0);
   if (!tensor.is_contiguous()) {
-    std::stable_sort(order.begin(), order.end(),
+    std::stable_sort(order.begin() + 1, order.end(),
                      [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
   }
-  FixedShape fixed;
-  fixed.permutation.resize(order.size());
-  int64_t elements = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    const int64_t size = shape[order[i]];
-    if (!tensor.is_contiguous() && size != 1 && strides[order[i]] != elements) {
-      return GapError(tensor);
+  const absl::StatusOr<Tensor> ordered = tensor.Permute(order);
+  if (!ordered.ok()) return ordered.status();
+  if (!ordered->is_contiguous()) return GapError(tensor);
+  const absl::Span<const int64_t> shape = ordered->shape().subspan(1);
+  FixedShape fixed = {.shape = {shape.begin(), shape.end()}};
+  if (!std::is_sorted(order.begin(), order.end())) {
+    fixed.permutation.resize(shape.size());
+    for (size_t i = 0; i < shape.size(); ++i) {
+      fixed.permutation[order[i + 1] - 1] = static_cast<int64_t>(i);
     }
-    elements *= size;
-    fixed.permutation[order[i]] = static_cast<int64_t>(i);
   }
-  if (tensor.shape()[0] > 1 && !tensor.is_contiguous() && tensor.layout().stride(0) != elements) {
-    return GapError(tensor);
-  }
-  for (const int64_t dim : order) fixed.shape.push_back(shape[dim]);
-  if (std::is_sorted(order.begin(), order.end())) fixed.permutation.clear();
-  nest->sizes = {elements};
+  nest->sizes = {ElementsOf(shape)};
   nest->metadata = FixedShapeMetadata(fixed);
   return absl::OkStatus();
 }

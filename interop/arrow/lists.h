@@ -22,8 +22,7 @@ inline namespace DOVETAIL_ABI {
 // Overwrites `array`, whose elements become those of `count` lists of one size.
 void WrapInLists(int64_t count, ArrowArray* array);
 
-// Overwrites `schema`, which becomes the type of the elements. `metadata` is that of the list;
-// empty for none.
+// Overwrites `schema` with that of lists whose elements it describes. An empty `metadata` is none.
 void WrapInLists(int64_t size, std::string metadata, ArrowSchema* schema);
 
 }  // namespace DOVETAIL_ABI

@@ -205,6 +205,15 @@ TEST_F(Nested, WrongPartsOfListsAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("beyond the address space"));
 }
 
+TEST_F(Nested, ListsBeyondTheAddressSpaceAreRefusedBeforeTheirNullsAreCounted) {
+  Export(Iota({3, 2}));
+  bits = 0b101;
+  array.buffers[0] = &bits;
+  array.null_count = -1;
+  array.offset = INT64_MAX;
+  EXPECT_THAT(Refusal(), HasSubstr("beyond the address space"));
+}
+
 TEST_F(Nested, AChildThatWasTakenIsRefused) {
   Export(Iota({3, 2}));
   Child(array).release(&Child(array));

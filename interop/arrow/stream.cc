@@ -2,7 +2,6 @@
 
 #include <deque>
 #include <system_error>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

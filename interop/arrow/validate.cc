@@ -1,11 +1,9 @@
 #include "dovetail/interop/arrow/validate.h"
 
 #include <optional>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/interop/arrow/dimensions.h"
 #include "dovetail/interop/arrow/error.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
@@ -41,6 +39,11 @@ absl::Status CheckStructs(const ArrowSchema& schema, const ArrowArray& array) {
   return absl::OkStatus();
 }
 
+absl::Status BeyondError(const ArrowArray& array) {
+  return ArrowError(absl::StrCat("its offset of ", array.offset, " and its length of ",
+                                 array.length, " reach beyond the address space"));
+}
+
 absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array, bool is_list) {
   const int64_t children = is_list ? 1 : 0;
   const char* what = is_list ? "a list of a fixed size" : "a number type";
@@ -62,12 +65,9 @@ absl::Status CheckParts(const ArrowSchema& schema, const ArrowArray& array, bool
     return ArrowError(
         absl::StrCat("its length is ", array.length, " and its offset ", array.offset));
   }
+  int64_t end;
+  if (__builtin_add_overflow(array.offset, array.length, &end)) return BeyondError(array);
   return absl::OkStatus();
-}
-
-absl::Status BeyondError(const ArrowArray& array) {
-  return ArrowError(absl::StrCat("its offset of ", array.offset, " and its length of ",
-                                 array.length, " reach beyond the address space"));
 }
 
 // The children of lists of `size` elements.
