@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "dovetail/core/parallel.h"
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 
 #if defined(__x86_64__)

@@ -2,10 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/cpu/allocator.h"
-#include "dovetail/devices/cpu/cast/cast_copy.h"
-#include "dovetail/devices/cpu/copy/strided_copy.h"
-#include "dovetail/devices/cpu/large_work.h"
-#include "dovetail/devices/cpu/shared_memory.h"
+#include "dovetail/devices/cpu/parts.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -22,7 +19,10 @@ class CpuBackend final : public DeviceBackend {
   absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
     if (absl::Status s = Check(device); !s.ok()) return s;
     if (kind == MemoryKind::kDevice) return &allocator_;
-    if (kind == MemoryKind::kShared) return &shared_allocator_;
+    if (kind == MemoryKind::kShared) {
+      if (!shared_allocator_.ok()) return shared_allocator_.status();
+      return shared_allocator_->get();
+    }
     return absl::InvalidArgumentError(
         "The CPU has ordinary and shared memory only; pinned and managed memory belong to a GPU's "
         "backend.");
@@ -59,20 +59,20 @@ class CpuBackend final : public DeviceBackend {
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {
     if (absl::Status status = CheckReach(dst, src); !status.ok()) return status;
-    return StridedCopy(dst, src) ? absl::OkStatus() : cpu::LargeWork::Stopped();
+    return cpu::Copy(dst, src);
   }
 
   absl::Status CastCopy(const TensorView& dst, const TensorView& src, const Stream&) override {
-    absl::Status status = CheckReach(dst, src);
-    return status.ok() ? CastStrided(dst, src) : status;
+    if (absl::Status status = CheckReach(dst, src); !status.ok()) return status;
+    return cpu::CastCopy(dst, src);
   }
 
   absl::StatusOr<MemoryShare> ShareMemory(Device, void* data, size_t nbytes, const Uses*,
                                           const Stream&) override {
-    return ShareHostMemory(data, nbytes);
+    return cpu::ShareMemory(data, nbytes);
   }
   absl::StatusOr<OpenedMemory> OpenMemory(DeviceType, std::string_view name) override {
-    return OpenHostMemory(name);
+    return cpu::OpenMemory(name);
   }
 
   absl::StatusOr<PointerAttributes> GetPointerAttributes(const void*) override {
@@ -97,7 +97,7 @@ class CpuBackend final : public DeviceBackend {
   }
 
   CpuAllocator allocator_;
-  SharedAllocator shared_allocator_;
+  const absl::StatusOr<std::unique_ptr<Allocator>> shared_allocator_ = cpu::MakeSharedAllocator();
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "backend.h"
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 
 namespace {

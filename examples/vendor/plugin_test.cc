@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dovetail/core/abi/import.h"
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 #include "gtest/gtest.h"
 

@@ -1,5 +1,6 @@
 // Handlers that jax_test.py calls from jax.jit.
 
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 #include "dovetail/interop/xla_ffi/buffer.h"
 #include "dovetail/interop/xla_ffi/error.h"

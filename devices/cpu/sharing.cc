@@ -1,11 +1,19 @@
-#include "dovetail/devices/cpu/shared_memory.h"
+// CPU memory that other processes can open: segments in /dev/shm (core/ipc/segment.h).
+//
+// Each allocation is a file until it is deallocated. A process that opened it before then keeps the
+// memory; opening it later fails. Segments are found by address, so that tensors which other
+// libraries made of such memory can be shared too. Any thread.
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/devices/cpu/parts.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+namespace cpu {
 namespace {
 
 using ipc::Segment;
@@ -18,7 +26,16 @@ void* Hold(std::shared_ptr<Segment> segment) {
 }
 void LetGo(void* held) { delete static_cast<std::shared_ptr<Segment>*>(held); }
 
-}  // namespace
+// New memory is all zeros.
+class SharedAllocator final : public Allocator {
+ public:
+  absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
+  void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
+  AllocatorStats Stats() override;
+
+ private:
+  std::atomic<int64_t> allocated_ = 0, peak_ = 0, allocations_ = 0;
+};
 
 absl::StatusOr<void*> SharedAllocator::Allocate(size_t nbytes, const Stream&) {
   if (nbytes == 0) return nullptr;
@@ -47,7 +64,11 @@ AllocatorStats SharedAllocator::Stats() {
           .allocations = allocations_.load(std::memory_order_relaxed)};
 }
 
-absl::StatusOr<MemoryShare> ShareHostMemory(void* data, size_t nbytes) {
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() { return std::make_unique<SharedAllocator>(); }
+
+absl::StatusOr<MemoryShare> ShareMemory(void* data, size_t nbytes) {
   const std::shared_ptr<Segment> segment = Segment::FindAt(data);
   const int64_t offset =
       segment == nullptr ? 0 : static_cast<char*>(data) - static_cast<char*>(segment->data());
@@ -65,7 +86,7 @@ absl::StatusOr<MemoryShare> ShareHostMemory(void* data, size_t nbytes) {
   return MemoryShare{.name = segment->name().ToBytes(), .offset = offset};
 }
 
-absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view bytes) {
+absl::StatusOr<OpenedMemory> OpenMemory(std::string_view bytes) {
   absl::StatusOr<SegmentName> name = SegmentName::FromBytes(bytes);
   if (!name.ok()) return name.status();
   absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(*name, SegmentKind::kHostMemory);
@@ -78,5 +99,6 @@ absl::StatusOr<OpenedMemory> OpenHostMemory(std::string_view bytes) {
                       .release = {&LetGo, Hold(*std::move(segment))}};
 }
 
+}  // namespace cpu
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

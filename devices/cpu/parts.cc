@@ -1,0 +1,42 @@
+#include "dovetail/devices/cpu/parts.h"
+
+#include "absl/status/status.h"
+
+#define DOVETAIL_UNLESS_LINKED [[gnu::weak]]
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace cpu {
+namespace {
+
+absl::Status NoCopies() {
+  return absl::FailedPreconditionError(
+      "This program was built without copies on the CPU: add @dovetail//:copy to its deps.");
+}
+
+absl::Status NoSharing() {
+  return absl::FailedPreconditionError(
+      "This program was built without the CPU's shared memory: add @dovetail//:ipc to its deps.");
+}
+
+}  // namespace
+
+DOVETAIL_UNLESS_LINKED absl::Status Copy(const TensorView&, const TensorView&) {
+  return NoCopies();
+}
+DOVETAIL_UNLESS_LINKED absl::Status CastCopy(const TensorView&, const TensorView&) {
+  return NoCopies();
+}
+DOVETAIL_UNLESS_LINKED absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() {
+  return NoSharing();
+}
+DOVETAIL_UNLESS_LINKED absl::StatusOr<MemoryShare> ShareMemory(void*, size_t) {
+  return NoSharing();
+}
+DOVETAIL_UNLESS_LINKED absl::StatusOr<OpenedMemory> OpenMemory(std::string_view) {
+  return NoSharing();
+}
+
+}  // namespace cpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
