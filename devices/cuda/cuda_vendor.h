@@ -4,8 +4,8 @@
 #ifndef DOVETAIL_DEVICES_CUDA_CUDA_VENDOR_H_
 #define DOVETAIL_DEVICES_CUDA_CUDA_VENDOR_H_
 
-#include "cuda.h"
 #include "dovetail/core/config.h"
+#include "dovetail/devices/cuda/driver_types.h"
 #include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail {
@@ -16,7 +16,7 @@ class CudaDriver;  // driver.h
 
 // The driver's functions; nullptr for those that it lacks.
 struct CudaSymbols {
-#define DOVETAIL_CUDA_SYMBOL(name, need) decltype(&::name) name;
+#define DOVETAIL_CUDA_SYMBOL(name, need, parameters) CUresult(*name) parameters;
 #include "dovetail/devices/cuda/symbols.inc"
 #undef DOVETAIL_CUDA_SYMBOL
 };
@@ -52,7 +52,7 @@ struct CudaVendor {
   static constexpr auto kMemoryInfo = &CudaSymbols::cuMemGetInfo_v2;
   static constexpr auto kMallocHost = &CudaSymbols::cuMemHostAlloc;
   static constexpr auto kFreeHost = &CudaSymbols::cuMemFreeHost;
-  static constexpr unsigned kHostFlags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
+  static constexpr unsigned kHostFlags = 1 | 2;  // CU_MEMHOSTALLOC_PORTABLE and _DEVICEMAP, which are macros
   static constexpr auto kMallocManaged = &CudaSymbols::cuMemAllocManaged;
   static constexpr unsigned kManagedFlags = CU_MEM_ATTACH_GLOBAL;
   static constexpr auto kFill8 = &CudaSymbols::cuMemsetD8Async;

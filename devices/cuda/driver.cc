@@ -5,25 +5,6 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
-namespace {
-
-// ClassifyCode relies on these numbers.
-static_assert(CUDA_SUCCESS == int{kCodeSuccess});
-static_assert(CUDA_ERROR_INVALID_VALUE == int{kCodeInvalidValue});
-static_assert(CUDA_ERROR_OUT_OF_MEMORY == int{kCodeOutOfMemory});
-static_assert(CUDA_ERROR_DEINITIALIZED == int{kCodeDeinitialized});
-static_assert(CUDA_ERROR_NO_DEVICE == int{kCodeNoDevice});
-static_assert(CUDA_ERROR_INVALID_DEVICE == int{kCodeInvalidDevice});
-static_assert(CUDA_ERROR_INVALID_CONTEXT == int{kCodeInvalidContext});
-static_assert(CUDA_ERROR_INVALID_HANDLE == int{kCodeInvalidHandle});
-static_assert(CUDA_ERROR_NOT_READY == int{kCodeNotReady});
-static_assert(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED == int{kCodePeerAlreadyEnabled});
-static_assert(CUDA_ERROR_CONTEXT_IS_DESTROYED == int{kCodeContextIsDestroyed});
-static_assert(CUDA_ERROR_NOT_SUPPORTED == int{kCodeNotSupported});
-static_assert(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED == int{kCodeFirstOfCapture});
-static_assert(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD == int{kCodeLastOfCapture});
-
-}  // namespace
 
 CudaDriver& CudaDriver::Get() {
   static CudaDriver* const driver = new CudaDriver;
@@ -32,7 +13,7 @@ CudaDriver& CudaDriver::Get() {
 
 std::vector<SymbolSlot> CudaDriver::Slots(CudaSymbols& symbols) const {
   return {
-#define DOVETAIL_CUDA_SYMBOL(name, need) \
+#define DOVETAIL_CUDA_SYMBOL(name, need, parameters) \
   {#name, reinterpret_cast<void**>(&symbols.name), Need::need},
 #include "dovetail/devices/cuda/symbols.inc"
 #undef DOVETAIL_CUDA_SYMBOL
@@ -41,7 +22,7 @@ std::vector<SymbolSlot> CudaDriver::Slots(CudaSymbols& symbols) const {
 
 // The driver's library is the runtime: there is one version.
 void CudaDriver::GetVersions(int* version, int* driver_version) const {
-  if (Call(&CudaSymbols::cuDriverGetVersion, version) != CUDA_SUCCESS) *version = 0;
+  if (Call(&CudaSymbols::cuDriverGetVersion, version) != kCodeSuccess) *version = 0;
   *driver_version = *version;
 }
 
@@ -59,21 +40,21 @@ std::string CudaDriver::WhyTooOld(int version) const {
 
 Result CudaDriver::Start(int* device_count) {
   Result result = Call(&CudaSymbols::cuInit, 0u);
-  if (result == CUDA_SUCCESS) result = Call(&CudaSymbols::cuDeviceGetCount, device_count);
-  if (result == CUDA_SUCCESS) contexts_.SetCount(*device_count);
+  if (result == kCodeSuccess) result = Call(&CudaSymbols::cuDeviceGetCount, device_count);
+  if (result == kCodeSuccess) contexts_.SetCount(*device_count);
   return result;
 }
 
 void CudaDriver::GetErrorTexts(Result result, const char** name, const char** text) const {
-  symbols().cuGetErrorName(static_cast<CUresult>(result), name);
-  symbols().cuGetErrorString(static_cast<CUresult>(result), text);
+  symbols().cuGetErrorName(result, name);
+  symbols().cuGetErrorString(result, text);
 }
 
 Result CudaDriver::GetContext(int device, CUcontext* context) {
   return contexts_.Get(device, context, [&](CUcontext* made) {
     CUdevice handle;
     const Result result = Call(&CudaSymbols::cuDeviceGet, &handle, device);
-    return result != CUDA_SUCCESS ? result
+    return result != kCodeSuccess ? result
                                   : Call(&CudaSymbols::cuDevicePrimaryCtxRetain, made, handle);
   });
 }
@@ -81,17 +62,17 @@ Result CudaDriver::GetContext(int device, CUcontext* context) {
 Result CudaDriver::CurrentDevice(int* device) const {
   CUdevice current;
   const Result result = Call(&CudaSymbols::cuCtxGetDevice, &current);
-  if (result == CUDA_SUCCESS) *device = current;
+  if (result == kCodeSuccess) *device = current;
   return result;
 }
 
 Result CudaDriver::DeviceOf(CUcontext context, int* device) const {
   if (const int found = contexts_.Find(context); found >= 0) {
     *device = found;
-    return CUDA_SUCCESS;
+    return kCodeSuccess;
   }
   Result result = Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   result = CurrentDevice(device);
   CUcontext popped;
   Call(&CudaSymbols::cuCtxPopCurrent_v2, &popped);

@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "cuda.h"
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cuda/cuda_vendor.h"
 #include "dovetail/devices/gpu/vendor/vendor_library.h"

@@ -36,19 +36,19 @@ Result PushDevice(void* self, int device, void** previous) {
   CudaDriver& driver = DriverOf(self);
   CUcontext context;
   Result result = driver.GetContext(device, &context);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   CUcontext current = nullptr;
   result = driver.Call(&CudaSymbols::cuCtxGetCurrent, &current);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   *previous = nullptr;
-  if (current == context) return CUDA_SUCCESS;
+  if (current == context) return kCodeSuccess;
   result = driver.Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
-  if (result == CUDA_SUCCESS) *previous = context;
+  if (result == kCodeSuccess) *previous = context;
   return result;
 }
 
 Result PopDevice(void* self, void* previous) {
-  if (previous == nullptr) return CUDA_SUCCESS;
+  if (previous == nullptr) return kCodeSuccess;
   CUcontext popped;
   return DriverOf(self).Call(&CudaSymbols::cuCtxPopCurrent_v2, &popped);
 }
@@ -79,17 +79,17 @@ Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   Attributes found;
   Result result = GetAttributes(driver, ptr, &found);
   // Some drivers answer only a thread that has a context.
-  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+  if (result == kCodeInvalidContext) {
     CUcontext context;
     result = driver.GetContext(0, &context);
-    if (result != CUDA_SUCCESS) return result;
+    if (result != kCodeSuccess) return result;
     result = driver.Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
-    if (result != CUDA_SUCCESS) return result;
+    if (result != kCodeSuccess) return result;
     result = GetAttributes(driver, ptr, &found);
     driver.Call(&CudaSymbols::cuCtxPopCurrent_v2, &context);
   }
-  if (result == CUDA_ERROR_INVALID_VALUE) found = {};
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) return result;
+  if (result == kCodeInvalidValue) found = {};
+  if (result != kCodeSuccess && result != kCodeInvalidValue) return result;
   *info = {PointerKind::kUnknown, found.device, ToPointer(found.base), found.nbytes};
   if (found.managed != 0) {
     info->kind = PointerKind::kManaged;
@@ -98,7 +98,7 @@ Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   } else if (found.type == CU_MEMORYTYPE_DEVICE) {
     info->kind = PointerKind::kDevice;
   }
-  return CUDA_SUCCESS;
+  return kCodeSuccess;
 }
 
 // ---- Copies ----
@@ -113,8 +113,8 @@ Result CopyPeer(void* self, void* dst, int dst_device, const void* src, int src_
   CudaDriver& driver = DriverOf(self);
   CUcontext to, from;
   Result result = driver.GetContext(dst_device, &to);
-  if (result == CUDA_SUCCESS) result = driver.GetContext(src_device, &from);
-  if (result != CUDA_SUCCESS) return result;
+  if (result == kCodeSuccess) result = driver.GetContext(src_device, &from);
+  if (result != kCodeSuccess) return result;
   return driver.Call(&CudaSymbols::cuMemcpyPeerAsync, Address(dst), to, Address(src), from, nbytes,
                      StreamOf(stream));
 }
@@ -124,7 +124,7 @@ Result CopyPeer(void* self, void* dst, int dst_device, const void* src, int src_
 Result MemoryTypeOf(void* self, const void* ptr, CUmemorytype* type) {
   PointerInfo info;
   const Result result = GetPointerInfo(self, ptr, &info);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   *type = info.kind == PointerKind::kDevice    ? CU_MEMORYTYPE_DEVICE
           : info.kind == PointerKind::kManaged ? CU_MEMORYTYPE_UNIFIED
                                                : CU_MEMORYTYPE_HOST;
@@ -135,8 +135,8 @@ Result Copy2d(void* self, void* dst, size_t dst_pitch, const void* src, size_t s
               size_t width, size_t height, NativeStream stream) {
   CUDA_MEMCPY2D copy = {};
   Result result = MemoryTypeOf(self, dst, &copy.dstMemoryType);
-  if (result == CUDA_SUCCESS) result = MemoryTypeOf(self, src, &copy.srcMemoryType);
-  if (result != CUDA_SUCCESS) return result;
+  if (result == kCodeSuccess) result = MemoryTypeOf(self, src, &copy.srcMemoryType);
+  if (result != kCodeSuccess) return result;
   copy.dstHost = dst;
   copy.dstDevice = Address(dst);
   copy.dstPitch = dst_pitch;
@@ -154,15 +154,15 @@ Result StreamDevice(void* self, NativeStream stream, int* device) {
   const CudaDriver& driver = DriverOf(self);
   CUcontext context;
   const Result result = driver.Call(&CudaSymbols::cuStreamGetCtx, StreamOf(stream), &context);
-  return result != CUDA_SUCCESS ? result : driver.DeviceOf(context, device);
+  return result != kCodeSuccess ? result : driver.DeviceOf(context, device);
 }
 
 Result ContextRecordEvent(void* self, NativeEvent event) {
   const CudaDriver& driver = DriverOf(self);
-  if (driver.symbols().cuCtxRecordEvent == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  if (driver.symbols().cuCtxRecordEvent == nullptr) return kCodeNotSupported;
   CUcontext current;
   const Result result = driver.Call(&CudaSymbols::cuCtxGetCurrent, &current);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   return driver.Call(&CudaSymbols::cuCtxRecordEvent, current, ToEvent<CudaVendor>(event));
 }
 
@@ -172,19 +172,19 @@ Result PeerCanAccess(void* self, int device, int peer, bool* can) {
   const CudaDriver& driver = DriverOf(self);
   CUdevice from, to;
   Result result = driver.Call(&CudaSymbols::cuDeviceGet, &from, device);
-  if (result == CUDA_SUCCESS) result = driver.Call(&CudaSymbols::cuDeviceGet, &to, peer);
+  if (result == kCodeSuccess) result = driver.Call(&CudaSymbols::cuDeviceGet, &to, peer);
   int answer = 0;
-  if (result == CUDA_SUCCESS) {
+  if (result == kCodeSuccess) {
     result = driver.Call(&CudaSymbols::cuDeviceCanAccessPeer, &answer, from, to);
   }
-  if (result == CUDA_SUCCESS) *can = answer != 0;
+  if (result == kCodeSuccess) *can = answer != 0;
   return result;
 }
 
 Result PeerEnable(void* self, int peer) {
   CUcontext context;
   const Result result = DriverOf(self).GetContext(peer, &context);
-  if (result != CUDA_SUCCESS) return result;
+  if (result != kCodeSuccess) return result;
   return DriverOf(self).Call(&CudaSymbols::cuCtxEnablePeerAccess, context, 0u);
 }
 
@@ -202,7 +202,7 @@ Result IpcOpen(void* self, const IpcHandle* handle, void** ptr) {
   const Result result = DriverOf(self).Call(&CudaSymbols::cuIpcOpenMemHandle_v2, &address,
                                             FromIpcHandle<CUipcMemHandle>(*handle),
                                             unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
-  if (result == CUDA_SUCCESS) *ptr = ToPointer(address);
+  if (result == kCodeSuccess) *ptr = ToPointer(address);
   return result;
 }
 

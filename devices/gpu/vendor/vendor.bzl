@@ -1,11 +1,11 @@
 """The targets of a GPU vendor's folder (devices/cuda, devices/rocm) and of its testing/ folder.
 
-    gpu_vendor(name = "cuda", library = "driver", vendor = "cuda_vendor", headers = "@dovetail_cuda//:headers", …)
+    gpu_vendor(name = "cuda", library = "driver", vendor = "cuda_vendor", types = ":driver_types", …)
 """
 
 load("//bazel:cc.bzl", "dovetail_cc_binary", "dovetail_cc_library", "dovetail_cc_test")
 
-def gpu_vendor(name, library, vendor, headers, kernels, deps = []):
+def gpu_vendor(name, library, vendor, types, kernels, deps = []):
     """The runtime and the backend of a vendor.
 
     Makes `runtime`, which fills RuntimeApi from the vendor's library, and `name`, the public backend.
@@ -14,7 +14,7 @@ def gpu_vendor(name, library, vendor, headers, kernels, deps = []):
       name: the backend's: cuda.
       library: the file, without .cc and .h, with the class that opens the vendor's library.
       vendor: the header, without .h, with the vendor's struct of names.
-      headers: label of the vendor's own headers.
+      types: label of what declares the types of the vendor's library.
       kernels: label of the .inc file that embeds the kernels.
       deps: what else the runtime needs.
     """
@@ -31,7 +31,7 @@ def gpu_vendor(name, library, vendor, headers, kernels, deps = []):
             "//core:config",
             "//devices/gpu/runtime:runtime_api",
             "//devices/gpu/vendor",
-            headers,
+            types,
         ],
     )
     dovetail_cc_library(
