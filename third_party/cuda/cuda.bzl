@@ -1,49 +1,60 @@
-"""CUDA's headers and compiler, as @dovetail_cuda: from $CUDA_HOME, /usr/local/cuda, or NVIDIA's PyPI packages.
+"""CUDA's compiler and headers, as @dovetail_cuda: from $CUDA_HOME or /usr/local/cuda.
 
-The build uses only the headers and the kernel compiler. Programs open the driver library at run time, so one build runs
-with and without it. third_party/cuda/defs.bzl has the rule that compiles kernels. If there are headers but no nvcc, or
-with --repo_env=DOVETAIL_NVCC=none, NVCC in defs.bzl is None and the build has no kernels for NVIDIA.
+With --repo_env=DOVETAIL_NVCC=pypi, and neither, from NVIDIA's PyPI packages. Otherwise nothing is fetched: :nvcc is empty
+and the build has no kernels for NVIDIA (third_party/cuda/defs.bzl). The backend needs neither compiler nor headers, which
+are for tests; programs open the driver's library at run time.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
 
 _SYSTEM = "/usr/local/cuda"
 
-_BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
+_HEADERS = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 package(default_visibility = ["//visibility:public"])
 
-exports_files([
-    "compiler.txt",
-    "home.txt",
-])
+exports_files(["home.txt"])
 
 cc_library(
     name = "headers",
     hdrs = glob(
         ["include/**"],
+        allow_empty = True,
         exclude = ["include/cccl/**"],
     ),
     includes = ["include"],
 )
 """
 
+_NVCC = """
+alias(
+    name = "nvcc",
+    actual = "%s",
+)
+"""
+
+# With the version Bazel compiles anew if the compiler is another.
+_SCRIPT = """#!/bin/sh
+# %s
+exec %s/bin/nvcc "$@"
+"""
+
 def _cuda_impl(rctx):
     home = rctx.os.environ.get("CUDA_HOME")
     if not home and rctx.path(_SYSTEM + "/include/cuda.h").exists and rctx.path(_SYSTEM + "/bin/nvcc").exists:
         home = _SYSTEM
-    if not home:
+    if not home and rctx.os.environ.get("DOVETAIL_NVCC") == "pypi":
         rctx.report_progress("installing NVIDIA's compiler packages")
         home = _install_packages(rctx)
-    nvcc = home + "/bin/nvcc"
-    if rctx.os.environ.get("DOVETAIL_NVCC") == "none" or not rctx.path(nvcc).exists:
-        nvcc = None
-    rctx.symlink(home + "/include", "include")
-    rctx.file("compiler.txt", run(rctx, [nvcc, "--version"], nvcc) if nvcc else "none\n")
+    if home:
+        rctx.symlink(home + "/include", "include")
+    nvcc = home and rctx.path(home + "/bin/nvcc").exists
+    if nvcc:
+        version = run(rctx, [home + "/bin/nvcc", "--version"], "nvcc --version").strip().split("\n")[-1]
+        rctx.file("nvcc.sh", _SCRIPT % (version, home))
     rctx.file("home.txt", home if nvcc else "")  # the toolkit's folder, for tests that build with CMake
-    rctx.file("defs.bzl", '"""CUDA\'s compiler, or None."""\n\nNVCC = %s\n' % repr(nvcc))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
-    rctx.file("BUILD", _BUILD)
+    rctx.file("BUILD", _HEADERS + _NVCC % ("nvcc.sh" if nvcc else "@dovetail//bazel:no_compiler"))
 
 def _install_packages(rctx):
     run(rctx, [find_python(rctx), "-m", "venv", "venv"], "python3 -m venv")

@@ -2,11 +2,17 @@
 
 Programs open the runtime library at run time, so one build runs with and without it. Kernels for AMD are compiled only
 with --config=rocm (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: that of $ROCM_PATH or the one on PATH. Otherwise
-HIPCC in defs.bzl is None and the build has no kernels for AMD (third_party/hip/defs.bzl).
+:hipcc is empty and the build has no kernels for AMD (third_party/hip/defs.bzl).
 """
 
 load("//third_party/debian:package.bzl", "unpack_debian_package")
 load("//third_party/python:pypi.bzl", "run")
+
+# With the version Bazel compiles anew if the compiler is another.
+_SCRIPT = """#!/bin/sh
+# %s
+exec %s "$@"
+"""
 
 _PACKAGE = "libamdhip64-dev"
 _SHA256 = "1f87b72e5aa86025c6cb96312c75ee7f549c42475f4bc51049ab7b67cc4e762e"
@@ -15,7 +21,10 @@ _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
 package(default_visibility = ["//visibility:public"])
 
-exports_files(["compiler.txt"])
+alias(
+    name = "hipcc",
+    actual = "%s",
+)
 
 cc_library(
     name = "headers",
@@ -70,17 +79,14 @@ def _find_architectures(rctx, hipcc):
 
 def _hip_impl(rctx):
     hipcc = _find_compiler(rctx)
-    version = "none\n"
-    architectures = []
     if hipcc:
-        version = run(rctx, ["env", "HIP_PLATFORM=amd", hipcc, "--version"], hipcc)
-        architectures = _find_architectures(rctx, hipcc)
+        version = run(rctx, ["env", "HIP_PLATFORM=amd", hipcc, "--version"], hipcc).split("\n")[0]
+        rctx.file("hipcc.sh", _SCRIPT % (version, hipcc))
     rctx.symlink(_find_headers(rctx), "include/hip")
-    rctx.file("compiler.txt", version)
-    defs = '"""HIP\'s compiler, or None."""\n\nHIPCC = %r\n\nARCHITECTURES = %r\n'
-    rctx.file("defs.bzl", defs % (hipcc, architectures))
+    architectures = _find_architectures(rctx, hipcc) if hipcc else _ARCHITECTURES
+    rctx.file("defs.bzl", '"""The GPUs to compile for."""\n\nARCHITECTURES = %r\n' % architectures)
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
-    rctx.file("BUILD", _BUILD)
+    rctx.file("BUILD", _BUILD % ("hipcc.sh" if hipcc else "@dovetail//bazel:no_compiler"))
 
 hip = repository_rule(
     implementation = _hip_impl,

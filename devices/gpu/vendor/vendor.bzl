@@ -15,7 +15,7 @@ def gpu_vendor(name, library, vendor, types, kernels, deps = []):
       library: the file, without .cc and .h, with the class that opens the vendor's library.
       vendor: the header, without .h, with the vendor's struct of names.
       types: label of what declares the types of the vendor's library.
-      kernels: label of the .inc file that embeds the kernels.
+      kernels: label of the rule that embeds the kernels.
       deps: what else the runtime needs.
     """
     dovetail_cc_library(
