@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
-#include "dovetail/core/parallel.h"
 #include "dovetail/copy.h"
+#include "dovetail/core/parallel.h"
 #include "dovetail/dovetail.h"
 
 #if defined(__x86_64__)

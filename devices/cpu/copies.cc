@@ -13,7 +13,9 @@ absl::Status Copy(const TensorView& dst, const TensorView& src) {
   return StridedCopy(dst, src) ? absl::OkStatus() : LargeWork::Stopped();
 }
 
-absl::Status CastCopy(const TensorView& dst, const TensorView& src) { return CastStrided(dst, src); }
+absl::Status CastCopy(const TensorView& dst, const TensorView& src) {
+  return CastStrided(dst, src);
+}
 
 }  // namespace cpu
 }  // namespace DOVETAIL_ABI

@@ -1,7 +1,8 @@
 // The parts of the CPU backend that a program has only if it links them:
 //
 //   //devices/cpu:copies     Copy and CastCopy; @dovetail//:copy brings them
-//   //devices/cpu:sharing    shared memory, ShareMemory and OpenMemory; @dovetail//interop/ipc brings them
+//   //devices/cpu:sharing    shared memory, ShareMemory and OpenMemory; @dovetail//interop/ipc
+//   brings them
 //
 // They are most of the backend, and a program that only exchanges tensors needs none of them. Each
 // function here has a weak definition that refuses (parts.cc); its part's definition replaces that

@@ -66,7 +66,9 @@ AllocatorStats SharedAllocator::Stats() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() { return std::make_unique<SharedAllocator>(); }
+absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() {
+  return std::make_unique<SharedAllocator>();
+}
 
 absl::StatusOr<MemoryShare> ShareMemory(void* data, size_t nbytes) {
   const std::shared_ptr<Segment> segment = Segment::FindAt(data);

@@ -2,11 +2,9 @@
 
 #include "dovetail/devices/cuda/driver_types.h"
 
-#include <cstddef>
-#include <type_traits>
-
 #include "dovetail/devices/cuda/cuda_vendor.h"
 #include "dovetail/devices/gpu/vendor/result_codes.h"
+#include "dovetail/devices/gpu/vendor/testing/same_interface.h"
 #include "gtest/gtest.h"
 
 // Last, since it defines macros.
@@ -14,23 +12,6 @@
 
 namespace dovetail::gpu {
 namespace {
-
-// Whether values of the two types are passed in the same way.
-template <typename A, typename B>
-constexpr bool kPassedAlike =
-    sizeof(A) == sizeof(B) && alignof(A) == alignof(B) &&
-    std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_class_v<A> == std::is_class_v<B>;
-
-template <typename Theirs, typename Ours>
-constexpr bool kCalledAlike = false;
-template <typename R1, typename... A1, typename R2, typename... A2>
-constexpr bool kCalledAlike<R1 (*)(A1...), R2 (*)(A2...)> = [] {
-  if constexpr (sizeof...(A1) != sizeof...(A2)) {
-    return false;
-  } else {
-    return kPassedAlike<R1, R2> && (kPassedAlike<A1, A2> && ...);
-  }
-}();
 
 #if CUDA_VERSION >= 12050  // which has all functions
 #define DOVETAIL_CUDA_SYMBOL(name, need, parameters) \
@@ -44,33 +25,29 @@ constexpr bool kCalledAlike<R1 (*)(A1...), R2 (*)(A2...)> = [] {
 #undef DOVETAIL_CUDA_CONSTANT
 static_assert(CudaVendor::kHostFlags == (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 
-#define EXPECT_SAME_FIELD(type, field)                                     \
-  static_assert(offsetof(type, field) == offsetof(::type, field) &&        \
-                sizeof(type::field) == sizeof(::type::field))
-
-EXPECT_SAME_FIELD(CUmemLocation, type);
-EXPECT_SAME_FIELD(CUmemLocation, id);
-static_assert(kPassedAlike<CUmemLocation, ::CUmemLocation>);
-EXPECT_SAME_FIELD(CUmemAccessDesc, location);
-EXPECT_SAME_FIELD(CUmemAccessDesc, flags);
-static_assert(kPassedAlike<CUmemAccessDesc, ::CUmemAccessDesc>);
-EXPECT_SAME_FIELD(CUmemPoolProps, allocType);
-EXPECT_SAME_FIELD(CUmemPoolProps, handleTypes);
-EXPECT_SAME_FIELD(CUmemPoolProps, location);
-static_assert(kPassedAlike<CUmemPoolProps, ::CUmemPoolProps>);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, srcMemoryType);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, srcHost);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, srcDevice);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, srcPitch);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, dstMemoryType);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, dstHost);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, dstDevice);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, dstPitch);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, WidthInBytes);
-EXPECT_SAME_FIELD(CUDA_MEMCPY2D, Height);
-static_assert(kPassedAlike<CUDA_MEMCPY2D, ::CUDA_MEMCPY2D>);
-static_assert(kPassedAlike<CUipcMemHandle, ::CUipcMemHandle>);
-static_assert(kPassedAlike<CUipcEventHandle, ::CUipcEventHandle>);
+DOVETAIL_SAME_FIELD(::CUmemLocation, CUmemLocation, type);
+DOVETAIL_SAME_FIELD(::CUmemLocation, CUmemLocation, id);
+static_assert(kPassedAlike<::CUmemLocation, CUmemLocation>);
+DOVETAIL_SAME_FIELD(::CUmemAccessDesc, CUmemAccessDesc, location);
+DOVETAIL_SAME_FIELD(::CUmemAccessDesc, CUmemAccessDesc, flags);
+static_assert(kPassedAlike<::CUmemAccessDesc, CUmemAccessDesc>);
+DOVETAIL_SAME_FIELD(::CUmemPoolProps, CUmemPoolProps, allocType);
+DOVETAIL_SAME_FIELD(::CUmemPoolProps, CUmemPoolProps, handleTypes);
+DOVETAIL_SAME_FIELD(::CUmemPoolProps, CUmemPoolProps, location);
+static_assert(kPassedAlike<::CUmemPoolProps, CUmemPoolProps>);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, srcMemoryType);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, srcHost);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, srcDevice);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, srcPitch);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, dstMemoryType);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, dstHost);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, dstDevice);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, dstPitch);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, WidthInBytes);
+DOVETAIL_SAME_FIELD(::CUDA_MEMCPY2D, CUDA_MEMCPY2D, Height);
+static_assert(kPassedAlike<::CUDA_MEMCPY2D, CUDA_MEMCPY2D>);
+static_assert(kPassedAlike<::CUipcMemHandle, CUipcMemHandle>);
+static_assert(kPassedAlike<::CUipcEventHandle, CUipcEventHandle>);
 
 // ClassifyCode relies on these numbers.
 static_assert(CUDA_SUCCESS == int{kCodeSuccess});

@@ -6,7 +6,8 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/runtime/runtime_api.h"
-#include "hip/hip_runtime_api.h"
+#include "dovetail/devices/gpu/vendor/result_codes.h"
+#include "dovetail/devices/rocm/hip_types.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -16,10 +17,10 @@ class HipLibrary;  // library.h
 
 // The library's functions; nullptr for those that it lacks.
 struct HipSymbols {
-#define DOVETAIL_HIP_SYMBOL(name, need) decltype(&::name) name;
-#define DOVETAIL_HIP_TYPED_SYMBOL(name, need, result, parameters) result(*name) parameters;
+#define DOVETAIL_HIP_SYMBOL(name, need, result, parameters) result(*name) parameters;
+#define DOVETAIL_HIP_NEW_SYMBOL DOVETAIL_HIP_SYMBOL
 #include "dovetail/devices/rocm/symbols.inc"
-#undef DOVETAIL_HIP_TYPED_SYMBOL
+#undef DOVETAIL_HIP_NEW_SYMBOL
 #undef DOVETAIL_HIP_SYMBOL
 };
 
@@ -29,7 +30,7 @@ struct HipVendor {
   // HIP keeps the thread's last error for the next hipGetLastError. Ours are not for others to
   // find.
   static Result Checked(const HipSymbols& symbols, hipError_t code) {
-    if (code != hipSuccess) static_cast<void>(symbols.hipGetLastError());
+    if (code != kCodeSuccess) static_cast<void>(symbols.hipGetLastError());
     return code;
   }
 

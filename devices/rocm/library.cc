@@ -5,28 +5,6 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
-namespace {
-
-// ClassifyCode relies on these numbers.
-static_assert(hipSuccess == int{kCodeSuccess});
-static_assert(hipErrorInvalidValue == int{kCodeInvalidValue});
-static_assert(hipErrorOutOfMemory == int{kCodeOutOfMemory});
-static_assert(hipErrorDeinitialized == int{kCodeDeinitialized});
-static_assert(hipErrorNoDevice == int{kCodeNoDevice});
-static_assert(hipErrorInvalidDevice == int{kCodeInvalidDevice});
-static_assert(hipErrorInvalidContext == int{kCodeInvalidContext});
-static_assert(hipErrorInvalidHandle == int{kCodeInvalidHandle});
-static_assert(hipErrorNotReady == int{kCodeNotReady});
-static_assert(hipErrorPeerAccessAlreadyEnabled == int{kCodePeerAlreadyEnabled});
-static_assert(hipErrorContextIsDestroyed == int{kCodeContextIsDestroyed});
-static_assert(hipErrorNotSupported == int{kCodeNotSupported});
-static_assert(hipErrorStreamCaptureUnsupported == int{kCodeFirstOfCapture});
-static_assert(hipErrorStreamCaptureWrongThread == int{kCodeLastOfCapture});
-
-// The headers of this build number device attributes as every HIP since 5.2 does.
-static_assert(hipDeviceAttributeMemoryPoolsSupported == 88);
-
-}  // namespace
 
 HipLibrary& HipLibrary::Get() {
   static HipLibrary* const library = new HipLibrary;
@@ -35,18 +13,18 @@ HipLibrary& HipLibrary::Get() {
 
 std::vector<SymbolSlot> HipLibrary::Slots(HipSymbols& symbols) const {
   return {
-#define DOVETAIL_HIP_SYMBOL(name, need) \
+#define DOVETAIL_HIP_SYMBOL(name, need, result, parameters) \
   {#name, reinterpret_cast<void**>(&symbols.name), Need::need},
-#define DOVETAIL_HIP_TYPED_SYMBOL(name, need, result, parameters) DOVETAIL_HIP_SYMBOL(name, need)
+#define DOVETAIL_HIP_NEW_SYMBOL DOVETAIL_HIP_SYMBOL
 #include "dovetail/devices/rocm/symbols.inc"
-#undef DOVETAIL_HIP_TYPED_SYMBOL
+#undef DOVETAIL_HIP_NEW_SYMBOL
 #undef DOVETAIL_HIP_SYMBOL
   };
 }
 
 void HipLibrary::GetVersions(int* version, int* driver_version) const {
-  if (Call(&HipSymbols::hipRuntimeGetVersion, version) != hipSuccess) *version = 0;
-  if (Call(&HipSymbols::hipDriverGetVersion, driver_version) != hipSuccess) *driver_version = 0;
+  if (Call(&HipSymbols::hipRuntimeGetVersion, version) != kCodeSuccess) *version = 0;
+  if (Call(&HipSymbols::hipDriverGetVersion, driver_version) != kCodeSuccess) *driver_version = 0;
 }
 
 // 50221153 is 5.2.
@@ -66,8 +44,8 @@ Result HipLibrary::Start(int* device_count) {
 }
 
 void HipLibrary::GetErrorTexts(Result result, const char** name, const char** text) const {
-  *name = symbols().hipGetErrorName(static_cast<hipError_t>(result));
-  *text = symbols().hipGetErrorString(static_cast<hipError_t>(result));
+  *name = symbols().hipGetErrorName(result);
+  *text = symbols().hipGetErrorString(result);
 }
 
 Result HipLibrary::CurrentDevice(int* device) const {

@@ -35,37 +35,26 @@ Result PushDevice(void* self, int device, void** previous) {
   const HipLibrary& hip = HipOf(self);
   int current = 0;
   Result result = hip.CurrentDevice(&current);
-  if (result != hipSuccess) return result;
+  if (result != kCodeSuccess) return result;
   *previous = nullptr;
-  if (current == device) return hipSuccess;
+  if (current == device) return kCodeSuccess;
   result = hip.Call(&HipSymbols::hipSetDevice, device);
-  if (result == hipSuccess) *previous = reinterpret_cast<void*>(intptr_t{current} + 1);
+  if (result == kCodeSuccess) *previous = reinterpret_cast<void*>(intptr_t{current} + 1);
   return result;
 }
 
 Result PopDevice(void* self, void* previous) {
-  if (previous == nullptr) return hipSuccess;
+  if (previous == nullptr) return kCodeSuccess;
   const int device = static_cast<int>(reinterpret_cast<intptr_t>(previous) - 1);
   return HipOf(self).Call(&HipSymbols::hipSetDevice, device);
 }
 
 // ---- Whose memory a pointer is ----
 
-// What hipPointerGetAttributes fills: the fields that every version begins with, and room for more.
-struct Attributes {
-  int type;
-  int device;
-  void* device_pointer;
-  void* host_pointer;
-  int is_managed;
-  unsigned flags;
-  char room[64];
-};
-
 // HIP 5 numbers memory types in another way than HIP 6 and 7, and answers with an error for memory
 // that it does not know.
-PointerKind KindOf(const Attributes& found, int major) {
-  if (found.is_managed != 0) return PointerKind::kManaged;
+PointerKind KindOf(const hipPointerAttribute_t& found, int major) {
+  if (found.isManaged != 0) return PointerKind::kManaged;
   if (major <= 5) {
     switch (found.type) {
       case 0:
@@ -94,24 +83,23 @@ PointerKind KindOf(const Attributes& found, int major) {
 
 Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   const HipLibrary& hip = HipOf(self);
-  Attributes found = {};
-  const Result result = hip.Call(&HipSymbols::hipPointerGetAttributes,
-                                 reinterpret_cast<hipPointerAttribute_t*>(&found), ptr);
+  hipPointerAttribute_t found = {};
+  const Result result = hip.Call(&HipSymbols::hipPointerGetAttributes, &found, ptr);
   *info = {PointerKind::kUnknown, 0, nullptr, 0};
-  if (result == hipErrorInvalidValue) return hipSuccess;
-  if (result != hipSuccess) return result;
+  if (result == kCodeInvalidValue) return kCodeSuccess;
+  if (result != kCodeSuccess) return result;
   info->kind = KindOf(found, hip.major());
   info->device = found.device;
-  if (info->kind == PointerKind::kUnknown) return hipSuccess;
+  if (info->kind == PointerKind::kUnknown) return kCodeSuccess;
   // Some versions do not know the range of host memory.
   hipDeviceptr_t base = nullptr;
   size_t nbytes = 0;
   if (hip.Call(&HipSymbols::hipMemGetAddressRange, &base, &nbytes, ToAddress<HipVendor>(ptr)) ==
-      hipSuccess) {
+      kCodeSuccess) {
     info->base = base;
     info->nbytes = nbytes;
   }
-  return hipSuccess;
+  return kCodeSuccess;
 }
 
 // ---- Copies ----
@@ -142,14 +130,14 @@ Result StreamDevice(void* self, NativeStream stream, int* device) {
   if (symbols.hipStreamGetDevice != nullptr) {
     hipDevice_t found;
     const Result result = hip.Call(&HipSymbols::hipStreamGetDevice, StreamOf(stream), &found);
-    if (result == hipSuccess) *device = found;
+    if (result == kCodeSuccess) *device = found;
     return result;
   }
-  if (symbols.hipGetStreamDeviceId == nullptr) return hipErrorNotSupported;
+  if (symbols.hipGetStreamDeviceId == nullptr) return kCodeNotSupported;
   const int found = symbols.hipGetStreamDeviceId(StreamOf(stream));
-  if (found < 0) return HipVendor::Checked(symbols, hipErrorInvalidHandle);
+  if (found < 0) return HipVendor::Checked(symbols, kCodeInvalidHandle);
   *device = found;
-  return hipSuccess;
+  return kCodeSuccess;
 }
 
 // ---- Access between devices ----
@@ -158,7 +146,7 @@ Result PeerCanAccess(void* self, int device, int peer, bool* can) {
   int answer = 0;
   const Result result =
       HipOf(self).Call(&HipSymbols::hipDeviceCanAccessPeer, &answer, device, peer);
-  if (result == hipSuccess) *can = answer != 0;
+  if (result == kCodeSuccess) *can = answer != 0;
   return result;
 }
 
@@ -198,7 +186,7 @@ Result IpcOpen(void* self, const IpcHandle* handle, void** ptr) {
   const HipLibrary& hip = HipOf(self);
   const auto memory = FromIpcHandle<hipIpcMemHandle_t>(*handle);
   const Result result = hip.Call(&HipSymbols::hipIpcOpenMemHandle, ptr, memory, 1u);
-  if (result != hipErrorInvalidValue) return result;
+  if (result != kCodeInvalidValue) return result;
   return hip.Call(&HipSymbols::hipIpcOpenMemHandle, ptr, memory, 0u);
 }
 

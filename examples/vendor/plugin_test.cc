@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "dovetail/core/abi/import.h"
 #include "dovetail/copy.h"
+#include "dovetail/core/abi/import.h"
 #include "dovetail/dovetail.h"
 #include "gtest/gtest.h"
 

@@ -1,8 +1,8 @@
 """CUDA's compiler and headers, as @dovetail_cuda: from $CUDA_HOME or /usr/local/cuda.
 
-With --repo_env=DOVETAIL_NVCC=pypi, and neither, from NVIDIA's PyPI packages. Otherwise nothing is fetched: :nvcc is empty
-and the build has no kernels for NVIDIA (third_party/cuda/defs.bzl). The backend needs neither compiler nor headers, which
-are for tests; programs open the driver's library at run time.
+With neither and --repo_env=DOVETAIL_FETCH_GPU_TOOLS=1, from NVIDIA's PyPI packages. Otherwise nothing is fetched: :nvcc
+is empty and the build has no kernels for NVIDIA (third_party/cuda/defs.bzl). The backend needs neither compiler nor
+headers, which are for tests; programs open the driver's library at run time.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
@@ -43,7 +43,7 @@ def _cuda_impl(rctx):
     home = rctx.os.environ.get("CUDA_HOME")
     if not home and rctx.path(_SYSTEM + "/include/cuda.h").exists and rctx.path(_SYSTEM + "/bin/nvcc").exists:
         home = _SYSTEM
-    if not home and rctx.os.environ.get("DOVETAIL_NVCC") == "pypi":
+    if not home and rctx.os.environ.get("DOVETAIL_FETCH_GPU_TOOLS") == "1":
         rctx.report_progress("installing NVIDIA's compiler packages")
         home = _install_packages(rctx)
     if home:
@@ -70,5 +70,5 @@ def _install_packages(rctx):
 cuda = repository_rule(
     implementation = _cuda_impl,
     attrs = {"lock": attr.label(default = Label("//third_party/cuda:requirements.lock"))},
-    environ = PYTHON_ENVIRON + ["CUDA_HOME", "DOVETAIL_NVCC", "PATH"],
+    environ = PYTHON_ENVIRON + ["CUDA_HOME", "DOVETAIL_FETCH_GPU_TOOLS", "PATH"],
 )

@@ -1,6 +1,7 @@
-"""HIP's headers and compiler, as @dovetail_hip: from $ROCM_PATH, /opt/rocm, the system, or Debian's package (headers).
+"""HIP's compiler and headers, as @dovetail_hip: from $ROCM_PATH, /opt/rocm or the system.
 
-Programs open the runtime library at run time, so one build runs with and without it. Kernels for AMD are compiled only
+The backend needs neither, and programs open the runtime library at run time. The headers are for tests; with
+--repo_env=DOVETAIL_FETCH_GPU_TOOLS=1 Debian's package has them where nothing else does. Kernels for AMD are compiled only
 with --config=rocm (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: that of $ROCM_PATH or the one on PATH. Otherwise
 :hipcc is empty and the build has no kernels for AMD (third_party/hip/defs.bzl).
 """
@@ -28,7 +29,10 @@ alias(
 
 cc_library(
     name = "headers",
-    hdrs = glob(["include/hip/**"]),
+    hdrs = glob(
+        ["include/hip/**"],
+        allow_empty = True,
+    ),
     defines = [
         "__HIP_DISABLE_CPP_FUNCTIONS__",
         "__HIP_PLATFORM_AMD__",
@@ -41,6 +45,8 @@ def _find_headers(rctx):
     for root in [rctx.os.environ.get("ROCM_PATH", "/opt/rocm"), "/usr"]:
         if rctx.path(root + "/include/hip/hip_runtime_api.h").exists:
             return root + "/include/hip"
+    if rctx.os.environ.get("DOVETAIL_FETCH_GPU_TOOLS") != "1":
+        return None
     reason = unpack_debian_package(rctx, _PACKAGE, _SHA256, directory = "package")
     if reason:
         fail("HIP's headers were not found (set ROCM_PATH to ROCm's folder), and %s" % reason)
@@ -82,7 +88,9 @@ def _hip_impl(rctx):
     if hipcc:
         version = run(rctx, ["env", "HIP_PLATFORM=amd", hipcc, "--version"], hipcc).split("\n")[0]
         rctx.file("hipcc.sh", _SCRIPT % (version, hipcc))
-    rctx.symlink(_find_headers(rctx), "include/hip")
+    headers = _find_headers(rctx)
+    if headers:
+        rctx.symlink(headers, "include/hip")
     architectures = _find_architectures(rctx, hipcc) if hipcc else _ARCHITECTURES
     rctx.file("defs.bzl", '"""The GPUs to compile for."""\n\nARCHITECTURES = %r\n' % architectures)
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
@@ -90,5 +98,5 @@ def _hip_impl(rctx):
 
 hip = repository_rule(
     implementation = _hip_impl,
-    environ = ["DOVETAIL_ROCM", "PATH", "ROCM_PATH"],
+    environ = ["DOVETAIL_FETCH_GPU_TOOLS", "DOVETAIL_ROCM", "PATH", "ROCM_PATH"],
 )

@@ -31,6 +31,7 @@ def gpu_vendor(name, library, vendor, types, kernels, deps = []):
             "//core:config",
             "//devices/gpu/runtime:runtime_api",
             "//devices/gpu/vendor",
+            "//devices/gpu/vendor:result_codes",
             types,
         ],
     )
