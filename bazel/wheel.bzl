@@ -14,7 +14,7 @@ package. The wheel is for the build's interpreter (third_party/python/interprete
 name say which. Making it installs no Python package.
 """
 
-load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "PYTHON", "WHEEL_TAG")
+load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
 def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, licenses = [], entry_points = [], requires_python = ">=3.10", **kwargs):
@@ -32,6 +32,7 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
       requires_python: versions of Python that pip may install it for.
       **kwargs: further attributes of the genrule.
     """
+    python = "@dovetail_python//:python3.sh"
     tool = "//tools:make_wheel.py"
     options = {
         "distribution": distribution,
@@ -51,12 +52,12 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
         srcs = srcs + [extension] + licenses + ([readme] if readme else []),
         outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
         cmd = " ".join(
-            [PYTHON, "$(location %s)" % tool] +
+            ["$(location %s)" % python, "$(location %s)" % tool] +
             ["--%s=%s" % option for option in options.items()] +
             ["--license=$(location %s)" % license for license in licenses] +
             ["--entry-point=" + entry_point for entry_point in entry_points] +
             ["$(locations %s)" % src for src in srcs],
         ),
-        tools = [tool],
+        tools = [python, tool],
         **kwargs
     )

@@ -1,6 +1,6 @@
 """@dovetail_python: the interpreter that the extension module and the wheel are built for.
 
-It has the interpreter's C headers (:headers) and, in defs.bzl, the constants PYTHON, EXT_SUFFIX, WHEEL_TAG and
+It has the interpreter (:python3.sh), its C headers (:headers) and, in defs.bzl, the constants EXT_SUFFIX, WHEEL_TAG and
 FREE_THREADED. It installs nothing, so a wheel can be built for any interpreter:
 
     ./bazelw build //python:wheel --repo_env=DOVETAIL_PYTHON=/usr/bin/python3.12
@@ -25,6 +25,8 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 
 package(default_visibility = ["//visibility:public"])
 
+exports_files(["python3.sh"])
+
 cc_library(
     name = "headers",
     hdrs = glob(["include/**/*.h"]),
@@ -34,7 +36,6 @@ cc_library(
 
 _DEFS = '''"""Properties of the interpreter that this build is for."""
 
-PYTHON = {python}
 EXT_SUFFIX = {suffix}
 WHEEL_TAG = {tag}
 FREE_THREADED = {free_threaded}
@@ -51,8 +52,8 @@ def _python_interpreter_impl(rctx):
     rctx.symlink(include, "include")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD.format(python = python))
+    rctx.file("python3.sh", '#!/bin/sh\nexec "%s" "$@"\n' % python)
     rctx.file("defs.bzl", _DEFS.format(
-        python = repr(python),
         suffix = repr(suffix),
         tag = repr(tag),
         free_threaded = free_threaded,

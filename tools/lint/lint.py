@@ -24,16 +24,12 @@ CXX = (".h", ".cc", ".inc", ".cu", ".hip")
 STARLARK = ("BUILD", ".bzl", "WORKSPACE", "MODULE.bazel")
 PYTHON = (".py", ".pyi")
 
-# Disabled checks: they ask for obvious comments, or for loads that no Bazel version needs.
+# Disabled checks: they ask for obvious comments.
 BUILDIFIER_WITHOUT = (
     "constant-glob",
     "function-docstring-args",
     "function-docstring-return",
     "module-docstring",
-    "native-cc",
-    "native-py",
-    "native-sh-binary",
-    "native-sh-test",
     "unnamed-macro",
 )
 
