@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 LONGEST = 400
 # Generated files, and files that may be long.
-UNBOUNDED = re.compile(r"\.lock$|\.md$|(^|/)LICENSE$")
+UNBOUNDED = re.compile(r"\.lock$|\.md$|\.svg$|(^|/)LICENSE$")
 COMMENT = {
     ".h": ("//", "/*"),
     ".inc": "//",
