@@ -98,14 +98,17 @@ def dovetail_cc_example_test(name, **kwargs):
     )
 
 def dovetail_cc_benchmark(name, deps = [], tags = [], **kwargs):
-    """A Google Benchmark program with the main() of //benchmarks: `./bazelw run -c opt //benchmarks:NAME`."""
+    """A Google Benchmark program with the main() of //benchmarks. docs/benchmarks.md has an example.
+
+    Other repositories can use it, too: dovetail_benchmark_dependencies() declares what it needs.
+    """
     dovetail_cc_binary(
         name = name,
         testonly = True,
         tags = tags + ["benchmark"],
         deps = deps + [
-            "//benchmarks:ratio_main",
-            "@com_github_google_benchmark//:benchmark",
+            Label("//benchmarks/harness:ratio_main"),
+            Label("@com_github_google_benchmark//:benchmark"),
         ],
         **kwargs
     )

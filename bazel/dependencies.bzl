@@ -64,13 +64,17 @@ def dovetail_testing_dependencies():
     """What tests of backends need besides: @dovetail//testing:backend_conformance."""
     _declare({"com_google_googletest": googletest})
 
+def dovetail_benchmark_dependencies():
+    """What benchmarks need besides: dovetail_cc_benchmark."""
+    _declare({"com_github_google_benchmark": benchmark})
+
 def dovetail_dev_dependencies():
     """The other dependencies of this repository's own targets."""
     dovetail_python_dependencies()
     dovetail_testing_dependencies()
+    dovetail_benchmark_dependencies()
     _declare({
         "cccl": cccl,
-        "com_github_google_benchmark": benchmark,
         "dovetail_lint": lint_tools,
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,

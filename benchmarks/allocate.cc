@@ -15,7 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/machine.h"
+#include "benchmarks/harness/ratio_report.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/dovetail.h"
@@ -129,7 +130,11 @@ template <typename Dovetail, typename Malloc, typename Aligned, typename... Argu
 void Add(const std::string& step, int threads, Dovetail dovetail, Malloc malloc, Aligned aligned,
          Arguments... arguments) {
   auto add = [&](const char* library, auto run) {
-    benchmark::RegisterBenchmark(absl::StrCat(step, "/", library).c_str(), run, arguments...)
+    auto pinned = [=](State& state) {
+      dovetail_benchmarks::PinThread(state.thread_index());
+      run(state, arguments...);
+    };
+    benchmark::RegisterBenchmark(absl::StrCat(step, "/", library).c_str(), pinned)
         ->Threads(threads);
   };
   add("dovetail", dovetail);

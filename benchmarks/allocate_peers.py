@@ -86,10 +86,8 @@ def rows():
 
 
 def main():
-    directory = report.parser(__doc__).parse_args().directory
-    torch.set_num_threads(1)
-    measured = measure.measure(rows())
-    report.publish("allocate_peers", "New memory in Python", NOTE, measured, directory)
+    program = report.Program(report.parser(__doc__).parse_args())
+    program.publish("allocate_peers", "New memory in Python", NOTE, program.measure(rows()))
 
 
 if __name__ == "__main__":

@@ -132,26 +132,24 @@ says what each column is."""
 
 
 def main():
-    directory = report.parser(__doc__).parse_args().directory
+    program = report.Program(report.parser(__doc__).parse_args())
     modules, refusals = bindings(), {}
     rows = [
         argument_row(modules, library, count, refusals) for library in MAKERS for count in (1, 3, 8)
     ]
-    rows = measure.measure([*rows, result_row(modules)])
+    rows = program.measure([*rows, result_row(modules)])
     nanobind = [
         f"- 3 x {row.work[4:]}: "
         f"{row.nanoseconds['dovetail'] / row.nanoseconds['nb::ndarray']:.3f} x nb::ndarray"
         for row in rows
-        if row.work.startswith("3 x") and "nb::ndarray" in row.nanoseconds
+        if row.work.startswith("3 x") and {"dovetail", "nb::ndarray"} <= row.times.keys()
     ]
     refused = [f"- {who}: {why}" for who, why in refusals.items()]
     more = "\n".join(
         ["Dovetail beside nb::ndarray, by nanobind both:", "", *nanobind]
         + (["", "Refused:", "", *refused] if refused else [])
     )
-    report.publish(
-        "arguments", "Tensors as arguments of C++ functions", NOTE, rows, directory, more
-    )
+    program.publish("arguments", "Tensors as arguments of C++ functions", NOTE, rows, more)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "benchmarks/harness/machine.h"
 #include "dovetail/copy.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/dovetail.h"
@@ -46,12 +47,14 @@ Tensor Numbers(int64_t count, DType dtype) {
 void Cast(benchmark::State& state, DType from, DType to, int64_t count, int threads) {
   const Tensor src = Numbers(count, from);
   Tensor dst = Numbers(count, to);
+  if (threads > 1) dovetail_benchmarks::UnpinThread();  // for the pool's threads
   if (!dovetail::SetNumThreads(threads).ok()) return state.SkipWithError("threads");
   for (auto _ : state) {
     if (!dovetail::CopyInto(dst, src).ok()) state.SkipWithError("no cast");
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * (src.nbytes() + dst.nbytes()));
+  dovetail_benchmarks::PinThread(0);
 }
 
 void StreamingCopy(char* to, const char* from, size_t nbytes) {

@@ -88,11 +88,9 @@ NOTE = """One thread per library, into existing memory; the rows "new" also allo
 
 
 def main():
-    directory = report.parser(__doc__).parse_args().directory
-    torch.set_num_threads(1)
-    dt.set_num_threads(1)
-    measured = measure.measure(list(rows()), repeats=7)
-    report.publish("cast_peers", "Casts in Python, one thread", NOTE, measured, directory)
+    program = report.Program(report.parser(__doc__).parse_args())
+    measured = program.measure(list(rows()), repetitions=7)
+    program.publish("cast_peers", "Casts in Python, one thread", NOTE, measured)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 // What does a DLPack exchange cost in C++ (export, import, a round trip), and what do making,
 // slicing and copying a tensor cost, compared with tvm-ffi and ATen (exchange_*.cc) in the same
 // run? Each is measured in a single-threaded process, and after a second thread was started
-// (ratio_report.h).
+// (harness/ratio_report.h).
 
 #include "benchmark/benchmark.h"
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/ratio_report.h"
 #include "dovetail/benchmarks/steps_dovetail.h"
 
 namespace dovetail_benchmarks::with_dovetail {

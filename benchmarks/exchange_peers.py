@@ -12,6 +12,7 @@ import sys
 
 import measure
 import numpy as np
+import peer_files
 import report
 import torch
 import tvm_ffi
@@ -118,22 +119,48 @@ def exchange_rows():
     ]
 
 
-def import_row(repeats=7):
-    """The time of `import dovetail` and of `import numpy`, each in a fresh process."""
+def add_peer(rows, peer):
+    """Give the peer its column in each row of an operation that it has."""
+    array, tensor = np.arange(16, dtype=np.float32), torch.arange(16.0)
+    theirs, key = peer.from_dlpack(array), slice(2, 5)
+    functions = {
+        "from_dlpack(torch tensor)": lambda: peer.from_dlpack(tensor),
+        "from_dlpack(numpy array)": lambda: peer.from_dlpack(array),
+        "np.from_dlpack(t)": lambda: np.from_dlpack(theirs),
+        "torch.from_dlpack(t)": lambda: torch.from_dlpack(theirs),
+        "frombuffer(array)": lambda: peer.frombuffer(array),
+        "t[2:5]": lambda: theirs[key],
+        "empty(16)": lambda: peer.empty(16),
+    }
+    for row in rows:
+        if row.work in functions:
+            peer_files.add(row, peer, lambda work=row.work: functions[work])
 
-    def nanoseconds(module):
+
+def import_rows(program, repetitions=7):
+    """The time of `import dovetail` and of `import numpy`, each in a fresh process.
+
+    Empty if --filter leaves them out.
+    """
+
+    def import_time(module):
         code = f"import time; t = time.perf_counter_ns(); import {module}; " + (
             "print(time.perf_counter_ns() - t)"
         )
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
-        return min(
-            int(subprocess.check_output([sys.executable, "-c", code], env=environment))
-            for _ in range(repeats)
-        )
+        before = os.times()
+        took = int(subprocess.check_output([sys.executable, "-c", code], env=environment))
+        after = os.times()
+        busy = after.children_user + after.children_system
+        busy -= before.children_user + before.children_system
+        return measure.Time(took, busy * 1e9)
 
     row = measure.Row("import", {}, "numpy", 0.15)
-    row.nanoseconds = {"dovetail": nanoseconds("dovetail"), "numpy": nanoseconds("numpy")}
-    return row
+    for module in ("dovetail", "numpy"):
+        if program.selects(f"import/{module}"):
+            runs = range(program.repetitions(repetitions))
+            row.times[module] = [import_time(module) for _ in runs]
+    return [row] if row.times else []
 
 
 NOTE = """Tensors of 16 elements; times without the cost of an empty Python call. `import` runs in a
@@ -141,9 +168,15 @@ fresh process. benchmarks/exchange_peers.py has the code of each row."""
 
 
 def main():
-    directory = report.parser(__doc__).parse_args().directory
-    rows = [*measure.measure(exchange_rows()), import_row()]
-    report.publish("exchange_peers", "Exchange in Python, 16 elements", NOTE, rows, directory)
+    parser = report.parser(__doc__)
+    peer_files.add_flag(parser, "from_dlpack")
+    options = parser.parse_args()
+    program = report.Program(options)
+    rows = exchange_rows()
+    for peer in options.peer:
+        add_peer(rows, peer)
+    rows = [*program.measure(rows), *import_rows(program)]
+    program.publish("exchange_peers", "Exchange in Python, 16 elements", NOTE, rows)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 #include <cstdio>
 
 #include "benchmarks/gpu_device.h"
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/ratio_report.h"
 
 using dovetail_benchmarks::Expect;
 using dovetail_benchmarks::FindGpu;

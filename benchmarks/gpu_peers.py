@@ -11,6 +11,7 @@ import sys
 import time
 
 import measure
+import report
 
 import dovetail as dt
 
@@ -94,35 +95,39 @@ def exchange_rows(peers):
     return rows
 
 
-def copy_rows(peers):
-    """Dense copies of transposed matrices: milliseconds on the device."""
+def copy_rows(peers, program):
+    """Dense copies of transposed matrices: time on the device."""
     if "torch" not in peers:
         return []
     torch = peers["torch"]
     rows = []
     for name in ("float32", "float16", "uint8", "float64"):
         source = torch.zeros(SHAPE, dtype=getattr(torch, name), device="cuda").t()
-        view = dt.from_dlpack(source)
-        rows.append(
-            (
-                f"transpose {name} {SHAPE[0]} x {SHAPE[1]}",
-                _device_time(torch, view.contiguous),
-                _device_time(torch, source.contiguous),
-                _device_time(torch, lambda s=source: s.t().clone()),
-            )
-        )
+        row = measure.Row(f"transpose {name} {SHAPE[0]} x {SHAPE[1]}", {}, "torch")
+        functions = {
+            "dovetail": dt.from_dlpack(source).contiguous,
+            "torch": source.contiguous,
+            "torch, a dense copy": source.t().clone,
+        }
+        for library, work in functions.items():
+            if program.selects(f"{row.work}/{library}"):
+                times = range(program.repetitions(5))
+                row.times[library] = [_device_time(torch, work) for _ in times]
+        if row.times:
+            rows.append(row)
     return rows
 
 
-def _device_time(torch, work, times=20):
+def _device_time(torch, work, calls=20):
     for _ in range(3):
         work()
     torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(times):
+    start, busy = time.perf_counter_ns(), time.process_time_ns()
+    for _ in range(calls):
         work()
     torch.cuda.synchronize()
-    return (time.perf_counter() - start) / times * 1e3
+    took, busy = time.perf_counter_ns() - start, time.process_time_ns() - busy
+    return measure.Time(took / calls, busy / calls, calls)
 
 
 def _baseline(functions):
@@ -130,19 +135,22 @@ def _baseline(functions):
     return next((name for name in functions if name != "dovetail"), "dovetail")
 
 
+NOTE = """Allocation with release and exchange: time of the host. Transposes: time on the device."""
+
+
 def main():
+    options = report.parser(__doc__).parse_args()
     devices = dt.backends().get("cuda", "this build has no CUDA backend")
     if not isinstance(devices, int) or devices == 0:
         print(f"No GPU here, nothing to measure: {devices}")
         return
+    program = report.Program(options)
     peers, missing = find_peers()
     for line in missing:
         print(f"not measured: {line}")
-    print(measure.table(measure.measure(allocation_rows(peers) + exchange_rows(peers))))
-    print("\n| copy | Dovetail ms | torch .contiguous() ms | torch dense copy ms |")
-    print("|---|---:|---:|---:|")
-    for text, *times in copy_rows(peers):
-        print(f"| {text} | " + " | ".join(f"{t:.3f}" for t in times) + " |")
+    rows = program.measure(allocation_rows(peers) + exchange_rows(peers))
+    title = "Allocation, exchange and copies on a GPU in Python"
+    program.publish("gpu_peers", title, NOTE, rows + copy_rows(peers, program))
 
 
 if __name__ == "__main__":

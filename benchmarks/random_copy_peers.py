@@ -21,7 +21,7 @@ import dovetail as dt
 
 LAYOUTS = 200
 SLOWEST = 20  # rows in the table
-REPEATS = 5
+REPETITIONS = 5
 
 NOTE = f"""Each row copies one strided tensor into another of the same type on one thread. Of
 {LAYOUTS} random layouts, the table shows the {SLOWEST} with the worst ratio to the faster of NumPy
@@ -62,7 +62,8 @@ def operands(rng):
     return np.ones(shape, dtype) if dense else strided(rng, shape, dtype), source
 
 
-def layout_row(to, source):
+def layout_row(program, to, source):
+    """Return the row, or None if --filter leaves it out."""
     ours, ours_from = dt.from_dlpack(to), dt.from_dlpack(source)
     functions = {
         "dovetail": lambda: dt.copyto(ours, ours_from),
@@ -73,8 +74,10 @@ def layout_row(to, source):
         functions["torch"] = lambda: tensor.copy_(tensor_from)
     name = f"{source.dtype} {source.shape} from {source.strides} to {to.strides}"
     row = measure.Row(name, functions, "numpy")
-    measure.measure([row], REPEATS)
-    row.baseline = min(functions.keys() - {"dovetail"}, key=row.nanoseconds.get)
+    if not program.measure([row], REPETITIONS):
+        return None
+    least = row.nanoseconds
+    row.baseline = min(least.keys() - {"dovetail"}, key=least.get, default="numpy")
     row.functions = {}  # frees their memory
     return row
 
@@ -99,14 +102,16 @@ def main():
     parser = report.parser(__doc__)
     parser.add_argument("seed", type=int, nargs="?", default=1, help="seed of the random layouts")
     options = parser.parse_args()
+    program = report.Program(options)
     rng = random.Random(options.seed)
-    dt.set_num_threads(1)
-    torch.set_num_threads(1)
     warnings.filterwarnings("ignore", "The given NumPy array is not writable")
-    rows = [layout_row(*operands(rng)) for _ in range(LAYOUTS)]
-    rows.sort(key=lambda row: row.ratio, reverse=True)
-    slowest, title = rows[:SLOWEST], "Copies of random layouts in Python"
-    report.publish("random_copy_peers", title, NOTE, slowest, options.directory, distribution(rows))
+    rows = [layout_row(program, *operands(rng)) for _ in range(LAYOUTS)]
+    rows = [row for row in rows if row is not None]
+    rows.sort(key=lambda row: row.ratio or 0, reverse=True)
+    slowest, others = rows[:SLOWEST], rows[SLOWEST:]
+    more = distribution(rows) if program.is_whole else ""
+    title = "Copies of random layouts in Python"
+    program.publish("random_copy_peers", title, NOTE, slowest, more, others)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "benchmark/benchmark.h"
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/ratio_report.h"
 
 namespace {
 

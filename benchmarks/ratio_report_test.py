@@ -17,6 +17,14 @@ def run(*arguments):
     ).stdout  # fmt: skip
 
 
+def fail(*arguments):
+    done = subprocess.run(
+        ["benchmarks/ratio_report_sample", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
 def names(rows):
     return {row["name"].removesuffix("_median") for row in rows}
 
@@ -36,6 +44,42 @@ def test_json_is_one_document_with_what_was_registered_later():
 
 def test_json_of_no_benchmark_is_no_table():
     assert run("--benchmark_format=json", "--benchmark_filter=nothing").strip() in ("", "{}")
+
+
+def test_the_file_of_json_has_every_repetition_of_both_states(tmp_path):
+    assert "ns (Dovetail / theirs)" in run(f"--json={tmp_path / 'a.json'}", "--filter=step/other")
+    document = json.loads((tmp_path / "a.json").read_text())
+    runs = [row for row in document["benchmarks"] if row["run_type"] == "iteration"]
+    assert {row["run_name"] for row in runs} == {"step/other"}
+    assert len(runs) == 6 and len({row["label"] for row in runs}) == 2
+    assert document["context"]["executable"].endswith("ratio_report_sample")
+    assert int(document["context"]["processors_usable"]) >= 1
+
+
+def test_the_file_is_relative_to_the_users_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("BUILD_WORKING_DIRECTORY", str(tmp_path))
+    run("--json=a.json", "--filter=nothing")
+    assert json.loads((tmp_path / "a.json").read_text())["benchmarks"] == []
+
+
+def test_repetitions_are_google_benchmarks_own():
+    text = subprocess.check_output(
+        ["benchmarks/ratio_report_sample", "later", "--repetitions=2", FLAGS[0],
+         "--benchmark_format=json"], text=True,
+    )  # fmt: skip
+    assert {row["repetitions"] for row in json.loads(text)["benchmarks"]} == {2}
+
+
+def test_help_names_the_flags():
+    text = run("--help")
+    assert all(
+        flag in text for flag in ("--filter", "--repetitions", "--json", "--benchmark_filter")
+    )
+
+
+def test_unknown_flags_and_files_that_cannot_be_written_are_refused(tmp_path):
+    assert "--unknown" in fail("--unknown")
+    assert "none/a.json can't be written: No such file" in fail(f"--json={tmp_path}/none/a.json")
 
 
 def test_csv_is_a_table_of_its_own():

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
+#include "benchmarks/harness/machine.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/devices/cpu/copy/kernels/kernels.h"
@@ -137,12 +138,14 @@ struct Operands {
 template <typename Work>
 void Measure(benchmark::State& state, const Layout& layout, int threads, Work work) {
   Operands o(layout);
+  if (threads > 1) dovetail_benchmarks::UnpinThread();  // for the pool's threads
   if (!dovetail::SetNumThreads(threads).ok()) return state.SkipWithError("threads");
   for (auto _ : state) {
     work(o);
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * 2 * o.bytes);
+  dovetail_benchmarks::PinThread(0);
 }
 
 void Stream(const Operands& o) {

@@ -14,8 +14,10 @@ a directory, also writes strided_copy_peers.md and strided_copy_peers.svg there.
 import math
 import statistics
 
+import machine
 import measure
 import numpy as np
+import peer_files
 import report
 import torch
 
@@ -103,23 +105,17 @@ def copies(source):
     return functions
 
 
-def on_threads(count, row, repeats):
-    dt.set_num_threads(count)
-    torch.set_num_threads(count)
-    measure.measure([row], repeats)
-    return row.nanoseconds
-
-
-def on_two_threads(functions, repeats):
+def on_two_threads(program, row, repetitions):
     """Time each function separately: PyTorch's threads spin for some milliseconds after a copy, and
-    the next function would have one processor less."""
-    times = {}
+    the next function would have one processor less. The threads come from pools, so they are not
+    pinned."""
+    machine.use_threads(2)
     for name in THREADED:
-        if name not in functions:
-            continue
-        alone = measure.Row(name, {name: functions[name]}, name)
-        times[f"{name} x 2"] = on_threads(2, alone, repeats)[name]
-    return times
+        if name in row.functions:
+            alone = measure.Row(row.work, {f"{name} x 2": row.functions[name]}, name)
+            program.measure([alone], repetitions)
+            row.times.update(alone.times)
+    machine.use_threads(1)
 
 
 def goal(source):
@@ -129,15 +125,30 @@ def goal(source):
     return 2.5 if source.dtype == np.uint8 or source.nbytes <= 1 << 20 else 2.0
 
 
-def layout_row(name, dtype, shape, order, steps):
+def add_peer(row, peer, source):
+    """Give the peer its column, unless it can't take the arrays in."""
+
+    def copies():
+        to, from_ = peer.from_dlpack(np.zeros(source.shape, source.dtype)), peer.from_dlpack(source)
+        return lambda: peer.copyto(to, from_)
+
+    peer_files.add(row, peer, copies)
+
+
+def layout_row(program, name, dtype, shape, order, steps):
+    """Return the row, or None if --filter leaves it out."""
     source = view(dtype, shape, order, steps)
-    functions = copies(source)
-    repeats = 9 if source.nbytes > 1 << 20 else 25
-    row = measure.Row(name, functions, "memcpy", goal(source))
-    on_threads(1, row, repeats)
-    row.baseline = min(DENSE, key=row.nanoseconds.get)
+    repetitions = 9 if source.nbytes > 1 << 20 else 25
+    row = measure.Row(name, copies(source), "memcpy", goal(source))
+    for peer in program.options.peer:
+        add_peer(row, peer, source)
+    if not program.measure([row], repetitions):
+        return None
+    least = row.nanoseconds
+    row.baseline = min(least.keys() & set(DENSE), key=least.get, default="memcpy")
     if source.nbytes > 1 << 20:
-        row.nanoseconds.update(on_two_threads(functions, repeats))
+        on_two_threads(program, row, repetitions)
+    row.functions = {}  # frees their memory
     return row
 
 
@@ -172,10 +183,14 @@ def means(rows):
 
 
 def main():
-    directory = report.parser(__doc__).parse_args().directory
-    rows = [layout_row(*layout) for layout in LAYOUTS]
+    parser = report.parser(__doc__)
+    peer_files.add_flag(parser, "from_dlpack", "copyto")
+    program = report.Program(parser.parse_args())
+    rows = [layout_row(program, *layout) for layout in LAYOUTS]
+    rows = [row for row in rows if row is not None]
+    more = means(rows[:TEN]) if program.is_whole else ""
     title = "Copies of strided tensors in Python"
-    report.publish("strided_copy_peers", title, NOTE, rows, directory, means(rows[:TEN]))
+    program.publish("strided_copy_peers", title, NOTE, rows, more)
 
 
 if __name__ == "__main__":

@@ -4,3 +4,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ../../bazelw run "$@" //:main
 ../../bazelw run "$@" --@dovetail//interop/eigen:library=@my_eigen//:eigen //:door
+../../bazelw run "$@" //:my_transpose -- --repetitions=2 --benchmark_min_time=0.001

@@ -1,5 +1,5 @@
 // main() for C++ benchmarks that need no set-up of their own.
 
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/ratio_report.h"
 
 int main(int argc, char** argv) { return dovetail_benchmarks::RunBenchmarks(argc, argv); }

@@ -4,12 +4,13 @@
 //
 //   int main(int argc, char** argv) { return dovetail_benchmarks::RunBenchmarks(argc, argv); }
 //
-// Times vary from run to run, so compare only times of one run. By default the repetitions of all
-// benchmarks are interleaved, and the table shows their medians. Command-line flags override the
-// defaults. With --benchmark_format=json or csv, stdout has that format and nothing else.
+// Times vary from run to run, so compare only times of one run. The repetitions of all benchmarks
+// are interleaved, and the table shows their medians. Below it, the benchmarks are named whose
+// repetitions differ much. command_line.h has the flags. With --benchmark_format=json or csv,
+// stdout has that format and nothing else.
 
-#ifndef DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
-#define DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
+#ifndef DOVETAIL_BENCHMARKS_HARNESS_RATIO_REPORT_H_
+#define DOVETAIL_BENCHMARKS_HARNESS_RATIO_REPORT_H_
 
 namespace dovetail_benchmarks {
 
@@ -24,4 +25,4 @@ int RunBenchmarksInBothThreadStates(int argc, char** argv);
 
 }  // namespace dovetail_benchmarks
 
-#endif  // DOVETAIL_BENCHMARKS_RATIO_REPORT_H_
+#endif  // DOVETAIL_BENCHMARKS_HARNESS_RATIO_REPORT_H_

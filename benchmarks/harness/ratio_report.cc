@@ -1,4 +1,4 @@
-#include "benchmarks/ratio_report.h"
+#include "benchmarks/harness/ratio_report.h"
 
 #include <sys/single_threaded.h>
 
@@ -6,15 +6,22 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "benchmark/benchmark.h"
+#include "benchmarks/harness/command_line.h"
+#include "benchmarks/harness/json_file.h"
+#include "benchmarks/harness/noise.h"
+#include "benchmarks/harness/versions.h"
 
+namespace dovetail_benchmarks {
 namespace {
 
 constexpr char kOurs[] = "dovetail";
@@ -27,7 +34,11 @@ constexpr int kCellWidth = 20;
 class Recorder final : public benchmark::BenchmarkReporter {
  public:
   // (The default reporter also decides on colors, by the flags and by whether this is a terminal.)
-  Recorder() : output_(benchmark::CreateDefaultDisplayReporter()) {}
+  explicit Recorder(const std::string& json)
+      : output_(benchmark::CreateDefaultDisplayReporter()), file_(json) {}
+
+  // False if the JSON file can't be written.
+  bool is_good() const { return file_.is_good(); }
 
   bool is_console() const {
     return dynamic_cast<benchmark::ConsoleReporter*>(output_.get()) != nullptr;
@@ -38,6 +49,7 @@ class Recorder final : public benchmark::BenchmarkReporter {
   void Begin(const std::string& state) { state_ = state; }
 
   bool ReportContext(const Context& context) override {
+    file_.ReportContext(context);
     if (has_begun_ && !is_console()) return true;
     has_begun_ = true;
     return output_->ReportContext(context);
@@ -47,17 +59,17 @@ class Recorder final : public benchmark::BenchmarkReporter {
     std::vector<Run> shown;
     for (const Run& run : runs) {
       const bool is_single = run.run_type == Run::RT_Iteration && run.repetitions <= 1;
-      if (is_single || run.aggregate_name == "median" || run.error_occurred) shown.push_back(run);
-      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      if (is_single || run.aggregate_name == "median" || HasFailed(run)) shown.push_back(run);
+      if (run.run_type != Run::RT_Iteration || HasFailed(run)) continue;
       const std::vector<std::string> parts = absl::StrSplit(run.run_name.function_name, '/');
       if (parts.size() == 2) Note(parts[0], parts[1], TimeOf(run));
     }
-    if (!is_console()) {
-      shown = runs;
-      if (!state_.empty()) {
-        for (Run& run : shown) run.report_label = state_;
-      }
+    std::vector<Run> labelled = runs;
+    if (!state_.empty()) {
+      for (Run& run : labelled) run.report_label = state_;
     }
+    file_.ReportRuns(labelled);
+    if (!is_console()) shown = std::move(labelled);
     if (!shown.empty()) output_->ReportRuns(shown);
   }
 
@@ -65,8 +77,9 @@ class Recorder final : public benchmark::BenchmarkReporter {
     if (is_console()) output_->Finalize();
   }
 
-  // Call after the last run: completes the output of the format.
+  // Call after the last run: completes the output of the format, and the file.
   void Finish() {
+    file_.Finish();
     if (has_begun_ && !is_console()) output_->Finalize();
   }
 
@@ -94,6 +107,11 @@ class Recorder final : public benchmark::BenchmarkReporter {
     }
   }
 
+  // Names the benchmarks whose repetitions differ much.
+  void PrintNoise() const {
+    if (is_console()) std::fputs(noise_.Warning().c_str(), stdout);
+  }
+
  private:
   // The time that the benchmark measures: CPU time, unless it requests real time.
   static double TimeOf(const Run& run) {
@@ -107,6 +125,7 @@ class Recorder final : public benchmark::BenchmarkReporter {
     remember(steps_, step);
     remember(libraries_, library);
     times_[{state_, step, library}].push_back(time);
+    noise_.Add(step + "/" + library + (state_.empty() ? "" : " [" + state_ + "]"), time);
   }
 
   // 0 if there is no time.
@@ -120,6 +139,8 @@ class Recorder final : public benchmark::BenchmarkReporter {
   }
 
   const std::unique_ptr<benchmark::BenchmarkReporter> output_;
+  JsonFile file_;
+  Noise noise_;
   bool has_begun_ = false;
   std::string state_;
   std::vector<std::string> steps_;
@@ -129,27 +150,11 @@ class Recorder final : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-namespace dovetail_benchmarks {
-namespace {
-
-// Applies the default flags and then the command line's, which override them. False if one is
-// unknown.
-bool Initialize(int argc, char** argv) {
-  std::vector<std::string> defaults = {"--benchmark_enable_random_interleaving=true",
-                                       "--benchmark_repetitions=11", "--benchmark_min_time=0.05"};
-  std::vector<char*> arguments = {argv[0]};
-  for (std::string& flag : defaults) arguments.push_back(flag.data());
-  arguments.insert(arguments.end(), argv + 1, argv + argc);
-  int count = static_cast<int>(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
-  return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
-}
-
-}  // namespace
-
 int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
-  if (!Initialize(argc, argv)) return 1;
-  Recorder recorder;
+  const std::optional<CommandLine> command_line = Initialize(argc, argv);
+  if (!command_line.has_value()) return 1;
+  Recorder recorder(command_line->json);
+  if (!recorder.is_good()) return 1;
   benchmark::RunSpecifiedBenchmarks(&recorder);
   if (register_later != nullptr) {
     benchmark::ClearRegisteredBenchmarks();
@@ -158,13 +163,16 @@ int RunBenchmarks(int argc, char** argv, void (*register_later)()) {
   }
   recorder.Finish();
   recorder.PrintTable();
+  recorder.PrintNoise();
   benchmark::Shutdown();
   return 0;
 }
 
 int RunBenchmarksInBothThreadStates(int argc, char** argv) {
-  if (!Initialize(argc, argv)) return 1;
-  Recorder recorder;
+  const std::optional<CommandLine> command_line = Initialize(argc, argv);
+  if (!command_line.has_value()) return 1;
+  Recorder recorder(command_line->json);
+  if (!recorder.is_good()) return 1;
   // A linked library may already have started a thread.
   const std::string among = "In a process that has had a second thread";
   const std::string alone = __libc_single_threaded ? "In a process with one thread"
@@ -177,6 +185,7 @@ int RunBenchmarksInBothThreadStates(int argc, char** argv) {
   recorder.Finish();
   recorder.PrintTable(among);
   recorder.PrintTable(alone);
+  recorder.PrintNoise();
   benchmark::Shutdown();
   return 0;
 }
