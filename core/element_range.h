@@ -62,7 +62,10 @@ class ElementRange {
     };
 
     Iterator(T* first, const Layout* layout)
-        : at_{first}, layout_(layout), left_(layout->num_elements()), index_(layout->rank()) {}
+        : at_{first},
+          layout_(layout),
+          left_(layout->num_elements()),
+          index_(static_cast<size_t>(layout->rank())) {}
 
     Place at_;
     const Layout* layout_;

@@ -46,7 +46,8 @@ constexpr ElementPlace PlaceOf(int64_t index, DType dtype, Packing packing) {
 // The bytes that `count` elements take without gaps. The bits of packed elements are added up, then
 // rounded up to bytes. INT64_MAX if there are more bytes, as a broadcast may have.
 constexpr int64_t BytesWithoutGaps(int64_t count, DType dtype, Packing packing) {
-  const __int128 bytes = (static_cast<__int128>(count) * StepBits(dtype, packing) + 7) / 8;
+  __extension__ typedef __int128 Wide;
+  const Wide bytes = (static_cast<Wide>(count) * StepBits(dtype, packing) + 7) / 8;
   return bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(bytes);
 }
 

@@ -49,7 +49,7 @@ constexpr bool IsSmallSize(size_t nbytes) { return nbytes - 1 < kMostSmallBytes;
 
 // The index of the smallest size that fits `nbytes`, which is 1 to kMostSmallBytes.
 constexpr int SmallSizeClass(size_t nbytes) {
-  return std::bit_width((nbytes - 1) / kLeastSmallBytes);
+  return static_cast<int>(std::bit_width((nbytes - 1) / kLeastSmallBytes));
 }
 constexpr size_t SmallBytes(int size_class) { return kLeastSmallBytes << size_class; }
 static_assert(SmallSizeClass(1) == 0 && SmallSizeClass(256) == 0 && SmallSizeClass(257) == 1);

@@ -54,7 +54,7 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
                                  internal_dlpack::OptionsOf(flags).packing, &range));
       return ShapeError(t, status.message());
     }
-    case Defect::kHandle:
+    case Defect::kHandleOffset:
       return Error("it reaches beyond a 64-bit offset");
     case Defect::kNull:
       return Error("it has elements but no data (NULL)");

@@ -47,7 +47,7 @@ inline constexpr uint64_t kKnownFlags = DLPACK_FLAG_BITMASK_READ_ONLY |
                                         DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
 
 // What can be wrong with a DLTensor and its flags.
-enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandle, kNull, kAddress };
+enum class Defect { kNone, kFlags, kType, kDevice, kShape, kBytes, kHandleOffset, kNull, kAddress };
 
 // The error for a defect: InvalidArgument, or OK for kNone.
 [[gnu::cold]] absl::Status DefectError(Defect defect, const DLTensor& tensor, uint64_t flags);
@@ -99,7 +99,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
     return Defect::kBytes;
   }
   out->data = t.data;
-  out->nbytes = range.size();
+  out->nbytes = static_cast<size_t>(range.size());
   out->byte_offset = 0;
   if (empty) [[unlikely]]
     return Defect::kNone;  // no elements: data and offset are never used
@@ -110,7 +110,7 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
     const bool too_far = __builtin_add_overflow(t.byte_offset, 0, &out->byte_offset) ||
                          __builtin_add_overflow(out->byte_offset, range.begin, &begin) ||
                          __builtin_add_overflow(out->byte_offset, range.end, &end);
-    return too_far ? Defect::kHandle : Defect::kNone;
+    return too_far ? Defect::kHandleOffset : Defect::kNone;
   }
   if (t.data == nullptr) [[unlikely]]
     return Defect::kNull;

@@ -24,7 +24,8 @@ def _rules_cc_impl(rctx):
     for rule in ["cc_binary", "cc_import", "cc_library", "cc_test"]:
         rctx.file("cc/%s.bzl" % rule, 'load(":defs.bzl", _{0} = "{0}")\n\n{0} = _{0}\n'.format(rule))
     rctx.file("cc/common/BUILD", "")
-    rctx.file("cc/common/native.bzl", "NativeCcInfo = CcInfo\n")
+    rctx.file("cc/common/native.bzl", "NativeCcCommon = cc_common\nNativeCcInfo = CcInfo\n")
+    rctx.file("cc/common/cc_common.bzl", 'load(":native.bzl", "NativeCcCommon")\n\ncc_common = NativeCcCommon\n')
     rctx.file("cc/common/cc_info.bzl", 'load(":native.bzl", "NativeCcInfo")\n\nCcInfo = NativeCcInfo\n')
 
 rules_cc = repository_rule(implementation = _rules_cc_impl)
