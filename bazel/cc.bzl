@@ -51,7 +51,7 @@ def dovetail_cc_door(name, deps = [], **kwargs):
     """A header-only library that includes headers of a library that the user brings, never one of ours.
 
     The label flag `:library` names it: `build --@dovetail//interop/eigen:library=@eigen`. Without the flag, the user's
-    target has his library in its own `deps`.
+    target has his library in its own `deps`, and the headers here do not compile without it.
     """
     native.label_flag(
         name = "library",
@@ -60,6 +60,7 @@ def dovetail_cc_door(name, deps = [], **kwargs):
     )
     dovetail_cc_library(
         name = name,
+        features = ["-parse_headers"],
         visibility = ["//visibility:public"],
         deps = deps + [":library"],
         **kwargs
