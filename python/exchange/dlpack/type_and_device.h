@@ -24,7 +24,8 @@
 
 namespace dovetail::python {
 
-// Whether the class of `x` has __dlpack__. The Is functions run no Python code.
+// Whether the class of `x` has __dlpack__. The Is functions run no Python code. No exception may be
+// set, since looking up a name that CPython has not cached clears it.
 bool IsDLPackTensor(PyObject* x);
 // Whether the class of `x` has __dlpack_data_type__ and `x` is no tensor.
 bool IsDLPackType(PyObject* x);

@@ -58,8 +58,9 @@ bool ParseTypeOrDevice(PyObject* value, Placement* wanted) {
     return ParseDevice(value, &wanted->device.emplace());
   }
   if (IsDLPackDevice(value)) return ParseDevice(value, &wanted->device.emplace());
+  const bool is_type = IsDLPackType(value);
   if (ParseDType(value, &wanted->dtype.emplace())) return true;
-  if (IsDLPackType(value) || !ForgetException()) return false;
+  if (is_type || !ForgetException()) return false;
   wanted->dtype.reset();
   if (ParseDevice(value, &wanted->device.emplace())) return true;
   if (!ForgetException()) return false;

@@ -169,6 +169,18 @@ BAD_TYPES = [
     ((2, 33, 1), ValueError, "names no element type: .* 33 bits"),
     ((99, 8, 1), ValueError, "type code 99 with 8 bits"),
 ]
+
+
+def test_the_error_of_a_type_stays_whatever_python_has_cached_of_its_class():
+    class Type:
+        def __dlpack_data_type__(self):
+            sys._clear_type_cache()
+            return (99, 8, 1)
+
+    with pytest.raises(ValueError, match="type code 99 with 8 bits"):
+        dt.zeros(2).to(Type())
+
+
 BAD_DEVICES = [
     ("cuda:0", TypeError, r"not a pair \(type, index\)"),
     ([1, 0], TypeError, "not a pair"),
