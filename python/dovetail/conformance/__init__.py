@@ -1,0 +1,19 @@
+"""The DLPack conformance kit: which rules of DLPack does a library keep, as producer and consumer?
+
+    python -m dovetail.conformance numpy torch     # a table; the exit status is 1 for a broken rule
+
+>>> from dovetail import conformance
+>>> report = conformance.run("numpy", rules=["producer.device"])
+>>> report.status("producer.device")
+'kept'
+
+A check runs in a process of its own, so that one that crashes is a result. The kit is Python and
+ctypes alone, and the checks use the library alone. docs/conformance.md is its guide.
+"""
+
+from .adapter import Adapter
+from .results import Report, Result
+from .rules import RULES, Rule
+from .run import run
+
+__all__ = ["RULES", "Adapter", "Report", "Result", "Rule", "run"]

@@ -1,0 +1,78 @@
+"""What the kit has to know of a library: Python expressions, as its users write them.
+
+    ADAPTER = Adapter(
+        name="numpy",
+        setup="import numpy as np",
+        version="np.__version__",
+        dtype="np.{name}",
+        dtypes="bool int32 float32",
+        array="np.array({values}, dtype={dtype})",
+        take="np.from_dlpack({x})",
+        values="{y}.tolist()",
+    )
+
+They are text because a reproduction shows them: it is a script of the library alone.
+"""
+
+import dataclasses
+
+# The views of a 3 x 4 array that have the layouts of every kind, by the name of the layout. Each is
+# an expression of NumPy's kind, which most libraries share; {x} is the array.
+VIEWS = {
+    "transposed": "{x}.T",
+    "sliced": "{x}[1:, 1:3]",
+    "stepped": "{x}[:, ::2]",
+    "reversed": "{x}[::-1]",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Adapter:
+    """Every text is an expression, except `setup` and `write`, which are statements.
+
+    name      of the library: what the command line takes
+    module    that is looked for to tell whether the library is installed; default: the name
+    setup     imports of the library, and settings that it needs
+    version   the library's version
+    dtype     a type, of {name}; dtypes: the names in dtypes.DTYPES that the library has
+    array     a new array of {values}, nested lists, and {dtype}; None: the library makes none
+    ones      a new array of {size} float32 elements that are 1; default: by `array`
+    views     of {x}, by layout: see VIEWS; a library without strides may copy
+    arrays    further arrays whose export must have the values that the library sees, by name
+    read_only    a read-only array of {x}
+    other_byte_order    an array whose elements are in the other byte order
+    unsupported    arrays that DLPack can't describe, by name
+    take      a new array that shares the memory of {x}, by __dlpack__; None: the library takes none
+    values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
+    view      a view of {y}, whose first dimension has at least two elements
+    write     sets all elements of {y} to 7; None: arrays are immutable
+    """
+
+    name: str
+    setup: str
+    module: str = ""
+    version: str = "None"
+    dtype: str = "{name}"
+    dtypes: str = "float32"
+    array: str | None = None
+    ones: str | None = None
+    views: dict = dataclasses.field(default_factory=lambda: dict(VIEWS))
+    arrays: dict = dataclasses.field(default_factory=dict)
+    read_only: str | None = None
+    other_byte_order: str | None = None
+    unsupported: dict = dataclasses.field(default_factory=dict)
+    take: str | None = None
+    values: str | None = None
+    view: str | None = "{y}[1:]"
+    write: str | None = None
+
+    def dtype_of(self, name):
+        return self.dtype.format(name=name)
+
+    def array_of(self, values, dtype="float32"):
+        return self.array.format(values=values, dtype=self.dtype_of(dtype))
+
+    def ones_of(self, size):
+        if self.ones:
+            return self.ones.format(size=size, dtype=self.dtype_of("float32"))
+        return self.array_of(f"[1] * {size}")

@@ -1,0 +1,123 @@
+"""Lines of scripts that export an array, and read the struct in its capsule."""
+
+import ctypes
+
+from .script import NotApplicableError, describe
+from .structs import KINDS, DLManagedTensor, fields_of, format_of
+
+VERSIONED = "max_version=(1, 0)"
+LEGACY = ""
+VALUES = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+    ("PyCapsule_GetName", ctypes.pythonapi)
+)
+
+_POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def need(expression, text):
+    """What an adapter says, or that it says nothing, which makes the rule not applicable."""
+    if expression is None:
+        raise NotApplicableError(f"{text}")
+    return expression
+
+
+def make(s, values=VALUES, dtype="float32"):
+    """x = a new array."""
+    need(s.adapter.array, "the library makes no arrays")
+    s.run(f"x = {s.adapter.array_of(values, dtype)}")
+
+
+def made(s, expression):
+    """x = an expression of the adapter's; where the library can't make it, nothing applies."""
+    error = s.tried(f"x = {expression}")
+    if error:
+        raise NotApplicableError(f"the library can't make it: {describe(error)}")
+
+
+def export(s, request=VERSIONED):
+    """capsule = x.__dlpack__(…). Where that fails, the rule says nothing."""
+    error = s.tried(f"capsule = x.__dlpack__({request})")
+    if error:
+        raise NotApplicableError(f"__dlpack__({request}) is refused: {describe(error)}")
+
+
+def export_any(s, more=""):
+    """capsule = x.__dlpack__(…) of a versioned capsule if the library has them."""
+    for request in (VERSIONED, LEGACY):
+        request = ", ".join(filter(None, [request, more]))
+        error = s.tried(f"capsule = x.__dlpack__({request})")
+        if error is None:
+            return
+    raise NotApplicableError(f"the export is refused: {describe(error)}")
+
+
+def name_of(capsule):
+    """The name of a capsule; None if it has none or is none."""
+    try:
+        return (_NAME(capsule) or b"").decode()
+    except (TypeError, ValueError, ctypes.ArgumentError):
+        return None
+
+
+def address_in(capsule):
+    """The address of the first element that an unconsumed capsule tells."""
+    kind = KINDS[name_of(capsule)]
+    tensor = kind.from_address(_POINTER(capsule, kind.name.encode())).dl_tensor
+    return (tensor.data or 0) + tensor.byte_offset
+
+
+def read(s, capsule="capsule"):
+    """Set variables to the fields of the struct in a capsule, and shape and strides to lists (None
+    for NULL). A legacy struct sets no version and no flags. Returns the class of the struct."""
+    name = name_of(s[capsule])
+    if name not in KINDS:
+        raise NotApplicableError(f"{s[capsule]!r} is no DLPack capsule")
+    kind = KINDS[name]
+    s.run(
+        f"managed = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
+        f'(("PyCapsule_GetPointer", ctypes.pythonapi))({capsule}, b"{name}")'
+    )
+    names = ", ".join(field for field, _ in fields_of(kind))
+    size = ctypes.sizeof(kind)
+    s.run(f'{names} = struct.unpack("{format_of(kind)}", ctypes.string_at(managed, {size}))')
+    s.run(
+        "shape, strides = ((ctypes.c_int64 * ndim).from_address(p)[:] if p else None "
+        "for p in (shape, strides))"
+    )
+    return kind
+
+
+def read_versioned(s):
+    if read(s) is DLManagedTensor:
+        raise NotApplicableError("the capsule is a legacy one")
+
+
+def elements(ndim, ctype="c_float"):
+    """An expression: the elements in row-major order, read as the struct says."""
+    size = ctypes.sizeof(getattr(ctypes, ctype))
+    steps = [f"i{d} * strides[{d}]" for d in range(ndim)]
+    where = " + ".join(["data + byte_offset", *(f"{size} * {step}" for step in steps)])
+    loops = " ".join(f"for i{d} in range(shape[{d}])" for d in range(ndim))
+    return f"[ctypes.{ctype}.from_address({where}).value {loops}]" if ndim else (
+        f"[ctypes.{ctype}.from_address({where}).value]"
+    )
+
+
+def fill_strides(s):
+    """Strides that are NULL, which only older structs have, mean row-major."""
+    if s["strides"] is None and s["ndim"]:
+        s.run("strides = [math.prod(shape[d + 1:]) for d in range(ndim)]")
+
+
+def consume(s):
+    """Rename the capsule as a consumer does: `used` is the name that has to be kept."""
+    kind = KINDS[name_of(s["capsule"])]
+    s.run(f'used = b"{kind.used_name}"')
+    s.run(
+        "ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)"
+        '(("PyCapsule_SetName", ctypes.pythonapi))(capsule, used)'
+    )

@@ -1,0 +1,112 @@
+"""The fields of the struct: device, flags, element type, and what has to be refused."""
+
+from ..checks import check
+from ..dtypes import DTYPES
+from ..exports import VERSIONED, export, export_any, made, make, name_of, need, read, read_versioned
+from ..script import NotApplicableError, describe
+from ..structs import DLManagedTensor
+
+
+@check("producer.device")
+def device(s):
+    make(s)
+    export_any(s)
+    read(s)
+    s.expect(
+        "(device_type, device_id) == tuple(int(part) for part in x.__dlpack_device__())",
+        "the capsule says device {(device_type, device_id)}, __dlpack_device__() "
+        "{x.__dlpack_device__()}",
+    )
+
+
+@check("producer.device-id")
+def device_id(s):
+    make(s)
+    export_any(s)
+    read(s)
+    if s["device_type"] != 1:
+        raise NotApplicableError("the array is not on the CPU")
+    s.expect("device_id == 0", "the device id is {device_id}")
+
+
+@check("producer.flags")
+def flags(s):
+    make(s)
+    export(s)
+    read_versioned(s)
+    if s["flags"] in (1, 2, 3):
+        raise NotApplicableError(f"arrays are read-only or copied: flags {s['flags']}")
+    s.expect("flags == 0", "the flags are {flags:#x}")
+
+
+def _read_only(s):
+    need(s.adapter.read_only, "the library has no read-only arrays")
+    make(s)
+    made(s, s.adapter.read_only.format(x="x"))
+
+
+@check("producer.read-only")
+def read_only(s):
+    _read_only(s)
+    error = s.tried(f"capsule = x.__dlpack__({VERSIONED})")
+    if error:
+        if not isinstance(error, BufferError):
+            raise NotApplicableError(f"the export fails: {describe(error)}")
+        return
+    read_versioned(s)
+    s.expect("flags & 1 or flags & 2", "the flags of a read-only array are {flags:#x}")
+
+
+@check("producer.read-only-legacy")
+def read_only_legacy(s):
+    _read_only(s)
+    error = s.tried("capsule = x.__dlpack__()")
+    if error is None:
+        if name_of(s["capsule"]) != DLManagedTensor.name:
+            raise NotApplicableError("there is no legacy capsule")
+        s.note("capsule = x.__dlpack__()")
+        s.broken("a read-only array is exported in a legacy capsule")
+
+
+def _dtypes(adapter):
+    return adapter.dtypes.split()
+
+
+@check("producer.type", _dtypes)
+def type_(s, name):
+    dtype = DTYPES[name]
+    need(s.adapter.array, "the library makes no arrays")
+    made(s, s.adapter.array_of([1, 2], name))
+    export_any(s)
+    read(s)
+    s.expect(
+        f"(code, bits, lanes) == {tuple(dtype[:3])}",
+        name + " has (code, bits, lanes) = {code, bits, lanes}",
+    )
+    s.run(f"elements = ctypes.string_at(data + byte_offset, {len(dtype.one_and_two)})")
+    s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are " "{elements}")
+
+
+def _expect_buffer_error(s, expression, what):
+    made(s, expression)
+    error = s.tried(f"capsule = x.__dlpack__({VERSIONED})")
+    if isinstance(error, TypeError):
+        error = s.tried("capsule = x.__dlpack__()")
+    if error is None:
+        s.note("capsule = x.__dlpack__()")
+        s.broken(f"{what} is exported")
+    return error
+
+
+@check("producer.byte-order")
+def byte_order(s):
+    need(s.adapter.other_byte_order, "the library has one byte order")
+    _expect_buffer_error(s, s.adapter.other_byte_order, "an array of the other byte order")
+
+
+@check("producer.unsupported", lambda adapter: adapter.unsupported)
+def unsupported(s, name):
+    error = _expect_buffer_error(s, s.adapter.unsupported[name], f"an array of the kind {name!r}")
+    if not isinstance(error, BufferError):
+        s.note(f"x.__dlpack__({VERSIONED})")
+        s.broken(f"an array of the kind {name!r} raises {describe(error)}")

@@ -1,0 +1,143 @@
+"""Who frees the memory, when, and how often.
+
+That memory is freed is seen by the most that the process ever had: a leak of 24 times 8 MiB shows.
+That it is freed too early or twice is seen by other values, or by a crash.
+"""
+
+from ..checks import check
+from ..exports import consume, elements, export_any, make, need, read
+
+_SIZE = 1 << 21  # elements of 8 MiB
+
+_LEAK = """\
+for i in range(32):
+    {body}
+    if i == 7: before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 20"""
+_UNIT = "unit = 1 if __import__('sys').platform == 'darwin' else 1024"
+
+
+def _large(s):
+    """x = an array of 8 MiB. Its size makes the system unmap it as soon as it is freed."""
+    need(s.adapter.array, "the library makes no arrays")
+    return s.adapter.ones_of(_SIZE)
+
+
+def _expect_no_leak(s, body, seen):
+    s.run(_UNIT)
+    s.run(_LEAK.format(body=body.replace("\n", "\n    ")))
+    s.expect("grown < 100", seen + ": 24 arrays of 8 MiB took {grown} MiB")
+
+
+def _request(s):
+    """The arguments with which the library exports: those of a versioned capsule if it can."""
+    make(s)
+    export_any(s)
+    del s.lines[-2:]
+    return "max_version=(1, 0)" if not s.tried("x.__dlpack__(max_version=(1, 0))") else ""
+
+
+def _forget_lines(s):
+    s.lines.clear()
+
+
+@check("producer.unused")
+def unused(s):
+    request = _request(s)
+    _forget_lines(s)
+    _expect_no_leak(s, f"{_large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
+
+
+@check("producer.unused", ["legacy"])
+def unused_legacy(s, _):
+    make(s)
+    error = s.tried("x.__dlpack__()")
+    need(error is None or None, "there is no legacy capsule")
+    _forget_lines(s)
+    _expect_no_leak(s, f"{_large(s)}.__dlpack__()", "an unused capsule frees nothing")
+
+
+_TAKE = """\
+capsule = {large}.__dlpack__({request})
+managed = get(capsule, name)
+rename(capsule, used)
+del capsule
+delete(managed)"""
+
+
+def _consumer(s, request, call):
+    """Functions of a consumer: delete(managed) calls the deleter."""
+    make(s)
+    s.run(f"capsule = x.__dlpack__({request})")
+    kind = read(s)
+    where = kind.__name__ and ("16" if kind.name.endswith("versioned") else "56")
+    _forget_lines(s)
+    s.run(f'name, used = b"{kind.name}", b"{kind.used_name}"')
+    s.run(
+        "get, rename = (ctypes.PYFUNCTYPE(result, ctypes.py_object, ctypes.c_char_p)"
+        "((name_, ctypes.pythonapi)) for result, name_ in "
+        '[(ctypes.c_void_p, "PyCapsule_GetPointer"), (ctypes.c_int, "PyCapsule_SetName")])'
+    )
+    s.run(
+        f"delete = lambda managed: {call}(None, ctypes.c_void_p)"
+        f"(ctypes.c_void_p.from_address(managed + {where}).value)(managed)"
+    )
+
+
+@check("producer.deleter", ["with the GIL", "without the GIL", "on another thread"])
+def deleter(s, where):
+    request = _request(s)
+    _consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
+    body = _TAKE.format(large=_large(s), request=request)
+    if where == "on another thread":
+        body = body.replace(
+            "delete(managed)",
+            "thread = threading.Thread(target=delete, args=(managed,)); thread.start(); "
+            "thread.join()",
+        )
+    _expect_no_leak(s, body, f"the deleter, called {where}, frees nothing")
+
+
+@check("producer.used")
+def used(s):
+    need(s.adapter.array, "the library makes no arrays")
+    s.run(f"x = {_large(s)}")
+    export_any(s)
+    read(s)
+    consume(s)
+    s.run("del x, capsule; gc.collect()")
+    s.run(f"other = {s.adapter.array_of(f'[2] * {1 << 12}')}")
+    s.run("value = ctypes.c_float.from_address(data + byte_offset).value")
+    s.expect("value == 1.0", "the memory of a consumed capsule has {value}, which was 1.0")
+    s.run("ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(managed)")
+
+
+@check("producer.lifetime", ["8 MiB", "16 bytes"])
+def lifetime(s, size):
+    count = _SIZE if size == "8 MiB" else 4
+    need(s.adapter.array, "the library makes no arrays")
+    s.run(f"x = {s.adapter.ones_of(count)}")
+    export_any(s)
+    read(s)
+    s.run("del x; gc.collect()")
+    s.run(f"others = [{s.adapter.array_of('[2, 2, 2, 2]')} for _ in range(100)]")
+    s.run("values = (ctypes.c_float * 4).from_address(data + byte_offset)[:]")
+    s.expect("values == [1.0] * 4", "after the array was dropped, its memory has {values}")
+
+
+@check("producer.repeated")
+def repeated(s):
+    make(s)
+    export_any(s)
+    s.run("first = capsule")
+    export_any(s)
+    kind = read(s)
+    s.run(
+        "again = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
+        f'(("PyCapsule_GetPointer", ctypes.pythonapi))(first, b"{kind.name}")'
+    )
+    s.expect("managed != again", "two capsules share the struct at {managed:#x}")
+    s.run("del first; gc.collect()")
+    s.run(f"values = {elements(1).replace('shape[0]', '12').replace('strides[0]', '1')}")
+    expected = [float(i) for i in range(12)]
+    s.expect(f"values == {expected}", "after the other capsule was dropped, there is {values}")

@@ -1,0 +1,47 @@
+"""What a check found, and the sum of a rule's checks."""
+
+import dataclasses
+
+KEPT, BROKEN, CRASHED, NOT_APPLICABLE = "kept", "broken", "crashed", "not applicable"
+_WORST_FIRST = (CRASHED, BROKEN, KEPT, NOT_APPLICABLE)
+
+
+@dataclasses.dataclass
+class Result:
+    """One case of one rule.
+
+    seen            what was seen, or why the rule does not apply; "" if the rule was kept
+    reproduction    the lines of a script that shows the fault; none if there is no fault
+    errors          what the crashed process wrote to stderr
+    """
+
+    rule: str
+    case: str | None
+    status: str
+    seen: str = ""
+    reproduction: list = dataclasses.field(default_factory=list)
+    errors: str = ""
+
+    @property
+    def failed(self):
+        return self.status in (BROKEN, CRASHED)
+
+
+@dataclasses.dataclass
+class Report:
+    """The results of one library. `problem` tells why there are none: it can't be imported."""
+
+    library: str
+    version: str = ""
+    results: list = dataclasses.field(default_factory=list)
+    problem: str = ""
+
+    def status(self, rule):
+        """The worst status of the rule's cases."""
+        found = [result.status for result in self.results if result.rule == rule]
+        return min(found, key=_WORST_FIRST.index, default=NOT_APPLICABLE)
+
+    def failures(self, levels=("must", "should")):
+        from .rules import BY_ID
+
+        return [r for r in self.results if r.failed and BY_ID[r.rule].level in levels]

@@ -1,0 +1,94 @@
+"""A check is a script that the kit writes while it runs it, so that a fault is its own reproduction.
+
+    def a_copy_is_flagged(s):
+        s.run("x = np.array([1, 2])")
+        s.run("capsule = x.__dlpack__(max_version=(1, 0), copy=True)")
+        ...
+        s.expect("flags & 2", "the flags of a copy are {flags}")
+
+Each line runs in one namespace and is recorded first: after a crash the last recorded line is the
+one that crashed.
+"""
+
+import re
+
+# What lines may use without importing it; the reproduction imports what it names.
+MODULES = ("ctypes", "gc", "math", "mmap", "resource", "struct", "threading")
+
+
+class BrokenRuleError(Exception):
+    """The library does otherwise than the rule says. The message is what was seen."""
+
+
+class NotApplicableError(Exception):
+    """The rule says nothing here. The message is the reason."""
+
+
+class Script:
+    """The lines of one check of one library, run as they are added."""
+
+    def __init__(self, adapter, record=lambda line: None):
+        self.adapter, self.lines, self._record = adapter, [], record
+        self.namespace = {name: __import__(name) for name in MODULES}
+        self._code = []  # a capsule's name may be a constant of a line
+        for line in adapter.setup.splitlines():
+            self.execute(line)
+
+    def __getitem__(self, name):
+        return self.namespace[name]
+
+    def execute(self, line):
+        """Run lines that the reproduction does not need."""
+        self._code.append(compile(line, "<check>", "exec"))
+        exec(self._code[-1], self.namespace)
+
+    def evaluate(self, expression):
+        return eval(expression, self.namespace)
+
+    def run(self, line):
+        """Run a line, which may be a block, as a part of the reproduction."""
+        self.note(line)
+        self.execute(line)
+
+    def note(self, line):
+        """Add a line to the reproduction."""
+        self.lines.append(line)
+        self._record(line)
+
+    def tried(self, line):
+        """Run a line that may fail, and return the exception if it does. A failed line is dropped,
+        and what its traceback holds is freed."""
+        self.note(line)
+        try:
+            self.execute(line)
+        except Exception as error:
+            self.lines.pop()
+            return error.with_traceback(None)
+        return None
+
+    def expect(self, condition, seen):
+        """Assert a condition. `seen` tells what is wrong, and may name variables in braces."""
+        message = f"f{seen!r}" if "{" in seen else repr(seen)
+        self.note(f"assert {condition}, {message}")
+        if not self.evaluate(condition):
+            raise BrokenRuleError(self.evaluate(message))
+        self.lines.pop()
+
+    def broken(self, seen):
+        """Report what was seen in the last line, which should have raised an exception."""
+        self.note(f"raise AssertionError({seen!r})")
+        raise BrokenRuleError(seen)
+
+
+def reproduction(adapter, lines):
+    """The script of a check, which runs by itself with the library alone."""
+    text = "\n".join(lines)
+    used = [name for name in MODULES if re.search(rf"\b{name}\.", text)]
+    imports = [f"import {', '.join(used)}"] if used else []
+    return [*imports, *adapter.setup.splitlines(), *lines]
+
+
+def describe(error):
+    """An exception in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
