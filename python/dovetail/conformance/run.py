@@ -77,6 +77,6 @@ def _run_worker(adapter, library, tasks, report):
 
 
 def _text_from(file, position):
-    """The last lines of what was written to the file after a position."""
+    """The first lines of what was written to the file after a position."""
     file.seek(position)
-    return "\n".join(file.read().splitlines()[-5:])
+    return "\n".join(file.read().splitlines()[:5])

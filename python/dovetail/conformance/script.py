@@ -13,7 +13,7 @@ one that crashed.
 import re
 
 # What lines may use without importing it; the reproduction imports what it names.
-MODULES = ("ctypes", "gc", "math", "mmap", "resource", "struct", "threading")
+MODULES = ("ctypes", "gc", "math", "mmap", "resource", "struct", "threading", "time")
 
 
 class BrokenRuleError(Exception):

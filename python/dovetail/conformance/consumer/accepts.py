@@ -1,0 +1,83 @@
+"""What has to be taken in: plain arrays of either kind of capsule, and how they are asked for."""
+
+from ..checks import check
+from ..exports import VALUES
+from ..lending import expect_values, lend, memory, must_take, taking
+
+
+@check("consumer.accepts", ["versioned", "legacy"])
+def accepts(s, kind):
+    memory(s)
+    lend(s, version=(1, 3) if kind == "versioned" else "legacy")
+    must_take(s)
+    expect_values(s, VALUES)
+
+
+@check("consumer.asks")
+def asks(s):
+    take = taking(s)
+    s.run("calls = []")
+    s.run(
+        'x = type("Producer", (), {"__dlpack__": lambda self, **given: calls.append(given), '
+        '"__dlpack_device__": lambda self: (1, 0)})()'
+    )
+    s.run(f"try: {take}\nexcept Exception: pass")
+    s.expect("calls", "__dlpack__() is not called with keywords")
+    s.expect(
+        "(calls[0].get('max_version') or (0, 0)) >= (1, 0)", "__dlpack__() is called with {calls}"
+    )
+    s.expect("calls[0].get('stream') is None", "__dlpack__() is called with {calls}")
+
+
+@check("consumer.old-producer")
+def old_producer(s):
+    memory(s)
+    lend(s, version="legacy", arguments="stream=None")
+    must_take(s)
+    expect_values(s, VALUES)
+
+
+@check("consumer.minor")
+def minor(s):
+    memory(s)
+    lend(s, version=(1, 99))
+    must_take(s)
+    expect_values(s, VALUES)
+
+
+@check("consumer.scalar", ["NULL shape and strides", "shape and strides"])
+def scalar(s, how):
+    memory(s, "[5]", count=1)
+    null = how.startswith("NULL")
+    lend(s, (), None if null else (), null_shape=null)
+    must_take(s)
+    expect_values(s, 5)
+
+
+_EMPTY = {
+    "(0,), NULL": ((0,), (1,), 0),
+    "(0,), data": ((0,), (1,), None),
+    "(2, 0), NULL": ((2, 0), (1, 1), 0),
+    "(2, 0), data": ((2, 0), (1, 1), None),
+}
+
+
+def _lend_empty(s, case):
+    shape, strides, start = _EMPTY[case]
+    memory(s)
+    lend(s, shape, strides, **({} if start is None else {"start": "0"}))
+
+
+@check("consumer.empty", _EMPTY)
+def empty(s, case):
+    _lend_empty(s, case)
+    must_take(s)
+    expect_values(s, [] if case.startswith("(0,)") else [[], []])
+
+
+@check("consumer.null-strides", ["versioned", "legacy"])
+def null_strides(s, kind):
+    memory(s)
+    lend(s, strides=None, version=(1, 0) if kind == "versioned" else "legacy")
+    must_take(s)
+    expect_values(s, VALUES)

@@ -1,0 +1,80 @@
+"""The end of what was taken in: names of capsules, calls of the deleter, and writes."""
+
+from ..checks import check
+from ..exports import VALUES, need
+from ..lending import expect_values, lend, memory, take, taking
+from .accepts import _EMPTY, _lend_empty
+
+_KINDS = ["versioned", "legacy"]
+_WAIT = "gc.collect(); [time.sleep(0.01) for _ in range(200) if not deleted]"
+
+
+def _lend(s, kind, **more):
+    memory(s)
+    lend(s, version=(1, 3) if kind == "versioned" else "legacy", **more)
+    take(s)
+
+
+@check("consumer.renames", _KINDS)
+def renames(s, kind):
+    _lend(s, kind)
+    s.expect("'\"used_' in repr(capsule)", "after the import there is {capsule!r}")
+
+
+@check("consumer.used-capsule", _KINDS)
+def used_capsule(s, kind):
+    _lend(s, kind)
+    line = taking(s).replace("y =", "z =")
+    if s.tried(line) is None:
+        s.broken("a capsule is taken in twice")
+
+
+@check("consumer.deletes", _KINDS)
+def deletes(s, kind):
+    memory(s)
+    # Freed memory gets other values, so that a library may also copy and free at once.
+    s.run("def free(address): deleted.append(address); data[:] = [99] * 12")
+    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function="free")
+    take(s)
+    s.run(f"z = {s.adapter.view.format(y='y')}" if s.adapter.view else "z = y")
+    s.run("del y; gc.collect()")
+    expect_values(s, VALUES[1:] if s.adapter.view else VALUES, "z")
+    s.run(f"del z; {_WAIT}")
+    s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
+    s.expect("deleted == [ctypes.addressof(managed)]", "the deleter got {deleted}")
+
+
+@check("consumer.empty-deletes", _EMPTY)
+def empty_deletes(s, case):
+    _lend_empty(s, case)
+    take(s)
+    s.run(f"del y; {_WAIT}")
+    s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
+
+
+@check("consumer.null-deleter", _KINDS)
+def null_deleter(s, kind):
+    _lend(s, kind, function=None)
+    s.run("del y; gc.collect()")
+
+
+@check("consumer.read-only")
+def read_only(s):
+    write = need(s.adapter.write, "the library's arrays are immutable")
+    memory(s)
+    lend(s, version=(1, 3), flags=1)
+    take(s)
+    if s.tried(write.format(y="y")):
+        return
+    s.expect("data[:] == list(range(12))", "read-only memory has been written: {data[:]}")
+
+
+@check("consumer.writes-nothing", ["READ_ONLY", "no flag"])
+def writes_nothing(s, case):
+    memory(s)
+    s.run(
+        "ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(data)), 4096, mmap.PROT_READ)"
+    )
+    lend(s, **({"version": (1, 3), "flags": 1} if case == "READ_ONLY" else {}))
+    take(s)
+    expect_values(s, VALUES)

@@ -1,0 +1,132 @@
+"""Lines of scripts that lend a tensor made by hand to a library, and look at what it makes of it."""
+
+from .exports import need
+from .script import NotApplicableError, describe
+from .structs import DLManagedTensor, DLManagedTensorVersioned, fields_of, format_of
+
+CAPSULE = (
+    "capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, "
+    'ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))(managed, name, None)'
+)
+_PRODUCER = (
+    'x = type("Producer", (), {{"__dlpack__": lambda self, {arguments}: capsule, '
+    '"__dlpack_device__": lambda self: {device}}})()'
+)
+_DELETER = "deleted = []; deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)({function})"
+
+
+def asks_versioned(s):
+    """Whether the library calls __dlpack__() with max_version (1, 0) or later."""
+    calls = []
+
+    class Probe:
+        def __dlpack__(self, **keywords):
+            calls.append(keywords)
+            raise BufferError("a probe")
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    s.namespace["probe"] = Probe()
+    line = need(s.adapter.take, "the library takes no arrays").format(x="probe")
+    try:
+        s.execute(line)
+    except Exception:
+        pass
+    return bool(calls and (calls[0].get("max_version") or (0, 0)) >= (1, 0))
+
+
+def memory(s, elements="range(12)", ctype="c_float", count=12):
+    """data = a ctypes array in memory of its own, at an address that is a multiple of 4096."""
+    s.run(
+        f"memory = mmap.mmap(-1, 4096); data = (ctypes.{ctype} * {count}).from_buffer(memory); "
+        f"data[:] = {elements}"
+    )
+
+
+def lend(
+    s,
+    shape=(3, 4),
+    strides=(4, 1),  # None: NULL
+    *,
+    version=None,  # (major, minor), "legacy", or None: what the library asks for
+    at=0,  # bytes from the start of `data` to where the struct's data points
+    start="ctypes.addressof(data)",
+    function="deleted.append",  # the deleter; None: NULL
+    arguments="**_",  # of __dlpack__
+    device=(1, 0),
+    null_shape=False,
+    **fields,
+):
+    """x = a producer of a tensor with these fields in `data`; further ones by their names."""
+    if version != "legacy":
+        if asks_versioned(s):
+            version = version or (1, 3)
+        elif version:
+            raise NotApplicableError("the library never asks for a versioned capsule")
+        else:
+            version = "legacy"
+    kind = DLManagedTensor if version == "legacy" else DLManagedTensorVersioned
+    ndim, none = len(shape), "None"
+    s.run(
+        f"shape = (ctypes.c_int64 * {ndim})(*{shape}); strides = "
+        + (none if strides is None else f"(ctypes.c_int64 * {ndim})(*{strides})")
+        + (f"; {_DELETER.format(function=function)}" if function else "; deleted = []")
+    )
+    values = {
+        **dict.fromkeys(("context", "flags", "byte_offset"), 0),
+        "data": f"{start} + {at}" if at else start,
+        "device_type": device[0],
+        "device_id": device[1],
+        "ndim": ndim,
+        "code": 2,
+        "bits": 32,
+        "lanes": 1,
+        "shape": 0 if null_shape else "ctypes.addressof(shape)",
+        "strides": 0 if strides is None else "ctypes.addressof(strides)",
+        "deleter": "ctypes.cast(deleter, ctypes.c_void_p).value" if function else 0,
+        **fields,
+    }
+    if version != "legacy":
+        values["major"], values["minor"] = version
+    packed = ", ".join(str(values[field]) for field, _ in fields_of(kind))
+    s.run(
+        f'managed = ctypes.create_string_buffer(struct.pack("{format_of(kind)}", {packed})); '
+        f'name = b"{kind.name}"'
+    )
+    s.run(CAPSULE)
+    s.run(_PRODUCER.format(arguments=arguments, device=device))
+
+
+def taking(s):
+    return f"y = {need(s.adapter.take, 'the library takes no arrays').format(x='x')}"
+
+
+def take(s):
+    """y = from_dlpack(x). Where that is refused, the rule says nothing."""
+    error = s.tried(taking(s))
+    if error:
+        raise NotApplicableError(f"it is refused: {describe(error)}")
+
+
+def must_take(s):
+    """y = from_dlpack(x), which the rule requires to succeed."""
+    error = s.tried(taking(s))
+    if error:
+        s.note(taking(s))
+        s.broken(f"it is refused: {describe(error)}")
+
+
+def must_refuse(s, what):
+    """from_dlpack(x), which the rule requires to fail."""
+    if s.tried(taking(s)) is None:
+        s.broken(f"{what} is taken in")
+
+
+def values(s, y="y"):
+    return need(s.adapter.values, "the library shows no elements").format(y=y)
+
+
+def expect_values(s, expected, y="y"):
+    s.run(f"values = {values(s, y)}")
+    s.expect(f"values == {expected}", "its elements are {values}")

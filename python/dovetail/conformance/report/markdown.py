@@ -1,0 +1,32 @@
+"""A table for a Markdown page: a row for each rule that one of the libraries does not keep."""
+
+from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
+from ..rules import RULES
+
+SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–"}
+
+
+def render(reports, rules=None):
+    shown = [report for report in reports if not report.problem]
+    names = [f"{report.library} {report.version}" for report in shown]
+    lines = ["| rule | | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(shown)]
+    for rule in RULES:
+        statuses = [report.status(rule.id) for report in shown]
+        wanted = rules is None or rule.id in rules
+        if wanted and {BROKEN, CRASHED} & {*statuses}:
+            cells = " | ".join(_cell(report, rule.id) for report in shown)
+            lines.append(f"| `{rule.id}` ({rule.level}) | {rule.sentence} | {cells} |")
+    counts = [
+        f"{sum(report.status(rule.id) == KEPT for rule in RULES)} of "
+        f"{sum(report.status(rule.id) != NOT_APPLICABLE for rule in RULES)}"
+        for report in shown
+    ]
+    lines.append("| rules kept, of those that apply | | " + " | ".join(counts) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(report, rule):
+    sign = SIGNS[report.status(rule)]
+    results = [result for result in report.results if result.rule == rule]
+    cases = [str(result.case) for result in results if result.failed and result.case is not None]
+    return f"{sign}: {', '.join(cases)}" if cases and len(cases) < len(results) else sign
