@@ -22,7 +22,7 @@ VIEWS = {
     "transposed": "{x}.T",
     "sliced": "{x}[1:, 1:3]",
     "stepped": "{x}[:, ::2]",
-    "reversed": "{x}[::-1]",
+    "reversed": "{x}[::-1, :]",
 }
 
 
@@ -35,7 +35,7 @@ class Adapter:
     setup     imports of the library, and settings that it needs
     version   the library's version
     dtype     a type, of {name}; dtypes: the names in dtypes.DTYPES that the library has
-    array     a new array of {values}, nested lists, and {dtype}; None: the library makes none
+    array     a new array of {values}, nested lists, and {dtype}; None: the library gives none out
     ones      a new array of {size} float32 elements that are 1; default: by `array`
     views     of {x}, by layout: see VIEWS; a library without strides may copy
     arrays    further arrays whose export must have the values that the library sees, by name
@@ -44,6 +44,8 @@ class Adapter:
     unsupported    arrays that DLPack can't describe, by name
     take      a new array that shares the memory of {x}, by __dlpack__; None: the library takes none
     values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
+    one_dimensional    whether arrays always have one dimension
+    passes_on    what the library takes of any kind, because it only passes it on: "types", "devices"
     view      a view of {y}, whose first dimension has at least two elements
     write     sets all elements of {y} to 7; None: arrays are immutable
     """
@@ -63,6 +65,8 @@ class Adapter:
     unsupported: dict = dataclasses.field(default_factory=dict)
     take: str | None = None
     values: str | None = None
+    one_dimensional: bool = False
+    passes_on: tuple = ()
     view: str | None = "{y}[1:]"
     write: str | None = None
 

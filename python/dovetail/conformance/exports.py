@@ -25,10 +25,13 @@ def need(expression, text):
     return expression
 
 
-def make(s, values=VALUES, dtype="float32"):
-    """x = a new array."""
-    need(s.adapter.array, "the library makes no arrays")
-    s.run(f"x = {s.adapter.array_of(values, dtype)}")
+def make(s, values=VALUES):
+    """x = a new array of float32."""
+    if s.adapter.one_dimensional:
+        values = list(range(12)) if values is VALUES else values
+        if not isinstance(values, list) or (values and isinstance(values[0], list)):
+            raise NotApplicableError("the library's arrays have one dimension")
+    made(s, s.adapter.array_of(values))
 
 
 def made(s, expression):

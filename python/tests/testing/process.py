@@ -6,17 +6,26 @@ import sys
 import textwrap
 
 
-def run_python(code, *options, **settings):
-    """Return the output of `code`, run with `settings` in its environment. Raises AssertionError,
-    with all output, if the exit status is not 0."""
+def _run(code, *options, **settings):
     path = os.pathsep.join(filter(None, sys.path))
     environment = dict(os.environ, PYTHONPATH=path, **settings)
-    result = subprocess.run(
+    return subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(code)],
         env=environment,
         capture_output=True,
         text=True,
         timeout=240,
     )
+
+
+def run_status(code):
+    """Return the exit status of `code`; that of a signal is negative."""
+    return _run(code).returncode
+
+
+def run_python(code, *options, **settings):
+    """Return the output of `code`, run with `settings` in its environment. Raises AssertionError,
+    with all output, if the exit status is not 0."""
+    result = _run(code, *options, **settings)
     assert result.returncode == 0, (result.returncode, result.stdout, result.stderr)
     return result.stdout

@@ -58,6 +58,13 @@ def null_deleter(s, kind):
     s.run("del y; gc.collect()")
 
 
+@check("consumer.null-context", _KINDS)
+def null_context(s, kind):
+    _lend(s, kind, context=0)
+    s.run(f"del y; {_WAIT}")
+    s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
+
+
 @check("consumer.read-only")
 def read_only(s):
     write = need(s.adapter.write, "the library's arrays are immutable")

@@ -25,6 +25,11 @@ _REFUSED = {
 }
 
 
+def _must_know(s, what):
+    if what in s.adapter.passes_on:
+        raise NotApplicableError(f"the library passes unknown {what} on")
+
+
 @check("consumer.major", ["2.0", "2.0 with other fields"])
 def major(s, version):
     memory(s)
@@ -35,9 +40,10 @@ def major(s, version):
 
 @check("consumer.unknown-type", _TYPES)
 def unknown_type(s, name):
+    _must_know(s, "types")
     memory(s)
     lend(s, **_TYPES[name])
-    must_refuse(s, f"a type with {name}" if "code" in name else f"a type: {name}")
+    must_refuse(s, f"a type ({name})")
 
 
 @check("consumer.null-data")
@@ -56,6 +62,7 @@ def impossible(s, name):
 
 @check("consumer.other-device")
 def other_device(s):
+    _must_know(s, "devices")
     memory(s)
     lend(s, device=(16, 0))
     must_refuse(s, "a tensor on device (16, 0)")

@@ -13,7 +13,7 @@ def device(s):
     export_any(s)
     read(s)
     s.expect(
-        "(device_type, device_id) == tuple(int(part) for part in x.__dlpack_device__())",
+        "tuple(x.__dlpack_device__()) == (device_type, device_id)",
         "the capsule says device {(device_type, device_id)}, __dlpack_device__() "
         "{x.__dlpack_device__()}",
     )
@@ -42,7 +42,8 @@ def flags(s):
 def _read_only(s):
     need(s.adapter.read_only, "the library has no read-only arrays")
     make(s)
-    made(s, s.adapter.read_only.format(x="x"))
+    if s.adapter.read_only != "{x}":
+        made(s, s.adapter.read_only.format(x="x"))
 
 
 @check("producer.read-only")
@@ -74,7 +75,6 @@ def _dtypes(adapter):
 @check("producer.type", _dtypes)
 def type_(s, name):
     dtype = DTYPES[name]
-    need(s.adapter.array, "the library makes no arrays")
     made(s, s.adapter.array_of([1, 2], name))
     export_any(s)
     read(s)

@@ -1,0 +1,16 @@
+from ..adapter import Adapter
+
+# ml_dtypes makes the elements: NumPy has no float8.
+ADAPTER = Adapter(
+    name="jax",
+    setup='import jax, jax.numpy as jnp; jax.config.update("jax_enable_x64", True)',
+    version="jax.__version__",
+    dtype="jnp.{name}",
+    dtypes="bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 "
+    "float64 complex64 complex128 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn "
+    "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu",
+    array="jnp.array({values}, dtype={dtype})",
+    ones="jnp.ones({size}, dtype={dtype})",
+    take="jnp.from_dlpack({x})",
+    values="{y}.tolist()",
+)

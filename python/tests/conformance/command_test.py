@@ -1,0 +1,107 @@
+"""python -m dovetail.conformance: its exit status, its reports, and adapters of one's own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from dovetail import conformance
+
+PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
+
+
+def command(*arguments, **variables):
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)), **variables)
+    return subprocess.run(
+        [sys.executable, "-m", "dovetail.conformance", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "options", "status"),
+    [
+        ("", [], 0),
+        ("producer.device", [], 1),
+        ("producer.empty", [], 0),  # a recommendation
+        ("producer.empty", ["--strict"], 1),
+    ],
+)
+def test_the_exit_status_tells_whether_a_rule_is_broken(broken, options, status):
+    rules = ["--rule", "producer.device", "--rule", "producer.empty"]
+    assert command("--adapter", PLANTED, *rules, *options, PLANTED=broken).returncode == status
+
+
+def test_an_unknown_library_and_a_missing_file_are_errors():
+    for arguments in (["no_such_library"], ["--adapter", "no_such_file.py"]):
+        result = command(*arguments)
+        assert result.returncode == 2
+        assert "no_such" in result.stderr
+
+
+def test_the_rules_are_listed():
+    lines = command("--list-rules").stdout.splitlines()
+    assert len(lines) == len(conformance.RULES)
+    assert lines[0].startswith("producer.device (must): ")
+
+
+def test_the_reports_say_what_was_seen_and_how_to_see_it(tmp_path):
+    files = {name: tmp_path / name for name in ("json", "junit", "markdown")}
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    rules = ["--rule", "producer.device", "--rule", "producer.device-id"]
+    result = command("--adapter", PLANTED, *rules, *options, PLANTED="producer.device")
+    assert "producer.device: the capsule says device (1, 0)" in result.stdout
+    assert "x.__dlpack__(max_version=(1, 0))" in result.stdout
+
+    document = json.loads(files["json"].read_text())
+    (library,) = document["libraries"]
+    assert [entry["id"] for entry in document["rules"]] == rules[1::2]
+    assert [entry["status"] for entry in library["results"]] == ["broken", "kept"]
+    assert "assert" in library["results"][0]["reproduction"]
+
+    (suite,) = ElementTree.parse(files["junit"]).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    (failure,) = suite.iter("failure")
+    assert failure.get("type") == "broken"
+
+    assert "| `producer.device` (must) |" in files["markdown"].read_text()
+
+
+def test_a_check_that_ends_its_process_is_a_result():
+    os.environ["PLANTED"] = "consumer.null-deleter"
+    try:
+        report = conformance.run(PLANTED, ["consumer.null-deleter", "consumer.minor"])
+    finally:
+        del os.environ["PLANTED"]
+    assert report.status("consumer.null-deleter") == "crashed"
+    assert {result.seen for result in report.failures()} == {"SIGSEGV"}
+    assert report.failures()[0].reproduction[-1] == "del y; gc.collect()"
+    assert report.status("consumer.minor") == "kept"
+
+
+def test_a_library_that_is_not_installed_is_no_crash(tmp_path):
+    adapter = tmp_path / "absent.py"
+    adapter.write_text(
+        "from dovetail.conformance import Adapter\n"
+        "ADAPTER = Adapter(name='no_such_library', setup='import no_such_library')\n"
+    )
+    assert conformance.run(str(adapter)).problem == "not installed"
+    adapter.write_text(adapter.read_text().replace("name=", "module='json', name="))
+    assert "ModuleNotFoundError" in conformance.run(str(adapter)).problem
+
+
+def test_an_import_of_the_package_does_not_import_the_kit():
+    code = "import sys, dovetail; print('dovetail.conformance' in sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout == "False\n"

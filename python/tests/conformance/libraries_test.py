@@ -1,0 +1,40 @@
+"""What the kit finds in real libraries, at the versions of the environment. A fault that a new version mends
+fails here: take it out of the table."""
+
+import pytest
+from process import run_status
+
+from dovetail.conformance import RULES, run
+
+# Rules that are broken, and one that is kept, by library.
+_BROKEN = {
+    "numpy": {"producer.empty", "consumer.null-data"},
+    "torch": {"producer.copied-flag", "consumer.read-only", "consumer.strides"},
+    "jax": {"producer.versioned", "consumer.asks", "consumer.null-deleter"},
+    "tvm_ffi": {"producer.old-major", "producer.copy-true", "consumer.asks"},
+    "paddle": {"producer.device", "consumer.read-only", "consumer.null-context"},
+    "pyarrow": {"producer.read-only-legacy", "producer.unsupported"},
+    "onnxruntime": {"producer.keywords", "producer.lifetime"},
+}
+_KEPT = {"pyarrow": "producer.read-only", "jax": "consumer.deletes", "numpy": "consumer.read-only"}
+
+
+def test_dovetail_keeps_every_rule():
+    report = run("dovetail")
+    assert not report.problem
+    assert [result for result in report.results if result.failed] == []
+    unapplied = {rule.id for rule in RULES if report.status(rule.id) == "not applicable"}
+    assert unapplied == {"producer.byte-order", "consumer.other-device"}
+
+
+@pytest.mark.parametrize("library", _BROKEN)
+def test_the_known_faults_of_a_library_are_found(library):
+    kept = _KEPT.get(library, "producer.device-id")
+    report = run(library, [*_BROKEN[library], kept])
+    assert not report.problem
+    assert {result.rule for result in report.failures()} == _BROKEN[library]
+    assert report.status(kept) == "kept"
+    shown = {result.rule: result.reproduction for result in report.failures()}
+    for rule, lines in shown.items():
+        assert len(lines) <= 16, rule
+        assert run_status("\n".join(lines)) != 0, rule

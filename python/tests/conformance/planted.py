@@ -1,0 +1,124 @@
+"""A small array library in ctypes that keeps every rule of the kit, or breaks just one.
+
+    library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
+    x = library.array([[1, 2]], "float32")
+
+planted_export.py and planted_import.py have the two directions.
+"""
+
+import ctypes
+import itertools
+import mmap
+import struct
+
+import planted_export
+import planted_import
+
+LETTERS = {"bool": "?", "int32": "i", "float32": "f", "float64": "d"}
+
+
+class Array:
+    """Elements in memory that `owner` keeps. Strides are in elements."""
+
+    def __init__(self, library, owner, address, dtype, shape, strides, **flags):
+        self.library, self.owner, self.address, self.dtype = library, owner, address, dtype
+        self.shape, self.strides = tuple(shape), tuple(strides)
+        self.read_only = flags.get("read_only", False)
+        self.swapped = flags.get("swapped", False)
+
+    def view(self, address, shape, strides, **flags):
+        flags = {"read_only": self.read_only, **flags}
+        return Array(self.library, self.owner, address, self.dtype, shape, strides, **flags)
+
+    @property
+    def T(self):  # noqa: N802
+        return self.view(self.address, self.shape[::-1], self.strides[::-1])
+
+    def __getitem__(self, key):
+        address, shape, strides = self.address, [], []
+        key = key if isinstance(key, tuple) else (key,)
+        for size, stride, part in itertools.zip_longest(
+            self.shape, self.strides, key, fillvalue=slice(None)
+        ):
+            start, stop, step = part.indices(size)
+            address += start * stride * self.itemsize
+            shape.append(len(range(start, stop, step)))
+            strides.append(stride * step)
+        return self.view(address, shape, strides)
+
+    @property
+    def itemsize(self):
+        return struct.calcsize(LETTERS[self.dtype])
+
+    def tolist(self):
+        return self._list(self.address, self.shape, self.strides)
+
+    def _list(self, address, shape, strides):
+        if not shape:
+            (value,) = struct.unpack(
+                f"={LETTERS[self.dtype]}", ctypes.string_at(address, self.itemsize)
+            )
+            return value
+        steps = (address + i * strides[0] * self.itemsize for i in range(shape[0]))
+        return [self._list(step, shape[1:], strides[1:]) for step in steps]
+
+    def fill(self, value):
+        if self.read_only:
+            raise ValueError("the array is read-only")
+        for index in itertools.product(*map(range, self.shape)):
+            offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
+            element = struct.pack(f"={LETTERS[self.dtype]}", value)
+            ctypes.memmove(self.address + offset * self.itemsize, element, len(element))
+
+    def copy(self):
+        return self.library.array(self.tolist(), self.dtype)
+
+    def __dlpack_device__(self):
+        return (1, int(self.library.breaks("producer.device", "producer.device-id")))
+
+    def __dlpack__(self, **request):
+        return planted_export.export(self, request)
+
+
+class Library:
+    def __init__(self, broken_rule=None):
+        self.broken_rule = broken_rule
+
+    def breaks(self, *rules):
+        return self.broken_rule in rules
+
+    def array(self, values, dtype="float32", **flags):
+        shape, flat = [], values
+        while isinstance(flat, list):
+            shape.append(len(flat))
+            flat = flat[0] if flat else None
+        flat = values if shape else [values]
+        for _ in shape[1:]:
+            flat = list(itertools.chain.from_iterable(flat))
+        return self._new(shape, dtype, struct.pack(f"={len(flat)}{LETTERS[dtype]}", *flat), **flags)
+
+    def ones(self, size, dtype="float32"):
+        return self._new([size], dtype, struct.pack(f"={LETTERS[dtype]}", 1) * size)
+
+    def _new(self, shape, dtype, data, **flags):
+        owner = mmap.mmap(-1, max(1, len(data)))
+        owner[: len(data)] = data
+        address = ctypes.addressof(ctypes.c_char.from_buffer(owner))
+        return Array(self, owner, address, dtype, shape, row_major(shape), **flags)
+
+    def read_only(self, array):
+        return array.view(array.address, array.shape, array.strides, read_only=True)
+
+    def swapped(self):
+        return self.array([1, 2], "int32", swapped=True)
+
+    def from_dlpack(self, x):
+        return planted_import.take(self, x)
+
+
+def row_major(shape):
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= size
+    return strides

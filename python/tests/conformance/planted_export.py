@@ -1,0 +1,139 @@
+"""The export of planted.py: __dlpack__() with the kit's own structs."""
+
+import ctypes
+
+import planted
+
+from dovetail.conformance.structs import (
+    IS_COPIED,
+    READ_ONLY,
+    DLManagedTensor,
+    DLManagedTensorVersioned,
+)
+
+_TYPES = {"bool": (6, 8), "int32": (0, 32), "float32": (2, 32), "float64": (2, 64)}
+_exports = {}  # maps the address of a managed struct to what its deleter frees
+
+
+def _function(name, result, *arguments):
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _function(
+    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)
+# A capsule that dies has no references, so that its destructor handles its address.
+_name = _function("PyCapsule_GetName", ctypes.c_void_p, ctypes.c_void_p)
+_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_NAMES = {kind: kind.name.encode() for kind in (DLManagedTensor, DLManagedTensorVersioned)}
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _delete(address):
+    _exports.pop(address, None)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _delete_nothing(address):
+    pass
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _destroy_unused(capsule):
+    name = _name(capsule)
+    if not ctypes.string_at(name).startswith(b"used_"):
+        _exports.pop(_pointer(capsule, name), None)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _destroy_always(capsule):
+    _exports.pop(_pointer(capsule, _name(capsule)), None)
+
+
+def export(array, request):
+    breaks = array.library.breaks
+    if breaks("producer.keywords") and "copy" in request:
+        raise TypeError("unknown keyword copy")
+    known = {"stream", "max_version", "dl_device", "copy"}
+    if not breaks("producer.unknown-keyword") and request.keys() - known:
+        raise TypeError("unknown keyword")
+    return _export(array, breaks, **{name: request.get(name) for name in known})
+
+
+def _export(array, breaks, stream, max_version, dl_device, copy):
+    versioned = (max_version or (0, 0)) >= (1, 0)
+    if breaks("producer.legacy") and max_version is None:
+        versioned = True
+    if breaks("producer.old-major") and max_version == (0, 8):
+        versioned = True
+    if breaks("producer.versioned"):
+        versioned = False
+    if dl_device is not None and breaks("producer.dl-device"):
+        raise BufferError("no dl_device")
+    if dl_device not in (None, (1, 0)) and not breaks("producer.other-device"):
+        raise BufferError("no such device")
+    if array.swapped and not breaks("producer.byte-order"):
+        raise BufferError("the other byte order")
+    if array.read_only and not versioned and not breaks("producer.read-only-legacy"):
+        raise BufferError("a legacy capsule can't be read-only")
+    flags = READ_ONLY * (array.read_only and not breaks("producer.read-only"))
+    if copy and not breaks("producer.copy-true"):
+        array, flags = array.copy(), IS_COPIED * (not breaks("producer.copied-flag"))
+    if copy is False and breaks("producer.copy-false"):
+        array = array.copy()
+    if breaks("producer.flags"):
+        flags |= 8
+    kind = DLManagedTensorVersioned if versioned else DLManagedTensor
+    if breaks("producer.repeated"):
+        managed = array.__dict__.setdefault(kind, None) or _managed(array, kind, flags, breaks)
+        array.__dict__[kind] = managed
+    else:
+        managed = _managed(array, kind, flags, breaks)
+    destructor = _destroy_always if breaks("producer.used") else _destroy_unused
+    if breaks("producer.unused"):
+        destructor = None
+    return _new(
+        ctypes.addressof(managed), _NAMES[kind], ctypes.cast(destructor, ctypes.c_void_p).value
+    )
+
+
+def _managed(array, kind, flags, breaks):
+    shape, strides = array.shape, array.strides
+    if breaks("producer.elements"):
+        strides = tuple(sorted(strides, reverse=True))
+    if breaks("producer.scalar") and not shape:
+        shape = strides = (1,)
+    shape, strides = (
+        (ctypes.c_int64 * len(numbers))(*numbers) if numbers else None
+        for numbers in (shape, strides)
+    )
+    deleter = _delete_nothing if breaks("producer.deleter") else _delete
+    managed = kind(deleter=ctypes.cast(deleter, ctypes.c_void_p).value)
+    if kind is DLManagedTensorVersioned:
+        managed.major, managed.minor = 1 + breaks("producer.version"), 3
+        managed.flags = flags
+    tensor = managed.dl_tensor
+    tensor.data = array.address
+    if 0 in array.shape and not breaks("producer.empty"):
+        tensor.data = None
+    tensor.device_type, tensor.device_id = 1, int(breaks("producer.device-id"))
+    tensor.ndim = len(shape or ())
+    tensor.code, tensor.bits = _TYPES[array.dtype]
+    tensor.lanes = 1 + breaks("producer.type")
+    tensor.shape = shape and ctypes.addressof(shape)
+    contiguous = array.strides == tuple(planted.row_major(array.shape))
+    if not (contiguous and breaks("producer.strides")):
+        tensor.strides = strides and ctypes.addressof(strides)
+    owner = None if breaks("producer.lifetime") and array.shape == (4,) else array.owner
+    _exports[ctypes.addressof(managed)] = (managed, shape, strides, owner)
+    return managed
+
+
+class Unsupported:
+    """An array that can't be exported."""
+
+    def __init__(self, library):
+        self.error = TypeError if library.breaks("producer.unsupported") else BufferError
+
+    def __dlpack__(self, **request):
+        raise self.error("DLPack can't describe it")
