@@ -1,7 +1,7 @@
 """`python -m dovetail.conformance numpy torch` checks which rules of DLPack libraries keep.
 
 Without a library it checks every installed one that it knows. The exit status is 1 if a rule is
-broken that its document requires, or with --strict one that it recommends.
+broken that a document requires, or with --strict any rule.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import sys
 
 from . import adapters
 from .report import json_report, junit, markdown, terminal
-from .rules import BY_ID, RULES
+from .rules import BY_ID, LEVELS, RULES
 from .run import run
 
 _FORMATS = {"--json": json_report, "--junit": junit, "--markdown": markdown}
@@ -35,7 +35,7 @@ def main():
         if path := getattr(options, option.strip("-")):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(form.render(reports, options.rule))
-    levels = ["must", "should"] if options.strict else ["must"]
+    levels = LEVELS if options.strict else ["must"]
     failed = any(report.failures(levels) or report.problem for report in reports)
     return 1 if failed else 0
 
@@ -59,7 +59,7 @@ def _parse():
         "--rule", action="append", choices=BY_ID, metavar="ID", help="check these rules only"
     )
     parser.add_argument("--list-rules", action="store_true", help="print the rules")
-    parser.add_argument("--strict", action="store_true", help="recommendations count, too")
+    parser.add_argument("--strict", action="store_true", help="fail for every rule that is broken")
     for option in _FORMATS:
         parser.add_argument(option, metavar="FILE", help="write the report to a file")
     return parser.parse_args()

@@ -45,7 +45,7 @@ class Adapter:
     take      a new array that shares the memory of {x}, by __dlpack__; None: the library takes none
     values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
     one_dimensional    whether arrays always have one dimension
-    passes_on    what the library takes of any kind, because it only passes it on: "types", "devices"
+    passes_on    "types", "devices": what the library takes of any kind, and only passes on
     view      a view of {y}, whose first dimension has at least two elements
     write     sets all elements of {y} to 7; None: arrays are immutable
     """

@@ -105,8 +105,10 @@ def elements(ndim, ctype="c_float"):
     steps = [f"i{d} * strides[{d}]" for d in range(ndim)]
     where = " + ".join(["data + byte_offset", *(f"{size} * {step}" for step in steps)])
     loops = " ".join(f"for i{d} in range(shape[{d}])" for d in range(ndim))
-    return f"[ctypes.{ctype}.from_address({where}).value {loops}]" if ndim else (
-        f"[ctypes.{ctype}.from_address({where}).value]"
+    return (
+        f"[ctypes.{ctype}.from_address({where}).value {loops}]"
+        if ndim
+        else (f"[ctypes.{ctype}.from_address({where}).value]")
     )
 
 

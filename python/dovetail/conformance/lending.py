@@ -1,7 +1,9 @@
-"""Lines of scripts that lend a tensor made by hand to a library, and look at what it makes of it."""
+"""Lines of scripts that lend a tensor made by hand to a library, and look at what it makes."""
+
+import contextlib
 
 from .exports import need
-from .script import NotApplicableError, describe
+from .script import KeptRuleError, NotApplicableError, describe
 from .structs import DLManagedTensor, DLManagedTensorVersioned, fields_of, format_of
 
 CAPSULE = (
@@ -13,6 +15,10 @@ _PRODUCER = (
     '"__dlpack_device__": lambda self: {device}}})()'
 )
 _DELETER = "deleted = []; deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)({function})"
+
+
+def _int64s(numbers):
+    return f"(ctypes.c_int64 * {len(numbers)})({', '.join(map(str, numbers))})"
 
 
 def asks_versioned(s):
@@ -28,10 +34,8 @@ def asks_versioned(s):
             return (1, 0)
 
     s.namespace["probe"] = Probe()
-    try:
+    with contextlib.suppress(Exception):
         s.execute(s.adapter.take.format(x="probe"))
-    except Exception:
-        pass
     return bool(calls and (calls[0].get("max_version") or (0, 0)) >= (1, 0))
 
 
@@ -66,10 +70,9 @@ def lend(
         else:
             version = "legacy"
     kind = DLManagedTensor if version == "legacy" else DLManagedTensorVersioned
-    ndim, none = len(shape), "None"
     s.run(
-        f"shape = (ctypes.c_int64 * {ndim})(*{shape}); strides = "
-        + (none if strides is None else f"(ctypes.c_int64 * {ndim})(*{strides})")
+        f"shape = {_int64s(shape)}; strides = "
+        + ("None" if strides is None else _int64s(strides))
         + (f"; {_DELETER.format(function=function)}" if function else "; deleted = []")
     )
     values = {
@@ -78,7 +81,7 @@ def lend(
         "data": f"{start} + {at}" if at else start,
         "device_type": device[0],
         "device_id": device[1],
-        "ndim": ndim,
+        "ndim": len(shape),
         "code": 2,
         "bits": 32,
         "lanes": 1,
@@ -107,6 +110,13 @@ def take(s):
     error = s.tried(taking(s))
     if error:
         raise NotApplicableError(f"it is refused: {describe(error)}")
+
+
+def take_or_refuse(s):
+    """y = from_dlpack(x). A library that refuses it keeps the rule."""
+    error = s.tried(taking(s))
+    if error:
+        raise KeptRuleError(f"it is refused: {describe(error)}")
 
 
 def must_take(s):

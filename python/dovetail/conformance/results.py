@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from .rules import BY_ID, LEVELS
+
 KEPT, BROKEN, CRASHED, NOT_APPLICABLE = "kept", "broken", "crashed", "not applicable"
 _WORST_FIRST = (CRASHED, BROKEN, KEPT, NOT_APPLICABLE)
 
@@ -10,7 +12,7 @@ _WORST_FIRST = (CRASHED, BROKEN, KEPT, NOT_APPLICABLE)
 class Result:
     """One case of one rule.
 
-    seen            what was seen, or why the rule does not apply; "" if the rule was kept
+    seen            what was seen, or why the rule does not apply
     reproduction    the lines of a script that shows the fault; none if there is no fault
     errors          what the crashed process wrote to stderr
     """
@@ -41,7 +43,5 @@ class Report:
         found = [result.status for result in self.results if result.rule == rule]
         return min(found, key=_WORST_FIRST.index, default=NOT_APPLICABLE)
 
-    def failures(self, levels=("must", "should")):
-        from .rules import BY_ID
-
+    def failures(self, levels=LEVELS):
         return [r for r in self.results if r.failed and BY_ID[r.rule].level in levels]

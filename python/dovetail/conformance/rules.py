@@ -1,8 +1,10 @@
 """The rules that the kit checks, each with the document that states it.
 
-    producer.copied-flag     what --rule takes
-    must                     "must" where the document requires it, "should" where it recommends it
-    number                   the rule of docs/protocol_rules.txt that Dovetail keeps for it, or None
+producer.copied-flag     what --rule takes
+must                     "must" where the document requires it, "should" where it recommends it,
+                         "hardening" where none speaks of it: a consumer that does otherwise can
+                         be crashed by a faulty producer
+number                   the rule of docs/protocol_rules.txt that Dovetail keeps for it, or None
 """
 
 from typing import NamedTuple
@@ -10,11 +12,13 @@ from typing import NamedTuple
 HEADER = "dlpack.h 1.3, "
 PYTHON = "DLPack's Python specification, "
 ARRAY_API = "Python array API standard, "
+NONE = "no document"
+LEVELS = ("must", "should", "hardening")
 
 
 class Rule(NamedTuple):
     id: str
-    level: str  # "must" or "should"
+    level: str
     number: int | None
     sentence: str
     source: str
@@ -154,9 +158,9 @@ RULES = (
     _rule("consumer.type", "must", 16,
           "A tensor of a type that the library has is taken in with its elements, or refused.",
           HEADER + "DLDataType"),
-    _rule("consumer.unknown-type", "should", 19,
+    _rule("consumer.unknown-type", "hardening", 19,
           "A type with an unknown code, or widths that it does not have, is refused.",
-          HEADER + "DLDataType"),
+          NONE),
     _rule("consumer.strides", "must", 14,
           """Strides of any order, steps, negative and zero ones, are followed, or the tensor is
           refused.""",
@@ -182,12 +186,12 @@ RULES = (
     _rule("consumer.empty-deletes", "must", 31,
           "The deleter of a tensor without elements is called once, too.",
           PYTHON + "Implementation"),
-    _rule("consumer.null-data", "should", 10,
+    _rule("consumer.null-data", "hardening", 10,
           "Elements without data are refused.",
-          HEADER + "DLTensor.data"),
-    _rule("consumer.impossible", "should", None,
+          NONE),
+    _rule("consumer.impossible", "hardening", None,
           "A negative ndim or size, or a size that overflows, is refused.",
-          HEADER + "DLTensor"),
+          NONE),
     _rule("consumer.other-device", "should", 19,
           "A tensor on a device that the library does not support is refused.",
           PYTHON + "Semantics"),

@@ -1,4 +1,4 @@
-"""A check is a script that the kit writes while it runs it, so that a fault is its own reproduction.
+"""A check is a script that is written down while it runs: a fault is its own reproduction.
 
     def a_copy_is_flagged(s):
         s.run("x = np.array([1, 2])")
@@ -22,6 +22,10 @@ class BrokenRuleError(Exception):
 
 class NotApplicableError(Exception):
     """The rule says nothing here. The message is the reason."""
+
+
+class KeptRuleError(Exception):
+    """The library may do this and no more is to be seen. The message is what it does."""
 
 
 class Script:

@@ -1,4 +1,4 @@
-"""The process that runs the checks of one library: it imports the library, and forks for each check.
+"""The process that runs the checks of a library: imports it once, and forks for each check.
 
     python -m dovetail.conformance.worker ADAPTER < tasks
 
@@ -18,7 +18,14 @@ import time
 from . import adapters
 from .checks import all_checks
 from .results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
-from .script import BrokenRuleError, NotApplicableError, Script, describe, reproduction
+from .script import (
+    BrokenRuleError,
+    KeptRuleError,
+    NotApplicableError,
+    Script,
+    describe,
+    reproduction,
+)
 
 SECONDS = 60  # that a check may take
 
@@ -59,6 +66,8 @@ def _run(answers, adapter, function, case):
         lines = script.lines
         function(script) if case is None else function(script, case)
         status, seen = KEPT, ""
+    except KeptRuleError as error:
+        status, seen = KEPT, str(error)
     except NotApplicableError as error:
         status, seen = NOT_APPLICABLE, str(error)
     except BrokenRuleError as error:

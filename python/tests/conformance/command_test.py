@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -89,11 +90,26 @@ def test_a_library_that_is_not_installed_is_no_crash(tmp_path):
     adapter = tmp_path / "absent.py"
     adapter.write_text(
         "from dovetail.conformance import Adapter\n"
-        "ADAPTER = Adapter(name='no_such_library', setup='import no_such_library')\n"
+        "ADAPTER = Adapter(name='no_such_library', setup='import no_such_library', array='[]')\n"
     )
     assert conformance.run(str(adapter)).problem == "not installed"
     adapter.write_text(adapter.read_text().replace("name=", "module='json', name="))
     assert "ModuleNotFoundError" in conformance.run(str(adapter)).problem
+
+
+def test_a_copy_of_its_folder_runs_without_dovetail(tmp_path):
+    folder = pathlib.Path(conformance.__file__).parent
+    shutil.copytree(folder, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))
+    path = [str(tmp_path), *(entry for entry in sys.path if "site-packages" in entry)]
+    result = subprocess.run(
+        [sys.executable, "-m", "kit", "numpy", "--rule", "producer.device"],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(path)),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "producer.device" in result.stdout
 
 
 def test_an_import_of_the_package_does_not_import_the_kit():

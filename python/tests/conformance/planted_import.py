@@ -15,9 +15,7 @@ def _function(name, result, *arguments):
 
 
 _name = _function("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
-_pointer = _function(
-    "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
-)
+_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _rename = _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _USED = {kind.name: kind.used_name.encode() for kind in KINDS.values()}
 _DONE = b"dltensor_done"
@@ -32,7 +30,9 @@ class Owner:
     def __del__(self):
         if self.breaks("consumer.null-context") and not self.managed.context:
             return
-        if self.breaks("consumer.deletes" if self.elements else "consumer.empty-deletes"):
+        if self.breaks("consumer.deletes") and self.elements and self.managed.context:
+            return
+        if self.breaks("consumer.empty-deletes") and not self.elements:
             return
         deleter = self.managed.deleter
         if deleter or self.breaks("consumer.null-deleter"):
@@ -118,9 +118,7 @@ def _address(tensor, shape, strides, breaks):
     if breaks("consumer.misaligned"):
         address -= address % 4
     if breaks("consumer.unused-strides"):
-        address += 4 * sum(
-            stride for size, stride in zip(shape, strides, strict=True) if size == 1
-        )
+        address += 4 * sum(stride for size, stride in zip(shape, strides, strict=True) if size == 1)
     return address
 
 

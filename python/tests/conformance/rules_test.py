@@ -5,6 +5,7 @@ import re
 
 from dovetail.conformance import RULES
 from dovetail.conformance.checks import all_checks
+from dovetail.conformance.rules import LEVELS
 
 NUMBERS = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
@@ -14,7 +15,7 @@ def test_each_rule_has_a_check_and_a_source():
     assert len({rule.id for rule in RULES}) == len(RULES)
     for rule in RULES:
         assert rule.role in ("producer", "consumer")
-        assert rule.level in ("must", "should")
+        assert rule.level in LEVELS
         assert rule.source
         assert rule.sentence.endswith(".")
 

@@ -18,9 +18,10 @@ def _run(code, *options, **settings):
     )
 
 
-def run_status(code):
-    """Return the exit status of `code`; that of a signal is negative."""
-    return _run(code).returncode
+def run_failing(code):
+    """Return the exit status of `code`, negative for a signal, and its last line of errors."""
+    result = _run(code)
+    return result.returncode, (result.stderr.splitlines() or [""])[-1]
 
 
 def run_python(code, *options, **settings):

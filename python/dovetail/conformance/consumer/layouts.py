@@ -3,7 +3,7 @@
 from ..checks import check
 from ..dtypes import DTYPES
 from ..exports import VALUES
-from ..lending import expect_values, lend, memory, take
+from ..lending import expect_values, lend, memory, take_or_refuse
 
 # Maps a name to (shape, strides, index of the first element, elements) of 0 … 11 in memory.
 _STRIDED = {
@@ -23,7 +23,7 @@ def strided(s, name):
     shape, strides, first, elements = _STRIDED[name]
     memory(s)
     lend(s, shape, strides, at=4 * first)
-    take(s)
+    take_or_refuse(s)
     expect_values(s, elements)
 
 
@@ -32,7 +32,7 @@ def unused_strides(s, which):
     memory(s)
     step = {"large": 1 << 61, "zero": 0, "negative": -5}[which]
     lend(s, (3, 1, 4), (4, step, 1))
-    take(s)
+    take_or_refuse(s)
     expect_values(s, [[row] for row in VALUES])
 
 
@@ -40,7 +40,7 @@ def unused_strides(s, which):
 def byte_offset(s, offset):
     memory(s, f"[99] * {offset // 4} + list(range(12))", count=offset // 4 + 12)
     lend(s, byte_offset=offset)
-    take(s)
+    take_or_refuse(s)
     expect_values(s, VALUES)
 
 
@@ -51,7 +51,7 @@ def misaligned(s, offset):
         f"data[{offset}:{offset + 48}] = struct.pack('=12f', *range(12))"
     )
     lend(s, at=offset)
-    take(s)
+    take_or_refuse(s)
     expect_values(s, VALUES)
 
 
@@ -60,5 +60,5 @@ def type_(s, name):
     dtype = DTYPES[name]
     memory(s, dtype.one_and_two, "c_char", len(dtype.one_and_two))
     lend(s, (2,), (1,), code=dtype.code, bits=dtype.bits, lanes=dtype.lanes)
-    take(s)
+    take_or_refuse(s)
     expect_values(s, [True, True] if name == "bool" else [1, 2])

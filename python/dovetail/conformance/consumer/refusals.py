@@ -79,5 +79,5 @@ def refuses_cleanly(s, name):
     s.run("gc.collect(); used = 'used_' in repr(capsule)")
     s.expect(
         "len(deleted) == used",
-        "the capsule is {'used' if used else 'unused'}, its deleter was called {len(deleted)} times",
+        "capsule used: {used}; calls of the deleter: {len(deleted)}",
     )

@@ -83,7 +83,7 @@ def type_(s, name):
         name + " has (code, bits, lanes) = {code, bits, lanes}",
     )
     s.run(f"elements = ctypes.string_at(data + byte_offset, {len(dtype.one_and_two)})")
-    s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are " "{elements}")
+    s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are {{elements}}")
 
 
 def _expect_buffer_error(s, expression, what):

@@ -1,7 +1,16 @@
-"""A table for a Markdown page: a row for each rule that one of the libraries does not keep."""
+"""A page of Markdown: a row for each rule that one of the libraries does not keep."""
+
+import platform
 
 from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
 from ..rules import RULES
+
+_INTRODUCTION = """\
+# Rules of DLPack that libraries break
+
+Made by `python -m dovetail.conformance --markdown FILE` with CPython {python} on {system}. ✓: kept;
+–: the rule does not apply; a rule that all keep has no row. What follows a colon are the cases.
+"""
 
 SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–"}
 
@@ -9,7 +18,8 @@ SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–
 def render(reports, rules=None):
     shown = [report for report in reports if not report.problem]
     names = [f"{report.library} {report.version}" for report in shown]
-    lines = ["| rule | | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(shown)]
+    lines = [_INTRODUCTION.format(python=platform.python_version(), system=platform.system())]
+    lines += ["| rule | | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(shown)]
     for rule in RULES:
         statuses = [report.status(rule.id) for report in shown]
         wanted = rules is None or rule.id in rules
