@@ -123,8 +123,7 @@ def must_take(s):
     """y = from_dlpack(x), which the rule requires to succeed."""
     error = s.tried(taking(s))
     if error:
-        s.note(taking(s))
-        s.broken(f"it is refused: {describe(error)}")
+        s.raised(taking(s), f"it is refused: {describe(error)}")
 
 
 def must_refuse(s, what):

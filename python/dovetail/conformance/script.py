@@ -83,6 +83,11 @@ class Script:
         self.note(f"raise AssertionError({seen!r})")
         raise BrokenRuleError(seen)
 
+    def raised(self, line, seen):
+        """Report that a line raised what it should not have."""
+        self.note(line)
+        raise BrokenRuleError(seen)
+
 
 def reproduction(adapter, lines):
     """The script of a check, which runs by itself with the library alone."""

@@ -28,8 +28,7 @@ def copy_true(s, request):
             raise NotApplicableError(f"no keyword copy: {describe(error)}")
         if request == LEGACY and isinstance(error, BufferError):
             raise NotApplicableError("a legacy capsule can't say that it is a copy")
-        s.note(f"x.__dlpack__({arguments})")
-        s.broken(f"copy=True raises {describe(error)}")
+        s.raised(f"x.__dlpack__({arguments})", f"copy=True raises {describe(error)}")
     _compare_addresses(s, request, "!=", "copy=True shares the memory")
 
 
@@ -42,8 +41,7 @@ def copy_false(s, request):
         raise NotApplicableError(f"no keyword copy: {describe(error)}")
     if error:
         if not isinstance(error, BufferError):
-            s.note(f"x.__dlpack__({arguments})")
-            s.broken(f"copy=False raises {describe(error)}")
+            s.raised(f"x.__dlpack__({arguments})", f"copy=False raises {describe(error)}")
         return
     _compare_addresses(s, request, "==", "copy=False copies")
 
@@ -67,8 +65,7 @@ def dl_device(s):
     if isinstance(error, TypeError):
         raise NotApplicableError(f"no keyword dl_device: {describe(error)}")
     if error:
-        s.note("x.__dlpack__(dl_device=(1, 0))")
-        s.broken(f"dl_device=(1, 0) raises {describe(error)}")
+        s.raised("x.__dlpack__(dl_device=(1, 0))", f"dl_device=(1, 0) raises {describe(error)}")
 
 
 @check("producer.other-device")
@@ -81,5 +78,4 @@ def other_device(s):
     if error is None:
         s.broken("dl_device=(16, 0) is ignored")
     if not isinstance(error, BufferError):
-        s.note(line)
-        s.broken(f"dl_device=(16, 0) raises {describe(error)}")
+        s.raised(line, f"dl_device=(16, 0) raises {describe(error)}")

@@ -17,8 +17,7 @@ def _expect_name(s, request, kind, may_refuse):
     elif request and isinstance(error, TypeError):
         raise NotApplicableError(f"no keyword max_version: {describe(error)}")
     elif not (may_refuse and isinstance(error, BufferError)):
-        s.note(f"x.__dlpack__({request})")
-        s.broken(f"__dlpack__({request}) raises {describe(error)}")
+        s.raised(f"x.__dlpack__({request})", f"__dlpack__({request}) raises {describe(error)}")
 
 
 @check("producer.legacy", ["", "max_version=None"])
@@ -49,8 +48,7 @@ def keywords(s, name):
     make(s)
     error = s.tried(f"x.__dlpack__({name}=None)")
     if isinstance(error, TypeError):
-        s.note(f"x.__dlpack__({name}=None)")
-        s.broken(f"__dlpack__({name}=None) raises {describe(error)}")
+        s.raised(f"x.__dlpack__({name}=None)", f"__dlpack__({name}=None) raises {describe(error)}")
 
 
 @check("producer.unknown-keyword")
@@ -60,5 +58,7 @@ def unknown_keyword(s):
     if error is None:
         s.broken("an unknown keyword is ignored")
     if not isinstance(error, TypeError):
-        s.note("x.__dlpack__(keyword_of_the_future=None)")
-        s.broken(f"an unknown keyword raises {describe(error)}")
+        s.raised(
+            "x.__dlpack__(keyword_of_the_future=None)",
+            f"an unknown keyword raises {describe(error)}",
+        )
