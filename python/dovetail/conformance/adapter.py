@@ -42,7 +42,8 @@ class Adapter:
     read_only    a read-only array of {x}
     other_byte_order    an array whose elements are in the other byte order
     unsupported    arrays that DLPack can't describe, by name
-    take      a new array that shares the memory of {x}, by __dlpack__; None: the library takes none
+    take      a new array that shares the memory of {x}, an object with __dlpack__; None: the
+              library takes none
     values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
     one_dimensional    whether arrays always have one dimension
     passes_on    "types", "devices": what the library takes of any kind, and only passes on

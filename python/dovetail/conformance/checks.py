@@ -7,8 +7,6 @@ from typing import NamedTuple
 from . import consumer, producer
 from .rules import BY_ID
 
-_CHECKS = []
-
 
 class Check(NamedTuple):
     rule: str
@@ -17,6 +15,9 @@ class Check(NamedTuple):
 
     def cases_of(self, adapter):
         return tuple(self.cases(adapter) if callable(self.cases) else self.cases)
+
+
+_CHECKS: list[Check] = []
 
 
 def check(rule, cases=(None,)):

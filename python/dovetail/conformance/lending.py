@@ -6,10 +6,12 @@ from .exports import need
 from .script import KeptRuleError, NotApplicableError, describe
 from .structs import DLManagedTensor, DLManagedTensorVersioned, fields_of, format_of
 
-CAPSULE = (
+_CAPSULE = (
     "capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, "
-    'ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))(managed, name, None)'
+    'ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))(managed, name, {destructor})'
 )
+# A destructor that does nothing: PyCapsule_GetName can be called with a capsule that dies.
+_IDLE = "ctypes.cast(ctypes.pythonapi.PyCapsule_GetName, ctypes.c_void_p)"
 _PRODUCER = (
     'x = type("Producer", (), {{"__dlpack__": lambda self, {arguments}: capsule, '
     '"__dlpack_device__": lambda self: {device}}})()'
@@ -59,6 +61,7 @@ def lend(
     arguments="**_",  # of __dlpack__
     device=(1, 0),
     null_shape=False,
+    destructor=False,  # whether the capsule has one
     **fields,
 ):
     """x = a producer of a tensor with these fields in `data`; further ones by their names."""
@@ -97,7 +100,7 @@ def lend(
         f'managed = ctypes.create_string_buffer(struct.pack("{format_of(kind)}", {packed})); '
         f'name = b"{kind.name}"'
     )
-    s.run(CAPSULE)
+    s.run(_CAPSULE.format(destructor=_IDLE if destructor else None))
     s.run(_PRODUCER.format(arguments=arguments, device=device))
 
 

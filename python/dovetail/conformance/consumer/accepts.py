@@ -3,6 +3,7 @@
 from ..checks import check
 from ..exports import VALUES
 from ..lending import expect_values, lend, memory, must_take, taking
+from ..script import NotApplicableError
 
 
 @check("consumer.accepts", ["versioned", "legacy"])
@@ -13,8 +14,14 @@ def accepts(s, kind):
     expect_values(s, VALUES)
 
 
+def _must_ask(s):
+    if "__dlpack__" in s.adapter.take:
+        raise NotApplicableError("the library takes capsules alone")
+
+
 @check("consumer.asks")
 def asks(s):
+    _must_ask(s)
     take = taking(s)
     s.run("calls = []")
     s.run(
@@ -31,6 +38,7 @@ def asks(s):
 
 @check("consumer.old-producer")
 def old_producer(s):
+    _must_ask(s)
     memory(s)
     lend(s, version="legacy", arguments="stream=None")
     must_take(s)

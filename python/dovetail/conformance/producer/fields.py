@@ -75,7 +75,7 @@ def _dtypes(adapter):
 @check("producer.type", _dtypes)
 def type_(s, name):
     dtype = DTYPES[name]
-    made(s, s.adapter.array_of([1, 2], name))
+    made(s, s.adapter.array_of([True, True] if name == "bool" else [1, 2], name))
     export_any(s)
     read(s)
     s.expect(

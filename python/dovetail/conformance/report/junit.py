@@ -13,9 +13,13 @@ def render(reports, rules=None):
             root,
             "testsuite",
             name=f"dlpack.{report.library}",
-            tests=str(len(report.results)),
+            tests=str(len(report.results) or 1),
+            errors=str(int(bool(report.problem))),
             failures=str(len(report.failures(["must"]))),
         )
+        if report.problem:
+            case = ElementTree.SubElement(suite, "testcase", name="import")
+            ElementTree.SubElement(case, "error", message=report.problem)
         for result in report.results:
             _add(suite, report, result)
     ElementTree.indent(root)
