@@ -5,7 +5,9 @@ That it is freed too early or twice is seen by other values, or by a crash.
 """
 
 from ..checks import check
-from ..exports import consume, elements, export_any, make, need, read
+from ..exports import LEGACY, VERSIONED, consume, elements, export_any, make, name_of, read
+from ..script import NotApplicableError, describe
+from ..structs import DLManagedTensorVersioned
 
 _SIZE = 1 << 21  # elements of 8 MiB
 
@@ -32,18 +34,13 @@ def _request(s):
     """The arguments with which the library exports: those of a versioned capsule if it can."""
     make(s)
     export_any(s)
-    del s.lines[-2:]
-    return "max_version=(1, 0)" if not s.tried("x.__dlpack__(max_version=(1, 0))") else ""
-
-
-def _forget_lines(s):
     s.lines.clear()
+    return VERSIONED if name_of(s["capsule"]) == DLManagedTensorVersioned.name else LEGACY
 
 
 @check("producer.unused")
 def unused(s):
     request = _request(s)
-    _forget_lines(s)
     _expect_no_leak(s, f"{_large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
 
 
@@ -51,8 +48,9 @@ def unused(s):
 def unused_legacy(s, _):
     make(s)
     error = s.tried("x.__dlpack__()")
-    need(error is None or None, "there is no legacy capsule")
-    _forget_lines(s)
+    if error:
+        raise NotApplicableError(f"there is no legacy capsule: {describe(error)}")
+    s.lines.clear()
     _expect_no_leak(s, f"{_large(s)}.__dlpack__()", "an unused capsule frees nothing")
 
 
@@ -69,8 +67,7 @@ def _consumer(s, request, call):
     make(s)
     s.run(f"capsule = x.__dlpack__({request})")
     kind = read(s)
-    where = kind.__name__ and ("16" if kind.name.endswith("versioned") else "56")
-    _forget_lines(s)
+    s.lines.clear()
     s.run(f'name, used = b"{kind.name}", b"{kind.used_name}"')
     s.run(
         "get, rename = (ctypes.PYFUNCTYPE(result, ctypes.py_object, ctypes.c_char_p)"
@@ -79,7 +76,7 @@ def _consumer(s, request, call):
     )
     s.run(
         f"delete = lambda managed: {call}(None, ctypes.c_void_p)"
-        f"(ctypes.c_void_p.from_address(managed + {where}).value)(managed)"
+        f"(ctypes.c_void_p.from_address(managed + {kind.deleter.offset}).value)(managed)"
     )
 
 
