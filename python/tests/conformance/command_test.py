@@ -16,7 +16,8 @@ PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
 
 
 def command(*arguments, **variables):
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)), **variables)
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
     return subprocess.run(
         [sys.executable, "-m", "dovetail.conformance", *arguments],
         env=environment,
@@ -95,6 +96,19 @@ def test_a_library_that_is_not_installed_is_no_crash(tmp_path):
     assert conformance.run(str(adapter)).problem == "not installed"
     adapter.write_text(adapter.read_text().replace("name=", "module='json', name="))
     assert "ModuleNotFoundError" in conformance.run(str(adapter)).problem
+
+
+def test_a_package_offers_its_adapter_by_an_entry_point(tmp_path):
+    information = tmp_path / "mine-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(
+        "[dovetail.conformance]\nmine = planted_adapter\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    result = command("mine", "--rule", "producer.device", PYTHONPATH=path, PLANTED="")
+    assert result.returncode == 0, result.stderr
+    assert "planted 1: 1 kept" in result.stdout
 
 
 def test_a_copy_of_its_folder_runs_without_dovetail(tmp_path):
