@@ -108,7 +108,7 @@ def test_a_package_offers_its_adapter_by_an_entry_point(tmp_path):
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     result = command("mine", "--rule", "producer.device", PYTHONPATH=path, PLANTED="")
     assert result.returncode == 0, result.stderr
-    assert "planted 1: 1 kept" in result.stdout
+    assert "planted 1: 1 kept\n" in result.stdout
 
 
 def test_a_copy_of_its_folder_runs_without_dovetail(tmp_path):

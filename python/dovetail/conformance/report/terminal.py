@@ -8,22 +8,22 @@ SIGNS = {KEPT: "kept", BROKEN: "BROKEN", CRASHED: "CRASHED", NOT_APPLICABLE: "-"
 
 def render(reports, rules=None):
     shown = [report for report in reports if not report.problem]
+    listed = [rule for rule in RULES if rules is None or rule.id in rules]
     rows = [["rule", "level", *(report.library for report in shown)]]
-    for rule in RULES:
-        if shown and (rules is None or rule.id in rules):
-            signs = [SIGNS[report.status(rule.id)] for report in shown]
-            rows.append([rule.id, rule.level, *signs])
+    for rule in listed if shown else []:
+        signs = [SIGNS[report.status(rule.id)] for report in shown]
+        rows.append([rule.id, rule.level, *signs])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     for report in reports:
-        lines += ["", *_library(report)]
+        lines += ["", *_library(report, listed)]
     return "\n".join(lines) + "\n"
 
 
-def _library(report):
+def _library(report, rules):
     if report.problem:
         return [f"{report.library}: {report.problem}"]
-    lines = [f"{report.library} {report.version}: {summary(report)}"]
+    lines = [f"{report.library} {report.version}: {_summary(report, rules)}"]
     for result in report.failures():
         rule = BY_ID[result.rule]
         case = f" [{result.case}]" if result.case is not None else ""
@@ -35,8 +35,8 @@ def _library(report):
     return lines
 
 
-def summary(report):
+def _summary(report, rules):
     """How many rules have which status, in words."""
-    statuses = [report.status(rule.id) for rule in RULES]
+    statuses = [report.status(rule.id) for rule in rules]
     counts = {status: statuses.count(status) for status in SIGNS}
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
