@@ -12,16 +12,15 @@ VALUES = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 _NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
     ("PyCapsule_GetName", ctypes.pythonapi)
 )
-
 _POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 
 
 def need(expression, text):
-    """What an adapter says, or that it says nothing, which makes the rule not applicable."""
+    """Return an adapter's expression; where there is none, the rule does not apply: `text`."""
     if expression is None:
-        raise NotApplicableError(f"{text}")
+        raise NotApplicableError(text)
     return expression
 
 
@@ -35,23 +34,22 @@ def make(s, values=VALUES):
 
 
 def made(s, expression):
-    """x = an expression of the adapter's; where the library can't make it, nothing applies."""
+    """x = an expression of the adapter. Where that fails, the rule does not apply."""
     error = s.tried(f"x = {expression}")
     if error:
         raise NotApplicableError(f"the library can't make it: {describe(error)}")
 
 
 def export(s, request=VERSIONED):
-    """capsule = x.__dlpack__(…). Where that fails, the rule says nothing."""
+    """capsule = x.__dlpack__(…). Where that fails, the rule does not apply."""
     error = s.tried(f"capsule = x.__dlpack__({request})")
     if error:
         raise NotApplicableError(f"__dlpack__({request}) is refused: {describe(error)}")
 
 
-def export_any(s, more=""):
+def export_any(s):
     """capsule = x.__dlpack__(…) of a versioned capsule if the library has them."""
     for request in (VERSIONED, LEGACY):
-        request = ", ".join(filter(None, [request, more]))
         error = s.tried(f"capsule = x.__dlpack__({request})")
         if error is None:
             return

@@ -127,6 +127,8 @@ def run(tmp_path, *arguments):
 def test_the_stubs_say_what_the_module_has(tmp_path):
     output = run(tmp_path, "mypy.stubtest", "dovetail", "--concise", "--mypy-config-file", "CONFIG")
     found = {line.split(" ")[0] for line in output.splitlines() if line.startswith("dovetail")}
+    # The conformance kit has no stubs: stubtest reads its source as one, without ctypes' fields.
+    found = {name for name in found if not name.startswith("dovetail.conformance.")}
     assert not found - set(ALLOWED), output
     assert "dovetail._core.DType" in found, output  # stubtest ran
 
