@@ -1,3 +1,5 @@
+"""array-api-strict: NumPy behind the array API standard's strict interface."""
+
 from ..adapter import Adapter
 
 ADAPTER = Adapter(

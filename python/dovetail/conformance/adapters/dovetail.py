@@ -1,3 +1,5 @@
+"""Dovetail: arrays of any device pass through it."""
+
 from ..adapter import VIEWS, Adapter
 
 ADAPTER = Adapter(

@@ -1,6 +1,7 @@
+"""JAX: arrays never change, and have no strides."""
+
 from ..adapter import Adapter
 
-# ml_dtypes makes the elements: NumPy has no float8.
 ADAPTER = Adapter(
     name="jax",
     setup='import jax, jax.numpy as jnp; jax.config.update("jax_enable_x64", True)',

@@ -1,3 +1,5 @@
+"""MLX on the CPU: its from_dlpack() copies."""
+
 from ..adapter import Adapter
 
 ADAPTER = Adapter(

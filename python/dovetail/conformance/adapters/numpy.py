@@ -1,3 +1,5 @@
+"""NumPy."""
+
 from ..adapter import VIEWS, Adapter
 
 ADAPTER = Adapter(

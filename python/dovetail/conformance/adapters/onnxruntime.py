@@ -1,3 +1,5 @@
+"""ONNX Runtime's OrtValue: no views, no access to elements but by NumPy."""
+
 from ..adapter import Adapter
 
 ADAPTER = Adapter(

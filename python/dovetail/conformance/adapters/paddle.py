@@ -1,3 +1,5 @@
+"""Paddle on the CPU. Its slices have no negative steps."""
+
 from ..adapter import VIEWS, Adapter
 
 ADAPTER = Adapter(

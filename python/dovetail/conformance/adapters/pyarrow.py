@@ -1,6 +1,7 @@
+"""PyArrow's Array: of one dimension, read-only, and takes nothing in."""
+
 from ..adapter import Adapter
 
-# Arrays are read-only, and take nothing in.
 ADAPTER = Adapter(
     name="pyarrow",
     setup="import pyarrow as pa",

@@ -1,6 +1,7 @@
+"""TensorFlow: tensors never change, and the function that takes them in wants a capsule."""
+
 from ..adapter import Adapter
 
-# The function that takes arrays in wants a capsule. Tensors never change.
 ADAPTER = Adapter(
     name="tensorflow",
     setup="import tensorflow as tf",

@@ -1,3 +1,5 @@
+"""PyTorch. Its slices have no negative steps."""
+
 from ..adapter import VIEWS, Adapter
 
 ADAPTER = Adapter(

@@ -1,6 +1,7 @@
+"""tvm-ffi's Tensor: it comes from another library's memory, and NumPy reads it."""
+
 from ..adapter import Adapter
 
-# A tvm_ffi.Tensor comes from another library's memory, and NumPy reads it.
 ADAPTER = Adapter(
     name="tvm_ffi",
     setup="import numpy as np, tvm_ffi",
