@@ -21,7 +21,8 @@
 // Marks inline variables of class or array type, and variable templates. g++ makes them unique in
 // the whole process (STB_GNU_UNIQUE), even across shared objects: two copies of Dovetail, perhaps
 // of two versions, would share one variable. With hidden visibility each shared object has its own.
-// State outside of templates is defined in a .cc file instead.
+// State outside of templates is defined in a .cc file instead. Also marks functions of which each
+// shared object must call its own.
 #define DOVETAIL_NOT_SHARED [[gnu::visibility("hidden")]]
 
 #endif  // DOVETAIL_CORE_CONFIG_H_
