@@ -5,14 +5,20 @@ broken that a document requires, or with --strict any rule.
 """
 
 import argparse
+import importlib.util
 import sys
 
 from . import adapters
-from .report import json_report, junit, markdown, terminal
+from .report import html_report, json_report, junit, markdown, terminal
 from .rules import BY_ID, LEVELS, RULES
 from .run import run
 
-_FORMATS = {"--json": json_report, "--junit": junit, "--markdown": markdown}
+_FORMATS = {
+    "--json": json_report,
+    "--junit": junit,
+    "--markdown": markdown,
+    "--html": html_report,
+}
 
 
 def main():
@@ -62,7 +68,10 @@ def _parse():
     parser.add_argument("--strict", action="store_true", help="fail for every rule that is broken")
     for option in _FORMATS:
         parser.add_argument(option, metavar="FILE", help="write the report to a file")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.html and importlib.util.find_spec("jinja2") is None:
+        parser.error("--html needs Jinja2: pip install jinja2")
+    return options
 
 
 if __name__ == "__main__":

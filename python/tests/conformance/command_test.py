@@ -54,7 +54,7 @@ def test_the_rules_are_listed():
 
 
 def test_the_reports_say_what_was_seen_and_how_to_see_it(tmp_path):
-    files = {name: tmp_path / name for name in ("json", "junit", "markdown")}
+    files = {name: tmp_path / name for name in ("json", "junit", "markdown", "html")}
     options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
     rules = ["--rule", "producer.device", "--rule", "producer.device-id"]
     result = command("--adapter", PLANTED, *rules, *options, PLANTED="producer.device")
@@ -73,6 +73,7 @@ def test_the_reports_say_what_was_seen_and_how_to_see_it(tmp_path):
     assert failure.get("type") == "broken"
 
     assert "| `producer.device` (must) |" in files["markdown"].read_text()
+    assert 'id="library-1.producer.device"' in files["html"].read_text()
 
 
 def test_a_check_that_ends_its_process_is_a_result():
