@@ -1,5 +1,6 @@
 """The HTML report: it has all that is broken, its links lead somewhere, and no text is markup."""
 
+import copy
 import html.parser
 import sys
 
@@ -19,7 +20,9 @@ REPORTS = [
             Result("consumer.strides", "reversed", "crashed", "SIGSEGV", ["y = 2"], "Fatal error"),
         ],
     ),
-    Report("second", "2.0", [Result("producer.device", None, "broken", "device (2, 0)", ["z = 3"])]),
+    Report(
+        "second", "2.0", [Result("producer.device", None, "broken", "device (2, 0)", ["z = 3"])]
+    ),
     Report("third", problem="not installed"),
 ]
 HOSTILE = "<script>alert('\"&')</script>"
@@ -99,7 +102,7 @@ def test_only_the_rules_that_were_asked_for_are_shown():
 
 
 def test_the_same_results_give_the_same_page():
-    assert html_report.render(REPORTS) == html_report.render(REPORTS)
+    assert html_report.render(REPORTS) == html_report.render(copy.deepcopy(REPORTS))
 
 
 def _reports_of(text):
