@@ -5,8 +5,9 @@
 //
 // They are most of the backend, and a program that only exchanges tensors needs none of them. Each
 // function here has a weak definition that refuses (parts.cc); its part's definition replaces that
-// one when a program is linked. So there is nothing to register, and no static initialiser. They are
-// hidden: a copy of Dovetail without a part does not take it away from another one in the process.
+// one when a program is linked. So there is nothing to register, and no static initialiser. They
+// are hidden: a copy of Dovetail without a part does not take it away from another one in the
+// process.
 
 #ifndef DOVETAIL_DEVICES_CPU_PARTS_H_
 #define DOVETAIL_DEVICES_CPU_PARTS_H_
