@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+import report
+
 # Of --all, so that it ends within ten minutes. The spread of fewer could not be told.
 REPETITIONS = "4"
 
@@ -97,7 +99,9 @@ def main():
     parser.add_argument("--all", action="store_true", help="run the default set")
     parser.add_argument("--filter", metavar="REGEX", help="only benchmarks whose names match")
     parser.add_argument("--repetitions", metavar="N", help="how often each is measured")
-    parser.add_argument("--json", metavar="FILE", help="one file with every repetition of all")
+    parser.add_argument(
+        "--json", metavar="FILE", type=report.path, help="one file with every repetition of all"
+    )
     options = parser.parse_args(sys.argv[2 + count :])
 
     known = {name: program for name, (program, _) in {**default, **others}.items()}
@@ -114,11 +118,9 @@ def main():
         for flag in ("filter", "repetitions")
         if (value := getattr(options, flag)) is not None
     ]
-    merged = None
     if options.json is not None:
-        merged = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / options.json
-        merged.touch()  # fails now rather than after the last benchmark
-    failed = run({name: known[name] for name in names}, flags, merged)
+        options.json.touch()  # fails now rather than after the last benchmark
+    failed = run({name: known[name] for name in names}, flags, options.json)
     if failed:
         print(f"\nfailed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

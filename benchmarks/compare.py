@@ -10,20 +10,15 @@ The interval covers only what varies within a run; docs/benchmarks.md says what 
 import argparse
 import collections
 import json
-import os
-import pathlib
 import sys
 
 import numpy as np
+import report
 import scipy.stats
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # What must be the same for a comparison to be of the code alone.
 SAME = ("host_name", "processor", "processors_usable", "compiler", "python", "numpy", "torch")
-
-
-def path(text):
-    return pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / text
 
 
 def load(file, clock):
@@ -113,8 +108,8 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("old", type=path, metavar="OLD.json")
-    parser.add_argument("new", type=path, metavar="NEW.json")
+    parser.add_argument("old", type=report.path, metavar="OLD.json")
+    parser.add_argument("new", type=report.path, metavar="NEW.json")
     parser.add_argument("--confidence", type=float, default=0.99, help="default: 0.99")
     parser.add_argument("--time", choices=("real", "cpu"), default="real", help="default: real")
     options = parser.parse_args()

@@ -60,7 +60,7 @@ def describe(packages):
 
 
 def report(context):
-    """Print the context to stderr, and warnings of what makes times vary."""
+    """Print the context to stderr, and warn if the frequency is scaled or the machine is busy."""
     for key, value in context.items():
         if key not in ("executable", "host_name"):
             print(f"{key}: {value}", file=sys.stderr)

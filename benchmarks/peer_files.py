@@ -10,9 +10,9 @@ docs/benchmarks.md has an example of such a file.
 
 import argparse
 import importlib.util
-import os
-import pathlib
 import sys
+
+import report
 
 
 def add_flag(parser, *required):
@@ -28,7 +28,7 @@ def add_flag(parser, *required):
 
 
 def _load(text, required):
-    path = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / text
+    path = report.path(text)
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"{path} is not a file")
     spec = importlib.util.spec_from_file_location(f"peer_{path.stem}", path)

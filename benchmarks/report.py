@@ -28,7 +28,7 @@ def parser(description):
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("directory", type=_path, nargs="?", help="for a table and a plot")
+    made.add_argument("directory", type=path, nargs="?", help="for a table and a plot")
     made.add_argument(
         "--filter", metavar="REGEX", default="",
         help="only benchmarks (operation/library) whose names match; -REGEX: all others",
@@ -37,13 +37,14 @@ def parser(description):
         "--repetitions", metavar="N", type=_count, help="how often each benchmark is measured"
     )
     made.add_argument(
-        "--json", metavar="FILE", type=_path,
+        "--json", metavar="FILE", type=path,
         help="writes every repetition there; //benchmarks:compare reads it",
     )  # fmt: skip
     return made
 
 
-def _path(text):
+def path(text):
+    """Return a path of the command line, relative to where `bazel run` was called."""
     return pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / text
 
 

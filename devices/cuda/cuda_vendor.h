@@ -52,8 +52,7 @@ struct CudaVendor {
   static constexpr auto kMemoryInfo = &CudaSymbols::cuMemGetInfo_v2;
   static constexpr auto kMallocHost = &CudaSymbols::cuMemHostAlloc;
   static constexpr auto kFreeHost = &CudaSymbols::cuMemFreeHost;
-  static constexpr unsigned kHostFlags =
-      1 | 2;  // CU_MEMHOSTALLOC_PORTABLE and _DEVICEMAP, which are macros
+  static constexpr unsigned kHostFlags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
   static constexpr auto kMallocManaged = &CudaSymbols::cuMemAllocManaged;
   static constexpr unsigned kManagedFlags = CU_MEM_ATTACH_GLOBAL;
   static constexpr auto kFill8 = &CudaSymbols::cuMemsetD8Async;

@@ -5,7 +5,7 @@ is empty and the build has no kernels for NVIDIA (third_party/cuda/defs.bzl). Th
 headers, which are for tests; programs open the driver's library at run time.
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
+load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "launcher", "run")
 
 _SYSTEM = "/usr/local/cuda"
 
@@ -33,12 +33,6 @@ alias(
 )
 """
 
-# With the version Bazel compiles anew if the compiler is another.
-_SCRIPT = """#!/bin/sh
-# %s
-exec %s/bin/nvcc "$@"
-"""
-
 def _cuda_impl(rctx):
     home = rctx.os.environ.get("CUDA_HOME")
     if not home and rctx.path(_SYSTEM + "/include/cuda.h").exists and rctx.path(_SYSTEM + "/bin/nvcc").exists:
@@ -51,7 +45,7 @@ def _cuda_impl(rctx):
     nvcc = home and rctx.path(home + "/bin/nvcc").exists
     if nvcc:
         version = run(rctx, [home + "/bin/nvcc", "--version"], "nvcc --version").strip().split("\n")[-1]
-        rctx.file("nvcc.sh", _SCRIPT % (version, home))
+        launcher(rctx, "nvcc.sh", home + "/bin/nvcc", version)
     rctx.file("home.txt", home if nvcc else "")  # the toolkit's folder, for tests that build with CMake
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _HEADERS + _NVCC % ("nvcc.sh" if nvcc else "@dovetail//bazel:no_compiler"))

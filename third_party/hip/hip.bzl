@@ -7,13 +7,7 @@ with --config=rocm (--repo_env=DOVETAIL_ROCM=1), which needs hipcc: that of $ROC
 """
 
 load("//third_party/debian:package.bzl", "unpack_debian_package")
-load("//third_party/python:pypi.bzl", "run")
-
-# With the version Bazel compiles anew if the compiler is another.
-_SCRIPT = """#!/bin/sh
-# %s
-exec %s "$@"
-"""
+load("//third_party/python:pypi.bzl", "launcher", "run")
 
 _PACKAGE = "libamdhip64-dev"
 _SHA256 = "1f87b72e5aa86025c6cb96312c75ee7f549c42475f4bc51049ab7b67cc4e762e"
@@ -87,7 +81,7 @@ def _hip_impl(rctx):
     hipcc = _find_compiler(rctx)
     if hipcc:
         version = run(rctx, ["env", "HIP_PLATFORM=amd", hipcc, "--version"], hipcc).split("\n")[0]
-        rctx.file("hipcc.sh", _SCRIPT % (version, hipcc))
+        launcher(rctx, "hipcc.sh", hipcc, version)
     headers = _find_headers(rctx)
     if headers:
         rctx.symlink(headers, "include/hip")

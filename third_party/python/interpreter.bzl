@@ -6,7 +6,7 @@ FREE_THREADED. It installs nothing, so a wheel can be built for any interpreter:
     ./bazelw build //python:wheel --repo_env=DOVETAIL_PYTHON=/usr/bin/python3.12
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
+load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "launcher", "run")
 
 _PROBE = """
 import os, sys, sysconfig
@@ -52,7 +52,7 @@ def _python_interpreter_impl(rctx):
     rctx.symlink(include, "include")
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD.format(python = python))
-    rctx.file("python3.sh", '#!/bin/sh\nexec "%s" "$@"\n' % python)
+    launcher(rctx, "python3.sh", python)
     rctx.file("defs.bzl", _DEFS.format(
         suffix = repr(suffix),
         tag = repr(tag),

@@ -19,6 +19,17 @@ def run(rctx, arguments, what, timeout = 1800):
         fail("%s failed (exit code %d):\n%s\n%s" % (what, result.return_code, result.stdout, result.stderr))
     return result.stdout
 
+def launcher(rctx, path, program, comment = ""):
+    """Writes a script that runs a program of this machine, so that no action names the machine's path.
+
+    Args:
+      rctx: the repository context.
+      path: the script's, in the repository.
+      program: the program's.
+      comment: a line in the script, such as the version: if it is another, Bazel runs the actions anew.
+    """
+    rctx.file(path, '#!/bin/sh\n# %s\nexec "%s" "$@"\n' % (comment or program, program))
+
 def locked_requirement(rctx, package, lock = _LOCK):
     """The lines of a lock file for one package: its pinned version and hashes."""
     lines = []

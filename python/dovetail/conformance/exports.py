@@ -71,6 +71,14 @@ def address_in(capsule):
     return (tensor.data or 0) + tensor.byte_offset
 
 
+def pointer_in(capsule, kind):
+    """An expression: the address of the struct in an unconsumed capsule."""
+    return (
+        "ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
+        f'(("PyCapsule_GetPointer", ctypes.pythonapi))({capsule}, b"{kind.name}")'
+    )
+
+
 def read(s, capsule="capsule"):
     """Set variables to the fields of the struct in a capsule, and shape and strides to lists (None
     for NULL). A legacy struct sets no version and no flags. Returns the class of the struct."""
@@ -78,10 +86,7 @@ def read(s, capsule="capsule"):
     if name not in KINDS:
         raise NotApplicableError(f"{s[capsule]!r} is no DLPack capsule")
     kind = KINDS[name]
-    s.run(
-        f"managed = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
-        f'(("PyCapsule_GetPointer", ctypes.pythonapi))({capsule}, b"{name}")'
-    )
+    s.run(f"managed = {pointer_in(capsule, kind)}")
     names = ", ".join(field for field, _ in fields_of(kind))
     size = ctypes.sizeof(kind)
     s.run(f'{names} = struct.unpack("{format_of(kind)}", ctypes.string_at(managed, {size}))')

@@ -80,7 +80,7 @@ def lend(
     )
     values = {
         **dict.fromkeys(("flags", "byte_offset"), 0),
-        "context": 1,
+        "manager_ctx": 1,
         "data": f"{start} + {at}" if at else start,
         "device_type": device[0],
         "device_id": device[1],

@@ -5,6 +5,7 @@ import dataclasses
 from .rules import BY_ID, LEVELS
 
 KEPT, BROKEN, CRASHED, NOT_APPLICABLE = "kept", "broken", "crashed", "not applicable"
+STATUSES = (KEPT, BROKEN, CRASHED, NOT_APPLICABLE)
 _WORST_FIRST = (CRASHED, BROKEN, KEPT, NOT_APPLICABLE)
 
 
@@ -42,6 +43,11 @@ class Report:
         """The worst status of the rule's cases."""
         found = [result.status for result in self.results if result.rule == rule]
         return min(found, key=_WORST_FIRST.index, default=NOT_APPLICABLE)
+
+    def counts(self, rules):
+        """How many of the rules have which status."""
+        found = [self.status(rule.id) for rule in rules]
+        return {status: found.count(status) for status in STATUSES}
 
     def failures(self, levels=LEVELS):
         return [r for r in self.results if r.failed and BY_ID[r.rule].level in levels]

@@ -201,3 +201,8 @@ RULES = (
 )  # fmt: skip
 
 BY_ID = {rule.id: rule for rule in RULES}
+
+
+def chosen(ids=None):
+    """The rules of these ids in order; all without ids."""
+    return [rule for rule in RULES if ids is None or rule.id in ids]

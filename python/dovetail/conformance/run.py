@@ -9,6 +9,7 @@ import tempfile
 from . import adapters
 from .checks import all_checks
 from .results import CRASHED, Report, Result
+from .rules import BY_ID
 from .script import reproduction
 
 
@@ -38,7 +39,7 @@ def _tasks(adapter, rules):
     tasks, seen = [], {}
     roles = {"producer": adapter.array, "consumer": adapter.take}
     for check in all_checks():
-        if roles[check.rule.partition(".")[0]] is None:
+        if roles[BY_ID[check.rule].role] is None:
             continue
         index = seen[check.rule] = seen.get(check.rule, -1) + 1
         if rules is None or check.rule in rules:
@@ -80,6 +81,6 @@ def _run_worker(adapter, library, tasks, report):
 
 
 def _text_from(file, position):
-    """The first lines of what was written to the file after a position."""
+    """The first five lines of a file from a position on."""
     file.seek(position)
     return "\n".join(file.read().splitlines()[:5])

@@ -19,8 +19,8 @@ class DLTensor(ctypes.Structure):
         ("code", ctypes.c_uint8),
         ("bits", ctypes.c_uint8),
         ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.c_void_p),  # int64_t*
-        ("strides", ctypes.c_void_p),  # int64_t*, in elements
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),  # in elements
         ("byte_offset", ctypes.c_uint64),
     ]
 
@@ -31,7 +31,7 @@ class DLManagedTensor(ctypes.Structure):
     name, used_name = "dltensor", "used_dltensor"
     _fields_ = [
         ("dl_tensor", DLTensor),
-        ("context", ctypes.c_void_p),
+        ("manager_ctx", ctypes.c_void_p),
         ("deleter", ctypes.c_void_p),
     ]
 
@@ -43,7 +43,7 @@ class DLManagedTensorVersioned(ctypes.Structure):
     _fields_ = [
         ("major", ctypes.c_uint32),
         ("minor", ctypes.c_uint32),
-        ("context", ctypes.c_void_p),
+        ("manager_ctx", ctypes.c_void_p),
         ("deleter", ctypes.c_void_p),
         ("flags", ctypes.c_uint64),
         ("dl_tensor", DLTensor),
@@ -54,6 +54,7 @@ KINDS = {kind.name: kind for kind in (DLManagedTensor, DLManagedTensorVersioned)
 
 _LETTERS = {
     ctypes.c_void_p: "Q",
+    ctypes.POINTER(ctypes.c_int64): "Q",
     ctypes.c_int32: "i",
     ctypes.c_uint8: "B",
     ctypes.c_uint16: "H",

@@ -120,10 +120,10 @@ def _managed(array, kind, flags, breaks):
     tensor.ndim = len(shape or ())
     tensor.code, tensor.bits = _TYPES[array.dtype]
     tensor.lanes = 1 + breaks("producer.type")
-    tensor.shape = shape and ctypes.addressof(shape)
+    tensor.shape = shape
     contiguous = array.strides == tuple(planted.row_major(array.shape))
     if not (contiguous and breaks("producer.strides")):
-        tensor.strides = strides and ctypes.addressof(strides)
+        tensor.strides = strides
     owner = None if breaks("producer.lifetime") and array.shape == (4,) else array.owner
     _exports[ctypes.addressof(managed)] = (managed, shape, strides, owner)
     return managed

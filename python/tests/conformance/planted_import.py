@@ -28,9 +28,9 @@ class Owner:
         self.managed, self.breaks, self.elements = managed, breaks, elements
 
     def __del__(self):
-        if self.breaks("consumer.null-context") and not self.managed.context:
+        if self.breaks("consumer.null-context") and not self.managed.manager_ctx:
             return
-        if self.breaks("consumer.deletes") and self.elements and self.managed.context:
+        if self.breaks("consumer.deletes") and self.elements and self.managed.manager_ctx:
             return
         if self.breaks("consumer.empty-deletes") and not self.elements:
             return
@@ -88,14 +88,14 @@ def _array(library, managed, breaks, x):
     refuse(tensor.device_type != 1, "another device", "consumer.other-device")
     refuse(tensor.ndim < 0, "a negative ndim")
     refuse(tensor.ndim == 0 and breaks("consumer.scalar"), "no dimensions")
-    shape = _int64s(tensor.shape, tensor.ndim)
+    shape = tensor.shape[: tensor.ndim]
     refuse(any(size < 0 for size in shape), "a negative size", "consumer.impossible")
     refuse(math.prod(shape) >= 1 << 60, "too large")
     empty = 0 in shape
     refuse(not tensor.data and not empty, "no data", "consumer.null-data")
     refuse(not tensor.data and empty and breaks("consumer.empty"), "no data")
     refuse(not tensor.strides and shape and breaks("consumer.null-strides"), "no strides")
-    strides = _int64s(tensor.strides, tensor.ndim) if tensor.strides else planted.row_major(shape)
+    strides = tensor.strides[: tensor.ndim] if tensor.strides else planted.row_major(shape)
     plain = shape == [3, 4] and tensor.strides and getattr(managed, "minor", 0) == 3
     refuse(plain and breaks("consumer.accepts"), "a plain array")
     dtype = _DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
@@ -120,7 +120,3 @@ def _address(tensor, shape, strides, breaks):
     if breaks("consumer.unused-strides"):
         address += 4 * sum(stride for size, stride in zip(shape, strides, strict=True) if size == 1)
     return address
-
-
-def _int64s(address, count):
-    return list((ctypes.c_int64 * count).from_address(address)) if count else []

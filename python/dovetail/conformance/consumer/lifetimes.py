@@ -1,4 +1,4 @@
-"""The end of what was taken in: names of capsules, calls of the deleter, and writes."""
+"""How a consumer ends: what it names the capsule, when it calls the deleter, what it writes."""
 
 from ..checks import check
 from ..exports import VALUES, need
@@ -60,7 +60,7 @@ def null_deleter(s, kind):
 
 @check("consumer.null-context", _KINDS)
 def null_context(s, kind):
-    _lend(s, kind, context=0)
+    _lend(s, kind, manager_ctx=0)
     s.run(f"del y; {_WAIT}")
     s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
 

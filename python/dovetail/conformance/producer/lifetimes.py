@@ -5,7 +5,17 @@ That it is freed too early or twice is seen by other values, or by a crash.
 """
 
 from ..checks import check
-from ..exports import LEGACY, VERSIONED, consume, elements, export_any, make, name_of, read
+from ..exports import (
+    LEGACY,
+    VERSIONED,
+    consume,
+    elements,
+    export_any,
+    make,
+    name_of,
+    pointer_in,
+    read,
+)
 from ..script import NotApplicableError, describe
 from ..structs import DLManagedTensorVersioned
 
@@ -126,10 +136,7 @@ def repeated(s):
     s.run("first = capsule")
     export_any(s)
     kind = read(s)
-    s.run(
-        "again = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
-        f'(("PyCapsule_GetPointer", ctypes.pythonapi))(first, b"{kind.name}")'
-    )
+    s.run(f"again = {pointer_in('first', kind)}")
     s.expect("managed != again", "two capsules share the struct at {managed:#x}")
     s.run("del first; gc.collect()")
     s.run(f"values = {elements(1).replace('shape[0]', '12').replace('strides[0]', '1')}")

@@ -7,10 +7,8 @@ escapes them all. html_report.html is the template.
 import pathlib
 import platform
 
-from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
-from ..rules import RULES
-
-STATUSES = (KEPT, BROKEN, CRASHED, NOT_APPLICABLE)
+from ..results import NOT_APPLICABLE
+from ..rules import chosen
 
 
 def render(reports, rules=None):
@@ -24,7 +22,7 @@ def render(reports, rules=None):
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    shown = [rule for rule in RULES if rules is None or rule.id in rules]
+    shown = chosen(rules)
     libraries = [_Library(number, report, shown) for number, report in enumerate(reports, 1)]
     return environment.get_template("html_report.html").render(
         libraries=libraries,
@@ -46,8 +44,7 @@ class _Library:
     def __init__(self, number, report, rules):
         self.report, self.id = report, f"library-{number}"
         self.statuses = {rule.id: report.status(rule.id) for rule in rules}
-        found = list(self.statuses.values())
-        self.counts = {status: found.count(status) for status in STATUSES}
+        self.counts = report.counts(rules)
         failures = report.failures()
         cases = {rule: [r for r in failures if r.rule == rule.id] for rule in rules}
         self.broken = [(rule, results) for rule, results in cases.items() if results]

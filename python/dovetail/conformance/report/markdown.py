@@ -3,7 +3,7 @@
 import platform
 
 from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
-from ..rules import RULES
+from ..rules import chosen
 
 _INTRODUCTION = """\
 # Rules of DLPack that libraries break
@@ -20,17 +20,15 @@ def render(reports, rules=None):
     names = [f"{report.library} {report.version}" for report in shown]
     lines = [_INTRODUCTION.format(python=platform.python_version(), system=platform.system())]
     lines += ["| rule | | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(shown)]
-    for rule in RULES:
+    for rule in chosen(rules):
         statuses = [report.status(rule.id) for report in shown]
-        wanted = rules is None or rule.id in rules
-        if wanted and {BROKEN, CRASHED} & {*statuses}:
+        if {BROKEN, CRASHED} & {*statuses}:
             cells = " | ".join(_cell(report, rule.id) for report in shown)
             lines.append(f"| `{rule.id}` ({rule.level}) | {rule.sentence} | {cells} |")
-    counts = [
-        f"{sum(report.status(rule.id) == KEPT for rule in RULES)} of "
-        f"{sum(report.status(rule.id) != NOT_APPLICABLE for rule in RULES)}"
-        for report in shown
-    ]
+    counts = []
+    for report in shown:
+        found = report.counts(chosen(rules))
+        counts.append(f"{found[KEPT]} of {sum(found.values()) - found[NOT_APPLICABLE]}")
     lines.append("| rules kept, of those that apply | | " + " | ".join(counts) + " |")
     return "\n".join(lines) + "\n"
 

@@ -1,14 +1,14 @@
 """A table for the terminal: a row for each rule, a column for each library; then the faults."""
 
 from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
-from ..rules import BY_ID, RULES
+from ..rules import BY_ID, chosen
 
 SIGNS = {KEPT: "kept", BROKEN: "BROKEN", CRASHED: "CRASHED", NOT_APPLICABLE: "-"}
 
 
 def render(reports, rules=None):
     shown = [report for report in reports if not report.problem]
-    listed = [rule for rule in RULES if rules is None or rule.id in rules]
+    listed = chosen(rules)
     rows = [["rule", "level", *(report.library for report in shown)]]
     for rule in listed if shown else []:
         signs = [SIGNS[report.status(rule.id)] for report in shown]
@@ -37,6 +37,5 @@ def _library(report, rules):
 
 def _summary(report, rules):
     """How many rules have which status, in words."""
-    statuses = [report.status(rule.id) for rule in rules]
-    counts = {status: statuses.count(status) for status in SIGNS}
-    return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    counts = report.counts(rules).items()
+    return ", ".join(f"{count} {status}" for status, count in counts if count)
