@@ -48,12 +48,13 @@ struct IndexSpace {
 struct CopyArguments {
   unsigned char* dst = nullptr;
   const unsigned char* src = nullptr;
-  uint32_t units = 0;   // linear copies only
-  IndexSpace<2> space;  // {dst, src}; in a tiled copy, the dimensions that are not tiled
-  // Tiled copies only: the dimension along which dst is dense, and the one along which src is.
+  uint32_t units = 0;   // of a linear copy; words of a gathered one
+  IndexSpace<2> space;  // {dst, src}; without the two dimensions below
+  // Tiled copies: the dimension along which dst is dense, and the one along which src is. Gathered
+  // copies: the innermost dimension, and the one outside of it.
   struct Tiled {
     uint32_t count = 1;
-    FastDivisor tiles;  // number of tiles along the dimension
+    FastDivisor tiles;  // number of tiles along the dimension; see gather.h for gathered copies
     int64_t dst_step = 0;
     int64_t src_step = 0;
   };

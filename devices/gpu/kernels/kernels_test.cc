@@ -189,14 +189,45 @@ TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
     src.strides[shape.size() - 1] = shape[shape.size() - 2];
     dst.origin = src.origin = Side::kEdge;
     if (random() % 4 == 0) src.origin += dtype.itemsize();
+    const int64_t gap = 1 + random() % 5 / 4;  // sometimes every other element of the source
+    for (int64_t& stride : src.strides) stride *= gap;
     dst.bytes.resize(Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
-    src.bytes.resize(Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
+    src.bytes.resize(gap * Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
     for (unsigned char& byte : src.bytes) byte = static_cast<unsigned char>(random());
     SCOPED_TRACE(testing::Message() << "case " << i);
     CheckCopy(shape, dtype, dst, src, kMaxLaunchUnits, &used);
   }
-  for (const char* name : kKernelNames) {
-    if (std::string(name).find("tiled") == std::string::npos) continue;
+  for (const std::string name : kKernelNames) {
+    if (name.find("tiled") == name.npos && name.find("shifted") == name.npos) continue;
+    EXPECT_GT(used[name], 0) << name;
+  }
+}
+
+// Pixels of a few channels, both ways, alone and in batches with gaps between the images.
+TEST(CopyKernels, ChannelsAreGatheredInWordsOfEveryKind) {
+  Random random(11);
+  std::map<std::string, int> used;
+  for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
+    const DType dtype = kTypes[random() % 3];
+    const int64_t images = 1 + random() % 3, channels = 2 + random() % 4;
+    const int64_t pixels = random() % 2 == 0 ? 16 * (1 + random() % 40) : 1 + random() % 700;
+    const int64_t image = channels * pixels + (random() % 4 == 0 ? 4 : 0);
+    const bool interleaves = random() % 2 == 0;
+    const Dims shape =
+        interleaves ? Dims{images, pixels, channels} : Dims{images, channels, pixels};
+    Side dst(shape, dtype.itemsize(), false, 0, random);
+    Side src(shape, dtype.itemsize(), false, 0, random);
+    dst.strides = interleaves ? Dims{image, channels, 1} : Dims{image, pixels, 1};
+    src.strides = interleaves ? Dims{image, 1, pixels} : Dims{image, 1, channels};
+    dst.origin = src.origin = Side::kEdge;
+    dst.bytes.resize(images * image * dtype.itemsize() + 3 * Side::kEdge);
+    src.bytes.resize(images * image * dtype.itemsize() + 3 * Side::kEdge);
+    for (unsigned char& byte : src.bytes) byte = static_cast<unsigned char>(random());
+    SCOPED_TRACE(testing::Message() << "case " << i);
+    CheckCopy(shape, dtype, dst, src, random() % 10 == 0 ? 500 : kMaxLaunchUnits, &used);
+  }
+  for (const std::string name : kKernelNames) {
+    if (name.find("gathered") == name.npos) continue;
     EXPECT_GT(used[name], 0) << name;
   }
 }

@@ -45,6 +45,24 @@ DOVETAIL_HOST_DEVICE void TransposeWords(uint32_t (&word)[kRun]) {
   }
 }
 
+// The tile of a block: its corner, and the offset from the dimensions that are not tiled.
+struct TilePlace {
+  uint32_t dst_begin, src_begin;  // the first element along each tiled dimension
+  int64_t offset[2];
+
+  // `along_dst` and `along_src`: elements of a tile along each.
+  DOVETAIL_HOST_DEVICE static TilePlace Of(const CopyArguments& a, uint32_t block,
+                                           uint32_t along_dst, uint32_t along_src) {
+    TilePlace place;
+    const uint32_t rest = a.along_dst.tiles.Quotient(block);
+    const uint32_t batch = a.along_src.tiles.Quotient(rest);
+    place.dst_begin = (block - rest * a.along_dst.tiles.divisor) * along_dst;
+    place.src_begin = (rest - batch * a.along_src.tiles.divisor) * along_src;
+    a.space.Locate(batch, place.offset);
+    return place;
+  }
+};
+
 template <int kBytes, int kRun>
 struct TileCopy {
   using Arguments = CopyArguments;
@@ -77,21 +95,6 @@ struct TileCopy {
     return (row * kColumns + (column ^ (row / kRun % 32 * kSpread))) * kWordBytes;
   }
 
-  // The tile of a block: its corner, and the offset from the dimensions that are not tiled.
-  struct Place {
-    uint32_t dst_begin, src_begin;  // the first element along each tiled dimension
-    int64_t offset[2];
-  };
-  DOVETAIL_HOST_DEVICE static Place PlaceOf(const CopyArguments& a, uint32_t block) {
-    Place place;
-    const uint32_t rest = a.along_dst.tiles.Quotient(block);
-    const uint32_t batch = a.along_src.tiles.Quotient(rest);
-    place.dst_begin = (block - rest * a.along_dst.tiles.divisor) * kAlongDst;
-    place.src_begin = (rest - batch * a.along_src.tiles.divisor) * kAlongSrc;
-    a.space.Locate(batch, place.offset);
-    return place;
-  }
-
   template <int kPhase>
   DOVETAIL_HOST_DEVICE static void Run(const CopyArguments& a, uint32_t block, uint32_t thread,
                                        unsigned char* tile) {
@@ -105,7 +108,7 @@ struct TileCopy {
   DOVETAIL_HOST_DEVICE static void Load(const CopyArguments& a, uint32_t block, uint32_t thread,
                                         unsigned char* tile) {
     constexpr uint32_t kStep = kBlockThreads / kLoadWidth;  // columns per iteration
-    const Place place = PlaceOf(a, block);
+    const TilePlace place = TilePlace::Of(a, block, kAlongDst, kAlongSrc);
     const uint32_t row = thread % kLoadWidth * kRun;
     const uint32_t column = thread / kLoadWidth;
     const uint32_t s = place.src_begin + row;
@@ -138,7 +141,7 @@ struct TileCopy {
   DOVETAIL_HOST_DEVICE static void Store(const CopyArguments& a, uint32_t block, uint32_t thread,
                                          const unsigned char* tile) {
     constexpr uint32_t kStep = kBlockThreads / kColumns;  // rows per iteration
-    const Place place = PlaceOf(a, block);
+    const TilePlace place = TilePlace::Of(a, block, kAlongDst, kAlongSrc);
     const uint32_t column = thread % kColumns;
     const uint32_t row = thread / kColumns;
     const uint32_t d = place.dst_begin + column * kRun;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::gpu {
@@ -60,6 +61,36 @@ TYPED_TEST(Tiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
   std::set<uint32_t> slots;
   for (uint32_t row = 0; row < TypeParam::kAlongSrc; ++row) {
     for (uint32_t column = 0; column < TypeParam::kColumns; ++column) {
+      const uint32_t slot = TypeParam::Slot(row, column);
+      EXPECT_LE(slot + TypeParam::kWordBytes, uint32_t{TypeParam::kSharedBytes});
+      EXPECT_TRUE(slots.insert(slot).second);
+    }
+  }
+}
+
+template <typename Tile>
+class ShiftedTiles : public testing::Test {};
+using ShiftedKinds = testing::Types<ShiftedTileCopy<1>, ShiftedTileCopy<2>>;
+TYPED_TEST_SUITE(ShiftedTiles, ShiftedKinds);
+
+TYPED_TEST(ShiftedTiles, NeighbouringThreadsMeetDifferentBanks) {
+  for (int j = 0; j < TypeParam::kRun; ++j) {
+    EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([&](uint32_t thread) {
+      return TypeParam::Slot(thread % TypeParam::kLoadWidth * TypeParam::kRun + j,
+                             thread / TypeParam::kLoadWidth);
+    }));
+  }
+  for (uint32_t next = 0; next < 2; ++next) {
+    EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([&](uint32_t thread) {
+      return TypeParam::Slot(thread / TypeParam::kColumns, thread % TypeParam::kColumns + next);
+    }));
+  }
+}
+
+TYPED_TEST(ShiftedTiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
+  std::set<uint32_t> slots;
+  for (uint32_t row = 0; row < TypeParam::kAlongSrc; ++row) {
+    for (uint32_t column = 0; column < TypeParam::kPitch; ++column) {
       const uint32_t slot = TypeParam::Slot(row, column);
       EXPECT_LE(slot + TypeParam::kWordBytes, uint32_t{TypeParam::kSharedBytes});
       EXPECT_TRUE(slots.insert(slot).second);

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "dovetail/core/internal/divided_loop.h"
+#include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
 namespace dovetail {
@@ -85,21 +89,39 @@ void AddDimension(IndexSpace<kOperands>& space, const Loop& loop) {
 struct Shape {
   KernelId kernel;
   int along_dst, along_src;  // elements of a tile along each dimension
+  int lead = 0;              // elements that a row's first word may begin before its tile
 };
 
 template <typename Kernel>
 constexpr Shape ShapeOf(KernelId id) {
   return {id, Kernel::kAlongDst, Kernel::kAlongSrc};
 }
+template <int kBytes>
+constexpr Shape ShiftedShapeOf(KernelId id) {
+  using Kernel = ShiftedTileCopy<kBytes>;
+  return {id, Kernel::kAlongDst, Kernel::kAlongSrc, Kernel::kRun - 1};
+}
 
-// `run`: elements of one or two bytes move in words of four bytes (MovesInWords).
-Shape TileShape(int64_t unit, bool run) {
+// How elements of one and two bytes move through tiles.
+enum class TileWords {
+  kNone,     // singly
+  kAligned,  // in words of four bytes
+  kShifted,  // in such words, which begin elsewhere in each row
+};
+
+Shape TileShape(int64_t unit, TileWords words) {
   switch (unit) {
     case 1:
-      return run ? ShapeOf<TileCopy<1, 4>>(KernelId::dovetail_copy_tiled_1x4)
+      return words == TileWords::kAligned
+                 ? ShapeOf<TileCopy<1, 4>>(KernelId::dovetail_copy_tiled_1x4)
+             : words == TileWords::kShifted
+                 ? ShiftedShapeOf<1>(KernelId::dovetail_copy_shifted_1)
                  : ShapeOf<TileCopy<1, 1>>(KernelId::dovetail_copy_tiled_1);
     case 2:
-      return run ? ShapeOf<TileCopy<2, 2>>(KernelId::dovetail_copy_tiled_2x2)
+      return words == TileWords::kAligned
+                 ? ShapeOf<TileCopy<2, 2>>(KernelId::dovetail_copy_tiled_2x2)
+             : words == TileWords::kShifted
+                 ? ShiftedShapeOf<2>(KernelId::dovetail_copy_shifted_2)
                  : ShapeOf<TileCopy<2, 1>>(KernelId::dovetail_copy_tiled_2);
     case 4:
       return ShapeOf<TileCopy<4, 1>>(KernelId::dovetail_copy_tiled_4);
@@ -151,15 +173,15 @@ int AlongSrc(const CopyLoops& loops) {
   return densest;
 }
 
-// Whether both tiled dimensions are dense and all other addresses are aligned to a word.
-bool MovesInWords(const Part& part, int along_src) {
+// Words need both tiled dimensions to be dense.
+TileWords WordsOf(const Part& part, int along_src) {
   constexpr int64_t kWord = 4;
-  if (part.unit >= kWord) return false;
   const Loop& d = part.loops.back();
   const Loop& s = part.loops[along_src];
+  if (part.unit >= kWord || d.dst_step != part.unit || s.src_step != part.unit) {
+    return TileWords::kNone;
+  }
   const int64_t run = kWord / part.unit;
-  if (d.dst_step != part.unit || s.src_step != part.unit) return false;
-  if (d.count % run != 0 || s.count % run != 0) return false;
   uint64_t all = reinterpret_cast<uintptr_t>(part.dst) | reinterpret_cast<uintptr_t>(part.src) |
                  static_cast<uint64_t>(d.src_step) | static_cast<uint64_t>(s.dst_step);
   for (size_t i = 0; i + 1 < part.loops.size(); ++i) {
@@ -167,20 +189,22 @@ bool MovesInWords(const Part& part, int along_src) {
     all |= static_cast<uint64_t>(part.loops[i].dst_step) |
            static_cast<uint64_t>(part.loops[i].src_step);
   }
-  return all % kWord == 0;
+  const bool aligned = all % kWord == 0 && d.count % run == 0 && s.count % run == 0;
+  return aligned ? TileWords::kAligned : TileWords::kShifted;
 }
 
-CopyArguments::Tiled TiledDimension(const Loop& loop, int extent) {
-  return {static_cast<uint32_t>(loop.count), FastDivisor(BlocksOf(loop.count, extent)),
-          loop.dst_step, loop.src_step};
+CopyArguments::Tiled TiledDimension(const Loop& loop, uint32_t tiles) {
+  return {static_cast<uint32_t>(loop.count), FastDivisor(tiles), loop.dst_step, loop.src_step};
 }
 
 CopyLaunch PlanTiles(const Part& part, int along_src) {
-  const Shape shape = TileShape(part.unit, MovesInWords(part, along_src));
+  const Shape shape = TileShape(part.unit, WordsOf(part, along_src));
   CopyLaunch launch{shape.kernel, 1, {}};
   CopyArguments& a = launch.arguments;
-  a.along_dst = TiledDimension(part.loops.back(), shape.along_dst);
-  a.along_src = TiledDimension(part.loops[along_src], shape.along_src);
+  const Loop& d = part.loops.back();
+  const Loop& s = part.loops[along_src];
+  a.along_dst = TiledDimension(d, BlocksOf(d.count + shape.lead, shape.along_dst));
+  a.along_src = TiledDimension(s, BlocksOf(s.count, shape.along_src));
   launch.blocks = a.along_dst.tiles.divisor * a.along_src.tiles.divisor;
   for (size_t i = 0; i + 1 < part.loops.size(); ++i) {
     if (static_cast<int>(i) == along_src) continue;
@@ -188,6 +212,60 @@ CopyLaunch PlanTiles(const Part& part, int along_src) {
     launch.blocks *= static_cast<uint32_t>(part.loops[i].count);
   }
   return launch;
+}
+
+struct GatherChoice {
+  KernelId kernel;
+  int run;  // elements of a word
+  int words_per_block;
+};
+template <typename Kernel>
+constexpr GatherChoice GatherOf(KernelId id) {
+  return {id, Kernel::kRun, Kernel::kUnitsPerBlock};
+}
+// The kernels for elements of `unit` bytes, the widest words first.
+absl::InlinedVector<GatherChoice, 2> Gather(int64_t unit) {
+  switch (unit) {
+    case 1:
+      return {GatherOf<GatherCopy<1, 16>>(KernelId::dovetail_copy_gathered_1x16),
+              GatherOf<GatherCopy<1, 4>>(KernelId::dovetail_copy_gathered_1x4)};
+    case 2:
+      return {GatherOf<GatherCopy<2, 8>>(KernelId::dovetail_copy_gathered_2x8),
+              GatherOf<GatherCopy<2, 2>>(KernelId::dovetail_copy_gathered_2x2)};
+    case 4:
+      return {GatherOf<GatherCopy<4, 4>>(KernelId::dovetail_copy_gathered_4x4)};
+    default:
+      return {};
+  }
+}
+
+// Nothing if the destination is not dense and aligned to words, or a plane is no whole number of
+// them.
+std::optional<CopyLaunch> PlanGather(const Part& part) {
+  if (part.loops.empty() || part.loops.back().dst_step != part.unit) return std::nullopt;
+  CopyLoops loops = part.loops;
+  const Loop inner = loops.back();
+  loops.pop_back();
+  Loop outer{1, 0, 0};
+  if (!loops.empty() && loops.back().dst_step == inner.count * part.unit) {
+    outer = loops.back();
+    loops.pop_back();
+  }
+  const int64_t plane = inner.count * outer.count;
+  int64_t all = static_cast<int64_t>(reinterpret_cast<uintptr_t>(part.dst)) | plane * part.unit;
+  for (const Loop& loop : loops) all |= loop.dst_step;
+  for (const GatherChoice& gather : Gather(part.unit)) {
+    if (all % (gather.run * part.unit) != 0) continue;
+    CopyLaunch launch{gather.kernel, 0, {}};
+    CopyArguments& a = launch.arguments;
+    a.along_dst = TiledDimension(inner, static_cast<uint32_t>(inner.count));
+    a.along_src = TiledDimension(outer, static_cast<uint32_t>(plane / gather.run));
+    for (const Loop& loop : loops) AddDimension(a.space, loop);
+    a.units = static_cast<uint32_t>(plane / gather.run * Product(loops));
+    launch.blocks = BlocksOf(a.units, gather.words_per_block);
+    return launch;
+  }
+  return std::nullopt;
 }
 
 CopyLaunch PlanLinear(const Part& part) {
@@ -206,14 +284,18 @@ absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                int64_t max_units) {
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
-  return ForEachPart(
-      {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units, [&](const Part& part) {
-        const int along_src = AlongSrc(part.loops);
-        CopyLaunch launch = along_src >= 0 ? PlanTiles(part, along_src) : PlanLinear(part);
-        launch.arguments.dst = part.dst;
-        launch.arguments.src = part.src;
-        return take(launch);
-      });
+  return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units,
+                     [&](const Part& part) {
+                       const int along_src = AlongSrc(part.loops);
+                       std::optional<CopyLaunch> gather;
+                       if (along_src < 0) gather = PlanGather(part);
+                       CopyLaunch launch = along_src >= 0 ? PlanTiles(part, along_src)
+                                           : gather       ? *gather
+                                                          : PlanLinear(part);
+                       launch.arguments.dst = part.dst;
+                       launch.arguments.src = part.src;
+                       return take(launch);
+                     });
 }
 
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,

@@ -157,13 +157,30 @@ TEST(Launches, ATransposeTakesTilesInWordsWhereItCan) {
     return std::string(KernelName(pair.Launches().at(0).kernel));
   };
   EXPECT_EQ(name({{100, 200}, {200, 1}, {1, 100}, kUInt8}), "dovetail_copy_tiled_1x4");
-  EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kUInt8}), "dovetail_copy_tiled_1");
+  EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kUInt8}), "dovetail_copy_shifted_1");
+  EXPECT_EQ(name({{101, 200}, {200, 1}, {2, 202}, kUInt8}), "dovetail_copy_tiled_1");
   EXPECT_EQ(name({{100, 200}, {200, 1}, {1, 100}, kFloat16}), "dovetail_copy_tiled_2x2");
-  EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kFloat16}), "dovetail_copy_tiled_2");
+  EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kFloat16}), "dovetail_copy_shifted_2");
+  EXPECT_EQ(name({{101, 200}, {400, 2}, {1, 101}, kFloat16}), "dovetail_copy_tiled_2");
   EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kFloat32}), "dovetail_copy_tiled_4");
   EXPECT_EQ(name({{101, 200}, {200, 1}, {1, 101}, kComplex128}), "dovetail_copy_tiled_16");
-  // Three channels: tiles would be empty but for three columns.
-  EXPECT_EQ(name({{1000, 3}, {3, 1}, {1, 1000}, kFloat32}), "dovetail_copy_4");
+}
+
+// Tiles would be empty but for three columns.
+TEST(Launches, ThreeChannelsAreGatheredInTheWidestWordsThatFit) {
+  const auto name = [](const Pair& pair) {
+    return std::string(KernelName(pair.Launches().at(0).kernel));
+  };
+  EXPECT_EQ(name({{1000, 3}, {3, 1}, {1, 1000}, kFloat32}), "dovetail_copy_gathered_4x4");
+  EXPECT_EQ(name({{1001, 3}, {3, 1}, {1, 1001}, kFloat32}), "dovetail_copy_4");
+  EXPECT_EQ(name({{3, 1600}, {1600, 1}, {1, 3}, kUInt8}), "dovetail_copy_gathered_1x16");
+  EXPECT_EQ(name({{3, 500}, {500, 1}, {1, 3}, kUInt8}), "dovetail_copy_gathered_1x4");
+  EXPECT_EQ(name({{3, 501}, {501, 1}, {1, 3}, kUInt8}), "dovetail_copy_1");
+  EXPECT_EQ(name({{2, 3, 16}, {52, 16, 1}, {48, 1, 3}, kUInt8}), "dovetail_copy_gathered_1x4");
+  EXPECT_EQ(name({{3, 1000}, {1000, 1}, {1, 3}, kFloat16}), "dovetail_copy_gathered_2x8");
+  EXPECT_EQ(name({{3, 998}, {998, 1}, {1, 3}, kFloat16}), "dovetail_copy_gathered_2x2");
+  EXPECT_EQ(name({{4000}, {1}, {2}, kFloat16}), "dovetail_copy_gathered_2x8");
+  EXPECT_EQ(name({{4000}, {2}, {1}, kFloat16}), "dovetail_copy_2");
 }
 
 TEST(Launches, ACopyOfMoreThanALaunchHoldsIsCutIntoSome) {

@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
 namespace dovetail {
