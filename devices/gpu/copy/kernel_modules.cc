@@ -48,9 +48,10 @@ absl::Status KernelModules::Launch(int device, KernelId kernel, uint32_t blocks,
   const uint32_t grid[3] = {blocks, 1, 1};
   const uint32_t block[3] = {static_cast<uint32_t>(kBlockThreads), 1, 1};
   void* parameters[] = {const_cast<void*>(arguments)};
-  return runtime_.Check(api.launch(api.self, Get(device).functions[static_cast<int>(kernel)], grid,
-                                   block, 0, stream, parameters),
-                        absl::StrCat("launching ", KernelName(kernel)));
+  const Result result = api.launch(api.self, Get(device).functions[static_cast<int>(kernel)], grid,
+                                   block, 0, stream, parameters);
+  if (result == 0) return absl::OkStatus();
+  return runtime_.Check(result, absl::StrCat("launching ", KernelName(kernel)));
 }
 
 }  // namespace gpu

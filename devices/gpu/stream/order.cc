@@ -22,7 +22,7 @@ class Ordering {
       absl::StatusOr<bool> with_it = context_.streams.IsCapturing(stream);
       if (!with_it.ok()) return with_it.status();
       if (!*with_it) return CheckDone(context_.streams.IsIdle(stream), stream);
-    } else if (context_.streams.IsIdle(stream)) {
+    } else if (context_.streams.IsIdleOutsideCapture(stream)) {
       return absl::OkStatus();
     }
     if (IsDefault(stream) && context_.streams.IsCaptureOpen(stream.device())) {
@@ -65,9 +65,11 @@ absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& co
     absl::StatusOr<bool> ours = context.streams.IsCapturing(CurrentStream(consumer.device()));
     if (!ours.ok() || *ours) return ours.status();
   }
+  const Uses::UseList streams = uses.streams();
   // Waiting for captured work makes the consumer part of the capture.
-  for (const Uses::Use& use : uses.streams()) {
+  for (const Uses::Use& use : streams) {
     if (*captured) break;
+    if (use.stream == consumer) continue;
     if (StreamDevice(use.stream.device()).type != context.runtime.vendor().device) continue;
     captured = context.streams.IsCapturing(use.stream);
     if (!captured.ok()) return captured.status();
@@ -78,7 +80,7 @@ absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& co
     const bool is_ours = StreamDevice(device).type == context.runtime.vendor().device;
     return is_ours ? nullptr : Registry::Global().Find(device.type);
   };
-  for (const Uses::Use& use : uses.streams()) {
+  for (const Uses::Use& use : streams) {
     DeviceBackend* other = other_backend(use.stream.device());
     absl::Status s = other != nullptr ? other->Synchronize(use.stream) : ordering.After(use.stream);
     if (!s.ok()) return s;

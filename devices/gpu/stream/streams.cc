@@ -92,9 +92,9 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
   Stream stream = Stream::Borrow(device, handle);
   if (api.stream_device != nullptr) {
     int index = 0;
-    absl::Status s = runtime_.Check(api.stream_device(api.self, handle, &index),
-                                    absl::StrCat("asking for the device of ", stream.ToString()));
-    if (!s.ok()) return s;
+    if (const Result result = api.stream_device(api.self, handle, &index); result != 0) {
+      return runtime_.Check(result, absl::StrCat("asking for the device of ", stream.ToString()));
+    }
     if (index != device.index) {
       return absl::InvalidArgumentError(absl::StrCat(
           stream.ToString(), " is none: it belongs to ", runtime_.DeviceAt(index).ToString(),
@@ -133,10 +133,14 @@ absl::Status Streams::Synchronize(const Stream& stream) {
 }
 
 bool Streams::IsIdle(const Stream& stream) {
+  absl::StatusOr<bool> capturing = IsCapturing(stream);
+  return capturing.ok() && !*capturing && IsIdleOutsideCapture(stream);
+}
+
+bool Streams::IsIdleOutsideCapture(const Stream& stream) {
   const NativeStream native = runtime_.Native(stream);
   const RuntimeApi& api = runtime_.api();
-  absl::StatusOr<bool> capturing = IsCapturing(stream);
-  if (!capturing.ok() || *capturing || (native == api.legacy_stream && MayCapture())) return false;
+  if (native == api.legacy_stream && MayCapture()) return false;
   DeviceGuard guard(runtime_, stream.device().index);
   return guard.ok() && api.stream_query(api.self, native) == 0;
 }
@@ -149,10 +153,9 @@ absl::StatusOr<bool> Streams::IsCapturing(const Stream& stream) {
   DeviceGuard guard(runtime_, device);
   if (!guard.ok()) return guard.status();
   CaptureStatus status = CaptureStatus::kNone;
-  absl::Status s =
-      runtime_.Check(api.stream_capture_status(api.self, native, &status),
-                     absl::StrCat("asking whether ", stream.ToString(), " is captured"));
-  if (!s.ok()) return s;
+  if (const Result r = api.stream_capture_status(api.self, native, &status); r != 0) {
+    return runtime_.Check(r, absl::StrCat("asking whether ", stream.ToString(), " is captured"));
+  }
   const bool capturing = status != CaptureStatus::kNone;
   absl::MutexLock lock(&table_->mutex);
   if (capturing) {

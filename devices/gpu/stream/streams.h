@@ -47,6 +47,8 @@ class Streams {
   // Whether the stream's work is known to be done. Does not query a stream that is being captured,
   // nor the legacy stream while any stream may be.
   bool IsIdle(const Stream& stream);
+  // The same for a stream that was just found outside of a capture.
+  bool IsIdleOutsideCapture(const Stream& stream);
 
   // Whether the stream is being captured; false for the default stream. Remembers the answer for
   // MayCapture.
