@@ -70,6 +70,58 @@ def test_a_torch_tensor_comes_in_without_a_copy(torch):
     assert values(t) == x.tolist()
 
 
+def test_a_torch_tensor_comes_in_without_a_call_of_its_methods(torch, monkeypatch):
+    x = torch.arange(6.0, device="cuda")
+    monkeypatch.setattr(torch.Tensor, "__dlpack__", None)
+    monkeypatch.setattr(torch.Tensor, "__dlpack_device__", None)
+    t = dt.from_dlpack(x)
+    assert t.data_ptr() == x.data_ptr()
+    assert values(dt.from_dlpack(x, copy=True)) == x.tolist()
+    assert dt.convert(x, dt.Tensor).data_ptr() == x.data_ptr()
+
+
+def test_torchs_memory_lives_as_long_as_the_import(torch):
+    before = torch.cuda.memory_allocated()
+    x = torch.full((1 << 20,), 5.0, device="cuda")
+    t = dt.from_dlpack(x)
+    del x
+    assert torch.cuda.memory_allocated() > before
+    other = torch.zeros(1 << 20, device="cuda")
+    assert set(values(t)) == {5.0}
+    del t, other
+    dt.trim_memory("cuda:0")
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_torch_refuses_on_a_gpu_what_it_refuses_elsewhere(torch):
+    for refused in (
+        torch.zeros(3, device="cuda", requires_grad=True),
+        torch.zeros(3, device="cuda", dtype=torch.complex64).conj(),
+    ):
+        with pytest.raises((dt.ExchangeError, BufferError)):
+            dt.from_dlpack(refused)
+
+
+def test_conversion_to_torch_shares_and_waits_for_our_work(torch):
+    side = torch.cuda.Stream()
+    t = dt.zeros(1 << 20, device="cuda:0")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side), dt.stream(side):
+        torch.cuda._sleep(BUSY)
+        dt.copyto(t, dt.full(1 << 20, 5.0, device="cuda:0"))
+    x = dt.convert(t, torch.Tensor)
+    assert x.data_ptr() == t.data_ptr()
+    y = x.clone()
+    torch.cuda.synchronize()
+    assert bool((y == 5).all())
+
+
+def test_numpy_is_not_given_a_torch_tensors_memory_on_a_gpu(torch):
+    np = pytest.importorskip("numpy")
+    with pytest.raises(dt.ExchangeError, match="cuda:0"):
+        dt.convert(torch.arange(6, device="cuda"), np.ndarray)
+
+
 def test_a_tensor_goes_to_torch_without_a_copy(torch):
     t = dt.zeros((2, 3), device="cuda:0")
     x = torch.from_dlpack(t)

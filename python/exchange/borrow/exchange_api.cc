@@ -1,6 +1,14 @@
 #include "dovetail/python/exchange/borrow/exchange_api.h"
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 #include "dlpack/dlpack.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/uses.h"
+#include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -30,6 +38,51 @@ ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void**
   const DLPackExchangeAPI* api = type.exchange_api();
   if (api == nullptr || api->current_work_stream == nullptr) return ExchangeResult::kNotTaken;
   return ResultOf(api->current_work_stream(device.device_type, device.device_id, stream) == 0);
+}
+
+namespace {
+
+// The library's current stream. It is valid during the call.
+ExchangeResult StreamOf(const PeerType& type, Device device, std::optional<Stream>* stream) {
+  void* handle = nullptr;
+  const ExchangeResult result = StreamByExchangeApi(type, ToDLDevice(device), &handle);
+  if (result == ExchangeResult::kDone) {
+    *stream = Stream::Borrow(device, NativeStream{reinterpret_cast<uintptr_t>(handle)});
+  } else if (result == ExchangeResult::kError) {
+    return ForgetException() ? ExchangeResult::kNotTaken : result;
+  }
+  return result;
+}
+
+ExchangeResult DoneOrRaise(const absl::Status& status) {
+  if (status.ok()) return ExchangeResult::kDone;
+  RaiseExchange(status);
+  return ExchangeResult::kError;
+}
+
+}  // namespace
+
+ExchangeResult OrderAfterLibrary(const PeerType& type, Device device) {
+  DeviceBackend* backend = FindServing(device.type);
+  if (backend == nullptr) return ExchangeResult::kNotTaken;
+  std::optional<Stream> theirs;
+  const ExchangeResult result = StreamOf(type, device, &theirs);
+  if (result != ExchangeResult::kDone) return result;
+  const Stream ours = CurrentStream(device);
+  if (*theirs == ours) return result;
+  absl::StatusOr<Event> so_far = backend->Record(*theirs);
+  if (!so_far.ok()) return DoneOrRaise(so_far.status());
+  Uses uses;
+  uses.AddEvent(*std::move(so_far));
+  return DoneOrRaise(backend->OrderBefore(uses, ours));
+}
+
+ExchangeResult OrderBeforeLibrary(const PeerType& type, const Tensor& tensor) {
+  const Device device = StreamDevice(tensor.device());
+  if (device.type == DeviceType::kCpu) return ExchangeResult::kDone;
+  std::optional<Stream> theirs;
+  const ExchangeResult result = StreamOf(type, device, &theirs);
+  return result != ExchangeResult::kDone ? result : DoneOrRaise(tensor.storage()->Share(theirs));
 }
 
 }  // namespace dovetail::python

@@ -9,6 +9,8 @@
 
 #include <Python.h>
 
+#include "dovetail/core/device.h"
+#include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
@@ -23,6 +25,14 @@ ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBo
 // The stream on which the library of the class works now: `*stream` is NULL for its default stream
 // and on host memory. kNotTaken if the class has no API.
 ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void** stream);
+
+// Lets our current stream on `device` wait for the work of the class's library so far, as the
+// library's __dlpack__(stream=...) would. kNotTaken if the class does not say its stream or no
+// backend serves the device; kError with the error set. Needs the GIL.
+ExchangeResult OrderAfterLibrary(const PeerType& type, Device device);
+// The other way: the library's current stream waits for the pending work on `tensor`, and the
+// memory is not used again before the library's work is done. Does nothing on host memory.
+ExchangeResult OrderBeforeLibrary(const PeerType& type, const Tensor& tensor);
 
 }  // namespace dovetail::python
 

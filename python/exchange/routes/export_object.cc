@@ -3,13 +3,18 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/interop/dlpack/export.h"
+#include "dovetail/python/exchange/borrow/exchange_api.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
-  return peer.exchange_function() != nullptr && tensor.device().type == DeviceType::kCpu;
+  if (peer.exchange_function() == nullptr) return false;
+  const Device device = tensor.device();
+  return device.type == DeviceType::kCpu ||
+         (device == StreamDevice(device) &&
+          peer.type.exchange_api()->current_work_stream != nullptr);
 }
 
 PyObject* NewFunction(const PeerClass& peer) {
@@ -39,6 +44,7 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied)
 }
 
 PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied) {
+  if (OrderBeforeLibrary(peer.type, tensor) != ExchangeResult::kDone) return nullptr;
   return ExportToClass(peer.type, tensor, copied);
 }
 

@@ -15,8 +15,8 @@
 
 namespace dovetail::python {
 
-// Whether ExportByExchangeApi() can make the object: the tensor is on the CPU, and the class has an
-// exchange API.
+// Whether ExportByExchangeApi() can make the object: the class has an exchange API, and the tensor
+// is on the CPU or on a device whose streams the API names.
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
 
 // The function of the table, whose module is imported if need be. nullptr with an error set. Needs
@@ -27,8 +27,8 @@ PyObject* NewFunction(const PeerClass& peer);
 // ordering. nullptr with the library's error set. Needs the GIL.
 PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied = false);
 
-// The same for a row of the table. `copied` sets DLPack's flag for a copy.
-// nullptr with the library's error set. Needs the GIL.
+// The same for a row of the table; the library's current stream waits for the pending work.
+// `copied` sets DLPack's flag for a copy. nullptr with the library's error set. Needs the GIL.
 PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied);
 
 }  // namespace dovetail::python

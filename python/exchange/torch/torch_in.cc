@@ -1,8 +1,12 @@
 #include "dovetail/python/exchange/torch/torch_in.h"
 
 #include "dlpack/dlpack.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/uses.h"
+#include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/import_lent.h"
 #include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
+#include "dovetail/python/exchange/borrow/exchange_api.h"
 #include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -57,13 +61,33 @@ ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
   return ExchangeResult::kNotTaken;
 }
 
+// The same for memory of a GPU, whose work is ordered before our current stream.
+ExchangeResult TakeTorchInOrder(PyObject* x, const DLTensor& lent, Tensor* tensor) {
+  const Device device = ToDevice(lent.device);
+  const ExchangeResult ordered = OrderAfterLibrary(torch_tensor, device);
+  if (ordered != ExchangeResult::kDone) return ordered;
+  const ExchangeResult taken = TakeTorch(x, lent, tensor);
+  if (taken == ExchangeResult::kDone) {
+    tensor->storage()->RecordUse(CurrentStream(device), UseKind::kOrder);
+  }
+  return taken;
+}
+
 }  // namespace
 
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   DLTensor lent{};  // a table that says nothing lends no tensor
   const ExchangeResult result = LendTorch(x, &lent);
   if (result != ExchangeResult::kDone) return result;
-  return lent.device.device_type == kDLCPU ? TakeTorch(x, lent, tensor) : ExchangeResult::kNotTaken;
+  switch (lent.device.device_type) {
+    case kDLCPU:
+      return TakeTorch(x, lent, tensor);
+    case kDLCUDA:
+    case kDLROCM:
+      return TakeTorchInOrder(x, lent, tensor);
+    default:
+      return ExchangeResult::kNotTaken;
+  }
 }
 
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {

@@ -5,8 +5,9 @@
 // Makes no capsule and calls no Python method, which costs about a tenth of x.__dlpack__(). PyTorch
 // lends a DLTensor, which is read without a call where the tensor is plain (torch_plain.h); the
 // import holds the storage behind it (torch_storage.h). The API is used only
-// where it answers as __dlpack__ would. The result is kNotTaken, and the caller calls __dlpack__,
-// for a tensor that requires grad, is a lazy conjugate or is not in host memory, and inside a mode.
+// where it answers as __dlpack__ would. On a GPU our current stream waits for PyTorch's, as with
+// __dlpack__. The result is kNotTaken, and the caller calls __dlpack__, for a tensor that requires
+// grad, is a lazy conjugate or is in memory of other kinds, and inside a mode.
 // Source: dlpack.h 1.3, DLPackExchangeAPI.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_IN_H_

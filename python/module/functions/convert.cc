@@ -59,7 +59,8 @@ PyObject* TorchToNumPy(PyObject* x) {
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return nullptr;
   const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(self));
-  return ImportTorchTensor(x, &self->tensor) == ExchangeResult::kDone
+  return ImportTorchTensor(x, &self->tensor) == ExchangeResult::kDone &&
+                 self->tensor.device().type == DeviceType::kCpu
              ? MakeNumPyArray(self->tensor.view(), owner.ptr())
              : nullptr;
 }
