@@ -10,7 +10,7 @@ import sys
 
 from . import adapters
 from .report import html_report, json_report, junit, markdown, terminal
-from .rules import BY_ID, LEVELS, RULES
+from .rules import BY_ID, LEVELS, rules_of
 from .run import run
 
 _FORMATS = {
@@ -24,31 +24,36 @@ _FORMATS = {
 def main():
     options = _parse()
     if options.list_rules:
-        for rule in RULES:
+        for rule in rules_of(options.device):
             print(f"{rule.id} ({rule.level}): {rule.sentence} [{rule.source}]")
         return 0
     references = [*options.libraries, *options.adapter]
     try:
         if not references:
             known = {name: adapters.load(name) for name in adapters.names()}
-            references = [name for name in known if adapters.is_installed(known[name])]
-        reports = [_run(reference, options.rule) for reference in references]
+            references = [
+                name
+                for name, adapter in known.items()
+                if adapters.is_installed(adapter) and adapter.on(options.device)
+            ]
+        reports = [_run(reference, options) for reference in references]
     except LookupError as error:
         print(error, file=sys.stderr)
         return 2
-    print(terminal.render(reports, options.rule), end="")
+    shown = options.rule or [rule.id for rule in rules_of(options.device)]
+    print(terminal.render(reports, shown), end="")
     for option, form in _FORMATS.items():
         if path := getattr(options, option.strip("-")):
             with open(path, "w", encoding="utf-8") as file:
-                file.write(form.render(reports, options.rule))
+                file.write(form.render(reports, shown))
     levels = LEVELS if options.strict else ["must"]
     failed = any(report.failures(levels) or report.problem for report in reports)
     return 1 if failed else 0
 
 
-def _run(reference, rules):
+def _run(reference, options):
     print(f"checking {reference} …", file=sys.stderr, flush=True)
-    return run(reference, rules)
+    return run(reference, options.rule, options.device)
 
 
 def _parse():
@@ -63,6 +68,9 @@ def _parse():
     )
     parser.add_argument(
         "--rule", action="append", choices=BY_ID, metavar="ID", help="check these rules only"
+    )
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], default="cpu", help="where the arrays are"
     )
     parser.add_argument("--list-rules", action="store_true", help="print the rules")
     parser.add_argument("--strict", action="store_true", help="fail for every rule that is broken")

@@ -49,6 +49,11 @@ class Adapter:
     passes_on    "types", "devices": what the library takes of any kind, and only passes on
     view      a view of {y}, whose first dimension has at least two elements
     write     sets all elements of {y} to 7; None: arrays are immutable
+    on_stream    a context manager in which the library works on the CUDA stream of the handle
+              {stream}; None: its streams can't be chosen
+    work      a new array, computed from {y} on the library's stream
+    devices   what is different for arrays on other devices: maps "cuda" to a dict of fields
+    device    where the arrays are; see on()
     """
 
     name: str
@@ -70,6 +75,22 @@ class Adapter:
     passes_on: tuple = ()
     view: str | None = "{y}[1:]"
     write: str | None = None
+    on_stream: str | None = None
+    work: str | None = None
+    devices: dict = dataclasses.field(default_factory=dict)
+    device: str = "cpu"
+
+    def on(self, device):
+        """The adapter for arrays on "cpu" or "cuda"; None if the library has no such arrays."""
+        if device == "cpu":
+            return self if self.array or self.take else None
+        fields = self.devices.get(device)
+        return fields and dataclasses.replace(self, device=device, **fields)
+
+    @property
+    def dlpack_device(self):
+        """What __dlpack_device__() of such an array returns."""
+        return {"cpu": (1, 0), "cuda": (2, 0)}[self.device]
 
     def dtype_of(self, name):
         return self.dtype.format(name=name)

@@ -12,6 +12,7 @@ class Check(NamedTuple):
     rule: str
     function: object  # called with a Script and the case, if there are cases
     cases: object  # a tuple, or a function that makes one of an Adapter
+    devices: tuple  # where the arrays may be
 
     def cases_of(self, adapter):
         return tuple(self.cases(adapter) if callable(self.cases) else self.cases)
@@ -20,13 +21,13 @@ class Check(NamedTuple):
 _CHECKS: list[Check] = []
 
 
-def check(rule, cases=(None,)):
+def check(rule, cases=(None,), devices=("cpu", "cuda")):
     """Declare a function to be the check of a rule."""
     if rule not in BY_ID:
         raise KeyError(rule)
 
     def declare(function):
-        _CHECKS.append(Check(rule, function, cases))
+        _CHECKS.append(Check(rule, function, cases, devices))
         return function
 
     return declare

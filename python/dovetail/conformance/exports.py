@@ -102,17 +102,13 @@ def read_versioned(s):
         raise NotApplicableError("the capsule is a legacy one")
 
 
-def elements(ndim, ctype="c_float"):
+def elements(s, ndim, ctype="c_float"):
     """An expression: the elements in row-major order, read as the struct says."""
     size = ctypes.sizeof(getattr(ctypes, ctype))
     steps = [f"i{d} * strides[{d}]" for d in range(ndim)]
     where = " + ".join(["data + byte_offset", *(f"{size} * {step}" for step in steps)])
-    loops = " ".join(f"for i{d} in range(shape[{d}])" for d in range(ndim))
-    return (
-        f"[ctypes.{ctype}.from_address({where}).value {loops}]"
-        if ndim
-        else (f"[ctypes.{ctype}.from_address({where}).value]")
-    )
+    loops = "".join(f" for i{d} in range(shape[{d}])" for d in range(ndim))
+    return f"[{s.memory.value(ctype, where)}{loops}]"
 
 
 def fill_strides(s):

@@ -33,7 +33,7 @@ def asks_versioned(s):
             raise BufferError("a probe")
 
         def __dlpack_device__(self):
-            return (1, 0)
+            return s.adapter.dlpack_device
 
     s.namespace["probe"] = Probe()
     with contextlib.suppress(Exception):
@@ -42,11 +42,9 @@ def asks_versioned(s):
 
 
 def memory(s, elements="range(12)", ctype="c_float", count=12):
-    """data = a ctypes array in memory of its own, at an address that is a multiple of 4096."""
-    s.run(
-        f"memory = mmap.mmap(-1, 4096); data = (ctypes.{ctype} * {count}).from_buffer(memory); "
-        f"data[:] = {elements}"
-    )
+    """data = elements in memory of its own, at an address that is a multiple of 4096: a ctypes array
+    on the CPU, and an address on a device."""
+    s.run(s.memory.allocate(ctype, count, elements))
 
 
 def lend(
@@ -56,10 +54,10 @@ def lend(
     *,
     version=None,  # (major, minor), "legacy", or None: what the library asks for
     at=0,  # bytes from the start of `data` to where the struct's data points
-    start="ctypes.addressof(data)",
+    start=None,  # an address; default: that of `data`
     function="deleted.append",  # the deleter; None: NULL
     arguments="**_",  # of __dlpack__
-    device=(1, 0),
+    device=None,  # default: that of `data`
     null_shape=False,
     destructor=False,  # whether the capsule has one
     **fields,
@@ -72,6 +70,7 @@ def lend(
             raise NotApplicableError("the library never asks for a versioned capsule")
         else:
             version = "legacy"
+    start, device = start or s.memory.start, device or s.adapter.dlpack_device
     kind = DLManagedTensor if version == "legacy" else DLManagedTensorVersioned
     s.run(
         f"shape = {_int64s(shape)}; strides = "

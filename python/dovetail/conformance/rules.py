@@ -7,31 +7,11 @@ must                     "must" where the document requires it, "should" where i
 number                   the rule of docs/protocol_rules.txt that Dovetail keeps for it, or None
 """
 
-from typing import NamedTuple
+from .rule import ARRAY_API, HEADER, LEVELS, NONE, PYTHON, Rule
+from .rule import rule as _rule
+from .stream_rules import STREAM_RULES
 
-HEADER = "dlpack.h 1.3, "
-PYTHON = "DLPack's Python specification, "
-ARRAY_API = "Python array API standard, "
-NONE = "no document"
-LEVELS = ("must", "should", "hardening")
-
-
-class Rule(NamedTuple):
-    id: str
-    level: str
-    number: int | None
-    sentence: str
-    source: str
-
-    @property
-    def role(self):
-        """Whom the rule binds: producer or consumer."""
-        return self.id.partition(".")[0]
-
-
-def _rule(id, level, number, sentence, source):
-    return Rule(id, level, number, " ".join(sentence.split()), source)
-
+__all__ = ["BY_ID", "LEVELS", "RULES", "STREAM_RULES", "Rule", "chosen", "rules_of"]
 
 RULES = (
     _rule("producer.device", "must", 32,
@@ -77,7 +57,7 @@ RULES = (
           "copy=False shares the memory, or is a BufferError.",
           ARRAY_API + "__dlpack__, copy"),
     _rule("producer.dl-device", "must", 41,
-          "dl_device (1, 0) is served for an array on the CPU.",
+          "dl_device is served if it is the device of the array.",
           ARRAY_API + "__dlpack__, dl_device"),
     _rule("producer.other-device", "must", 41,
           "A device that can't be served is a BufferError.",
@@ -200,9 +180,14 @@ RULES = (
           HEADER + "DLPACK_FLAG_BITMASK_READ_ONLY"),
 )  # fmt: skip
 
-BY_ID = {rule.id: rule for rule in RULES}
+BY_ID = {rule.id: rule for rule in (*RULES, *STREAM_RULES)}
+
+
+def rules_of(device):
+    """The rules that are checked with arrays on a device."""
+    return RULES if device == "cpu" else (*RULES, *STREAM_RULES)
 
 
 def chosen(ids=None):
-    """The rules of these ids in order; all without ids."""
-    return [rule for rule in RULES if ids is None or rule.id in ids]
+    """The rules of these ids in order; without ids all that are checked on the CPU."""
+    return list(RULES) if ids is None else [rule for rule in BY_ID.values() if rule.id in ids]

@@ -12,8 +12,11 @@ one that crashed.
 
 import re
 
+from . import cuda
+from .memory import MEMORIES
+
 # What lines may use without importing it; the reproduction imports what it names.
-MODULES = ("ctypes", "gc", "math", "mmap", "resource", "struct", "threading", "time")
+MODULES = ("ctypes", "gc", "math", "mmap", "os", "resource", "struct", "threading", "time")
 
 
 class BrokenRuleError(Exception):
@@ -35,8 +38,20 @@ class Script:
         self.adapter, self.lines, self._record = adapter, [], record
         self.namespace = {name: __import__(name) for name in MODULES}
         self._code = []  # a capsule's name may be a constant of a line
+        self.memory = MEMORIES[adapter.device]
         for line in adapter.setup.splitlines():
             self.execute(line)
+
+    def begin(self):
+        """Run what the lines may use. It may initialise the device's driver, which is then of no
+        use to forked processes."""
+        if self.adapter.device == "cuda":
+            for block in cuda.preamble():
+                self.execute(block)
+
+    def end(self):
+        if "gate" in self.namespace:
+            self.namespace["gate"][0] = 1  # a process with a stream that is held up may not end
 
     def __getitem__(self, name):
         return self.namespace[name]
@@ -91,10 +106,11 @@ class Script:
 
 def reproduction(adapter, lines):
     """The script of a check, which runs by itself with the library alone."""
-    text = "\n".join(lines)
+    blocks = cuda.preamble(lines) if adapter.device == "cuda" else []
+    text = "\n".join([*blocks, *lines])
     used = [name for name in MODULES if re.search(rf"\b{name}\.", text)]
     imports = [f"import {', '.join(used)}"] if used else []
-    return [*imports, *adapter.setup.splitlines(), *lines]
+    return [*imports, *blocks, *adapter.setup.splitlines(), *lines]
 
 
 def describe(error):

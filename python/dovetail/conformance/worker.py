@@ -1,12 +1,14 @@
 """The process that runs the checks of a library: imports it once, and forks for each check.
 
-    python -m dovetail.conformance.worker ADAPTER < tasks
+    python -m dovetail.conformance.worker ADAPTER DEVICE < tasks
 
 A task is a JSON list [rule, index of the check among those of the rule, case]. The answers go to
 stdout, as JSON objects: first the library's version, then for each task its lines and its result.
-Without fork() a check that crashes ends this process, and run.py starts another.
+Without fork() a check that crashes ends this process, and run.py starts another. A driver that the
+library has initialised can't be used after a fork: then the first check is the only one here.
 """
 
+import faulthandler
 import gc
 import json
 import os
@@ -15,7 +17,7 @@ import signal
 import sys
 import time
 
-from . import adapters
+from . import adapters, cuda
 from .checks import all_checks
 from .results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
 from .script import (
@@ -33,7 +35,7 @@ SECONDS = 60  # that a check may take
 def main():
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
-    adapter = adapters.load(sys.argv[1])
+    adapter = adapters.load(sys.argv[1]).on(sys.argv[2])
     tasks = [json.loads(line) for line in sys.stdin]
     try:
         script = Script(adapter)
@@ -44,9 +46,12 @@ def main():
     checks = {}
     for check in all_checks():
         checks.setdefault(check.rule, []).append(check.function)
-    for rule, index, case in tasks:
+    spoilt = adapter.device == "cuda" and cuda.is_initialized()
+    for rule, index, case in tasks[:1] if spoilt else tasks:
         _answer(answers, begin=[rule, case])
-        run = _run_in_child if hasattr(os, "fork") else _run
+        run = _run_in_child if hasattr(os, "fork") and not spoilt else _run
+        if spoilt:
+            faulthandler.dump_traceback_later(SECONDS, exit=True)
         run(answers, adapter, checks[rule][index], case)
     answers.flush()
     os._exit(0)  # skips the exit handlers of libraries
@@ -64,6 +69,7 @@ def _run(answers, adapter, function, case):
     try:
         script = Script(adapter, lambda line: _answer(answers, line=line))
         lines = script.lines
+        script.begin()
         function(script) if case is None else function(script, case)
         status, seen = KEPT, ""
     except KeptRuleError as error:
@@ -74,6 +80,8 @@ def _run(answers, adapter, function, case):
         status, seen = BROKEN, str(error)
     except Exception as error:
         status, seen = BROKEN, describe(error)
+    if script:
+        script.end()
     shown = reproduction(adapter, lines) if status == BROKEN else []
     _answer(answers, status=status, seen=seen, reproduction=shown)
     gc.collect()

@@ -18,4 +18,13 @@ ADAPTER = Adapter(
     values="{y}.tolist()",
     passes_on=("devices",),
     write="{y}[...] = 7",
+    on_stream="dt.stream({stream}, device='cuda')",
+    work="{y}.copy()",
+    devices={
+        "cuda": {
+            "array": "dt.tensor({values}, dtype={dtype}, device='cuda')",
+            "ones": "dt.full({size}, 1, dtype={dtype}, device='cuda')",
+            "read_only": None,
+        }
+    },
 )

@@ -2,9 +2,11 @@
 
 from ..adapter import Adapter
 
+_SETUP = 'import jax, jax.numpy as jnp; jax.config.update("jax_enable_x64", True)'
+
 ADAPTER = Adapter(
     name="jax",
-    setup='import jax, jax.numpy as jnp; jax.config.update("jax_enable_x64", True)',
+    setup=_SETUP,
     version="jax.__version__",
     dtype="jnp.{name}",
     dtypes="bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 "
@@ -14,4 +16,13 @@ ADAPTER = Adapter(
     ones="jnp.ones({size}, dtype={dtype})",
     take="jnp.from_dlpack({x})",
     values="{y}.tolist()",
+    devices={
+        "cuda": {
+            # Without this, it takes most of the device's memory at once.
+            "setup": 'import os; os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"\n' + _SETUP,
+            "array": "jax.device_put(jnp.array({values}, dtype={dtype}), jax.devices('cuda')[0])",
+            "ones": "jnp.ones({size}, dtype={dtype}, device=jax.devices('cuda')[0])",
+            "work": "{y} + 0",
+        }
+    },
 )

@@ -27,4 +27,21 @@ ADAPTER = Adapter(
     take="torch.from_dlpack({x})",
     values="{y}.tolist()",
     write="{y}.fill_(7)",
+    on_stream="torch.cuda.stream(torch.cuda.ExternalStream({stream}))",
+    work="{y} + 0",
+    devices={
+        "cuda": {
+            "array": "torch.tensor({values}, dtype={dtype}, device='cuda')",
+            "ones": "torch.ones({size}, dtype={dtype}, device='cuda')",
+            "arrays": {
+                "conjugate": "torch.tensor([1 + 2j, 3 - 4j], device='cuda').conj()",
+                "imaginary part of a conjugate": "torch.tensor([1 + 2j, 3 - 4j], device='cuda')"
+                ".conj().imag",
+            },
+            "unsupported": {
+                "sparse": "torch.eye(2, device='cuda').to_sparse()",
+                "requires grad": "torch.ones(2, device='cuda', requires_grad=True)",
+            },
+        }
+    },
 )

@@ -46,10 +46,7 @@ def byte_offset(s, offset):
 
 @check("consumer.misaligned", [1, 2, 4, 8, 16, 32, 64, 128])
 def misaligned(s, offset):
-    s.run(
-        "memory = mmap.mmap(-1, 4096); data = (ctypes.c_char * 4096).from_buffer(memory); "
-        f"data[{offset}:{offset + 48}] = struct.pack('=12f', *range(12))"
-    )
+    s.run(s.memory.allocate("c_float", 12, "range(12)", offset))
     lend(s, at=offset)
     take_or_refuse(s)
     expect_values(s, VALUES)

@@ -82,7 +82,7 @@ def type_(s, name):
         f"(code, bits, lanes) == {tuple(dtype[:3])}",
         name + " has (code, bits, lanes) = {code, bits, lanes}",
     )
-    s.run(f"elements = ctypes.string_at(data + byte_offset, {len(dtype.one_and_two)})")
+    s.run(f"elements = {s.memory.bytes(len(dtype.one_and_two), 'data + byte_offset')}")
     s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are {{elements}}")
 
 

@@ -41,7 +41,7 @@ def view(s, name):
     shape, values = ([12], list(range(12))) if s.adapter.one_dimensional else _EXPECTED[name]
     s.expect(f"ndim == {len(shape)} and shape == {shape}", "ndim is {ndim}, the shape {shape}")
     fill_strides(s)
-    s.run(f"values = {elements(len(shape))}")
+    s.run(f"values = {elements(s, len(shape))}")
     s.expect(
         f"values == {[float(value) for value in values]}",
         "shape {shape} and strides {strides} lead to {values}",
@@ -62,11 +62,11 @@ def array(s, name):
     if s["code"] == 5:  # complex: pairs of floats
         half = _CTYPES[2, s["bits"] // 2]
         size = s["bits"] // 16
-        parts = elements(s["ndim"], half).replace(f" + {size} *", f" + {2 * size} *")
+        parts = elements(s, s["ndim"], half).replace(f" + {size} *", f" + {2 * size} *")
         other = parts.replace("byte_offset", f"byte_offset + {size}")
         s.run(f"values = [complex(*pair) for pair in zip({parts}, {other})]")
     else:
-        s.run(f"values = {elements(s['ndim'], _CTYPES[s['code'], s['bits']])}")
+        s.run(f"values = {elements(s, s['ndim'], _CTYPES[s['code'], s['bits']])}")
     s.expect("values == own", "the library says {own}, the struct leads to {values}")
 
 
@@ -87,7 +87,7 @@ def scalar(s):
     export_any(s)
     read(s)
     s.expect("ndim == 0", "ndim is {ndim}, the shape {shape}")
-    s.run(f"values = {elements(0)}")
+    s.run(f"values = {elements(s, 0)}")
     s.expect("values == [5.0]", "5 is exported as {values[0]}")
 
 

@@ -1,4 +1,4 @@
-"""Who frees the memory, when, and how often.
+"""Who frees the memory of the CPU, when, and how often. device_lifetimes.py is for other devices.
 
 That memory is freed is seen by the most that the process ever had: a leak of 24 times 8 MiB shows.
 That it is freed too early or twice is seen by other values, or by a crash.
@@ -40,7 +40,7 @@ def _expect_no_leak(s, body, seen):
     s.expect("grown < 100", seen + ": 24 arrays of 8 MiB took {grown} MiB")
 
 
-def _request(s):
+def request_of(s):
     """The arguments with which the library exports: those of a versioned capsule if it can."""
     make(s)
     export_any(s)
@@ -48,13 +48,13 @@ def _request(s):
     return VERSIONED if name_of(s["capsule"]) == DLManagedTensorVersioned.name else LEGACY
 
 
-@check("producer.unused")
+@check("producer.unused", devices=["cpu"])
 def unused(s):
-    request = _request(s)
+    request = request_of(s)
     _expect_no_leak(s, f"{_large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
 
 
-@check("producer.unused", ["legacy"])
+@check("producer.unused", ["legacy"], ["cpu"])
 def unused_legacy(s, _):
     make(s)
     error = s.tried("x.__dlpack__()")
@@ -64,15 +64,20 @@ def unused_legacy(s, _):
     _expect_no_leak(s, f"{_large(s)}.__dlpack__()", "an unused capsule frees nothing")
 
 
-_TAKE = """\
+CALLERS = ["with the GIL", "without the GIL", "on another thread"]
+
+TAKE = """\
 capsule = {large}.__dlpack__({request})
 managed = get(capsule, name)
 rename(capsule, used)
 delete(managed)
 del capsule"""
+ON_A_THREAD = (
+    "thread = threading.Thread(target=delete, args=(managed,)); thread.start(); thread.join()"
+)
 
 
-def _consumer(s, request, call):
+def consumer(s, request, call):
     """Functions of a consumer: delete(managed) calls the deleter."""
     make(s)
     s.run(f"capsule = x.__dlpack__({request})")
@@ -90,21 +95,17 @@ def _consumer(s, request, call):
     )
 
 
-@check("producer.deleter", ["with the GIL", "without the GIL", "on another thread"])
+@check("producer.deleter", CALLERS, ["cpu"])
 def deleter(s, where):
-    request = _request(s)
-    _consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
-    body = _TAKE.format(large=_large(s), request=request)
+    request = request_of(s)
+    consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
+    body = TAKE.format(large=_large(s), request=request)
     if where == "on another thread":
-        body = body.replace(
-            "delete(managed)",
-            "thread = threading.Thread(target=delete, args=(managed,)); thread.start(); "
-            "thread.join()",
-        )
+        body = body.replace("delete(managed)", ON_A_THREAD)
     _expect_no_leak(s, body, f"the deleter, called {where}, frees nothing")
 
 
-@check("producer.used")
+@check("producer.used", devices=["cpu"])
 def used(s):
     s.run(f"x = {_large(s)}")
     export_any(s)
@@ -117,7 +118,7 @@ def used(s):
     s.run("ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(managed)")
 
 
-@check("producer.lifetime", ["8 MiB", "16 bytes"])
+@check("producer.lifetime", ["8 MiB", "16 bytes"], ["cpu"])
 def lifetime(s, size):
     count = _SIZE if size == "8 MiB" else 4
     s.run(f"x = {s.adapter.ones_of(count)}")
@@ -139,6 +140,6 @@ def repeated(s):
     s.run(f"again = {pointer_in('first', kind)}")
     s.expect("managed != again", "two capsules share the struct at {managed:#x}")
     s.run("del first; gc.collect()")
-    s.run(f"values = {elements(1).replace('shape[0]', '12').replace('strides[0]', '1')}")
+    s.run(f"values = {elements(s, 1).replace('shape[0]', '12').replace('strides[0]', '1')}")
     expected = [float(i) for i in range(12)]
     s.expect(f"values == {expected}", "after the other capsule was dropped, there is {values}")
