@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "dovetail/tests/emulator/impl.h"
@@ -119,6 +121,27 @@ void Emulator::RecordAndWait(NativeStream recorded, NativeStream waiting, int de
   Queue* from = other.Find(recorded);
   Queue* to = other.Find(waiting);
   if (from != nullptr && to != nullptr) impl_->Add(to, nullptr, impl_->PointsNow(from));
+}
+
+void Emulator::Hold(NativeStream stream, int device, const uint32_t* word, uint32_t value) {
+  OtherLibrary other(*impl_, device);
+  Queue* queue = other.Find(stream);
+  if (queue == nullptr) return;
+  const auto ready = [=] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= value; };
+  const auto wait = [=] {
+    while (!ready()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  Points after = impl_->PointsNow(queue);
+  impl_->queues.Add(queue, wait, {after.begin() + 1, after.end()}, ready);
+}
+
+void Emulator::Pin(void* data, size_t nbytes) {
+  std::lock_guard lock(impl_->mutex);
+  auto pinned = std::make_shared<Allocation>(Allocation{.kind = PointerKind::kPinnedHost,
+                                                        .device = 0,
+                                                        .base = static_cast<char*>(data),
+                                                        .size = nbytes});
+  impl_->Insert(std::move(pinned));
 }
 
 void* Emulator::Malloc(int device, size_t nbytes) {

@@ -107,6 +107,11 @@ class Emulator {
   void Set(NativeStream stream, int device, void* data, int value, size_t nbytes);
   void CopyOn(NativeStream stream, int device, void* dst, const void* src, size_t nbytes);
   void RecordAndWait(NativeStream recorded, NativeStream waiting, int device);
+  // The stream's later work waits until `*word` is at least `value`. The host then waits for it in
+  // the call that waits for the stream, with the emulator's lock: other code must set the word.
+  void Hold(NativeStream stream, int device, const uint32_t* word, uint32_t value);
+  // Makes host memory that a program allocated pinned memory.
+  void Pin(void* data, size_t nbytes);
   void* Malloc(int device, size_t nbytes);
   void Free(void* data);
 

@@ -17,9 +17,22 @@ Queue* Queues::Make(int device, bool blocking) {
   return queues_.back().get();
 }
 
-void Queues::Add(Queue* queue, std::function<void()> run, Points after) {
-  queue->work.push_back({std::move(run), std::move(after)});
+void Queues::Add(Queue* queue, std::function<void()> run, Points after,
+                 std::function<bool()> ready) {
+  queue->work.push_back({std::move(run), std::move(after), std::move(ready)});
   ++queue->added;
+}
+
+bool Queues::WouldBlock(const Point& point) const {
+  uint64_t count = point.queue->done;
+  for (const Work& work : point.queue->work) {
+    if (count++ >= point.count) break;
+    if (work.ready && !work.ready()) return true;
+    for (const Point& after : work.after) {
+      if (WouldBlock(after)) return true;
+    }
+  }
+  return false;
 }
 
 void Queues::RunTo(const Point& point) {
@@ -45,7 +58,9 @@ void Queues::LetGoAhead() {
   if (queues_.empty() || random_() % kSeldom != 0) return;
   Queue* queue = queues_[random_() % queues_.size()].get();
   const uint64_t left = queue->added - queue->done;
-  if (left > 0) RunTo({queue, queue->done + 1 + random_() % left});
+  if (left == 0) return;
+  const Point point = {queue, queue->done + 1 + random_() % left};
+  if (!WouldBlock(point)) RunTo(point);
 }
 
 }  // namespace emulator

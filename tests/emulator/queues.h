@@ -38,6 +38,7 @@ using Points = std::vector<Point>;
 struct Work {
   std::function<void()> run;
   Points after;
+  std::function<bool()> ready;  // false: `run` would block; null: it never does
 };
 
 struct Queue {
@@ -75,9 +76,12 @@ class Queues {
   Queue* Make(int device, bool blocking);
   const std::vector<std::unique_ptr<Queue>>& all() const { return queues_; }
 
-  void Add(Queue* queue, std::function<void()> run, Points after = {});
+  void Add(Queue* queue, std::function<void()> run, Points after = {},
+           std::function<bool()> ready = nullptr);
   Point Tail(Queue* queue) const { return {queue, queue->added}; }
   bool IsDone(const Point& point) const { return point.queue->done >= point.count; }
+  // Whether RunTo would block now.
+  bool WouldBlock(const Point& point) const;
   void RunTo(const Point& point);
   void RunTo(const Points& points) {
     for (const Point& point : points) RunTo(point);

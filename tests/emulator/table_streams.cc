@@ -41,6 +41,9 @@ bool IsDoneOrPatient(Call& call, const Points& points, int* asked) {
   bool done = true;
   for (const Point& point : points) done = done && call->queues.IsDone(point);
   if (done) return true;
+  for (const Point& point : points) {
+    if (call->queues.WouldBlock(point)) return false;
+  }
   if (++*asked <= call->options.patience) return false;
   *asked = 0;
   call->queues.RunTo(points);
