@@ -3,7 +3,8 @@
     library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
     x = library.array([[1, 2]], "float32")
 
-planted_export.py and planted_import.py have the two directions.
+planted_export.py and planted_import.py have the two directions. planted_cuda.py is for arrays on a
+CUDA device.
 """
 
 import ctypes
@@ -55,10 +56,8 @@ class Array:
 
     def _list(self, address, shape, strides):
         if not shape:
-            (value,) = struct.unpack(
-                f"={LETTERS[self.dtype]}", ctypes.string_at(address, self.itemsize)
-            )
-            return value
+            data = self.library.memory.read(address, self.itemsize)
+            return struct.unpack(f"={LETTERS[self.dtype]}", data)[0]
         steps = (address + i * strides[0] * self.itemsize for i in range(shape[0]))
         return [self._list(step, shape[1:], strides[1:]) for step in steps]
 
@@ -68,21 +67,52 @@ class Array:
         for index in itertools.product(*map(range, self.shape)):
             offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
             element = struct.pack(f"={LETTERS[self.dtype]}", value)
-            ctypes.memmove(self.address + offset * self.itemsize, element, len(element))
+            self.library.memory.write(self.address + offset * self.itemsize, element)
 
     def copy(self):
         return self.library.array(self.tolist(), self.dtype)
 
     def __dlpack_device__(self):
-        return (1, int(self.library.breaks("producer.device", "producer.device-id")))
+        breaks = self.library.breaks
+        return (self.library.device_type, int(breaks("producer.device", "producer.device-id")))
 
     def __dlpack__(self, **request):
         return planted_export.export(self, request)
 
 
+class Host:
+    """Memory of the CPU."""
+
+    device_type = 1
+
+    def allocate(self, data):
+        """A new block that has these bytes: (what keeps it, its address)."""
+        owner = mmap.mmap(-1, max(1, len(data)))
+        owner[: len(data)] = data
+        return owner, ctypes.addressof(ctypes.c_char.from_buffer(owner))
+
+    def read(self, address, size):
+        return ctypes.string_at(address, size)
+
+    def write(self, address, data):
+        ctypes.memmove(address, data, len(data))
+
+    def touch(self, address):
+        ctypes.memmove(address, address, 1)
+
+    def before_export(self, breaks, stream):
+        pass
+
+    def ask(self, breaks, x, **request):
+        return x.__dlpack__(**request)
+
+
 class Library:
-    def __init__(self, broken_rule=None):
-        self.broken_rule = broken_rule
+    def __init__(self, broken_rule=None, memory=None):
+        self.broken_rule, self.memory = broken_rule, memory or Host()
+        self.device_type = self.memory.device_type
+        if self.breaks("producer.cuda-type"):
+            self.device_type = 13  # managed memory
 
     def breaks(self, *rules):
         return self.broken_rule in rules
@@ -101,9 +131,7 @@ class Library:
         return self._new([size], dtype, struct.pack(f"={LETTERS[dtype]}", 1) * size)
 
     def _new(self, shape, dtype, data, **flags):
-        owner = mmap.mmap(-1, max(1, len(data)))
-        owner[: len(data)] = data
-        address = ctypes.addressof(ctypes.c_char.from_buffer(owner))
+        owner, address = self.memory.allocate(data)
         return Array(self, owner, address, dtype, shape, row_major(shape), **flags)
 
     def read_only(self, array):

@@ -1,12 +1,17 @@
-"""The kit's adapter for planted.py: the environment variable PLANTED names the rule it breaks."""
+"""The kit's adapter for planted.py: the environment variable PLANTED names the rule it breaks.
+
+Its arrays on a CUDA device are those of planted_cuda.py.
+"""
 
 import os
 
 from dovetail.conformance import Adapter
 
+BROKEN = repr(os.environ.get("PLANTED"))
+
 ADAPTER = Adapter(
     name="planted",
-    setup=f"import planted; p = planted.Library({os.environ.get('PLANTED')!r})",
+    setup=f"import planted; p = planted.Library({BROKEN})",
     version="'1'",
     dtype="{name!r}",
     dtypes="bool int32 float32 float64",
@@ -18,4 +23,12 @@ ADAPTER = Adapter(
     take="p.from_dlpack({x})",
     values="{y}.tolist()",
     write="{y}.fill(7)",
+    on_stream="p.memory.on_stream({stream})",
+    work="p.memory.copy({y})",
+    devices={
+        "cuda": {
+            "setup": "import planted, planted_cuda; "
+            f"p = planted.Library({BROKEN}, planted_cuda.Memory({BROKEN}))"
+        }
+    },
 )

@@ -70,12 +70,15 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         versioned = False
     if dl_device is not None and breaks("producer.dl-device"):
         raise BufferError("no dl_device")
-    if dl_device not in (None, (1, 0)) and not breaks("producer.other-device"):
+    if dl_device not in (None, (1, 0), (2, 0)) and not breaks("producer.other-device"):
         raise BufferError("no such device")
     if array.swapped and not breaks("producer.byte-order"):
         raise BufferError("the other byte order")
     if array.read_only and not versioned and not breaks("producer.read-only-legacy"):
         raise BufferError("a legacy capsule can't be read-only")
+    array.library.memory.before_export(breaks, -1 if dl_device == (1, 0) else stream)
+    if dl_device == (1, 0) and array.library.device_type == 2:
+        array = array.library.memory.to_host(breaks, array)
     flags = READ_ONLY * (array.read_only and not breaks("producer.read-only"))
     if copy and not breaks("producer.copy-true"):
         array, flags = array.copy(), IS_COPIED * (not breaks("producer.copied-flag"))
@@ -116,7 +119,7 @@ def _managed(array, kind, flags, breaks):
     tensor.data = array.address
     if 0 in array.shape and not breaks("producer.empty"):
         tensor.data = None
-    tensor.device_type, tensor.device_id = 1, int(breaks("producer.device-id"))
+    tensor.device_type, tensor.device_id = array.library.device_type, int(breaks("producer.device-id"))
     tensor.ndim = len(shape or ())
     tensor.code, tensor.bits = _TYPES[array.dtype]
     tensor.lanes = 1 + breaks("producer.type")

@@ -42,7 +42,7 @@ class Owner:
 
 def take(library, x):
     breaks = library.breaks
-    capsule = _ask(x, breaks)
+    capsule = _ask(library, x, breaks)
     name = _name(capsule).decode()
     if name.startswith("used_") and breaks("consumer.used-capsule"):
         name = name.removeprefix("used_")
@@ -59,19 +59,19 @@ def take(library, x):
     _rename(capsule, _DONE if breaks("consumer.renames") else _USED[name])
     array.owner = Owner(managed, breaks, math.prod(array.shape))
     if breaks("consumer.writes-nothing") and math.prod(array.shape):
-        ctypes.memmove(array.address, array.address, 1)
+        library.memory.touch(array.address)
     return array
 
 
-def _ask(x, breaks):
+def _ask(library, x, breaks):
     if breaks("consumer.asks"):
         return x.__dlpack__()
     try:
-        return x.__dlpack__(max_version=(1, 3))
+        return library.memory.ask(breaks, x, max_version=(1, 3))
     except TypeError:
         if breaks("consumer.old-producer"):
             raise
-        return x.__dlpack__()
+        return library.memory.ask(breaks, x)
 
 
 def _array(library, managed, breaks, x):
@@ -85,7 +85,7 @@ def _array(library, managed, breaks, x):
         refuse(managed.major != 1, "another major version", "consumer.major")
         refuse(managed.minor > 3 and breaks("consumer.minor"), "another minor version")
         flags = managed.flags
-    refuse(tensor.device_type != 1, "another device", "consumer.other-device")
+    refuse(tensor.device_type != library.device_type, "another device", "consumer.other-device")
     refuse(tensor.ndim < 0, "a negative ndim")
     refuse(tensor.ndim == 0 and breaks("consumer.scalar"), "no dimensions")
     shape = tensor.shape[: tensor.ndim]
