@@ -97,8 +97,8 @@ class Host:
     def write(self, address, data):
         ctypes.memmove(address, data, len(data))
 
-    def touch(self, address):
-        ctypes.memmove(address, address, 1)
+    def touch(self, array):
+        ctypes.memmove(array.address, array.address, 1)
 
     def before_export(self, breaks, stream):
         pass

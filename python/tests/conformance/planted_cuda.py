@@ -70,10 +70,10 @@ class Memory:
         call("cuStreamSynchronize", self.stream)
         call("cuMemcpyHtoD_v2", address, data, len(data))
 
-    def touch(self, address):
-        """Make a float that is 0 into −0, which is equal to it."""
-        if self.read(address, 4) == bytes(4):
-            self.write(address + 3, b"\x80")
+    def touch(self, array):
+        """Make a first element 0 into −0, which is equal to it."""
+        if array.dtype == "float32" and self.read(array.address, 4) == bytes(4):
+            self.write(array.address + 3, b"\x80")
 
     def copy(self, array):
         """A copy of a plain array on the current stream."""

@@ -59,7 +59,7 @@ def take(library, x):
     _rename(capsule, _DONE if breaks("consumer.renames") else _USED[name])
     array.owner = Owner(managed, breaks, math.prod(array.shape))
     if breaks("consumer.writes-nothing") and math.prod(array.shape):
-        library.memory.touch(array.address)
+        library.memory.touch(array)
     return array
 
 
