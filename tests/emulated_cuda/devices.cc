@@ -1,8 +1,10 @@
 // Initialisation, errors, devices, contexts and access between devices.
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <cstring>
+#include <string>
 
 #include "tests/emulated_cuda/forward.h"
 
@@ -84,6 +86,18 @@ CUresult cuInit(unsigned) {
   if (begun && !IsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
   begun = IsInitialized() = watched;
   return CUDA_SUCCESS;
+}
+// What programs look up by name, which is without a version, are the functions of this library.
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_t,
+                             CUdriverProcAddressQueryResult* status) {
+  static void* const self = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  *function = dlsym(self, (std::string(symbol) + "_v2").c_str());
+  if (*function == nullptr) *function = dlsym(self, symbol);
+  if (status != nullptr) {
+    *status = *function != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
+                                   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return *function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuDriverGetVersion(int* version) {
   *version = 13000;

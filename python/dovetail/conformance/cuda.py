@@ -29,7 +29,7 @@ def load(kind, address):
 def put(value, address=None, offset=0):
     call("cuCtxSetCurrent", context)
     made = ctypes.c_uint64(address or 0)
-    if address is None: call("cuMemAlloc_v2", ctypes.byref(made), 4096)
+    if address is None: call("cuMemAlloc_v2", ctypes.byref(made), 4096 + ctypes.sizeof(value))
     call("cuMemcpyHtoD_v2", made.value + offset, ctypes.byref(value), ctypes.sizeof(value))
     return made.value"""
 

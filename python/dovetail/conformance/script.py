@@ -36,11 +36,10 @@ class Script:
 
     def __init__(self, adapter, record=lambda line: None):
         self.adapter, self.lines, self._record = adapter, [], record
-        self.namespace = {name: __import__(name) for name in MODULES}
+        self.namespace = {"__name__": "__main__", **{name: __import__(name) for name in MODULES}}
         self._code = []  # a capsule's name may be a constant of a line
         self.memory = MEMORIES[adapter.device]
-        for line in adapter.setup.splitlines():
-            self.execute(line)
+        self.execute(adapter.setup)
 
     def begin(self):
         """Run what the lines may use. It may initialise the device's driver, which is then of no
@@ -106,7 +105,7 @@ class Script:
 
 def reproduction(adapter, lines):
     """The script of a check, which runs by itself with the library alone."""
-    blocks = cuda.preamble(lines) if adapter.device == "cuda" else []
+    blocks = cuda.preamble([adapter.setup, *lines]) if adapter.device == "cuda" else []
     text = "\n".join([*blocks, *lines])
     used = [name for name in MODULES if re.search(rf"\b{name}\.", text)]
     imports = [f"import {', '.join(used)}"] if used else []

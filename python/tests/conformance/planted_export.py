@@ -77,7 +77,7 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
     if array.read_only and not versioned and not breaks("producer.read-only-legacy"):
         raise BufferError("a legacy capsule can't be read-only")
     array.library.memory.before_export(breaks, -1 if dl_device == (1, 0) else stream)
-    if dl_device == (1, 0) and array.library.device_type == 2:
+    if dl_device == (1, 0) and array.library.memory.device_type == 2:
         array = array.library.memory.to_host(breaks, array)
     flags = READ_ONLY * (array.read_only and not breaks("producer.read-only"))
     if copy and not breaks("producer.copy-true"):

@@ -31,7 +31,10 @@ def load(reference):
 
 
 def is_installed(adapter):
-    return importlib.util.find_spec(adapter.module or adapter.name) is not None
+    try:
+        return importlib.util.find_spec(adapter.module or adapter.name) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False
 
 
 def _entry_points():

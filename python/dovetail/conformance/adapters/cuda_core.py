@@ -1,0 +1,45 @@
+"""cuda.core's StridedMemoryView, on CUDA devices: it has no functions that read or write elements, so
+that load() and put() of the script do."""
+
+from ..adapter import Adapter
+
+_SETUP = """\
+import ctypes, numpy as np
+from cuda.core import Device
+from cuda.core.utils import StridedMemoryView
+def on_device(array):
+    device = Device(0)
+    device.set_current()
+    buffer = device.allocate(max(array.nbytes, 1), stream=device.default_stream)
+    if array.nbytes:
+        put((ctypes.c_char * array.nbytes).from_buffer_copy(array.tobytes()), int(buffer.handle))
+    return StridedMemoryView.from_buffer(buffer, array.shape, dtype=array.dtype)
+def on_host(view):
+    shape, size = view.shape, view.dtype.itemsize
+    strides = view.strides or [int(np.prod(shape[d + 1:])) for d in range(len(shape))]
+    ends = [(n - 1) * step for n, step in zip(shape, strides)]
+    low, high = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
+    raw = load(ctypes.c_char * ((high - low + 1) * size), view.ptr + low * size) if view.size else b""
+    elements = np.frombuffer(raw, view.dtype)[-low:]
+    return np.lib.stride_tricks.as_strided(elements, shape, [s * size for s in strides]).tolist()"""
+
+ADAPTER = Adapter(
+    name="cuda_core",
+    module="cuda.core",
+    setup=_SETUP,
+    version="__import__('cuda.core').core.__version__",
+    dtype="np.{name}",
+    dtypes="bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
+    "complex64 complex128",
+    views={},
+    values="on_host({y})",
+    view=None,
+    passes_on=("types", "devices"),
+    devices={
+        "cuda": {
+            "array": "on_device(np.array({values}, {dtype}))",
+            "ones": "on_device(np.ones({size}, {dtype}))",
+            "take": "StridedMemoryView.from_dlpack({x}, stream_ptr=1)",
+        }
+    },
+)
