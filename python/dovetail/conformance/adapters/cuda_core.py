@@ -21,7 +21,8 @@ def on_host(view):
     low, high = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
     raw = load(ctypes.c_char * ((high - low + 1) * size), view.ptr + low * size) if view.size else b""
     elements = np.frombuffer(raw, view.dtype)[-low:]
-    return np.lib.stride_tricks.as_strided(elements, shape, [s * size for s in strides]).tolist()"""
+    steps = [step * size if n > 1 else 0 for n, step in zip(shape, strides)]
+    return np.lib.stride_tricks.as_strided(elements, shape, steps).tolist()"""
 
 ADAPTER = Adapter(
     name="cuda_core",
