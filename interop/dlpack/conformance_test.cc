@@ -1,0 +1,69 @@
+// The suite for DLPack libraries, //testing:dlpack_conformance, on Dovetail.
+
+#include "dovetail/testing/dlpack_conformance.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dovetail/core/layout.h"
+#include "dovetail/core/storage.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/type_table.h"
+
+namespace dovetail {
+namespace {
+
+using conformance::ArraySpec;
+using conformance::Seen;
+
+struct Dovetail {
+  using Array = Tensor;
+
+  static absl::StatusOr<Tensor> Make(const ArraySpec& spec) {
+    const DType dtype = ToDType(spec.dtype);
+    absl::StatusOr<Layout> view = Layout::Strided(spec.view_shape, spec.view_strides);
+    if (!view.ok()) return view.status();
+    void* const memory = std::malloc(spec.nbytes() + 1);
+    if (spec.nbytes() > 0) std::memcpy(memory, spec.elements, spec.nbytes());
+    StorageRef storage = Storage::Adopt(memory, spec.nbytes(), Device::Cpu(),
+                                        {[](void* p) { std::free(p); }, memory});
+    absl::StatusOr<Tensor> x = Tensor::Make(
+        std::move(storage), spec.view_offset * dtype.bits / 8, dtype, *std::move(view), {});
+    if (!x.ok() || !spec.read_only) return x;
+    return x->ReadOnly();
+  }
+
+  static absl::StatusOr<UniqueDLPack> Export(const Tensor& x) { return ToDLPack(x); }
+  static absl::StatusOr<UniqueDLPackLegacy> ExportLegacy(const Tensor& x) {
+    return ToDLPackLegacy(x);
+  }
+  static absl::StatusOr<Tensor> Import(DLManagedTensorVersioned* managed) {
+    return FromDLPack(managed);
+  }
+  static absl::StatusOr<Tensor> ImportLegacy(DLManagedTensor* managed) {
+    return FromDLPack(managed);
+  }
+
+  static Seen Look(const Tensor& y) {
+    return {ToDLDataType(y.dtype()),
+            y.raw_data(),
+            {y.shape().begin(), y.shape().end()},
+            {y.strides().begin(), y.strides().end()}};
+  }
+  static absl::Status Write(const Tensor& y) {
+    absl::StatusOr<ElementRange<float>> elements = y.elements<float>();
+    if (!elements.ok()) return elements.status();
+    for (float& element : *elements) element = 7;
+    return absl::OkStatus();
+  }
+};
+
+DOVETAIL_DLPACK_CONFORMANCE(Dovetail, Dovetail);
+
+}  // namespace
+}  // namespace dovetail

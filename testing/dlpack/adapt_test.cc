@@ -1,0 +1,84 @@
+// Each way in which a library's function may refuse, and what a class may leave out.
+
+#include "dovetail/testing/dlpack/adapt.h"
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace dovetail::conformance::internal {
+namespace {
+
+// As absl::Status and absl::StatusOr<int>.
+struct Status {
+  std::string message;
+  bool ok() const { return message.empty(); }
+  std::string ToString() const { return message; }
+};
+struct StatusOrInt {
+  Status status_;
+  int value = 0;
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
+  int operator*() const { return value; }
+};
+struct OnlyOk {
+  bool ok() const { return false; }
+  int operator*() const { return 0; }
+};
+
+DLManagedTensor tensor;
+
+TEST(AttemptTest, AValueComesThroughFromWhateverHoldsIt) {
+  EXPECT_EQ(Attempt<int>([] { return 3; }).value, 3);
+  EXPECT_EQ(Attempt<int>([] { return std::optional<int>(3); }).value, 3);
+  EXPECT_EQ(Attempt<int>([] { return StatusOrInt{{}, 3}; }).value, 3);
+  EXPECT_EQ(Attempt<DLManagedTensor*>([] { return &tensor; }).value, &tensor);
+  const auto keep = [](DLManagedTensor*) {};
+  EXPECT_EQ(Attempt<DLManagedTensor*>([&] {
+              return std::unique_ptr<DLManagedTensor, decltype(keep)>(&tensor, keep);
+            }).value,
+            &tensor);
+  EXPECT_TRUE(Attempt<bool>([] {}));
+  EXPECT_TRUE(Attempt<bool>([] { return Status{}; }));
+}
+
+TEST(AttemptTest, ARefusalSaysWhy) {
+  EXPECT_EQ(Attempt<int>([]() -> int { throw std::runtime_error("no"); }).refusal, "no");
+  EXPECT_EQ(Attempt<int>([]() -> int { throw 1; }).refusal,
+            "an exception of an unknown type is thrown");
+  EXPECT_EQ(Attempt<int>([] { return std::optional<int>(); }).refusal, "nothing is returned");
+  EXPECT_EQ(Attempt<int>([] { return StatusOrInt{{"no"}, 0}; }).refusal, "no");
+  EXPECT_EQ(Attempt<int>([] { return OnlyOk(); }).refusal, "its result is not ok()");
+  EXPECT_EQ(Attempt<bool>([] { return Status{"no"}; }).refusal, "no");
+  EXPECT_EQ(Attempt<bool>([] { return false; }).refusal, "false is returned");
+  EXPECT_EQ(Attempt<DLManagedTensor*>([]() -> DLManagedTensor* { return nullptr; }).refusal,
+            "a null pointer is returned");
+  EXPECT_EQ(Attempt<DLManagedTensor*>([] { return std::unique_ptr<DLManagedTensor>(); }).refusal,
+            "a null pointer is returned");
+}
+
+struct Consumer {
+  using Array = int;
+  static int ImportLegacy(DLManagedTensor*) { return 1; }
+  static Seen Look(int) { return {}; }
+};
+
+TEST(AdaptedTest, AClassMayHaveOneFunctionAlone) {
+  const Adapted<Consumer> library;
+  EXPECT_TRUE(library.imports(Kind::kLegacy));
+  EXPECT_FALSE(library.imports(Kind::kVersioned));
+  EXPECT_FALSE(library.exports(Kind::kLegacy));
+  EXPECT_FALSE(library.Make({}));
+  const Result<ArrayPtr> y = library.Import(Managed(&tensor));
+  ASSERT_TRUE(y);
+  EXPECT_TRUE((*y.value)->Look());
+  EXPECT_EQ((*y.value)->Write().refusal, "there is no Write()");
+  EXPECT_FALSE((*y.value)->Export(Kind::kLegacy));
+}
+
+}  // namespace
+}  // namespace dovetail::conformance::internal

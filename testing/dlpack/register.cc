@@ -1,0 +1,57 @@
+#include "dovetail/testing/dlpack/register.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "dovetail/testing/dlpack/checks.h"
+#include "dovetail/testing/dlpack/report.h"
+#include "gtest/gtest.h"
+
+namespace dovetail::conformance {
+namespace {
+
+class ConformanceTest : public testing::Test {
+ public:
+  ConformanceTest(std::shared_ptr<const AnyLibrary> library, NamedCheck check, std::string known)
+      : library_(std::move(library)), check_(std::move(check)), known_(std::move(known)) {}
+
+ private:
+  void TestBody() override {
+    RecordProperty("rule", check_.rule);
+    const Outcome outcome = RunInChild(*library_, check_.function);
+    const Verdict verdict = Judge(check_, outcome, known_);
+    if (verdict.failed) ADD_FAILURE() << verdict.text;
+    if (verdict.skipped) GTEST_SKIP() << verdict.text;
+  }
+
+  const std::shared_ptr<const AnyLibrary> library_;
+  const NamedCheck check_;
+  const std::string known_;  // why the library has a known fault here; empty: it has none
+};
+
+// In filters of GoogleTest, - begins what is left out.
+std::string TestNameOf(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+}  // namespace
+
+int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary> library,
+                              std::vector<KnownFault> known_faults, const char* file, int line) {
+  const std::string suite = std::string(name) + "/DLPackConformance";
+  int count = 0;
+  for (NamedCheck& check : AllChecks(*library)) {
+    const std::string known = ReasonFor(check.name, known_faults);
+    testing::RegisterTest(suite.c_str(), TestNameOf(check.name).c_str(), nullptr, nullptr, file,
+                          line, [library, check, known]() -> ConformanceTest* {
+                            return new ConformanceTest(library, check, known);
+                          });
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace dovetail::conformance

@@ -1,0 +1,28 @@
+// Registers the checks of a library as tests of GoogleTest.
+
+#ifndef DOVETAIL_TESTING_DLPACK_REGISTER_H_
+#define DOVETAIL_TESTING_DLPACK_REGISTER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dovetail/testing/dlpack/library.h"
+
+namespace dovetail::conformance {
+
+// A fault that the library is known to have. Its tests are skipped with the reason, as long as they
+// find it, and fail when it is gone.
+struct KnownFault {
+  std::string test;  // a name such as "consumer.strides/versioned/reversed", or its first parts
+  std::string reason;
+};
+
+// A static initialiser or main() calls it before RUN_ALL_TESTS(). Returns the number of tests. They
+// are named `name/DLPackConformance.rule/case`, with _ for the - of the rule.
+int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary> library,
+                              std::vector<KnownFault> known_faults, const char* file, int line);
+
+}  // namespace dovetail::conformance
+
+#endif  // DOVETAIL_TESTING_DLPACK_REGISTER_H_

@@ -1,0 +1,29 @@
+// What a test says of the outcome of its check.
+
+#ifndef DOVETAIL_TESTING_DLPACK_REPORT_H_
+#define DOVETAIL_TESTING_DLPACK_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "dovetail/testing/dlpack/checks.h"
+#include "dovetail/testing/dlpack/child.h"
+#include "dovetail/testing/dlpack/register.h"
+
+namespace dovetail::conformance {
+
+struct Verdict {
+  bool failed = false;
+  bool skipped = false;
+  std::string text;
+};
+
+// `known` is the reason of a known fault, or empty.
+Verdict Judge(const NamedCheck& check, const Outcome& outcome, const std::string& known);
+
+// The reason of the known fault to which a test belongs; empty if there is none.
+std::string ReasonFor(const std::string& test, const std::vector<KnownFault>& known_faults);
+
+}  // namespace dovetail::conformance
+
+#endif  // DOVETAIL_TESTING_DLPACK_REPORT_H_

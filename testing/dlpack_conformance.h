@@ -1,0 +1,57 @@
+// The DLPack conformance suite for C and C++ libraries: which rules of DLPack does a library keep,
+// as a producer and as a consumer of managed tensors?
+//
+//   struct Mine {                                                 // a library's own functions
+//     using Array = mine::Array;
+//     static std::optional<Array> Make(const ArraySpec& spec);
+//     static DLManagedTensorVersioned* Export(const Array& x);
+//     static Array Import(DLManagedTensorVersioned* managed);
+//     static Seen Look(const Array& y);
+//   };
+//   DOVETAIL_DLPACK_CONFORMANCE(Mine, Mine);
+//
+// A test that depends on @dovetail//testing:dlpack_conformance has these lines. The suite needs
+// GoogleTest and dlpack.h, and neither Dovetail's library nor Python. It is for C++17 and later, on
+// systems with fork(). docs/conformance.md has a complete example.
+//
+// The functions of the class; all are static, and may take Array by value or by reference:
+//
+//   Make          makes an array as ArraySpec says (dlpack/array.h). Refuses what the library has
+//                 not. For producers.
+//   Export        exports an array. The result lives on its own: the array may die.
+//   ExportLegacy  the same, as a DLManagedTensor
+//   ExportCopy    exports a copy of an array, which is the consumer's own
+//   Import        takes a tensor in. It owns the tensor if it succeeds.
+//   ImportLegacy  the same, of a DLManagedTensor
+//   Look          says what an array has: type, address, shape, strides. For consumers.
+//   Write         sets every element of an array to any other value. Refuses if it is read-only.
+//
+// A class has at least one export or import; a rule that needs what it has not is skipped. A
+// function refuses by an exception, or by its result: a null pointer, an empty std::optional, a
+// Status or StatusOr that is not ok(), false. Pointers of an export may be a std::unique_ptr.
+//
+// Each test checks one rule in one case, in a child process of its own: a crash fails that test. A
+// failure shows the rule and the document that states it, what was seen, and the struct's fields
+// and bytes. In a debugger: `set follow-fork-mode child`.
+
+#ifndef DOVETAIL_TESTING_DLPACK_CONFORMANCE_H_
+#define DOVETAIL_TESTING_DLPACK_CONFORMANCE_H_
+
+#include <memory>
+#include <vector>
+
+#include "dovetail/testing/dlpack/adapt.h"
+#include "dovetail/testing/dlpack/array.h"
+#include "dovetail/testing/dlpack/register.h"
+
+// Registers the tests of the class `Class` as `name`. What follows is the list of known faults,
+// which may be absent:
+//
+//   DOVETAIL_DLPACK_CONFORMANCE(Mine, Mine, {{"consumer.null-data", "the caller checks it"}});
+#define DOVETAIL_DLPACK_CONFORMANCE(name, Class, ...)                                \
+  [[maybe_unused]] static const int dovetail_dlpack_conformance_of_##name =          \
+      ::dovetail::conformance::RegisterDLPackConformance(                            \
+          #name, std::make_shared<::dovetail::conformance::internal::Adapted<Class>>(), \
+          std::vector<::dovetail::conformance::KnownFault>(__VA_ARGS__), __FILE__, __LINE__)
+
+#endif  // DOVETAIL_TESTING_DLPACK_CONFORMANCE_H_

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Writes testing/dlpack/rules.inc, the C++ suite's list of rules, from the Python kit's rules.py.
+
+./bazelw run //tools:conformance_rules
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+
+RULES, LIST = "python/dovetail/conformance/rules.py", "testing/dlpack/rules.inc"
+
+INTRODUCTION = """\
+// The rules of DLPack that the conformance kit checks: id, level, sentence, document.
+//
+// Made by `./bazelw run //tools:conformance_rules` from python/dovetail/conformance/rules.py; edit
+// that. rules.cc includes this file.
+
+"""
+
+
+def make_list(root: pathlib.Path) -> str:
+    spec = importlib.util.spec_from_file_location("rules", root / RULES)
+    assert spec and spec.loader
+    rules = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rules)
+    return INTRODUCTION + "\n".join(map(line, rules.RULES)) + "\n"
+
+
+def line(rule) -> str:
+    texts = (rule.id, rule.level, rule.sentence, rule.source)
+    literals = (json.dumps(text, ensure_ascii=False) for text in texts)
+    return f"DOVETAIL_DLPACK_RULE({', '.join(literals)})"
+
+
+def main() -> None:
+    root = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", os.getcwd()))
+    (root / LIST).write_text(make_list(root), encoding="utf-8")
+    print(f"wrote {LIST}")
+
+
+if __name__ == "__main__":
+    main()
