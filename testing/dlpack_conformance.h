@@ -26,6 +26,11 @@
 //   Look          says what an array has: type, address, shape, strides. For consumers.
 //   Write         sets every element of an array to any other value. Refuses if it is read-only.
 //
+// and constants, which are false if the class has none:
+//
+//   kPassesOnTypes    it takes tensors of any type in, and only passes them on
+//   kPassesOnDevices  it takes tensors on any device in, and only passes them on
+//
 // A class has at least one export or import; a rule that needs what it has not is skipped. A
 // function refuses by an exception, or by its result: a null pointer, an empty std::optional, a
 // Status or StatusOr that is not ok(), false. Pointers of an export may be a std::unique_ptr.

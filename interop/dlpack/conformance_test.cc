@@ -21,19 +21,23 @@ namespace {
 using conformance::ArraySpec;
 using conformance::Seen;
 
+StorageRef CopyOf(const void* bytes, size_t nbytes) {
+  void* const memory = std::malloc(nbytes + 1);
+  if (nbytes > 0) std::memcpy(memory, bytes, nbytes);
+  return Storage::Adopt(memory, nbytes, Device::Cpu(), {[](void* p) { std::free(p); }, memory});
+}
+
 struct Dovetail {
   using Array = Tensor;
+  static constexpr bool kPassesOnDevices = true;
 
   static absl::StatusOr<Tensor> Make(const ArraySpec& spec) {
     const DType dtype = ToDType(spec.dtype);
     absl::StatusOr<Layout> view = Layout::Strided(spec.view_shape, spec.view_strides);
     if (!view.ok()) return view.status();
-    void* const memory = std::malloc(spec.nbytes() + 1);
-    if (spec.nbytes() > 0) std::memcpy(memory, spec.elements, spec.nbytes());
-    StorageRef storage = Storage::Adopt(memory, spec.nbytes(), Device::Cpu(),
-                                        {[](void* p) { std::free(p); }, memory});
-    absl::StatusOr<Tensor> x = Tensor::Make(
-        std::move(storage), spec.view_offset * dtype.bits / 8, dtype, *std::move(view), {});
+    absl::StatusOr<Tensor> x =
+        Tensor::Make(CopyOf(spec.elements, spec.nbytes()), spec.view_offset * dtype.bits / 8, dtype,
+                     *std::move(view), {});
     if (!x.ok() || !spec.read_only) return x;
     return x->ReadOnly();
   }
@@ -41,6 +45,14 @@ struct Dovetail {
   static absl::StatusOr<UniqueDLPack> Export(const Tensor& x) { return ToDLPack(x); }
   static absl::StatusOr<UniqueDLPackLegacy> ExportLegacy(const Tensor& x) {
     return ToDLPackLegacy(x);
+  }
+  // Of a dense tensor.
+  static absl::StatusOr<UniqueDLPack> ExportCopy(const Tensor& x) {
+    const auto nbytes = static_cast<size_t>(x.nbytes());
+    absl::StatusOr<Tensor> copy =
+        Tensor::Make(CopyOf(x.raw_data(), nbytes), 0, x.dtype(), x.layout(), {});
+    if (!copy.ok()) return copy.status();
+    return ToDLPack(*copy, {.is_copied = true});
   }
   static absl::StatusOr<Tensor> Import(DLManagedTensorVersioned* managed) {
     return FromDLPack(managed);

@@ -38,6 +38,11 @@ using ImportLegacyOf = decltype(T::ImportLegacy(std::declval<DLManagedTensor*>()
 template <typename T>
 using WriteOf = decltype(T::Write(std::declval<ArrayOf<T>>()));
 
+template <typename T>
+using PassesOnTypesOf = decltype(T::kPassesOnTypes);
+template <typename T>
+using PassesOnDevicesOf = decltype(T::kPassesOnDevices);
+
 template <typename R>
 using OkOf = decltype(std::declval<R&>().ok());
 template <typename R>
@@ -179,6 +184,14 @@ class Adapted final : public AnyLibrary {
   }
   bool imports(Kind kind) const override {
     return kind == Kind::kVersioned ? kCompiles<ImportOf, T> : kCompiles<ImportLegacyOf, T>;
+  }
+  bool passes_on_types() const override {
+    if constexpr (kCompiles<PassesOnTypesOf, T>) return T::kPassesOnTypes;
+    return false;
+  }
+  bool passes_on_devices() const override {
+    if constexpr (kCompiles<PassesOnDevicesOf, T>) return T::kPassesOnDevices;
+    return false;
   }
 
   Result<ArrayPtr> Make(const ArraySpec& spec) const override {

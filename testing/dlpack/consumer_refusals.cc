@@ -70,6 +70,16 @@ void Refuses(Check& c, Kind kind, const Faulty& faulty) {
   MustRefuse(c, lent, faulty.what);
 }
 
+void RefusesType(Check& c, Kind kind, const Faulty& faulty) {
+  if (c.library().passes_on_types()) c.NotApplicable("the library passes unknown types on");
+  Refuses(c, kind, faulty);
+}
+
+void RefusesDevice(Check& c, Kind kind) {
+  if (c.library().passes_on_devices()) c.NotApplicable("the library passes unknown devices on");
+  Refuses(c, kind, OtherDevice());
+}
+
 // Tensors that most libraries refuse.
 std::vector<Faulty> Refused(Kind kind) {
   std::vector<Faulty> refused = {UnknownTypes()[0], OtherDevice(), NullData()};
@@ -111,11 +121,13 @@ void AddConsumerRefusals(Checks& checks) {
     if (kind == Kind::kVersioned) {
       for (const Faulty& faulty : OtherMajors()) add("consumer.major", faulty);
     }
-    for (const Faulty& faulty : UnknownTypes()) add("consumer.unknown-type", faulty);
+    for (const Faulty& faulty : UnknownTypes()) {
+      checks.Add("consumer.unknown-type", kind, faulty.name,
+                 [=](Check& c) { RefusesType(c, kind, faulty); });
+    }
     for (const Faulty& faulty : Impossible()) add("consumer.impossible", faulty);
     checks.Add("consumer.null-data", kind, [kind](Check& c) { Refuses(c, kind, NullData()); });
-    checks.Add("consumer.other-device", kind,
-               [kind](Check& c) { Refuses(c, kind, OtherDevice()); });
+    checks.Add("consumer.other-device", kind, [kind](Check& c) { RefusesDevice(c, kind); });
     for (const Faulty& faulty : Refused(kind)) {
       checks.Add("consumer.refuses-cleanly", kind, faulty.name,
                  [=](Check& c) { RefusesCleanly(c, kind, faulty); });

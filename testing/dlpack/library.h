@@ -77,6 +77,9 @@ class AnyLibrary {
   // The functions that the library has.
   virtual bool exports(Kind kind) const = 0;
   virtual bool imports(Kind kind) const = 0;
+  // Whether it takes tensors of unknown types, or on unknown devices, and only passes them on.
+  virtual bool passes_on_types() const = 0;
+  virtual bool passes_on_devices() const = 0;
 
   virtual Result<ArrayPtr> Make(const ArraySpec& spec) const = 0;
   virtual Result<ArrayPtr> Import(Managed managed) const = 0;

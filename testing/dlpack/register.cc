@@ -14,21 +14,28 @@ namespace {
 
 class ConformanceTest : public testing::Test {
  public:
-  ConformanceTest(std::shared_ptr<const AnyLibrary> library, NamedCheck check, std::string known)
-      : library_(std::move(library)), check_(std::move(check)), known_(std::move(known)) {}
+  ConformanceTest(std::shared_ptr<const AnyLibrary> library, NamedCheck check, std::string known,
+                  const char* file, int line)
+      : library_(std::move(library)),
+        check_(std::move(check)),
+        known_(std::move(known)),
+        file_(file),
+        line_(line) {}
 
  private:
   void TestBody() override {
     RecordProperty("rule", check_.rule);
     const Outcome outcome = RunInChild(*library_, check_.function);
     const Verdict verdict = Judge(check_, outcome, known_);
-    if (verdict.failed) ADD_FAILURE() << verdict.text;
+    if (verdict.failed) ADD_FAILURE_AT(file_, line_) << verdict.text;
     if (verdict.skipped) GTEST_SKIP() << verdict.text;
   }
 
   const std::shared_ptr<const AnyLibrary> library_;
   const NamedCheck check_;
   const std::string known_;  // why the library has a known fault here; empty: it has none
+  const char* const file_;
+  const int line_;
 };
 
 // In filters of GoogleTest, - begins what is left out.
@@ -46,8 +53,8 @@ int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary
   for (NamedCheck& check : AllChecks(*library)) {
     const std::string known = ReasonFor(check.name, known_faults);
     testing::RegisterTest(suite.c_str(), TestNameOf(check.name).c_str(), nullptr, nullptr, file,
-                          line, [library, check, known]() -> ConformanceTest* {
-                            return new ConformanceTest(library, check, known);
+                          line, [=]() -> ConformanceTest* {
+                            return new ConformanceTest(library, check, known, file, line);
                           });
     ++count;
   }
