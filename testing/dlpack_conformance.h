@@ -49,7 +49,7 @@
 #include "dovetail/testing/dlpack/array.h"
 #include "dovetail/testing/dlpack/register.h"
 
-// Registers the tests of the class `Class` as `name`. What follows is the list of known faults,
+// DOVETAIL_DLPACK_CONFORMANCE registers the tests of the class `Class` as `name`. What follows is the list of known faults,
 // which may be absent:
 //
 //   DOVETAIL_DLPACK_CONFORMANCE(Mine, Mine, {{"consumer.null-data", "the caller checks it"}});

@@ -78,11 +78,11 @@ void AddConsumerLayouts(Checks& checks) {
                [kind](Check& c) { UnusedStrides(c, kind, 0); });
     checks.Add("consumer.unused-strides", kind, "negative",
                [kind](Check& c) { UnusedStrides(c, kind, -5); });
-    for (size_t offset : {4, 16, 256}) {
+    for (size_t offset : {4u, 16u, 256u}) {
       checks.Add("consumer.byte-offset", kind, std::to_string(offset),
                  [=](Check& c) { ByteOffset(c, kind, offset); });
     }
-    for (size_t offset : {1, 2, 4, 8, 16, 32, 64, 128}) {
+    for (size_t offset : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u}) {
       checks.Add("consumer.misaligned", kind, std::to_string(offset),
                  [=](Check& c) { Misaligned(c, kind, offset); });
     }
