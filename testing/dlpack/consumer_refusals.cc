@@ -1,8 +1,12 @@
 // What a consumer has to refuse, and that a refusal neither leaks nor frees twice.
 
+#include <chrono>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "dovetail/testing/dlpack/checks.h"
+#include "dovetail/testing/dlpack/growth.h"
 #include "dovetail/testing/dlpack/lent.h"
 #include "dovetail/testing/dlpack/text.h"
 
@@ -111,6 +115,26 @@ void RefusesAlike(Check& c, Kind kind) {
   }
 }
 
+// Refuses a tensor many times. A leak of 16 bytes each time shows.
+void RefusesWithoutLeak(Check& c, Kind kind, const Faulty& faulty) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kFirst = 1000, kCounted = 100000;
+  if (kMiBKept > 0) c.NotApplicable("AddressSanitizer keeps freed memory");
+  Lent lent(c, kind, faulty.fields);
+  c.Step("takes the tensor in again and again");
+  const auto end = Clock::now() + std::chrono::seconds(2);
+  int64_t before = 0;
+  int count = 0;
+  for (; count < kFirst + kCounted && Clock::now() < end; ++count) {
+    if (count == kFirst) before = KiBOfThisProcess();
+    if (c.library().Import(lent.managed())) c.NotApplicable("it is not refused");
+    lent.LendAgain();
+  }
+  if (count <= kFirst) c.NotApplicable("refusals are too slow to count their memory");
+  const int64_t grown = KiBOfThisProcess() - before;
+  c.Expect(grown < 1024, Text(count - kFirst, " refusals took ", grown, " KiB"));
+}
+
 }  // namespace
 
 void AddConsumerRefusals(Checks& checks) {
@@ -131,6 +155,8 @@ void AddConsumerRefusals(Checks& checks) {
     for (const Faulty& faulty : Refused(kind)) {
       checks.Add("consumer.refuses-cleanly", kind, faulty.name,
                  [=](Check& c) { RefusesCleanly(c, kind, faulty); });
+      checks.Add("consumer.refuses-cleanly", kind, std::string("many_times/") + faulty.name,
+                 [=](Check& c) { RefusesWithoutLeak(c, kind, faulty); });
     }
     checks.Add("consumer.refuses-cleanly", kind, "alike",
                [kind](Check& c) { RefusesAlike(c, kind); });

@@ -81,6 +81,12 @@ Lent::Lent(Check& check, Kind kind, const LentFields& f)
   check.Show(managed_);
 }
 
+void Lent::LendAgain() {
+  if (deleted_.exchange(0) == 0) return;
+  memory_.Allow();
+  struct_.Allow();
+}
+
 int Lent::DeletedSoon() const {
   for (int i = 0; i < 200 && deleted_ == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

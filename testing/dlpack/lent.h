@@ -55,6 +55,8 @@ class Lent {
   Pages& memory() { return memory_; }
   // How often the deleter was called.
   int deleted() const { return deleted_; }
+  // Lends the same tensor once more, after a refusal.
+  void LendAgain();
   // Waits until it was called, at most for two seconds: a library may do it on another thread.
   int DeletedSoon() const;
 

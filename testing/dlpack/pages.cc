@@ -74,6 +74,8 @@ void Pages::ForbidWrites() {
   mprotect(data_, nbytes_, PROT_READ);
 }
 
+void Pages::Allow() { mprotect(data_, nbytes_, PROT_READ | PROT_WRITE); }
+
 void Pages::Forbid(const char* when) {
   regions[index_].what = when;
   mprotect(data_, nbytes_, PROT_NONE);

@@ -25,6 +25,7 @@ class Pages {
   unsigned char* data() const { return data_; }
   void ForbidWrites();
   void Forbid(const char* when);
+  void Allow();
 
  private:
   unsigned char* data_;

@@ -49,6 +49,7 @@ const char* Refusal(const DLTensor& t, uint32_t major, uint32_t minor) {
 }
 
 bool deleted_early = false;
+char* volatile leaked = nullptr;
 
 // Calls the deleter when the last array that has it dies.
 template <typename T>
@@ -80,6 +81,7 @@ std::optional<Array> Take(T* managed, uint32_t major, uint32_t minor, uint64_t f
       deleter(managed);
       deleter(managed);
     }
+    if (Breaks("consumer.refuses-cleanly leaks")) leaked = new char[32];
     const bool of_type = std::strcmp(refusal, "an unknown type") == 0;
     if (Breaks("consumer.refuses-cleanly differently") && of_type) managed->deleter(managed);
     return std::nullopt;

@@ -76,6 +76,7 @@ const char* const kFaults[] = {
     "consumer.null-context",
     "consumer.refuses-cleanly",
     "consumer.refuses-cleanly differently",
+    "consumer.refuses-cleanly leaks",
     "consumer.major",
     "consumer.minor",
     "consumer.read-only",

@@ -3,43 +3,19 @@
 // That memory is freed is seen by the most that the process ever had: a leak of 24 times 8 MiB
 // shows. That it is freed too early is seen by other values, or by a crash.
 
-#include <sys/resource.h>
-
-#include <algorithm>
 #include <thread>
 
 #include "dovetail/testing/dlpack/checks.h"
 #include "dovetail/testing/dlpack/exported.h"
+#include "dovetail/testing/dlpack/growth.h"
 #include "dovetail/testing/dlpack/text.h"
 
 namespace dovetail::conformance {
 namespace {
 
-constexpr int64_t kLarge = 1 << 21;  // elements of 8 MiB
-constexpr int kCounted = 24;         // exports whose memory is counted, after the first ones
-
-// AddressSanitizer keeps 256 MiB of freed memory.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kFirst = 48;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr int kFirst = 48;
-#else
-constexpr int kFirst = 8;
-#endif
-#else
-constexpr int kFirst = 8;
-#endif
-
-int64_t MiBOfThisProcess() {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-#ifdef __APPLE__
-  return usage.ru_maxrss >> 20;
-#else
-  return usage.ru_maxrss >> 10;
-#endif
-}
+constexpr int64_t kLarge = 1 << 21;        // elements of 8 MiB
+constexpr int kFirst = 8 + kMiBKept / 8;   // exports after which memory is counted
+constexpr int kCounted = 24;               // exports whose memory is counted
 
 Elements Ones(int64_t count) {
   return Floats({count}, std::vector<float>(static_cast<size_t>(count), 1));
@@ -51,7 +27,7 @@ void Deleter(Check& c, Kind kind, bool on_another_thread) {
   int64_t before = 0;
   for (int i = 0; i < kFirst + kCounted; ++i) {
     const Managed managed = Export(c, *Make(c, spec), kind);
-    if (i == kFirst) before = MiBOfThisProcess();
+    if (i == kFirst) before = KiBOfThisProcess();
     c.Step("calls the deleter");
     if (on_another_thread) {
       std::thread([&] { managed.Delete(); }).join();
@@ -59,7 +35,7 @@ void Deleter(Check& c, Kind kind, bool on_another_thread) {
       managed.Delete();
     }
   }
-  const int64_t grown = MiBOfThisProcess() - before;
+  const int64_t grown = (KiBOfThisProcess() - before) >> 10;
   c.Expect(grown < 100, Text("the deleter frees nothing: ", kCounted, " arrays of 8 MiB took ",
                              grown, " MiB"));
 }

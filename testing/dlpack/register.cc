@@ -38,6 +38,22 @@ class ConformanceTest : public testing::Test {
   const int line_;
 };
 
+class MisspeltTest : public testing::Test {
+ public:
+  MisspeltTest(KnownFault known, const char* file, int line)
+      : known_(std::move(known)), file_(file), line_(line) {}
+
+ private:
+  void TestBody() override {
+    ADD_FAILURE_AT(file_, line_) << known_.test
+                                 << " is listed as a known fault, and no test has this name";
+  }
+
+  const KnownFault known_;
+  const char* const file_;
+  const int line_;
+};
+
 // In filters of GoogleTest, - begins what is left out.
 std::string TestNameOf(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
@@ -49,16 +65,20 @@ std::string TestNameOf(std::string name) {
 int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary> library,
                               std::vector<KnownFault> known_faults, const char* file, int line) {
   const std::string suite = std::string(name) + "/DLPackConformance";
-  int count = 0;
-  for (NamedCheck& check : AllChecks(*library)) {
+  const std::vector<NamedCheck> checks = AllChecks(*library);
+  for (const NamedCheck& check : checks) {
     const std::string known = ReasonFor(check.name, known_faults);
     testing::RegisterTest(suite.c_str(), TestNameOf(check.name).c_str(), nullptr, nullptr, file,
                           line, [=]() -> ConformanceTest* {
                             return new ConformanceTest(library, check, known, file, line);
                           });
-    ++count;
   }
-  return count;
+  for (const KnownFault& known : Unmatched(checks, known_faults)) {
+    testing::RegisterTest(
+        (suite + "/known_faults").c_str(), TestNameOf(known.test).c_str(), nullptr, nullptr, file,
+        line, [=]() -> MisspeltTest* { return new MisspeltTest(known, file, line); });
+  }
+  return static_cast<int>(checks.size());
 }
 
 }  // namespace dovetail::conformance

@@ -12,7 +12,7 @@
 namespace dovetail::conformance {
 
 // A fault that the library is known to have. Its tests are skipped with the reason, as long as they
-// find it, and fail when it is gone.
+// find it, and fail when it is gone. A name that no test has is a failure, too.
 struct KnownFault {
   std::string test;  // a name such as "consumer.strides/versioned/reversed", or its first parts
   std::string reason;

@@ -40,17 +40,30 @@ Verdict Judge(const NamedCheck& check, const Outcome& outcome, const std::string
   return verdict;
 }
 
-std::string ReasonFor(const std::string& test, const std::vector<KnownFault>& known_faults) {
+bool Belongs(const std::string& test, const KnownFault& known) {
   const auto plain = [](std::string name) {
     std::replace(name.begin(), name.end(), '-', '_');
     return name + "/";
   };
-  const std::string whole = plain(test);
+  const std::string begin = plain(known.test);
+  return plain(test).compare(0, begin.size(), begin) == 0;
+}
+
+std::string ReasonFor(const std::string& test, const std::vector<KnownFault>& known_faults) {
   for (const KnownFault& known : known_faults) {
-    const std::string begin = plain(known.test);
-    if (whole.compare(0, begin.size(), begin) == 0) return known.reason;
+    if (Belongs(test, known)) return known.reason;
   }
   return {};
+}
+
+std::vector<KnownFault> Unmatched(const std::vector<NamedCheck>& checks,
+                                  const std::vector<KnownFault>& known_faults) {
+  std::vector<KnownFault> unmatched;
+  for (const KnownFault& known : known_faults) {
+    const auto belongs = [&](const NamedCheck& check) { return Belongs(check.name, known); };
+    if (std::none_of(checks.begin(), checks.end(), belongs)) unmatched.push_back(known);
+  }
+  return unmatched;
 }
 
 }  // namespace dovetail::conformance

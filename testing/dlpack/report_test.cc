@@ -91,6 +91,13 @@ TEST(ReportTest, AKnownFaultIsNamedByTheFirstPartsOfTheTestsName) {
   }
 }
 
+TEST(ReportTest, AKnownFaultThatNoTestHasIsToldApart) {
+  const std::vector<KnownFault> unmatched =
+      Unmatched(AllChecks(PlantedLibrary()), {{"consumer.strides", ""}, {"consumer.strdes", ""}});
+  ASSERT_EQ(unmatched.size(), 1u);
+  EXPECT_EQ(unmatched[0].test, "consumer.strdes");
+}
+
 TEST(ReportTest, TestsAreNamedByTheirRulesAndFiltersFindThem) {
   std::vector<std::string> names;
   const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
