@@ -61,7 +61,7 @@ def dovetail_python_dependencies():
     })
 
 def dovetail_testing_dependencies():
-    """What tests of backends need besides: @dovetail//testing:backend_conformance."""
+    """What tests of backends and of DLPack libraries need besides: @dovetail//testing."""
     _declare({"com_google_googletest": googletest})
 
 def dovetail_benchmark_dependencies():

@@ -28,6 +28,9 @@ door() { run --@dovetail//interop/eigen:library=@my_eigen//:eigen //:door; }
 # A benchmark of one's own.
 benchmark() { run //:my_transpose -- --repetitions=2 --benchmark_min_time=0.001; }
 
+# A library tested with the suite for DLPack libraries, in C++17.
+conformance() { run --cxxopt=-std=c++17 --host_cxxopt=-std=c++17 //:array_test; }
+
 # Two shared libraries with a copy of Dovetail each, in one process.
 shared() { run //:exchange; }
 
@@ -83,7 +86,7 @@ abseil() {
   copy --override_repository=com_google_absl="$folder"
 }
 
-quick=(main door benchmark shared dlpack files)
+quick=(main door benchmark conformance shared dlpack files)
 slow=(size copy bare asan libcxx aarch64 abseil)
 
 ways=()
