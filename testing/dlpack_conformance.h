@@ -49,13 +49,13 @@
 #include "dovetail/testing/dlpack/array.h"
 #include "dovetail/testing/dlpack/register.h"
 
-// DOVETAIL_DLPACK_CONFORMANCE registers the tests of the class `Class` as `name`. What follows is the list of known faults,
-// which may be absent:
+// DOVETAIL_DLPACK_CONFORMANCE registers the tests of the class `Class` as `name`. What follows is
+// the list of known faults, which may be absent:
 //
 //   DOVETAIL_DLPACK_CONFORMANCE(Mine, Mine, {{"consumer.null-data", "the caller checks it"}});
-#define DOVETAIL_DLPACK_CONFORMANCE(name, Class, ...)                                \
-  [[maybe_unused]] static const int dovetail_dlpack_conformance_of_##name =          \
-      ::dovetail::conformance::RegisterDLPackConformance(                            \
+#define DOVETAIL_DLPACK_CONFORMANCE(name, Class, ...)                                   \
+  [[maybe_unused]] static const int dovetail_dlpack_conformance_of_##name =             \
+      ::dovetail::conformance::RegisterDLPackConformance(                               \
           #name, std::make_shared<::dovetail::conformance::internal::Adapted<Class>>(), \
           std::vector<::dovetail::conformance::KnownFault>(__VA_ARGS__), __FILE__, __LINE__)
 

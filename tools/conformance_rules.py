@@ -16,6 +16,7 @@ INTRODUCTION = """\
 //
 // Made by `./bazelw run //tools:conformance_rules` from python/dovetail/conformance/rules.py; edit
 // that. rules.cc includes this file.
+// clang-format off
 
 """
 

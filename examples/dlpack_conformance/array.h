@@ -59,7 +59,8 @@ inline Array FromDLPack(DLManagedTensorVersioned* managed) {
   };
   require(managed->version.major == 1, "DLPack of another major version");
   const DLTensor& t = managed->dl_tensor;
-  require((managed->flags & ~uint64_t{DLPACK_FLAG_BITMASK_IS_COPIED}) == 0, "read-only memory, or an unknown flag");
+  require((managed->flags & ~uint64_t{DLPACK_FLAG_BITMASK_IS_COPIED}) == 0,
+          "read-only memory, or an unknown flag");
   require(t.device.device_type == kDLCPU, "memory of another device");
   require(t.dtype.code == kDLFloat && t.dtype.bits == 32 && t.dtype.lanes == 1, "not float32");
   require(t.ndim >= 0, "a negative number of dimensions");

@@ -133,8 +133,8 @@ class AdaptedArray final : public AnyArray {
   Result<Managed> Export(Kind kind) override {
     if (kind == Kind::kVersioned) {
       if constexpr (kCompiles<ExportOf, T>) {
-        return ToManaged(
-            Attempt<DLManagedTensorVersioned*>([&]() -> decltype(auto) { return T::Export(array_); }));
+        return ToManaged(Attempt<DLManagedTensorVersioned*>(
+            [&]() -> decltype(auto) { return T::Export(array_); }));
       }
     } else if constexpr (kCompiles<ExportLegacyOf, T>) {
       return ToManaged(
@@ -196,8 +196,7 @@ class Adapted final : public AnyLibrary {
 
   Result<ArrayPtr> Make(const ArraySpec& spec) const override {
     if constexpr (kCompiles<ExportOf, T> || kCompiles<ExportLegacyOf, T>) {
-      return ToArray(
-          Attempt<typename T::Array>([&]() -> decltype(auto) { return T::Make(spec); }));
+      return ToArray(Attempt<typename T::Array>([&]() -> decltype(auto) { return T::Make(spec); }));
     }
     return Result<ArrayPtr>::Refused("there is no export");
   }

@@ -49,8 +49,6 @@ void Check::Show(const Managed& managed) {
 
 void Check::Kept(std::string_view seen) { End(pipe_, records::kKept, seen); }
 void Check::Broken(std::string_view seen) { End(pipe_, records::kBroken, seen); }
-void Check::NotApplicable(std::string_view reason) {
-  End(pipe_, records::kNotApplicable, reason);
-}
+void Check::NotApplicable(std::string_view reason) { End(pipe_, records::kNotApplicable, reason); }
 
 }  // namespace dovetail::conformance

@@ -63,8 +63,7 @@ std::string Describe(const Managed& managed) {
   WriteDims(os, "shape", t, t.shape);
   WriteDims(os, "strides", t, t.strides);
   os << ", byte_offset " << t.byte_offset << ", manager_ctx " << context << ", deleter "
-     << (has_deleter ? "set" : "NULL") << "\n            bytes at "
-     << managed.address() << ": ";
+     << (has_deleter ? "set" : "NULL") << "\n            bytes at " << managed.address() << ": ";
   WriteBytes(os, managed.address(), size);
   return os.str();
 }

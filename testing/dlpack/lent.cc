@@ -141,8 +141,8 @@ void ExpectElements(Check& c, AnyArray& y, const Elements& expected) {
   }
   c.Step("reads the elements where the library sees them");
   const Elements read = Gather(s);
-  c.Expect(read == expected, Text("the library sees ", ToText(read), "; it was given ",
-                                  ToText(expected)));
+  c.Expect(read == expected,
+           Text("the library sees ", ToText(read), "; it was given ", ToText(expected)));
 }
 
 }  // namespace dovetail::conformance

@@ -35,7 +35,7 @@ struct LentFields {
   std::vector<int64_t> strides{4, 1};
   bool null_shape = false;
   bool null_strides = false;
-  int32_t ndim = -2;                 // -2: that of the shape
+  int32_t ndim = -2;  // -2: that of the shape
   DLDataType dtype = kFloat32;
   DLDevice device = {kDLCPU, 0};
   uint64_t byte_offset = 0;

@@ -34,10 +34,9 @@ void OnFault(int signal, siginfo_t* info, void*) {
     if (address < region.begin - page || address >= region.begin + region.nbytes + page) continue;
     const bool inside = address >= region.begin && address < region.begin + region.nbytes;
     char text[200];
-    const int size =
-        std::snprintf(text, sizeof text, "%s is %s, at byte %td", region.name,
-                      inside ? region.what : "read or written outside of it",
-                      address - region.begin);
+    const int size = std::snprintf(text, sizeof text, "%s is %s, at byte %td", region.name,
+                                   inside ? region.what : "read or written outside of it",
+                                   address - region.begin);
     WriteRecord(PipeOfThisProcess(), records::kBroken,
                 {text, static_cast<size_t>(size < 0 ? 0 : size)});
     _exit(0);

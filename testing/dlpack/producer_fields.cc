@@ -13,7 +13,8 @@ constexpr uint64_t kReadOnly = 1, kIsCopied = 2;
 void DeviceId(Check& c, Kind kind) {
   const DLDevice device = ExportPlain(c, kind).tensor().device;
   if (device.device_type != kDLCPU) {
-    c.NotApplicable(Text("the memory is on a device of type ", static_cast<int>(device.device_type)));
+    c.NotApplicable(
+        Text("the memory is on a device of type ", static_cast<int>(device.device_type)));
   }
   c.Expect(device.device_id == 0, Text("the device id is ", device.device_id));
 }

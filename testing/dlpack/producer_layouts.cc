@@ -33,9 +33,9 @@ void Strides(Check& c, const Layout& layout) {
   const ArrayPtr x = Make(c, SpecOf(layout));
   const DLManagedTensorVersioned* const m = Export(c, *x, Kind::kVersioned).versioned();
   const bool older = m->version.major == 1 && m->version.minor < 2;
-  c.Expect(m->dl_tensor.strides != nullptr || older,
-           Text("strides are NULL in a struct of version ", m->version.major, ".",
-                m->version.minor));
+  c.Expect(
+      m->dl_tensor.strides != nullptr || older,
+      Text("strides are NULL in a struct of version ", m->version.major, ".", m->version.minor));
 }
 
 void Scalar(Check& c, Kind kind) {

@@ -13,9 +13,9 @@
 namespace dovetail::conformance {
 namespace {
 
-constexpr int64_t kLarge = 1 << 21;        // elements of 8 MiB
-constexpr int kFirst = 8 + kMiBKept / 8;   // exports after which memory is counted
-constexpr int kCounted = 24;               // exports whose memory is counted
+constexpr int64_t kLarge = 1 << 21;       // elements of 8 MiB
+constexpr int kFirst = 8 + kMiBKept / 8;  // exports after which memory is counted
+constexpr int kCounted = 24;              // exports whose memory is counted
 
 Elements Ones(int64_t count) {
   return Floats({count}, std::vector<float>(static_cast<size_t>(count), 1));
@@ -36,8 +36,8 @@ void Deleter(Check& c, Kind kind, bool on_another_thread) {
     }
   }
   const int64_t grown = (KiBOfThisProcess() - before) >> 10;
-  c.Expect(grown < 100, Text("the deleter frees nothing: ", kCounted, " arrays of 8 MiB took ",
-                             grown, " MiB"));
+  c.Expect(grown < 100,
+           Text("the deleter frees nothing: ", kCounted, " arrays of 8 MiB took ", grown, " MiB"));
 }
 
 void Lifetime(Check& c, Kind kind, int64_t count) {

@@ -74,9 +74,9 @@ int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary
                           });
   }
   for (const KnownFault& known : Unmatched(checks, known_faults)) {
-    testing::RegisterTest(
-        (suite + "/known_faults").c_str(), TestNameOf(known.test).c_str(), nullptr, nullptr, file,
-        line, [=]() -> MisspeltTest* { return new MisspeltTest(known, file, line); });
+    testing::RegisterTest((suite + "/known_faults").c_str(), TestNameOf(known.test).c_str(),
+                          nullptr, nullptr, file, line,
+                          [=]() -> MisspeltTest* { return new MisspeltTest(known, file, line); });
   }
   return static_cast<int>(checks.size());
 }

@@ -10,9 +10,9 @@ namespace {
 
 std::string Failure(const NamedCheck& check, const Outcome& outcome) {
   const Rule& rule = RuleOf(check.rule);
-  std::string text = Text(rule.id, " (", rule.level, ") is broken: ", check.name,
-                          "\n  rule:     ", rule.sentence, "\n  document: ", rule.source,
-                          "\n  seen:     ", outcome.seen);
+  std::string text =
+      Text(rule.id, " (", rule.level, ") is broken: ", check.name, "\n  rule:     ", rule.sentence,
+           "\n  document: ", rule.source, "\n  seen:     ", outcome.seen);
   for (const std::string& struct_ : outcome.structs) text += "\n  struct:   " + struct_;
   if (!outcome.errors.empty()) text += "\n  stderr:   " + outcome.errors;
   return text;

@@ -49,8 +49,7 @@ TEST(ReportTest, AFailureShowsTheRuleItsDocumentWhatWasSeenAndTheStruct) {
   EXPECT_THAT(verdict.text, HasSubstr("Flags are 0 for a plain array"));
   EXPECT_THAT(verdict.text, HasSubstr("dlpack.h 1.3, DLManagedTensorVersioned.flags"));
   EXPECT_THAT(verdict.text, HasSubstr("the flags are 8"));
-  EXPECT_THAT(verdict.text,
-              HasSubstr("DLManagedTensorVersioned: version 1.3, flags 0x8, data 0x"));
+  EXPECT_THAT(verdict.text, HasSubstr("DLManagedTensorVersioned: version 1.3, flags 0x8, data 0x"));
   EXPECT_THAT(verdict.text, HasSubstr("type float32, shape [3, 4], strides [4, 1]"));
   EXPECT_THAT(verdict.text, HasSubstr(": 0100000003000000 "));  // the version's bytes
 }

@@ -38,18 +38,17 @@ struct ATen {
 constexpr char kNegative[] = "at::from_blob() aborts on negative strides";
 constexpr char kSizes[] = "sizes are used before they are checked";
 
-DOVETAIL_DLPACK_CONFORMANCE(
-    ATen, ATen,
-    {{"consumer.strides/versioned/reversed", kNegative},
-     {"consumer.strides/versioned/reversed_in_both", kNegative},
-     {"consumer.strides/legacy/reversed", kNegative},
-     {"consumer.strides/legacy/reversed_in_both", kNegative},
-     {"consumer.read-only", "the flag is not looked at"},
-     {"consumer.major/versioned/2.0", "the version is not looked at"},
-     {"consumer.impossible/versioned/ndim_minus_1", kSizes},
-     {"consumer.impossible/versioned/overflow", kSizes},
-     {"consumer.impossible/legacy/ndim_minus_1", kSizes},
-     {"consumer.impossible/legacy/overflow", kSizes},
-     {"consumer.null-data", "NULL becomes the address of the elements"}});
+DOVETAIL_DLPACK_CONFORMANCE(ATen, ATen,
+                            {{"consumer.strides/versioned/reversed", kNegative},
+                             {"consumer.strides/versioned/reversed_in_both", kNegative},
+                             {"consumer.strides/legacy/reversed", kNegative},
+                             {"consumer.strides/legacy/reversed_in_both", kNegative},
+                             {"consumer.read-only", "the flag is not looked at"},
+                             {"consumer.major/versioned/2.0", "the version is not looked at"},
+                             {"consumer.impossible/versioned/ndim_minus_1", kSizes},
+                             {"consumer.impossible/versioned/overflow", kSizes},
+                             {"consumer.impossible/legacy/ndim_minus_1", kSizes},
+                             {"consumer.impossible/legacy/overflow", kSizes},
+                             {"consumer.null-data", "NULL becomes the address of the elements"}});
 
 }  // namespace

@@ -43,7 +43,9 @@ struct TvmFfi {
   // Elements are read as tvm-ffi's users do.
   static Seen Look(const Tensor& y) {
     const char* const data = static_cast<const char*>(y.data_ptr()) + y.byte_offset();
-    return {y.dtype(), data, {y.shape().begin(), y.shape().end()},
+    return {y.dtype(),
+            data,
+            {y.shape().begin(), y.shape().end()},
             {y.strides().begin(), y.strides().end()}};
   }
   static void Write(const Tensor& y) { *static_cast<float*>(y.data_ptr()) = 7; }
