@@ -25,14 +25,15 @@ enum class View {
 
 // An array to make: a dense row-major one with the given elements, and a view of it.
 struct ArraySpec {
-  DLDataType dtype;                   // lanes are 1
-  std::vector<int64_t> shape;         // of the dense array
-  const void* elements;               // of the dense array; copy them, they live as long as Make()
-  View view = View::kWhole;           // the view in words
-  std::vector<int64_t> view_shape;    // the view in numbers; strides and offset count elements
-  std::vector<int64_t> view_strides;  //
-  int64_t view_offset = 0;            //
-  bool read_only = false;             // the library refuses to write to the array
+  DLDataType dtype = {};           // lanes are 1
+  std::vector<int64_t> shape;      // of the dense array
+  const void* elements = nullptr;  // of the dense array; copy them, they live as long as Make()
+  bool read_only = false;          // the library refuses to write to the array
+  // The view, in words and in numbers. Strides and offset count elements of the dense array.
+  View view = View::kWhole;
+  std::vector<int64_t> view_shape;
+  std::vector<int64_t> view_strides;
+  int64_t view_offset = 0;
 
   bool has_type(int code, int bits) const { return dtype.code == code && dtype.bits == bits; }
   int64_t num_elements() const {
@@ -46,8 +47,8 @@ struct ArraySpec {
 // An array as the library sees it.
 struct Seen {
   DLDataType dtype;
-  const void* data;              // element 0
-  std::vector<int64_t> shape;    //
+  const void* data;  // element 0
+  std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // in elements; none: row-major
 };
 

@@ -62,7 +62,7 @@ Lent::Lent(Check& check, Kind kind, const LentFields& f)
   DLTensor& t = managed_.tensor();
   t.data = f.null_data ? nullptr : memory_.data() + f.data_at;
   t.device = f.device;
-  t.ndim = f.ndim == -2 ? static_cast<int32_t>(f.shape.size()) : f.ndim;
+  t.ndim = f.ndim.value_or(static_cast<int32_t>(f.shape.size()));
   t.dtype = f.dtype;
   t.shape = f.null_shape ? nullptr : CopyTo(struct_.data() + kShapeAt, f.shape);
   t.strides = f.null_strides ? nullptr : CopyTo(struct_.data() + kStridesAt, f.strides);

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,15 +28,15 @@ namespace dovetail::conformance {
 
 // The fields of a tensor; by default those of Base() in row-major order.
 struct LentFields {
-  Elements memory = Base();          // what lies `at` bytes behind the start of the memory
-  size_t at = 0;                     //
-  size_t data_at = 0;                // where the struct's data points to
-  bool null_data = false;            //
-  std::vector<int64_t> shape{3, 4};  //
+  Elements memory = Base();  // what lies in memory, from the byte `at` on
+  size_t at = 0;
+  size_t data_at = 0;  // the byte to which data points
+  bool null_data = false;
+  std::vector<int64_t> shape{3, 4};
   std::vector<int64_t> strides{4, 1};
   bool null_shape = false;
   bool null_strides = false;
-  int32_t ndim = -2;  // -2: that of the shape
+  std::optional<int32_t> ndim;  // none: that of the shape
   DLDataType dtype = kFloat32;
   DLDevice device = {kDLCPU, 0};
   uint64_t byte_offset = 0;
