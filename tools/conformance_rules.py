@@ -4,12 +4,14 @@
 ./bazelw run //tools:conformance_rules
 """
 
-import importlib.util
+import importlib
 import json
 import os
 import pathlib
+import sys
+import types
 
-RULES, LIST = "python/dovetail/conformance/rules.py", "testing/dlpack/rules.inc"
+KIT, LIST = "python/dovetail/conformance", "testing/dlpack/rules.inc"
 
 INTRODUCTION = """\
 // The rules of DLPack that the conformance kit checks: id, level, sentence, document.
@@ -22,11 +24,15 @@ INTRODUCTION = """\
 
 
 def make_list(root: pathlib.Path) -> str:
-    spec = importlib.util.spec_from_file_location("rules", root / RULES)
-    assert spec and spec.loader
-    rules = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(rules)
-    return INTRODUCTION + "\n".join(map(line, rules.RULES)) + "\n"
+    return INTRODUCTION + "\n".join(map(line, read_rules(root))) + "\n"
+
+
+def read_rules(root: pathlib.Path):
+    """The kit's RULES, without an import of the kit or of Dovetail."""
+    package = types.ModuleType("kit")
+    package.__path__ = [str(root / KIT)]
+    sys.modules["kit"] = package
+    return importlib.import_module("kit.rules").RULES
 
 
 def line(rule) -> str:
