@@ -31,9 +31,10 @@
 //   kPassesOnTypes    it takes tensors of any type in, and only passes them on
 //   kPassesOnDevices  it takes tensors on any device in, and only passes them on
 //
-// A class has at least one export or import; a rule that needs what it has not is skipped. A
+// A class has at least one export or import. A rule that needs another function is skipped. A
 // function refuses by an exception, or by its result: a null pointer, an empty std::optional, a
-// Status or StatusOr that is not ok(), false. Pointers of an export may be a std::unique_ptr.
+// Status or StatusOr that is not ok(), false. What an export returns may be a std::unique_ptr; the
+// Array of a library in C is one, with the library's function that frees it.
 //
 // Each test checks one rule in one case, in a child process of its own: a crash fails that test. A
 // failure shows the rule and the document that states it, what was seen, and the struct's fields

@@ -52,6 +52,8 @@ using TextOf = decltype(std::declval<R&>().ToString());
 template <typename R>
 using ReleaseOf = decltype(std::declval<R&>().release());
 template <typename R>
+using IsNullOf = decltype(std::declval<const R&>().get() == nullptr);
+template <typename R>
 using ValueOf = decltype(*std::declval<R&>());
 
 template <typename R>
@@ -72,6 +74,8 @@ Result<Wanted> Unwrap(R&& returned) {
   if constexpr (std::is_same_v<Plain, Wanted>) {
     if constexpr (std::is_pointer_v<Plain>) {
       if (returned == nullptr) return Result<Wanted>::Refused("a null pointer is returned");
+    } else if constexpr (kCompiles<IsNullOf, Plain>) {
+      if (returned.get() == nullptr) return Result<Wanted>::Refused("a null pointer is returned");
     } else if constexpr (std::is_same_v<Plain, bool>) {
       if (!returned) return Result<Wanted>::Refused("false is returned");
     }
@@ -128,6 +132,8 @@ template <typename T>
 class AdaptedArray final : public AnyArray {
  public:
   using Array = typename T::Array;
+  static_assert(!std::is_pointer_v<Array>,
+                "nobody would free it: Array has to be a std::unique_ptr with a deleter");
   explicit AdaptedArray(Array array) : array_(std::move(array)) {}
 
   Result<Managed> Export(Kind kind) override {

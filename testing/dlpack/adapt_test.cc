@@ -80,5 +80,36 @@ TEST(AdaptedTest, AClassMayHaveOneFunctionAlone) {
   EXPECT_FALSE((*y.value)->Export(Kind::kLegacy));
 }
 
+// A library in C: handles that a function frees, NULL for a refusal.
+struct Handle {
+  int* freed;
+};
+void Free(Handle* handle) {
+  ++*handle->freed;
+  delete handle;
+}
+
+struct LibraryInC {
+  using Array = std::unique_ptr<Handle, void (*)(Handle*)>;
+  inline static int freed = 0;
+  inline static bool refuses = false;
+  static Array ImportLegacy(DLManagedTensor*) {
+    return {refuses ? nullptr : new Handle{&freed}, &Free};
+  }
+  static Seen Look(const Array&) { return {}; }
+};
+
+TEST(AdaptedTest, AHandleOfCIsAUniquePointer) {
+  const Adapted<LibraryInC> library;
+  Result<ArrayPtr> y = library.Import(Managed(&tensor));
+  ASSERT_TRUE(y);
+  EXPECT_EQ((*y.value)->Copy(), nullptr);
+  EXPECT_EQ(LibraryInC::freed, 0);
+  y.value.reset();
+  EXPECT_EQ(LibraryInC::freed, 1);
+  LibraryInC::refuses = true;
+  EXPECT_EQ(library.Import(Managed(&tensor)).refusal, "a null pointer is returned");
+}
+
 }  // namespace
 }  // namespace dovetail::conformance::internal

@@ -16,7 +16,7 @@
 namespace dovetail::conformance {
 namespace {
 
-constexpr int kSeconds = 60;
+constexpr int kSeconds = 30;
 constexpr int kLines = 5;  // of stderr that are shown
 
 // All bytes until the other end is closed. Returns false if that takes too long.

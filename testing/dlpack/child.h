@@ -21,7 +21,7 @@ struct Outcome {
 
 using CheckFunction = std::function<void(Check&)>;
 
-// A process that takes longer than a minute has crashed.
+// A process that takes longer than 30 seconds has crashed.
 Outcome RunInChild(const AnyLibrary& library, const CheckFunction& check);
 
 }  // namespace dovetail::conformance

@@ -82,6 +82,6 @@ struct Arrow {
 };
 
 DOVETAIL_DLPACK_CONFORMANCE(Arrow, Arrow,
-                            {{"consumer.null-data", "NULL becomes the address of the elements"}});
+                            {{"consumer.null-data", "a tensor with the address NULL is made"}});
 
 }  // namespace

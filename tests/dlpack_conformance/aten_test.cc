@@ -49,6 +49,6 @@ DOVETAIL_DLPACK_CONFORMANCE(ATen, ATen,
                              {"consumer.impossible/versioned/overflow", kSizes},
                              {"consumer.impossible/legacy/ndim_minus_1", kSizes},
                              {"consumer.impossible/legacy/overflow", kSizes},
-                             {"consumer.null-data", "NULL becomes the address of the elements"}});
+                             {"consumer.null-data", "a tensor with the address NULL is made"}});
 
 }  // namespace
