@@ -87,6 +87,12 @@ def read(s, capsule="capsule"):
         raise NotApplicableError(f"{s[capsule]!r} is no DLPack capsule")
     kind = KINDS[name]
     s.run(f"managed = {pointer_in(capsule, kind)}")
+    read_struct(s, kind)
+    return kind
+
+
+def read_struct(s, kind):
+    """Set variables to the fields of the struct at the address `managed`."""
     names = ", ".join(field for field, _ in fields_of(kind))
     size = ctypes.sizeof(kind)
     s.run(f'{names} = struct.unpack("{format_of(kind)}", ctypes.string_at(managed, {size}))')
@@ -94,7 +100,6 @@ def read(s, capsule="capsule"):
         "shape, strides = ((ctypes.c_int64 * ndim).from_address(p)[:] if p else None "
         "for p in (shape, strides))"
     )
-    return kind
 
 
 def read_versioned(s):

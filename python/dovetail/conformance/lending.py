@@ -60,10 +60,13 @@ def lend(
     device=None,  # default: that of `data`
     null_shape=False,
     destructor=False,  # whether the capsule has one
+    capsule=True,  # False: only make the struct, a versioned one
     **fields,
 ):
     """x = a producer of a tensor with these fields in `data`; further ones by their names."""
-    if version != "legacy":
+    if not capsule:
+        version = version or (1, 3)
+    elif version != "legacy":
         if asks_versioned(s):
             version = version or (1, 3)
         elif version:
@@ -99,6 +102,8 @@ def lend(
         f'managed = ctypes.create_string_buffer(struct.pack("{format_of(kind)}", {packed})); '
         f'name = b"{kind.name}"'
     )
+    if not capsule:
+        return
     s.run(_CAPSULE.format(destructor=_IDLE if destructor else None))
     s.run(_PRODUCER.format(arguments=arguments, device=device))
 

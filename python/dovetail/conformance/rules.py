@@ -7,13 +7,14 @@ must                     "must" where the document requires it, "should" where i
 number                   the rule of docs/protocol_rules.txt that Dovetail keeps for it, or None
 """
 
+from .exchange_rules import EXCHANGE_RULES, EXCHANGE_STREAM_RULES
 from .rule import ARRAY_API, HEADER, LEVELS, NONE, PYTHON, Rule
 from .rule import rule as _rule
-from .stream_rules import STREAM_RULES
+from .stream_rules import STREAM_RULES as _STREAM_RULES
 
 __all__ = ["BY_ID", "LEVELS", "RULES", "STREAM_RULES", "Rule", "chosen", "rules_of"]
 
-RULES = (
+_CAPSULE_RULES = (
     _rule("producer.device", "must", 32,
           "__dlpack_device__() returns the device type and id that the capsule says.",
           ARRAY_API + "__dlpack_device__"),
@@ -180,6 +181,9 @@ RULES = (
           HEADER + "DLPACK_FLAG_BITMASK_READ_ONLY"),
 )  # fmt: skip
 
+RULES = (*_CAPSULE_RULES, *EXCHANGE_RULES)
+# Those of arrays on CUDA devices only.
+STREAM_RULES = (*_STREAM_RULES, *EXCHANGE_STREAM_RULES)
 BY_ID = {rule.id: rule for rule in (*RULES, *STREAM_RULES)}
 
 

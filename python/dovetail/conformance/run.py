@@ -59,7 +59,7 @@ def _environment():
 
 def _tasks(adapter, rules):
     tasks, seen = [], {}
-    roles = {"producer": adapter.array, "consumer": adapter.take}
+    roles = {"producer": adapter.array, "consumer": adapter.take, "exchange": adapter.array}
     for check in all_checks():
         if roles[BY_ID[check.rule].role] is None:
             continue

@@ -16,7 +16,7 @@ from . import cuda
 from .memory import MEMORIES
 
 # What lines may use without importing it; the reproduction imports what it names.
-MODULES = ("ctypes", "gc", "math", "mmap", "os", "resource", "struct", "threading", "time")
+MODULES = ("ctypes", "gc", "math", "mmap", "os", "resource", "struct", "sys", "threading", "time")
 
 
 class BrokenRuleError(Exception):

@@ -3,12 +3,13 @@
     library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
     x = library.array([[1, 2]], "float32")
 
-planted_export.py and planted_import.py have the two directions. planted_cuda.py is for arrays on a
+planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table. planted_cuda.py is for arrays on a
 CUDA device.
 """
 
 import ctypes
 import itertools
+import math
 import mmap
 import struct
 
@@ -26,6 +27,10 @@ class Array:
         self.shape, self.strides = tuple(shape), tuple(strides)
         self.read_only = flags.get("read_only", False)
         self.swapped = flags.get("swapped", False)
+        self.negated = flags.get("negated", False)  # the elements are those in memory, times -1
+
+    def resolved(self):
+        return self.copy() if self.negated else self
 
     def view(self, address, shape, strides, **flags):
         flags = {"read_only": self.read_only, **flags}
@@ -57,7 +62,8 @@ class Array:
     def _list(self, address, shape, strides):
         if not shape:
             data = self.library.memory.read(address, self.itemsize)
-            return struct.unpack(f"={LETTERS[self.dtype]}", data)[0]
+            (value,) = struct.unpack(f"={LETTERS[self.dtype]}", data)
+            return -value if self.negated else value
         steps = (address + i * strides[0] * self.itemsize for i in range(shape[0]))
         return [self._list(step, shape[1:], strides[1:]) for step in steps]
 
@@ -111,7 +117,7 @@ class Library:
     def __init__(self, broken_rule=None, memory=None):
         self.broken_rule, self.memory = broken_rule, memory or Host()
         self.device_type = self.memory.device_type
-        if self.breaks("producer.cuda-type"):
+        if self.device_type == 2 and self.breaks("producer.cuda-type"):
             self.device_type = 13  # managed memory
 
     def breaks(self, *rules):
@@ -127,6 +133,9 @@ class Library:
             flat = list(itertools.chain.from_iterable(flat))
         return self._new(shape, dtype, struct.pack(f"={len(flat)}{LETTERS[dtype]}", *flat), **flags)
 
+    def zeros(self, shape, dtype):
+        return self._new(shape, dtype, bytes(math.prod(shape) * struct.calcsize(LETTERS[dtype])))
+
     def ones(self, size, dtype="float32"):
         return self._new([size], dtype, struct.pack(f"={LETTERS[dtype]}", 1) * size)
 
@@ -136,6 +145,9 @@ class Library:
 
     def read_only(self, array):
         return array.view(array.address, array.shape, array.strides, read_only=True)
+
+    def negated(self):
+        return self.array([-1, -2], negated=True)
 
     def swapped(self):
         return self.array([1, 2], "int32", swapped=True)

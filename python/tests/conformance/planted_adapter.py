@@ -11,12 +11,13 @@ BROKEN = repr(os.environ.get("PLANTED"))
 
 ADAPTER = Adapter(
     name="planted",
-    setup=f"import planted; p = planted.Library({BROKEN})",
+    setup=f"import planted, planted_exchange; p = planted.Library({BROKEN}); planted_exchange.offer(p)",
     version="'1'",
     dtype="{name!r}",
     dtypes="bool int32 float32 float64",
     array="p.array({values}, {dtype})",
     ones="p.ones({size})",
+    arrays={"negated": "p.negated()"},
     read_only="p.read_only({x})",
     other_byte_order="p.swapped()",
     unsupported={"unsupported": "planted.planted_export.Unsupported(p)"},
@@ -27,8 +28,9 @@ ADAPTER = Adapter(
     work="p.memory.copy({y})",
     devices={
         "cuda": {
-            "setup": "import planted, planted_cuda; "
-            f"p = planted.Library({BROKEN}, planted_cuda.Memory({BROKEN}))"
+            "setup": "import planted, planted_cuda, planted_exchange; "
+            f"p = planted.Library({BROKEN}, planted_cuda.Memory({BROKEN})); "
+            "planted_exchange.offer(p)"
         }
     },
 )

@@ -87,20 +87,21 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
     if breaks("producer.flags"):
         flags |= 8
     kind = DLManagedTensorVersioned if versioned else DLManagedTensor
+    array = array.resolved()
     if breaks("producer.repeated"):
-        managed = array.__dict__.setdefault(kind, None) or _managed(array, kind, flags, breaks)
-        array.__dict__[kind] = managed
+        made = array.__dict__.setdefault(kind, None) or managed(array, kind, flags, breaks)
+        array.__dict__[kind] = made
     else:
-        managed = _managed(array, kind, flags, breaks)
+        made = managed(array, kind, flags, breaks)
     destructor = _destroy_always if breaks("producer.used") else _destroy_unused
     if breaks("producer.unused"):
         destructor = None
     return _new(
-        ctypes.addressof(managed), _NAMES[kind], ctypes.cast(destructor, ctypes.c_void_p).value
+        ctypes.addressof(made), _NAMES[kind], ctypes.cast(destructor, ctypes.c_void_p).value
     )
 
 
-def _managed(array, kind, flags, breaks):
+def managed(array, kind, flags, breaks):
     shape, strides = array.shape, array.strides
     if breaks("producer.elements"):
         strides = tuple(sorted(strides, reverse=True))
@@ -111,11 +112,11 @@ def _managed(array, kind, flags, breaks):
         for numbers in (shape, strides)
     )
     deleter = _delete_nothing if breaks("producer.deleter") else _delete
-    managed = kind(deleter=ctypes.cast(deleter, ctypes.c_void_p).value)
+    made = kind(deleter=ctypes.cast(deleter, ctypes.c_void_p).value)
     if kind is DLManagedTensorVersioned:
-        managed.major, managed.minor = 1 + breaks("producer.version"), 3
-        managed.flags = flags
-    tensor = managed.dl_tensor
+        made.major, made.minor = 1 + breaks("producer.version"), 3
+        made.flags = flags
+    tensor = made.dl_tensor
     tensor.data = array.address
     if 0 in array.shape and not breaks("producer.empty"):
         tensor.data = None
@@ -128,8 +129,19 @@ def _managed(array, kind, flags, breaks):
     if not (contiguous and breaks("producer.strides")):
         tensor.strides = strides
     owner = None if breaks("producer.lifetime") and array.shape == (4,) else array.owner
-    _exports[ctypes.addressof(managed)] = (managed, shape, strides, owner)
-    return managed
+    _exports[ctypes.addressof(made)] = (made, shape, strides, owner)
+    return made
+
+
+def forget_owner(made):
+    """The memory of a large array is freed with the array."""
+    *rest, owner = _exports[ctypes.addressof(made)]
+    if made.dl_tensor.shape[0] > 1000:
+        _exports[ctypes.addressof(made)] = (*rest, None)
+
+
+def never_delete(made):
+    made.deleter = ctypes.cast(_delete_nothing, ctypes.c_void_p).value
 
 
 class Unsupported:

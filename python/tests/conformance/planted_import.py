@@ -7,7 +7,7 @@ import planted
 
 from dovetail.conformance.structs import KINDS, READ_ONLY, DLManagedTensorVersioned
 
-_DTYPES = {(6, 8): "bool", (0, 32): "int32", (2, 32): "float32", (2, 64): "float64"}
+DTYPES = {(6, 8): "bool", (0, 32): "int32", (2, 32): "float32", (2, 64): "float64"}
 
 
 def _function(name, result, *arguments):
@@ -30,7 +30,7 @@ class Owner:
     def __del__(self):
         if self.breaks("consumer.null-context") and not self.managed.manager_ctx:
             return
-        if self.breaks("consumer.deletes") and self.elements and self.managed.manager_ctx:
+        if self.breaks("consumer.deletes", "exchange.to-python-deletes") and self.elements and self.managed.manager_ctx:
             return
         if self.breaks("consumer.empty-deletes") and not self.elements:
             return
@@ -63,6 +63,13 @@ def take(library, x):
     return array
 
 
+def adopt(library, managed):
+    """The array of a managed tensor that the table was given."""
+    array = _array(library, managed, library.breaks, None)
+    array.owner = Owner(managed, library.breaks, math.prod(array.shape))
+    return array
+
+
 def _ask(library, x, breaks):
     if breaks("consumer.asks"):
         return x.__dlpack__()
@@ -82,7 +89,8 @@ def _array(library, managed, breaks, x):
     flags = 0
     tensor = managed.dl_tensor
     if isinstance(managed, DLManagedTensorVersioned):
-        refuse(managed.major != 1, "another major version", "consumer.major")
+        refuse(managed.major != 1, "another major version", "consumer.major",
+               "exchange.to-python-refuses")
         refuse(managed.minor > 3 and breaks("consumer.minor"), "another minor version")
         flags = managed.flags
     refuse(tensor.device_type != library.device_type, "another device", "consumer.other-device")
@@ -98,7 +106,7 @@ def _array(library, managed, breaks, x):
     strides = tensor.strides[: tensor.ndim] if tensor.strides else planted.row_major(shape)
     plain = shape == [3, 4] and tensor.strides and getattr(managed, "minor", 0) == 3
     refuse(plain and breaks("consumer.accepts"), "a plain array")
-    dtype = _DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    dtype = DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     refuse(dtype is None, "an unknown type", "consumer.unknown-type")
     if dtype == "int32" and breaks("consumer.type"):
         dtype = "float32"

@@ -1,26 +1,18 @@
 """Who frees the memory of a device, when, and how often.
 
 Allocators keep what is freed, so that neither the device's free memory nor a crash tells. Addresses
-do: memory that is freed is used again for later arrays, and memory that is not freed never is.
+do: see reuse.py.
 """
 
 from ..checks import check
 from ..exports import consume, export_any, name_of, pointer_in, read
+from ..reuse import SIZE, expect_reuse
 from ..script import NotApplicableError, describe
 from ..structs import KINDS, DLTensor
 from .lifetimes import CALLERS, ON_A_THREAD, TAKE, consumer, request_of
 
-_COUNT = 32
-_SIZE = 1 << 18  # elements of 1 MiB
 
-_LEAK = """\
-addresses = set()
-for i in range({count}):
-    {body}
-    call("cuCtxSynchronize")"""
-
-
-def _data_of(managed, kind):
+def data_of(managed, kind):
     """An expression: the data in a struct."""
     return (
         f"ctypes.c_uint64.from_address({managed} + {kind.dl_tensor.offset + DLTensor.data.offset})"
@@ -28,24 +20,16 @@ def _data_of(managed, kind):
     )
 
 
-def _expect_reuse(s, body, seen):
-    s.run(_LEAK.format(count=_COUNT, body=body.replace("\n", "\n    ")))
-    s.expect(
-        f"len(addresses) < {_COUNT}",
-        f"{seen}: {_COUNT} arrays of 1 MiB have {{len(addresses)}} addresses",
-    )
-
-
 def _unused(s, request):
     kind = KINDS[name_of(s["capsule"])]
     s.lines.clear()
     body = (
-        f"capsule = {s.adapter.ones_of(_SIZE)}.__dlpack__({request})\n"
+        f"capsule = {s.adapter.ones_of(SIZE)}.__dlpack__({request})\n"
         f"managed = {pointer_in('capsule', kind)}\n"
-        f"addresses.add({_data_of('managed', kind)})\n"
+        f"addresses.add({data_of('managed', kind)})\n"
         "del capsule"
     )
-    _expect_reuse(s, body, "an unused capsule frees nothing")
+    expect_reuse(s, body, "an unused capsule frees nothing")
 
 
 @check("producer.unused", devices=["cuda"])
@@ -67,11 +51,11 @@ def deleter(s, where):
     request = request_of(s)
     kind = KINDS[name_of(s["capsule"])]
     consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
-    body = TAKE.format(large=s.adapter.ones_of(_SIZE), request=request)
+    body = TAKE.format(large=s.adapter.ones_of(SIZE), request=request)
     if where == "on another thread":
         body = body.replace("delete(managed)", ON_A_THREAD)
-    note = f"addresses.add({_data_of('managed', kind)})\n"
-    _expect_reuse(
+    note = f"addresses.add({data_of('managed', kind)})\n"
+    expect_reuse(
         s,
         body.replace("rename(", note + "rename(", 1),
         f"the deleter, called {where}, frees nothing",
@@ -80,7 +64,7 @@ def deleter(s, where):
 
 @check("producer.used", devices=["cuda"])
 def used(s):
-    s.run(f"x = {s.adapter.ones_of(_SIZE)}")
+    s.run(f"x = {s.adapter.ones_of(SIZE)}")
     export_any(s)
     kind = read(s)
     consume(s)
@@ -91,7 +75,7 @@ def used(s):
 
 @check("producer.lifetime", ["1 MiB", "16 bytes"], ["cuda"])
 def lifetime(s, size):
-    s.run(f"x = {s.adapter.ones_of(_SIZE if size == '1 MiB' else 4)}")
+    s.run(f"x = {s.adapter.ones_of(SIZE if size == '1 MiB' else 4)}")
     export_any(s)
     kind = read(s)
     s.run("del x; gc.collect(); call('cuCtxSynchronize')")
@@ -104,6 +88,6 @@ def _expect_free_of_others(s, kind, seen):
     request = "max_version=(1, 0)" if kind.name.endswith("versioned") else ""
     s.run("held = data + byte_offset")
     s.run(f"others = [{s.adapter.ones_of(size)}.__dlpack__({request}) for _ in range(8)]")
-    address = _data_of(pointer_in("other", kind), kind)
+    address = data_of(pointer_in("other", kind), kind)
     s.run(f"addresses = [{address} for other in others]")
     s.expect("held not in addresses", seen)

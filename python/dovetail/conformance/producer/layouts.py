@@ -48,7 +48,7 @@ def view(s, name):
     )
 
 
-_CTYPES = {(2, 32): "c_float", (2, 64): "c_double", (0, 32): "c_int32", (0, 64): "c_int64"}
+CTYPES = {(2, 32): "c_float", (2, 64): "c_double", (0, 32): "c_int32", (0, 64): "c_int64"}
 
 
 @check("producer.elements", lambda adapter: adapter.arrays)
@@ -60,13 +60,13 @@ def array(s, name):
     read(s)
     fill_strides(s)
     if s["code"] == 5:  # complex: pairs of floats
-        half = _CTYPES[2, s["bits"] // 2]
+        half = CTYPES[2, s["bits"] // 2]
         size = s["bits"] // 16
         parts = elements(s, s["ndim"], half).replace(f" + {size} *", f" + {2 * size} *")
         other = parts.replace("byte_offset", f"byte_offset + {size}")
         s.run(f"values = [complex(*pair) for pair in zip({parts}, {other})]")
     else:
-        s.run(f"values = {elements(s, s['ndim'], _CTYPES[s['code'], s['bits']])}")
+        s.run(f"values = {elements(s, s['ndim'], CTYPES[s['code'], s['bits']])}")
     s.expect("values == own", "the library says {own}, the struct leads to {values}")
 
 

@@ -17,27 +17,31 @@ for number in (1, 7):
         if number == 7: hold(own, {seconds})
         x = {work}
         early = gate[8]
-        capsule = x.__dlpack__({arguments})
+        {export}
         waited = gate[8]"""
 
 
-def _pending(s, arguments, seconds=3):
-    """Export an array whose work on the stream `own` is held up; `waited` tells whether the export
-    waited until the watchdog let it go on."""
+def pending(s, export, seconds=3):
+    """Run `export` for an array x whose work on the stream `own` is held up; `waited` tells whether
+    the export waited until the watchdog let it go on."""
     on_stream = need(s.adapter.on_stream, "the library's streams can't be chosen")
     block = _PENDING.format(
         on_stream=on_stream.format(stream="own"),
         array=s.adapter.array_of("[number] * 12"),
         seconds=seconds,
         work=need(s.adapter.work, "nothing is known that the library computes").format(y="base"),
-        arguments=arguments,
+        export=export,
     )
     s.run("own, theirs = new_stream(), new_stream()")
     error = s.tried(block)
     if error:
-        raise NotApplicableError(f"__dlpack__({arguments}) is refused: {describe(error)}")
+        raise NotApplicableError(f"{export} fails: {describe(error)}")
     if s["early"]:
         raise NotApplicableError("a computation waits on the host")
+
+
+def _pending(s, arguments, seconds=3):
+    pending(s, f"capsule = x.__dlpack__({arguments})", seconds)
 
 
 # Maps the name of a stream to the argument and to the stream that it means.

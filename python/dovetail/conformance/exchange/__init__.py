@@ -1,0 +1,1 @@
+"""The checks of the C exchange API: what the functions in the table of a type do."""
