@@ -78,6 +78,11 @@ def steps():
         needs_module="pytest",
         keep=60,
     )
+    yield Step(
+        "Dovetail and the rules of DLPack on CUDA",
+        [python, "-m", "dovetail.conformance", "--device", "cuda", "dovetail"],
+        keep=20,
+    )
     for tool in ("memcheck", "racecheck"):
         yield Step(
             f"compute-sanitizer, {tool}: copy_test on CUDA",
@@ -94,7 +99,7 @@ def steps():
         yield Step(f"{path.name} on ROCm, forwarded to CUDA", [str(path)], rocm, keep=8)
     trial = ["--benchmark_repetitions=1", "--benchmark_min_time=0.0001"]
     trial.append("--benchmark_filter=allocate|export|pinned|transpose f")
-    quick = ["--benchmark_repetitions=5", "--benchmark_min_time=0.05"]
+    quick = ["--benchmark_repetitions=3", "--benchmark_min_time=0.02"]
     yield Step(
         "Benchmarks on the emulator (a trial: the times mean nothing)",
         [str(programs / "gpu"), *trial],

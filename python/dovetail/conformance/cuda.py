@@ -77,18 +77,6 @@ def preamble(lines=None):
     return [_DRIVER] if _NEEDS_DRIVER.search(text) else []
 
 
-_NOT_INITIALIZED = 3
-
-
-def is_initialized():
-    """Whether this process has initialised the driver, so that a forked one can't use it."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return False
-    return driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != _NOT_INITIALIZED
-
-
 def problem():
     """Why there is no CUDA device; None if there is one. Asked in a process of its own, which may
     initialise the driver."""

@@ -4,8 +4,9 @@
 
 A task is a JSON list [rule, index of the check among those of the rule, case]. The answers go to
 stdout, as JSON objects: first the library's version, then for each task its lines and its result.
-Without fork() a check that crashes ends this process, and run.py starts another. A driver that the
-library has initialised can't be used after a fork: then the first check is the only one here.
+Without fork() the checks share this process, which ends with one that fails, so that what that has
+spoilt harms no other; run.py then starts another process. So it is on CUDA devices: a driver that is
+initialised can't be used after a fork, and to initialise it takes seconds.
 """
 
 import faulthandler
@@ -17,7 +18,7 @@ import signal
 import sys
 import time
 
-from . import adapters, cuda
+from . import adapters
 from .checks import all_checks
 from .results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
 from .script import (
@@ -46,13 +47,13 @@ def main():
     checks = {}
     for check in all_checks():
         checks.setdefault(check.rule, []).append(check.function)
-    spoilt = adapter.device == "cuda" and cuda.is_initialized()
-    for rule, index, case in tasks[:1] if spoilt else tasks:
+    forks = hasattr(os, "fork") and adapter.device == "cpu"
+    run = _run_in_child if forks else _run_here
+    for rule, index, case in tasks:
         _answer(answers, begin=[rule, case])
-        run = _run_in_child if hasattr(os, "fork") and not spoilt else _run
-        if spoilt:
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-        run(answers, adapter, checks[rule][index], case)
+        failed = run(answers, adapter, checks[rule][index], case)
+        if failed and not forks:
+            break
     answers.flush()
     os._exit(0)  # skips the exit handlers of libraries
 
@@ -63,7 +64,7 @@ def _answer(answers, **fields):
 
 
 def _run(answers, adapter, function, case):
-    """Run a check, and answer with its lines and its result."""
+    """Run a check, and answer with its lines and its result. Returns whether it failed."""
     script = None
     lines = []
     try:
@@ -85,6 +86,18 @@ def _run(answers, adapter, function, case):
     shown = reproduction(adapter, lines) if status == BROKEN else []
     _answer(answers, status=status, seen=seen, reproduction=shown)
     gc.collect()
+    _scripts.append(script)
+    return status == BROKEN
+
+
+_scripts = []  # a library may call a deleter, which is a script's function, long after the script
+
+
+def _run_here(answers, adapter, function, case):
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    failed = _run(answers, adapter, function, case)
+    faulthandler.cancel_dump_traceback_later()
+    return failed
 
 
 def _run_in_child(answers, adapter, function, case):
