@@ -94,8 +94,8 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
   *function = dlsym(self, (std::string(symbol) + "_v2").c_str());
   if (*function == nullptr) *function = dlsym(self, symbol);
   if (status != nullptr) {
-    *status = *function != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
-                                   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *status =
+        *function != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
   return *function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -46,17 +46,15 @@ void* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
 extern "C" {
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t nbytes) {
-  return Address(address, [&](void** made) {
-    return Forward(&RuntimeApi::malloc_device, nbytes, made);
-  });
+  return Address(address,
+                 [&](void** made) { return Forward(&RuntimeApi::malloc_device, nbytes, made); });
 }
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return Forward(&RuntimeApi::free_device, PointerOf(address));
 }
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t nbytes, unsigned) {
-  return Address(address, [&](void** made) {
-    return Forward(&RuntimeApi::malloc_managed, nbytes, made);
-  });
+  return Address(address,
+                 [&](void** made) { return Forward(&RuntimeApi::malloc_managed, nbytes, made); });
 }
 CUresult cuMemHostAlloc(void** address, size_t nbytes, unsigned) {
   return Forward(&RuntimeApi::malloc_host, nbytes, address);
@@ -82,9 +80,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
   for (unsigned i = 0; i < count; ++i) {
     switch (which[i]) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *static_cast<CUmemorytype*>(where[i]) = info.kind == PointerKind::kPinnedHost
-                                                    ? CU_MEMORYTYPE_HOST
-                                                    : CU_MEMORYTYPE_DEVICE;
+        *static_cast<CUmemorytype*>(where[i]) =
+            info.kind == PointerKind::kPinnedHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
         break;
       case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *static_cast<bool*>(where[i]) = info.kind == PointerKind::kManaged;
@@ -151,8 +148,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t nbytes, CUstrea
   return Forward(&RuntimeApi::copy_async, dst, PointerOf(src), nbytes, StreamOf(stream));
 }
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t nbytes, CUstream stream) {
-  return Forward(&RuntimeApi::copy_async, PointerOf(dst), PointerOf(src), nbytes,
-                 StreamOf(stream));
+  return Forward(&RuntimeApi::copy_async, PointerOf(dst), PointerOf(src), nbytes, StreamOf(stream));
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
                            size_t nbytes, CUstream stream) {
@@ -160,12 +156,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcon
                  DeviceOf(from), nbytes, StreamOf(stream));
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return Forward(&RuntimeApi::copy_2d_async,
-                 Pointer(copy->dstMemoryType, copy->dstHost, copy->dstDevice),
-                 size_t{copy->dstPitch},
-                 Pointer(copy->srcMemoryType, copy->srcHost, copy->srcDevice),
-                 size_t{copy->srcPitch}, size_t{copy->WidthInBytes}, size_t{copy->Height},
-                 StreamOf(stream));
+  return Forward(
+      &RuntimeApi::copy_2d_async, Pointer(copy->dstMemoryType, copy->dstHost, copy->dstDevice),
+      size_t{copy->dstPitch}, Pointer(copy->srcMemoryType, copy->srcHost, copy->srcDevice),
+      size_t{copy->srcPitch}, size_t{copy->WidthInBytes}, size_t{copy->Height}, StreamOf(stream));
 }
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
   return Forward(&RuntimeApi::fill_async, PointerOf(dst), uint32_t{value}, size_t{1}, count,

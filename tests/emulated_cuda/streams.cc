@@ -101,8 +101,8 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
 }
 CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
   void* opened = nullptr;
-  const CUresult result = Forward(&RuntimeApi::ipc_open_event,
-                                  reinterpret_cast<const IpcHandle*>(&handle), &opened);
+  const CUresult result =
+      Forward(&RuntimeApi::ipc_open_event, reinterpret_cast<const IpcHandle*>(&handle), &opened);
   if (result == CUDA_SUCCESS) *event = static_cast<CUevent>(opened);
   return result;
 }

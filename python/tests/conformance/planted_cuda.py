@@ -1,6 +1,6 @@
 """The memory of planted.py on a CUDA device, by the driver alone, and what its streams do.
 
-    library = planted.Library("producer.stream-order", planted_cuda.Memory("producer.stream-order"))
+library = planted.Library("producer.stream-order", planted_cuda.Memory("producer.stream-order"))
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The C exchange table of planted.py.
 
-    planted_exchange.offer(library)      # its arrays' class gets the table
+planted_exchange.offer(library)      # its arrays' class gets the table
 """
 
 import ctypes

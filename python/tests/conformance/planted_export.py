@@ -120,7 +120,10 @@ def managed(array, kind, flags, breaks):
     tensor.data = array.address
     if 0 in array.shape and not breaks("producer.empty"):
         tensor.data = None
-    tensor.device_type, tensor.device_id = array.library.device_type, int(breaks("producer.device-id"))
+    tensor.device_type, tensor.device_id = (
+        array.library.device_type,
+        int(breaks("producer.device-id")),
+    )
     tensor.ndim = len(shape or ())
     tensor.code, tensor.bits = _TYPES[array.dtype]
     tensor.lanes = 1 + breaks("producer.type")

@@ -30,7 +30,11 @@ class Owner:
     def __del__(self):
         if self.breaks("consumer.null-context") and not self.managed.manager_ctx:
             return
-        if self.breaks("consumer.deletes", "exchange.to-python-deletes") and self.elements and self.managed.manager_ctx:
+        if (
+            self.breaks("consumer.deletes", "exchange.to-python-deletes")
+            and self.elements
+            and self.managed.manager_ctx
+        ):
             return
         if self.breaks("consumer.empty-deletes") and not self.elements:
             return
@@ -89,8 +93,12 @@ def _array(library, managed, breaks, x):
     flags = 0
     tensor = managed.dl_tensor
     if isinstance(managed, DLManagedTensorVersioned):
-        refuse(managed.major != 1, "another major version", "consumer.major",
-               "exchange.to-python-refuses")
+        refuse(
+            managed.major != 1,
+            "another major version",
+            "consumer.major",
+            "exchange.to-python-refuses",
+        )
         refuse(managed.minor > 3 and breaks("consumer.minor"), "another minor version")
         flags = managed.flags
     refuse(tensor.device_type != library.device_type, "another device", "consumer.other-device")

@@ -1,5 +1,5 @@
-// planted_trampolines: the functions of a C exchange table that call Python functions. A callback of
-// ctypes can't raise an exception.
+// planted_trampolines: the functions of a C exchange table that call Python functions. A callback
+// of ctypes can't raise an exception.
 //
 //   planted_trampolines.set(allocate, managed_from, managed_to, borrow, current_stream)
 //   planted_trampolines.addresses()      # a tuple in that order
@@ -16,10 +16,9 @@ namespace {
 PyObject* functions = nullptr;  // a tuple
 
 int Call(Py_ssize_t index, PyObject* arguments) {
-  PyObject* result =
-      arguments == nullptr
-          ? nullptr
-          : PyObject_CallObject(PyTuple_GET_ITEM(functions, index), arguments);
+  PyObject* result = arguments == nullptr
+                         ? nullptr
+                         : PyObject_CallObject(PyTuple_GET_ITEM(functions, index), arguments);
   Py_XDECREF(arguments);
   if (result == nullptr) return -1;
   const auto status = static_cast<int>(PyLong_AsLong(result));
@@ -41,9 +40,7 @@ int ManagedFrom(void* object, void** out) {
 int ManagedTo(void* managed, void** out) {
   return Call(2, Py_BuildValue("(LL)", Number(managed), Number(out)));
 }
-int Borrow(void* object, void* out) {
-  return Call(3, Py_BuildValue("(OL)", object, Number(out)));
-}
+int Borrow(void* object, void* out) { return Call(3, Py_BuildValue("(OL)", object, Number(out))); }
 int CurrentStream(int32_t type, int32_t id, void** out) {
   return Call(4, Py_BuildValue("(iiL)", type, id, Number(out)));
 }
@@ -54,16 +51,14 @@ PyObject* Set(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 PyObject* Addresses(PyObject*, PyObject*) {
-  return Py_BuildValue("(LLLLL)", Number(reinterpret_cast<void*>(&Allocate)),
-                       Number(reinterpret_cast<void*>(&ManagedFrom)),
-                       Number(reinterpret_cast<void*>(&ManagedTo)),
-                       Number(reinterpret_cast<void*>(&Borrow)),
-                       Number(reinterpret_cast<void*>(&CurrentStream)));
+  return Py_BuildValue(
+      "(LLLLL)", Number(reinterpret_cast<void*>(&Allocate)),
+      Number(reinterpret_cast<void*>(&ManagedFrom)), Number(reinterpret_cast<void*>(&ManagedTo)),
+      Number(reinterpret_cast<void*>(&Borrow)), Number(reinterpret_cast<void*>(&CurrentStream)));
 }
 
-PyMethodDef methods[] = {{"set", Set, METH_VARARGS, nullptr},
-                         {"addresses", Addresses, METH_NOARGS, nullptr},
-                         {}};
+PyMethodDef methods[] = {
+    {"set", Set, METH_VARARGS, nullptr}, {"addresses", Addresses, METH_NOARGS, nullptr}, {}};
 PyModuleDef module = {PyModuleDef_HEAD_INIT, "planted_trampolines", nullptr, -1, methods};
 
 }  // namespace

@@ -1,8 +1,8 @@
 """Which stream a consumer names, and that its work comes after the producer's."""
 
 from ..checks import check
-from ..lending import lend, memory, take, taking, values
 from ..exports import need
+from ..lending import lend, memory, take, taking, values
 from ..script import NotApplicableError
 
 _STREAMS = ["default stream", "stream of its own"]

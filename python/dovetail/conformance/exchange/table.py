@@ -2,8 +2,8 @@
 
 from ..checks import check
 from ..exports import make
-from ..tables import ATTRIBUTE, FUNCTIONS, NAME, find_table
 from ..script import NotApplicableError
+from ..tables import ATTRIBUTE, FUNCTIONS, NAME, find_table
 
 
 @check("exchange.capsule")
@@ -46,5 +46,7 @@ def functions(s):
     s.run(
         f"functions = dict(zip({FUNCTIONS}, struct.unpack('=5Q', ctypes.string_at(table + 16, 40))))"
     )
-    s.run("null = [name for name, address in functions.items() if not address and name != 'borrow']")
+    s.run(
+        "null = [name for name, address in functions.items() if not address and name != 'borrow']"
+    )
     s.expect("not null", "NULL: {null}")
