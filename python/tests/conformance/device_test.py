@@ -29,6 +29,9 @@ OTHER_CHECKS = [
     "consumer.read-only",
     "consumer.misaligned",
     "consumer.writes-nothing",
+    "exchange.deleter",
+    "exchange.lifetime",
+    "exchange.allocator-error",
     *(rule.id for rule in STREAM_RULES),
 ]
 

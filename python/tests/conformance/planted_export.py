@@ -139,7 +139,7 @@ def managed(array, kind, flags, breaks):
 def forget_owner(made):
     """The memory of a large array is freed with the array."""
     *rest, owner = _exports[ctypes.addressof(made)]
-    if made.dl_tensor.shape[0] > 1000:
+    if made.dl_tensor.ndim and made.dl_tensor.shape[0] > 1000:
         _exports[ctypes.addressof(made)] = (*rest, None)
 
 

@@ -41,6 +41,8 @@ def lifetime(s):
         f"    places.append({data_of('out.value', DLManagedTensorVersioned)})"
     )
     s.expect("held not in places", "the memory of a dropped array is another array's")
+    s.run(f"value = {s.memory.value('c_float', 'held')}")
+    s.expect("value == 1.0", "after the array was dropped, its memory has {value}, which was 1.0")
 
 
 @check("exchange.references", ["managed", "borrowed"])
