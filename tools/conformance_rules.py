@@ -28,11 +28,13 @@ def make_list(root: pathlib.Path) -> str:
 
 
 def read_rules(root: pathlib.Path):
-    """The kit's RULES, without an import of the kit or of Dovetail."""
+    """The kit's rules of tensors, without an import of the kit or of Dovetail. The table of a Python
+    type concerns no C++ library."""
     package = types.ModuleType("kit")
     package.__path__ = [str(root / KIT)]
     sys.modules["kit"] = package
-    return importlib.import_module("kit.rules").RULES
+    rules = importlib.import_module("kit.rules").RULES
+    return [rule for rule in rules if rule.role != "exchange"]
 
 
 def line(rule) -> str:

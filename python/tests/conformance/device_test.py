@@ -76,6 +76,7 @@ def test_dovetail_keeps_every_rule():
         "producer.byte-order",
         "producer.unsupported",
         "consumer.other-device",
+        "exchange.refuses",
     }
 
 

@@ -11,10 +11,23 @@ from dovetail.conformance import RULES, run
 # Rules that are broken, and one that is kept, by library.
 _BROKEN = {
     "numpy": {"producer.empty", "consumer.null-data"},
-    "torch": {"producer.copied-flag", "consumer.read-only", "consumer.strides"},
+    "torch": {
+        "producer.copied-flag",
+        "consumer.read-only",
+        "consumer.strides",
+        "exchange.elements",
+        "exchange.refuses",
+        "exchange.to-python-refuses",
+    },
     "jax": {"producer.versioned", "consumer.asks", "consumer.null-deleter"},
     "tvm_ffi": {"producer.old-major", "producer.copy-true", "consumer.asks"},
-    "paddle": {"producer.device", "consumer.read-only", "consumer.null-context"},
+    "paddle": {
+        "producer.device",
+        "consumer.read-only",
+        "consumer.null-context",
+        "exchange.to-python-refuses",
+        "exchange.cpu-stream",
+    },
     "pyarrow": {"producer.read-only-legacy", "producer.unsupported"},
     "onnxruntime": {"producer.keywords", "producer.lifetime"},
 }
@@ -37,6 +50,7 @@ def test_dovetail_keeps_every_rule():
         "producer.byte-order",
         "producer.unsupported",
         "consumer.other-device",
+        "exchange.refuses",
     }
 
 
