@@ -93,12 +93,17 @@ def managed_version(s):
 
 
 def _both(names):
-    return [f"{name}, {how}" for name in names for how in ("managed", "borrowed")]
+    return [f"{name} ({how})" for name in names for how in ("managed", "borrowed")]
+
+
+def _split(case):
+    name, _, how = case.rpartition(" (")
+    return name, how.rstrip(")")
 
 
 @check("exchange.elements", lambda adapter: _both(["plain", *adapter.arrays]))
 def exported_elements(s, case):
-    name, _, how = case.partition(", ")
+    name, how = _split(case)
     _array(s, name)
     s.run(f"own = {need(s.adapter.values, 'the library shows no elements').format(y='x')}")
     _prepare(s, how)
@@ -121,7 +126,7 @@ def exported_elements(s, case):
 
 @check("exchange.refuses", lambda adapter: _both(adapter.unsupported))
 def refuses(s, case):
-    name, _, how = case.rpartition(", ")
+    name, how = _split(case)
     made(s, s.adapter.unsupported[name])
     if s.tried(f"x.__dlpack__({VERSIONED})") is None:
         raise NotApplicableError("__dlpack__() exports it")
