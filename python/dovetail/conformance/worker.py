@@ -90,7 +90,7 @@ def _run(answers, adapter, function, case):
     return status == BROKEN
 
 
-_scripts = []  # a library may call a deleter, which is a script's function, long after the script
+_scripts: list = []  # a library may call a deleter, which is a script's function, long after the script
 
 
 def _run_here(answers, adapter, function, case):

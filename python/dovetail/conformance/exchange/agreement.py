@@ -37,7 +37,7 @@ def _read(s, name):
         read_borrowed(s)
 
 
-_ARRAYS = {"plain": None, "scalar": 5, "empty": []}
+_ARRAYS: dict = {"plain": None, "scalar": 5, "empty": []}
 
 
 def _cases(adapter):
