@@ -27,7 +27,8 @@ Emulator::Impl::Impl(EmulatorOptions o) : options(std::move(o)), queues(options.
 
 Emulator::Impl::~Impl() {
   for (const auto& [base, a] : allocations) {
-    if (a->live && a->memory == nullptr) munmap(a->base, (a->size + 4095) / 4096 * 4096);
+    if (a->live && a->memory == nullptr && !a->of_program)
+      munmap(a->base, (a->size + 4095) / 4096 * 4096);
   }
 }
 
@@ -140,7 +141,8 @@ void Emulator::Pin(void* data, size_t nbytes) {
   auto pinned = std::make_shared<Allocation>(Allocation{.kind = PointerKind::kPinnedHost,
                                                         .device = 0,
                                                         .base = static_cast<char*>(data),
-                                                        .size = nbytes});
+                                                        .size = nbytes,
+                                                        .of_program = true});
   impl_->Insert(std::move(pinned));
 }
 

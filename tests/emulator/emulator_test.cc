@@ -78,6 +78,36 @@ TEST_F(EmulatorTest, QueriesAreAnsweredWithPatience) {
   EXPECT_THAT(answers, ElementsAre(not_ready, not_ready, 0));
 }
 
+TEST_F(EmulatorTest, AStreamThatIsHeldUpIsNeverReadyBeforeTheWordIsSet) {
+  const NativeStream held = NewStream(), behind = NewStream(), free = NewStream();
+  void* p = NewMemory(4);
+  uint32_t word = 0;
+  gpu_.Hold(held, 0, &word, 1);
+  gpu_.Set(held, 0, p, 7, 4);
+  gpu_.RecordAndWait(held, behind, 0);
+  const auto not_ready = static_cast<gpu::Result>(ResultClass::kNotReady);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(api().stream_query(api().self, behind), not_ready);
+  }
+  EXPECT_EQ(api().stream_synchronize(api().self, free), 0);
+  EXPECT_EQ(First(p), kAllocatedPoison);
+  word = 1;
+  EXPECT_EQ(api().stream_synchronize(api().self, behind), 0);
+  EXPECT_EQ(First(p), 7);
+}
+
+TEST_F(EmulatorTest, MemoryThatIsPinnedIsWrittenInStreamOrder) {
+  const NativeStream s = NewStream();
+  void* p = NewMemory(4);
+  std::vector<char> host(4096);
+  gpu_.Pin(host.data(), host.size());
+  api().fill_async(api().self, p, 7, 1, 4, s);
+  api().copy_async(api().self, host.data(), p, 4, s);
+  EXPECT_EQ(host[0], 0) << "the host did not wait";
+  api().stream_synchronize(api().self, s);
+  EXPECT_EQ(host[0], 7);
+}
+
 TEST_F(EmulatorTest, TheLegacyStreamWaitsForBlockingStreamsAlone) {
   void* p = NewMemory(8);
   const NativeStream blocking = gpu_.MakeStream(0, /*blocking=*/true), free = gpu_.MakeStream(0);

@@ -36,6 +36,7 @@ struct Allocation {
   char* base;
   size_t size;
   bool from_pool = false;
+  bool of_program = false;         // the program allocated it
   bool ready = true;               // whether the allocation has happened, if it is stream-ordered
   bool freeing = false;            // a free was requested
   bool live = true;                // false once the free has happened

@@ -121,7 +121,7 @@ Result Emulator::Impl::FreeNow(void* data, bool host) {
   if (const Result r = CheckUnsafe("a free"); r != kOk) return r;
   std::shared_ptr<Allocation> a = FindAllocation(data);
   const bool fits = a != nullptr && a->base == data && a->live && !a->freeing && !a->from_pool &&
-                    host == (a->kind == PointerKind::kPinnedHost);
+                    !a->of_program && host == (a->kind == PointerKind::kPinnedHost);
   if (!fits) {
     Complain(absl::StrCat("A free of ", Name(data), ", which ",
                           a != nullptr && (!a->live || a->freeing)
