@@ -28,8 +28,10 @@ def make_list(root: pathlib.Path) -> str:
 
 
 def read_rules(root: pathlib.Path):
-    """The kit's rules of tensors, without an import of the kit or of Dovetail. The table of a Python
-    type concerns no C++ library."""
+    """The kit's rules of tensors, without an import of the kit or of Dovetail.
+
+    Those of the table of a Python type concern no C++ library.
+    """
     package = types.ModuleType("kit")
     package.__path__ = [str(root / KIT)]
     sys.modules["kit"] = package

@@ -34,10 +34,11 @@ def put(value, address=None, offset=0):
     return made.value"""
 
 # The watchdog opens the gate after some seconds, because the library may wait on the host for what
-# the gate holds up. It is a process: a library may wait with the GIL. It is forked before the driver
-# is initialised.
+# the gate holds up. It is a process, which needs no GIL, and is forked before the driver is
+# initialised.
 _WATCHDOG = """\
-gate, parent = mmap.mmap(-1, 4096), os.getpid()  # [0]: open, [4]: seconds left, [8]: watchdog opened
+gate, parent = mmap.mmap(-1, 4096), os.getpid()
+# gate[0]: whether it is open, [4]: seconds until the watchdog opens it, [8]: whether that did
 if os.fork() == 0:
     while not gate[4] and os.getppid() == parent: time.sleep(0.01)
     end = time.monotonic() + gate[4]

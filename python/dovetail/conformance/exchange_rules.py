@@ -15,12 +15,12 @@ _TABLE = HEADER + "DLPackExchangeAPI"
 
 EXCHANGE_RULES = (
     _rule("exchange.capsule", "must", 51,
-          """__dlpack_c_exchange_api__ of the type is a capsule named dlpack_exchange_api, and leads to
-          the same table at each call.""",
+          """__dlpack_c_exchange_api__ of the type is a capsule named dlpack_exchange_api, and leads
+          to the same table at each call.""",
           _TABLE),
     _rule("exchange.version", "must", 52,
-          """The table says major version 1, and prev_api leads to tables of ever older versions, or is
-          NULL.""",
+          """The table says major version 1, and prev_api leads to tables of ever older versions, or
+          is NULL.""",
           HEADER + "DLPackExchangeAPIHeader"),
     _rule("exchange.functions", "must", 53,
           "No function is NULL, except dltensor_from_py_object_no_sync.",
@@ -56,8 +56,8 @@ EXCHANGE_RULES = (
           "The deleter of such a tensor is called once, after the array died.",
           _TO),
     _rule("exchange.to-python-refuses", "must", 57,
-          """A tensor of major version 2 is refused: the result is −1 with an exception, and the deleter
-          is not called twice.""",
+          """A tensor of major version 2 is refused: the result is −1 with an exception, and the
+          deleter is not called twice.""",
           _TO),
     _rule("exchange.allocator", "must", 58,
           "The allocator makes a tensor of its own with the prototype's shape, type and device.",
@@ -66,7 +66,8 @@ EXCHANGE_RULES = (
           "The deleter of an allocated tensor frees it.",
           _ALLOCATOR),
     _rule("exchange.allocator-error", "must", 58,
-          "A prototype that can't be made is −1, and SetError is called once with a kind and a text.",
+          """A prototype that can't be made is −1, and SetError is called once with a kind and a
+          text.""",
           _ALLOCATOR),
     _rule("exchange.cpu-stream", "must", 54,
           "The current work stream of the CPU is NULL.",

@@ -42,8 +42,8 @@ def asks_versioned(s):
 
 
 def memory(s, elements="range(12)", ctype="c_float", count=12):
-    """data = elements in memory of its own, at an address that is a multiple of 4096: a ctypes array
-    on the CPU, and an address on a device."""
+    """data = elements in memory of its own: a ctypes array at a multiple of 4096 on the CPU, and an
+    address on a device."""
     s.run(s.memory.allocate(ctype, count, elements))
 
 

@@ -11,9 +11,6 @@ class Host:
     def value(self, ctype, address):
         return f"ctypes.{ctype}.from_address({address}).value"
 
-    def values(self, ctype, count, address):
-        return f"(ctypes.{ctype} * {count}).from_address({address})[:]"
-
     def bytes(self, count, address):
         return f"ctypes.string_at({address}, {count})"
 
@@ -40,9 +37,6 @@ class Cuda:
 
     def value(self, ctype, address):
         return f"load(ctypes.{ctype}, {address}).value"
-
-    def values(self, ctype, count, address):
-        return f"load(ctypes.{ctype} * {count}, {address})[:]"
 
     def bytes(self, count, address):
         return f"bytes(load(ctypes.c_char * {count}, {address}))"

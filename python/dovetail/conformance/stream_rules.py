@@ -33,8 +33,8 @@ STREAM_RULES = (
           "__dlpack__() does not wait on the host for the array's pending work.",
           _STREAM),
     _rule("producer.to-host", "must", 42,
-          """For dl_device (1, 0) the memory is the CPU's and its elements are ready on return, or it
-          is a BufferError.""",
+          """For dl_device (1, 0) the memory is the CPU's and its elements are ready on return, or
+          it is a BufferError.""",
           ARRAY_API + "__dlpack__, dl_device"),
     _rule("consumer.stream", "must", 49,
           "The stream that is passed to __dlpack__() is None, 1, 2, a handle or −1, and never 0.",

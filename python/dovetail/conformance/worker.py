@@ -5,8 +5,8 @@
 A task is a JSON list [rule, index of the check among those of the rule, case]. The answers go to
 stdout, as JSON objects: first the library's version, then for each task its lines and its result.
 Without fork() the checks share this process, which ends with one that fails, so that what that has
-spoilt harms no other; run.py then starts another process. So it is on CUDA devices: a driver that is
-initialised can't be used after a fork, and to initialise it takes seconds.
+spoilt harms no other; run.py then starts another process. So it is on CUDA devices: a driver that
+is initialised can't be used after a fork, and to initialise it takes seconds.
 """
 
 import faulthandler

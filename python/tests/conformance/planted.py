@@ -3,8 +3,8 @@
     library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
     x = library.array([[1, 2]], "float32")
 
-planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table. planted_cuda.py is for arrays on a
-CUDA device.
+planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table.
+planted_cuda.py is for arrays on a CUDA device.
 """
 
 import ctypes

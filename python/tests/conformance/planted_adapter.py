@@ -11,7 +11,8 @@ BROKEN = repr(os.environ.get("PLANTED"))
 
 ADAPTER = Adapter(
     name="planted",
-    setup=f"import planted, planted_exchange; p = planted.Library({BROKEN}); planted_exchange.offer(p)",
+    setup="import planted, planted_exchange; "
+    f"p = planted.Library({BROKEN}); planted_exchange.offer(p)",
     version="'1'",
     dtype="{name!r}",
     dtypes="bool int32 float32 float64",

@@ -1,6 +1,8 @@
 """The memory of planted.py on a CUDA device, by the driver alone, and what its streams do.
 
-library = planted.Library("producer.stream-order", planted_cuda.Memory("producer.stream-order"))
+    library = planted.Library("producer.stream-order", planted_cuda.Memory("producer.stream-order"))
+
+It works on the legacy default stream, or on that of on_stream().
 """
 
 import contextlib

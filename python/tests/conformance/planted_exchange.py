@@ -1,6 +1,8 @@
 """The C exchange table of planted.py.
 
-planted_exchange.offer(library)      # its arrays' class gets the table
+    planted_exchange.offer(library)      # its arrays' class gets the table
+
+A process has one such library.
 """
 
 import ctypes
@@ -34,7 +36,7 @@ def offer(library):
 
 class Table:
     def __init__(self, library):
-        self.library, self.breaks, self.kept = library, library.breaks, []
+        self.library, self.breaks, self.kept, self.borrowed = library, library.breaks, [], None
         planted_trampolines.set(
             self.allocate, self.managed_from, self.managed_to, self.borrow, self.current_stream
         )
@@ -74,12 +76,10 @@ class Table:
 
     def borrow(self, x, out):
         array = self._array(x)
-        self.kept[:] = [array.resolved(), *([x] * self.breaks("exchange.references"))]
         if self.breaks("exchange.references"):
-            self.kept_forever = getattr(self, "kept_forever", [])
-            self.kept_forever.append(x)
+            self.kept.append(x)
         managed = planted_export.managed(array, DLManagedTensorVersioned, 0, self.breaks)
-        self.kept.append(managed)
+        self.borrowed = managed, array
         if self.breaks("exchange.borrowed"):
             managed.dl_tensor.device_id = 1
         ctypes.memmove(out, ctypes.byref(managed.dl_tensor), ctypes.sizeof(DLTensor))

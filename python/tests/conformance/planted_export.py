@@ -120,10 +120,8 @@ def managed(array, kind, flags, breaks):
     tensor.data = array.address
     if 0 in array.shape and not breaks("producer.empty"):
         tensor.data = None
-    tensor.device_type, tensor.device_id = (
-        array.library.device_type,
-        int(breaks("producer.device-id")),
-    )
+    tensor.device_type = array.library.device_type
+    tensor.device_id = int(breaks("producer.device-id"))
     tensor.ndim = len(shape or ())
     tensor.code, tensor.bits = _TYPES[array.dtype]
     tensor.lanes = 1 + breaks("producer.type")
@@ -138,7 +136,7 @@ def managed(array, kind, flags, breaks):
 
 def forget_owner(made):
     """The memory of a large array is freed with the array."""
-    *rest, owner = _exports[ctypes.addressof(made)]
+    *rest, _ = _exports[ctypes.addressof(made)]
     if made.dl_tensor.ndim and made.dl_tensor.shape[0] > 1000:
         _exports[ctypes.addressof(made)] = (*rest, None)
 

@@ -1,5 +1,6 @@
-"""cuda.core's StridedMemoryView, on CUDA devices: it has no functions that read or write elements, so
-that load() and put() of the script do."""
+"""cuda.core's StridedMemoryView, on CUDA devices. It has no functions that read or write elements:
+load() and put() of cuda.py do that.
+"""
 
 from ..adapter import Adapter
 
@@ -19,7 +20,8 @@ def on_host(view):
     strides = view.strides or [int(np.prod(shape[d + 1:])) for d in range(len(shape))]
     ends = [(n - 1) * step for n, step in zip(shape, strides)]
     low, high = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
-    raw = load(ctypes.c_char * ((high - low + 1) * size), view.ptr + low * size) if view.size else b""
+    count = high - low + 1 if view.size else 0
+    raw = load(ctypes.c_char * (count * size), view.ptr + low * size) if count else b""
     elements = np.frombuffer(raw, view.dtype)[-low:]
     steps = [step * size if n > 1 else 0 for n, step in zip(shape, strides)]
     return np.lib.stride_tricks.as_strided(elements, shape, steps).tolist()"""

@@ -43,10 +43,9 @@ def version(s):
 def functions(s):
     make(s)
     find_table(s)
+    s.run("functions = struct.unpack('=5Q', ctypes.string_at(table + 16, 40))")
     s.run(
-        f"functions = dict(zip({FUNCTIONS}, struct.unpack('=5Q', ctypes.string_at(table + 16, 40))))"
-    )
-    s.run(
-        "null = [name for name, address in functions.items() if not address and name != 'borrow']"
+        f"null = [name for name, address in zip({FUNCTIONS}, functions) "
+        "if not address and name != 'borrow']"
     )
     s.expect("not null", "NULL: {null}")
