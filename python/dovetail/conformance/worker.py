@@ -90,7 +90,8 @@ def _run(answers, adapter, function, case):
     return status == BROKEN
 
 
-_scripts: list = []  # a library may call a deleter, which is a script's function, long after the script
+# A library may call a deleter, which is a script's function, long after the script.
+_scripts: list = []
 
 
 def _run_here(answers, adapter, function, case):
