@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/python/exchange/borrow/exchange_api.h"
 
@@ -13,7 +14,7 @@ bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
   if (peer.exchange_function() == nullptr) return false;
   const Device device = tensor.device();
   return device.type == DeviceType::kCpu ||
-         (device == StreamDevice(device) &&
+         (device == StreamDevice(device) && FindServing(device.type) != nullptr &&
           peer.type.exchange_api()->current_work_stream != nullptr);
 }
 

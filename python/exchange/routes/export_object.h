@@ -16,7 +16,7 @@
 namespace dovetail::python {
 
 // Whether ExportByExchangeApi() can make the object: the class has an exchange API, and the tensor
-// is on the CPU or on a device whose streams the API names.
+// is on the CPU, or on a device that a backend serves and whose streams the API names.
 bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
 
 // The function of the table, whose module is imported if need be. nullptr with an error set. Needs

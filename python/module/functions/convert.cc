@@ -46,7 +46,10 @@ PyObject* MakeOf(const PeerClass& peer, PyObject* tensor) {
 }
 
 PyObject* Make(const PeerClass& peer, Tensor&& tensor, bool copied) {
-  if (HasExchangeApi(peer, tensor)) return ExportByExchangeApi(peer, tensor, copied);
+  if (HasExchangeApi(peer, tensor)) {
+    PyObject* const made = ExportByExchangeApi(peer, tensor, copied);
+    return made != nullptr ? made : LetGo(&tensor);
+  }
   nb::object object = nb::steal(WrapTensor(std::move(tensor)));
   if (!object.is_valid()) return nullptr;
   PyObject* made = MakeOf(peer, object.ptr());
