@@ -28,15 +28,11 @@ def make_list(root: pathlib.Path) -> str:
 
 
 def read_rules(root: pathlib.Path):
-    """The kit's rules of tensors, without an import of the kit or of Dovetail.
-
-    Those of the table of a Python type concern no C++ library.
-    """
+    """The kit's rules that concern C++ libraries, without an import of the kit or of Dovetail."""
     package = types.ModuleType("kit")
     package.__path__ = [str(root / KIT)]
     sys.modules["kit"] = package
-    rules = importlib.import_module("kit.rules").RULES
-    return [rule for rule in rules if rule.role != "exchange"]
+    return importlib.import_module("kit.rules").CAPSULE_RULES
 
 
 def line(rule) -> str:

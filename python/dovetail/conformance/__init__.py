@@ -12,8 +12,19 @@ ctypes alone, and the checks use the library alone. docs/conformance.md is its g
 """
 
 from .adapter import Adapter
+from .pairs import Exchange, Matrix, run_pairs
 from .results import Report, Result
 from .rules import RULES, Rule
 from .run import run
 
-__all__ = ["RULES", "Adapter", "Report", "Result", "Rule", "run"]
+__all__ = [
+    "RULES",
+    "Adapter",
+    "Exchange",
+    "Matrix",
+    "Report",
+    "Result",
+    "Rule",
+    "run",
+    "run_pairs",
+]

@@ -44,6 +44,13 @@ class Adapter:
     unsupported    arrays that DLPack can't describe, by name
     take      a new array that shares the memory of {x}, an object with __dlpack__; None: the
               library takes none
+    target    the class that dovetail.convert() makes one of, of any object
+    address   of the first element of {y}, for arrays that DLPack can't describe
+    buffer    what gives buffers of {x}
+    nulls     an Arrow array of three float32 elements, the middle one null
+    take_buffer     a new array that shares the memory of {x}, an object with buffers of float32
+    take_interface  the same of an object with __array_interface__
+    take_arrow      the same of an object with __arrow_c_array__
     values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
     one_dimensional    whether arrays always have one dimension
     passes_on    "types", "devices": what the library takes of any kind, and only passes on
@@ -70,6 +77,13 @@ class Adapter:
     other_byte_order: str | None = None
     unsupported: dict = dataclasses.field(default_factory=dict)
     take: str | None = None
+    buffer: str = "{x}"
+    nulls: str | None = None
+    take_buffer: str | None = None
+    take_interface: str | None = None
+    take_arrow: str | None = None
+    target: str | None = None
+    address: str | None = None
     values: str | None = None
     one_dimensional: bool = False
     passes_on: tuple = ()

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from typing import NamedTuple
 
-from . import consumer, exchange, producer
+from . import consumer, exchange, producer, protocols
 from .rules import BY_ID
 
 
@@ -35,7 +35,7 @@ def check(rule, cases=(None,), devices=("cpu", "cuda")):
 
 def all_checks():
     """All checks, in the order of the rules."""
-    for package in (producer, consumer, exchange):
+    for package in (producer, consumer, exchange, protocols):
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
     order = list(BY_ID)

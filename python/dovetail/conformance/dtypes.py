@@ -37,3 +37,24 @@ DTYPES = {
     "float8_e5m2fnuz": DType(13, 8, 1, b"\x40\x44"),
     "float8_e8m0fnu": DType(14, 8, 1, b"\x7f\x80"),
 }
+
+# The codes of the struct module that a buffer's format may have for a type.
+BUFFER_FORMATS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
+    "uint32": "I", "int64": "lq", "uint64": "LQ", "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
+
+# The formats of Arrow's C data interface.
+ARROW_FORMATS = {
+    "int8": "c", "uint8": "C", "int16": "s", "uint16": "S", "int32": "i", "uint32": "I",
+    "int64": "l", "uint64": "L", "float16": "e", "float32": "f", "float64": "g",
+}  # fmt: skip
+
+_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
+
+
+def typestr_of(dtype):
+    """The array interface's string for a type; None if it has none."""
+    if dtype.code not in _KINDS:
+        return None
+    return f"{'|' if dtype.bits == 8 else '<'}{_KINDS[dtype.code]}{dtype.bits // 8}"

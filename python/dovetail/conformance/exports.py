@@ -3,7 +3,7 @@
 import ctypes
 
 from .script import NotApplicableError, describe
-from .structs import KINDS, DLManagedTensor, fields_of, format_of
+from .structs import KINDS, DLManagedTensor, dump, fields_of, format_of
 
 VERSIONED = "max_version=(1, 0)"
 LEGACY = ""
@@ -64,10 +64,15 @@ def name_of(capsule):
         return None
 
 
+def tensor_in(capsule):
+    """The DLTensor in an unconsumed capsule, as long as that lives."""
+    kind = KINDS[name_of(capsule)]
+    return kind.from_address(_POINTER(capsule, kind.name.encode())).dl_tensor
+
+
 def address_in(capsule):
     """The address of the first element that an unconsumed capsule tells."""
-    kind = KINDS[name_of(capsule)]
-    tensor = kind.from_address(_POINTER(capsule, kind.name.encode())).dl_tensor
+    tensor = tensor_in(capsule)
     return (tensor.data or 0) + tensor.byte_offset
 
 
@@ -96,6 +101,7 @@ def read_struct(s, kind):
     names = ", ".join(field for field, _ in fields_of(kind))
     size = ctypes.sizeof(kind)
     s.run(f'{names} = struct.unpack("{format_of(kind)}", ctypes.string_at(managed, {size}))')
+    s.show(dump(kind, ctypes.string_at(s["managed"], size)))
     s.run(
         "shape, strides = ((ctypes.c_int64 * ndim).from_address(p)[:] if p else None "
         "for p in (shape, strides))"

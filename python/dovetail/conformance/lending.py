@@ -1,10 +1,11 @@
 """Lines of scripts that lend a tensor made by hand to a library, and look at what it makes."""
 
 import contextlib
+import ctypes
 
 from .exports import need
 from .script import KeptRuleError, NotApplicableError, describe
-from .structs import DLManagedTensor, DLManagedTensorVersioned, fields_of, format_of
+from .structs import DLManagedTensor, DLManagedTensorVersioned, dump, fields_of, format_of
 
 _CAPSULE = (
     "capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, "
@@ -102,6 +103,7 @@ def lend(
         f'managed = ctypes.create_string_buffer(struct.pack("{format_of(kind)}", {packed})); '
         f'name = b"{kind.name}"'
     )
+    s.show(dump(kind, s["managed"].raw[: ctypes.sizeof(kind)]))
     if not capsule:
         return
     s.run(_CAPSULE.format(destructor=_IDLE if destructor else None))

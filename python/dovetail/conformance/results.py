@@ -2,9 +2,10 @@
 
 import dataclasses
 
+from .processes import CRASHED
 from .rules import BY_ID, LEVELS
 
-KEPT, BROKEN, CRASHED, NOT_APPLICABLE = "kept", "broken", "crashed", "not applicable"
+KEPT, BROKEN, NOT_APPLICABLE = "kept", "broken", "not applicable"
 STATUSES = (KEPT, BROKEN, CRASHED, NOT_APPLICABLE)
 _WORST_FIRST = (CRASHED, BROKEN, KEPT, NOT_APPLICABLE)
 
@@ -16,6 +17,7 @@ class Result:
     seen            what was seen, or why the rule does not apply
     reproduction    the lines of a script that shows the fault; none if there is no fault
     errors          what the crashed process wrote to stderr
+    struct          the last struct that was read or lent, as structs.dump() makes it
     """
 
     rule: str
@@ -24,6 +26,7 @@ class Result:
     seen: str = ""
     reproduction: list = dataclasses.field(default_factory=list)
     errors: str = ""
+    struct: dict | None = None
 
     @property
     def failed(self):

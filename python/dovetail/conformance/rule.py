@@ -18,7 +18,7 @@ class Rule(NamedTuple):
 
     @property
     def role(self):
-        """Whom the rule binds: producer, consumer, or exchange, the table of a type."""
+        """Whom the rule binds: one of rules.ROLES."""
         return self.id.partition(".")[0]
 
 

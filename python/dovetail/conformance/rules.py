@@ -8,13 +8,40 @@ number                   the rule of docs/protocol_rules.txt that Dovetail keeps
 """
 
 from .exchange_rules import EXCHANGE_RULES, EXCHANGE_STREAM_RULES
+from .protocol_rules import MORE_CAPSULE_RULES, PROTOCOL_RULES
 from .rule import ARRAY_API, HEADER, LEVELS, NONE, PYTHON, Rule
 from .rule import rule as _rule
 from .stream_rules import STREAM_RULES as _STREAM_RULES
 
-__all__ = ["BY_ID", "LEVELS", "RULES", "STREAM_RULES", "Rule", "chosen", "rules_of"]
+__all__ = [
+    "BY_ID",
+    "CAPSULE_RULES",
+    "LEVELS",
+    "ROLES",
+    "RULES",
+    "STREAM_RULES",
+    "Rule",
+    "chosen",
+    "rules_of",
+]
 
-_CAPSULE_RULES = (
+# Maps a role, which a rule's id begins with, to the field of the Adapter without which a library
+# does not have it. The roles after exchange are other protocols', out and in.
+ROLES = {
+    "producer": "array",
+    "consumer": "take",
+    "exchange": "array",
+    "buffer": "array",
+    "array-interface": "array",
+    "cuda-array-interface": "array",
+    "arrow": "array",
+    "from-buffer": "take_buffer",
+    "from-array-interface": "take_interface",
+    "from-arrow": "take_arrow",
+}
+
+# Those that tools/conformance_rules.py gives to the suite for C++.
+CAPSULE_RULES = (
     _rule("producer.device", "must", 32,
           "__dlpack_device__() returns the device type and id that the capsule says.",
           ARRAY_API + "__dlpack_device__"),
@@ -181,7 +208,7 @@ _CAPSULE_RULES = (
           HEADER + "DLPACK_FLAG_BITMASK_READ_ONLY"),
 )  # fmt: skip
 
-RULES = (*_CAPSULE_RULES, *EXCHANGE_RULES)
+RULES = (*CAPSULE_RULES, *MORE_CAPSULE_RULES, *EXCHANGE_RULES, *PROTOCOL_RULES)
 # Those of arrays on CUDA devices only.
 STREAM_RULES = (*_STREAM_RULES, *EXCHANGE_STREAM_RULES)
 BY_ID = {rule.id: rule for rule in (*RULES, *STREAM_RULES)}

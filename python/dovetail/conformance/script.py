@@ -34,7 +34,7 @@ class KeptRuleError(Exception):
 class Script:
     """The lines of one check of one library, run as they are added."""
 
-    def __init__(self, adapter, record=lambda line: None):
+    def __init__(self, adapter, record=lambda **what: None):
         self.adapter, self.lines, self._record = adapter, [], record
         self.namespace = {"__name__": "__main__", **{name: __import__(name) for name in MODULES}}
         self._code = []  # a capsule's name may be a constant of a line
@@ -71,7 +71,11 @@ class Script:
     def note(self, line):
         """Add a line to the reproduction."""
         self.lines.append(line)
-        self._record(line)
+        self._record(line=line)
+
+    def show(self, struct):
+        """Add a struct, as structs.dump() makes it, to the result, in place of the last one."""
+        self._record(struct=struct)
 
     def tried(self, line):
         """Run a line that may fail, and return the exception if it does. A failed line is dropped,

@@ -5,6 +5,7 @@ the struct module, by formats and field names that are derived from the classes 
 """
 
 import ctypes
+import struct
 
 READ_ONLY, IS_COPIED, SUBBYTE_TYPE_PADDED = 1, 2, 4
 CPU = (1, 0)
@@ -69,6 +70,18 @@ def fields_of(kind):
     for name, kind_of_field in kind._fields_:
         fields += fields_of(DLTensor) if kind_of_field is DLTensor else [(name, kind_of_field)]
     return fields
+
+
+def dump(kind, data):
+    """The bytes of a struct in rows of 16, in hexadecimal, and its fields: pointers as "0x…"."""
+    values = struct.unpack(format_of(kind), data)
+    pointers = ("data", "shape", "strides", "manager_ctx", "deleter", "flags")
+    fields = {
+        name: hex(value) if name in pointers else value
+        for (name, _), value in zip(fields_of(kind), values, strict=True)
+    }
+    rows = [f"{at:02x}  {data[at : at + 16].hex(' ', 4)}" for at in range(0, len(data), 16)]
+    return {"name": getattr(kind, "name", kind.__name__), "hex": rows, "fields": fields}
 
 
 def format_of(kind):

@@ -9,21 +9,9 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from command import PLANTED, command
 
 from dovetail import conformance
-
-PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
-
-
-def command(*arguments, **variables):
-    path = os.pathsep.join(filter(None, sys.path))
-    environment = {**os.environ, "PYTHONPATH": path, **variables}
-    return subprocess.run(
-        [sys.executable, "-m", "dovetail.conformance", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
 
 
 @pytest.mark.parametrize(
@@ -66,6 +54,9 @@ def test_the_reports_say_what_was_seen_and_how_to_see_it(tmp_path):
     assert [entry["id"] for entry in document["rules"]] == rules[1::2]
     assert [entry["status"] for entry in library["results"]] == ["broken", "kept"]
     assert "assert" in library["results"][0]["reproduction"]
+    struct = library["results"][0]["struct"]
+    assert (struct["name"], struct["fields"]["device_id"]) == ("dltensor_versioned", 0)
+    assert struct["hex"][0].startswith("00  01000000 03000000 ")  # version 1.3
 
     (suite,) = ElementTree.parse(files["junit"]).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")

@@ -1,10 +1,10 @@
 """The HTML report: it has all that is broken, its links lead somewhere, and no text is markup."""
 
 import copy
-import html.parser
 import sys
 
 import pytest
+from page import Page
 
 from dovetail.conformance import RULES, Report, Result, __main__
 from dovetail.conformance.report import html_report
@@ -16,7 +16,14 @@ REPORTS = [
         [
             Result("producer.device", None, "kept"),
             Result("producer.type", "int32", "kept"),
-            Result("producer.type", "bool", "broken", "bool has 2 bits", ["import first", "x = 1"]),
+            Result(
+                "producer.type",
+                "bool",
+                "broken",
+                "bool has 2 bits",
+                ["import first", "x = 1"],
+                struct={"name": "dltensor", "hex": ["00  0102"], "fields": {"data": "0x0201"}},
+            ),
             Result("consumer.strides", "reversed", "crashed", "SIGSEGV", ["y = 2"], "Fatal error"),
         ],
     ),
@@ -28,38 +35,6 @@ REPORTS = [
 HOSTILE = "<script>alert('\"&')</script>"
 
 
-class Page(html.parser.HTMLParser):
-    """The elements of a page: pairs of (tag, attributes), and the text of each <pre>."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.blocks, self.text, self._open = [], [], "", []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        self._open.append(tag)
-        if tag == "pre":
-            self.blocks.append("")
-
-    def handle_endtag(self, tag):
-        while self._open and self._open.pop() != tag:
-            pass
-
-    def handle_data(self, data):
-        self.text += data
-        if "pre" in self._open:
-            self.blocks[-1] += data
-
-    def all(self, tag):
-        return [attributes for name, attributes in self.elements if name == tag]
-
-    @property
-    def ids(self):
-        return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
-
-
 def test_the_page_has_each_broken_rule_with_what_was_seen_and_its_reproduction():
     page = Page(html_report.render(REPORTS))
     entries = [attributes["id"] for attributes in page.all("article")]
@@ -68,7 +43,8 @@ def test_the_page_has_each_broken_rule_with_what_was_seen_and_its_reproduction()
         "library-1.consumer.strides",
         "library-2.producer.device",
     ]
-    assert page.blocks == ["import first\nx = 1", "Fatal error", "y = 2", "z = 3"]
+    struct = "00  0102\n\ndata = 0x0201\n"
+    assert page.blocks == ["import first\nx = 1", struct, "Fatal error", "y = 2", "z = 3"]
     broken = {result.rule for report in REPORTS for result in report.failures()}
     for rule in RULES:
         if rule.id in broken:
@@ -106,7 +82,8 @@ def test_the_same_results_give_the_same_page():
 
 
 def _reports_of(text):
-    result = Result("producer.device", text, "broken", text, [text], text)
+    struct = {"name": text, "hex": [text], "fields": {text: text}}
+    result = Result("producer.device", text, "broken", text, [text], text, struct)
     return [Report(text, text, [result]), Report(text, problem=text)]
 
 
@@ -115,7 +92,7 @@ def test_texts_of_a_library_are_not_markup():
     assert "<script" not in text
     page = Page(text)
     assert page.elements == Page(html_report.render(_reports_of("harmless"))).elements
-    assert page.blocks == [HOSTILE, HOSTILE]
+    assert page.blocks == [HOSTILE, HOSTILE, f"{HOSTILE}\n\n{HOSTILE} = {HOSTILE}\n"]
     assert f"{HOSTILE}: {HOSTILE}" in page.text
 
 

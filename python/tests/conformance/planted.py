@@ -3,8 +3,9 @@
     library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
     x = library.array([[1, 2]], "float32")
 
-planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table.
-planted_cuda.py is for arrays on a CUDA device.
+planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table,
+planted_buffer.py and planted_arrow.py have other protocols. planted_cuda.py is for arrays on a CUDA
+device.
 """
 
 import ctypes
@@ -13,6 +14,8 @@ import math
 import mmap
 import struct
 
+import planted_arrow
+import planted_buffer
 import planted_export
 import planted_import
 
@@ -27,6 +30,7 @@ class Array:
         self.shape, self.strides = tuple(shape), tuple(strides)
         self.read_only = flags.get("read_only", False)
         self.swapped = flags.get("swapped", False)
+        self.validity = None  # the bits of an array with nulls
         self.negated = flags.get("negated", False)  # the elements are those in memory, times -1
 
     def resolved(self):
@@ -77,6 +81,22 @@ class Array:
 
     def copy(self):
         return self.library.array(self.tolist(), self.dtype)
+
+    def buffer(self):
+        return planted_buffer.buffer(self)
+
+    @property
+    def __array_interface__(self):
+        return planted_buffer.interface(self)
+
+    @property
+    def __cuda_array_interface__(self):
+        if self.library.breaks("cuda-array-interface.absent"):
+            return self.__array_interface__
+        raise AttributeError("__cuda_array_interface__")
+
+    def __arrow_c_array__(self, **request):
+        return planted_arrow.export(self, request)
 
     def __dlpack_device__(self):
         breaks = self.library.breaks
@@ -140,7 +160,9 @@ class Library:
         return self._new([size], dtype, struct.pack(f"={LETTERS[dtype]}", 1) * size)
 
     def _new(self, shape, dtype, data, **flags):
-        owner, address = self.memory.allocate(data)
+        start = 64 * self.breaks("producer.cpu-alignment") * (self.device_type == 1)
+        owner, address = self.memory.allocate(bytes(start) + data)
+        address += start
         return Array(self, owner, address, dtype, shape, row_major(shape), **flags)
 
     def read_only(self, array):
@@ -151,6 +173,20 @@ class Library:
 
     def swapped(self):
         return self.array([1, 2], "int32", swapped=True)
+
+    def nulls(self):
+        array = self.array([1.0, 2.0, 3.0])
+        array.validity = (ctypes.c_uint8 * 1)(0b101)
+        return array
+
+    def from_buffer(self, x):
+        return planted_buffer.take_buffer(self, x)
+
+    def from_interface(self, x):
+        return planted_buffer.take_interface(self, x)
+
+    def from_arrow(self, x):
+        return planted_arrow.take(self, x)
 
     def from_dlpack(self, x):
         return planted_import.take(self, x)

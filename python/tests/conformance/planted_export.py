@@ -1,6 +1,8 @@
 """The export of planted.py: __dlpack__() with the kit's own structs."""
 
 import ctypes
+import pathlib
+import weakref
 
 import planted
 
@@ -45,6 +47,10 @@ def _destroy_unused(capsule):
         _exports.pop(_pointer(capsule, name), None)
 
 
+# Calls one of these functions, and keeps an exception that is in flight.
+_keeping = ctypes.CDLL(str(pathlib.Path(__file__).with_name("planted_destructor.so")))
+
+
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _destroy_always(capsule):
     _exports.pop(_pointer(capsule, _name(capsule)), None)
@@ -68,6 +74,8 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         versioned = True
     if breaks("producer.versioned"):
         versioned = False
+    if stream is not None and not breaks("producer.stream"):
+        raise BufferError("the CPU has no streams")
     if dl_device is not None and breaks("producer.dl-device"):
         raise BufferError("no dl_device")
     if dl_device not in (None, (1, 0), (2, 0)) and not breaks("producer.other-device"):
@@ -93,12 +101,18 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         array.__dict__[kind] = made
     else:
         made = managed(array, kind, flags, breaks)
-    destructor = _destroy_always if breaks("producer.used") else _destroy_unused
+    callback = _destroy_always if breaks("producer.used") else _destroy_unused
+    pointer = ctypes.c_void_p.in_dll(_keeping, "planted_callback")
+    pointer.value = ctypes.cast(callback, ctypes.c_void_p).value
+    destructor = callback if breaks("producer.exception") else _keeping.planted_destroy
     if breaks("producer.unused"):
         destructor = None
-    return _new(
-        ctypes.addressof(made), _NAMES[kind], ctypes.cast(destructor, ctypes.c_void_p).value
-    )
+    name = _NAMES[kind]
+    if breaks("producer.name") and copy is None and array.shape == (3, 4):
+        name = ctypes.create_string_buffer(name)
+        _exports[ctypes.addressof(name)] = name
+        weakref.finalize(array, ctypes.memset, name, ord("x"), len(name) - 1)
+    return _new(ctypes.addressof(made), name, ctypes.cast(destructor, ctypes.c_void_p).value)
 
 
 def managed(array, kind, flags, breaks):

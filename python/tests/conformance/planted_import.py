@@ -19,6 +19,14 @@ _pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, 
 _rename = _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _USED = {kind.name: kind.used_name.encode() for kind in KINDS.values()}
 _DONE = b"dltensor_done"
+_new = _function(
+    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _destroy(capsule):
+    """A destructor that loses an exception in flight, as all in Python do."""
 
 
 class Owner:
@@ -61,6 +69,8 @@ def take(library, x):
             _rename(capsule, _USED[name])
         raise
     _rename(capsule, _DONE if breaks("consumer.renames") else _USED[name])
+    if breaks("consumer.exception"):
+        array.other = _new(1, b"other", ctypes.cast(_destroy, ctypes.c_void_p).value)
     array.owner = Owner(managed, breaks, math.prod(array.shape))
     if breaks("consumer.writes-nothing") and math.prod(array.shape):
         library.memory.touch(array)
@@ -101,6 +111,7 @@ def _array(library, managed, breaks, x):
         )
         refuse(managed.minor > 3 and breaks("consumer.minor"), "another minor version")
         flags = managed.flags
+        refuse(flags & ~7, "unknown flags", "consumer.unknown-flags")
     refuse(tensor.device_type != library.device_type, "another device", "consumer.other-device")
     refuse(tensor.ndim < 0, "a negative ndim")
     refuse(tensor.ndim == 0 and breaks("consumer.scalar"), "no dimensions")
@@ -114,7 +125,8 @@ def _array(library, managed, breaks, x):
     strides = tensor.strides[: tensor.ndim] if tensor.strides else planted.row_major(shape)
     plain = shape == [3, 4] and tensor.strides and getattr(managed, "minor", 0) == 3
     refuse(plain and breaks("consumer.accepts"), "a plain array")
-    dtype = DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    refuse(tensor.lanes > 1, "several lanes", "consumer.lanes")
+    dtype = DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes else None
     refuse(dtype is None, "an unknown type", "consumer.unknown-type")
     if dtype == "int32" and breaks("consumer.type"):
         dtype = "float32"

@@ -5,7 +5,7 @@ import re
 
 from dovetail.conformance import RULES
 from dovetail.conformance.checks import all_checks
-from dovetail.conformance.rules import BY_ID, LEVELS, STREAM_RULES
+from dovetail.conformance.rules import BY_ID, LEVELS, ROLES, STREAM_RULES
 
 NUMBERS = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
@@ -14,7 +14,7 @@ def test_each_rule_has_a_check_and_a_source():
     assert {check.rule for check in all_checks()} == BY_ID.keys()
     assert len(BY_ID) == len(RULES) + len(STREAM_RULES)
     for rule in BY_ID.values():
-        assert rule.role in ("producer", "consumer", "exchange")
+        assert rule.role in ROLES
         assert rule.level in LEVELS
         assert rule.source
         assert rule.sentence.endswith(".")

@@ -37,6 +37,12 @@ def is_installed(adapter):
         return False
 
 
+def installed(device="cpu"):
+    """The names of the libraries that are installed, and have arrays on a device."""
+    known = {name: load(name) for name in names()}
+    return [name for name in known if is_installed(known[name]) and known[name].on(device)]
+
+
 def _entry_points():
     return importlib.metadata.entry_points(group=GROUP)
 

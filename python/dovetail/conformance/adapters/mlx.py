@@ -11,6 +11,7 @@ ADAPTER = Adapter(
     array="mx.array({values}, dtype={dtype})",
     ones="mx.ones({size}, dtype={dtype})",
     take="mx.from_dlpack({x})",
+    target="mx.array",
     values="{y}.tolist()",
     write="{y}[...] = 7",
 )

@@ -25,6 +25,8 @@ ADAPTER = Adapter(
         "requires grad": "torch.ones(2, requires_grad=True)",
     },
     take="torch.from_dlpack({x})",
+    take_buffer="torch.frombuffer({x}, dtype=torch.float32)",
+    target="torch.Tensor",
     values="{y}.tolist()",
     write="{y}.fill_(7)",
     on_stream="torch.cuda.stream(torch.cuda.ExternalStream({stream}))",

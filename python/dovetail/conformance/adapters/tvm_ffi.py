@@ -13,6 +13,7 @@ ADAPTER = Adapter(
     ones="tvm_ffi.from_dlpack(np.ones({size}, dtype={dtype}))",
     views={},
     take="tvm_ffi.from_dlpack({x})",
+    target="tvm_ffi.Tensor",
     values="np.from_dlpack({y}).tolist()",
     passes_on=("types", "devices"),
     view=None,

@@ -3,10 +3,11 @@
 from ..checks import check
 from ..dtypes import DTYPES
 from ..exports import VALUES
-from ..lending import expect_values, lend, memory, take_or_refuse
+from ..lending import expect_values, lend, memory, take_or_refuse, values
+from ..script import KeptRuleError, NotApplicableError, describe
 
 # Maps a name to (shape, strides, index of the first element, elements) of 0 … 11 in memory.
-_STRIDED = {
+STRIDED = {
     "transposed": ((4, 3), (1, 4), 0, [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]),
     "sliced": ((2, 2), (4, 1), 5, [[5, 6], [9, 10]]),
     "stepped": ((3, 2), (4, 2), 0, [[0, 2], [4, 6], [8, 10]]),
@@ -18,9 +19,9 @@ _STRIDED = {
 }  # fmt: skip
 
 
-@check("consumer.strides", _STRIDED)
+@check("consumer.strides", STRIDED)
 def strided(s, name):
-    shape, strides, first, elements = _STRIDED[name]
+    shape, strides, first, elements = STRIDED[name]
     memory(s)
     lend(s, shape, strides, at=4 * first)
     take_or_refuse(s)
@@ -50,6 +51,20 @@ def misaligned(s, offset):
     lend(s, at=offset)
     take_or_refuse(s)
     expect_values(s, VALUES)
+
+
+@check("consumer.lanes", [2, 4], devices=["cpu"])
+def lanes(s, count):
+    if "types" in s.adapter.passes_on:
+        raise NotApplicableError("the library passes types on")
+    memory(s)
+    lend(s, (12 // count,), (1,), lanes=count)
+    take_or_refuse(s)
+    error = s.tried(f"values = {values(s)}")
+    if error:
+        raise KeptRuleError(f"its elements can't be read: {describe(error)}")
+    rows = [list(range(i, i + count)) for i in range(0, 12, count)]
+    s.expect(f"values in ({rows}, {list(range(12))})", "its elements are {values}")
 
 
 @check("consumer.type", lambda adapter: adapter.dtypes.split())

@@ -3,6 +3,7 @@
 from ..checks import check
 from ..exports import VALUES, need
 from ..lending import expect_values, lend, memory, take, taking
+from ..script import NotApplicableError
 from .accepts import _EMPTY, _lend_empty
 
 _KINDS = ["versioned", "legacy"]
@@ -69,6 +70,23 @@ def null_context(s, kind):
     _lend(s, kind, manager_ctx=0)
     s.run(f"del y; {_wait(s)}")
     s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
+
+
+@check("consumer.exception", _KINDS, devices=["cpu"])
+def exception(s, kind):
+    memory(s)
+    # A deleter in C that does nothing: one in Python would not keep the exception.
+    idle = "ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p).value"
+    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function=None, deleter=idle)
+    s.run("caught = None")
+    expression = s.adapter.take.format(x="x")
+    s.run(f"try: [{expression}, 1 / 0]\nexcept BaseException as error: caught = repr(error)")
+    if not s.evaluate("'used_' in repr(capsule)"):
+        raise NotApplicableError(f"it is refused: {s['caught']}")
+    s.expect(
+        "caught == \"ZeroDivisionError('division by zero')\"",
+        "in place of ZeroDivisionError there is {caught}",
+    )
 
 
 @check("consumer.read-only")

@@ -44,6 +44,13 @@ def unknown_type(s, name):
     must_refuse(s, f"a type ({name})")
 
 
+@check("consumer.unknown-flags", [3, 20, 63], devices=["cpu"])
+def unknown_flags(s, bit):
+    memory(s)
+    lend(s, version=(1, 3), flags=1 << bit)
+    must_refuse(s, f"a struct whose flag {1 << bit:#x} nobody knows")
+
+
 @check("consumer.null-data")
 def null_data(s):
     memory(s)

@@ -2,9 +2,21 @@
 
 from ..checks import check
 from ..dtypes import DTYPES
-from ..exports import VERSIONED, export, export_any, made, make, name_of, need, read, read_versioned
+from ..exports import (
+    LEGACY,
+    VERSIONED,
+    export,
+    export_any,
+    made,
+    make,
+    name_of,
+    need,
+    pointer_in,
+    read,
+    read_versioned,
+)
 from ..script import NotApplicableError, describe
-from ..structs import DLManagedTensor
+from ..structs import KINDS, DLManagedTensor, DLManagedTensorVersioned
 
 
 @check("producer.device")
@@ -37,6 +49,20 @@ def flags(s):
     if s["flags"] in (1, 2, 3):
         raise NotApplicableError(f"arrays are read-only or copied: flags {s['flags']}")
     s.expect("flags == 0", "the flags are {flags:#x}")
+
+
+@check("producer.cpu-alignment", devices=["cpu"])
+def alignment(s):
+    make(s)
+    export_any(s)
+    kind = KINDS[name_of(s["capsule"])]
+    request = VERSIONED if kind is DLManagedTensorVersioned else LEGACY
+    s.run(f"arrays = [{s.adapter.array_of([0, 1, 2, 3])} for _ in range(16)]")
+    s.run(f"capsules = [x.__dlpack__({request}) for x in arrays]")
+    s.run(f"structs = [{pointer_in('capsule', kind)} for capsule in capsules]")
+    at = kind.dl_tensor.offset
+    s.run(f"data = [ctypes.c_void_p.from_address(struct_ + {at}).value for struct_ in structs]")
+    s.expect("not any(d % 256 for d in data)", "data of 16 arrays are {[*map(hex, data)]}")
 
 
 def _read_only(s):

@@ -13,7 +13,7 @@ from ..exports import (
 )
 
 # What NumPy's indexing makes of [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]].
-_EXPECTED = {
+EXPECTED = {
     "plain": ([3, 4], list(range(12))),
     "transposed": ([4, 3], [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]),
     "sliced": ([2, 2], [5, 6, 9, 10]),
@@ -23,7 +23,7 @@ _EXPECTED = {
 }
 
 
-def _view(s, name):
+def make_view(s, name):
     make(s)
     if name != "plain":
         made(s, need(s.adapter.views.get(name), "the library has no such view").format(x="x"))
@@ -35,10 +35,10 @@ def _layouts(adapter):
 
 @check("producer.elements", _layouts)
 def view(s, name):
-    _view(s, name)
+    make_view(s, name)
     export_any(s)
     read(s)
-    shape, values = ([12], list(range(12))) if s.adapter.one_dimensional else _EXPECTED[name]
+    shape, values = ([12], list(range(12))) if s.adapter.one_dimensional else EXPECTED[name]
     s.expect(f"ndim == {len(shape)} and shape == {shape}", "ndim is {ndim}, the shape {shape}")
     fill_strides(s)
     s.run(f"values = {elements(s, len(shape))}")
@@ -72,7 +72,7 @@ def array(s, name):
 
 @check("producer.strides", _layouts)
 def strides(s, name):
-    _view(s, name)
+    make_view(s, name)
     export_any(s)
     read_versioned(s)
     s.expect(

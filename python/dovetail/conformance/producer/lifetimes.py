@@ -29,12 +29,12 @@ grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 
 _UNIT = "unit = 1 if __import__('sys').platform == 'darwin' else 1024"
 
 
-def _large(s):
+def large(s):
     """An array of 8 MiB. Its size makes the system unmap it as soon as it is freed."""
     return s.adapter.ones_of(_SIZE)
 
 
-def _expect_no_leak(s, body, seen):
+def expect_no_leak(s, body, seen):
     s.run(_UNIT)
     s.run(_LEAK.format(body=body.replace("\n", "\n    ")))
     s.expect("grown < 100", seen + ": 24 arrays of 8 MiB took {grown} MiB")
@@ -51,7 +51,7 @@ def request_of(s):
 @check("producer.unused", devices=["cpu"])
 def unused(s):
     request = request_of(s)
-    _expect_no_leak(s, f"{_large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
+    expect_no_leak(s, f"{large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
 
 
 @check("producer.unused", ["legacy"], ["cpu"])
@@ -61,7 +61,7 @@ def unused_legacy(s, _):
     if error:
         raise NotApplicableError(f"there is no legacy capsule: {describe(error)}")
     s.lines.clear()
-    _expect_no_leak(s, f"{_large(s)}.__dlpack__()", "an unused capsule frees nothing")
+    expect_no_leak(s, f"{large(s)}.__dlpack__()", "an unused capsule frees nothing")
 
 
 CALLERS = ["with the GIL", "without the GIL", "on another thread"]
@@ -99,15 +99,15 @@ def consumer(s, request, call):
 def deleter(s, where):
     request = request_of(s)
     consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
-    body = TAKE.format(large=_large(s), request=request)
+    body = TAKE.format(large=large(s), request=request)
     if where == "on another thread":
         body = body.replace("delete(managed)", ON_A_THREAD)
-    _expect_no_leak(s, body, f"the deleter, called {where}, frees nothing")
+    expect_no_leak(s, body, f"the deleter, called {where}, frees nothing")
 
 
 @check("producer.used", devices=["cpu"])
 def used(s):
-    s.run(f"x = {_large(s)}")
+    s.run(f"x = {large(s)}")
     export_any(s)
     read(s)
     consume(s)
@@ -120,14 +120,53 @@ def used(s):
 
 @check("producer.lifetime", ["8 MiB", "16 bytes"], ["cpu"])
 def lifetime(s, size):
-    count = _SIZE if size == "8 MiB" else 4
-    s.run(f"x = {s.adapter.ones_of(count)}")
-    export_any(s)
-    read(s)
-    s.run("del x; gc.collect()")
+    def export():
+        export_any(s)
+        read(s)
+        s.run("data += byte_offset")
+
+    outlived(s, size, export, "del x")
+
+
+def outlived(s, size, export, drop):
+    """What `export` makes of x keeps the memory, where it sets `data` to, when x was dropped."""
+    s.run(f"x = {s.adapter.ones_of(_SIZE if size == '8 MiB' else 4)}")
+    export()
+    s.run(f"{drop}; gc.collect()")
     s.run(f"others = [{s.adapter.array_of('[2, 2, 2, 2]')} for _ in range(100)]")
-    s.run("values = (ctypes.c_float * 4).from_address(data + byte_offset)[:]")
+    s.run("values = (ctypes.c_float * 4).from_address(data)[:]")
     s.expect("values == [1.0] * 4", "after the array was dropped, its memory has {values}")
+
+
+@check("producer.exception", devices=["cpu"])
+def exception(s):
+    request = request_of(s)
+    make(s)
+    # The capsule is on the interpreter's stack, and is destroyed while the exception looks for its
+    # handler.
+    s.run("caught = None")
+    s.run(
+        f"try: [x.__dlpack__({request}), 1 / 0]\n"
+        "except BaseException as error: caught = repr(error)"
+    )
+    s.expect(
+        "caught == \"ZeroDivisionError('division by zero')\"",
+        "in place of ZeroDivisionError there is {caught}",
+    )
+
+
+@check("producer.name", devices=["cpu"])
+def name(s):
+    make(s)
+    export_any(s)
+    expected = name_of(s["capsule"])
+    s.run(
+        "name = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)"
+        '(("PyCapsule_GetName", ctypes.pythonapi))(capsule)'
+    )
+    s.run("del x; gc.collect(); others = [bytes([i]) * 20 for i in range(200)]")
+    s.run("text = ctypes.string_at(name)")
+    s.expect(f"text == {expected.encode()}", "after the array was dropped, the name is {text}")
 
 
 @check("producer.repeated")

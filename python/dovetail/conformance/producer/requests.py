@@ -51,6 +51,19 @@ def keywords(s, name):
         s.raised(f"x.__dlpack__({name}=None)", f"__dlpack__({name}=None) raises {describe(error)}")
 
 
+@check("producer.stream", ["None", "2"], devices=["cpu"])
+def stream(s, value):
+    make(s)
+    if s.evaluate("tuple(x.__dlpack_device__())")[0] != 1:
+        raise NotApplicableError("the array is not on the CPU")
+    line = f"x.__dlpack__(stream={value})"
+    error = s.tried(line)
+    if value == "None" and error:
+        s.raised(line, f"stream=None raises {describe(error)}")
+    if value != "None" and error is None:
+        s.broken(f"stream={value} is taken, which the CPU does not have")
+
+
 @check("producer.unknown-keyword")
 def unknown_keyword(s):
     make(s)

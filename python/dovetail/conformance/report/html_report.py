@@ -11,10 +11,11 @@ from ..results import NOT_APPLICABLE
 from ..rules import chosen
 
 
-def render(reports, rules=None):
+def environment():
+    """The templates of this folder."""
     import jinja2  # no other form needs it
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(pathlib.Path(__file__).parent),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -22,9 +23,13 @@ def render(reports, rules=None):
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def render(reports, rules=None):
     shown = chosen(rules)
     libraries = [_Library(number, report, shown) for number, report in enumerate(reports, 1)]
-    return environment.get_template("html_report.html").render(
+    template = environment().get_template("html_report.html")
+    return template.render(
         libraries=libraries,
         checked=[library for library in libraries if not library.report.problem],
         rules=shown,

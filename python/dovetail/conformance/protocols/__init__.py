@@ -1,0 +1,1 @@
+"""The checks of the other protocols: buffers, the array interface, Arrow's capsules."""

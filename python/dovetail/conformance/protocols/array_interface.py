@@ -1,0 +1,99 @@
+"""NumPy's array interface, version 3, and the absence of the CUDA Array Interface on the CPU."""
+
+from ..checks import check
+from ..dtypes import DTYPES, typestr_of
+from ..exports import export_any, made, make, need, read
+from ..producer.lifetimes import outlived
+from ..script import NotApplicableError, describe
+from .arrays import expect_elements, immutable, layouts, view
+
+
+def _interface(s):
+    """interface = x.__array_interface__, and variables of its fields."""
+    error = s.tried("interface = x.__array_interface__")
+    if error:
+        raise NotApplicableError(f"there is no array interface: {describe(error)}")
+
+
+def _fields(s):
+    s.run('(data, readonly), shape = interface["data"], list(interface["shape"])')
+    s.run('strides = interface.get("strides")')
+
+
+@check("array-interface.version", devices=["cpu"])
+def version(s):
+    make(s)
+    _interface(s)
+    s.expect('interface["version"] == 3', 'the version is {interface["version"]!r}')
+    s.expect('type(interface["shape"]) is tuple', 'the shape is {interface["shape"]!r}')
+    strides = 'interface.get("strides")'
+    s.expect(f"{strides} is None or type({strides}) is tuple", f"the strides are {{{strides}}}")
+
+
+@check("array-interface.type", lambda adapter: adapter.dtypes.split(), devices=["cpu"])
+def type_(s, name):
+    dtype = DTYPES[name]
+    typestr = typestr_of(dtype)
+    made(s, s.adapter.array_of([True, True] if name == "bool" else [1, 2], name))
+    _interface(s)
+    if typestr:
+        seen = f"the typestr of {name} is {{interface['typestr']!r}}"
+        s.expect(f"interface['typestr'] == {typestr!r}", seen)
+    s.run(f'elements = ctypes.string_at(interface["data"][0], {len(dtype.one_and_two)})')
+    s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are {{elements}}")
+
+
+@check("array-interface.layout", layouts, devices=["cpu"])
+def layout(s, name):
+    view(s, name)
+    _interface(s)
+    _fields(s)
+    expect_elements(s, name)
+
+
+@check("array-interface.read-only", devices=["cpu"])
+def read_only(s):
+    immutable(s)
+    _interface(s)
+    s.expect('interface["data"][1]', "the data of a read-only array are not marked as read-only")
+
+
+@check("array-interface.writable", devices=["cpu"])
+def writable(s):
+    need(s.adapter.write, "the library's arrays are immutable")
+    make(s)
+    _interface(s)
+    s.expect('not interface["data"][1]', "the data of a writable array are marked as read-only")
+
+
+@check("array-interface.lifetime", ["8 MiB", "16 bytes"], devices=["cpu"])
+def lifetime(s, size):
+    def export():
+        _interface(s)
+        s.run('data = interface["data"][0]')
+
+    outlived(s, size, export, "del interface")
+
+
+@check("array-interface.dlpack", devices=["cpu"])
+def dlpack(s):
+    make(s)
+    _interface(s)
+    export_any(s)
+    read(s)
+    s.expect(
+        'interface["data"][0] == data + byte_offset',
+        'the address is {interface["data"][0]:#x}, by __dlpack__() {data + byte_offset:#x}',
+    )
+
+
+@check("cuda-array-interface.absent", devices=["cpu"])
+def absent(s):
+    make(s)
+    device_type, _ = s.evaluate("tuple(x.__dlpack_device__())")
+    if device_type != 1:
+        raise NotApplicableError("the array is not on the CPU")
+    s.expect(
+        'not hasattr(x, "__cuda_array_interface__")',
+        "an array on the CPU has __cuda_array_interface__",
+    )
