@@ -74,7 +74,7 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         versioned = True
     if breaks("producer.versioned"):
         versioned = False
-    if stream is not None and not breaks("producer.stream"):
+    if stream is not None and array.library.device_type == 1 and not breaks("producer.stream"):
         raise BufferError("the CPU has no streams")
     if dl_device is not None and breaks("producer.dl-device"):
         raise BufferError("no dl_device")
