@@ -22,7 +22,7 @@ instead: a whole build must agree on the standard, and a project that embeds Dov
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 
 # This repository has no such warnings under g++ 12 and clang 14.
-_WARNINGS = [
+WARNINGS = [
     "-Wall",
     "-Wextra",
     "-Wextra-semi",
@@ -40,7 +40,7 @@ def dovetail_cc_library(name, copts = [], **kwargs):
     package = native.package_name()
     cc_library(
         name = name,
-        copts = _WARNINGS + copts,
+        copts = WARNINGS + copts,
         include_prefix = "dovetail/" + package if package else "dovetail",
         # No shared object per library: nothing here is linked dynamically, and hidden symbols can't be.
         linkstatic = True,
@@ -71,7 +71,7 @@ def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     cc_test(
         name = name,
         size = size,
-        copts = _WARNINGS + copts,
+        copts = WARNINGS + copts,
         linkstatic = True,
         deps = deps + [
             "@com_google_googletest//:gtest",
@@ -84,7 +84,7 @@ def dovetail_cc_binary(name, copts = [], **kwargs):
     """A cc_binary with this repository's warnings."""
     cc_binary(
         name = name,
-        copts = _WARNINGS + copts,
+        copts = WARNINGS + copts,
         **kwargs
     )
 
@@ -93,7 +93,7 @@ def dovetail_cc_example_test(name, **kwargs):
     cc_test(
         name = name,
         size = "small",
-        copts = _WARNINGS,
+        copts = WARNINGS,
         linkstatic = True,
         **kwargs
     )

@@ -1,41 +1,13 @@
 // No byte outside of the elements' reach is read or written: the pages on both sides can't be
 // touched at all, and the copies begin or end right at them.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <vector>
-
+#include "dovetail/core/testing/guarded_memory.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {
 namespace {
-
-// Memory between two pages that can't be touched.
-class Guarded {
- public:
-  explicit Guarded(int64_t bytes) : page_(sysconf(_SC_PAGESIZE)) {
-    size_ = (bytes + page_ - 1) / page_ * page_;
-    void* all = mmap(nullptr, size_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED) std::abort();
-    begin_ = static_cast<char*>(all) + page_;
-    if (mprotect(begin_, size_, PROT_READ | PROT_WRITE) != 0) std::abort();
-  }
-  ~Guarded() { munmap(begin_ - page_, size_ + 2 * page_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  // `bytes` bytes right after the page in front, or right before the one behind.
-  char* At(bool end, int64_t bytes) const { return end ? begin_ + size_ - bytes : begin_; }
-
- private:
-  int64_t page_;
-  int64_t size_;
-  char* begin_;
-};
 
 constexpr int64_t kMostBytes = 8 << 20;
 
@@ -57,7 +29,7 @@ class GuardPages : public testing::TestWithParam<unsigned> {
     }
   }
 
-  Guarded dst_{kMostBytes}, src_{kMostBytes};
+  GuardedMemory dst_{kMostBytes}, src_{kMostBytes};
   int copies_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, GuardPages, testing::Range(0u, 4u));
@@ -100,7 +72,7 @@ TEST_P(GuardPages, AreNotTouchedByWholeLines) {
 }
 
 TEST(GuardPagesDeathTest, CatchAByteTooMany) {
-  const Guarded memory(100);
+  const GuardedMemory memory(100);
   EXPECT_DEATH(memory.At(true, 100)[100] = 1, "");
   EXPECT_DEATH(memory.At(false, 100)[-1] = 1, "");
 }

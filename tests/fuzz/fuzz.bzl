@@ -1,0 +1,28 @@
+"""Fuzz targets: each is a test that runs its corpus and some thousands of pseudo-random inputs.
+
+With --config=fuzz, libFuzzer's main() takes the place of replay_main.cc (tools/fuzz).
+"""
+
+load("//bazel:cc.bzl", "WARNINGS")
+load("@rules_cc//cc:defs.bzl", "cc_test")
+
+def fuzz_target(name, deps):
+    """<name>.cc defines LLVMFuzzerTestOneInput; its corpus is in corpus/<name>."""
+    cc_test(
+        name = name,
+        size = "small",
+        srcs = [name + ".cc"],
+        # libFuzzer runs the corpus once for "-runs=0"; replay_main ignores it.
+        args = ["-runs=0", "tests/fuzz/corpus/" + name],
+        copts = WARNINGS,
+        data = native.glob(["corpus/" + name + "/*"]),
+        linkopts = select({
+            ":libfuzzer": ["-fsanitize=fuzzer"],
+            "//conditions:default": [],
+        }),
+        linkstatic = True,
+        deps = deps + [":input", ":require"] + select({
+            ":libfuzzer": [],
+            "//conditions:default": [":replay_main"],
+        }),
+    )

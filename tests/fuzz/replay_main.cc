@@ -1,0 +1,57 @@
+// The main() of a fuzz target without libFuzzer: runs every file of the folders that are named,
+// then pseudo-random inputs and changed copies of the files.
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+constexpr int kRandomInputs = 4000;
+constexpr size_t kMostBytes = 400;
+
+using Bytes = std::vector<uint8_t>;
+
+// From a heap block of the input's size, so that a sanitizer sees reads beyond it.
+void Run(const Bytes& bytes) {
+  const Bytes exact(bytes.begin(), bytes.end());
+  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+}
+
+Bytes RandomInput(const std::vector<Bytes>& corpus, std::mt19937& random) {
+  if (corpus.empty() || random() % 2 == 0) {
+    Bytes bytes(random() % kMostBytes);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    return bytes;
+  }
+  Bytes bytes = corpus[random() % corpus.size()];
+  for (int change = 0; change < 3 && !bytes.empty(); ++change) {
+    bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Bytes> corpus;
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') continue;  // libFuzzer's
+    for (const auto& file : std::filesystem::directory_iterator(argv[i])) {
+      std::ifstream stream(file.path(), std::ios::binary);
+      corpus.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      Run(corpus.back());
+    }
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < kRandomInputs; ++i) Run(RandomInput(corpus, random));
+  std::printf("%zu files and %d random inputs\n", corpus.size(), kRandomInputs);
+  return corpus.empty() ? 1 : 0;
+}
