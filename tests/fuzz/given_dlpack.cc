@@ -56,6 +56,7 @@ Span SpanOf(const DLTensor& t, int64_t step_bits, int64_t element_bits) {
   }
   span.count = empty ? Wide{0} : product;
   span.verdict = !large ? Verdict::kValid : empty ? Verdict::kEither : Verdict::kInvalid;
+  if (large) return span;
   span.begin = lowest * step_bits;
   span.end = highest * step_bits + element_bits;
   return span;
