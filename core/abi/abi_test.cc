@@ -154,6 +154,24 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   EXPECT_EQ(backend->OpenMemory(device.type, "").status().code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST(ImportBackend, TakesEventsWithoutAnObject) {
+  FakeLog log;
+  DovetailBackend* c = ExportBackend(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
+  c->record = [](void*, const DovetailStream* stream, DovetailEvent* event, DovetailMessage*) {
+    *event = {stream->device, {nullptr, nullptr, nullptr}};
+    return int32_t{0};
+  };
+  c->query = [](void*, const DovetailEvent* event, int32_t* happened, DovetailMessage*) {
+    *happened = event->state.object == nullptr ? 1 : 0;
+    return int32_t{0};
+  };
+  const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
+  const absl::StatusOr<Event> event = backend->Record(Stream::Default(Device::Cuda(0)));
+  ASSERT_TRUE(event.ok()) << event.status();
+  EXPECT_TRUE(*backend->Query(*event));
+}
+
 // Gives the answers that a test sets, and remembers its arguments.
 class SharingBackend final : public FakeBackend {
  public:

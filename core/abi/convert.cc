@@ -127,7 +127,9 @@ namespace {
 // The state of our Event that wraps an event of the other side.
 struct Lent {
   explicit Lent(const DovetailShared& s) : shared(s) {}
-  ~Lent() { shared.release(shared.object); }
+  ~Lent() {
+    if (shared.object != nullptr) shared.release(shared.object);
+  }
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
   DovetailShared shared;
