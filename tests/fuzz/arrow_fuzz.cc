@@ -36,7 +36,7 @@ struct Level {
   int schema_releases = 0, array_releases = 0;
 };
 
-template <typename Struct, int Level::*kCount>
+template <typename Struct, int Level::* kCount>
 void Release(Struct* released) {
   ++(static_cast<Level*>(released->private_data)->*kCount);
   released->release = nullptr;
@@ -87,7 +87,8 @@ void Draw(Input& input, int depth, Level* level) {
   const int64_t which = input.Between(0, 14);
   level->format = kFormats[which];
   const bool is_list = depth > 0;
-  if (is_list) level->format = "+w:" + std::to_string(input.OneIn(6) ? input.Number() : input.Between(0, 4));
+  if (is_list)
+    level->format = "+w:" + std::to_string(input.OneIn(6) ? input.Number() : input.Between(0, 4));
   if (input.OneIn(12)) level->format = input.Text(12);
   if (input.OneIn(4)) level->metadata = Metadata(input);
   ArrowSchema& schema = level->schema;
@@ -116,7 +117,8 @@ void Draw(Input& input, int depth, Level* level) {
   // What a text format is, is not known: then there is as much as any number takes.
   const bool known = !is_list && level->format == kFormats[which];
   level->values = Block(end, known ? kWidths[which] : 64);
-  if (level->validity != nullptr && end > 0 && input.OneIn(8)) level->validity[0] = input.Any<char>();
+  if (level->validity != nullptr && end > 0 && input.OneIn(8))
+    level->validity[0] = input.Any<char>();
   if (input.OneIn(2)) level->buffers[0] = level->validity.get();
   level->buffers[1] = level->values.get();
 
@@ -181,10 +183,10 @@ void Try(Input& input) {
   {
     absl::StatusOr<Tensor> tensor = absl::UnknownError("");
     if (on_device) {
-      ArrowDeviceArray device = {.array = root.array,
-                                 .device_id = input.OneIn(4) ? input.Number() : -1,
-                                 .device_type = static_cast<int32_t>(
-                                     input.OneIn(4) ? input.Between(-1, 20) : 1)};
+      ArrowDeviceArray device = {
+          .array = root.array,
+          .device_id = input.OneIn(4) ? input.Number() : -1,
+          .device_type = static_cast<int32_t>(input.OneIn(4) ? input.Between(-1, 20) : 1)};
       root.array.release = nullptr;
       tensor = FromArrow(&root.schema, &device);
       Require(device.array.release == nullptr, "the array is moved from");
@@ -214,8 +216,7 @@ void Try(Input& input) {
 }  // namespace dovetail::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const absl::Status registered =
-      dovetail::RegisterCpuBackend(dovetail::Registry::Global());
+  static const absl::Status registered = dovetail::RegisterCpuBackend(dovetail::Registry::Global());
   dovetail::fuzz::Require(registered.ok(), "the CPU has a backend");
   dovetail::fuzz::Input input(data, size);
   dovetail::fuzz::Try(input);

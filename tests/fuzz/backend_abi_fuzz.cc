@@ -54,8 +54,8 @@ int32_t ShareMemory(void*, DovetailDevice device, void*, size_t, const DovetailU
                     const DovetailStream*, DovetailMemoryShare* share, DovetailMessage* message) {
   const int32_t code = Answer(message);
   if (code != 0) return code;
-  share->name_bytes = static_cast<size_t>(answers->OneIn(2) ? answers->Number()
-                                                            : answers->Between(0, 257));
+  share->name_bytes =
+      static_cast<size_t>(answers->OneIn(2) ? answers->Number() : answers->Between(0, 257));
   share->offset = answers->Number();
   share->has_until = answers->OneIn(2) ? 1 : 0;
   if (share->has_until != 0) share->until = {device, Box()};
@@ -111,8 +111,8 @@ void Use(Input& input, DeviceBackend& backend, bool has_sharing) {
         (void)backend.DeviceCount();
         break;
       case 1: {
-        const absl::StatusOr<MemoryShare> share = backend.ShareMemory(
-            device, &opened, sizeof opened, nullptr, Stream::Default(device));
+        const absl::StatusOr<MemoryShare> share =
+            backend.ShareMemory(device, &opened, sizeof opened, nullptr, Stream::Default(device));
         if (share.ok()) {
           Require(has_sharing, "a struct without the function shares nothing");
           Require(share->name.size() <= DOVETAIL_MOST_NAME_BYTES, "names are of their size");

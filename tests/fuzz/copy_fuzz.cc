@@ -140,10 +140,9 @@ bool CopyByWay(Input& input, const Tensor& dst, const Tensor& src) {
   if (!PlanStridedCopy(dst.view(), src.view(), &plan)) return false;
   const std::vector<cpu::Way>& ways = cpu::AllWays();
   const cpu::Way& way = ways[input.Between(0, static_cast<int64_t>(ways.size()) - 1)];
-  cpu::Execute(plan, dst.raw_data(), src.raw_data(),
-               {.kernels = &way.kernels,
-                .stream_from = way.stream_from,
-                .memory_from = way.memory_from});
+  cpu::Execute(
+      plan, dst.raw_data(), src.raw_data(),
+      {.kernels = &way.kernels, .stream_from = way.stream_from, .memory_from = way.memory_from});
   return true;
 }
 
@@ -193,8 +192,8 @@ void Try(Input& input) {
   }
   if (!status.ok()) {
     Require(absl::IsInvalidArgument(status) && !same, "only a cast is refused", status);
-    Require(!CastPath::Find(src.lane(), dst.lane()).has_value(), "a cast that exists is made",
-            from, to);
+    Require(!CastPath::Find(src.lane(), dst.lane()).has_value(), "a cast that exists is made", from,
+            to);
     Require(std::string(dst_lowest, dst_bytes) == dst_before, "a refusal writes nothing");
     return;
   }

@@ -34,9 +34,7 @@ struct Arena {
     before.assign(memory.begin(), memory.begin() + memory.size());
     Require(RegisterCpuBackend(Registry::Global()).ok(), "the CPU has a backend");
   }
-  bool unchanged() const {
-    return std::memcmp(memory.begin(), before.data(), before.size()) == 0;
-  }
+  bool unchanged() const { return std::memcmp(memory.begin(), before.data(), before.size()) == 0; }
 
   void Restore() const { std::memcpy(memory.begin(), before.data(), before.size()); }
 
@@ -128,7 +126,8 @@ void Edit(Input& input, DLTensor& t, uint64_t* flags, DLPackVersion* version) {
       if (t.ndim > 0) t.strides[dim] = input.Number();
       break;
     case 4:
-      t.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(t.data) + input.Between(-64, 64));
+      t.data =
+          reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(t.data) + input.Between(-64, 64));
       break;
     case 5:
       t.byte_offset = static_cast<uint64_t>(input.Number());
@@ -180,9 +179,9 @@ void Return(Input& input, const Tensor& tensor, std::unique_ptr<Managed, DLPackD
 
   const absl::StatusOr<Tensor> back = FromDLPack(std::move(out));
   Require(back.ok() || absl::IsInvalidArgument(back.status()), "a refusal is InvalidArgument");
-  Require(judgement.verdict == Verdict::kEither ||
-              back.ok() == (judgement.verdict == Verdict::kValid),
-          "exactly valid structs are taken again", back.status(), tensor);
+  Require(
+      judgement.verdict == Verdict::kEither || back.ok() == (judgement.verdict == Verdict::kValid),
+      "exactly valid structs are taken again", back.status(), tensor);
   if (!back.ok()) return;
   Require(edits != 0 || back->storage() == tensor.storage(), "an export is unwrapped", tensor);
   CheckTaken(*back, given.tensor, given.flags, judgement);

@@ -3,8 +3,8 @@
 With --config=fuzz, libFuzzer's main() takes the place of replay_main.cc (tools/fuzz).
 """
 
-load("//bazel:cc.bzl", "WARNINGS")
 load("@rules_cc//cc:defs.bzl", "cc_test")
+load("//bazel:cc.bzl", "WARNINGS")
 
 def fuzz_target(name, deps):
     """<name>.cc defines LLVMFuzzerTestOneInput; its corpus is in corpus/<name>."""

@@ -113,7 +113,8 @@ Judgement Judge(const DLTensor& t, uint64_t flags, DLPackVersion version) {
     return judgement;
   }
   const Wide origin = Wide{reinterpret_cast<uintptr_t>(t.data)} + t.byte_offset;
-  const bool reached = t.data != nullptr && origin + begin >= 0 && origin + end <= Wide{UINTPTR_MAX};
+  const bool reached =
+      t.data != nullptr && origin + begin >= 0 && origin + end <= Wide{UINTPTR_MAX};
   if (!reached) return judgement;
   judgement.verdict = Verdict::kValid;
   judgement.origin = static_cast<uintptr_t>(origin);

@@ -24,8 +24,8 @@ namespace dovetail::fuzz {
 struct GivenDLPack {
   DLPackVersion version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   uint64_t flags = 0;
-  DLTensor tensor = {};         // its pointers to shape and strides are not null if it has them
-  std::vector<int64_t> shape;   // at most 64
+  DLTensor tensor = {};          // its pointers to shape and strides are not null if it has them
+  std::vector<int64_t> shape;    // at most 64
   std::vector<int64_t> strides;  // empty: NULL
 };
 
@@ -38,10 +38,10 @@ enum class Verdict { kValid, kInvalid, kEither };
 struct Judgement {
   Verdict verdict = Verdict::kInvalid;
   // Of a valid struct on the CPU:
-  bool empty = false;      // no elements
-  uintptr_t origin = 0;    // the address of element 0
-  uintptr_t lowest = 0;    // the lowest byte of the elements
-  uint64_t nbytes = 0;     // from there to the end of the highest
+  bool empty = false;    // no elements
+  uintptr_t origin = 0;  // the address of element 0
+  uintptr_t lowest = 0;  // the lowest byte of the elements
+  uint64_t nbytes = 0;   // from there to the end of the highest
   uint64_t num_elements = 0;
 
   bool IsIn(const GuardedMemory& memory) const {

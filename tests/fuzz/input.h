@@ -64,7 +64,8 @@ class Input {
 
   // At most `most` bytes.
   std::string Text(size_t most) {
-    const size_t size = std::min(left_, static_cast<size_t>(Between(0, static_cast<int64_t>(most))));
+    const size_t size =
+        std::min(left_, static_cast<size_t>(Between(0, static_cast<int64_t>(most))));
     const std::string text(reinterpret_cast<const char*>(data_), std::min(size, left_));
     Skip(text.size());
     return text;

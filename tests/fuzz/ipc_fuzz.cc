@@ -103,8 +103,8 @@ void TrySegment(Input& input) {
   const std::string path = ipc::FileName(name.process, absl::StrCat(absl::Hex(name.number)));
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   Require(file >= 0, "a file is made", path);
-  const bool written = write(file, head, std::min<size_t>(sizeof head, size)) >= 0 &&
-                       ftruncate(file, size) == 0;
+  const bool written =
+      write(file, head, std::min<size_t>(sizeof head, size)) >= 0 && ftruncate(file, size) == 0;
   close(file);
   Require(written, "a file is written");
   const auto kind = input.OneIn(2) ? ipc::SegmentKind::kHostMemory : ipc::SegmentKind::kDeviceBlock;

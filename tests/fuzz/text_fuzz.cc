@@ -67,7 +67,8 @@ void Adopt(BufferLayout&& layout) {
   const Extent extent = tensor.layout().extent();
   const auto first = static_cast<const char*>(tensor.raw_data()) - lowest;
   const int64_t itemsize = tensor.dtype().itemsize();
-  Require(first + extent.lowest * itemsize == 0, "the lowest element is at the lowest byte", tensor);
+  Require(first + extent.lowest * itemsize == 0, "the lowest element is at the lowest byte",
+          tensor);
   Require(first + (extent.highest + 1) * itemsize == nbytes,
           "the highest element is at the highest byte", tensor);
 }
@@ -106,10 +107,11 @@ void TryArray(Input& input) {
   const auto rank = static_cast<size_t>(input.Between(0, 4));
   const std::vector<int64_t> shape = Numbers(input, rank);
   const std::vector<int64_t> strides = Numbers(input, input.OneIn(8) ? 2 : rank);
-  ArrayDescription array = {.shape = shape,
-                            .data = input.OneIn(8) ? nullptr : memory.data() + input.Between(0, 4096),
-                            .read_only = input.OneIn(2),
-                            .has_mask = input.OneIn(16)};
+  ArrayDescription array = {
+      .shape = shape,
+      .data = input.OneIn(8) ? nullptr : memory.data() + input.Between(0, 4096),
+      .read_only = input.OneIn(2),
+      .has_mask = input.OneIn(16)};
   if (input.OneIn(2)) array.strides = strides;
   const bool within = input.OneIn(2);
   if (within) array.within = absl::MakeConstSpan(memory);
