@@ -106,6 +106,7 @@ absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
     return Bad("it is damaged (its checksum does not match)");
   }
   if (head.read_only > 1 || head.padded > 1) return Bad("its flags are unknown");
+  if (head.device_index < 0) return Bad("its device has a negative index");
 
   Handle handle;
   handle.device = {static_cast<DeviceType>(head.device_type), head.device_index};

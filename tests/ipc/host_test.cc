@@ -81,6 +81,14 @@ TEST_F(IpcTest, MoreDimensionsThanATensorHasAreRefusedBeforeTheyAreRead) {
   }
 }
 
+TEST_F(IpcTest, ADeviceWithANegativeIndexIsRefused) {
+  Handle handle = *Share(Counting({0}));
+  handle.device.index = -1;
+  const absl::Status status = Handle::FromBytes(handle.ToBytes()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("device"));
+}
+
 TEST_F(IpcTest, OrdinaryMemoryIsRefusedWithTheRemedyAndCanBeCopied) {
   const Tensor t = *Tensor::Empty({2}, kInt32);
   const absl::Status s = Share(t).status();
