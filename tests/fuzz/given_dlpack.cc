@@ -106,8 +106,8 @@ Judgement Judge(const DLTensor& t, uint64_t flags, DLPackVersion version) {
   const Wide begin = span.begin >> 3, end = (span.end + 7) >> 3;
   judgement.verdict = Verdict::kInvalid;
   if (!FitsInt64(begin) || !FitsInt64(end)) return judgement;
-  // (Offsets of elements that share bytes count bits.)
-  const bool far = step % 8 != 0 && (!FitsInt64(span.begin) || !FitsInt64(span.end));
+  // (Offsets of elements that share bytes count bits, and are rounded up to whole bytes.)
+  const bool far = step % 8 != 0 && (!FitsInt64(span.begin) || !FitsInt64(span.end + 7));
   if (t.device.device_type != kDLCPU || !FitsInt64(end - begin) || far) {
     judgement.verdict = Verdict::kEither;
     return judgement;

@@ -68,9 +68,10 @@ void TryHandle(Input& input) {
     Require(absl::IsInvalidArgument(handle.status()), "a refusal is InvalidArgument");
     return;
   }
+  Require(handle->device.index >= 0, "a handle names a device that there can be");
   const absl::StatusOr<ipc::Handle> again = ipc::Handle::FromBytes(handle->ToBytes());
   Require(again.ok() && again->ToBytes() == handle->ToBytes(), "a handle is written as it is read",
-          *again->ToString().c_str());
+          handle->ToString());
   const absl::StatusOr<Tensor> tensor = ipc::Open(*handle);
   if (!tensor.ok() || tensor->num_elements() == 0) return;
   Require(tensor->storage()->data() == TheShared().tensor.storage()->data(),
