@@ -1,5 +1,5 @@
-// The destructor of planted.py's capsules. A ctypes callback runs in the interpreter, which loses an
-// exception that is in flight; this one calls the callback without it.
+// The destructor of planted.py's capsules. A ctypes callback runs in the interpreter, which loses
+// an exception that is in flight; this one calls the callback without it.
 extern "C" {
 
 void PyErr_Fetch(void** type, void** value, void** traceback);
