@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/stream.h"
@@ -48,8 +49,6 @@ ExchangeResult StreamOf(const PeerType& type, Device device, std::optional<Strea
   const ExchangeResult result = StreamByExchangeApi(type, ToDLDevice(device), &handle);
   if (result == ExchangeResult::kDone) {
     *stream = Stream::Borrow(device, NativeStream{reinterpret_cast<uintptr_t>(handle)});
-  } else if (result == ExchangeResult::kError) {
-    return ForgetException() ? ExchangeResult::kNotTaken : result;
   }
   return result;
 }
@@ -67,6 +66,7 @@ ExchangeResult OrderAfterLibrary(const PeerType& type, Device device) {
   if (backend == nullptr) return ExchangeResult::kNotTaken;
   std::optional<Stream> theirs;
   const ExchangeResult result = StreamOf(type, device, &theirs);
+  if (result == ExchangeResult::kError && ForgetException()) return ExchangeResult::kNotTaken;
   if (result != ExchangeResult::kDone) return result;
   const Stream ours = CurrentStream(device);
   if (*theirs == ours) return result;
@@ -82,7 +82,11 @@ ExchangeResult OrderBeforeLibrary(const PeerType& type, const Tensor& tensor) {
   if (device.type == DeviceType::kCpu) return ExchangeResult::kDone;
   std::optional<Stream> theirs;
   const ExchangeResult result = StreamOf(type, device, &theirs);
-  return result != ExchangeResult::kDone ? result : DoneOrRaise(tensor.storage()->Share(theirs));
+  if (result == ExchangeResult::kDone) return DoneOrRaise(tensor.storage()->Share(theirs));
+  if (PyErr_Occurred() == nullptr) {
+    RaiseExchange(absl::StrCat("The library does not say its stream on ", device.ToString(), "."));
+  }
+  return ExchangeResult::kError;
 }
 
 }  // namespace dovetail::python

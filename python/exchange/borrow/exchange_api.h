@@ -28,10 +28,11 @@ ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void**
 
 // Lets our current stream on `device` wait for the work of the class's library so far, as the
 // library's __dlpack__(stream=...) would. kNotTaken if the class does not say its stream or no
-// backend serves the device; kError with the error set. Needs the GIL.
+// backend serves the device; kError with the error set if that fails. Needs the GIL.
 ExchangeResult OrderAfterLibrary(const PeerType& type, Device device);
 // The other way: the library's current stream waits for the pending work on `tensor`, and the
-// memory is not used again before the library's work is done. Does nothing on host memory.
+// memory is not used again before the library's work is done. Does nothing on host memory. kError
+// with the error set if the class does not say its stream.
 ExchangeResult OrderBeforeLibrary(const PeerType& type, const Tensor& tensor);
 
 }  // namespace dovetail::python
