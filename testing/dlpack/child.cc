@@ -36,8 +36,8 @@ bool ReadAll(int pipe, std::string* bytes) {
 }
 
 std::string FirstLines(std::FILE* file) {
-  std::rewind(file);
   std::string text;
+  if (std::fseek(file, 0, SEEK_SET) != 0) return text;
   int lines = 0;
   for (int c; lines < kLines && (c = std::fgetc(file)) != EOF;) {
     text += static_cast<char>(c);

@@ -48,8 +48,10 @@ void Lifetime(Check& c, Kind kind, int64_t count) {
   x.reset();
   // Other arrays take the memory, if it is free.
   const Elements twos = Floats({4}, {2, 2, 2, 2});
+  constexpr int kOthers = 100;
   std::vector<ArrayPtr> others;
-  for (int i = 0; i < 100; ++i) others.push_back(Make(c, SpecOf(twos)));
+  others.reserve(kOthers);
+  for (int i = 0; i < kOthers; ++i) others.push_back(Make(c, SpecOf(twos)));
   const Elements read = Read(c, managed);
   c.Expect(read == ones, Text("after the array was dropped, the memory has ", ToText(read)));
 }

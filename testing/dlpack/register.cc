@@ -62,8 +62,9 @@ std::string TestNameOf(std::string name) {
 
 }  // namespace
 
-int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary> library,
-                              std::vector<KnownFault> known_faults, const char* file, int line) {
+int RegisterDLPackConformance(const char* name, const std::shared_ptr<const AnyLibrary>& library,
+                              const std::vector<KnownFault>& known_faults, const char* file,
+                              int line) {
   const std::string suite = std::string(name) + "/DLPackConformance";
   const std::vector<NamedCheck> checks = AllChecks(*library);
   for (const NamedCheck& check : checks) {

@@ -20,8 +20,9 @@ struct KnownFault {
 
 // A static initialiser or main() calls it before RUN_ALL_TESTS(). Returns the number of tests. They
 // are named `name/DLPackConformance.rule/case`, with _ for the - of the rule.
-int RegisterDLPackConformance(const char* name, std::shared_ptr<const AnyLibrary> library,
-                              std::vector<KnownFault> known_faults, const char* file, int line);
+int RegisterDLPackConformance(const char* name, const std::shared_ptr<const AnyLibrary>& library,
+                              const std::vector<KnownFault>& known_faults, const char* file,
+                              int line);
 
 }  // namespace dovetail::conformance
 

@@ -19,7 +19,7 @@ void Require(bool condition, const char* what, const Facts&... facts) {
     return;
   std::cerr << "It does not hold that " << what << ".";
   ((std::cerr << "\n  " << facts), ...);
-  std::cerr << std::endl;
+  std::cerr << '\n';
   std::abort();
 }
 

@@ -135,23 +135,22 @@ void TryArray(Input& input) {
 }  // namespace dovetail::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dovetail::fuzz;
-  Input input(data, size);
+  dovetail::fuzz::Input input(data, size);
   switch (input.Between(0, 4)) {
     case 0:
-      TryFormat(input);
+      dovetail::fuzz::TryFormat(input);
       break;
     case 1:
-      TryTypestr(input);
+      dovetail::fuzz::TryTypestr(input);
       break;
     case 2:
-      TryName(input);
+      dovetail::fuzz::TryName(input);
       break;
     case 3:
-      TryBuffer(input);
+      dovetail::fuzz::TryBuffer(input);
       break;
     default:
-      TryArray(input);
+      dovetail::fuzz::TryArray(input);
   }
   return 0;
 }

@@ -31,18 +31,20 @@ long long Number(const void* pointer) { return reinterpret_cast<intptr_t>(pointe
 using SetError = void (*)(void*, const char*, const char*);
 
 int Allocate(void* prototype, void** out, void* context, SetError set_error) {
-  return Call(0, Py_BuildValue("(LLLL)", Number(prototype), Number(out), Number(context),
-                               Number(reinterpret_cast<void*>(set_error))));
+  return Call(0, Py_BuildValue("(LLLL)", Number(prototype), Number(static_cast<const void*>(out)),
+                               Number(context), Number(reinterpret_cast<void*>(set_error))));
 }
 int ManagedFrom(void* object, void** out) {
-  return Call(1, Py_BuildValue("(OL)", object, Number(out)));
+  return Call(1, Py_BuildValue("(OL)", object, Number(static_cast<const void*>(out))));
 }
 int ManagedTo(void* managed, void** out) {
-  return Call(2, Py_BuildValue("(LL)", Number(managed), Number(out)));
+  return Call(2, Py_BuildValue("(LL)", Number(managed), Number(static_cast<const void*>(out))));
 }
-int Borrow(void* object, void* out) { return Call(3, Py_BuildValue("(OL)", object, Number(out))); }
+int Borrow(void* object, void* out) {
+  return Call(3, Py_BuildValue("(OL)", object, Number(static_cast<const void*>(out))));
+}
 int CurrentStream(int32_t type, int32_t id, void** out) {
-  return Call(4, Py_BuildValue("(iiL)", type, id, Number(out)));
+  return Call(4, Py_BuildValue("(iiL)", type, id, Number(static_cast<const void*>(out))));
 }
 
 PyObject* Set(PyObject*, PyObject* arguments) {
