@@ -17,15 +17,17 @@ bool IsFloat32(DLDataType dtype) {
 
 size_t SizeOf(DLDataType dtype) { return size_t{dtype.bits} * dtype.lanes / 8; }
 
-void GatherFrom(const unsigned char* at, size_t d, const Seen& seen,
-                const std::vector<int64_t>& strides, std::vector<unsigned char>* bytes) {
+// (An offset, not an address: without elements the data may be NULL.)
+void GatherFrom(int64_t offset, size_t d, const Seen& seen, const std::vector<int64_t>& strides,
+                std::vector<unsigned char>* bytes) {
   const size_t size = SizeOf(seen.dtype);
   if (d == seen.shape.size()) {
+    const auto* at = static_cast<const unsigned char*>(seen.data) + offset;
     bytes->insert(bytes->end(), at, at + size);
     return;
   }
   for (int64_t i = 0; i < seen.shape[d]; ++i) {
-    GatherFrom(at + i * strides[d] * static_cast<int64_t>(size), d + 1, seen, strides, bytes);
+    GatherFrom(offset + i * strides[d] * static_cast<int64_t>(size), d + 1, seen, strides, bytes);
   }
 }
 
@@ -77,8 +79,7 @@ Elements Gather(const Seen& seen) {
   read.dtype = seen.dtype;
   read.shape = seen.shape;
   const bool row_major = seen.strides.size() != seen.shape.size();
-  GatherFrom(static_cast<const unsigned char*>(seen.data), 0, seen,
-             row_major ? RowMajor(seen.shape) : seen.strides, &read.bytes);
+  GatherFrom(0, 0, seen, row_major ? RowMajor(seen.shape) : seen.strides, &read.bytes);
   return read;
 }
 
