@@ -67,7 +67,7 @@ std::string ReasonOf(const R& result) {
   }
 }
 
-// A returned value as a Result of what is wanted.
+// Makes a Result<Wanted> of what a function of the library returned.
 template <typename Wanted, typename R>
 Result<Wanted> Unwrap(R&& returned) {
   using Plain = std::decay_t<R>;

@@ -60,7 +60,7 @@ void AddConsumerLayouts(Checks& checks);
 void AddConsumerLifetimes(Checks& checks);
 void AddConsumerRefusals(Checks& checks);
 
-// All checks of what a library has: of producers, of consumers, or of both.
+// The checks for a library: those of producers if it exports, those of consumers if it imports.
 std::vector<NamedCheck> AllChecks(const AnyLibrary& library);
 
 }  // namespace dovetail::conformance

@@ -36,7 +36,7 @@ struct LentFields {
   std::vector<int64_t> strides{4, 1};
   bool null_shape = false;
   bool null_strides = false;
-  std::optional<int32_t> ndim;  // none: that of the shape
+  std::optional<int32_t> ndim;  // if empty, the number of sizes in the shape
   DLDataType dtype = kFloat32;
   DLDevice device = {kDLCPU, 0};
   uint64_t byte_offset = 0;

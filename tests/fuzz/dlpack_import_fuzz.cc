@@ -106,7 +106,7 @@ void CheckTaken(const Tensor& tensor, const DLTensor& t, uint64_t flags,
           "the storage has all elements", tensor);
 }
 
-// Reads all elements of what is taken, if they lie in the arena.
+// Reads all elements of an imported tensor if they lie in the arena.
 void TryViews(Input& input, Tensor tensor, const Judgement& judgement);
 
 // Changes a struct as a library may that passes it on.

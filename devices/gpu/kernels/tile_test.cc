@@ -35,6 +35,19 @@ bool MeetsEachBankOnce(SlotOf slot_of) {
   return true;
 }
 
+// A tile of so many rows and columns of words has room for each.
+template <typename Tile>
+void ExpectRoomForEveryWord(uint32_t rows, uint32_t columns) {
+  std::set<uint32_t> slots;
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t column = 0; column < columns; ++column) {
+      const uint32_t slot = Tile::Slot(row, column);
+      EXPECT_LE(slot + Tile::kWordBytes, uint32_t{Tile::kSharedBytes});
+      EXPECT_TRUE(slots.insert(slot).second);
+    }
+  }
+}
+
 template <typename Tile>
 class Tiles : public testing::Test {};
 using Kinds = testing::Types<TileCopy<1, 1>, TileCopy<1, 4>, TileCopy<2, 1>, TileCopy<2, 2>,
@@ -58,14 +71,7 @@ TYPED_TEST(Tiles, NeighbouringThreadsMeetDifferentBanksWhileTheyStore) {
 }
 
 TYPED_TEST(Tiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
-  std::set<uint32_t> slots;
-  for (uint32_t row = 0; row < TypeParam::kAlongSrc; ++row) {
-    for (uint32_t column = 0; column < TypeParam::kColumns; ++column) {
-      const uint32_t slot = TypeParam::Slot(row, column);
-      EXPECT_LE(slot + TypeParam::kWordBytes, uint32_t{TypeParam::kSharedBytes});
-      EXPECT_TRUE(slots.insert(slot).second);
-    }
-  }
+  ExpectRoomForEveryWord<TypeParam>(TypeParam::kAlongSrc, TypeParam::kColumns);
 }
 
 template <typename Tile>
@@ -88,14 +94,7 @@ TYPED_TEST(ShiftedTiles, NeighbouringThreadsMeetDifferentBanks) {
 }
 
 TYPED_TEST(ShiftedTiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
-  std::set<uint32_t> slots;
-  for (uint32_t row = 0; row < TypeParam::kAlongSrc; ++row) {
-    for (uint32_t column = 0; column < TypeParam::kPitch; ++column) {
-      const uint32_t slot = TypeParam::Slot(row, column);
-      EXPECT_LE(slot + TypeParam::kWordBytes, uint32_t{TypeParam::kSharedBytes});
-      EXPECT_TRUE(slots.insert(slot).second);
-    }
-  }
+  ExpectRoomForEveryWord<TypeParam>(TypeParam::kAlongSrc, TypeParam::kPitch);
 }
 
 }  // namespace

@@ -76,12 +76,16 @@ def address_in(capsule):
     return (tensor.data or 0) + tensor.byte_offset
 
 
+# An expression: the function of (capsule, name).
+GET_POINTER = (
+    "ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
+    '(("PyCapsule_GetPointer", ctypes.pythonapi))'
+)
+
+
 def pointer_in(capsule, kind):
     """An expression: the address of the struct in an unconsumed capsule."""
-    return (
-        "ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
-        f'(("PyCapsule_GetPointer", ctypes.pythonapi))({capsule}, b"{kind.name}")'
-    )
+    return f'{GET_POINTER}({capsule}, b"{kind.name}")'
 
 
 def read(s, capsule="capsule"):

@@ -7,10 +7,12 @@ from .exports import need
 from .script import KeptRuleError, NotApplicableError, describe
 from .structs import DLManagedTensor, DLManagedTensorVersioned, dump, fields_of, format_of
 
-_CAPSULE = (
-    "capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, "
-    'ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))(managed, name, {destructor})'
+# An expression: the function of (address, name, destructor).
+NEW_CAPSULE = (
+    "ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)"
+    '(("PyCapsule_New", ctypes.pythonapi))'
 )
+_CAPSULE = "capsule = " + NEW_CAPSULE + "(managed, name, {destructor})"
 # A destructor that does nothing: PyCapsule_GetName can be called with a capsule that dies.
 _IDLE = "ctypes.cast(ctypes.pythonapi.PyCapsule_GetName, ctypes.c_void_p)"
 _PRODUCER = (

@@ -5,7 +5,7 @@ The functions load() and put() of lines for CUDA are in cuda.py.
 
 
 class Host:
-    start = "ctypes.addressof(data)"  # the address of what allocate() makes
+    start = "ctypes.addressof(data)"  # the address of the elements that allocate() makes
     contents = "data[:]"
 
     def value(self, ctype, address):

@@ -55,7 +55,10 @@ KINDS = {kind.name: kind for kind in (DLManagedTensor, DLManagedTensorVersioned)
 
 _LETTERS = {
     ctypes.c_void_p: "Q",
-    ctypes.POINTER(ctypes.c_int64): "Q",
+    ctypes.c_char_p: "Q",
+    ctypes.POINTER(ctypes.c_void_p): "Q",
+    ctypes.POINTER(ctypes.c_int64): "Q",  # of c_ssize_t, too
+    ctypes.c_int64: "q",
     ctypes.c_int32: "i",
     ctypes.c_uint8: "B",
     ctypes.c_uint16: "H",

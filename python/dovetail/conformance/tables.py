@@ -2,7 +2,7 @@
 
 import ctypes
 
-from .exports import name_of, read_struct
+from .exports import GET_POINTER, name_of, read_struct
 from .script import NotApplicableError
 from .structs import DLManagedTensorVersioned, DLTensor
 
@@ -25,10 +25,7 @@ def find_table(s):
     """table = the address of the table of x's type. Where there is none, no rule applies."""
     if name_of(getattr(type(s["x"]), ATTRIBUTE, None)) != NAME:
         raise NotApplicableError("the type has no table")
-    s.run(
-        "table = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
-        f'(("PyCapsule_GetPointer", ctypes.pythonapi))(type(x).{ATTRIBUTE}, b"{NAME}")'
-    )
+    s.run(f'table = {GET_POINTER}(type(x).{ATTRIBUTE}, b"{NAME}")')
 
 
 def function(s, name):

@@ -3,58 +3,23 @@
 import ctypes
 import itertools
 
+import capsules
 import planted
+
+from dovetail.conformance.protocols.structs import ArrowArray, ArrowSchema
 
 _FORMATS = {"int32": b"i", "float32": b"f", "float64": b"g"}
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-class ArrowSchema(ctypes.Structure):
-    _fields_ = [
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", ctypes.c_char_p),
-        ("flags", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
-
-class ArrowArray(ctypes.Structure):
-    _fields_ = [
-        ("length", ctypes.c_int64),
-        ("null_count", ctypes.c_int64),
-        ("offset", ctypes.c_int64),
-        ("n_buffers", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
-
-def _function(name, result, *arguments):
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_new = _function(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
 # A capsule that dies has no references, so that its destructor handles its address.
-_pointer_in_dying = _function(
+_pointer_in_dying = capsules.function(
     "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
 )
-_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 
 _numbers = itertools.count(1)
 _memory = {}  # maps the private_data of an array to what its release frees
 _structs = {}  # maps the address of a struct to it, and to what breaks, while its capsule lives
-_KINDS = {b"arrow_schema": ArrowSchema, b"arrow_array": ArrowArray}
 
 
 @_Release
@@ -85,16 +50,18 @@ def _destructor(name):
     return destroy
 
 
-_DESTRUCTORS = {name: _destructor(name) for name in _KINDS}
+_DESTRUCTORS = {kind.name: _destructor(kind.name) for kind in (ArrowSchema, ArrowArray)}
 
 
 def _address_of(function):
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
-def _capsule(struct, name, breaks, number):
+def _capsule(struct, breaks, number):
     _structs[ctypes.addressof(struct)] = struct, breaks, number
-    return _new(ctypes.addressof(struct), name, _address_of(_DESTRUCTORS[name]))
+    return capsules.new(
+        ctypes.addressof(struct), struct.name, _address_of(_DESTRUCTORS[struct.name])
+    )
 
 
 def export(array, request):
@@ -121,11 +88,11 @@ def export(array, request):
         flags=2,
         release=_address_of(_release_schema),
     )
-    capsules = (
-        _capsule(schema, b"arrow_schema", breaks, None),
-        _capsule(struct, b"arrow_array", breaks, number),
+    made = (
+        _capsule(schema, breaks, None),
+        _capsule(struct, breaks, number),
     )
-    return (*capsules, None) if breaks("arrow.capsules") else capsules
+    return (*made, None) if breaks("arrow.capsules") else made
 
 
 class _Moved:
@@ -144,7 +111,7 @@ class _Moved:
 def take(library, x):
     breaks = library.breaks
     schema, capsule = x.__arrow_c_array__()
-    struct = ArrowArray.from_address(_pointer(capsule, b"arrow_array"))
+    struct = ArrowArray.from_address(capsules.pointer(capsule, b"arrow_array"))
     if not struct.release and not breaks("from-arrow.released"):
         raise ValueError("the array was released")
     if struct.null_count and struct.buffers[0] and not breaks("from-arrow.nulls"):

@@ -5,8 +5,11 @@ import itertools
 import math
 import weakref
 
+import capsules
 import numpy as np
 import planted
+
+from dovetail.conformance.protocols.structs import PyBuffer
 
 _TYPESTRS = {"bool": "|b1", "int32": "<i4", "float32": "<f4", "float64": "<f8"}
 _DTYPES = {typestr: name for name, typestr in _TYPESTRS.items()}
@@ -16,31 +19,11 @@ _owners = {}  # of memory, by the number of the memoryview over it
 _numbers = itertools.count()
 
 
-class PyBuffer(ctypes.Structure):
-    _fields_ = [
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.c_void_p),
-        ("len", ctypes.c_ssize_t),
-        ("itemsize", ctypes.c_ssize_t),
-        ("readonly", ctypes.c_int),
-        ("ndim", ctypes.c_int),
-        ("format", ctypes.c_char_p),
-        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
-        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
-        ("suboffsets", ctypes.c_void_p),
-        ("internal", ctypes.c_void_p),
-    ]
-
-
-def _function(name, result, *arguments):
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_view = _function("PyMemoryView_FromBuffer", ctypes.py_object, ctypes.POINTER(PyBuffer))
-_get = _function(
+_view = capsules.function("PyMemoryView_FromBuffer", ctypes.py_object, ctypes.POINTER(PyBuffer))
+_get = capsules.function(
     "PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int
 )
-_release = _function("PyBuffer_Release", None, ctypes.c_void_p)
+_release = capsules.function("PyBuffer_Release", None, ctypes.c_void_p)
 
 
 def buffer(array):

@@ -7,6 +7,7 @@ A process has one such library.
 
 import ctypes
 
+import capsules
 import planted
 import planted_export
 import planted_import
@@ -14,9 +15,6 @@ import planted_trampolines
 
 from dovetail.conformance.structs import READ_ONLY, DLManagedTensorVersioned, DLTensor
 
-_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
 _NAMES = b"dlpack_exchange_api", b"dlpack_exchange_table"
 _SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
 
@@ -28,7 +26,7 @@ class _Other(planted.Array):
 def offer(library):
     table = Table(library)
     name = _NAMES[library.breaks("exchange.capsule")]
-    capsule = _new(ctypes.addressof(table.header), name, None)
+    capsule = capsules.new(ctypes.addressof(table.header), name, None)
     for cls in (planted.Array, planted_export.Unsupported):
         cls.__dlpack_c_exchange_api__ = capsule
     library.table = table

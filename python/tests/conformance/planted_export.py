@@ -4,6 +4,7 @@ import ctypes
 import pathlib
 import weakref
 
+import capsules
 import planted
 
 from dovetail.conformance.structs import (
@@ -17,16 +18,11 @@ _TYPES = {"bool": (6, 8), "int32": (0, 32), "float32": (2, 32), "float64": (2, 6
 _exports = {}  # maps the address of a managed struct to what its deleter frees
 
 
-def _function(name, result, *arguments):
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_new = _function(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
 # A capsule that dies has no references, so that its destructor handles its address.
-_name = _function("PyCapsule_GetName", ctypes.c_void_p, ctypes.c_void_p)
-_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_name = capsules.function("PyCapsule_GetName", ctypes.c_void_p, ctypes.c_void_p)
+_pointer = capsules.function(
+    "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
 _NAMES = {kind: kind.name.encode() for kind in (DLManagedTensor, DLManagedTensorVersioned)}
 
 
@@ -112,7 +108,9 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         name = ctypes.create_string_buffer(name)
         _exports[ctypes.addressof(name)] = name
         weakref.finalize(array, ctypes.memset, name, ord("x"), len(name) - 1)
-    return _new(ctypes.addressof(made), name, ctypes.cast(destructor, ctypes.c_void_p).value)
+    return capsules.new(
+        ctypes.addressof(made), name, ctypes.cast(destructor, ctypes.c_void_p).value
+    )
 
 
 def managed(array, kind, flags, breaks):

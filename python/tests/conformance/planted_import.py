@@ -3,6 +3,7 @@
 import ctypes
 import math
 
+import capsules
 import planted
 
 from dovetail.conformance.structs import KINDS, READ_ONLY, DLManagedTensorVersioned
@@ -10,18 +11,9 @@ from dovetail.conformance.structs import KINDS, READ_ONLY, DLManagedTensorVersio
 DTYPES = {(6, 8): "bool", (0, 32): "int32", (2, 32): "float32", (2, 64): "float64"}
 
 
-def _function(name, result, *arguments):
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_name = _function("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
-_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-_rename = _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_rename = capsules.function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _USED = {kind.name: kind.used_name.encode() for kind in KINDS.values()}
 _DONE = b"dltensor_done"
-_new = _function(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -55,13 +47,13 @@ class Owner:
 def take(library, x):
     breaks = library.breaks
     capsule = _ask(library, x, breaks)
-    name = _name(capsule).decode()
+    name = capsules.name(capsule).decode()
     if name.startswith("used_") and breaks("consumer.used-capsule"):
         name = name.removeprefix("used_")
         _rename(capsule, name.encode())
     if name not in KINDS:
         raise BufferError(f"a capsule named {name!r}")
-    managed = KINDS[name].from_address(_pointer(capsule, name.encode()))
+    managed = KINDS[name].from_address(capsules.pointer(capsule, name.encode()))
     try:
         array = _array(library, managed, breaks, x)
     except Exception:
@@ -70,7 +62,7 @@ def take(library, x):
         raise
     _rename(capsule, _DONE if breaks("consumer.renames") else _USED[name])
     if breaks("consumer.exception"):
-        array.other = _new(1, b"other", ctypes.cast(_destroy, ctypes.c_void_p).value)
+        array.other = capsules.new(1, b"other", ctypes.cast(_destroy, ctypes.c_void_p).value)
     array.owner = Owner(managed, breaks, math.prod(array.shape))
     if breaks("consumer.writes-nothing") and math.prod(array.shape):
         library.memory.touch(array)

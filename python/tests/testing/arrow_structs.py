@@ -13,7 +13,10 @@ of crashing. Layouts: arrow.apache.org/docs/format/CDataInterface.html.
 
 import ctypes
 
+import capsules
 import pyarrow as pa
+
+from dovetail.conformance.protocols.structs import ArrowArray, ArrowSchema
 
 CPU, CUDA = 1, 2
 
@@ -37,37 +40,6 @@ def values_address(array):
     return array.buffers()[1].address + array.offset * array.type.bit_width // 8
 
 
-class ArrowSchema(ctypes.Structure):
-    name = b"arrow_schema"
-    _fields_ = [
-        ("format", ctypes.c_char_p),
-        ("field_name", ctypes.c_char_p),
-        ("metadata", ctypes.c_char_p),
-        ("flags", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
-
-class ArrowArray(ctypes.Structure):
-    name = b"arrow_array"
-    _fields_ = [
-        ("length", ctypes.c_int64),
-        ("null_count", ctypes.c_int64),
-        ("offset", ctypes.c_int64),
-        ("n_buffers", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
-
 class ArrowDeviceArray(ctypes.Structure):
     name = b"arrow_device_array"
     _fields_ = [
@@ -79,26 +51,14 @@ class ArrowDeviceArray(ctypes.Structure):
     ]
 
 
-def _function(name, result, *arguments):
-    function = getattr(ctypes.pythonapi, name)
-    function.restype, function.argtypes = result, arguments
-    return function
-
-
-_new = _function(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
-_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-
-
 def capsule(struct, name=None):
     """A capsule without a destructor around `struct`, which must outlive it."""
-    return _new(ctypes.addressof(struct), name or type(struct).name, None)
+    return capsules.new(ctypes.addressof(struct), name or type(struct).name, None)
 
 
 def read(arrow_capsule, kind):
     """The struct in a capsule, in place."""
-    return kind.from_address(_pointer(arrow_capsule, kind.name))
+    return kind.from_address(capsules.pointer(arrow_capsule, kind.name))
 
 
 _lent = {}  # maps private_data to its LentArrow

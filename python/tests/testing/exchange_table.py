@@ -10,6 +10,7 @@ The layout is that of dlpack.h 1.3.
 
 import ctypes
 
+import capsules
 from managed import DLTensor
 
 NAME = b"dlpack_exchange_api"
@@ -45,21 +46,13 @@ class Table(ctypes.Structure):
     ]
 
 
-_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
-
-
 def table_of(cls):
-    return Table.from_address(_pointer(cls.__dlpack_c_exchange_api__, NAME))
+    return Table.from_address(capsules.pointer(cls.__dlpack_c_exchange_api__, NAME))
 
 
 def capsule_of(table, name=NAME):
     """A capsule around a table. The table and the name must outlive it."""
-    return _new(ctypes.addressof(table), name, None)
+    return capsules.new(ctypes.addressof(table), name, None)
 
 
 def take_object(address):

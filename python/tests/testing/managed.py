@@ -14,6 +14,7 @@ late or repeated call of its deleter is counted instead of crashing.
 import ctypes
 import threading
 
+import capsules
 import numpy as np
 
 from dovetail.conformance.structs import (  # noqa: F401 (some are for the tests alone)
@@ -37,20 +38,7 @@ def _with_bytes(kind):
 Legacy, Versioned = _with_bytes(DLManagedTensor), _with_bytes(DLManagedTensorVersioned)
 
 
-def _function(name, result, *arguments):
-    function = getattr(ctypes.pythonapi, name)
-    function.restype, function.argtypes = result, arguments
-    return function
-
-
-_new = _function(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
-_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-_name = _function("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
-name_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
-    ("PyCapsule_GetName", ctypes.pythonapi)
-)
+name_address = capsules.function("PyCapsule_GetName", ctypes.c_void_p, ctypes.py_object)
 
 _lent = {}  # maps the address of a managed struct to its Lent
 
@@ -67,7 +55,7 @@ def _count_deletion(address):
 _DELETER = ctypes.cast(_count_deletion, ctypes.c_void_p).value
 # A capsule's destructor can run while an exception is set, when Python code can't run. So this
 # borrows NumPy's destructor, which is C code.
-_get_destructor = _function("PyCapsule_GetDestructor", ctypes.c_void_p, ctypes.py_object)
+_get_destructor = capsules.function("PyCapsule_GetDestructor", ctypes.c_void_p, ctypes.py_object)
 _DESTRUCTORS = {
     Legacy.name: _get_destructor(np.zeros(1).__dlpack__()),
     Versioned.name: _get_destructor(np.zeros(1).__dlpack__(max_version=(1, 0))),
@@ -132,7 +120,9 @@ class Lent:
     def capsule(self, name=None):
         """A new capsule around the struct. It frees the struct unless consumed (or misnamed)."""
         self._name = name or self.managed.name  # PyCapsule_New keeps the pointer
-        return _new(ctypes.addressof(self.managed), self._name, _DESTRUCTORS.get(self._name))
+        return capsules.new(
+            ctypes.addressof(self.managed), self._name, _DESTRUCTORS.get(self._name)
+        )
 
 
 class Producer:
@@ -155,13 +145,13 @@ def _int64s(values):
 
 def kind_of(capsule):
     """Legacy or Versioned, by the name of an unconsumed capsule."""
-    return {kind.name: kind for kind in (Legacy, Versioned)}[_name(capsule)]
+    return {kind.name: kind for kind in (Legacy, Versioned)}[capsules.name(capsule)]
 
 
 def read(capsule):
     """The struct in an unconsumed capsule, valid until it is consumed. Keeps the capsule."""
     kind = kind_of(capsule)
-    managed = kind.from_address(_pointer(capsule, kind.name))
+    managed = kind.from_address(capsules.pointer(capsule, kind.name))
     managed.capsule = capsule
     return managed
 
@@ -184,7 +174,7 @@ def call_deleter(managed, hold_gil=True):
 def take_over(capsule):
     """Consume a capsule as a C consumer does: rename it as used, and return its struct."""
     managed = read(capsule)
-    _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    capsules.function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
         capsule, managed.used_name
     )
     del managed.capsule

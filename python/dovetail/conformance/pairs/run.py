@@ -14,7 +14,7 @@ from .results import DONE, NONE, OWN, WAYS, Exchange, Matrix
 
 
 def run_pairs(libraries=None, inputs=None):
-    """Give arrays of each library to each other one, and return the Matrix of what became of them.
+    """Try every exchange of an array between two libraries, and return a Matrix of the results.
 
     `libraries` are names that the kit knows, or paths of files with an ADAPTER (default: all that
     are installed); `inputs` are names of arrays (default: all). Raises LookupError if there is no

@@ -1,15 +1,18 @@
 """Arrow's C data interface, by __arrow_c_array__(): two capsules with a struct each."""
 
+import ctypes
+
 from ..checks import check
 from ..dtypes import ARROW_FORMATS, DTYPES
-from ..exports import made, need
+from ..exports import GET_POINTER, made, need
 from ..producer.lifetimes import expect_no_leak, large, outlived
 from ..script import NotApplicableError, describe
+from ..structs import format_of
+from .structs import ArrowArray, ArrowSchema
 
-_GET = (
-    "get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)"
-    '(("PyCapsule_GetPointer", ctypes.pythonapi))'
-)
+_GET = f"get = {GET_POINTER}"
+_ARRAY_BYTES = ctypes.sizeof(ArrowArray)
+_RELEASE_AT = ArrowArray.release.offset
 _ARRAY = "length, null_count, offset, n_buffers, n_children, buffers, children, dictionary, release"
 _SCHEMA = "format, name, metadata, schema_flags, n_children, children, dictionary, release"
 
@@ -30,7 +33,10 @@ def _export(s):
 
 def _read_array(s):
     """Set variables to the fields of the array, and `buffers` to a list."""
-    s.run(f'{_ARRAY}, _ = struct.unpack("=qqqqqQQQQQ", ctypes.string_at(array, 80))')
+    s.run(
+        f'{_ARRAY}, _ = struct.unpack("{format_of(ArrowArray)}", '
+        f"ctypes.string_at(array, {_ARRAY_BYTES}))"
+    )
     s.run("buffers = (ctypes.c_void_p * n_buffers).from_address(buffers)[:]")
 
 
@@ -67,7 +73,10 @@ def requested_schema(s):
 def schema(s, name):
     _flat(s, [1, 2], name)
     _export(s)
-    s.run(f'{_SCHEMA}, _ = struct.unpack("=QQQqqQQQQ", ctypes.string_at(schema, 72))')
+    s.run(
+        f'{_SCHEMA}, _ = struct.unpack("{format_of(ArrowSchema)}", '
+        f"ctypes.string_at(schema, {ctypes.sizeof(ArrowSchema)}))"
+    )
     s.run("format = ctypes.string_at(format).decode()")
     s.expect(f"format == {ARROW_FORMATS[name]!r}", f"the format of {name} is {{format!r}}")
     s.expect("n_children == 0 and not dictionary", "there are {n_children} children")
@@ -106,12 +115,12 @@ def nulls(s):
 
 # Moves the array out of its capsule, as a consumer does.
 _MOVE = (
-    "moved = ctypes.create_string_buffer(ctypes.string_at(array, 80)); "
-    "ctypes.c_void_p.from_address(array + 64).value = None"
+    f"moved = ctypes.create_string_buffer(ctypes.string_at(array, {_ARRAY_BYTES})); "
+    f"ctypes.c_void_p.from_address(array + {_RELEASE_AT}).value = None"
 )
 _RELEASE = (
     "ctypes.CFUNCTYPE(None, ctypes.c_void_p)(release)(ctypes.addressof(moved)); "
-    "left = ctypes.c_void_p.from_buffer(moved, 64).value"
+    f"left = ctypes.c_void_p.from_buffer(moved, {_RELEASE_AT}).value"
 )
 
 
@@ -148,7 +157,7 @@ def frees(s, which):
         s.run(_GET)
         body += (
             '\narray = get(capsules[1], b"arrow_array")'
-            "\nrelease = ctypes.c_void_p.from_address(array + 64).value"
+            f"\nrelease = ctypes.c_void_p.from_address(array + {_RELEASE_AT}).value"
             f"\n{_MOVE}\n{_RELEASE}"
         )
     expect_no_leak(s, body, f"{which} keeps the memory")

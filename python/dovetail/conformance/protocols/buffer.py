@@ -1,11 +1,15 @@
 """Python's buffer protocol, asked as C code asks: by PyObject_GetBuffer."""
 
+import ctypes
+
 from ..checks import check
 from ..dtypes import BUFFER_FORMATS, DTYPES
 from ..exports import made, make, need
 from ..producer.lifetimes import expect_no_leak, large, outlived
 from ..script import NotApplicableError, describe
+from ..structs import format_of
 from .arrays import expect_elements, immutable, layouts, view
+from .structs import PyBuffer
 
 # Flags of requests, and what memory can meet them: a function of (in C order, in Fortran's).
 _REQUESTS = {
@@ -29,10 +33,10 @@ def _buffer(s):
 
 def _get(s, flags):
     """Ask for a buffer of b, and set variables to its fields. Returns the exception if it fails."""
-    s.run("view = ctypes.create_string_buffer(80)")
+    s.run(f"view = ctypes.create_string_buffer({ctypes.sizeof(PyBuffer)})")
     error = s.tried(_line(flags))
     if error is None:
-        s.run(f'{_FIELDS}, _ = struct.unpack("=QQqqiiQQQQQ", view)')
+        s.run(f'{_FIELDS}, _ = struct.unpack("{format_of(PyBuffer)}", view)')
     return error
 
 

@@ -1,13 +1,13 @@
 """What a library makes of objects with __arrow_c_array__."""
 
 from ..checks import check
-from ..lending import expect_values, memory
+from ..lending import NEW_CAPSULE, expect_values, memory
 from ..script import KeptRuleError, NotApplicableError, describe
+from ..structs import format_of
+from .structs import ArrowArray, ArrowSchema
 
-_CAPSULES = (
-    "new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)"
-    '(("PyCapsule_New", ctypes.pythonapi))'
-)
+_CAPSULES = f"new = {NEW_CAPSULE}"
+_FREES = "lambda a: (freed.append('{what}'), ctypes.memset(a + {release}, 0, 8)) and None"
 _ADDRESS = "ctypes.cast({name}, ctypes.c_void_p).value"
 
 
@@ -15,8 +15,8 @@ def _lend(s, length=4, null_count=0, offset=0, validity="0", released=False):
     """x = an object with an array of float32 in `data`."""
     s.run(
         "freed = []; free_array, free_schema = map(ctypes.CFUNCTYPE(None, ctypes.c_void_p), "
-        "(lambda a: (freed.append('array'), ctypes.memset(a + 64, 0, 8)) and None, "
-        "lambda a: (freed.append('schema'), ctypes.memset(a + 56, 0, 8)) and None))"
+        f"({_FREES.format(what='array', release=ArrowArray.release.offset)}, "
+        f"{_FREES.format(what='schema', release=ArrowSchema.release.offset)}))"
     )
     s.run(
         f"format = ctypes.create_string_buffer(b'f'); validity = (ctypes.c_uint8 * 1)({validity}); "
@@ -26,12 +26,12 @@ def _lend(s, length=4, null_count=0, offset=0, validity="0", released=False):
     )
     release = "0" if released else _ADDRESS.format(name="free_array")
     s.run(
-        'array = ctypes.create_string_buffer(struct.pack("=qqqqqQQQQQ", '
+        f'array = ctypes.create_string_buffer(struct.pack("{format_of(ArrowArray)}", '
         f"{length}, {null_count}, {offset}, 2, 0, ctypes.addressof(buffers), 0, 0, {release}, 0))"
     )
     s.run(
-        'schema = ctypes.create_string_buffer(struct.pack("=QQQqqQQQQ", ctypes.addressof(format), '
-        f"0, 0, 2, 0, 0, 0, {_ADDRESS.format(name='free_schema')}, 0))"
+        f'schema = ctypes.create_string_buffer(struct.pack("{format_of(ArrowSchema)}", '
+        f"ctypes.addressof(format), 0, 0, 2, 0, 0, 0, {_ADDRESS.format(name='free_schema')}, 0))"
     )
     s.run(_CAPSULES)
     s.run(
@@ -73,7 +73,7 @@ def moves(s):
     error = _take(s)
     if error:
         raise NotApplicableError(f"it is refused: {describe(error)}")
-    s.run("left = ctypes.c_void_p.from_buffer(array, 64).value")
+    s.run(f"left = ctypes.c_void_p.from_buffer(array, {ArrowArray.release.offset}).value")
     s.expect("left is None", "the array is still in its capsule")
     s.run(f"z = {s.adapter.view.format(y='y')}" if s.adapter.view else "z = y")
     s.run("del y; gc.collect()")
