@@ -17,7 +17,7 @@ name say which. Making it installs no Python package.
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
-def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, licenses = [], entry_points = [], requires_python = ">=3.10", **kwargs):
+def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, licenses = [], entry_points = [], sbom = None, requires_python = ">=3.10", **kwargs):
     """Makes <distribution>-<version>-<tag>.whl.
 
     Args:
@@ -29,6 +29,7 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
       readme: label of a Markdown file with the long description.
       licenses: labels of the licence's text and of notices.
       entry_points: what other programs find in the package, as "group:name=object".
+      sbom: label of a software bill of materials (bazel/sbom.bzl), which goes where PEP 770 says.
       requires_python: versions of Python that pip may install it for.
       **kwargs: further attributes of the genrule.
     """
@@ -47,9 +48,11 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
     }
     if readme:
         options["readme"] = "$(location %s)" % readme
+    if sbom:
+        options["sbom"] = "$(location %s)" % sbom
     native.genrule(
         name = name,
-        srcs = srcs + [extension] + licenses + ([readme] if readme else []),
+        srcs = srcs + [extension] + licenses + [label for label in [readme, sbom] if label],
         outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
         cmd = " ".join(
             ["$(location %s)" % python, "$(location %s)" % tool] +

@@ -96,6 +96,7 @@ def parse_arguments():
     for name in ["extension", "extension-suffix", "output", "package"]:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
+    parser.add_argument("--sbom")
     parser.add_argument("--license", action="append", default=[])
     parser.add_argument("--entry-point", action="append", default=[])
     parser.add_argument("srcs", nargs="+")
@@ -118,6 +119,8 @@ def main():
         wheel.add(f"{dist_info}/entry_points.txt", entry_points(options.entry_point).encode())
     for path in options.license:
         wheel.add(f"{dist_info}/{os.path.basename(path)}", read(path))
+    if options.sbom:  # PEP 770
+        wheel.add(f"{dist_info}/sboms/{os.path.basename(options.sbom)}", read(options.sbom))
     wheel.close()
 
 

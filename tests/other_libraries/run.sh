@@ -4,8 +4,9 @@
 #   tests/other_libraries/run.sh                # all of them
 #   tests/other_libraries/run.sh tensorflow     # one
 #
-# Each has a file NAME.txt with pinned packages and tests in NAME_test.py. The virtual environments are kept in
-# $DOVETAIL_ENVIRONMENTS (default: ~/.cache/dovetail/environments), and made again when the pins change.
+# Each has its packages in NAME.in, the pins and hashes of all in NAME.lock (made as third_party/python/requirements.in
+# says), and tests in NAME_test.py. The virtual environments are kept in $DOVETAIL_ENVIRONMENTS (default:
+# ~/.cache/dovetail/environments), and made again when the pins change.
 # $DOVETAIL_PYTHON names the Python (default: python3).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,20 +20,20 @@ if (($#)); then
   names=("$@")
 else
   names=()
-  for pins in "$here"/*.txt; do names+=("$(basename "$pins" .txt)"); done
+  for pins in "$here"/*.lock; do names+=("$(basename "$pins" .lock)"); done
 fi
 for name in "${names[@]}"; do
-  [[ -e $here/$name.txt ]] || { echo "run.sh: there is no $here/$name.txt" >&2 && exit 1; }
+  [[ -e $here/$name.lock ]] || { echo "run.sh: there is no $here/$name.lock" >&2 && exit 1; }
 done
 
 # Prints the directory of the environment of one library, which it makes if need be.
 environment() {
-  local pins=$here/$1.txt directory=$environments/$1
-  if ! cmp --silent "$pins" "$directory/made_from.txt"; then
+  local pins=$here/$1.lock directory=$environments/$1
+  if ! cmp --silent "$pins" "$directory/made_from.lock"; then
     rm -rf "$directory"
     "$python" -m venv "$directory"
-    "$directory/bin/python" "${pip[@]}" install --only-binary=:all: --requirement "$pins"
-    cp "$pins" "$directory/made_from.txt"
+    "$directory/bin/python" "${pip[@]}" install --only-binary=:all: --require-hashes --requirement "$pins"
+    cp "$pins" "$directory/made_from.lock"
   fi
   echo "$directory"
 }

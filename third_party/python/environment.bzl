@@ -39,13 +39,14 @@ def _python_environment_impl(rctx):
     )
     python = str(rctx.path("venv/bin/python"))
     pip = [python, "-m", "pip", "--no-input", "--disable-pip-version-check"]
-    install = pip + ["install", "--quiet", "--only-binary=:all:", "--requirement"]
-    rctx.report_progress("installing the Python packages")
-    run(rctx, install + [str(rctx.path(rctx.attr.lock)), "--require-hashes", "--no-deps"], "pip install")
-    rctx.report_progress("installing PyTorch")
-    run(rctx, install + [str(rctx.path(rctx.attr.torch_lock))], "pip install of PyTorch")
 
     # --no-deps, because the lock files are complete: they contain every package's own requirements.
+    install = pip + ["install", "--quiet", "--only-binary=:all:", "--require-hashes", "--no-deps", "--requirement"]
+    rctx.report_progress("installing the Python packages")
+    run(rctx, install + [str(rctx.path(rctx.attr.lock))], "pip install")
+    rctx.report_progress("installing PyTorch")
+    if rctx.execute(install + [str(rctx.path(rctx.attr.torch_cpu_lock))], timeout = 1800).return_code != 0:
+        run(rctx, install + [str(rctx.path(rctx.attr.torch_lock))], "pip install of PyTorch")
     run(rctx, pip + ["check"], "pip check")
     rctx.file("installed.txt", run(rctx, pip + ["freeze"], "pip freeze"))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
@@ -55,6 +56,7 @@ python_environment = repository_rule(
     implementation = _python_environment_impl,
     attrs = {
         "lock": attr.label(default = Label("//third_party/python:requirements.lock")),
+        "torch_cpu_lock": attr.label(default = Label("//third_party/python:requirements_torch_cpu.lock")),
         "torch_lock": attr.label(default = Label("//third_party/python:requirements_torch.lock")),
     },
     environ = PYTHON_ENVIRON + ["PATH"],

@@ -2,10 +2,11 @@
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 import zipfile
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, version
 
 import cmake
 import pytest
@@ -77,6 +78,18 @@ def test_the_licences_of_what_it_contains_are_in_it():
     with zipfile.ZipFile(WHEEL) as wheel:
         assert "DLPack" in wheel.read(f"dovetail-{VERSION}.dist-info/NOTICE").decode()
         assert "Apache License" in wheel.read(f"dovetail-{VERSION}.dist-info/LICENSE").decode()
+
+
+def test_it_has_a_bill_of_materials_with_the_versions_that_were_compiled():
+    with zipfile.ZipFile(WHEEL) as wheel:
+        bill = json.loads(wheel.read(f"dovetail-{VERSION}.dist-info/sboms/dovetail.cdx.json"))
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/dovetail@{VERSION}"
+    parts = {one["name"]: one for one in bill["components"]}
+    assert {*parts} == {"abseil-cpp", "dlpack", "json", "nanobind", "robin-map"}
+    assert parts["nanobind"]["version"] == version("nanobind")
+    assert parts["nanobind"]["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
+    assert bill["dependencies"][0]["dependsOn"] == [one["bom-ref"] for one in bill["components"]]
 
 
 def test_it_says_where_its_headers_are(environment):
