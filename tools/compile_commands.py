@@ -37,10 +37,10 @@ def for_clang(arguments: list[str]) -> list[str]:
     ]
 
 
-def compile_commands(workspace: str, flags: list[str]) -> list[dict]:
-    """One entry for each of our own source files that some target compiles."""
+def compile_commands(workspace: str, flags: list[str], targets: str = "//...") -> list[dict]:
+    """One entry for each of our own source files that some of the targets (a query) compiles."""
     query = ["aquery", "--ui_event_filters=-info", "--noshow_progress", "--output=jsonproto"]
-    answer = bazel(workspace, *query, *flags, "mnemonic('CppCompile', //...)")
+    answer = bazel(workspace, *query, *flags, f"mnemonic('CppCompile', {targets})")
     execution_root = bazel(workspace, "info", *flags, "execution_root").strip()
     entries = {}
     for action in json.loads(answer)["actions"]:
