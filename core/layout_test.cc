@@ -98,6 +98,7 @@ TEST(Layout, ExtentReachesDownForNegativeStrides) {
 TEST(Layout, NegativeSizesAreRefused) {
   EXPECT_THAT(ContiguousRefusal({2, -1}), HasSubstr("(2, -1) has a negative size"));
   EXPECT_THAT(ContiguousRefusal({0, INT64_MIN}), HasSubstr("negative"));
+  EXPECT_THAT(ContiguousRefusal(Dims(Layout::kMaxRank, -1)), HasSubstr("negative"));
 }
 
 TEST(Layout, OverflowingNumbersOfElementsAreRefused) {
