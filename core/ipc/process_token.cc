@@ -12,10 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -25,14 +28,16 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr std::string_view kPrefix = "dovetail.";
+constexpr char kPrefix[] = "dovetail.";
 constexpr std::string_view kAlive = "alive";
 
 // Never destroyed, since tensors may be destroyed while the process exits.
 struct State {
   std::mutex mutex;
+  std::mutex borrow_mutex;
   std::optional<ProcessToken> token;
   int file = -1;  // the token's file, locked
+  bool has_unlinked_at_exit = false;
 };
 State& GetState() {
   static State* const state = new State;
@@ -40,9 +45,22 @@ State& GetState() {
 }
 
 void UnlinkAtExit() {
+  {
+    const std::lock_guard lock(GetState().mutex);
+    GetState().has_unlinked_at_exit = true;
+  }
   UnlinkMySegments();
   const std::lock_guard lock(GetState().mutex);
-  if (GetState().token) unlink(FileName(*GetState().token, kAlive).c_str());
+  if (GetState().token) unlink(FilePath(*GetState().token, kAlive).c_str());
+}
+
+void LockForFork() {
+  GetState().borrow_mutex.lock();
+  GetState().mutex.lock();
+}
+void UnlockAfterFork() {
+  GetState().mutex.unlock();
+  GetState().borrow_mutex.unlock();
 }
 
 // A forked child shares the open file, to which the lock belongs. The child closes it, so that the
@@ -52,13 +70,13 @@ void ForgetInChild() {
   if (state.file >= 0) close(state.file);
   state.file = -1;
   state.token.reset();
-  state.mutex.unlock();
+  state.has_unlinked_at_exit = false;
+  UnlockAfterFork();
 }
 
 void HandleForksAndExit() {
   static const bool done = [] {
-    pthread_atfork([] { GetState().mutex.lock(); }, [] { GetState().mutex.unlock(); },
-                   &ForgetInChild);
+    pthread_atfork(&LockForFork, &UnlockAfterFork, &ForgetInChild);
     return std::atexit(&UnlinkAtExit) == 0;
   }();
   (void)done;
@@ -83,43 +101,35 @@ bool Lock(int file, Bytes bytes) {
   return fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
+// With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
 int OpenToken(ProcessToken token, int flags) {
-  return open(FileName(token, kAlive).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  return open(FilePath(token, kAlive).c_str(),
+              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
 }
 
-uint64_t Random() {
-  uint64_t number = 0;
-  while (getrandom(&number, sizeof number, 0) != sizeof number || number == 0) {
-  }
-  return number;
-}
-
-// Dovetail's file names in the folder, by token.
-std::map<uint64_t, std::vector<std::string>> FilesByToken() {
-  std::map<uint64_t, std::vector<std::string>> found;
-  DIR* folder = opendir(kFolder);
-  if (folder == nullptr) return found;
-  while (const dirent* entry = readdir(folder)) {
+// Calls use(token, suffix) for each of Dovetail's files in the folder.
+template <typename Use>
+void ForEachFile(Use use) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(kFolder), &closedir);
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder.get())) {
     std::string_view name = entry->d_name;
     uint64_t token = 0;
-    if (!absl::ConsumePrefix(&name, kPrefix) || name.size() < 17 || name[16] != '.' ||
-        !absl::SimpleHexAtoi(name.substr(0, 16), &token)) {
+    if (!absl::ConsumePrefix(&name, kPrefix) || name.size() < 17 || name.size() > 17 + 16 ||
+        name[16] != '.' || !absl::SimpleHexAtoi(name.substr(0, 16), &token)) {
       continue;
     }
-    found[token].push_back(absl::StrCat(kFolder, entry->d_name));
+    use(ProcessToken{token}, name.substr(17));
   }
-  closedir(folder);
-  return found;
 }
 
-int UnlinkOwn(const std::vector<std::string>& paths) {
-  int count = 0;
-  for (const std::string& path : paths) {
-    struct stat facts;
-    if (lstat(path.c_str(), &facts) != 0 || facts.st_uid != geteuid()) continue;
-    count += unlink(path.c_str()) == 0;
-  }
-  return count;
+absl::Status ExitingError() {
+  return absl::UnavailableError("Memory can't be shared with other processes during exit().");
+}
+
+bool UnlinkOwn(const FilePath& path) {
+  struct stat facts;
+  return lstat(path.c_str(), &facts) == 0 && facts.st_uid == geteuid() && unlink(path.c_str()) == 0;
 }
 
 }  // namespace
@@ -129,9 +139,36 @@ std::mutex& StateMutex() {
   return GetState().mutex;
 }
 
-std::string FileName(ProcessToken token, std::string_view suffix) {
-  return absl::StrCat(kFolder, kPrefix, absl::Hex(static_cast<uint64_t>(token), absl::kZeroPad16),
-                      ".", suffix);
+std::mutex& BorrowMutex() {
+  HandleForksAndExit();
+  return GetState().borrow_mutex;
+}
+
+absl::StatusOr<int> MakeFile(const FilePath& path) {
+  const std::lock_guard lock(StateMutex());
+  if (GetState().has_unlinked_at_exit) return ExitingError();
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file >= 0) return file;
+  return absl::UnavailableError(
+      absl::StrCat("A file in ", kFolder, " can't be made: ", std::strerror(errno), "."));
+}
+
+FilePath::FilePath(ProcessToken token, std::string_view suffix) noexcept {
+  std::snprintf(text_, sizeof text_, "%s%s%016llx.%.*s", kFolder, kPrefix,
+                static_cast<unsigned long long>(token), static_cast<int>(suffix.size()),
+                suffix.data());
+}
+
+absl::StatusOr<uint64_t> RandomNumber() {
+  for (uint64_t number = 0;;) {
+    const ssize_t nbytes = getrandom(&number, sizeof number, 0);
+    if (nbytes == sizeof number && number != 0) return number;
+    if (nbytes < 0 && errno != EINTR) {
+      return absl::UnavailableError(
+          absl::StrCat("Memory can't be shared with other processes, for want of a random number: ",
+                       std::strerror(errno), "."));
+    }
+  }
 }
 
 absl::StatusOr<ProcessToken> MyProcess() {
@@ -142,8 +179,11 @@ absl::StatusOr<ProcessToken> MyProcess() {
   }
   UnlinkLeftBehind();
   const std::lock_guard lock(state.mutex);
+  if (state.has_unlinked_at_exit) return ExitingError();
   for (int attempt = 0; !state.token && attempt < 100; ++attempt) {
-    const ProcessToken token{Random()};
+    const absl::StatusOr<uint64_t> number = RandomNumber();
+    if (!number.ok()) return number.status();
+    const ProcessToken token{*number};
     const int file = OpenToken(token, O_CREAT | O_EXCL);
     if (file < 0) {
       return absl::UnavailableError(
@@ -156,7 +196,7 @@ absl::StatusOr<ProcessToken> MyProcess() {
       state.file = file;
       state.token = token;
     } else {
-      unlink(FileName(token, kAlive).c_str());
+      unlink(FilePath(token, kAlive).c_str());
       close(file);
     }
   }
@@ -181,31 +221,34 @@ bool IsAlive(ProcessToken token) {
 }
 
 int UnlinkLeftBehind() {
+  std::map<ProcessToken, std::vector<std::string>> suffixes;
+  ForEachFile([&](ProcessToken token, std::string_view suffix) {
+    suffixes[token].emplace_back(suffix);
+  });
   int count = 0;
-  for (const auto& [number, paths] : FilesByToken()) {
-    const ProcessToken token{number};
+  for (const auto& [token, of_token] : suffixes) {
     const int file = OpenToken(token, 0);
     if (file < 0 && errno != ENOENT) continue;
+    const absl::Cleanup close_file = [file] {
+      if (file >= 0) close(file);
+    };
     // With this lock held, the owner is dead and no other process unlinks its files.
-    if (file < 0 || Lock(file, Bytes::kSecond)) count += UnlinkOwn(paths);
-    if (file >= 0) close(file);
+    if (file >= 0 && !Lock(file, Bytes::kSecond)) continue;
+    for (const std::string& suffix : of_token) count += UnlinkOwn(FilePath(token, suffix));
   }
   return count;
 }
 
 void UnlinkMySegments() {
-  std::optional<ProcessToken> token;
+  std::optional<ProcessToken> mine;
   {
     const std::lock_guard lock(StateMutex());
-    token = GetState().token;
+    mine = GetState().token;
   }
-  if (!token) return;
-  const std::string alive = FileName(*token, kAlive);
-  for (auto& [number, paths] : FilesByToken()) {
-    if (ProcessToken{number} != *token) continue;
-    std::erase(paths, alive);
-    UnlinkOwn(paths);
-  }
+  if (!mine) return;
+  ForEachFile([&](ProcessToken token, std::string_view suffix) {
+    if (token == *mine && suffix != kAlive) UnlinkOwn(FilePath(token, suffix));
+  });
 }
 
 }  // namespace ipc

@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -48,12 +47,31 @@ void UnlinkMySegments();
 
 // ---- For segments ----
 
-// The folder of all files, and the name of a file of `token` in it.
+// The folder of all files.
 DOVETAIL_NOT_SHARED inline constexpr char kFolder[] = "/dev/shm/";
-std::string FileName(ProcessToken token, std::string_view suffix);
+
+// The path of a file. It needs no memory from the heap, so that files can be unlinked without.
+class FilePath {
+ public:
+  FilePath(ProcessToken token, std::string_view suffix) noexcept;  // at most 16 characters
+
+  const char* c_str() const { return text_; }
+
+ private:
+  char text_[64];
+};
+
+// A random number, never 0. Unavailable if the system has none.
+absl::StatusOr<uint64_t> RandomNumber();
 
 // Guards this process's tables of segments. fork() waits for it, so that it is free in the child.
 std::mutex& StateMutex();
+// Guards this process's entries among the borrowers. Locked before StateMutex; fork() waits for it.
+std::mutex& BorrowMutex();
+
+// A new file, open for reading and writing. Unavailable if it can't be made, and during exit(), which
+// unlinks this process's files.
+absl::StatusOr<int> MakeFile(const FilePath& path);
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

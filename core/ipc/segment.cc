@@ -1,15 +1,23 @@
 #include "dovetail/core/ipc/segment.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <new>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
@@ -27,8 +35,10 @@ struct Borrower {
   std::atomic<uint64_t> count;
 };
 
-std::string PathOf(SegmentName name) {
-  return FileName(name.process, absl::StrCat(absl::Hex(name.number)));
+FilePath PathOf(SegmentName name) noexcept {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.begin(), digits.end(), name.number, 16).ptr;
+  return {name.process, std::string_view(digits.data(), end - digits.begin())};
 }
 
 absl::Status Gone() {
@@ -37,17 +47,27 @@ absl::Status Gone() {
       "shared it has released it, or has ended. Keep the tensor there until it is opened here.");
 }
 
-}  // namespace
+absl::Status OtherKind() {
+  return absl::FailedPreconditionError(
+      "The handle names another kind of device than the one that has the memory.");
+}
 
-// The header before the data. Other processes of this user may write to it, so that each field is
-// read once and checked.
-struct Segment::Head {
+// The first part of the header. Other processes of this user may write to it, so that it is read
+// once, and checked.
+struct Facts {
   uint64_t magic;
   SegmentKind kind;
   uint32_t unused;
   uint64_t nbytes;
   uint64_t process;
   uint64_t number;
+};
+
+}  // namespace
+
+// The header before the data.
+struct Segment::Head {
+  Facts facts;
   std::atomic<uint64_t> closed;
   uint64_t reserved[2];
   Borrower borrowers[kMostBorrowers];
@@ -58,17 +78,38 @@ namespace {
 constexpr size_t kDataOffset = 4096;  // a page, so that the data are aligned
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
+// Gives `file` `nbytes` bytes and their pages. Returns 0 or an error of errno.h.
+int ReservePages(int file, size_t nbytes) {
+  // Beyond the limit of file sizes, the process would get a SIGXFSZ.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && nbytes > limit.rlim_cur) return EFBIG;
+  // Older kernels give up when a signal arrives, and take all pages back. Signals that come often
+  // would keep a large file from ever being made, so they wait. (One call for all pages: it fails at
+  // once if they are more than the folder may have.)
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error;
+  do {
+    error = posix_fallocate(file, 0, static_cast<off_t>(nbytes));
+  } while (error == EINTR);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
 }  // namespace
 
 // The open segments of this process, guarded by StateMutex.
 struct Segment::Tables {
   std::map<SegmentName, std::weak_ptr<Segment>> by_name;
   std::map<const char*, std::weak_ptr<Segment>> by_address;
-  uint64_t last_number = 0;
 };
 
+// Never destroyed, like the state of tokens. It takes no memory from the heap, so that the last
+// segment can always be removed.
 Segment::Tables& Segment::GetTables() {
-  static Tables* const tables = new Tables;  // never destroyed, like the state of tokens
+  alignas(Tables) static std::byte place[sizeof(Tables)];
+  static Tables* const tables = new (place) Tables;
   return *tables;
 }
 
@@ -89,8 +130,13 @@ absl::StatusOr<SegmentName> SegmentName::FromBytes(std::string_view bytes) {
   return name;
 }
 
-Segment::Segment(SegmentName name, Head* head, size_t nbytes, bool made)
-    : name_(name), head_(head), nbytes_(nbytes), mapped_by_(getpid()), made_(made) {}
+Segment::Segment(SegmentName name, SegmentKind kind, Head* head, size_t nbytes, bool made)
+    : name_(name),
+      kind_(kind),
+      head_(head),
+      nbytes_(nbytes),
+      mapped_by_(getpid()),
+      made_(made) {}
 
 void* Segment::data() const { return reinterpret_cast<char*>(head_) + kDataOffset; }
 
@@ -124,22 +170,17 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentK
   }
   absl::Cleanup unmap = [&] { munmap(mapped, kDataOffset + nbytes); };
   auto* head = static_cast<Head*>(mapped);
-  if (make) {
-    head->kind = kind;
-    head->nbytes = nbytes;
-    head->process = static_cast<uint64_t>(name.process);
-    head->number = name.number;
-    head->magic = kMagic;
-  } else if (head->magic != kMagic || head->process != static_cast<uint64_t>(name.process) ||
-             head->number != name.number || head->nbytes != nbytes) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        PathOf(name), " is no memory of this version of Dovetail, or was written over."));
-  } else if (head->kind != kind) {
-    return absl::FailedPreconditionError(
-        "The handle names another kind of device than the one that has the memory.");
-  }
-  std::shared_ptr<Segment> segment(new Segment(name, head, nbytes, make));
+  // The segment unmaps what it has, also if there is no memory for its shared_ptr.
+  std::unique_ptr<Segment> owner(new Segment(name, kind, head, nbytes, make));
   std::move(unmap).Cancel();
+  std::shared_ptr<Segment> segment = std::move(owner);
+  if (make) {
+    head->facts = {.magic = kMagic,
+                   .kind = kind,
+                   .nbytes = nbytes,
+                   .process = static_cast<uint64_t>(name.process),
+                   .number = name.number};
+  }
   const std::lock_guard lock(StateMutex());
   GetTables().by_address[static_cast<const char*>(segment->data())] = segment;
   GetTables().by_name[name] = segment;
@@ -153,29 +194,21 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(SegmentKind kind, size_
   }
   absl::StatusOr<ProcessToken> token = MyProcess();
   if (!token.ok()) return token.status();
-  SegmentName name{*token, 0};
-  {
-    const std::lock_guard lock(StateMutex());
-    name.number = ++GetTables().last_number;
-  }
-  const std::string path = PathOf(name);
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) {
-    return absl::UnavailableError(
-        absl::StrCat("A file in ", kFolder, " can't be made: ", std::strerror(errno), "."));
-  }
-  const absl::Cleanup close_file = [&] { close(file); };
+  // All users can list names. One that follows from the last could be taken by another user.
+  absl::StatusOr<uint64_t> number = RandomNumber();
+  if (!number.ok()) return number.status();
+  const SegmentName name{*token, *number};
+  const FilePath path = PathOf(name);
+  absl::StatusOr<int> file = MakeFile(path);
+  if (!file.ok()) return file.status();
+  const absl::Cleanup close_file = [&] { close(*file); };
   absl::Cleanup unlink_file = [&] { unlink(path.c_str()); };
-  int error;
-  do {
-    error = posix_fallocate(file, 0, static_cast<off_t>(kDataOffset + nbytes));
-  } while (error == EINTR);
-  if (error != 0) {
+  if (const int error = ReservePages(*file, kDataOffset + nbytes); error != 0) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "Out of shared memory: ", nbytes, " bytes could not be allocated in ", kFolder, ": ",
         std::strerror(error), " (in a container, --shm-size sets how much there is)."));
   }
-  absl::StatusOr<std::shared_ptr<Segment>> made = Map(name, kind, file, nbytes, true);
+  absl::StatusOr<std::shared_ptr<Segment>> made = Map(name, kind, *file, nbytes, true);
   if (made.ok()) std::move(unlink_file).Cancel();
   return made;
 }
@@ -188,34 +221,41 @@ std::shared_ptr<Segment> Segment::FindOpen(SegmentName name) {
 
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, SegmentKind kind) {
   if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) {
-    if (open->head_->kind == kind) return open;
-    return absl::FailedPreconditionError(
-        "The handle names another kind of device than the one that has the memory.");
+    if (open->kind_ == kind) return open;
+    return OtherKind();
   }
-  const int file = open(PathOf(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
+  const int file = open(PathOf(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) return Gone();
   if (file < 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name), " can't be opened: ", std::strerror(errno),
+        absl::StrCat(PathOf(name).c_str(), " can't be opened: ", std::strerror(errno),
                      " (memory is shared among processes of one user)."));
   }
   const absl::Cleanup close_file = [&] { close(file); };
-  struct stat facts;
-  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != geteuid()) {
+  struct stat status;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name), " belongs to another user, or is no ordinary file."));
+        absl::StrCat(PathOf(name).c_str(), " belongs to another user, or is no ordinary file."));
   }
-  uint64_t head[3];
-  if (facts.st_size < static_cast<off_t>(kDataOffset) ||
-      pread(file, head, sizeof head, 0) != sizeof head ||
-      head[2] != static_cast<uint64_t>(facts.st_size) - kDataOffset) {
+  // Read, not mapped: a file that is cut short meanwhile is an error here and no SIGBUS.
+  Facts facts;
+  if (status.st_size < static_cast<off_t>(kDataOffset) ||
+      pread(file, &facts, sizeof facts, 0) != sizeof facts ||
+      facts.nbytes != static_cast<uint64_t>(status.st_size) - kDataOffset) {
     return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name), " has ", facts.st_size,
+        absl::StrCat(PathOf(name).c_str(), " has ", status.st_size,
                      " bytes, which is not what its head says: it was "
                      "cut short, or was never whole."));
   }
   if (!IsAlive(name.process)) return Gone();
-  return Map(name, kind, file, facts.st_size - kDataOffset, false);
+  if (facts.magic != kMagic || facts.process != static_cast<uint64_t>(name.process) ||
+      facts.number != name.number) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        PathOf(name).c_str(), " is no memory of this version of Dovetail, or was written over."));
+  }
+  if (facts.kind != kind) return OtherKind();
+  return Map(name, kind, file, facts.nbytes, false);
 }
 
 std::shared_ptr<Segment> Segment::FindAt(const void* p) {
@@ -237,9 +277,7 @@ absl::Status Segment::Borrow() {
   const auto mine = static_cast<uint64_t>(*token);
   Borrower* place = nullptr;
   {
-    // All threads of this process use one entry.
-    static std::mutex* const mutex = new std::mutex;
-    const std::lock_guard lock(*mutex);
+    const std::lock_guard lock(BorrowMutex());  // all threads of this process use one entry
     for (Borrower& b : head_->borrowers) {
       if (b.process.load() == mine) place = &b;
     }

@@ -49,7 +49,7 @@ enum class SegmentKind : uint32_t {
 
 struct SegmentName {
   ProcessToken process;
-  uint64_t number;  // 1, 2, … for each process
+  uint64_t number;  // random
 
   // To 16 bytes and back. FailedPrecondition for any other number of bytes.
   std::string ToBytes() const;
@@ -62,8 +62,8 @@ class Segment {
   // How many processes can borrow a segment at a time.
   static constexpr int kMostBorrowers = 240;
 
-  // New memory of `nbytes` zero bytes, aligned to 256. ResourceExhausted if /dev/shm is full,
-  // Unavailable if there is no /dev/shm.
+  // New memory of `nbytes` zero bytes, aligned to 256. ResourceExhausted if /dev/shm is full or a
+  // limit of the process is reached; Unavailable if no file can be made in /dev/shm.
   static absl::StatusOr<std::shared_ptr<Segment>> Create(SegmentKind kind, size_t nbytes);
 
   // FailedPrecondition, with a remedy, if the segment is gone, of another kind, or another user's.
@@ -101,13 +101,14 @@ class Segment {
   struct Head;
   struct Tables;
 
-  Segment(SegmentName name, Head* head, size_t nbytes, bool made);
+  Segment(SegmentName name, SegmentKind kind, Head* head, size_t nbytes, bool made);
   static Tables& GetTables();
   static absl::StatusOr<std::shared_ptr<Segment>> Map(SegmentName name, SegmentKind kind, int file,
                                                       size_t nbytes, bool make);
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
 
   const SegmentName name_;
+  const SegmentKind kind_;
   Head* const head_;
   const size_t nbytes_;
   const pid_t mapped_by_;

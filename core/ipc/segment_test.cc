@@ -31,7 +31,7 @@ bool IsUnlinked(const std::string& path) {
   return !IsThere(path);
 }
 std::string PathOf(SegmentName name) {
-  return FileName(name.process, absl::StrCat(absl::Hex(name.number)));
+  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
 }
 std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKind::kHostMemory) {
   absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(kind, nbytes);
@@ -61,7 +61,7 @@ TEST(ProcessTokenTest, AProcessIsKnownToLiveUntilItIsKilled) {
   EXPECT_TRUE(IsAlive(token));
   child.Kill();
   EXPECT_FALSE(IsAlive(token));
-  EXPECT_TRUE(IsUnlinked(FileName(token, "alive")));
+  EXPECT_TRUE(IsUnlinked(FilePath(token, "alive").c_str()));
 }
 
 TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
@@ -106,7 +106,7 @@ TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
   EXPECT_TRUE(IsThere(PathOf(name)));
   child.Kill();
   EXPECT_TRUE(IsUnlinked(PathOf(name)));
-  EXPECT_TRUE(IsUnlinked(FileName(name.process, "alive")));
+  EXPECT_TRUE(IsUnlinked(FilePath(name.process, "alive").c_str()));
 }
 
 TEST(SegmentTest, AnotherProcessWritesToTheSameMemory) {

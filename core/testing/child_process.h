@@ -115,6 +115,7 @@ class ChildProcess {
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
+  pid_t pid() const { return pid_; }
   // Waits until the child has ended, and returns the status of waitpid.
   int Join() {
     int status = -1;

@@ -101,7 +101,8 @@ void TrySegment(Input& input) {
         static_cast<uint64_t>(input.Number());
   }
   if (input.OneIn(8)) size = input.Between(0, 9000);
-  const std::string path = ipc::FileName(name.process, absl::StrCat(absl::Hex(name.number)));
+  const std::string path =
+      ipc::FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   Require(file >= 0, "a file is made", path);
   const bool written =

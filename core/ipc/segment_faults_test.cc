@@ -1,0 +1,397 @@
+// What /dev/shm, its other users and the system can do to segments. Each test has a /dev/shm of its
+// own, in a child process.
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/testing/child_process.h"
+#include "dovetail/core/testing/private_shared_memory.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uid_t kOtherUser = 12345;
+constexpr size_t kMiB = 1 << 20;
+
+std::string PathOf(SegmentName name) {
+  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
+}
+absl::StatusOr<std::shared_ptr<Segment>> Make(size_t nbytes = 100) {
+  return Segment::Create(SegmentKind::kHostMemory, nbytes);
+}
+absl::Status TryOpen(SegmentName name) {
+  return Segment::Open(name, SegmentKind::kHostMemory).status();
+}
+
+// Runs `body` in a child process, which is killed after 60 s. What fails there is printed, and fails
+// the test here.
+void InChild(const std::function<void()>& body) {
+  ChildProcess child([&](Channel&) {
+    alarm(60);
+    body();
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  });
+  EXPECT_EQ(child.Join(), 0);
+}
+
+// The same, with a /dev/shm of 2 MiB and 40 files.
+void InPrivateMemory(const std::function<void()>& body,
+                     const std::string& options = "size=2m,nr_inodes=40") {
+  bool permitted = false;
+  ChildProcess child([&](Channel& parent) {
+    alarm(60);
+    parent.Send(MountPrivateSharedMemory(options));
+    body();
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  });
+  permitted = child.Receive<bool>();
+  if (!permitted) {
+    child.Kill();
+    GTEST_SKIP() << kNeedsMounts;
+  }
+  EXPECT_EQ(child.Join(), 0);
+}
+
+void BecomeTheOtherUser() {
+  ASSERT_EQ(setgid(kOtherUser), 0);
+  ASSERT_EQ(setuid(kOtherUser), 0);
+}
+
+TEST(SegmentFaults, AFullFolderIsAnErrorAndLeavesNothing) {
+  InPrivateMemory([] {
+    const std::shared_ptr<Segment> s = *Make(kMiB);
+    for (int i = 0; i < 3; ++i) {
+      const absl::Status full = Make(kMiB).status();
+      EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
+      EXPECT_THAT(std::string(full.message()), HasSubstr("--shm-size"));
+    }
+    EXPECT_EQ(SharedMemoryFiles().size(), 2u);  // s and .alive
+    for (size_t i = 0; i < s->nbytes(); ++i) static_cast<char*>(s->data())[i] = 1;
+    EXPECT_TRUE(Make(kMiB / 2).ok());
+  });
+}
+
+TEST(SegmentFaults, AFolderWithoutRoomForAnotherFileIsAnError) {
+  InPrivateMemory([] {
+    std::vector<std::shared_ptr<Segment>> all;
+    absl::StatusOr<std::shared_ptr<Segment>> made = Make();
+    for (; made.ok() && all.size() < 100; made = Make()) all.push_back(*made);
+    EXPECT_THAT(std::string(made.status().message()), HasSubstr("No space left"));
+    all.clear();
+    EXPECT_TRUE(Make().ok());
+  });
+  InPrivateMemory([] {
+    while (open(absl::StrCat("/dev/shm/", SharedMemoryFiles().size()).c_str(), O_CREAT, 0600) >= 0) {
+    }
+    EXPECT_EQ(Make().status().code(), absl::StatusCode::kUnavailable);
+  });
+}
+
+// Without the test, the signal SIGXFSZ would end the process.
+TEST(SegmentFaults, ALimitOfFileSizesIsAnError) {
+  InChild([] {
+    const struct rlimit limit = {kMiB, kMiB};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_EQ(Make(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(Make(kMiB / 2).ok());
+  });
+}
+
+TEST(SegmentFaults, ALimitOfTheAddressSpaceIsAnErrorForMakerAndBorrower) {
+  InChild([] {
+    const std::shared_ptr<Segment> s = *Make(64 * kMiB);
+    ChildProcess borrower([name = s->name()](Channel& parent) {
+      parent.Receive<char>();
+      const struct rlimit limit = {kMiB, kMiB};  // less than is in use
+      setrlimit(RLIMIT_AS, &limit);
+      const std::shared_ptr<Segment> parents = Segment::FindAt(nullptr);
+      parent.Send(static_cast<int>(TryOpen(name).code()));
+      parent.Send(static_cast<int>(Make(64 * kMiB).status().code()));
+    });
+    borrower.Send('x');
+    EXPECT_EQ(borrower.Receive<int>(), 0);  // a forked child has its parent's mapping
+    EXPECT_EQ(borrower.Receive<int>(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+  });
+}
+
+TEST(SegmentFaults, WithoutDescriptorsMakingAndOpeningAreErrorsThatPass) {
+  ChildProcess owner([](Channel& parent) {
+    const std::shared_ptr<Segment> s = *Make();
+    parent.Send(s->name());
+    parent.Receive<char>();
+  });
+  const auto name = owner.Receive<SegmentName>();
+  InChild([name] {
+    const std::shared_ptr<Segment> before = *Make();
+    const struct rlimit limit = {64, 64};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    std::vector<int> files;
+    for (int file; (file = dup(0)) >= 0;) files.push_back(file);
+    EXPECT_THAT(std::string(Make().status().message()), HasSubstr("Too many open files"));
+    EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("Too many open files"));
+    EXPECT_TRUE(TryOpen(before->name()).ok());
+    for (const int file : files) close(file);
+    EXPECT_TRUE(TryOpen(name).ok());
+    EXPECT_TRUE(Make().ok());
+  });
+}
+
+// The system gives up a reservation of pages when a signal comes, and takes the pages back.
+TEST(SegmentFaults, SignalsAThousandTimesASecondDoNotKeepItFromBeingMade) {
+  struct sigaction action = {};  // without SA_RESTART
+  action.sa_handler = [](int) {};
+  ChildProcess child([&](Channel& parent) {
+    sigaction(SIGUSR1, &action, nullptr);
+    parent.Send(true);
+    for (int i = 0; i < 2; ++i) {
+      if (!Make(256 * kMiB).ok()) _exit(1);
+    }
+    _exit(0);
+  });
+  child.Receive<bool>();
+  int status = -1;
+  for (int i = 0; i < 20'000 && waitpid(child.pid(), &status, WNOHANG) == 0; ++i) {
+    kill(child.pid(), SIGUSR1);
+    usleep(300);
+  }
+  EXPECT_EQ(status, 0) << "it was not made in 6 s";
+}
+
+TEST(SegmentFaults, AThousandAtOnceAreMadeOpenedAndReleased) {
+  InPrivateMemory(
+      [] {
+        ChildProcess borrower([](Channel& parent) {
+          const size_t files = SharedMemoryFiles().size();
+          std::vector<std::shared_ptr<Segment>> all;
+          for (int i = 0; i < 1000; ++i) {
+            all.push_back(*Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory));
+          }
+          int sum = 0;
+          for (const auto& s : all) sum += *static_cast<int*>(s->data());
+          parent.Send(sum);
+          parent.Send(files);
+        });
+        std::vector<std::shared_ptr<Segment>> all;
+        for (int i = 0; i < 1000; ++i) {
+          all.push_back(*Make());
+          *static_cast<int*>(all.back()->data()) = i;
+        }
+        EXPECT_EQ(SharedMemoryFiles().size(), 1001u);
+        for (const auto& s : all) borrower.Send(s->name());
+        EXPECT_EQ(borrower.Receive<int>(), 999 * 1000 / 2);
+        borrower.Receive<size_t>();
+        EXPECT_EQ(borrower.Join(), 0);
+        all.clear();
+        EXPECT_EQ(SharedMemoryFiles().size(), 1u);  // .alive
+      },
+      "size=64m");
+}
+
+// Entries of every kind that is not the file itself.
+std::vector<std::function<void(const std::string& path)>> HostileEntries() {
+  return {
+      [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0666), 0); },
+      [](const std::string& path) { ASSERT_EQ(mkdir(path.c_str(), 0777), 0); },
+      [](const std::string& path) { ASSERT_EQ(symlink("/dev/zero", path.c_str()), 0); },
+      [](const std::string& path) { ASSERT_EQ(symlink("/nowhere", path.c_str()), 0); },
+      [](const std::string& path) { ASSERT_EQ(mknod(path.c_str(), S_IFCHR | 0666, 0x105), 0); },
+      [](const std::string& path) {
+        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0666);
+        ASSERT_EQ(ftruncate(file, 1 << 16), 0);
+        ASSERT_EQ(fchown(file, kOtherUser, kOtherUser), 0);
+        ASSERT_EQ(fchmod(file, 0666), 0);
+        close(file);
+      },
+  };
+}
+
+TEST(SegmentFaults, WhateverHasTheNameIsRefusedAtOnce) {
+  InPrivateMemory([] {
+    const ProcessToken mine = *MyProcess();
+    uint64_t number = 1'000'000;
+    for (const auto& make : HostileEntries()) {
+      const SegmentName name{mine, ++number};
+      make(PathOf(name));
+      const absl::Status s = TryOpen(name);
+      EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << s;
+      // Neither is it taken for another process that lives or has left something.
+      make(FilePath(ProcessToken{number}, "alive").c_str());
+      IsAlive(ProcessToken{number});
+    }
+    const size_t count = SharedMemoryFiles().size();
+    UnlinkLeftBehind();
+    // The FIFO, the links and the device are this user's own.
+    EXPECT_GE(SharedMemoryFiles().size(), count - 4);
+    EXPECT_TRUE(Make().ok());
+  });
+}
+
+// Names are listed for all users, who can make entries with names that are still to come.
+TEST(SegmentFaults, EntriesThatWereThereBeforeAreNotInTheWay) {
+  InPrivateMemory([] {
+    const ProcessToken mine = *MyProcess();
+    for (uint64_t number = 1; number <= 20; ++number) {
+      HostileEntries()[number % HostileEntries().size()](PathOf({mine, number}));
+    }
+    for (int i = 0; i < 10; ++i) {
+      const absl::Status s = Make().status();
+      EXPECT_TRUE(s.ok()) << s;
+    }
+  });
+}
+
+TEST(SegmentFaults, NamesCantBeGuessed) {
+  int large = 0;
+  for (int i = 0; i < 32; ++i) large += (*Make())->name().number > uint64_t{1} << 32;
+  EXPECT_GE(large, 31);  // 64 random bits
+  EXPECT_GT(static_cast<uint64_t>(*MyProcess()), uint64_t{1} << 32);
+}
+
+// Whoever opens a file with a lease waits until its holder gives it up, for up to 45 s.
+TEST(SegmentFaults, AFileWithALeaseIsNotWaitedFor) {
+  InPrivateMemory([] {
+    const SegmentName name{*MyProcess(), 1'000'000};
+    ChildProcess other([&](Channel& parent) {
+      signal(SIGIO, SIG_IGN);
+      for (const std::string& path :
+           {PathOf(name), std::string(FilePath(ProcessToken{77}, "alive").c_str())}) {
+        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0666);
+        fchmod(file, 0666);
+        if (fcntl(file, F_SETLEASE, F_WRLCK) != 0) _exit(1);
+      }
+      parent.Send(true);
+      parent.Receive<char>();
+    });
+    if (!other.Receive<bool>()) return;
+    alarm(10);
+    EXPECT_EQ(TryOpen(name).code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(IsAlive(ProcessToken{77}));
+    UnlinkLeftBehind();
+    alarm(0);
+    other.Send('x');
+    EXPECT_EQ(other.Join(), 0);
+  });
+}
+
+TEST(SegmentFaults, AnotherUserCanNeitherOpenNorCutNorUnlinkIt) {
+  InPrivateMemory([] {
+    std::shared_ptr<Segment> s;
+    ChildProcess other([&](Channel& parent) {
+      BecomeTheOtherUser();
+      const auto name = parent.Receive<SegmentName>();
+      const std::string path = PathOf(name);
+      EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("Permission denied"));
+      EXPECT_NE(truncate(path.c_str(), 0), 0);
+      EXPECT_NE(unlink(path.c_str()), 0);
+      EXPECT_NE(link(path.c_str(), "/dev/shm/link"), 0);
+      EXPECT_TRUE(IsAlive(name.process));
+      EXPECT_TRUE(Make().ok());  // it shares memory of its own
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    });
+    s = *Make();
+    other.Send(s->name());
+    EXPECT_EQ(other.Join(), 0);
+    EXPECT_TRUE(s->can_be_opened());
+    // What the other user left is not unlinked by this one, even if it may.
+    const size_t count = SharedMemoryFiles().size();
+    EXPECT_EQ(UnlinkLeftBehind(), 0);
+    EXPECT_EQ(SharedMemoryFiles().size(), count);
+  }, "size=2m,mode=1777");
+}
+
+// A limit of mapped files: an access beyond their end is a SIGBUS. Only this user can cut the file.
+TEST(SegmentFaults, AFileThatIsCutWhileItIsOpenEndsWhoReadsItButNotWhoReleasesIt) {
+  for (const bool reads : {true, false}) {
+    ChildProcess borrower([reads](Channel& parent) {
+      const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
+      parent.Send(true);
+      parent.Receive<char>();
+      if (reads) _exit(static_cast<volatile char*>(s->data())[0]);
+    });
+    std::shared_ptr<Segment> s = *Make();
+    borrower.Send(s->name());
+    borrower.Receive<bool>();
+    ASSERT_EQ(truncate(PathOf(s->name()).c_str(), 0), 0);
+    borrower.Send('x');
+    const int status = borrower.Join();
+    EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, reads ? SIGBUS : 0);
+    s.reset();
+  }
+}
+
+TEST(SegmentFaults, AProcessThatExitsWhileItsThreadsMakeSegmentsLeavesNone) {
+  InPrivateMemory(
+      [] {
+        for (int round = 0; round < 40; ++round) {
+          const pid_t child = fork();
+          if (child == 0) {
+            for (int i = 0; i < 3; ++i) {
+              std::thread([] {
+                while (true) (void)Make().ok();
+              }).detach();
+            }
+            usleep(2000);
+            std::exit(0);
+          }
+          int status = -1;
+          waitpid(child, &status, 0);
+          EXPECT_EQ(status, 0);
+          const std::set<std::string> left = SharedMemoryFiles();
+          ASSERT_TRUE(left.empty()) << left.size() << " files, such as " << *left.begin();
+        }
+      },
+      "size=64m");
+}
+
+// A child has none of its parent's threads, and would wait forever for a lock that one of them had.
+TEST(SegmentFaults, AChildForkedWhileThreadsBorrowAndMakeCanDoSo) {
+  InChild([] {
+    std::atomic<bool> stop = false;
+    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+    std::thread borrower([&] {
+      while (!stop) {
+        if (s->Borrow().ok()) s->Return();
+      }
+    });
+    std::thread maker([&] {
+      while (!stop) (void)Make().ok();
+    });
+    for (int round = 0; round < 50; ++round) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        _exit(s->Borrow().ok() && Make().ok() ? 0 : 1);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+    stop = true;
+    borrower.join();
+    maker.join();
+    UnlinkLeftBehind();
+  });
+}
+
+}  // namespace
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

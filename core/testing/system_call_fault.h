@@ -1,0 +1,38 @@
+// Lets one call of the operating system fail, or kills the process right before it. A program that
+// links this replaces libc's functions that code of shared memory calls: those that open, map, lock,
+// read, list and unlink files, and getrandom. Each hands the call on to libc's own.
+//
+//   {
+//     const SystemCallFault fault(3, EMFILE);         // the fourth such call of this thread fails
+//     …
+//   }
+//   const SystemCallFault fault(3, SystemCallFault::kKill);  // the process gets a SIGKILL instead
+//
+// Calls that libc makes inside (opendir's open) are not counted.
+
+#ifndef DOVETAIL_CORE_TESTING_SYSTEM_CALL_FAULT_H_
+#define DOVETAIL_CORE_TESTING_SYSTEM_CALL_FAULT_H_
+
+#include "dovetail/core/config.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+
+class SystemCallFault {
+ public:
+  static constexpr int kKill = -1;
+
+  // The call after `allowed` others of this thread fails with `error`, once.
+  SystemCallFault(int allowed, int error);
+  ~SystemCallFault();
+  SystemCallFault(const SystemCallFault&) = delete;
+  SystemCallFault& operator=(const SystemCallFault&) = delete;
+
+  // Whether that call has been reached.
+  static bool happened();
+};
+
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_CORE_TESTING_SYSTEM_CALL_FAULT_H_
