@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
@@ -20,6 +22,13 @@ constexpr int kNever = -1;
 thread_local int allowed_left = kNever;
 thread_local int error_to_set = 0;
 thread_local bool has_happened = false;
+std::atomic<bool> signals_interrupt{false};
+
+bool CanBeInterrupted() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  return signals_interrupt && sigismember(&blocked, SIGUSR1) == 0;
+}
 
 // Whether the call that is about to be made is the one that fails.
 bool Fails() {
@@ -45,6 +54,9 @@ SystemCallFault::SystemCallFault(int allowed, int error) {
 }
 SystemCallFault::~SystemCallFault() { allowed_left = kNever; }
 bool SystemCallFault::happened() { return has_happened; }
+
+SignalsInterruptReservations::SignalsInterruptReservations() { signals_interrupt = true; }
+SignalsInterruptReservations::~SignalsInterruptReservations() { signals_interrupt = false; }
 
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
@@ -84,6 +96,7 @@ ssize_t pread(int file, void* data, size_t nbytes, off_t offset) {
 }
 
 int posix_fallocate(int file, off_t begin, off_t nbytes) {
+  if (dovetail::CanBeInterrupted()) return EINTR;
   DOVETAIL_CALL(errno, posix_fallocate, file, begin, nbytes);  // it returns its error
 }
 

@@ -32,6 +32,16 @@ class SystemCallFault {
   static bool happened();
 };
 
+// While it lives, posix_fallocate fails with EINTR in a thread to which SIGUSR1 can be delivered, as
+// it does on older kernels if a signal arrives meanwhile.
+class SignalsInterruptReservations {
+ public:
+  SignalsInterruptReservations();
+  ~SignalsInterruptReservations();
+  SignalsInterruptReservations(const SignalsInterruptReservations&) = delete;
+  SignalsInterruptReservations& operator=(const SignalsInterruptReservations&) = delete;
+};
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
