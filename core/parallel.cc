@@ -7,9 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -46,6 +47,28 @@ void LookFor(Done done) {
     }
   } while (std::chrono::steady_clock::now() < until);
 }
+
+// While it lives, this thread handles no signals, except those that its own instructions cause and
+// those of profilers. A program's handlers then run on the program's threads, and a program that
+// waits for signals that it has blocked in its threads gets them.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int kept :
+         {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP}) {
+      sigdelset(&blocked, kept);
+    }
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // The current work of the pool. Threads take parts by incrementing a counter.
 struct Work {
@@ -88,14 +111,15 @@ class Pool {
   }
 
  private:
-  void StartThreads(int count) {
+  // Fewer threads suffice if the system or the memory has no more.
+  void StartThreads(int count) noexcept {
+    if (threads_ >= count) return;
+    const WithoutSignals block;  // the threads inherit it
     while (threads_ < count) {
       DOVETAIL_TRY {
         std::thread([this] { Serve(); }).detach();
       }
-      DOVETAIL_CATCH(const std::system_error&) {
-        return;  // fewer threads suffice
-      }
+      DOVETAIL_CATCH(...) { return; }
       ++threads_;
     }
   }
@@ -135,16 +159,17 @@ std::atomic<Pool*> pool{nullptr};
 // child abandons the pool.
 void ForgetPool() { pool.store(nullptr, std::memory_order_relaxed); }
 
-// Never destroyed, because its threads may sleep in it during process exit.
-Pool& GetPool() {
+// Never destroyed, because its threads may sleep in it during process exit. nullptr if there is no
+// memory for it.
+Pool* GetPool() {
   static const int registered = pthread_atfork(nullptr, nullptr, ForgetPool);
   static_cast<void>(registered);
   Pool* found = pool.load(std::memory_order_acquire);
-  if (found != nullptr) return *found;
-  auto* made = new Pool;
-  if (pool.compare_exchange_strong(found, made, std::memory_order_acq_rel)) return *made;
+  if (found != nullptr) return found;
+  auto* made = new (std::nothrow) Pool;
+  if (pool.compare_exchange_strong(found, made, std::memory_order_acq_rel)) return made;
   delete made;
-  return *found;
+  return found;
 }
 
 }  // namespace
@@ -169,7 +194,8 @@ absl::Status SetNumThreads(int64_t count) {
 void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body) {
   Work work(parts, body);
   const int64_t threads = std::min<int64_t>(GetNumThreads(), parts);
-  if (threads > 1 && !in_body && GetPool().Run(work, static_cast<int>(threads) - 1)) return;
+  Pool* const pool = threads > 1 && !in_body ? GetPool() : nullptr;
+  if (pool != nullptr && pool->Run(work, static_cast<int>(threads) - 1)) return;
   for (int64_t part = 0; part < parts; ++part) body(part);
 }
 

@@ -4,8 +4,9 @@
 //   absl::Status s = SetNumThreads(2);
 //
 // One pool serves the process. Its threads start with the first parallel work. After each piece of
-// work they spin for 0.1 ms, then sleep until the next one. They are never joined. A child process
-// made by fork() has none of these threads and starts its own.
+// work they spin for 0.1 ms, then sleep until the next one. They are never joined, and
+// block the signals that a program handles. A child process made by fork() has none of these threads
+// and starts its own.
 
 #ifndef DOVETAIL_CORE_PARALLEL_H_
 #define DOVETAIL_CORE_PARALLEL_H_
@@ -31,7 +32,7 @@ absl::Status SetNumThreads(int64_t count);
 
 // Calls body(0) … body(parts - 1), in any order, on several threads including this one. Uses this
 // thread alone if the pool is working for another thread, if it is called from within a body, or if
-// no thread can be started. `body` must not throw. Any thread.
+// no thread can be started, be it for want of memory. `body` must not throw. Any thread.
 void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body);
 
 }  // namespace DOVETAIL_ABI

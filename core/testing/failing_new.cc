@@ -11,15 +11,17 @@ namespace {
 constexpr int64_t kNever = -1;
 thread_local int64_t allowed_left = kNever;
 thread_local bool has_failed = false;
+thread_local bool all_fail_later = false;
 std::atomic<int64_t> live_blocks{0};
 
 }  // namespace
 
 int64_t LiveBlocks() { return live_blocks.load(); }
 
-FailingNew::FailingNew(int64_t allowed) {
+FailingNew::FailingNew(int64_t allowed, Failures failures) {
   allowed_left = allowed;
   has_failed = false;
+  all_fail_later = failures == Failures::kAllLater;
 }
 FailingNew::~FailingNew() { allowed_left = kNever; }
 bool FailingNew::failed() { return has_failed; }
@@ -27,9 +29,10 @@ bool FailingNew::failed() { return has_failed; }
 namespace internal_failing_new {
 
 void* New(size_t size) {
-  // After the failure, allowed_left is kNever.
+  // After the failure, allowed_left is kNever, or 0 again.
   if (allowed_left != kNever && allowed_left-- == 0) {
     has_failed = true;
+    if (all_fail_later) allowed_left = 0;
     throw std::bad_alloc();
   }
   void* data = std::malloc(size == 0 ? 1 : size);

@@ -21,11 +21,13 @@ inline namespace DOVETAIL_ABI {
 // The number of blocks from operator new that are not yet deleted, on all threads.
 int64_t LiveBlocks();
 
-// While it lives, the next `allowed` allocations of this thread succeed and the one after them
-// fails, once.
+enum class Failures { kOne, kAllLater };
+
+// While it lives, the next `allowed` allocations of this thread succeed. The one after them fails, or
+// all after them.
 class FailingNew {
  public:
-  explicit FailingNew(int64_t allowed);
+  explicit FailingNew(int64_t allowed, Failures failures = Failures::kOne);
   ~FailingNew();
   FailingNew(const FailingNew&) = delete;
   FailingNew& operator=(const FailingNew&) = delete;
@@ -36,13 +38,14 @@ class FailingNew {
 
 // Calls body() once for each of its allocations, with that one failing, and at last with none
 // failing. Calls check() after each call, with allocations working again. Returns the number of
-// failures. body() must make the same allocations each time, and may throw std::bad_alloc.
+// failures. body() must make the same allocations each time, and may throw std::bad_alloc. With
+// kAllLater, what body() does after the failure finds no memory either.
 template <typename Body, typename Check>
-int ForEachAllocationFailure(Body body, Check check) {
+int ForEachAllocationFailure(Body body, Check check, Failures failures = Failures::kOne) {
   for (int allowed = 0;; ++allowed) {
     bool failed;
     {
-      FailingNew scope(allowed);
+      FailingNew scope(allowed, failures);
       try {
         body();
       } catch (const std::bad_alloc&) {

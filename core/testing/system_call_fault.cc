@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <cstdlib>
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -98,6 +99,14 @@ ssize_t pread(int file, void* data, size_t nbytes, off_t offset) {
 int posix_fallocate(int file, off_t begin, off_t nbytes) {
   if (dovetail::CanBeInterrupted()) return EINTR;
   DOVETAIL_CALL(errno, posix_fallocate, file, begin, nbytes);  // it returns its error
+}
+
+void* aligned_alloc(size_t alignment, size_t nbytes) noexcept {
+  DOVETAIL_CALL(nullptr, aligned_alloc, alignment, nbytes);
+}
+
+int posix_memalign(void** data, size_t alignment, size_t nbytes) noexcept {
+  DOVETAIL_CALL(errno, posix_memalign, data, alignment, nbytes);  // it returns its error
 }
 
 int fstat(int file, struct stat* facts) noexcept { DOVETAIL_CALL(-1, fstat, file, facts); }

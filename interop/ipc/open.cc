@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -18,8 +19,12 @@ absl::StatusOr<Tensor> Open(const Handle& handle) {
   if (!backend.ok()) return backend.status();
   absl::StatusOr<OpenedMemory> opened = (*backend)->OpenMemory(type, handle.memory);
   if (!opened.ok()) return opened.status();
+  absl::Cleanup release = [&] {
+    if (opened->release.function != nullptr) opened->release.function(opened->release.context);
+  };
   StorageRef storage =
       Storage::Adopt(opened->data, opened->nbytes, opened->device, opened->release);
+  std::move(release).Cancel();
   if (opened->ready) storage->RecordUse(*std::move(opened->ready));
   return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout,
                       handle.options);
