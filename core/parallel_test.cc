@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -127,6 +128,30 @@ TEST_F(ParallelForTest, ManyThreadsMayCallAtOnce) {
   }
   for (std::thread& asker : askers) asker.join();
   EXPECT_EQ(done, 4 * 200 * 5);
+}
+
+// A program's handlers run on its own threads, except for faults of the instructions themselves.
+TEST_F(ParallelForTest, ThePoolsThreadsHandleNoSignalsOfTheProgram) {
+  ASSERT_TRUE(SetNumThreads(2).ok());
+  const std::thread::id caller = std::this_thread::get_id();
+  std::mutex mutex;
+  std::condition_variable arrived;
+  int there = 0;
+  ParallelFor(2, [&](int64_t) {
+    std::unique_lock<std::mutex> lock(mutex);
+    ++there;
+    arrived.notify_all();
+    arrived.wait(lock, [&] { return there == 2; });
+    sigset_t blocked;
+    ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
+    const bool is_helper = std::this_thread::get_id() != caller;
+    for (const int program : {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD}) {
+      EXPECT_EQ(sigismember(&blocked, program), is_helper) << program;
+    }
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGPROF}) {
+      EXPECT_FALSE(sigismember(&blocked, fault)) << fault;
+    }
+  });
 }
 
 // ThreadSanitizer has a thread of its own and does not support fork() after threads have started.
