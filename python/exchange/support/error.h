@@ -15,6 +15,7 @@
 #define DOVETAIL_PYTHON_EXCHANGE_SUPPORT_ERROR_H_
 
 #include <Python.h>
+#include <nanobind/nanobind.h>
 
 #include <new>
 #include <string>
@@ -67,8 +68,11 @@ auto Guard(Args... args) noexcept -> decltype(kFunction(args...)) {
     return HangAtThreadEnd([&] { return kFunction(args...); });
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (nanobind::python_error& e) {
+    e.restore();
   } catch (const std::exception& e) {
-    Raise(PyExc_RuntimeError, e.what());
+    // Some of nanobind's functions leave the error of a Python call set.
+    if (PyErr_Occurred() == nullptr) Raise(PyExc_RuntimeError, e.what());
   }
   if constexpr (std::is_pointer_v<Result>) {
     return nullptr;
