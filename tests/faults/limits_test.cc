@@ -123,10 +123,10 @@ TEST_F(Limits, SignalsAtAnyTimeChangeNothing) {
     });
     const ScopedNumThreads threads(3);
     const Tensor square = Square();
-    for (int round = 0; round < 30; ++round) {
+    for (int round = 0; round < 10; ++round) {
       const Tensor in = *FromDLPack(*ToDLPack(square));
       EXPECT_TRUE(IsTransposeOfSquare(*Copied(*in.Permute({1, 0}))));
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < 50; ++i) {
         const Tensor opened = *ipc::Open(*ipc::Handle::FromBytes(shared));
         EXPECT_EQ(static_cast<const int32_t*>(opened.raw_data())[2], 7);
         EXPECT_TRUE(ipc::CopyToShared(opened).ok());
@@ -134,7 +134,7 @@ TEST_F(Limits, SignalsAtAnyTimeChangeNothing) {
     }
     stop = true;
     sender.join();
-    EXPECT_GE(signals, 100);
+    EXPECT_GE(signals, 20);
   });
   owner.Send('x');
   EXPECT_EQ(owner.Join(), 0);
