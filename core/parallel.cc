@@ -56,8 +56,7 @@ class WithoutSignals {
   WithoutSignals() {
     sigset_t blocked;
     sigfillset(&blocked);
-    for (const int kept :
-         {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP}) {
+    for (const int kept : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP}) {
       sigdelset(&blocked, kept);
     }
     pthread_sigmask(SIG_BLOCK, &blocked, &before_);

@@ -5,8 +5,8 @@
 //
 // One pool serves the process. Its threads start with the first parallel work. After each piece of
 // work they spin for 0.1 ms, then sleep until the next one. They are never joined, and
-// block the signals that a program handles. A child process made by fork() has none of these threads
-// and starts its own.
+// block the signals that a program handles. A child process made by fork() has none of these
+// threads and starts its own.
 
 #ifndef DOVETAIL_CORE_PARALLEL_H_
 #define DOVETAIL_CORE_PARALLEL_H_

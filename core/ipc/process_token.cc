@@ -103,8 +103,8 @@ bool Lock(int file, Bytes bytes) {
 
 // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
 int OpenToken(ProcessToken token, int flags) {
-  return open(FilePath(token, kAlive).c_str(),
-              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
+  return open(FilePath(token, kAlive).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
+              0600);
 }
 
 // Calls use(token, suffix) for each of Dovetail's files in the folder.
@@ -222,9 +222,8 @@ bool IsAlive(ProcessToken token) {
 
 int UnlinkLeftBehind() {
   std::map<ProcessToken, std::vector<std::string>> suffixes;
-  ForEachFile([&](ProcessToken token, std::string_view suffix) {
-    suffixes[token].emplace_back(suffix);
-  });
+  ForEachFile(
+      [&](ProcessToken token, std::string_view suffix) { suffixes[token].emplace_back(suffix); });
   int count = 0;
   for (const auto& [token, of_token] : suffixes) {
     const int file = OpenToken(token, 0);

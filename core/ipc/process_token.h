@@ -69,8 +69,8 @@ std::mutex& StateMutex();
 // Guards this process's entries among the borrowers. Locked before StateMutex; fork() waits for it.
 std::mutex& BorrowMutex();
 
-// A new file, open for reading and writing. Unavailable if it can't be made, and during exit(), which
-// unlinks this process's files.
+// A new file, open for reading and writing. Unavailable if it can't be made, and during exit(),
+// which unlinks this process's files.
 absl::StatusOr<int> MakeFile(const FilePath& path);
 
 }  // namespace ipc

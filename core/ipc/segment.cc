@@ -84,8 +84,8 @@ int ReservePages(int file, size_t nbytes) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && nbytes > limit.rlim_cur) return EFBIG;
   // Older kernels give up when a signal arrives, and take all pages back. Signals that come often
-  // would keep a large file from ever being made, so they wait. (One call for all pages: it fails at
-  // once if they are more than the folder may have.)
+  // would keep a large file from ever being made, so they wait. (One call for all pages: it fails
+  // at once if they are more than the folder may have.)
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -131,12 +131,7 @@ absl::StatusOr<SegmentName> SegmentName::FromBytes(std::string_view bytes) {
 }
 
 Segment::Segment(SegmentName name, SegmentKind kind, Head* head, size_t nbytes, bool made)
-    : name_(name),
-      kind_(kind),
-      head_(head),
-      nbytes_(nbytes),
-      mapped_by_(getpid()),
-      made_(made) {}
+    : name_(name), kind_(kind), head_(head), nbytes_(nbytes), mapped_by_(getpid()), made_(made) {}
 
 void* Segment::data() const { return reinterpret_cast<char*>(head_) + kDataOffset; }
 

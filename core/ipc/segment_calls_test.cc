@@ -24,24 +24,8 @@ namespace {
 
 using Files = std::set<std::string>;
 
-// Each test is a process with a /dev/shm of its own, in which no other process has made memory.
-class SegmentCalls : public testing::Test {
- protected:
-  // Runs `body` in such a process.
-  static void Run(const std::function<void()>& body) {
-    ChildProcess child([&](Channel& parent) {
-      alarm(60);
-      parent.Send(MountPrivateSharedMemory("size=8m"));
-      body();
-      _exit(HasFailure() ? 1 : 0);
-    });
-    if (!child.Receive<bool>()) {
-      child.Kill();
-      GTEST_SKIP() << kNeedsMounts;
-    }
-    EXPECT_EQ(child.Join(), 0);
-  }
-};
+// No other process has made memory in the /dev/shm of `body`.
+void Alone(const std::function<void()>& body) { InPrivateSharedMemory("size=8m", body); }
 
 int OpenFiles() {
   int count = 0;
@@ -71,8 +55,9 @@ bool UseOf(SegmentName name) {
   return read;
 }
 
-// Calls use() in new processes, the first killed before its first system call, the second before its
-// second, …, the last not killed; then check() in this process. Returns the number of those killed.
+// Calls use() in new processes, the first killed before its first system call, the second before
+// its second, …, the last not killed; then check() in this process. Returns the number of those
+// killed.
 int KillAtEachCall(const std::function<void()>& use, const std::function<void()>& check) {
   for (int allowed = 0;; ++allowed) {
     const pid_t child = fork();
@@ -91,9 +76,9 @@ int KillAtEachCall(const std::function<void()>& use, const std::function<void()>
   }
 }
 
-TEST_F(SegmentCalls, AnOwnerKilledAtAnyCallLeavesWhatTheNextProcessUnlinks) {
+TEST(SegmentCalls, AnOwnerKilledAtAnyCallLeavesWhatTheNextProcessUnlinks) {
   for (const SegmentKind kind : {SegmentKind::kHostMemory, SegmentKind::kDeviceBlock}) {
-    Run([kind] {
+    Alone([kind] {
       const int killed = KillAtEachCall([kind] { Own(kind); },
                                         [] {
                                           EXPECT_LE(SharedMemoryFiles().size(), 2u);
@@ -106,8 +91,8 @@ TEST_F(SegmentCalls, AnOwnerKilledAtAnyCallLeavesWhatTheNextProcessUnlinks) {
 }
 
 // The next process makes room by itself.
-TEST_F(SegmentCalls, OwnersKilledOneAfterAnotherDoNotFillTheFolder) {
-  Run([] {
+TEST(SegmentCalls, OwnersKilledOneAfterAnotherDoNotFillTheFolder) {
+  Alone([] {
     for (int i = 0; i < 40; ++i) {
       ChildProcess owner([](Channel& parent) {
         const auto made = Segment::Create(SegmentKind::kHostMemory, 5 << 20);
@@ -121,8 +106,8 @@ TEST_F(SegmentCalls, OwnersKilledOneAfterAnotherDoNotFillTheFolder) {
   });
 }
 
-TEST_F(SegmentCalls, AProcessKilledWhileItUnlinksWhatOthersLeftLeavesTheRest) {
-  Run([] {
+TEST(SegmentCalls, AProcessKilledWhileItUnlinksWhatOthersLeftLeavesTheRest) {
+  Alone([] {
     const auto leave_three = [] {
       const pid_t owner = fork();
       if (owner == 0) {
@@ -131,22 +116,19 @@ TEST_F(SegmentCalls, AProcessKilledWhileItUnlinksWhatOthersLeftLeavesTheRest) {
       }
       waitpid(owner, nullptr, 0);
     };
-    const int killed = KillAtEachCall(
-        [&] {
-          UnlinkLeftBehind();
-        },
-        [&] {
-          UnlinkLeftBehind();
-          EXPECT_EQ(SharedMemoryFiles(), Files());
-          leave_three();
-          EXPECT_EQ(SharedMemoryFiles().size(), 4u);
-        });
+    const int killed = KillAtEachCall([&] { UnlinkLeftBehind(); },
+                                      [&] {
+                                        UnlinkLeftBehind();
+                                        EXPECT_EQ(SharedMemoryFiles(), Files());
+                                        leave_three();
+                                        EXPECT_EQ(SharedMemoryFiles().size(), 4u);
+                                      });
     EXPECT_GE(killed, 2);
   });
 }
 
-TEST_F(SegmentCalls, ABorrowerKilledAtAnyCallCountsNoMoreAndTakesNothing) {
-  Run([] {
+TEST(SegmentCalls, ABorrowerKilledAtAnyCallCountsNoMoreAndTakesNothing) {
+  Alone([] {
     // The first child is forked before this process has memory of its own.
     ChildProcess owner([](Channel& parent) {
       while (true) {
@@ -176,10 +158,10 @@ TEST_F(SegmentCalls, ABorrowerKilledAtAnyCallCountsNoMoreAndTakesNothing) {
   });
 }
 
-TEST_F(SegmentCalls, ACallThatFailsIsAnErrorThatLeavesNothing) {
+TEST(SegmentCalls, ACallThatFailsIsAnErrorThatLeavesNothing) {
   for (const int error : {ENOSPC, EMFILE, ENOMEM, EACCES, EINTR}) {
     for (const SegmentKind kind : {SegmentKind::kHostMemory, SegmentKind::kDeviceBlock}) {
-      Run([=] {
+      Alone([=] {
         Own(kind);  // makes this process's token
         const int files = OpenFiles();
         int failed = 0;
@@ -200,9 +182,9 @@ TEST_F(SegmentCalls, ACallThatFailsIsAnErrorThatLeavesNothing) {
   }
 }
 
-TEST_F(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
+TEST(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
   for (const int error : {ENOSPC, EMFILE, EINTR, ENOSYS}) {
-    Run([error] {
+    Alone([error] {
       for (int allowed = 0; allowed < 12; ++allowed) {
         const pid_t child = fork();
         if (child == 0) {
@@ -213,7 +195,7 @@ TEST_F(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
           }
           EXPECT_LE(OpenFiles(), files + 1);  // that of the token
           EXPECT_TRUE(Own(SegmentKind::kHostMemory));
-          _exit(HasFailure() ? 1 : 0);
+          _exit(testing::Test::HasFailure() ? 1 : 0);
         }
         int status = -1;
         waitpid(child, &status, 0);
@@ -225,9 +207,9 @@ TEST_F(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
   }
 }
 
-TEST_F(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
+TEST(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
   for (const int error : {EMFILE, ENOMEM, EACCES, EINTR}) {
-    Run([error] {
+    Alone([error] {
       ChildProcess owner([](Channel& parent) {
         const auto s = *Segment::Create(SegmentKind::kDeviceBlock, 5000);
         static_cast<char*>(s->data())[4999] = 7;
@@ -256,8 +238,8 @@ TEST_F(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
 }
 
 // As kernels before 6 did, the reservation of pages gives up if a signal can arrive meanwhile.
-TEST_F(SegmentCalls, NoSignalInterruptsTheReservationOfPages) {
-  Run([] {
+TEST(SegmentCalls, NoSignalInterruptsTheReservationOfPages) {
+  Alone([] {
     const SignalsInterruptReservations older_kernel;
     alarm(10);
     EXPECT_TRUE(Own(SegmentKind::kHostMemory));

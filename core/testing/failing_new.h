@@ -23,8 +23,8 @@ int64_t LiveBlocks();
 
 enum class Failures { kOne, kAllLater };
 
-// While it lives, the next `allowed` allocations of this thread succeed. The one after them fails, or
-// all after them.
+// While it lives, the next `allowed` allocations of this thread succeed. The one after them fails,
+// or all after them.
 class FailingNew {
  public:
   explicit FailingNew(int64_t allowed, Failures failures = Failures::kOne);

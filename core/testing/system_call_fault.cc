@@ -63,11 +63,11 @@ SignalsInterruptReservations::~SignalsInterruptReservations() { signals_interrup
 }  // namespace dovetail
 
 // `name(arguments)` of libc, unless it is the call that fails.
-#define DOVETAIL_CALL(on_failure, name, ...)                       \
-  do {                                                             \
+#define DOVETAIL_CALL(on_failure, name, ...)                          \
+  do {                                                                \
     static const auto real = dovetail::Real<decltype(::name)>(#name); \
-    if (dovetail::Fails()) return on_failure;                      \
-    return real(__VA_ARGS__);                                      \
+    if (dovetail::Fails()) return on_failure;                         \
+    return real(__VA_ARGS__);                                         \
   } while (false)
 
 extern "C" {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/child_process.h"
+#include "dovetail/core/testing/private_shared_memory.h"
 #include "dovetail/devices/cpu/backend.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/import.h"
@@ -33,16 +33,6 @@ constexpr int64_t kSide = 2000;  // copies of a square take several threads
 
 class Limits : public testing::Test {
  protected:
-  // Runs `body` in a process of its own, which is killed after 60 s. What fails there is printed, and
-  // fails the test here.
-  static void InChild(const std::function<void()>& body) {
-    ChildProcess child([&](Channel&) {
-      alarm(60);
-      body();
-      _exit(HasFailure() ? 1 : 0);
-    });
-    EXPECT_EQ(child.Join(), 0);
-  }
   // 0, 1, 2, … in rows of kSide.
   static Tensor Square() {
     Tensor t = *Tensor::Empty({kSide, kSide}, kInt32);

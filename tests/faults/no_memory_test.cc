@@ -188,11 +188,12 @@ TEST_F(NoMemory, OpenedMemoryIsUnmappedWhicheverAllocationFails) {
   ASSERT_TRUE(ipc::Open(handle).ok());
   for (const Failures failures : kEach) {
     const int files = CountFiles();
-    const int count = FailEach(failures, [&] { (void)ipc::Open(handle).ok(); },
-                               [&] {
-                                 EXPECT_EQ(CountMappings(), 0);
-                                 EXPECT_EQ(CountFiles(), files);
-                               });
+    const int count = FailEach(
+        failures, [&] { (void)ipc::Open(handle).ok(); },
+        [&] {
+          EXPECT_EQ(CountMappings(), 0);
+          EXPECT_EQ(CountFiles(), files);
+        });
     EXPECT_GE(count, 4);
   }
   owner.Send('x');

@@ -61,12 +61,14 @@ OPERATIONS = {
 
 def state():
     gc.collect()
-    stats = [dt.allocator_stats("cpu", kind=kind)["allocated_bytes"] for kind in ("device", "shared")]
+    stats = [
+        dt.allocator_stats("cpu", kind=kind)["allocated_bytes"] for kind in ("device", "shared")
+    ]
     return [sys.getrefcount(x) for x in WATCHED], stats
 
 
 def fails(operation, first, last):
-    """Whether the operation raised MemoryError, where Python's allocations from `first` on fail, and
+    """Whether the operation raised MemoryError, where Python's allocations from `first` on fail and
     those from `last` on do not."""
     _testcapi.set_nomemory(first, last)
     try:
@@ -75,7 +77,7 @@ def fails(operation, first, last):
         return True
     except RuntimeError as e:  # PyTorch's own, of its own tensor
         _testcapi.remove_mem_hooks()
-        assert str(e).startswith("Failed to allocate a Tensor object")  # noqa: PT017
+        assert str(e).startswith("Failed to allocate a Tensor object")
         return True
     finally:
         _testcapi.remove_mem_hooks()

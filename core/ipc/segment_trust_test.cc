@@ -1,0 +1,188 @@
+// What other users, and other processes of this user, can do to segments.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/testing/child_process.h"
+#include "dovetail/core/testing/private_shared_memory.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uid_t kOtherUser = 12345;
+
+std::string PathOf(SegmentName name) {
+  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
+}
+absl::StatusOr<std::shared_ptr<Segment>> Make(size_t nbytes = 100) {
+  return Segment::Create(SegmentKind::kHostMemory, nbytes);
+}
+absl::Status TryOpen(SegmentName name) {
+  return Segment::Open(name, SegmentKind::kHostMemory).status();
+}
+
+// 2 MiB and 40 files.
+void InPrivateMemory(const std::function<void()>& body,
+                     const std::string& options = "size=2m,nr_inodes=40") {
+  InPrivateSharedMemory(options, body);
+}
+
+void BecomeTheOtherUser() {
+  ASSERT_EQ(setgid(kOtherUser), 0);
+  ASSERT_EQ(setuid(kOtherUser), 0);
+}
+
+// Entries of every kind that is not the file itself.
+std::vector<std::function<void(const std::string& path)>> HostileEntries() {
+  return {
+      [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0666), 0); },
+      [](const std::string& path) { ASSERT_EQ(mkdir(path.c_str(), 0777), 0); },
+      [](const std::string& path) { ASSERT_EQ(symlink("/dev/zero", path.c_str()), 0); },
+      [](const std::string& path) { ASSERT_EQ(symlink("/nowhere", path.c_str()), 0); },
+      [](const std::string& path) { ASSERT_EQ(mknod(path.c_str(), S_IFCHR | 0666, 0x105), 0); },
+      [](const std::string& path) {
+        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0666);
+        ASSERT_EQ(ftruncate(file, 1 << 16), 0);
+        ASSERT_EQ(fchown(file, kOtherUser, kOtherUser), 0);
+        ASSERT_EQ(fchmod(file, 0666), 0);
+        close(file);
+      },
+  };
+}
+
+TEST(SegmentTrust, WhateverHasTheNameIsRefusedAtOnce) {
+  InPrivateMemory([] {
+    const ProcessToken mine = *MyProcess();
+    uint64_t number = 1'000'000;
+    for (const auto& make : HostileEntries()) {
+      const SegmentName name{mine, ++number};
+      make(PathOf(name));
+      const absl::Status s = TryOpen(name);
+      EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << s;
+      // Neither is it taken for another process that lives or has left something.
+      make(FilePath(ProcessToken{number}, "alive").c_str());
+      IsAlive(ProcessToken{number});
+    }
+    const size_t count = SharedMemoryFiles().size();
+    UnlinkLeftBehind();
+    // The FIFO, the links and the device are this user's own.
+    EXPECT_GE(SharedMemoryFiles().size(), count - 4);
+    EXPECT_TRUE(Make().ok());
+  });
+}
+
+// Names are listed for all users, who can make entries with names that are still to come.
+TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
+  InPrivateMemory([] {
+    const ProcessToken mine = *MyProcess();
+    for (uint64_t number = 1; number <= 20; ++number) {
+      HostileEntries()[number % HostileEntries().size()](PathOf({mine, number}));
+    }
+    for (int i = 0; i < 10; ++i) {
+      const absl::Status s = Make().status();
+      EXPECT_TRUE(s.ok()) << s;
+    }
+  });
+}
+
+TEST(SegmentTrust, NamesCantBeGuessed) {
+  int large = 0;
+  for (int i = 0; i < 32; ++i) large += (*Make())->name().number > uint64_t{1} << 32;
+  EXPECT_GE(large, 31);  // 64 random bits
+  EXPECT_GT(static_cast<uint64_t>(*MyProcess()), uint64_t{1} << 32);
+}
+
+// Whoever opens a file with a lease waits until its holder gives it up, for up to 45 s.
+TEST(SegmentTrust, AFileWithALeaseIsNotWaitedFor) {
+  InPrivateMemory([] {
+    const SegmentName name{*MyProcess(), 1'000'000};
+    ChildProcess other([&](Channel& parent) {
+      signal(SIGIO, SIG_IGN);
+      for (const std::string& path :
+           {PathOf(name), std::string(FilePath(ProcessToken{77}, "alive").c_str())}) {
+        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0666);
+        fchmod(file, 0666);
+        if (fcntl(file, F_SETLEASE, F_WRLCK) != 0) _exit(1);
+      }
+      parent.Send(true);
+      parent.Receive<char>();
+    });
+    if (!other.Receive<bool>()) return;
+    alarm(10);
+    EXPECT_EQ(TryOpen(name).code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(IsAlive(ProcessToken{77}));
+    UnlinkLeftBehind();
+    alarm(0);
+    other.Send('x');
+    EXPECT_EQ(other.Join(), 0);
+  });
+}
+
+TEST(SegmentTrust, AnotherUserCanNeitherOpenNorCutNorUnlinkIt) {
+  InPrivateMemory(
+      [] {
+        std::shared_ptr<Segment> s;
+        ChildProcess other([&](Channel& parent) {
+          BecomeTheOtherUser();
+          const auto name = parent.Receive<SegmentName>();
+          const std::string path = PathOf(name);
+          EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("Permission denied"));
+          EXPECT_NE(truncate(path.c_str(), 0), 0);
+          EXPECT_NE(unlink(path.c_str()), 0);
+          EXPECT_NE(link(path.c_str(), "/dev/shm/link"), 0);
+          EXPECT_TRUE(IsAlive(name.process));
+          EXPECT_TRUE(Make().ok());  // it shares memory of its own
+          _exit(testing::Test::HasFailure() ? 1 : 0);
+        });
+        s = *Make();
+        other.Send(s->name());
+        EXPECT_EQ(other.Join(), 0);
+        EXPECT_TRUE(s->can_be_opened());
+        // What the other user left is not unlinked by this one, even if it may.
+        const size_t count = SharedMemoryFiles().size();
+        EXPECT_EQ(UnlinkLeftBehind(), 0);
+        EXPECT_EQ(SharedMemoryFiles().size(), count);
+      },
+      "size=2m,mode=1777");
+}
+
+// A limit of mapped files: an access beyond their end is a SIGBUS. Only this user can cut the file.
+TEST(SegmentTrust, AFileThatIsCutWhileItIsOpenEndsWhoReadsItButNotWhoReleasesIt) {
+  for (const bool reads : {true, false}) {
+    ChildProcess borrower([reads](Channel& parent) {
+      const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
+      parent.Send(true);
+      parent.Receive<char>();
+      signal(SIGBUS, SIG_DFL);  // not a sanitizer's handler
+      if (reads) _exit(static_cast<volatile char*>(s->data())[0]);
+    });
+    std::shared_ptr<Segment> s = *Make();
+    borrower.Send(s->name());
+    borrower.Receive<bool>();
+    ASSERT_EQ(truncate(PathOf(s->name()).c_str(), 0), 0);
+    borrower.Send('x');
+    const int status = borrower.Join();
+    EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, reads ? SIGBUS : 0);
+    s.reset();
+  }
+}
+
+}  // namespace
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
