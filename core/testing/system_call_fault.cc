@@ -1,3 +1,6 @@
+// With it, clang finds libc's functions to be defined inline in its headers.
+#undef _FORTIFY_SOURCE
+
 #include "dovetail/core/testing/system_call_fault.h"
 
 #include <dirent.h>
