@@ -28,14 +28,14 @@ thread_local int error_to_set = 0;
 thread_local bool has_happened = false;
 std::atomic<bool> signals_interrupt{false};
 
-bool CanBeInterrupted() {
+[[maybe_unused]] bool CanBeInterrupted() {
   sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   return signals_interrupt && sigismember(&blocked, SIGUSR1) == 0;
 }
 
 // Whether the call that is about to be made is the one that fails.
-bool Fails() {
+[[maybe_unused]] bool Fails() {
   if (allowed_left == kNever || allowed_left-- != 0) return false;
   // allowed_left is kNever from now on.
   has_happened = true;
@@ -64,6 +64,8 @@ SignalsInterruptReservations::~SignalsInterruptReservations() { signals_interrup
 
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
+
+#if !defined(__SANITIZE_THREAD__)
 
 // `name(arguments)` of libc, unless it is the call that fails.
 #define DOVETAIL_CALL(on_failure, name, ...)                          \
@@ -121,3 +123,5 @@ ssize_t getrandom(void* data, size_t nbytes, unsigned flags) {
 }
 
 }  // extern "C"
+
+#endif  // !__SANITIZE_THREAD__

@@ -22,6 +22,12 @@ inline namespace DOVETAIL_ABI {
 class SystemCallFault {
  public:
   static constexpr int kKill = -1;
+  // False under ThreadSanitizer, which needs libc's functions before this program has started.
+#if defined(__SANITIZE_THREAD__)
+  static constexpr bool kWorks = false;
+#else
+  static constexpr bool kWorks = true;
+#endif
 
   // The call after `allowed` others of this thread fails with `error`, once.
   SystemCallFault(int allowed, int error);
