@@ -172,6 +172,8 @@ Result ContextRecordEvent(void* self, NativeEvent native) {
   return kOk;
 }
 Result CheckAskEvent(Call& call, EmulatedEvent* event, const char* what) {
+  int device;
+  if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
   if (const Result r = call->CheckEvent(event, what); r != kOk) return r;
   if (event->graph == nullptr) return kOk;
   call->BreakCaptures(event->device, "asking a captured event");

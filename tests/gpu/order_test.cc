@@ -1,6 +1,7 @@
 // The next user of a tensor sees the earlier work on it, and waits for nothing else.
 
 #include <string>
+#include <thread>
 
 #include "dovetail/tests/gpu/scenes.h"
 
@@ -116,6 +117,16 @@ TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
   }
   ASSERT_TRUE(AllocatorOf(device()).Trim(0).ok());
   EXPECT_EQ(producer.deleted(), 1);
+}
+
+TEST_P(OrderTest, AThreadThatUsedNoDeviceAsksAnEventAndWaitsForIt) {
+  const Stream stream = MakeStream(1);
+  const Event event = *backend().Record(stream);
+  std::thread([&] {
+    EXPECT_TRUE(backend().Query(event).ok());
+    EXPECT_TRUE(backend().HostWait(event).ok());
+    EXPECT_TRUE(backend().Query(event).value_or(false));
+  }).join();
 }
 
 TEST_P(OrderTest, WorkOnAnotherDevicesStreamIsWaitedFor) {

@@ -116,6 +116,8 @@ absl::StatusOr<bool> Events::Query(const Event& event) {
     return absl::FailedPreconditionError(
         "The event belongs to a graph that was captured; it can't be queried.");
   }
+  DeviceGuard guard(runtime_, event.device().index);
+  if (!guard.ok()) return guard.status();
   const RelaxedCaptureMode relaxed(runtime_);
   const RuntimeApi& api = runtime_.api();
   const Result result = api.event_query(api.self, Native(event));
@@ -131,6 +133,8 @@ absl::Status Events::Synchronize(const Event& event) {
     return absl::FailedPreconditionError(
         "The event belongs to a graph that was captured; the host can't wait for it.");
   }
+  DeviceGuard guard(runtime_, event.device().index);
+  if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
   return runtime_.Check(api.event_synchronize(api.self, Native(event)), "waiting for an event");
 }
