@@ -177,8 +177,12 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentK
                    .number = name.number};
   }
   const std::lock_guard lock(StateMutex());
-  GetTables().by_address[static_cast<const char*>(segment->data())] = segment;
-  GetTables().by_name[name] = segment;
+  Tables& tables = GetTables();
+  std::weak_ptr<Segment>& known = tables.by_name[name];
+  // Another thread may have mapped it meanwhile. `segment` is then unmapped, after the unlock.
+  if (std::shared_ptr<Segment> other = known.lock()) return other;
+  known = segment;
+  tables.by_address[static_cast<const char*>(segment->data())] = segment;
   return segment;
 }
 

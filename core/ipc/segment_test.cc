@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/testing/child_process.h"
@@ -153,6 +156,35 @@ TEST(SegmentTest, OpenedTwiceItIsMappedOnce) {
   EXPECT_EQ(*Segment::Open(s->name(), SegmentKind::kHostMemory), s);
   const absl::Status other = Segment::Open(s->name(), SegmentKind::kDeviceBlock).status();
   EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SegmentTest, ThreadsThatOpenItAtTheSameTimeGetOneMapping) {
+  ChildProcess owner([](Channel& parent) {
+    const auto s = Make();
+    parent.Send(s->name());
+    parent.Receive<char>();
+  });
+  const auto name = owner.Receive<SegmentName>();
+  constexpr int kThreads = 4;
+  std::barrier meet(kThreads);
+  std::shared_ptr<Segment> opened[kThreads];
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 300; ++round) {
+        meet.arrive_and_wait();
+        opened[i] = Segment::Open(name, SegmentKind::kHostMemory).value_or(nullptr);
+        meet.arrive_and_wait();
+        EXPECT_NE(opened[i], nullptr);
+        EXPECT_EQ(opened[i], opened[0]);
+        meet.arrive_and_wait();
+        opened[i] = nullptr;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  owner.Send('x');
+  EXPECT_EQ(owner.Join(), 0);
 }
 
 TEST(SegmentTest, WhatIsGoneIsAnErrorThatSaysSo) {
