@@ -13,8 +13,10 @@
 #include <new>
 #include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/exceptions.h"
+#include "dovetail/core/internal/std_mutex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -91,7 +93,7 @@ class Pool {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) return false;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const StdMutexLock lock(mutex_);
       StartThreads(helpers);
       work_ = &work;
       wanted_ = std::min(helpers, threads_);
@@ -100,18 +102,18 @@ class Pool {
     wake_.notify_all();
     work.TakeParts();
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const StdMutexLock lock(mutex_);
       work_ = nullptr;  // no more threads join
     }
     LookFor([this] { return working_.load(std::memory_order_relaxed) == 0; });
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return working_ == 0; });
+    StdMutexLock lock(mutex_);
+    while (working_ != 0) lock.Wait(done_);
     return true;
   }
 
  private:
   // Fewer threads suffice if the system or the memory has no more.
-  void StartThreads(int count) noexcept {
+  void StartThreads(int count) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (threads_ >= count) return;
     const WithoutSignals block;  // the threads inherit it
     while (threads_ < count) {
@@ -124,30 +126,30 @@ class Pool {
   }
 
   void Serve() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    StdMutexLock lock(mutex_);
     while (true) {
-      wake_.wait(lock, [this] { return work_ != nullptr && wanted_ > 0; });
+      while (work_ == nullptr || wanted_ == 0) lock.Wait(wake_);
       Work* work = work_;
       --wanted_;
       ++working_;
       const uint64_t call = calls_.load(std::memory_order_relaxed);
-      lock.unlock();
+      lock.Unlock();
       work->TakeParts();
-      lock.lock();
+      lock.Lock();
       if (--working_ == 0) done_.notify_one();
-      lock.unlock();
+      lock.Unlock();
       LookFor([&] { return calls_.load(std::memory_order_relaxed) != call; });
-      lock.lock();
+      lock.Lock();
     }
   }
 
-  std::mutex turn_;  // held while there is work
-  std::mutex mutex_;
+  std::mutex turn_;  // held while there is work; guards no member
+  StdMutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  Work* work_ = nullptr;
-  int wanted_ = 0;  // threads that may still join
-  int threads_ = 0;
+  Work* work_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  int wanted_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that may still join
+  int threads_ ABSL_GUARDED_BY(mutex_) = 0;
   // Written under mutex_, read without it.
   std::atomic<int> working_{0};     // threads that have joined
   std::atomic<uint64_t> calls_{0};  // the number of calls of Run

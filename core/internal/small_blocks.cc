@@ -1,16 +1,15 @@
 #include "dovetail/core/internal/small_blocks.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/internal/bytes_setting.h"
 #include "dovetail/core/internal/exceptions.h"
+#include "dovetail/core/internal/std_mutex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -56,26 +55,25 @@ class Threads {
   static Threads& Get() {
     static Threads* const threads = [] {
       auto* made = new Threads;
-      // If another thread held the mutex during a fork, the child would find it locked forever.
-      pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, &AfterFork);
+      HoldDuringForks<&Mutex, &AfterFork>();
       return made;
     }();
     return *threads;
   }
 
   void Add(ThreadLists& lists) {
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     live_.push_back(&lists);
   }
   // Removes a thread that ends and keeps its counts.
   void End(ThreadLists& lists) {
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     std::erase(live_, &lists);
     Fold(lists);
   }
 
   SmallBlockStats Sum() {
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     SmallBlockStats sum = ended_;
     for (const ThreadLists* lists : live_) {
       sum.allocated_bytes += lists->allocated_bytes.value();
@@ -85,26 +83,26 @@ class Threads {
   }
 
  private:
+  static StdMutex& Mutex() { return Get().mutex_; }
   // A forked child has only the thread that forked. The counts of the others are kept.
   static void AfterFork() {
     Threads& threads = Get();
-    std::erase_if(threads.live_, [&](ThreadLists* lists) {
-      if (lists == &thread_lists) return false;
-      threads.Fold(*lists);
-      return true;
-    });
-    threads.mutex_.unlock();
+    threads.mutex_.AssertHeld();
+    for (ThreadLists* lists : threads.live_) {
+      if (lists != &thread_lists) threads.Fold(*lists);
+    }
+    std::erase_if(threads.live_, [](ThreadLists* lists) { return lists != &thread_lists; });
   }
-  void Fold(ThreadLists& lists) {
+  void Fold(ThreadLists& lists) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ended_.allocated_bytes += lists.allocated_bytes.value();
     ended_.allocations += lists.allocations.value();
     lists.allocated_bytes.Add(-lists.allocated_bytes.value());
     lists.allocations.Add(-lists.allocations.value());
   }
 
-  std::mutex mutex_;
-  std::vector<ThreadLists*> live_;
-  SmallBlockStats ended_{};
+  StdMutex mutex_;
+  std::vector<ThreadLists*> live_ ABSL_GUARDED_BY(mutex_);
+  SmallBlockStats ended_ ABSL_GUARDED_BY(mutex_){};
 };
 
 void Empty(ThreadLists& lists) noexcept {

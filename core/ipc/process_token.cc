@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -33,11 +33,11 @@ constexpr std::string_view kAlive = "alive";
 
 // Never destroyed, since tensors may be destroyed while the process exits.
 struct State {
-  std::mutex mutex;
-  std::mutex borrow_mutex;
-  std::optional<ProcessToken> token;
-  int file = -1;  // the token's file, locked
-  bool has_unlinked_at_exit = false;
+  StdMutex mutex;
+  StdMutex borrow_mutex;
+  std::optional<ProcessToken> token ABSL_GUARDED_BY(mutex);
+  int file ABSL_GUARDED_BY(mutex) = -1;  // the token's file, locked
+  bool has_unlinked_at_exit ABSL_GUARDED_BY(mutex) = false;
 };
 State& GetState() {
   static State* const state = new State;
@@ -45,38 +45,36 @@ State& GetState() {
 }
 
 void UnlinkAtExit() {
+  State& state = GetState();
   {
-    const std::lock_guard lock(GetState().mutex);
-    GetState().has_unlinked_at_exit = true;
+    const StdMutexLock lock(state.mutex);
+    state.has_unlinked_at_exit = true;
   }
   UnlinkMySegments();
-  const std::lock_guard lock(GetState().mutex);
-  if (GetState().token) unlink(FilePath(*GetState().token, kAlive).c_str());
-}
-
-void LockForFork() {
-  GetState().borrow_mutex.lock();
-  GetState().mutex.lock();
-}
-void UnlockAfterFork() {
-  GetState().mutex.unlock();
-  GetState().borrow_mutex.unlock();
+  const StdMutexLock lock(state.mutex);
+  if (state.token) unlink(FilePath(*state.token, kAlive).c_str());
 }
 
 // A forked child shares the open file, to which the lock belongs. The child closes it, so that the
 // lock ends with the parent.
 void ForgetInChild() {
   State& state = GetState();
+  state.mutex.AssertHeld();
   if (state.file >= 0) close(state.file);
   state.file = -1;
   state.token.reset();
   state.has_unlinked_at_exit = false;
-  UnlockAfterFork();
 }
+
+StdMutex& Mutex() { return GetState().mutex; }
+StdMutex& LockOfBorrows() { return GetState().borrow_mutex; }
+void DoNothing() {}
 
 void HandleForksAndExit() {
   static const bool done = [] {
-    pthread_atfork(&LockForFork, &UnlockAfterFork, &ForgetInChild);
+    HoldDuringForks<&Mutex, &ForgetInChild>();
+    // Registered last, it is locked first.
+    HoldDuringForks<&LockOfBorrows, &DoNothing>();
     return std::atexit(&UnlinkAtExit) == 0;
   }();
   (void)done;
@@ -134,19 +132,21 @@ bool UnlinkOwn(const FilePath& path) {
 
 }  // namespace
 
-std::mutex& StateMutex() {
+StdMutex& StateMutex() {
   HandleForksAndExit();
   return GetState().mutex;
 }
 
-std::mutex& BorrowMutex() {
+StdMutex& BorrowMutex() {
   HandleForksAndExit();
   return GetState().borrow_mutex;
 }
 
 absl::StatusOr<int> MakeFile(const FilePath& path) {
-  const std::lock_guard lock(StateMutex());
-  if (GetState().has_unlinked_at_exit) return ExitingError();
+  HandleForksAndExit();
+  State& state = GetState();
+  const StdMutexLock lock(state.mutex);
+  if (state.has_unlinked_at_exit) return ExitingError();
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file >= 0) return file;
   return absl::UnavailableError(
@@ -172,13 +172,14 @@ absl::StatusOr<uint64_t> RandomNumber() {
 }
 
 absl::StatusOr<ProcessToken> MyProcess() {
+  HandleForksAndExit();
   State& state = GetState();
   {
-    const std::lock_guard lock(StateMutex());
+    const StdMutexLock lock(state.mutex);
     if (state.token) return *state.token;
   }
   UnlinkLeftBehind();
-  const std::lock_guard lock(state.mutex);
+  const StdMutexLock lock(state.mutex);
   if (state.has_unlinked_at_exit) return ExitingError();
   for (int attempt = 0; !state.token && attempt < 100; ++attempt) {
     const absl::StatusOr<uint64_t> number = RandomNumber();
@@ -208,9 +209,11 @@ absl::StatusOr<ProcessToken> MyProcess() {
 }
 
 bool IsAlive(ProcessToken token) {
+  HandleForksAndExit();
   {
-    const std::lock_guard lock(StateMutex());
-    if (GetState().token == token) return true;
+    State& state = GetState();
+    const StdMutexLock lock(state.mutex);
+    if (state.token == token) return true;
   }
   const int file = OpenToken(token, 0);
   if (file < 0) return errno != ENOENT;
@@ -241,8 +244,9 @@ int UnlinkLeftBehind() {
 void UnlinkMySegments() {
   std::optional<ProcessToken> mine;
   {
-    const std::lock_guard lock(StateMutex());
-    mine = GetState().token;
+    State& state = GetState();
+    const StdMutexLock lock(state.mutex);
+    mine = state.token;
   }
   if (!mine) return;
   ForEachFile([&](ProcessToken token, std::string_view suffix) {

@@ -17,11 +17,11 @@
 #define DOVETAIL_CORE_IPC_PROCESS_TOKEN_H_
 
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/std_mutex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -65,9 +65,9 @@ class FilePath {
 absl::StatusOr<uint64_t> RandomNumber();
 
 // Guards this process's tables of segments. fork() waits for it, so that it is free in the child.
-std::mutex& StateMutex();
+StdMutex& StateMutex();
 // Guards this process's entries among the borrowers. Locked before StateMutex; fork() waits for it.
-std::mutex& BorrowMutex();
+StdMutex& BorrowMutex();
 
 // A new file, open for reading and writing. Unavailable if it can't be made, and during exit(),
 // which unlinks this process's files.

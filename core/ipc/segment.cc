@@ -16,9 +16,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 
@@ -99,10 +99,10 @@ int ReservePages(int file, size_t nbytes) {
 
 }  // namespace
 
-// The open segments of this process, guarded by StateMutex.
+// The open segments of this process.
 struct Segment::Tables {
-  std::map<SegmentName, std::weak_ptr<Segment>> by_name;
-  std::map<const char*, std::weak_ptr<Segment>> by_address;
+  std::map<SegmentName, std::weak_ptr<Segment>> by_name ABSL_GUARDED_BY(StateMutex());
+  std::map<const char*, std::weak_ptr<Segment>> by_address ABSL_GUARDED_BY(StateMutex());
 };
 
 // Never destroyed, like the state of tokens. It takes no memory from the heap, so that the last
@@ -141,7 +141,7 @@ bool Segment::can_be_opened() const { return access(PathOf(name_).c_str(), F_OK)
 
 Segment::~Segment() {
   {
-    const std::lock_guard lock(StateMutex());
+    const StdMutexLock lock(StateMutex());
     Tables& tables = GetTables();
     // Another thread may have opened the segment again meanwhile.
     if (const auto i = tables.by_name.find(name_);
@@ -176,7 +176,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentK
                    .process = static_cast<uint64_t>(name.process),
                    .number = name.number};
   }
-  const std::lock_guard lock(StateMutex());
+  const StdMutexLock lock(StateMutex());
   Tables& tables = GetTables();
   std::weak_ptr<Segment>& known = tables.by_name[name];
   // Another thread may have mapped it meanwhile. `segment` is then unmapped, after the unlock.
@@ -213,7 +213,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(SegmentKind kind, size_
 }
 
 std::shared_ptr<Segment> Segment::FindOpen(SegmentName name) {
-  const std::lock_guard lock(StateMutex());
+  const StdMutexLock lock(StateMutex());
   const auto found = GetTables().by_name.find(name);
   return found == GetTables().by_name.end() ? nullptr : found->second.lock();
 }
@@ -259,7 +259,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, Segment
 
 std::shared_ptr<Segment> Segment::FindAt(const void* p) {
   std::shared_ptr<Segment> segment;  // destroyed after the unlock, since its destructor locks
-  const std::lock_guard lock(StateMutex());
+  const StdMutexLock lock(StateMutex());
   const auto& by_address = GetTables().by_address;
   auto found = by_address.upper_bound(static_cast<const char*>(p));
   if (found == by_address.begin()) return nullptr;
@@ -276,7 +276,7 @@ absl::Status Segment::Borrow() {
   const auto mine = static_cast<uint64_t>(*token);
   Borrower* place = nullptr;
   {
-    const std::lock_guard lock(BorrowMutex());  // all threads of this process use one entry
+    const StdMutexLock lock(BorrowMutex());  // all threads of this process use one entry
     for (Borrower& b : head_->borrowers) {
       if (b.process.load() == mine) place = &b;
     }

@@ -1,6 +1,5 @@
 #include "dovetail/devices/cpu/mapped_memory.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,12 +8,13 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
-#include <mutex>
 #include <string_view>
 #include <type_traits>
 
+#include "absl/base/thread_annotations.h"
 #include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/internal/bytes_setting.h"
+#include "dovetail/core/internal/std_mutex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -87,9 +87,10 @@ class Kept {
  public:
   static Kept& Get() {
     static constinit Kept kept;
-    // Otherwise a child forked while another thread holds the mutex would find it locked forever.
-    [[maybe_unused]] static const int arranged = pthread_atfork(
-        [] { kept.mutex_.lock(); }, [] { kept.mutex_.unlock(); }, [] { kept.mutex_.unlock(); });
+    [[maybe_unused]] static const bool arranged = [] {
+      HoldDuringForks<&Mutex, &NothingInChild>();
+      return true;
+    }();
     return kept;
   }
 
@@ -98,7 +99,7 @@ class Kept {
   // The block of exactly `size` bytes that was freed last, which the processor's caches may still
   // hold; or nullptr.
   void* Take(size_t size) {
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     for (int i = count_ - 1; i >= 0; --i) {
       if (blocks_[i].size == size) return Remove(i).data;
     }
@@ -108,7 +109,7 @@ class Kept {
   // Adds `block`, of MostKept() bytes at most. The oldest blocks make room for it.
   void Put(Block block) {
     Unmapped oldest;
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     TakeOldest(MostKept() - block.size, kMostBlocks - 1, oldest);
     blocks_[count_++] = block;
     bytes_.store(bytes() + block.size, std::memory_order_relaxed);
@@ -117,12 +118,15 @@ class Kept {
   // Unmaps the oldest blocks until most_bytes at most are left.
   void ShrinkTo(size_t most_bytes) {
     Unmapped oldest;
-    std::lock_guard lock(mutex_);
+    const StdMutexLock lock(mutex_);
     TakeOldest(most_bytes, kMostBlocks, oldest);
   }
 
  private:
   static constexpr int kMostBlocks = 64;
+
+  static StdMutex& Mutex() { return Get().mutex_; }
+  static void NothingInChild() {}
 
   // Unmaps its blocks when it is destroyed, after the mutex is released: unmapping takes long.
   struct Unmapped {
@@ -133,10 +137,11 @@ class Kept {
     }
   };
 
-  void TakeOldest(size_t most_bytes, int most_blocks, Unmapped& oldest) {
+  void TakeOldest(size_t most_bytes, int most_blocks, Unmapped& oldest)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (bytes() > most_bytes || count_ > most_blocks) oldest.blocks[oldest.count++] = Remove(0);
   }
-  Block Remove(int i) {
+  Block Remove(int i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const Block block = blocks_[i];
     std::copy(blocks_.begin() + i + 1, blocks_.begin() + count_, blocks_.begin() + i);
     --count_;
@@ -144,10 +149,10 @@ class Kept {
     return block;
   }
 
-  std::mutex mutex_;
-  std::array<Block, kMostBlocks> blocks_{};  // the oldest first
-  int count_ = 0;
-  std::atomic<size_t> bytes_{0};
+  StdMutex mutex_;
+  std::array<Block, kMostBlocks> blocks_ ABSL_GUARDED_BY(mutex_){};  // the oldest first
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<size_t> bytes_{0};  // written under mutex_, read without it
 };
 
 static_assert(std::is_trivially_destructible_v<Kept>);

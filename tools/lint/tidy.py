@@ -71,6 +71,7 @@ def check(workspace: pathlib.Path, clang_tidy: str, changed: set[str] | None) ->
                 f"--config-file={workspace}/.clang-tidy",
                 "-p",
                 directory,
+                "--extra-arg=-Wthread-safety",
                 unit["file"],
             ]
             result = subprocess.run(

@@ -129,8 +129,8 @@ class SharedBlocks::Block final : public Hold {
   unsigned asked_ = 0;
   absl::Mutex mutex_;
   NativeEvent event_ = nullptr;
-  IpcHandle event_handle_ = {};
-  std::shared_ptr<Segment> segment_;
+  IpcHandle event_handle_ ABSL_GUARDED_BY(mutex_) = {};
+  std::shared_ptr<Segment> segment_;  // constant once it is set
 };
 
 // Memory that Open returned, until it is closed.

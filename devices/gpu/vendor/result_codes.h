@@ -9,10 +9,11 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/runtime/runtime_api.h"
 
@@ -71,7 +72,7 @@ constexpr ResultClass ClassifyCode(Result code) {
 class ResultTexts {
  public:
   const char* Get(Result code, const char* name, const char* text) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     std::string& kept = texts_[code];
     if (kept.empty()) {
       // Some versions of HIP return the name as the text.
@@ -84,8 +85,8 @@ class ResultTexts {
   }
 
  private:
-  std::mutex mutex_;
-  std::map<Result, std::string> texts_;
+  absl::Mutex mutex_;
+  std::map<Result, std::string> texts_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace gpu
