@@ -76,7 +76,10 @@ def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
         deps = deps + [
             "@com_google_googletest//:gtest",
             "@com_google_googletest//:gtest_main",
-        ],
+        ] + select({
+            "//bazel:tsan": ["//bazel:tsan_suppressions"],
+            "//conditions:default": [],
+        }),
         **kwargs
     )
 
