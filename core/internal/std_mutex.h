@@ -8,7 +8,8 @@
 //   ++count_;
 //
 // For mutexes that fork() waits for (HoldDuringForks) and for use with std::condition_variable. Use
-// absl::Mutex elsewhere: a child that is forked while a thread waits for an absl::Mutex can't use it.
+// absl::Mutex elsewhere: a child that is forked while a thread waits for an absl::Mutex can't use
+// it.
 
 #ifndef DOVETAIL_CORE_INTERNAL_STD_MUTEX_H_
 #define DOVETAIL_CORE_INTERNAL_STD_MUTEX_H_

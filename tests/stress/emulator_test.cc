@@ -23,7 +23,8 @@ TEST(StressTest, ThreadsHandObjectsToEachOtherAndEachIsGivenBackOnce) {
   }
   emulator::Emulator cuda({.vendor = &gpu::kCudaTraits, .seed = 1});
   emulator::Emulator rocm({.vendor = &gpu::kRocmTraits});
-  auto cuda_backend = gpu::MakeGpuBackend(cuda.api()), rocm_backend = gpu::MakeGpuBackend(rocm.api());
+  auto cuda_backend = gpu::MakeGpuBackend(cuda.api()),
+       rocm_backend = gpu::MakeGpuBackend(rocm.api());
   DeviceBackend& on_cuda = *cuda_backend;
   DeviceBackend& on_rocm = *rocm_backend;
   const ScopedBackendOverride with_cuda(std::move(cuda_backend));

@@ -17,8 +17,8 @@ struct Exported {
   int32_t key = 0;
   UniqueDLPack managed = nullptr;
   UniqueDLPackLegacy legacy = nullptr;
-  OwnedArrow<ArrowSchema> schema = {};
-  OwnedArrow<ArrowArray> array = {};
+  OwnedArrow<ArrowSchema> schema;
+  OwnedArrow<ArrowArray> array;
 };
 
 std::atomic<int64_t> lent = 0, given_back = 0;

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/tests/stress/steps.h"
@@ -22,6 +24,8 @@ class Host final : public Steps {
         EXPECT_TRUE(SetNumThreads(1 + random.Below(4)).ok());
         EXPECT_GE(GetNumThreads(), 1);
         return;
+      case 3:
+        return Divide(random);
       default:
         break;
     }
@@ -96,6 +100,14 @@ class Host final : public Steps {
     auto view = std::make_unique<Held>(Held{RandomView(held->tensor, random), held->key});
     EXPECT_GE(held->tensor.storage()->use_count(), 1);
     board_.tensors.Swap(random, std::move(view));
+  }
+
+  // Work for several threads.
+  static void Divide(Random& random) {
+    std::vector<int64_t> squares(1 + random.Below(20));
+    ParallelFor(static_cast<int64_t>(squares.size()),
+                [&](int64_t part) { squares[part] = part * part; });
+    for (size_t i = 0; i < squares.size(); ++i) EXPECT_EQ(squares[i], i * i);
   }
 
   // Large enough for several threads.

@@ -10,7 +10,8 @@
 namespace dovetail::stress {
 namespace {
 
-constexpr int kRegistries = 64;
+constexpr int64_t kRegistries = 4096;
+constexpr int64_t kRunsOfEach = 6;
 constexpr DeviceType kTypes[] = {DeviceType::kMetal, DeviceType::kVulkan, DeviceType::kOpenCL};
 
 // A backend of one type, with its log.
@@ -22,14 +23,15 @@ class Backend final : private Log, public FakeBackend {
   explicit Backend(DeviceType type) : FakeBackend({type}, &log) {}
 };
 
-// Threads register backends for the same types with the same registries: one of them succeeds.
+// Threads register backends for the same types with a new registry: one of them succeeds.
 class Registries final : public Steps {
  public:
   void Run(Random& random) override {
-    const int64_t which = random.Below(kRegistries);
+    const int64_t run = runs_.fetch_add(1, std::memory_order_relaxed);
+    const int64_t which = run / kRunsOfEach % kRegistries;
     Registry& registry = registries_[which];
-    switch (random.Below(4)) {
-      case 0:
+    switch (random.Below(6)) {
+      default:
         return Register(registry, registered_[which], random);
       case 1: {
         const std::vector<DeviceBackend*> backends = registry.Backends();
@@ -40,7 +42,7 @@ class Registries final : public Steps {
         EXPECT_NE(FindServing(DeviceType::kCpu), nullptr);
         EXPECT_TRUE(BackendFor(Device::Cpu()).ok());
         return;
-      default: {
+      case 0: {
         const DeviceType type = kTypes[random.Below(std::size(kTypes))];
         DeviceBackend* backend = registry.Find(type);
         if (backend != nullptr) {
@@ -52,7 +54,7 @@ class Registries final : public Steps {
   }
 
   void Check() override {
-    for (int which = 0; which < kRegistries; ++which) {
+    for (int64_t which = 0; which < kRegistries; ++which) {
       EXPECT_EQ(registries_[which].Backends().size(), registered_[which].load());
       size_t served = 0;
       for (DeviceType type : kTypes) served += registries_[which].Find(type) != nullptr;
@@ -63,7 +65,6 @@ class Registries final : public Steps {
  private:
   void Register(Registry& registry, std::atomic<size_t>& registered, Random& random) {
     const DeviceType type = kTypes[random.Below(std::size(kTypes))];
-    if (registry.Find(type) != nullptr && !random.OneIn(8)) return;
     const absl::Status s = registry.Register(std::make_unique<Backend>(type));
     if (s.ok()) {
       ++registered;
@@ -73,6 +74,7 @@ class Registries final : public Steps {
     EXPECT_NE(registry.Find(type), nullptr);
   }
 
+  std::atomic<int64_t> runs_ = 0;
   std::array<Registry, kRegistries> registries_;
   std::array<std::atomic<size_t>, kRegistries> registered_ = {};
 };

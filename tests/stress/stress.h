@@ -6,8 +6,8 @@
 //   RunStress(board, steps);
 //
 // The environment may set the number of operations (DOVETAIL_STRESS_OPERATIONS) and the seed
-// (DOVETAIL_STRESS_SEED). Each thread makes the same choices for the same seed; how the threads meet
-// differs from run to run.
+// (DOVETAIL_STRESS_SEED). Each thread makes the same choices for the same seed; how the threads
+// meet differs from run to run.
 
 #ifndef DOVETAIL_TESTS_STRESS_STRESS_H_
 #define DOVETAIL_TESTS_STRESS_STRESS_H_
@@ -32,7 +32,8 @@ inline void RunStress(Board& board, const std::vector<std::unique_ptr<Steps>>& s
   constexpr int kThreads = 4;
   const int64_t operations = Setting("DOVETAIL_STRESS_OPERATIONS", 8000);
   const auto seed = static_cast<uint64_t>(Setting("DOVETAIL_STRESS_SEED", 1));
-  std::cout << operations << " operations on " << kThreads << " threads, seed " << seed << '\n';
+  std::cout << operations << " operations on " << kThreads << " threads, seed " << seed
+            << std::endl;
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
