@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a software bill of materials (CycloneDX 1.6) of the libraries that a program contains. The build calls it
-(bazel/sbom.bzl).
+"""Writes a software bill of materials (CycloneDX 1.6) of the libraries that a program contains.
 
-    make_sbom.py --name=dovetail --version=0.1.0 --output=dovetail.cdx.json absl/base/config.h dlpack/dlpack.h …
+    make_sbom.py --name=dovetail --version=0.1.0 --output=dovetail.cdx.json dlpack/dlpack.h …
 
-Each file is the header of a library that defines its version, so that the list names the versions that were compiled.
-The same input gives the same bytes. It needs only Python.
+The build calls it (bazel/sbom.bzl). Each file is the header of a library that defines its version,
+so that the list names the versions that were compiled. The same input gives the same bytes. It
+needs only Python.
 """
 
 import argparse

@@ -1,13 +1,15 @@
 """Plants small faults in C++ sources and shows which the tests don't find.
 
-    ./bazelw run //tools/mutate -- core/uses.cc core/storage.cc --tests //core:uses_test //core:storage_test
+    ./bazelw run //tools/mutate -- core/uses.cc core/layout.cc --tests //core/...
 
-All faults of the sources are compiled at once, each behind a number. A first run of the tests records which of them
-reach which fault; then each fault is activated alone, and the tests that reach it run until one fails. A fault that no
-test reaches, or with which all pass, survives, and is listed.
+All faults of the sources are compiled at once, each behind a number. A first run of the tests
+records which of them reach which fault; then each fault is activated alone, and the tests that
+reach it run until one fails. A fault that no test reaches, or with which all pass, survives, and is
+listed.
 
-While it runs, the sources in the working tree contain the faults. They must have no uncommitted change; they are
-restored at the end. `--sample N` tries N faults that are drawn at random, the same ones each time.
+While it runs, the sources in the working tree contain the faults. They must have no uncommitted
+change; they are restored at the end. `--sample N` tries N faults that are drawn at random, the same
+ones each time.
 """
 
 import argparse
@@ -90,7 +92,9 @@ class Runner:
         (STATE / "reached").touch()
         result = self.run(self.tests)
         if result.returncode != 0:
-            raise SystemExit(f"mutate: without a fault, the tests fail:\n{result.stdout}{result.stderr}")
+            raise SystemExit(
+                f"mutate: without a fault, the tests fail:\n{result.stdout}{result.stderr}"
+            )
         found = collections.defaultdict(list)
         for line in (STATE / "reached").read_text().splitlines():
             number, _, test = line.partition(" ")
@@ -121,7 +125,9 @@ def report(faults: Faults, survivors: list[int], reached, tried: int):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("sources", nargs="+", help="C++ sources, relative to the repository")
     parser.add_argument("--tests", nargs="+", required=True, help="labels or patterns of tests")
     parser.add_argument("--sample", type=int, help="how many faults to try (default: all)")

@@ -14,8 +14,8 @@ cindex.Config.set_library_file("/usr/lib/llvm-19/lib/libclang-19.so.1")
 class Place(NamedTuple):
     """A part of a source, in bytes, and what becomes of it.
 
-    `fault` is the function of faults.h that replaces it: Bool(id, x), Skip(id), or an operation on two operands, of
-    which `operator` is the place of the operator.
+    `fault` names the function of faults.inc that replaces it: True, False, an operation on two
+    operands, whose operator is at `operator`; or "Skip" for a statement that is left out.
     """
 
     start: int
@@ -28,10 +28,9 @@ class Place(NamedTuple):
 
 RELATIONS = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual"}
 ARITHMETIC = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "Divide", "%": "Remainder"}
-INTEGERS = {
-    getattr(cindex.TypeKind, name)
-    for name in "CHAR_S SCHAR UCHAR SHORT USHORT INT UINT LONG ULONG LONGLONG ULONGLONG".split()
-}
+SIGNED = {"CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG"}
+UNSIGNED = {"UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG"}
+INTEGERS = {getattr(cindex.TypeKind, name) for name in SIGNED | UNSIGNED}
 
 
 def parse(path: str, arguments: list[str]) -> cindex.TranslationUnit:
@@ -108,7 +107,7 @@ class Finder:
                     yield from self.place(child, "Skip")
 
     def conditions(self, cursor, children) -> Iterator[Place]:
-        """What decides: a condition is forced to true or false, and a term of && or || is dropped."""
+        """What decides: a condition is forced to a value, and a term of && or || is dropped."""
         if cursor.kind in (Kind.IF_STMT, Kind.CONDITIONAL_OPERATOR):
             # A declaration may stand before the condition.
             first = children[1 if children[0].kind == Kind.DECL_STMT else 0]
@@ -118,9 +117,14 @@ class Finder:
             yield from self.condition(children[0], ["False"])
         elif cursor.kind == Kind.RETURN_STMT and children and self.is_bool(children[0]):
             yield from self.condition(children[0], ["True", "False"])
-        elif cursor.kind == Kind.VAR_DECL and children and self.is_bool(cursor):
-            if children[-1].kind.is_expression() and not self.token(cursor, "constexpr"):
-                yield from self.condition(children[-1], ["True", "False"])
+        elif (
+            cursor.kind == Kind.VAR_DECL
+            and self.is_bool(cursor)
+            and children
+            and children[-1].kind.is_expression()
+            and not self.token(cursor, "constexpr")
+        ):
+            yield from self.condition(children[-1], ["True", "False"])
 
     def condition(self, cursor, forced: list[str]) -> Iterator[Place]:
         joined = self.operator(cursor)
@@ -141,14 +145,15 @@ class Finder:
 
     def operation(self, cursor, left, right) -> Iterator[Place]:
         found = self.operator(cursor)
-        if not found or not {left.type.get_canonical().kind, right.type.get_canonical().kind} <= INTEGERS:
+        types = {operand.type.get_canonical().kind for operand in (left, right)}
+        if not found or not types <= INTEGERS:
             return
         fault = RELATIONS.get(found[0]) or ARITHMETIC.get(found[0])
         if fault:
             yield from self.place(cursor, fault, found[1])
 
     def operator(self, cursor):
-        """(operator, its place, operands) of a binary operation, through parentheses and implicit conversions."""
+        """(operator, its place, operands) of a binary operation, perhaps in parentheses."""
         while cursor.kind in (Kind.UNEXPOSED_EXPR, Kind.PAREN_EXPR):
             children = list(cursor.get_children())
             if len(children) != 1:

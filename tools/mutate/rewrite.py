@@ -9,7 +9,11 @@ INCLUDES = ["<fcntl.h>", "<unistd.h>", "<cstdio>", "<cstdlib>", "<type_traits>"]
 
 
 def pieces(numbered: dict[int, Place]) -> Iterator[tuple[tuple, int, int, bytes]]:
-    """(order, start, end, text): what replaces the bytes from start to end. Sorted, they nest rightly."""
+    """(order, start, end, text): the text that replaces the bytes from start to end.
+
+    In this order they nest: at one offset, what ends comes before what begins, the inner of what
+    ends before the outer, and the outer of what begins before the inner.
+    """
     for number, place in numbered.items():
         size = place.end - place.start
         if place.fault == "Skip":
@@ -18,7 +22,6 @@ def pieces(numbered: dict[int, Place]) -> Iterator[tuple[tuple, int, int, bytes]
             opening, closing = f"mutate::{place.fault}({number}, static_cast<bool>(", "))"
         else:
             opening, closing = f"mutate::{place.fault}({number}, ", ")"
-        # At one offset: what ends comes before what begins; of what ends, the inner first; of what begins, the outer.
         yield (place.end, 0, size, -number), place.end, place.end, closing.encode()
         yield (place.start, 1, -size, number), place.start, place.start, opening.encode()
         if place.operator:
@@ -33,8 +36,8 @@ def rewrite(source: bytes, numbered: dict[int, Place], state: pathlib.Path) -> b
         made += [source[position:start], text]
         position = end
     made.append(source[position:])
-    faults = pathlib.Path(__file__).with_name("faults.h").read_text()
+    faults = pathlib.Path(__file__).with_name("faults.inc").read_text()
     head = "".join(f"#include {name}\n" for name in INCLUDES)
     head += f'#define DOVETAIL_MUTATE_STATE "{state}"\n'
-    head += "namespace {\nnamespace mutate {\n" + faults + "}  // namespace mutate\n}  // namespace\n"
-    return head.encode() + b'#line 1\n' + b"".join(made)
+    head += "namespace {\nnamespace mutate {\n" + faults + "}\n}\n"
+    return head.encode() + b"#line 1\n" + b"".join(made)
