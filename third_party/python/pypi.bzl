@@ -44,8 +44,12 @@ def locked_requirement(rctx, package, lock = _LOCK):
         fail("%s does not pin %s" % (lock, package))
     return "\n".join(lines) + "\n"
 
-def _python_with_pip(rctx, python):
-    """A Python with pip: Debian's has none, but its virtual environments do."""
+def _python_with_pip(rctx):
+    """A Python with pip: Debian's has none, but its virtual environments do.
+
+    The first choice is not $DOVETAIL_PYTHON: a wheel is unpacked for its headers, and need not support that Python.
+    """
+    python = str(rctx.which("python3") or find_python(rctx))
     if rctx.execute([python, "-m", "pip", "--version"]).return_code == 0:
         return python
     run(rctx, [python, "-m", "venv", "pip_venv"], "python3 -m venv (Debian and Ubuntu: apt-get install python3-venv)")
@@ -62,7 +66,7 @@ def unpack_wheel(rctx, package, lock = _LOCK):
     Returns:
       None, or why the wheel cannot be had from here.
     """
-    python = _python_with_pip(rctx, find_python(rctx))
+    python = _python_with_pip(rctx)
     rctx.file("requirement.txt", locked_requirement(rctx, package, lock))
     rctx.report_progress("downloading " + package)
     result = rctx.execute([
