@@ -1,4 +1,7 @@
-// The extension module dovetail._core: what each part adds to it.
+// The extension module dovetail._core: what each part adds to it, and where it may be imported.
+//
+// The module is one for the whole process: its types are static, and what it knows of other
+// libraries is kept in variables of the process. It needs no GIL. Subinterpreters are refused.
 
 #include <nanobind/nanobind.h>
 
@@ -225,29 +228,96 @@ PyMethodDef functions[] = {
     kEndOfMethods,
 };
 
-}  // namespace
-}  // namespace dovetail::python
-
-NB_MODULE(_core, m) {
-  namespace py = dovetail::python;
+void AddEverything(nb::module_ m) {
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
   // Of the backends that come with Dovetail those that the environment names, or all.
   if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
-    dovetail::RegisterAllBackends();
-  } else if (absl::Status s = dovetail::RegisterBackends(names); !s.ok()) {
+    RegisterAllBackends();
+  } else if (absl::Status s = RegisterBackends(names); !s.ok()) {
     throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
   }
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
-  m.attr("_C_API") = nb::steal(PyCapsule_New(
-      const_cast<DovetailCApi*>(dovetail::python::CApiTable()), "dovetail._core._C_API", nullptr));
+  m.attr("_C_API") = nb::steal(
+      PyCapsule_New(const_cast<DovetailCApi*>(CApiTable()), "dovetail._core._C_API", nullptr));
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-  m.attr("_convert_targets") = py::PeerNames();
-  py::AddDTypeClass(m);
-  py::AddDeviceClass(m);
-  py::AddStreams(m);
-  if (!py::AddExchangeErrors(m.ptr()) || !py::AddTensorType(m.ptr()) ||
-      PyModule_AddFunctions(m.ptr(), py::functions) != 0) {
+  m.attr("_convert_targets") = PeerNames();
+  AddDTypeClass(m);
+  AddDeviceClass(m);
+  AddStreams(m);
+  if (!MakeConverterTable() || !AddExchangeErrors(m.ptr()) || !AddTensorType(m.ptr()) ||
+      PyModule_AddFunctions(m.ptr(), functions) != 0) {
     throw nb::python_error();
   }
 }
+
+PyObject* the_module = nullptr;  // written under the import lock, as is `is_filled`
+bool is_filled = false;
+
+// The module, a new one at first. Refuses subinterpreters of every kind. CPython itself would
+// refuse only some: those with a GIL of their own, from 3.12 on.
+PyObject* Create(PyObject* spec, PyModuleDef*) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(
+        PyExc_ImportError,
+        "dovetail can't be imported in a subinterpreter, because its classes are shared "
+        "by the whole process. Use it in the main interpreter; for parallel work use "
+        "threads, processes, or a free-threaded Python.");
+    return nullptr;
+  }
+  if (the_module == nullptr) {
+    const nb::object name = nb::steal(PyObject_GetAttrString(spec, "name"));
+    if (name.is_valid()) the_module = PyModule_NewObject(name.ptr());
+  }
+  return Py_XNewRef(the_module);
+}
+
+int Fill(PyObject* module) {
+  if (is_filled) return 0;  // imported anew, after it was taken out of sys.modules
+  if (!nb::register_module(module)) return -1;
+  try {
+    AddEverything(nb::borrow<nb::module_>(module));
+    is_filled = true;
+    return 0;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_ImportError, e.what());
+  }
+  return -1;
+}
+
+// A slot's value is a pointer to a function, or a constant.
+template <typename Result, typename... Args>
+void* Slot(Result (*function)(Args...)) {
+  return reinterpret_cast<void*>(function);
+}
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_create, Slot(&Create)},
+    {Py_mod_exec, Slot(&Fill)},
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},  // Create() refuses them
+#endif
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr},
+};
+
+PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "dovetail._core",
+    .m_doc = nullptr,
+    .m_size = 0,
+    .m_methods = nullptr,
+    .m_slots = slots,
+    .m_traverse = nullptr,
+    .m_clear = nullptr,
+    .m_free = nullptr,
+};
+
+}  // namespace
+}  // namespace dovetail::python
+
+PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&dovetail::python::definition); }

@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/routes/from_dlpack_function.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_item.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
@@ -45,7 +46,6 @@ nb::object CallWith(PyObject* function, Tensor tensor) {
 
 PyObject* ByRegistered(PyObject* x, PyObject* function, std::optional<bool> copy,
                        ConvertTrace* trace) {
-  const nb::object held = nb::borrow(function);
   Tensor tensor;
   if (!TakeIn(x, copy, trace, &tensor)) return nullptr;
   if (copy.value_or(false) && !ReplaceByCopy(tensor.device(), &tensor)) return nullptr;
@@ -130,12 +130,17 @@ PyObject* ByLibrary(PyObject* x, PyTypeObject* target, PyObject* function, std::
 
 }  // namespace
 
+bool MakeConverterTable() {
+  registered = PyDict_New();
+  return registered != nullptr;
+}
+
 PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool> copy,
                            ConvertTrace* trace) {
   auto* const key = reinterpret_cast<PyObject*>(target);
-  PyObject* known = registered == nullptr ? nullptr : PyDict_GetItemWithError(registered, key);
-  if (known != nullptr) return ByRegistered(x, known, copy, trace);
-  if (PyErr_Occurred() != nullptr) return nullptr;
+  nb::object known;
+  if (!FindItem(registered, key, &known)) return nullptr;
+  if (known.is_valid()) return ByRegistered(x, known.ptr(), copy, trace);
   if (const PeerClass* base = FindPeerOrBase(target)) return IsSubclass(target, *base);
   nb::object function;
   if (!FindFromDLPack(target, &function)) return nullptr;
@@ -153,7 +158,6 @@ PyObject* RegisterConverter(PyObject*, PyObject* const* args, Py_ssize_t nargs) 
     PyErr_Format(PyExc_ValueError, "convert() makes %R itself", args[0]);
     return nullptr;
   }
-  if (registered == nullptr && (registered = PyDict_New()) == nullptr) return nullptr;
   if (PyDict_SetItem(registered, args[0], args[1]) != 0) return nullptr;
   Py_RETURN_NONE;
 }
