@@ -134,7 +134,12 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) { return DovetailLin
 
 static inline const DovetailCApi* Dovetail_ImportCApi(void) {
   static const DovetailCApi* imported = NULL;
-  if (imported != NULL) return imported;
+#ifdef Py_GIL_DISABLED  // threads may find it at the same time, and find the same
+  const DovetailCApi* const known = __atomic_load_n(&imported, __ATOMIC_ACQUIRE);
+#else
+  const DovetailCApi* const known = imported;
+#endif
+  if (known != NULL) return known;
   PyObject* module = PyImport_ImportModule("dovetail._core");
   if (module == NULL) return NULL;
   PyObject* capsule = PyObject_GetAttrString(module, "_C_API");
@@ -158,7 +163,11 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
                                                   : "pip install --upgrade dovetail");
     api = NULL;
   }
+#ifdef Py_GIL_DISABLED
+  __atomic_store_n(&imported, api, __ATOMIC_RELEASE);
+#else
   imported = api;
+#endif
   return api;
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/find_item.h"
 #include "dovetail/python/exchange/support/integers.h"
 
 namespace nb = nanobind;
@@ -17,9 +18,9 @@ bool ArrayFields::Refuse(std::string_view what) const {
 bool ArrayFields::Find(const char* key, nb::object* value) const {
   nb::object name = nb::steal(PyUnicode_FromString(key));
   if (!name.is_valid()) return false;
-  *value = nb::borrow(PyDict_GetItemWithError(dict_.ptr(), name.ptr()));
-  if (value->is_none()) *value = nb::object();
-  return value->is_valid() || !PyErr_Occurred();
+  if (!FindItem(dict_.ptr(), name.ptr(), value)) return false;
+  if (value->is_valid() && value->is_none()) *value = nb::object();
+  return true;
 }
 
 bool ArrayFields::FindInt(const char* key, std::optional<int64_t>* value) const {

@@ -41,6 +41,9 @@ bool Take(const nb::object& method, const char* name, Tensor* tensor) {
                  Py_TYPE(pair.ptr())->tp_name);
     return false;
   }
+  // Other threads may be taking from the same capsules. (Does nothing in builds with the GIL.)
+  const nb::ft_object2_guard guard(PyTuple_GET_ITEM(pair.ptr(), 0),
+                                   PyTuple_GET_ITEM(pair.ptr(), 1));
   auto* schema = ArrowOf<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0));
   if (schema == nullptr) return false;
   auto* array = ArrowOf<Array>(PyTuple_GET_ITEM(pair.ptr(), 1));
@@ -50,6 +53,7 @@ bool Take(const nb::object& method, const char* name, Tensor* tensor) {
 bool TakeStream(const nb::object& method, Tensor* tensor) {
   const nb::object capsule = Call(method);
   if (!capsule.is_valid()) return false;
+  const nb::ft_object_guard guard(capsule);  // as above
   auto* stream = ArrowOf<ArrowArrayStream>(capsule.ptr());
   return stream != nullptr && Assign(FromArrow(stream), tensor);
 }

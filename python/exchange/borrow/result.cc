@@ -14,6 +14,7 @@
 #include "dovetail/python/exchange/routes/export_object.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
@@ -48,17 +49,18 @@ nb::object TryNumPy(const Tensor& tensor) {
 // Whether there is a class dovetail.Tensor. Imports the package when it is first asked.
 bool HasPackage() {
   if (dovetail_tensor.exchange_api() != nullptr) return true;
-  static bool is_missing = false;
-  if (is_missing) return false;
+  static constinit GilGuarded<bool> is_missing(false);
+  if (is_missing.load()) return false;
   const nb::object package = nb::steal(PyImport_ImportModule("dovetail"));
   const nb::object type = package.is_valid()
                               ? nb::steal(PyObject_GetAttrString(package.ptr(), "Tensor"))
                               : nb::object();
-  is_missing = !type.is_valid() ||
-               !dovetail_tensor.Is(reinterpret_cast<PyTypeObject*>(type.ptr())) ||
-               dovetail_tensor.exchange_api() == nullptr;
+  const bool found = type.is_valid() &&
+                     dovetail_tensor.Is(reinterpret_cast<PyTypeObject*>(type.ptr())) &&
+                     dovetail_tensor.exchange_api() != nullptr;
   PyErr_Clear();
-  return !is_missing;
+  is_missing.store(!found);
+  return found;
 }
 
 // Whether the library takes the memory as it is. False with an ExchangeError set.

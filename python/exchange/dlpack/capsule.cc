@@ -73,6 +73,8 @@ PyObject* MakeCapsule(UniqueDLPack managed) { return Make(std::move(managed)); }
 PyObject* MakeCapsule(UniqueDLPackLegacy managed) { return Make(std::move(managed)); }
 
 bool ConsumeCapsule(PyObject* capsule, Tensor* tensor, CapsuleFacts* facts) {
+  // Another thread may be consuming the same capsule. (Does nothing in builds with the GIL.)
+  const nb::ft_object_guard guard(capsule);
   using Versioned = Names<DLManagedTensorVersioned>;
   using Legacy = Names<DLManagedTensor>;
   const char* name = PyCapsule_GetName(capsule);

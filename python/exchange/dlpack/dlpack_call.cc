@@ -10,6 +10,7 @@
 #include "dovetail/python/exchange/dlpack/writable.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
@@ -27,10 +28,7 @@ struct Constants {
   PyObject* max_version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   PyObject* only_max_version = PyTuple_Pack(1, max_version_name);
 };
-const Constants& Get() {
-  static const Constants* const constants = new Constants;
-  return *constants;
-}
+const Constants& Get() { return MadeOnce<Constants>(); }
 
 // A method of the producer's, which may run Python code. `args` begins with the producer.
 PyObject* CallMethod(PyObject* name, PyObject** args, PyObject* keywords) {

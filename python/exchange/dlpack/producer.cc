@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
@@ -41,9 +42,9 @@ bool FindMethod(PyObject* x, PyObject* name, bool* found) {
 // After an AttributeError: whether it is because `x` has no such method, which is then said. An
 // object without either is no tensor, and __dlpack__ is what people know the protocol by.
 bool IsMissing(PyObject* x, PyObject* name) {
-  static PyObject* const dlpack = PyUnicode_InternFromString("__dlpack__");
+  static constinit InternedName dlpack("__dlpack__");
   bool has_method, has_dlpack;
-  if (!FindMethod(x, name, &has_method) || !FindMethod(x, dlpack, &has_dlpack)) return true;
+  if (!FindMethod(x, name, &has_method) || !FindMethod(x, dlpack.get(), &has_dlpack)) return true;
   if (!has_dlpack) {
     PyErr_Format(
         PyExc_AttributeError,

@@ -10,6 +10,7 @@
 #include "dovetail/python/exchange/dlpack/producer.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
@@ -22,10 +23,7 @@ struct Names {
   PyObject* data_type = PyUnicode_InternFromString("__dlpack_data_type__");
   PyObject* device = PyUnicode_InternFromString("__dlpack_device__");
 };
-const Names& Get() {
-  static const Names* const names = new Names;
-  return *names;
-}
+const Names& Get() { return MadeOnce<Names>(); }
 
 // A class takes an inherited method away by setting it to None.
 bool Has(PyObject* x, PyObject* name) {

@@ -7,6 +7,7 @@
 
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
@@ -25,8 +26,14 @@ std::atomic<Pending*> pending{nullptr};
 // Owners may lie over memory of other owners, in chains of any length. Calls of LetGoNow() nest up
 // to this depth. Deeper owners wait for the outermost call, which keeps the C stack bounded.
 constexpr int kMaxDepth = 64;
-int depth = 0;              // guarded by the GIL, as is `nested`
-Pending* nested = nullptr;  // the owners that wait for the outermost call
+#ifdef Py_GIL_DISABLED
+#define PER_THREAD thread_local
+#else
+#define PER_THREAD  // guarded by the GIL
+#endif
+PER_THREAD constinit int depth = 0;
+PER_THREAD constinit Pending* nested = nullptr;  // the owners that wait for the outermost call
+#undef PER_THREAD
 
 // Releases at once, or in the outermost call if calls have nested deeply. Needs the GIL.
 void LetGoNow(void (*let_go)(void*), void* context) {
@@ -63,10 +70,10 @@ void DrainSlow() {
 namespace {
 
 struct ForeignRelease {
-  void (*any_thread)(void*);
-  void (*with_gil)(void*);
+  GilGuarded<void (*)(void*)> any_thread{nullptr};
+  GilGuarded<void (*)(void*)> with_gil{nullptr};
 };
-ForeignRelease foreign_release{};  // guarded by the GIL
+constinit ForeignRelease foreign_release;
 
 using internal_owner::LetGoNow;
 using internal_owner::LetGoOfBuffer;
@@ -91,7 +98,11 @@ bool InterpreterIsAlive() {
 enum class Gil { kHeld, kFree, kOutOfReach };
 
 Gil LookAtGil() {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyThreadState* const state = PyThreadState_GetUnchecked();
+#else
   PyThreadState* const state = _PyThreadState_UncheckedGet();
+#endif
 #if PY_VERSION_HEX >= 0x030c0000
   return state != nullptr ? Gil::kHeld : Gil::kOutOfReach;  // the state is this thread's
 #else
@@ -115,7 +126,7 @@ void DropBuffer(void* context) {
 // The counterpart of `release` for a caller that holds the GIL; `release` itself if there is none.
 void (*WithGil(void (*release)(void*)))(void*) {
   if (release == &LetGoOfObject) return &DropObject;
-  if (release == foreign_release.any_thread) return foreign_release.with_gil;
+  if (release == foreign_release.any_thread.load()) return foreign_release.with_gil.load();
   if (release == &LetGoOfBuffer) return &DropBuffer;
   return release;
 }
@@ -155,7 +166,8 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
 }
 
 void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*)) {
-  foreign_release = {any_thread, with_gil};
+  foreign_release.with_gil.store(with_gil);
+  foreign_release.any_thread.store(any_thread);  // last: WithGil() reads it first
 }
 
 Storage::Release ReleaseObject(PyObject* object) { return {&LetGoOfObject, object}; }

@@ -4,14 +4,15 @@
 
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 
 bool HasArrayMethod(PyObject* x) {
-  static PyObject* const name = PyUnicode_InternFromString("__array__");
-  return _PyType_Lookup(Py_TYPE(x), name) != nullptr;
+  static constinit InternedName name("__array__");
+  return _PyType_Lookup(Py_TYPE(x), name.get()) != nullptr;
 }
 
 nb::object CallArrayMethod(PyObject* x) {

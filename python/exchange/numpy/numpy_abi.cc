@@ -5,6 +5,8 @@
 #include <bit>
 #include <iterator>
 
+#include "dovetail/python/exchange/support/gil_guarded.h"
+
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -82,23 +84,34 @@ void** FindTable() {
 // 1.x and 2.x differ in nothing that is used here.
 bool IsKnownAbi(unsigned version) { return version == 0x01000009 || version == 0x02000000; }
 
-}  // namespace
-
-const NumPyAbi* LoadedNumPy() {
-  static NumPyAbi abi;
-  static bool loaded = false;
-  if (loaded) return &abi;
+// The functions of an imported NumPy, kept for the life of the process; nullptr for none that is
+// known.
+[[gnu::noinline]] const NumPyAbi* LoadNumPy() {
   void** table = FindTable();
   PyErr_Clear();
   if (table == nullptr || !IsKnownAbi(reinterpret_cast<unsigned (*)()>(table[kVersionPlace])())) {
     return nullptr;
   }
-  abi.ndarray = static_cast<PyTypeObject*>(table[kArrayTypePlace]);
-  abi.descr_from_type = reinterpret_cast<decltype(abi.descr_from_type)>(table[kDescrFromTypePlace]);
-  abi.new_from_descr = reinterpret_cast<decltype(abi.new_from_descr)>(table[kNewFromDescrPlace]);
-  abi.set_base_object = reinterpret_cast<decltype(abi.set_base_object)>(table[kSetBaseObjectPlace]);
-  loaded = true;
-  return &abi;
+  auto* abi = new NumPyAbi;
+  abi->ndarray = static_cast<PyTypeObject*>(table[kArrayTypePlace]);
+  abi->descr_from_type =
+      reinterpret_cast<decltype(abi->descr_from_type)>(table[kDescrFromTypePlace]);
+  abi->new_from_descr = reinterpret_cast<decltype(abi->new_from_descr)>(table[kNewFromDescrPlace]);
+  abi->set_base_object =
+      reinterpret_cast<decltype(abi->set_base_object)>(table[kSetBaseObjectPlace]);
+  return abi;
+}
+
+}  // namespace
+
+const NumPyAbi* LoadedNumPy() {
+  static constinit GilGuarded<const NumPyAbi*> loaded(nullptr);
+  const NumPyAbi* abi = loaded.load();
+  if (abi == nullptr) [[unlikely]] {
+    abi = LoadNumPy();
+    if (abi != nullptr) loaded.store(abi);
+  }
+  return abi;
 }
 
 PyObject* NewDescr(const NumPyAbi& numpy, int type_num) {

@@ -27,7 +27,7 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
 
 // The type of an array that may be taken. nullptr for another ABI, type or byte order, and for a
 // rank that a Tensor does not have.
-const DType* FindDType(const NumPyArray* array) {
+[[gnu::always_inline]] inline const DType* FindDType(const NumPyArray* array) {
   if (LoadedNumPy() == nullptr || array->descr->byte_order == kOtherByteOrder ||
       array->ndim > Layout::kMaxRank) {
     return nullptr;

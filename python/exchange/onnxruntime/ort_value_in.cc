@@ -13,6 +13,7 @@
 #include "dovetail/python/exchange/numpy/numpy_in.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
@@ -24,10 +25,7 @@ struct Names {
   PyObject* c_value = PyUnicode_InternFromString("_ortvalue");
   PyObject* numpy_array = PyUnicode_InternFromString("_numpy_obj");
 };
-const Names& Get() {
-  static const Names* const names = new Names;
-  return *names;
-}
+const Names& Get() { return MadeOnce<Names>(); }
 
 // The capsule of the C object, or else of `x`, which takes twice the time.
 PyObject* CallDLPack(PyObject* x) {

@@ -10,6 +10,7 @@
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
@@ -33,9 +34,10 @@ bool IsTrue(PyObject* x, PyObject* name, Read read) {
 // Whether the exchange API may be asked for `x`. The API does not check what __dlpack__ refuses,
 // and crashes for a tensor that is not dense (Paddle 3.3.1).
 bool IsPlain(PyObject* x) {
-  static PyObject* const stop_gradient = PyUnicode_InternFromString("stop_gradient");
-  static PyObject* const is_dense = PyUnicode_InternFromString("is_dense");
-  return IsTrue(x, stop_gradient, Read::kAttribute) && IsTrue(x, is_dense, Read::kMethod);
+  static constinit InternedName stop_gradient("stop_gradient");
+  static constinit InternedName is_dense("is_dense");
+  return IsTrue(x, stop_gradient.get(), Read::kAttribute) &&
+         IsTrue(x, is_dense.get(), Read::kMethod);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "dovetail/python/exchange/support/interned_name.h"
+
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -27,6 +29,18 @@ const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
   return nullptr;
 }
 
+// The tuple type.__mro__, which an assignment to __bases__ replaces.
+nb::object BasesOf(PyTypeObject* type) {
+#ifdef Py_GIL_DISABLED
+  static constinit InternedName name("__mro__");
+  nb::object bases = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name.get()));
+  PyErr_Clear();
+  return bases;
+#else
+  return nb::borrow(type->tp_mro);
+#endif
+}
+
 }  // namespace
 
 PeerType builtins_bytes("builtins", "bytes");
@@ -47,21 +61,21 @@ PeerType tensorflow_eager_tensor("tensorflow.python.framework.ops", "EagerTensor
 PeerType dovetail_tensor("dovetail", "Tensor");
 
 void PeerType::Install(PyTypeObject* type) {
-  exchange_api_ = FindExchangeApi(type);
-  type_ = type;
+  exchange_api_.store(FindExchangeApi(type));
+  type_.store(type);  // last: Is() reads it first
 }
 
 bool PeerType::IsBaseOf(PyTypeObject* type) {
-  PyObject* const bases = type->tp_mro;
-  const Py_ssize_t count = bases == nullptr ? 0 : PyTuple_GET_SIZE(bases);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (Is(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i)))) return true;
+  const nb::object bases = BasesOf(type);
+  if (!bases.is_valid() || !PyTuple_Check(bases.ptr())) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases.ptr()); ++i) {
+    if (Is(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases.ptr(), i)))) return true;
   }
   return false;
 }
 
 bool PeerType::Recognise(PyTypeObject* type) {
-  other_ = type;
+  other_.store(type);
   if (!std::string_view(type->tp_name).ends_with(name_)) return false;
   nb::object name = nb::steal(PyUnicode_FromString(module_));
   nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
@@ -70,9 +84,8 @@ bool PeerType::Recognise(PyTypeObject* type) {
   PyErr_Clear();
   if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
   Py_INCREF(type);
-  exchange_api_ = FindExchangeApi(type);
-  other_ = nullptr;
-  type_ = type;
+  Install(type);
+  other_.store(nullptr);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <Python.h>
 
 #include "dlpack/dlpack.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace dovetail::python {
 
@@ -21,7 +22,8 @@ class PeerType {
   constexpr PeerType(const char* module, const char* name) : module_(module), name_(name) {}
 
   bool Is(PyTypeObject* type) {
-    return type == type_ || (type_ == nullptr && type != other_ && Recognise(type));
+    PyTypeObject* const known = type_.load();
+    return type == known || (known == nullptr && type != other_.load() && Recognise(type));
   }
 
   // Whether `type` is the class or inherits from it.
@@ -35,18 +37,18 @@ class PeerType {
 
   // The class's DLPack exchange API; nullptr if it has none of a major version that this code
   // reads. Call after Is() returned true.
-  const DLPackExchangeAPI* exchange_api() const { return exchange_api_; }
+  const DLPackExchangeAPI* exchange_api() const { return exchange_api_.load(); }
 
  private:
   bool Recognise(PyTypeObject* type);
 
   const char* module_;
   const char* name_;
-  PyTypeObject* type_ = nullptr;
+  GilGuarded<PyTypeObject*> type_{nullptr};
   // The last class that was not this one. A class that is older than its module's import is none of
   // the module's, so it need not be looked up again.
-  PyTypeObject* other_ = nullptr;
-  const DLPackExchangeAPI* exchange_api_ = nullptr;
+  GilGuarded<PyTypeObject*> other_{nullptr};
+  GilGuarded<const DLPackExchangeAPI*> exchange_api_{nullptr};
 };
 
 // The classes that are known by name.

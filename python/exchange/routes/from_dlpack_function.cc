@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
@@ -12,8 +13,8 @@ namespace {
 
 // The function of `x`, a class or a module. What is not callable is not taken.
 bool FindIn(PyObject* x, nb::object* function) {
-  static PyObject* const name = PyUnicode_InternFromString("from_dlpack");
-  if (!FindAttribute(x, name, function)) return false;
+  static constinit InternedName name("from_dlpack");
+  if (!FindAttribute(x, name.get(), function)) return false;
   if (function->is_valid() && !PyCallable_Check(function->ptr())) function->reset();
   return true;
 }

@@ -15,6 +15,7 @@
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
@@ -162,9 +163,9 @@ ExchangeResult TryImportKnown(PyObject* x, const ImportRequest& request, Tensor*
 }  // namespace
 
 bool FindDLPack(PyObject* x, bool* found) {
-  static PyObject* const name = PyUnicode_InternFromString("__dlpack__");
+  static constinit InternedName name("__dlpack__");
   nb::object method;
-  if (!FindAttribute(reinterpret_cast<PyObject*>(Py_TYPE(x)), name, &method)) return false;
+  if (!FindAttribute(reinterpret_cast<PyObject*>(Py_TYPE(x)), name.get(), &method)) return false;
   *found = method.is_valid();
   return true;
 }

@@ -10,6 +10,8 @@
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 
 namespace nb = nanobind;
 
@@ -23,21 +25,23 @@ nb::object Attribute(const nb::object& x, const char* name) {
 
 // A borrowed reference, which is kept for the life of the process. nullptr with an error set.
 PyObject* ToDLPackFunction() {
-  static PyObject* function = nullptr;
-  if (function == nullptr) {
+  static constinit GilGuarded<PyObject*> function(nullptr);
+  PyObject* known = function.load();
+  if (known == nullptr) {
     nb::object found = nb::steal(PyImport_ImportModule("tensorflow"));
     for (const char* name : {"experimental", "dlpack", "to_dlpack"}) found = Attribute(found, name);
-    function = found.release().ptr();
+    known = found.release().ptr();
+    function.store(known);
   }
-  return function;
+  return known;
 }
 
 // The number of the element type in TensorFlow's types.proto. The method that has it at hand is no
 // public one; x.dtype takes ten times as long.
 nb::object TypeNumber(PyObject* x) {
-  static PyObject* const name = PyUnicode_InternFromString("_datatype_enum");
+  static constinit InternedName name("_datatype_enum");
   nb::object method;
-  if (!FindAttribute(x, name, &method)) return {};
+  if (!FindAttribute(x, name.get(), &method)) return {};
   if (method.is_valid()) return nb::steal(PyObject_CallNoArgs(method.ptr()));
   return Attribute(Attribute(nb::borrow(x), "dtype"), "as_datatype_enum");
 }
@@ -61,12 +65,12 @@ bool CheckNumbers(PyObject* x) {
 }  // namespace
 
 ExchangeResult ImportTensorFlowTensor(PyObject* x, Tensor* tensor) {
-  static PyObject* const name = PyUnicode_InternFromString("to_dlpack");
+  static constinit InternedName name("to_dlpack");
   PyObject* const function = CheckNumbers(x) ? ToDLPackFunction() : nullptr;
   if (function == nullptr) return ExchangeResult::kError;
   PyObject* capsule = HangAtThreadEnd([&] { return PyObject_CallOneArg(function, x); });
   if (capsule == nullptr) {
-    RaiseOfMethod("TensorFlow", name);
+    RaiseOfMethod("TensorFlow", name.get());
     return ExchangeResult::kError;
   }
   CapsuleFacts facts;

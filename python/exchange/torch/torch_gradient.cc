@@ -1,6 +1,8 @@
 #include "dovetail/python/exchange/torch/torch_gradient.h"
 
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 #include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
@@ -18,8 +20,8 @@ RequiresGrad FindRequiresGrad(PyObject* x) {
 }
 
 bool RequiresGradByAttribute(PyObject* x) {
-  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
-  PyObject* value = PyObject_GetAttr(x, name);
+  static constinit InternedName name("requires_grad");
+  PyObject* value = PyObject_GetAttr(x, name.get());
   if (value == nullptr) ForgetException();
   const bool required = value != Py_False;
   Py_XDECREF(value);
@@ -29,7 +31,13 @@ bool RequiresGradByAttribute(PyObject* x) {
 }  // namespace
 
 bool TorchRequiresGrad(PyObject* x) {
-  static const RequiresGrad requires_grad = FindRequiresGrad(x);
+  static constinit GilGuarded<bool> is_known(false);
+  static constinit GilGuarded<RequiresGrad> known(nullptr);
+  if (!is_known.load()) [[unlikely]] {
+    known.store(FindRequiresGrad(x));
+    is_known.store(true);
+  }
+  const RequiresGrad requires_grad = known.load();
   return requires_grad != nullptr ? requires_grad(TorchImplOf(x)) : RequiresGradByAttribute(x);
 }
 

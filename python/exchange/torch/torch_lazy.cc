@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 #include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 
@@ -28,11 +29,11 @@ bool CallMethod(PyObject* x, PyObject* name) {
 }
 
 TorchLazy AskLazy(PyObject* x) {
-  static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
-  static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
-  const bool is_conjugate = CallMethod(x, is_conj);
+  static constinit InternedName is_conj("is_conj");
+  static constinit InternedName is_neg("is_neg");
+  const bool is_conjugate = CallMethod(x, is_conj.get());
   if (PyErr_Occurred() != nullptr) return {true, true};
-  return {is_conjugate, CallMethod(x, is_neg)};
+  return {is_conjugate, CallMethod(x, is_neg.get())};
 }
 
 }  // namespace

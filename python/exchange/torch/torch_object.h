@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "dovetail/python/exchange/support/gil_guarded.h"
+
 namespace dovetail::python {
 
 // The TensorImpl of an exact torch.Tensor: the pointer after the PyObject. Valid only if
@@ -38,18 +40,20 @@ class TorchAssumption {
 
   // False, with its error set and nothing remembered, if an interrupt stopped the check.
   bool Holds() {
-    if (known_ == Known::kNothing) {
+    Known known = known_.load();
+    if (known == Known::kNothing) [[unlikely]] {
       const bool holds = check_();
       if (PyErr_Occurred() != nullptr) return false;
-      known_ = holds ? Known::kHolds : Known::kFails;
+      known = holds ? Known::kHolds : Known::kFails;
+      known_.store(known);
     }
-    return known_ == Known::kHolds;
+    return known == Known::kHolds;
   }
 
  private:
   enum class Known : uint8_t { kNothing, kHolds, kFails };
   bool (*check_)();
-  Known known_ = Known::kNothing;
+  GilGuarded<Known> known_{Known::kNothing};
 };
 
 }  // namespace dovetail::python

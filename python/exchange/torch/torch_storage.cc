@@ -6,6 +6,7 @@
 
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/exchange/torch/torch_abi.h"
 #include "dovetail/python/exchange/torch/torch_object.h"
 #include "dovetail/python/exchange/torch/torch_symbol.h"
@@ -18,13 +19,21 @@ namespace {
 // PyTorch's stable C interface for at::Tensor, which is one counted pointer. A c10::Storage is a
 // counted pointer of the same base class with the same virtual destructor, so the two functions
 // count storages, too.
+using CopyHandle = int (*)(void* counted_pointer, void** handle);
+using DropHandle = int (*)(void* handle);
 struct Handles {
-  int (*copy)(void* counted_pointer, void** handle) =
-      reinterpret_cast<int (*)(void*, void**)>(FindTorchSymbol(kTorchCpu, kCopyHandle));
-  int (*drop)(void* handle) = reinterpret_cast<int (*)(void*)>(FindTorchSymbol(kTorchCpu,
-                                                                               kDropHandle));
+  GilGuarded<CopyHandle> copy{nullptr};
+  GilGuarded<DropHandle> drop{nullptr};
 };
-Handles handles{nullptr, nullptr};
+constinit Handles handles;
+
+bool FindHandles() {
+  const auto copy = reinterpret_cast<CopyHandle>(FindTorchSymbol(kTorchCpu, kCopyHandle));
+  const auto drop = reinterpret_cast<DropHandle>(FindTorchSymbol(kTorchCpu, kDropHandle));
+  handles.copy.store(copy);
+  handles.drop.store(drop);
+  return copy != nullptr && drop != nullptr;
+}
 
 void** StorageOf(PyObject* x) {
   return reinterpret_cast<void**>(static_cast<char*>(TorchImplOf(x)) + kStorageInTensorImpl);
@@ -38,7 +47,7 @@ uint8_t* ResizableOf(void* storage) {
 void* Hold(PyObject* x) {
   void** const storage = StorageOf(x);
   void* handle = nullptr;
-  if (*storage == nullptr || handles.copy(static_cast<void*>(storage), &handle) != 0)
+  if (*storage == nullptr || handles.copy.load()(static_cast<void*>(storage), &handle) != 0)
     return nullptr;
   uint8_t* const resizable = ResizableOf(*storage);
   if (*resizable != 0) *resizable = 0;
@@ -69,9 +78,8 @@ bool HoldByMethod(PyObject* x, Storage::Release* release) {
 }  // namespace
 
 bool TorchStorageIsAsAssumed() {
-  handles = Handles();
   SetForeignRelease(&LetGoOfTorchStorage, &DropTorchStorage);
-  if (handles.copy == nullptr || handles.drop == nullptr) return false;
+  if (!FindHandles()) return false;
   const nb::object mine = EvaluateTorch("torch.zeros(1, dtype=torch.uint8, device='cpu')");
   const nb::object borrowed = EvaluateTorch("torch.frombuffer(bytearray(1), dtype=torch.uint8)");
   if (!mine.is_valid() || !borrowed.is_valid() ||
@@ -94,7 +102,7 @@ bool TorchStorageIsAsAssumed() {
   return before > 0 && held == before + 1 && uses() == before && Agrees(mine.ptr());
 }
 
-void DropTorchStorage(void* held) { (void)handles.drop(held); }
+void DropTorchStorage(void* held) { (void)handles.drop.load()(held); }
 
 void LetGoOfTorchStorage(void* held) { LetGo(&DropTorchStorage, held); }
 

@@ -8,27 +8,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 
-Signature::Signature(const char* function, int positional, int required,
-                     std::initializer_list<const char*> names, int positional_only)
-    : function_(function),
-      positional_(positional),
-      required_(required),
-      positional_only_(positional_only),
-      count_(0) {
-  for (const char* name : names) names_[count_++] = PyUnicode_InternFromString(name);
-}
-
 int Signature::Find(PyObject* name) const {
   for (int i = positional_only_; i < count_; ++i) {
-    if (names_[i] == name) return i;
+    if (names_[i].get() == name) return i;
   }
   for (int i = positional_only_; i < count_; ++i) {  // a name that was not interned
-    if (PyUnicode_Compare(names_[i], name) == 0) return i;
+    if (PyUnicode_CompareWithASCIIString(name, names_[i].text()) == 0) return i;
   }
   return -1;
 }
@@ -56,18 +47,16 @@ bool Signature::ParseAnew(PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
   }
   for (int i = 0; i < required_; ++i) {
     if (values[i] == nullptr) {
-      PyErr_Format(PyExc_TypeError, "%s() misses the argument '%U'", function_, names_[i]);
+      PyErr_Format(PyExc_TypeError, "%s() misses the argument '%s'", function_, names_[i].text());
       return false;
     }
   }
-#ifndef Py_GIL_DISABLED
-  if (keywords > 0) {
+  if (kHasGil && keywords > 0) {
     PyObject* former = last_.kwnames;
     last_ = call;
     Py_INCREF(kwnames);
     Py_XDECREF(former);
   }
-#endif
   return true;
 }
 

@@ -1,6 +1,6 @@
 // Arguments of the module's plain C functions: parsing by position and by keyword.
 //
-//   static const Signature kSignature{"from_dlpack", 1, 1, {"x", "device", "copy"}};
+//   static constinit const Signature kSignature{"from_dlpack", 1, 1, {"x", "device", "copy"}};
 //   PyObject* values[3];
 //   if (!kSignature.Parse(args, nargs, kwnames, values)) return nullptr;
 //
@@ -15,18 +15,27 @@
 #include <initializer_list>
 #include <optional>
 
+#include "dovetail/python/exchange/support/interned_name.h"
+
 namespace dovetail::python {
 
-// The parameters of a METH_FASTCALL | METH_KEYWORDS function. Made once per function, when it is
-// first called, since the names are interned.
+// The parameters of a METH_FASTCALL | METH_KEYWORDS function. The names are interned when a call
+// first gives one.
 class Signature {
  public:
   static constexpr int kMaxParameters = 8;
 
   // `positional` parameters may be given by position, the first `required` must be given, and the
   // first `positional_only` may not be given by name.
-  Signature(const char* function, int positional, int required,
-            std::initializer_list<const char*> names, int positional_only = 0);
+  constexpr Signature(const char* function, int positional, int required,
+                      std::initializer_list<const char*> names, int positional_only = 0)
+      : function_(function),
+        positional_(positional),
+        required_(required),
+        positional_only_(positional_only),
+        count_(0) {
+    for (const char* name : names) names_[count_++].set_text(name);
+  }
 
   // Borrowed references in the order of the names; nullptr for what was not given.
   bool Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const {
@@ -55,7 +64,7 @@ class Signature {
 
   const char* function_;
   int positional_, required_, positional_only_, count_;
-  PyObject* names_[kMaxParameters];
+  mutable InternedName names_[kMaxParameters];
   mutable LastCall last_;  // guarded by the GIL; stays empty in builds without one
 };
 

@@ -13,6 +13,7 @@
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/find_item.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
 
 namespace nb = nanobind;
@@ -150,7 +151,8 @@ bool ParseDType(PyObject* value, DType* dtype) {
     *dtype = *parsed;
     return true;
   }
-  if (PyObject* known = PyDict_GetItemWithError(foreign_types, value)) {
+  nb::object known;
+  if (FindItem(foreign_types, value, &known) && known.is_valid()) {
     *dtype = *nb::inst_ptr<DType>(known);
     return true;
   }

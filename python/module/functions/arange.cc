@@ -77,7 +77,8 @@ bool IsIntegral(DType dtype) {
 }  // namespace
 
 PyObject* Arange(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("arange", 3, 0, {"start", "stop", "step", "dtype", "device"});
+  static constinit const Signature kSignature("arange", 3, 0,
+                                              {"start", "stop", "step", "dtype", "device"});
   PyObject* v[5];
   Placement wanted;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !wanted.Parse(v[3], v[4])) return nullptr;

@@ -105,8 +105,8 @@ PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
 
 PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   if (nargs == 2 && kwnames == nullptr) return Convert(args[0], args[1], std::nullopt);
-  static const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
-                                    /*positional_only=*/2);
+  static constinit const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
+                                              /*positional_only=*/2);
   PyObject* v[3];
   std::optional<bool> copy;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[2], "copy", &copy)) {

@@ -113,7 +113,8 @@ bool ParseShaped(const Signature& signature, PyObject* const* args, Py_ssize_t n
 }  // namespace
 
 PyObject* MakeTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("tensor", 1, 1, {"data", "dtype", "device", "requires_grad"});
+  static constinit const Signature kSignature("tensor", 1, 1,
+                                              {"data", "dtype", "device", "requires_grad"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
   Placement wanted;
@@ -125,7 +126,8 @@ PyObject* MakeTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
 }
 
 PyObject* ToTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("to_tensor", 4, 1, {"data", "dtype", "place", "stop_gradient"});
+  static constinit const Signature kSignature("to_tensor", 4, 1,
+                                              {"data", "dtype", "place", "stop_gradient"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
   Placement wanted;
@@ -137,7 +139,7 @@ PyObject* ToTensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject*
 }
 
 PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("empty", 0, 0, {"dtype", "device", "shape", "size"});
+  static constinit const Signature kSignature("empty", 0, 0, {"dtype", "device", "shape", "size"});
   Dims shape;
   Placement wanted;
   if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
@@ -151,7 +153,7 @@ PyObject* Empty(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
 }
 
 PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("zeros", 0, 0, {"dtype", "device", "shape", "size"});
+  static constinit const Signature kSignature("zeros", 0, 0, {"dtype", "device", "shape", "size"});
   Dims shape;
   Placement wanted;
   Tensor tensor;
@@ -170,7 +172,8 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
 }
 
 PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("full", 2, 2, {"shape", "fill_value", "dtype", "device"});
+  static constinit const Signature kSignature("full", 2, 2,
+                                              {"shape", "fill_value", "dtype", "device"});
   PyObject* v[4];
   Dims shape;
   Placement wanted;

@@ -44,8 +44,8 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   if (nargs == 1 && kwnames == nullptr) {
     return WrapImported([&](Tensor* tensor) { return ImportTensor(args[0], tensor); });
   }
-  static const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
-                                    /*positional_only=*/1);
+  static constinit const Signature kSignature("from_dlpack", 1, 1, {"x", "device", "copy"},
+                                              /*positional_only=*/1);
   PyObject* v[3];
   ImportRequest request;
   if (!kSignature.Parse(args, nargs, kwnames, v) ||

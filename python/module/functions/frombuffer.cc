@@ -51,8 +51,8 @@ absl::StatusOr<int64_t> CountElements(int64_t nbytes, DType dtype, int64_t count
 }  // namespace
 
 PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("frombuffer", 1, 1,
-                                    {"buffer", "dtype", "count", "offset", "requires_grad"});
+  static constinit const Signature kSignature(
+      "frombuffer", 1, 1, {"buffer", "dtype", "count", "offset", "requires_grad"});
   PyObject* v[5];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
   if (!IsGiven(v[1])) {

@@ -71,6 +71,8 @@ PyObject* Done(const absl::Status& status) {
 
 // The capsule's name tells whether its backend was taken: it can be once.
 PyObject* RegisterBackendFunction(PyObject*, PyObject* capsule) {
+  // Another thread may be taking the same capsule. (Does nothing in builds with the GIL.)
+  const nanobind::ft_object_guard guard(capsule);
   auto* c = static_cast<DovetailBackend*>(PyCapsule_GetPointer(capsule, DOVETAIL_BACKEND_CAPSULE));
   if (c == nullptr) {
     PyErr_Clear();
@@ -86,7 +88,7 @@ PyObject* RegisterBackendFunction(PyObject*, PyObject* capsule) {
 
 PyObject* AllocatorsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
-  static const Signature kSignature("allocators", 2, 1, {"device", "kind"});
+  static constinit const Signature kSignature("allocators", 2, 1, {"device", "kind"});
   PyObject* v[2];
   Place place;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !place.Parse(v[0], v[1])) return nullptr;
@@ -105,7 +107,7 @@ PyObject* AllocatorsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 
 PyObject* SetAllocatorFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                                PyObject* kwnames) {
-  static const Signature kSignature("set_allocator", 3, 2, {"device", "name", "kind"});
+  static constinit const Signature kSignature("set_allocator", 3, 2, {"device", "name", "kind"});
   PyObject* v[3];
   Place place;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !place.Parse(v[0], v[2])) return nullptr;
@@ -116,7 +118,7 @@ PyObject* SetAllocatorFunction(PyObject*, PyObject* const* args, Py_ssize_t narg
 
 PyObject* AllocatorStatsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames) {
-  static const Signature kSignature("allocator_stats", 2, 1, {"device", "kind"});
+  static constinit const Signature kSignature("allocator_stats", 2, 1, {"device", "kind"});
   PyObject* v[2];
   Place place;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !place.Parse(v[0], v[1])) return nullptr;
@@ -132,7 +134,7 @@ PyObject* AllocatorStatsFunction(PyObject*, PyObject* const* args, Py_ssize_t na
 
 PyObject* TrimMemoryFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
-  static const Signature kSignature("trim_memory", 3, 1, {"device", "keep", "kind"});
+  static constinit const Signature kSignature("trim_memory", 3, 1, {"device", "keep", "kind"});
   PyObject* v[3];
   Place place;
   int64_t keep = 0;

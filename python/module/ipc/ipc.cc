@@ -24,7 +24,7 @@ bool CheckTensor(PyObject* object) {
     PyErr_Format(PyExc_TypeError, "expected a dovetail.Tensor, not %R", Py_TYPE(object));
     return false;
   }
-  if (AsTensorObject(object)->requires_grad) return RaiseRequiresGrad(), false;
+  if (AsTensorObject(object)->requires_grad.load()) return RaiseRequiresGrad(), false;
   return true;
 }
 

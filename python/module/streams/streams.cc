@@ -173,17 +173,20 @@ void AddEventClass(nb::module_& m) {
 
 void AddContext(nb::module_& m) {
   nb::class_<StreamContext> c(m, "_StreamContext", nb::is_final());
-  c.def("__enter__", [](StreamContext& self) {
-    if (self.previous) throw std::runtime_error("this stream context was entered already");
-    self.previous = ExchangeCurrentStream(self.stream);
-    return self.stream;
-  });
+  c.def(
+      "__enter__",
+      [](StreamContext& self) {
+        if (self.previous) throw std::runtime_error("this stream context was entered already");
+        self.previous = ExchangeCurrentStream(self.stream);
+        return self.stream;
+      },
+      nb::lock_self());
   c.def(
       "__exit__",
       [](StreamContext& self, nb::args) {  // NOLINT(performance-unnecessary-value-param)
         if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
       },
-      nb::sig("def __exit__(self, *args: object) -> None"));
+      nb::sig("def __exit__(self, *args: object) -> None"), nb::lock_self());
 }
 
 }  // namespace
@@ -214,7 +217,7 @@ bool ParseStreamObject(PyObject* object, PyObject* given, std::optional<Stream>*
 }
 
 PyObject* StreamFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("stream", 2, 1, {"stream", "device"});
+  static constinit const Signature kSignature("stream", 2, 1, {"stream", "device"});
   PyObject* v[2];
   std::optional<Stream> stream;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseStreamObject(v[0], v[1], &stream)) {
@@ -225,7 +228,7 @@ PyObject* StreamFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
 
 PyObject* CurrentStreamFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                                 PyObject* kwnames) {
-  static const Signature kSignature("current_stream", 1, 0, {"device"});
+  static constinit const Signature kSignature("current_stream", 1, 0, {"device"});
   PyObject* v[1];
   Device device = FirstGpu();
   if (!kSignature.Parse(args, nargs, kwnames, v) ||

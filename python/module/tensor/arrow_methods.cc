@@ -12,7 +12,7 @@ constexpr char kRequestedSchema[] = "requested_schema";
 
 template <typename Array>
 PyObject* Export(PyObject* self, PyObject* requested_schema) {
-  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   return ExportArrow<Array>(AsTensor(self), requested_schema);
 }
 
@@ -20,7 +20,7 @@ PyObject* Export(PyObject* self, PyObject* requested_schema) {
 
 PyObject* TensorArrowArray(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* kwnames) {
-  static const Signature kSignature("__arrow_c_array__", 1, 0, {kRequestedSchema});
+  static constinit const Signature kSignature("__arrow_c_array__", 1, 0, {kRequestedSchema});
   PyObject* requested_schema;
   if (!kSignature.Parse(args, nargs, kwnames, &requested_schema)) return nullptr;
   return Export<ArrowArray>(self, requested_schema);
@@ -28,7 +28,7 @@ PyObject* TensorArrowArray(PyObject* self, PyObject* const* args, Py_ssize_t nar
 
 PyObject* TensorArrowDeviceArray(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames) {
-  static const Signature kSignature("__arrow_c_device_array__", 1, 0, {kRequestedSchema});
+  static constinit const Signature kSignature("__arrow_c_device_array__", 1, 0, {kRequestedSchema});
   PyObject* requested_schema;
   if (!kSignature.Parse(args, nargs, nullptr, &requested_schema)) return nullptr;
   const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);

@@ -23,7 +23,7 @@ PyObject* ItemSize(PyObject* self, void*) {
 PyObject* NBytes(PyObject* self, void*) { return PyLong_FromLongLong(AsTensor(self).nbytes()); }
 PyObject* ReadOnly(PyObject* self, void*) { return PyBool_FromLong(AsTensor(self).is_read_only()); }
 PyObject* RequiresGrad(PyObject* self, void*) {
-  return PyBool_FromLong(AsTensorObject(self)->requires_grad);
+  return PyBool_FromLong(AsTensorObject(self)->requires_grad.load());
 }
 PyObject* Transposed(PyObject* self, void*) { return ReverseDims(self); }
 

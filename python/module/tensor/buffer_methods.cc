@@ -12,7 +12,7 @@ int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   view->obj = nullptr;
-  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad(), -1;
+  if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad(), -1;
   return ExportBuffer(AsTensor(self), self, view, flags);
 }
 

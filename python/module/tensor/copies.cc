@@ -26,7 +26,7 @@ PyObject* NewCopy(PyObject* self, const CopiedOptions& target) {
   const bool is_long =
       IsLong(source) || !IsHostAccessible(target.device.value_or(source.device()).type);
   absl::StatusOr<Tensor> copy = WithoutGilIf(is_long, [&] { return Copied(source, target); });
-  const bool mark = AsTensorObject(self)->requires_grad &&
+  const bool mark = AsTensorObject(self)->requires_grad.load() &&
                     MayRequireGrad(target.dtype.value_or(source.dtype()).kind);
   return WrapTensor(std::move(copy), mark);
 }
@@ -77,10 +77,11 @@ struct ToRequest {
   // As torch does, by what stands first: a tensor or a type is followed by non_blocking and copy, a
   // device (or None) by a type as well.
   bool Parse(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-    static const Signature kFromDevice("to", 4, 0, {"device", "dtype", "non_blocking", "copy"});
-    static const Signature kFromType("to", 3, 0,
-                                     {"first", "non_blocking", "copy", "device", "dtype"},
-                                     /*positional_only=*/1);
+    static constinit const Signature kFromDevice("to", 4, 0,
+                                                 {"device", "dtype", "non_blocking", "copy"});
+    static constinit const Signature kFromType("to", 3, 0,
+                                               {"first", "non_blocking", "copy", "device", "dtype"},
+                                               /*positional_only=*/1);
     PyObject* v[5];
     if (nargs == 0 || args[0] == Py_None) {
       return kFromDevice.Parse(args, nargs, kwnames, v) && wanted.Parse(v[1], v[0]) &&
@@ -118,7 +119,7 @@ struct ToRequest {
 }  // namespace
 
 PyObject* CopyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("copy", 1, 0, {"order"});
+  static constinit const Signature kSignature("copy", 1, 0, {"order"});
   PyObject* v[1];
   CopiedOptions target;
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOrder(v[0], &target.order)) {
@@ -147,7 +148,7 @@ PyObject* ToMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
 }
 
 PyObject* CopyToFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("copyto", 3, 2, {"dst", "src", "casting"});
+  static constinit const Signature kSignature("copyto", 3, 2, {"dst", "src", "casting"});
   PyObject* v[3];
   Casting casting = Casting::kSameKind;
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;

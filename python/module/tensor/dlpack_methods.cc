@@ -10,6 +10,7 @@
 #include "dovetail/python/exchange/dlpack/dlpack_out.h"
 #include "dovetail/python/exchange/dlpack/writable.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/exchange/support/integers.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
@@ -67,13 +68,14 @@ bool ParseRequest(const Request& request, ExportRequest* parsed) {
 }
 
 PyObject* Export(const TensorObject* self, const Request& request) {
-  if (self->requires_grad) return RaiseRequiresGrad();
+  if (self->requires_grad.load()) return RaiseRequiresGrad();
   ExportRequest parsed;
   return ParseRequest(request, &parsed) ? ExportCapsule(self->tensor, parsed) : nullptr;
 }
 
 // The last call of __dlpack__ that asked for a versioned struct and nothing else. A consumer passes
-// the same objects every time, so the next such call is recognised by their addresses.
+// the same objects every time, so the next such call is recognised by their addresses. The GIL
+// guards it; without one nothing is noted.
 class PlainCall {
  public:
   bool Is(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) const {
@@ -85,10 +87,9 @@ class PlainCall {
 
   // `request` is what the arguments said.
   void Note(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, const Request& request) {
-#ifndef Py_GIL_DISABLED
     bool versioned;
-    if (nargs != 0 || kwnames == nullptr || IsGiven(request.stream) || IsGiven(request.dl_device) ||
-        IsGiven(request.copy) || !IsOfInts(request.max_version) ||
+    if (!kHasGil || nargs != 0 || kwnames == nullptr || IsGiven(request.stream) ||
+        IsGiven(request.dl_device) || IsGiven(request.copy) || !IsOfInts(request.max_version) ||
         !ParseMaxVersion(request.max_version, &versioned) || !versioned) {
       return;
     }
@@ -100,7 +101,6 @@ class PlainCall {
     PyObject* former = kwnames_;
     kwnames_ = Py_NewRef(kwnames);
     Py_XDECREF(former);
-#endif
   }
 
  private:
@@ -117,6 +117,10 @@ class PlainCall {
 };
 PlainCall plain_call;
 
+struct CpuDevice {
+  PyObject* pair = Py_BuildValue("(ii)", static_cast<int>(kDLCPU), 0);
+};
+
 // Only a holder of the GIL copies the tensor inside a Python object: work without the GIL has a
 // Tensor of its own (without_gil.h). So the reference count need not be read atomically.
 StorageRef CopyStorage(const Tensor& tensor) {
@@ -132,12 +136,12 @@ StorageRef CopyStorage(const Tensor& tensor) {
 PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const TensorObject* const object = AsTensorObject(self);
   // Host memory has no streams to order.
-  if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad &&
+  if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad.load() &&
       object->tensor.device().type == DeviceType::kCpu) [[likely]] {
     return MakeCapsule(ToDLPackUnordered(object->tensor, CopyStorage(object->tensor)));
   }
-  static const Signature kSignature("__dlpack__", 0, 0,
-                                    {"stream", "max_version", "dl_device", "copy"});
+  static constinit const Signature kSignature("__dlpack__", 0, 0,
+                                              {"stream", "max_version", "dl_device", "copy"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
   const Request request{v[0], v[1], v[2], v[3]};
@@ -149,14 +153,14 @@ PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 PyObject* TensorDLPackDevice(PyObject* self, PyObject*) {
   const DLDevice device = ToDLDevice(AsTensor(self).device());
   if (device.device_type == kDLCPU) {
-    static PyObject* const cpu = Py_BuildValue("(ii)", static_cast<int>(kDLCPU), 0);
-    return Py_XNewRef(cpu);
+    return Py_XNewRef(MadeOnce<CpuDevice>().pair);
   }
   return Py_BuildValue("(ii)", static_cast<int>(device.device_type), device.device_id);
 }
 
 PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static const Signature kSignature("to_dlpack", 1, 1, {"tensor", "max_version", "stream", "copy"});
+  static constinit const Signature kSignature("to_dlpack", 1, 1,
+                                              {"tensor", "max_version", "stream", "copy"});
   PyObject* v[4];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
   if (!IsTensor(v[0])) {
@@ -171,7 +175,7 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
 
 PyObject* ToImmutableConsumer(PyObject*, PyObject* object) {
   if (!IsTensor(object)) return Raise(PyExc_TypeError, "expected a dovetail.Tensor");
-  if (AsTensorObject(object)->requires_grad) return RaiseRequiresGrad();
+  if (AsTensorObject(object)->requires_grad.load()) return RaiseRequiresGrad();
   absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(Writable(AsTensor(object)));
   if (!managed.ok()) return RaiseExchange(managed.status());
   return MakeCapsule(*std::move(managed));

@@ -21,7 +21,7 @@ const Tensor* Exportable(void* object) {
                  Py_TYPE(self)->tp_name);
     return nullptr;
   }
-  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   return &AsTensor(self);
 }
 

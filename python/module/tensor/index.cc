@@ -10,7 +10,7 @@ namespace {
 
 PyObject* View(PyObject* self, absl::Span<const IndexItem> items) {
   const TensorObject* object = AsTensorObject(self);
-  return WrapTensor(object->tensor.Index(items), object->requires_grad);
+  return WrapTensor(object->tensor.Index(items), object->requires_grad.load());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
     return RaiseAbsent(
         absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));
   }
-  if (AsTensorObject(self)->requires_grad) {
+  if (AsTensorObject(self)->requires_grad.load()) {
     return RaiseAbsent("the tensor requires gradient; use tensor.detach().");
   }
   absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
@@ -37,7 +37,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
 
 PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
   PyObject* dict = ExportCudaArrayInterface(AsTensor(self));
-  if (dict == nullptr || !AsTensorObject(self)->requires_grad) return dict;
+  if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
   Py_DECREF(dict);
   return RaiseRequiresGrad();
 }

@@ -24,7 +24,7 @@ PyObject* BySlowPath(PyObject* self) {
 
 PyObject* NumPyMethod(PyObject* self, PyObject*) {
   const Tensor& tensor = AsTensor(self);
-  if (AsTensorObject(self)->requires_grad) return RaiseRequiresGrad();
+  if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   if (!IsHostAccessible(tensor.device().type)) {
     return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
                          "; copy the tensor to the CPU first.");

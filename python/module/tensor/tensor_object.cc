@@ -37,7 +37,7 @@ TensorObject* NewTensorObject() {
     if (self == nullptr) return nullptr;
   }
   self->weak_references = nullptr;
-  self->requires_grad = false;
+  self->requires_grad.store(false);
   self->is_tracked = false;
   new (&self->tensor) Tensor();
   return self;
@@ -47,7 +47,7 @@ PyObject* WrapTensor(Tensor&& tensor, bool requires_grad) {
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return nullptr;
   self->tensor = std::move(tensor);
-  self->requires_grad = requires_grad;
+  self->requires_grad.store(requires_grad);
   TrackOwner(self);
   return reinterpret_cast<PyObject*>(self);
 }

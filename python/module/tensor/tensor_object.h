@@ -14,13 +14,14 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace dovetail::python {
 
 struct TensorObject {
   PyObject_HEAD PyObject* weak_references;
   // Autograd's mark, for callers that set it. Such a tensor is not exported; detach() clears it.
-  bool requires_grad;
+  GilGuarded<bool> requires_grad;
   bool is_tracked;  // by the garbage collector
   Tensor tensor;
 };

@@ -48,7 +48,7 @@ PyObject* Iterate(PyObject* self) {
   return PySeqIter_New(self);
 }
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
-  return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad);
+  return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad.load());
 }
 
 // As PyTorch's tensors hash: a tensor is a key as the object that it is, and its number another.
@@ -143,14 +143,14 @@ constexpr char kDoc[] =
 
 // Shares the tensor, as an import of its __dlpack__ would without the capsule.
 ExchangeResult ImportOwn(PyObject* x, Tensor* tensor) {
-  if (AsTensorObject(x)->requires_grad) return RaiseRequiresGrad(), ExchangeResult::kError;
+  if (AsTensorObject(x)->requires_grad.load()) return RaiseRequiresGrad(), ExchangeResult::kError;
   *tensor = AsTensor(x);
   return ExchangeResult::kDone;
 }
 
 // Nothing is held: a Tensor object never changes its tensor.
 ExchangeResult BorrowOwn(PyObject* x, DovetailBorrowed* borrowed) {
-  if (AsTensorObject(x)->requires_grad) return RaiseRequiresGrad(), ExchangeResult::kError;
+  if (AsTensorObject(x)->requires_grad.load()) return RaiseRequiresGrad(), ExchangeResult::kError;
   const Tensor& tensor = AsTensor(x);
   const bool is_padded = tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
   FillBorrowed(ToDLTensor(tensor.view()),

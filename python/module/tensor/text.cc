@@ -11,7 +11,7 @@ namespace dovetail::python {
 
 PyObject* TensorRepr(PyObject* self) {
   const Tensor tensor = AsTensor(self);
-  const char* const mark = AsTensorObject(self)->requires_grad ? "requires_grad=True" : "";
+  const char* const mark = AsTensorObject(self)->requires_grad.load() ? "requires_grad=True" : "";
   const std::string text = WithoutGilIf(!IsHostAccessible(tensor.device().type),
                                         [&] { return FormatValues(tensor, mark); });
   if (PyErr_Occurred()) return nullptr;  // from a signal handler

@@ -11,7 +11,7 @@ namespace dovetail::python {
 namespace {
 
 PyObject* View(PyObject* self, absl::StatusOr<Tensor> tensor) {
-  return WrapTensor(std::move(tensor), AsTensorObject(self)->requires_grad);
+  return WrapTensor(std::move(tensor), AsTensorObject(self)->requires_grad.load());
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ bool MarkRequiresGrad(PyObject* self, bool value) {
                                 dtype.ToString() + ".");
     return false;
   }
-  AsTensorObject(self)->requires_grad = value;
+  AsTensorObject(self)->requires_grad.store(value);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/support/interned_name.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"
 
@@ -20,8 +21,8 @@ bool TakeArray(Tensor&& tensor, DataKind* kind, nb::object* array) {
 // As a sequence it would be that of its keys.
 bool IsMapping(PyObject* data) {
   if (PyList_Check(data) || PyTuple_Check(data)) return false;  // though a field may be named so
-  static PyObject* const keys = PyUnicode_InternFromString("keys");
-  return _PyType_Lookup(Py_TYPE(data), keys) != nullptr;
+  static constinit InternedName keys("keys");
+  return _PyType_Lookup(Py_TYPE(data), keys.get()) != nullptr;
 }
 
 }  // namespace
