@@ -6,6 +6,6 @@
 #include "dovetail/benchmarks/arguments_bindings/functions.h"
 #include "dovetail/python/casters/pybind11.h"
 
-PYBIND11_MODULE(dovetail_pybind11, m) {
+PYBIND11_MODULE(dovetail_pybind11, m, pybind11::mod_gil_not_used()) {
   dovetail_benchmarks::Define<dovetail_benchmarks::DovetailBinding>(m);
 }

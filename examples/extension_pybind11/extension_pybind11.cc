@@ -40,7 +40,7 @@ OwnedTensor Normalize(Arg<const float, Contiguous, AllowCopy> x) {
 
 }  // namespace
 
-PYBIND11_MODULE(extension_pybind11, m) {
+PYBIND11_MODULE(extension_pybind11, m, py::mod_gil_not_used()) {
   m.def("add", &Add, py::arg("x"), py::arg("y"), py::arg("out"),
         "Write x + y to out: float32 tensors of one dimension.");
   m.def("normalize", &Normalize, py::arg("x"),

@@ -224,7 +224,13 @@ static int Execute(PyObject* module) {
   return 0;
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void*)Execute}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void*)Execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
 
 static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "capi_user",
                                  .m_methods = functions, .m_slots = slots};

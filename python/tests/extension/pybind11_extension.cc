@@ -8,7 +8,7 @@
 namespace py = pybind11;
 using Accumulator = dovetail_test::Accumulator<2>;
 
-PYBIND11_MODULE(pybind11_extension, m) {
+PYBIND11_MODULE(pybind11_extension, m, py::mod_gil_not_used()) {
   dovetail_test::Define(m);
   m.def("named", &dovetail_test::Add, py::arg("x"), py::arg("y"), py::arg("out"));
   m.def(
