@@ -13,6 +13,8 @@ from exchange_table import table_of
 from managed import Versioned, call_deleter, read, shape_of, strides_of
 from peers import PADDLE, paddle
 
+if paddle is None:
+    pytest.skip("Paddle is not installed", allow_module_level=True)
 FROM_PYTHON = table_of(paddle.Tensor).managed_from
 
 

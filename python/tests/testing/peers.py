@@ -6,27 +6,42 @@
         assert t.data_ptr() == peer.pointer(x)
 
 Values are 1, 2 and 4 unless a test says otherwise: every type except bool represents them exactly.
+A library that this Python lacks is None here (tools/pythons), and its peer is in no list. NumPy and
+ml_dtypes are always there.
 """
 
 import dataclasses
+import importlib
 import warnings
 from collections.abc import Callable
 
-import jax
-import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
-import onnxruntime
-import pyarrow as pa
-import torch
-import tvm_ffi
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import paddle
 
-jax.config.update("jax_enable_x64", True)
-paddle.set_device("cpu")
+def _installed(name):
+    """The module, or None if there is no such package."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
+
+
+jax = _installed("jax")
+onnxruntime = _installed("onnxruntime")
+pa = _installed("pyarrow")
+torch = _installed("torch")
+tvm_ffi = _installed("tvm_ffi")
+paddle = _installed("paddle")
+
+if jax:
+    jax.config.update("jax_enable_x64", True)
+if paddle:
+    paddle.set_device("cpu")
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
@@ -104,16 +119,16 @@ TORCH = Peer(
     _torch,
     lambda x: x.data_ptr(),
     _torch_values,
-    torch.from_dlpack,
+    torch and torch.from_dlpack,
     _setitem,
 )
 JAX = Peer(
     "jax",
     (*STANDARD, "bfloat16", *JAX_FLOAT8),
-    lambda name, values: jnp.asarray(array(name, values)).copy(),
+    lambda name, values: jax.numpy.asarray(array(name, values)).copy(),
     lambda x: x.unsafe_buffer_pointer(),
     lambda x: np.asarray(x).tolist(),
-    jax.dlpack.from_dlpack,
+    jax and jax.dlpack.from_dlpack,
 )
 PADDLE = Peer(
     "paddle",
@@ -121,7 +136,7 @@ PADDLE = Peer(
     _paddle,
     lambda x: x.data_ptr(),
     lambda x: (x.astype("float32") if x.dtype == paddle.bfloat16 else x).tolist(),
-    paddle.from_dlpack,
+    paddle and paddle.from_dlpack,
     _setitem,
 )
 # A tvm_ffi.Tensor has no access to its elements: NumPy reads its memory.
@@ -131,7 +146,7 @@ TVM_FFI = Peer(
     lambda name, values: tvm_ffi.from_dlpack(_torch(name, values)),
     lambda x: x.data_ptr(),
     lambda x: _torch_values(torch.from_dlpack(x)),
-    tvm_ffi.from_dlpack,
+    tvm_ffi and tvm_ffi.from_dlpack,
     lambda x, index, value: _setitem(np.from_dlpack(x), index, value),
 )
 
@@ -164,11 +179,29 @@ ONNXRUNTIME = Peer(
     lambda name, values: onnxruntime.OrtValue.from_dlpack(_torch(name, values)),
     lambda x: x.data_ptr(),
     lambda x: _torch_values(torch.from_dlpack(x)),
-    onnxruntime.OrtValue.from_dlpack,
+    onnxruntime and onnxruntime.OrtValue.from_dlpack,
     lambda x, index, value: _setitem(torch.from_dlpack(x), index, value),
 )
 
+# Where a peer needs PyTorch to read its elements, it is there only with PyTorch.
+_PRESENT = {
+    "numpy": True,
+    "torch": torch,
+    "jax": jax,
+    "paddle": paddle,
+    "tvm_ffi": tvm_ffi and torch,
+    "pyarrow": pa,
+    "onnxruntime": onnxruntime and torch,
+}
+
+
+def _present(*peers):
+    return tuple(peer for peer in peers if _PRESENT[peer.name])
+
+
 # Their tensors have __dlpack__.
-EXPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW, ONNXRUNTIME)
-IMPORTERS = (NUMPY, TORCH, JAX, PADDLE, TVM_FFI, ONNXRUNTIME)  # they have a from_dlpack
-WRITERS = (NUMPY, TORCH, PADDLE, TVM_FFI, ONNXRUNTIME)  # both, with writable memory
+EXPORTERS = _present(NUMPY, TORCH, JAX, PADDLE, TVM_FFI, PYARROW, ONNXRUNTIME)
+# They have a from_dlpack.
+IMPORTERS = _present(NUMPY, TORCH, JAX, PADDLE, TVM_FFI, ONNXRUNTIME)
+# Both, with writable memory.
+WRITERS = _present(NUMPY, TORCH, PADDLE, TVM_FFI, ONNXRUNTIME)
