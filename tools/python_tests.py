@@ -235,7 +235,7 @@ def outcome_of(case):
 
 def absent_module(python, text):
     """The module for lack of which a test failed, or None."""
-    for name in dict.fromkeys(re.findall(r"No module named '?(\w+)", text)):
+    for name in dict.fromkeys(re.findall(r"No module named \W*(\w+)", text)):
         probed = f"import importlib.util; assert importlib.util.find_spec({name!r}) is None"
         if subprocess.run([python, "-I", "-c", probed], check=False).returncode == 0:
             return name

@@ -111,7 +111,8 @@ def test_a_managed_tensor_becomes_ours_and_is_deleted_once(flags):
     assert type(t) is dt.Tensor
     assert (t.data_ptr(), t.tolist()) == (lent.address, [1, 2, 4])
     assert t.readonly is (flags == READ_ONLY)
-    assert sys.getrefcount(t) == 2
+    alone = object()  # CPython 3.14 counts one reference less
+    assert sys.getrefcount(t) == sys.getrefcount(alone)
     assert lent.deletions == 0
     del t
     assert lent.deletions == 1
