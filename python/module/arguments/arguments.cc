@@ -16,7 +16,9 @@ namespace dovetail::python {
 
 int Signature::Find(PyObject* name) const {
   for (int i = positional_only_; i < count_; ++i) {
-    if (names_[i].get() == name) return i;
+    PyObject* const known = names_[i].get();
+    if (known == name) return i;
+    if (known == nullptr) PyErr_Clear();  // there was no memory to intern it
   }
   for (int i = positional_only_; i < count_; ++i) {  // a name that was not interned
     if (PyUnicode_CompareWithASCIIString(name, names_[i].text()) == 0) return i;
