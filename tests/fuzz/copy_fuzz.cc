@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dovetail/core/copy.h"
@@ -19,22 +20,28 @@
 #include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "dovetail/tests/fuzz/input.h"
+#include "dovetail/tests/fuzz/noise.h"
 #include "dovetail/tests/fuzz/plain_cast.h"
+#include "dovetail/tests/fuzz/plain_copy.h"
 #include "dovetail/tests/fuzz/require.h"
 
 namespace dovetail::fuzz {
 namespace {
 
 constexpr int64_t kArena = 1 << 21;
-constexpr int64_t kMostElements = 2000;
+constexpr int64_t kMostBytes = 1 << 16;  // from the lowest to the highest element, as a rule
+constexpr int64_t kFewElements = 120;
+constexpr int64_t kMostElements = 1500;
 constexpr int64_t kManyElements = 300000;  // enough for several threads
 
 struct Arenas {
   Arenas() { Require(RegisterCpuBackend(Registry::Global()).ok(), "the CPU has a backend"); }
   GuardedMemory first{kArena}, second{kArena};
+  // Copies of what is in them. Kept from input to input, which is faster than to allocate them.
+  std::string src_before, expected, seen;
 };
-const Arenas& TheArenas() {
-  static const Arenas* const arenas = new Arenas;
+Arenas& TheArenas() {
+  static Arenas* const arenas = new Arenas;
   return *arenas;
 }
 
@@ -47,6 +54,7 @@ struct Side {
   char* origin = nullptr;
 
   int64_t step() const { return StepBits(dtype, packing); }
+  PlainSide At(char* lowest) const { return {lowest - begin, dtype, step(), strides}; }
   DType lane() const { return {dtype.kind, dtype.bits, 1}; }
   Tensor Make(const std::vector<int64_t>& shape) const {
     const StorageRef storage =
@@ -82,9 +90,10 @@ void DrawStrides(Input& input, const std::vector<int64_t>& shape, bool is_source
   side->end = (highest * side->step() + side->step() + 7) >> 3;
 }
 
-std::vector<int64_t> DrawShape(Input& input, bool many) {
+std::vector<int64_t> DrawShape(Input& input, int64_t most) {
+  const bool many = most == kManyElements;
   std::vector<int64_t> shape(input.Between(0, 5));
-  int64_t left = many ? kManyElements : kMostElements;
+  int64_t left = most;
   for (int64_t& size : shape) {
     size = input.OneIn(2) ? input.Between(1, 300) : input.Between(0, 9);
     if (many && input.OneIn(3)) size = input.Between(1, 60000);
@@ -94,44 +103,18 @@ std::vector<int64_t> DrawShape(Input& input, bool many) {
   return shape;
 }
 
-// Calls each(bit of dst, bit of src) for each lane of each element.
-template <typename Each>
-void ForEachLane(const std::vector<int64_t>& shape, const Side& dst, const Side& src, Each each) {
-  std::vector<int64_t> index(shape.size());
-  for (int64_t size : shape) {
-    if (size == 0) return;
-  }
-  while (true) {
-    int64_t to = 0, from = 0;
-    for (size_t dim = 0; dim < shape.size(); ++dim) {
-      to += index[dim] * dst.strides[dim] * dst.step();
-      from += index[dim] * src.strides[dim] * src.step();
-    }
-    for (int lane = 0; lane < dst.dtype.lanes; ++lane) {
-      each(to + lane * dst.dtype.bits, from + lane * src.dtype.bits);
-    }
-    size_t dim = shape.size();
-    while (dim > 0 && ++index[dim - 1] == shape[dim - 1]) index[--dim] = 0;
-    if (dim == 0) return;
-  }
-}
-
-// What a cast of one element by instructions of every processor makes, and those of `level`.
-Element CastBy(SimdLevel level, const Element& element, DType from, DType to) {
-  const std::optional<CastPath> path = CastPath::Find(from, to, level);
-  Require(path.has_value(), "there is a path for each cast", from, to);
+// A cast of one element by the kernels of one level.
+Element CastBy(const std::optional<CastPath>& path, const Element& element) {
+  Require(path.has_value(), "there is a path for each cast");
   Element result = {};
   path->Run(element.data(), result.data(), 1);
   return result;
 }
 
-void Fill(Input& input, char* memory, int64_t size) {
-  auto state = input.Any<uint32_t>() | 1u;
-  const bool small = input.OneIn(4);  // small numbers
-  for (int64_t i = 0; i < size; ++i) {
-    state = state * 1664525u + 1013904223u;
-    memory[i] = static_cast<char>(small ? (state >> 24) % 3 : state >> 24);
-  }
+// Different bytes for each `place`, even if the input has ended.
+void Fill(Input& input, uint32_t place, char* memory, int64_t size) {
+  const uint32_t seed = input.Any<uint32_t>() + 31337 * place;
+  FillWithNoise(seed, /*small=*/input.OneIn(4), memory, size);
 }
 
 // Copies by kernels of one level, as the CPU backend does after it has planned.
@@ -155,13 +138,16 @@ void Try(Input& input) {
   }
   dst.packing = input.OneIn(2) ? Packing::kPadded : Packing::kPacked;
   src.packing = input.OneIn(2) ? Packing::kPadded : Packing::kPacked;
-  const bool many = input.OneIn(200);
+  // Most inputs are small: more of them are tried.
+  const int64_t scale = input.Between(0, 199);
+  const bool many = scale == 199;
+  const int64_t most = many ? kManyElements : scale < 150 ? kFewElements : kMostElements;
   Require(SetNumThreads(many ? input.Between(1, 5) : 1).ok(), "a number of threads is set");
-  const std::vector<int64_t> shape = DrawShape(input, many);
+  const std::vector<int64_t> shape = DrawShape(input, most);
   DrawStrides(input, shape, /*is_source=*/false, &dst);
   DrawStrides(input, shape, /*is_source=*/true, &src);
   const int64_t dst_bytes = dst.end - dst.begin, src_bytes = src.end - src.begin;
-  if (dst_bytes > kArena || src_bytes > kArena) return;
+  if (std::max(dst_bytes, src_bytes) > (many ? kArena : kMostBytes)) return;
 
   // dst is at an end of its arena; src at an end of the other one, or near dst.
   const GuardedMemory& arena = TheArenas().first;
@@ -175,13 +161,13 @@ void Try(Input& input) {
     src_lowest = at_end ? arena.At(true, src_bytes) - away : arena.begin() + away;
   }
   src.origin = src_lowest - src.begin;
-  Fill(input, src_lowest, src_bytes);
+  Fill(input, 0, src_lowest, src_bytes);
   char* const dst_lowest = dst.origin + dst.begin;
-  Fill(input, dst_lowest, dst_bytes);
+  Fill(input, 1, dst_lowest, dst_bytes);
 
-  const std::string src_before(src_lowest, src_bytes);
-  std::string expected(dst_lowest, dst_bytes);
-  const std::string dst_before = expected;
+  auto& [first, second, src_before, expected, seen] = TheArenas();
+  src_before.assign(src_lowest, src_bytes);
+  expected.assign(dst_lowest, dst_bytes);
   Tensor to = dst.Make(shape);
   const Tensor from = src.Make(shape);
   const bool same = src.dtype == dst.dtype;
@@ -194,35 +180,35 @@ void Try(Input& input) {
     Require(absl::IsInvalidArgument(status) && !same, "only a cast is refused", status);
     Require(!CastPath::Find(src.lane(), dst.lane()).has_value(), "a cast that exists is made", from,
             to);
-    Require(std::string(dst_lowest, dst_bytes) == dst_before, "a refusal writes nothing");
+    Require(std::string_view(dst_lowest, dst_bytes) == expected, "a refusal writes nothing");
     return;
   }
 
-  // The plain loop.
-  const bool masked = dst.dtype.is_sub_byte() && dst.packing == Packing::kPadded;
-  std::string seen(dst_lowest, dst_bytes);
-  char* const want = expected.data() - dst.begin;
-  char* const got = seen.data() - dst.begin;
+  seen.assign(dst_lowest, dst_bytes);
   const SimdLevel level = input.Pick(kAllSimdLevels);
-  ForEachLane(shape, dst, src, [&](int64_t to_bit, int64_t from_bit) {
-    const Element element = ElementAt(src_before.data() - src.begin, from_bit, src.lane());
-    const Element result = ElementAt(got, to_bit, dst.lane());
-    std::optional<Element> cast = PlainCast(element, src.lane(), dst.lane());
-    if (!cast.has_value()) cast = CastBy(SimdLevel::kNone, element, src.lane(), dst.lane());
-    Require(SameValue(*cast, result, dst.lane()), "a copy is what the plain loop makes", from, to,
-            "element at bit", to_bit, "code", ElementHex(element), ElementHex(*cast),
-            ElementHex(result));
-    if (!same && !many && HasSimdLevel(level)) {
-      Require(SameValue(*cast, CastBy(level, element, src.lane(), dst.lane()), dst.lane()),
+  int64_t left_by_level = HasSimdLevel(level) ? kFewElements : 0;
+  std::optional<CastPath> base_path, level_path;
+  if (!same) base_path = CastPath::Find(src.lane(), dst.lane(), SimdLevel::kNone);
+  if (!same && left_by_level > 0) level_path = CastPath::Find(src.lane(), dst.lane(), level);
+  const auto cast = [&](const Element& element) {
+    std::optional<Element> result = PlainCast(element, src.lane(), dst.lane());
+    if (!result.has_value()) result = CastBy(base_path, element);
+    if (left_by_level-- > 0) {
+      Require(SameValue(*result, CastBy(level_path, element), dst.lane()),
               "each level makes the same", from, to, static_cast<int>(level));
     }
-    PutElement(want, to_bit, dst.lane(), result);
-    // (The bits beside an element that has a byte of its own mean nothing.)
-    if (masked) want[to_bit >> 3] = got[to_bit >> 3];
-  });
+    return *result;
+  };
+  const std::optional<Difference> difference =
+      ComparePlainly(shape, src.At(src_before.data()), dst.At(seen.data()),
+                     expected.data() - dst.begin, same ? nullptr : CastFunction(cast));
+  if (difference.has_value()) {
+    Require(false, "a copy is what the plain loop makes", from, to, difference->ToString());
+  }
   Require(seen == expected, "nothing is written beside the elements", from, to);
   if (!overlap) {
-    Require(std::string(src_lowest, src_bytes) == src_before, "the source is not written", from);
+    Require(std::string_view(src_lowest, src_bytes) == src_before, "the source is not written",
+            from);
   }
 }
 

@@ -23,7 +23,7 @@
 namespace dovetail::fuzz {
 namespace {
 
-constexpr int64_t kMostElements = 4096;
+constexpr int64_t kMostElements = 600;
 
 // Where all valid tensors lie, and what is there.
 struct Arena {
@@ -47,7 +47,7 @@ const Arena& TheArena() {
 }
 
 // Whether an element of `bits` bits is the same at two places, which count bits.
-bool SameElement(const char* a, int64_t a_bit, const char* b, int64_t b_bit, int bits) {
+DOVETAIL_MODEL bool SameElement(const char* a, int64_t a_bit, const char* b, int64_t b_bit, int bits) {
   if (bits % 8 == 0 && a_bit % 8 == 0 && b_bit % 8 == 0) {
     return std::memcmp(a + a_bit / 8, b + b_bit / 8, bits / 8) == 0;
   }

@@ -12,7 +12,7 @@
 namespace dovetail::fuzz {
 namespace {
 
-constexpr int64_t kMostElements = 4096;
+constexpr int64_t kMostElements = 600;
 
 int64_t CountOf(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
@@ -20,19 +20,33 @@ int64_t CountOf(const std::vector<int64_t>& shape) {
 
 // Calls each(index) for every index of `shape`, in row-major order.
 template <typename Each>
-void ForEachIndex(const std::vector<int64_t>& shape, Each each) {
+DOVETAIL_MODEL void ForEachIndex(const std::vector<int64_t>& shape, Each each) {
   std::vector<int64_t> index(shape.size());
-  for (int64_t i = 0; i < CountOf(shape); ++i) {
-    int64_t rest = i;
-    for (size_t dim = shape.size(); dim-- > 0; rest /= shape[dim]) index[dim] = rest % shape[dim];
+  for (int64_t left = CountOf(shape); left > 0; --left) {
     each(index);
+    for (size_t dim = shape.size(); dim-- > 0; index[dim] = 0) {
+      if (++index[dim] != shape[dim]) break;
+    }
   }
 }
 
-int64_t At(const Elements& elements, const std::vector<int64_t>& index) {
+DOVETAIL_MODEL int64_t At(const Elements& elements, const std::vector<int64_t>& index) {
   int64_t place = 0;
   for (size_t dim = 0; dim < index.size(); ++dim) place = place * elements.shape[dim] + index[dim];
   return elements.bits[place];
+}
+
+// Where all elements of the last `rank` dimensions lie.
+DOVETAIL_MODEL void AddPlaces(const int64_t* shape, const int64_t* strides, int rank, int64_t step,
+                              int64_t bits, std::vector<int64_t>* places) {
+  if (rank == 0) {
+    places->push_back(bits);
+    return;
+  }
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    AddPlaces(shape + 1, strides + 1, rank - 1, step, bits, places);
+    if (i + 1 < shape[0]) bits += strides[0] * step;
+  }
 }
 
 // The elements whose index in dimension `dim` is one of `indices`.
@@ -165,13 +179,9 @@ Elements Elements::Of(const Tensor& tensor, const void* memory) {
   const int64_t step = StepBits(tensor.dtype(), tensor.packing());
   const int64_t first =
       8 * (static_cast<const char*>(tensor.raw_data()) - static_cast<const char*>(memory));
-  ForEachIndex(elements.shape, [&](const std::vector<int64_t>& index) {
-    int64_t bits = first;
-    for (size_t dim = 0; dim < index.size(); ++dim) {
-      if (index[dim] != 0) bits += index[dim] * tensor.strides()[dim] * step;
-    }
-    elements.bits.push_back(bits);
-  });
+  elements.bits.reserve(static_cast<size_t>(tensor.num_elements()));
+  AddPlaces(elements.shape.data(), tensor.strides().data(), elements.rank(), step, first,
+            &elements.bits);
   return elements;
 }
 

@@ -6,6 +6,16 @@ With --config=fuzz, libFuzzer's main() takes the place of replay_main.cc (tools/
 load("@rules_cc//cc:defs.bzl", "cc_test")
 load("//bazel:cc.bzl", "WARNINGS")
 
+# Of code that only computes what the library should: libFuzzer looks for new paths in the library alone, and gets more
+# inputs done.
+MODEL_COPTS = select({
+    "//tests/fuzz:libfuzzer": [
+        "-fno-sanitize=all",
+        "-O2",
+    ],
+    "//conditions:default": [],
+})
+
 def fuzz_target(name, deps):
     """<name>.cc defines LLVMFuzzerTestOneInput; its corpus is in corpus/<name>."""
     cc_test(

@@ -50,7 +50,10 @@ std::optional<Element> FromInteger(Integer value, DType to) {
 std::optional<Element> FromFloat(double value, DType from, DType to) {
   if (IsInteger(to)) {
     const double whole = std::trunc(value);
-    if (!(whole >= -0x1p63 && whole < 0x1p63)) return std::nullopt;
+    const bool is_signed = to.kind == TypeKind::kInt;
+    const double end = std::ldexp(1.0, is_signed ? to.bits - 1 : to.bits);
+    if (!(whole >= (is_signed ? -end : 0) && whole < end)) return std::nullopt;
+    if (whole >= 0x1p63) return std::nullopt;
     return Written(to, ElementValue(static_cast<int64_t>(whole)));
   }
   if (from == kFloat64 && to.bits <= 16 && to != kFloat16) {
