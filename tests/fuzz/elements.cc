@@ -18,6 +18,16 @@ int64_t CountOf(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
+// Whether a tensor has few elements and, if sizes are 0, would have few if they were 1.
+bool IsSmall(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (int64_t size : shape) {
+    if (size > kMostElements / count) return false;
+    if (size != 0) count *= size;
+  }
+  return true;
+}
+
 // Calls each(index) for every index of `shape`, in row-major order.
 template <typename Each>
 DOVETAIL_MODEL void ForEachIndex(const std::vector<int64_t>& shape, Each each) {
@@ -142,7 +152,7 @@ Viewed Broadcast(Input& input, const Tensor& tensor, const Elements& elements) {
     if (size == 1) size = input.Between(0, 4);
   }
   if (input.OneIn(2)) shape.insert(shape.begin(), input.Between(0, 3));
-  if (CountOf(shape) > kMostElements || shape.size() > 12) return {tensor, elements};
+  if (!IsSmall(shape) || shape.size() > 12) return {tensor, elements};
   Elements broadcast{shape, {}};
   const size_t added = shape.size() - elements.shape.size();
   ForEachIndex(shape, [&](const std::vector<int64_t>& index) {
