@@ -1,6 +1,7 @@
 // Copies and casts between strided views of any shape, strides, type, packing, place and overlap,
 // by any number of threads and the instructions of any level, against a plain loop. Bytes that are
-// no element of the destination keep their values, and pages on both sides can't be touched.
+// no element of the destination keep their values, and pages on both sides can't be touched. Copies
+// that are large enough for several threads are compared with those of one thread.
 
 #include <algorithm>
 #include <cstring>
@@ -28,11 +29,13 @@
 namespace dovetail::fuzz {
 namespace {
 
-constexpr int64_t kArena = 1 << 21;
+constexpr int64_t kArena = 1 << 23;
 constexpr int64_t kMostBytes = 1 << 16;  // from the lowest to the highest element, as a rule
 constexpr int64_t kFewElements = 120;
 constexpr int64_t kMostElements = 1500;
-constexpr int64_t kManyElements = 300000;  // enough for several threads
+// Enough for several threads (devices/cpu/large_work.h).
+constexpr int64_t kManyBytes = 5 << 19;
+constexpr int64_t kLeastItemOfMany = 8;  // more elements would take too long
 
 struct Arenas {
   Arenas() { Require(RegisterCpuBackend(Registry::Global()).ok(), "the CPU has a backend"); }
@@ -91,12 +94,11 @@ void DrawStrides(Input& input, const std::vector<int64_t>& shape, bool is_source
 }
 
 std::vector<int64_t> DrawShape(Input& input, int64_t most) {
-  const bool many = most == kManyElements;
   std::vector<int64_t> shape(input.Between(0, 5));
   int64_t left = most;
   for (int64_t& size : shape) {
     size = input.OneIn(2) ? input.Between(1, 300) : input.Between(0, 9);
-    if (many && input.OneIn(3)) size = input.Between(1, 60000);
+    if (most > kMostElements && input.OneIn(3)) size = most / input.Between(1, 4);
     size = std::min(size, left);
     left /= std::max<int64_t>(size, 1);
   }
@@ -140,9 +142,12 @@ void Try(Input& input) {
   src.packing = input.OneIn(2) ? Packing::kPadded : Packing::kPacked;
   // Most inputs are small: more of them are tried.
   const int64_t scale = input.Between(0, 199);
-  const bool many = scale == 199;
-  const int64_t most = many ? kManyElements : scale < 150 ? kFewElements : kMostElements;
-  Require(SetNumThreads(many ? input.Between(1, 5) : 1).ok(), "a number of threads is set");
+  const int64_t itemsize = std::max(src.dtype.itemsize(), dst.dtype.itemsize());
+  const bool many = scale == 199 && itemsize >= kLeastItemOfMany;
+  const int64_t most = many          ? kManyBytes / itemsize
+                       : scale < 150 ? kFewElements
+                                     : kMostElements;
+  Require(SetNumThreads(many ? input.Between(2, 5) : 1).ok(), "a number of threads is set");
   const std::vector<int64_t> shape = DrawShape(input, most);
   DrawStrides(input, shape, /*is_source=*/false, &dst);
   DrawStrides(input, shape, /*is_source=*/true, &src);
@@ -156,8 +161,8 @@ void Try(Input& input) {
   const GuardedMemory& other = overlap ? arena : TheArenas().second;
   char* src_lowest = other.At(input.OneIn(2), src_bytes);
   if (overlap) {
-    const int64_t most = std::min<int64_t>(kArena - src_bytes, 2 * dst_bytes + 8);
-    const int64_t away = std::min<int64_t>(input.Between(0, 65535), most);
+    const int64_t farthest = std::min<int64_t>(kArena - src_bytes, 2 * dst_bytes + 8);
+    const int64_t away = std::min<int64_t>(input.Between(0, 65535), farthest);
     src_lowest = at_end ? arena.At(true, src_bytes) - away : arena.begin() + away;
   }
   src.origin = src_lowest - src.begin;
@@ -185,6 +190,19 @@ void Try(Input& input) {
   }
 
   seen.assign(dst_lowest, dst_bytes);
+  if (!overlap) {
+    Require(std::string_view(src_lowest, src_bytes) == src_before, "the source is not written",
+            from);
+  }
+  if (many) {
+    // dst first: where both overlap, both had the same bytes.
+    std::memcpy(dst_lowest, expected.data(), dst_bytes);
+    std::memcpy(src_lowest, src_before.data(), src_bytes);
+    Require(SetNumThreads(1).ok() && CopyInto(to, from).ok(), "one thread copies, too");
+    Require(std::string_view(dst_lowest, dst_bytes) == seen,
+            "several threads make what one thread makes", from, to);
+    return;
+  }
   const SimdLevel level = input.Pick(kAllSimdLevels);
   int64_t left_by_level = HasSimdLevel(level) ? kFewElements : 0;
   std::optional<CastPath> base_path, level_path;
@@ -206,10 +224,6 @@ void Try(Input& input) {
     Require(false, "a copy is what the plain loop makes", from, to, difference->ToString());
   }
   Require(seen == expected, "nothing is written beside the elements", from, to);
-  if (!overlap) {
-    Require(std::string_view(src_lowest, src_bytes) == src_before, "the source is not written",
-            from);
-  }
 }
 
 }  // namespace
