@@ -115,8 +115,9 @@ bool RefuseCast(DType from, DType to, const AssignRules& rules) {
 bool AssignArray(const Destination& to, PyObject* array, const AssignRules& rules) {
   const Tensor& from = AsTensor(array);
   const DType wanted = to.tensor.dtype();
-  // A 0-D tensor is as good as its number.
-  if (from.dtype() != wanted && from.rank() == 0) return AssignNumber(to, array);
+  if (from.dtype() != wanted && from.rank() == 0 && rules.casting == Casting::kSameKind) {
+    return AssignNumber(to, array);  // a 0-D tensor is as good as its number
+  }
   if (!CanCast(from.dtype(), wanted, rules.casting)) return RefuseCast(from.dtype(), wanted, rules);
   return CopyTensor(to, from);
 }

@@ -160,6 +160,16 @@ def test_the_rules_for_casting_are_those_of_numpy(name, casting):
                 dt.copyto(dst, src, casting)
 
 
+def test_a_rule_for_casting_holds_for_tensors_without_dimensions():
+    for value, name in [(300, "int8"), (-1, "uint8"), (2.5, "int32"), (2, "float32")]:
+        dst, expected = dt.zeros(2, dtype=name), np.zeros(2, name)
+        dt.copyto(dst, dt.tensor(value), casting="unsafe")
+        np.copyto(expected, np.array(value), casting="unsafe")
+        assert dst.tolist() == expected.tolist()
+        with pytest.raises(TypeError, match="'no'"):
+            dt.copyto(dst, dt.tensor(value), casting="no")
+
+
 NARROW = ["bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
           "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float6_e2m3fn",
           "float4_e2m1fn"]  # fmt: skip
