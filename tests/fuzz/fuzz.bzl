@@ -6,13 +6,16 @@ With --config=fuzz, libFuzzer's main() takes the place of replay_main.cc (tools/
 load("@rules_cc//cc:defs.bzl", "cc_test")
 load("//bazel:cc.bzl", "WARNINGS")
 
+_MODEL_COPTS = [
+    "-fno-sanitize=all",
+    "-O2",
+]
+
 # Of code that only computes what the library should: libFuzzer looks for new paths in the library alone, and gets more
 # inputs done.
 MODEL_COPTS = select({
-    "//tests/fuzz:libfuzzer": [
-        "-fno-sanitize=all",
-        "-O2",
-    ],
+    "//tests/fuzz:engine": _MODEL_COPTS,
+    "//tests/fuzz:libfuzzer": _MODEL_COPTS,
     "//conditions:default": [],
 })
 
@@ -32,6 +35,7 @@ def fuzz_target(name, deps):
         }),
         linkstatic = True,
         deps = deps + [":input", ":require"] + select({
+            ":engine": [],
             ":libfuzzer": [],
             "//conditions:default": [":replay_main"],
         }),
