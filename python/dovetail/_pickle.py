@@ -36,6 +36,9 @@ def rebuild(data, dtype, shape, readonly, requires_grad):
     count = prod(shape)
     if count == 0:
         tensor = _core.empty(shape, dtype=dtype)
+        if readonly:  # a part of a read-only element: there is no empty buffer to read
+            one = _core.frombuffer(bytes(dtype.itemsize), dtype=dtype, count=1)
+            tensor = one[:0].reshape(tensor.shape)
     else:
         view = memoryview(data)
         if readonly:

@@ -1,7 +1,9 @@
 // Arrow's C Data structs of any content: formats, lengths, offsets, null counts, children and the
-// metadata of fixed shape tensors. Each struct's release is called exactly once, and every element
-// of a tensor that is made lies in the buffers.
+// metadata of fixed shape tensors; streams of them, with errors; and exports of our own, edited. Each
+// struct's release is called exactly once, and every element of a tensor that is made lies in the
+// buffers.
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -16,6 +18,7 @@
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/import.h"
+#include "dovetail/interop/arrow/stream.h"
 #include "dovetail/tests/fuzz/input.h"
 #include "dovetail/tests/fuzz/require.h"
 
@@ -153,32 +156,85 @@ void Draw(Input& input, int depth, Level* level) {
   }
 }
 
-void TryTensor(const Tensor& tensor) {
+// Changes an export as another library may, so that it claims no more memory than there is.
+void Edit(Input& input, ArrowSchema* schema, ArrowArray* array) {
+  switch (input.Between(0, 5)) {
+    case 0:
+      array->offset = input.Between(0, array->length);
+      array->length -= array->offset;
+      break;
+    case 1:
+      array->length = input.Between(-2, array->length);
+      break;
+    case 2:
+      array->null_count = input.Number();
+      break;
+    case 3:
+      array->n_buffers = input.Between(-1, 3);
+      break;
+    case 4:
+      schema->metadata = nullptr;
+      break;
+    default:
+      schema->flags = input.Number();
+  }
+}
+
+void TryTensor(Input& input, const Tensor& tensor) {
   if (tensor.nbytes() > kMostBytes) return;
   const absl::StatusOr<Tensor> copy = Copied(tensor);  // reads every element
   Require(copy.ok(), "a tensor is copied", copy.status());
   if (tensor.rank() == 0) return;
+  constexpr ArrowNesting kNestings[] = {ArrowNesting::kLists, ArrowNesting::kFlatLists,
+                                        ArrowNesting::kFixedShapeTensor};
+  const ArrowNesting nesting = input.Pick(kNestings);
   ArrowSchema schema;
   ArrowArray array;
-  const absl::Status status = ToArrow(*copy, &schema, &array);
+  const absl::Status status = ToArrow(*copy, &schema, &array, {.nesting = nesting});
   if (!status.ok()) return;
+  const bool edited = input.OneIn(2);
+  if (edited) Edit(input, &schema, &array);
   const absl::StatusOr<Tensor> back = FromArrow(&schema, &array);
+  if (edited) {
+    Require(back.ok() || absl::IsInvalidArgument(back.status()), "a refusal is InvalidArgument",
+            back.status());
+    if (back.ok()) Require(Copied(*back).ok(), "what is taken again is read", *back);
+    return;
+  }
   Require(back.ok(), "what is exported is imported", back.status(), *copy);
-  Require(back->shape() == copy->shape() && back->dtype() == copy->dtype(),
-          "a round trip keeps shape and type", *copy, *back);
+  Require(back->dtype() == copy->dtype(), "a round trip keeps the type", *copy, *back);
+  if (nesting != ArrowNesting::kFlatLists) {
+    Require(back->shape() == copy->shape(), "a round trip keeps the shape", *copy, *back);
+  }
 }
 
-void Try(Input& input) {
-  const int depth = static_cast<int>(input.Between(0, 3));
-  std::deque<Level> levels(static_cast<size_t>(depth) + 1);
-  for (int i = 0; i <= depth; ++i) {
-    Draw(input, depth - i, &levels[i]);
-    if (i == 0 || input.OneIn(24)) continue;
-    levels[i - 1].schema_child = &levels[i].schema;
-    levels[i - 1].array_child = &levels[i].array;
+// An array and its children, or a type.
+struct Tree {
+  std::deque<Level> levels;
+  Level& root() { return levels[0]; }
+
+  void Draw(Input& input, int depth) {
+    levels.resize(static_cast<size_t>(depth) + 1);
+    for (int i = 0; i <= depth; ++i) {
+      fuzz::Draw(input, depth - i, &levels[i]);
+      if (i == 0 || input.OneIn(24)) continue;
+      levels[i - 1].schema_child = &levels[i].schema;
+      levels[i - 1].array_child = &levels[i].array;
+    }
   }
+  void RequireChildrenKept() const {
+    for (size_t i = 1; i < levels.size(); ++i) {
+      Require(levels[i].array_releases == 0 && levels[i].schema_releases == 0,
+              "children are their parents' to release");
+    }
+  }
+};
+
+void TryArray(Input& input, int depth) {
+  Tree tree;
+  tree.Draw(input, depth);
   // The consumer may move the structs; the children stay where they are.
-  Level& root = levels[0];
+  Level& root = tree.root();
   const bool on_device = input.OneIn(4);
   {
     absl::StatusOr<Tensor> tensor = absl::UnknownError("");
@@ -202,14 +258,90 @@ void Try(Input& input) {
               tensor.status());
     } else {
       Require(tensor->is_read_only(), "Arrow's data are read-only");
-      if (tensor->device() == Device::Cpu()) TryTensor(*tensor);
+      if (tensor->device() == Device::Cpu()) TryTensor(input, *tensor);
     }
   }
   Require(root.array_releases == 1 && root.schema_releases == 1, "each is released once");
-  for (int i = 1; i <= depth; ++i) {
-    Require(levels[i].array_releases == 0 && levels[i].schema_releases == 0,
-            "children are their parents' to release");
+  tree.RequireChildrenKept();
+}
+
+// What a producer's stream gives: a type, arrays and errors.
+struct Producer {
+  Tree type;
+  std::deque<Tree> arrays;
+  size_t given = 0;  // arrays
+  bool gave_type = false;
+  int type_error = 0, error = 0;
+  const char* message = nullptr;
+  int releases = 0;
+  ArrowArrayStream stream = {&GetSchema, &GetNext, &GetLastError, &Release, this};
+
+  static Producer* Of(ArrowArrayStream* stream) {
+    return static_cast<Producer*>(stream->private_data);
   }
+  static int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+    Producer* self = Of(stream);
+    if (self->type_error != 0) return self->type_error;
+    self->gave_type = true;
+    *out = self->type.root().schema;
+    return 0;
+  }
+  static int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+    Producer* self = Of(stream);
+    out->release = nullptr;
+    if (self->given == self->arrays.size()) return self->error;
+    *out = self->arrays[self->given++].root().array;
+    return 0;
+  }
+  static const char* GetLastError(ArrowArrayStream* stream) { return Of(stream)->message; }
+  static void Release(ArrowArrayStream* stream) {
+    ++Of(stream)->releases;
+    stream->release = nullptr;
+  }
+};
+
+void TryStream(Input& input, int depth) {
+  Producer producer;
+  if (input.OneIn(8)) producer.type_error = static_cast<int>(input.Between(1, 40));
+  if (input.OneIn(4)) producer.error = static_cast<int>(input.Between(1, 40));
+  if (input.OneIn(2)) producer.message = "broken";
+  producer.type.Draw(input, depth);
+  producer.arrays.resize(static_cast<size_t>(input.Between(0, 3)));
+  for (Tree& tree : producer.arrays) {
+    tree.Draw(input, depth);
+    // The type is that of the stream; its buffers are as large as any number's.
+    if (input.OneIn(2)) tree.root().array.length = 0;
+    if (tree.levels.back().format != producer.type.levels.back().format) {
+      tree.root().array.length = std::min<int64_t>(tree.root().array.length, 0);
+    }
+  }
+  {
+    const absl::StatusOr<Tensor> tensor = FromArrow(&producer.stream);
+    Require(producer.releases == 1 && producer.stream.release == nullptr,
+            "the stream is released at once");
+    if (tensor.ok()) {
+      Require(tensor->is_read_only(), "Arrow's data are read-only");
+      if (tensor->device() == Device::Cpu()) TryTensor(input, *tensor);
+    } else {
+      const bool failed = producer.type_error != 0 || producer.error != 0;
+      Require(absl::IsInvalidArgument(tensor.status()) ||
+                  (failed && absl::IsInternal(tensor.status())),
+              "a refusal is InvalidArgument, and a producer's error Internal", tensor.status());
+    }
+  }
+  Require(producer.type.root().schema_releases == (producer.gave_type ? 1 : 0),
+          "the type is released once");
+  for (size_t i = 0; i < producer.arrays.size(); ++i) {
+    Require(producer.arrays[i].root().array_releases == (i < producer.given ? 1 : 0),
+            "each array that was given is released once");
+    producer.arrays[i].RequireChildrenKept();
+  }
+}
+
+void Try(Input& input) {
+  const int64_t which = input.Between(0, 7);
+  const int depth = static_cast<int>(which % 4);
+  which < 4 ? TryArray(input, depth) : TryStream(input, depth);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/interop/dlpack/view.h"
 #include "dovetail/tests/fuzz/elements.h"
 #include "dovetail/tests/fuzz/given_dlpack.h"
 #include "dovetail/tests/fuzz/input.h"
@@ -97,6 +98,12 @@ void CheckTaken(const Tensor& tensor, const DLTensor& t, uint64_t flags,
   Require(tensor.is_read_only() == ((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0),
           "the tensor has the struct's access");
   if (judgement.verdict != Verdict::kValid || judgement.empty) return;
+  const DLTensor lent = ToDLTensor(tensor.view());
+  const absl::StatusOr<TensorView> view = FromDLTensor(lent);
+  Require(view.ok() && view->data == tensor.view().data &&
+              view->byte_offset == tensor.view().byte_offset && view->dtype == tensor.dtype() &&
+              view->shape == tensor.shape() && view->strides == tensor.strides(),
+          "a borrowed tensor is the same", view.status(), tensor);
   Require(reinterpret_cast<uintptr_t>(tensor.raw_data()) == judgement.origin,
           "element 0 is where the struct says", tensor);
   const auto base = reinterpret_cast<uintptr_t>(tensor.storage()->data());

@@ -47,6 +47,15 @@ def test_read_only_and_requires_grad_come_back(protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", ALL_TYPES)
+def test_a_read_only_tensor_without_elements_comes_back_read_only(name, protocol):
+    for shape in [(0,), (2, 0, 4)]:
+        read_only = dt.frombuffer(bytes(16), dtype=name, count=1)[:0].reshape(shape)
+        assert read_only.readonly
+        assert same(round_trip(read_only, protocol), read_only)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_strides_come_back_as_row_major(protocol):
     tensor = dt.arange(12).reshape(3, 4).T[::-1]
     back = round_trip(tensor, protocol)
