@@ -98,12 +98,14 @@ void CheckTaken(const Tensor& tensor, const DLTensor& t, uint64_t flags,
   Require(tensor.is_read_only() == ((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0),
           "the tensor has the struct's access");
   if (judgement.verdict != Verdict::kValid || judgement.empty) return;
-  const DLTensor lent = ToDLTensor(tensor.view());
-  const absl::StatusOr<TensorView> view = FromDLTensor(lent);
-  Require(view.ok() && view->data == tensor.view().data &&
-              view->byte_offset == tensor.view().byte_offset && view->dtype == tensor.dtype() &&
-              view->shape == tensor.shape() && view->strides == tensor.strides(),
-          "a borrowed tensor is the same", view.status(), tensor);
+  if (tensor.packing() == Packing::kPacked) {  // a DLTensor has no flags
+    const DLTensor lent = ToDLTensor(tensor.view());
+    const absl::StatusOr<TensorView> view = FromDLTensor(lent);
+    Require(view.ok() && view->data == tensor.view().data &&
+                view->byte_offset == tensor.view().byte_offset && view->dtype == tensor.dtype() &&
+                view->shape == tensor.shape() && view->strides == tensor.strides(),
+            "a borrowed tensor is the same", view.status(), tensor);
+  }
   Require(reinterpret_cast<uintptr_t>(tensor.raw_data()) == judgement.origin,
           "element 0 is where the struct says", tensor);
   const auto base = reinterpret_cast<uintptr_t>(tensor.storage()->data());
