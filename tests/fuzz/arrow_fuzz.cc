@@ -1,7 +1,7 @@
 // Arrow's C Data structs of any content: formats, lengths, offsets, null counts, children and the
-// metadata of fixed shape tensors; streams of them, with errors; and exports of our own, edited. Each
-// struct's release is called exactly once, and every element of a tensor that is made lies in the
-// buffers.
+// metadata of fixed shape tensors; streams of them, with errors; and exports of our own, edited.
+// Each struct's release is called exactly once, and every element of a tensor that is made lies in
+// the buffers.
 
 #include <algorithm>
 #include <cstring>
@@ -324,9 +324,9 @@ void TryStream(Input& input, int depth) {
       if (tensor->device() == Device::Cpu()) TryTensor(input, *tensor);
     } else {
       const bool failed = producer.type_error != 0 || producer.error != 0;
-      Require(absl::IsInvalidArgument(tensor.status()) ||
-                  (failed && absl::IsInternal(tensor.status())),
-              "a refusal is InvalidArgument, and a producer's error Internal", tensor.status());
+      Require(
+          absl::IsInvalidArgument(tensor.status()) || (failed && absl::IsInternal(tensor.status())),
+          "a refusal is InvalidArgument, and a producer's error Internal", tensor.status());
     }
   }
   Require(producer.type.root().schema_releases == (producer.gave_type ? 1 : 0),

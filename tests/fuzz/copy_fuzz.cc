@@ -144,9 +144,7 @@ void Try(Input& input) {
   const int64_t scale = input.Between(0, 199);
   const int64_t itemsize = std::max(src.dtype.itemsize(), dst.dtype.itemsize());
   const bool many = scale == 199 && itemsize >= kLeastItemOfMany;
-  const int64_t most = many          ? kManyBytes / itemsize
-                       : scale < 150 ? kFewElements
-                                     : kMostElements;
+  const int64_t most = many ? kManyBytes / itemsize : scale < 150 ? kFewElements : kMostElements;
   Require(SetNumThreads(many ? input.Between(2, 5) : 1).ok(), "a number of threads is set");
   const std::vector<int64_t> shape = DrawShape(input, most);
   DrawStrides(input, shape, /*is_source=*/false, &dst);

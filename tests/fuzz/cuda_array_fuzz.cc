@@ -128,9 +128,9 @@ void TryExport(const Tensor& tensor, const CudaArrayDescription& given, bool ser
   Require(described.dtype == tensor.dtype(), "the type is the same", tensor);
   if (tensor.num_elements() == 0) return;
   Require(out->data == given.array.data, "element 0 is where it was", tensor);
-  Require(described.nbytes == tensor.storage()->nbytes() &&
-              described.data == tensor.storage()->data(),
-          "the same bytes are reached", tensor);
+  Require(
+      described.nbytes == tensor.storage()->nbytes() && described.data == tensor.storage()->data(),
+      "the same bytes are reached", tensor);
   if (!served) Require(out->stream == given.stream, "the stream is handed on", tensor);
   if (out->stream) Require(*out->stream != 0, "0 is no stream", tensor);
 }
@@ -145,8 +145,8 @@ void Try(Input& input) {
   int released = 0;
   {
     Tensor tensor;
-    const absl::Status status = ImportCudaArray(
-        d, {[](void* count) { ++*static_cast<int*>(count); }, &released}, &tensor);
+    const absl::Status status =
+        ImportCudaArray(d, {[](void* count) { ++*static_cast<int*>(count); }, &released}, &tensor);
     const int errors = (cuda ? cuda->gpu->errors : 0) + (rocm ? rocm->gpu->errors : 0);
     BufferLayout layout;
     const bool valid = d.version >= 2 && d.version <= 3 && (!d.stream || *d.stream > 0) &&

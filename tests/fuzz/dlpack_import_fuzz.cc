@@ -48,7 +48,8 @@ const Arena& TheArena() {
 }
 
 // Whether an element of `bits` bits is the same at two places, which count bits.
-DOVETAIL_MODEL bool SameElement(const char* a, int64_t a_bit, const char* b, int64_t b_bit, int bits) {
+DOVETAIL_MODEL bool SameElement(const char* a, int64_t a_bit, const char* b, int64_t b_bit,
+                                int bits) {
   if (bits % 8 == 0 && a_bit % 8 == 0 && b_bit % 8 == 0) {
     return std::memcmp(a + a_bit / 8, b + b_bit / 8, bits / 8) == 0;
   }

@@ -5,6 +5,7 @@ arguments of pickles, and names of capsules. All are taken or refused with a typ
 tensor that knows its memory's size lies inside it. run.sh runs it.
 """
 
+import contextlib
 import ctypes
 import sys
 
@@ -130,10 +131,8 @@ DOORS = (try_array_interface, try_cuda_array_interface, try_pickle, try_names, t
 @atheris.instrument_func
 def try_one_input(raw):
     data = atheris.FuzzedDataProvider(raw)
-    try:
+    with contextlib.suppress(TYPED_ERRORS):
         data.PickValueInList(list(DOORS))(data)
-    except TYPED_ERRORS:
-        pass
 
 
 if __name__ == "__main__":
