@@ -265,7 +265,7 @@ class Calls(RuleBasedStateMachine):
         if not held.alive or self.full():
             return self.any_dropped()
         t = held.value
-        calls = {"numpy": t.numpy, "array": lambda: np.asarray(t),
+        calls = {"numpy": t.numpy, "asarray": lambda: np.asarray(t),
                  "dlpack": lambda: np.from_dlpack(t),
                  "convert": lambda: dt.convert(t, np.ndarray, copy=False)}  # fmt: skip
         array = calls[how]()
