@@ -93,6 +93,8 @@ TEST_F(ExportTest, AnOpaqueHandleKeepsItsOffset) {
   EXPECT_EQ(out->dl_tensor.data, data);
   EXPECT_EQ(out->dl_tensor.byte_offset, 64u + 12u);
   EXPECT_EQ(out->dl_tensor.device.device_id, 2);
+  const UniqueDLPack empty = *ToDLPack(Make({DeviceType::kMetal, 2}, {0}, 8));
+  EXPECT_EQ(empty->dl_tensor.byte_offset, 0u);
 }
 
 // Rules 8, 12.

@@ -191,6 +191,26 @@ TEST(ImportVersioned, AnErrorLeavesNoTensor) {
   EXPECT_EQ(bad.deleted, 0);
 }
 
+TEST(ImportNull, LeavesNoTensor) {
+  Foreign<DLManagedTensorVersioned> first, second;
+  Tensor tensor;
+  ASSERT_TRUE(ImportDLPack(&first.managed, &tensor).ok());
+  EXPECT_FALSE(ImportDLPack(static_cast<DLManagedTensorVersioned*>(nullptr), &tensor).ok());
+  EXPECT_TRUE(tensor.is_null());
+  ASSERT_TRUE(ImportDLPack(&second.managed, &tensor).ok());
+  EXPECT_FALSE(ImportDLPack(static_cast<DLManagedTensor*>(nullptr), &tensor).ok());
+  EXPECT_TRUE(tensor.is_null());
+}
+
+// The bytes of the reach overflow 64 bits, to a few bytes.
+TEST(ImportVersioned, AReachThatOverflowsIsRefusedAndDeleted) {
+  Foreign<DLManagedTensorVersioned> foreign;
+  foreign.tensor().dtype.bits = 64;
+  foreign.strides[0] = int64_t{1} << 61;
+  EXPECT_FALSE(FromDLPack(&foreign.managed).ok());
+  EXPECT_EQ(foreign.deleted, 1);
+}
+
 // Rules 34, 43.
 TEST(ImportVersioned, ReadOnlyIsKeptAndLegacyIsWritable) {
   Foreign<DLManagedTensorVersioned> read_only;

@@ -127,6 +127,17 @@ TEST_F(RoundTrip, AnEditThatLeavesOurMemoryIsTakenAsForeign) {
   }
 }
 
+// Handles are not addresses, so that none lies inside of another's memory.
+TEST_F(RoundTrip, AnEditedOpaqueHandleIsTakenAsForeign) {
+  const Tensor t = Make({DeviceType::kMetal, 0});
+  DLManagedTensorVersioned* managed = ToDLPack(t)->release();
+  managed->dl_tensor.data = At(4);
+  managed->dl_tensor.shape[0] = 1;
+  const Tensor back = *FromDLPack(managed);
+  EXPECT_NE(back.storage(), t.storage());
+  EXPECT_EQ(back.storage()->data(), At(4));
+}
+
 TEST_F(RoundTrip, AnEditThatIsNotValidIsRefusedAndReleased) {
   DLManagedTensorVersioned* managed = ToDLPack(Make())->release();
   managed->dl_tensor.ndim = 65;

@@ -1,5 +1,7 @@
 """Conversions for which convert() calls the target library's own Python functions."""
 
+from dovetail._core import ExchangeError
+
 
 class _Immutable:
     """A read-only tensor for a library that never writes, so that it can share the memory.
@@ -24,9 +26,15 @@ def to_jax(tensor):
     """Return a jax.Array over the tensor's memory."""
     import jax.dlpack
 
-    if tensor.readonly:  # and on the CPU: convert() ensures that
-        return jax.dlpack.from_dlpack(_Immutable(tensor))
-    return jax.dlpack.from_dlpack(tensor)
+    # (Read-only memory is on the CPU: convert() ensures that.)
+    array = jax.dlpack.from_dlpack(_Immutable(tensor) if tensor.readonly else tensor)
+    if array.nbytes < tensor.nbytes:
+        raise ExchangeError(
+            f"JAX would narrow {tensor.dtype} to {array.dtype}: it has types of 64 bits only after "
+            f'jax.config.update("jax_enable_x64", True). Call that, or convert the tensor first: '
+            f"x.to(dovetail.{array.dtype})."
+        )
+    return array
 
 
 def to_pyarrow(tensor):

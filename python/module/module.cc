@@ -320,4 +320,6 @@ PyModuleDef definition = {
 }  // namespace
 }  // namespace dovetail::python
 
+// CPython chose the name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&dovetail::python::definition); }

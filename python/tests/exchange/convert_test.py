@@ -101,6 +101,17 @@ def test_jax_shares_read_only_memory_since_it_never_writes():
     assert dt.convert(a, jax.Array).unsafe_buffer_pointer() == a.ctypes.data
 
 
+def test_what_jax_would_narrow_is_an_error_unless_it_has_types_of_64_bits():
+    a = dt.zeros((2,), dtype=dt.int64)
+    with jax.enable_x64(False):
+        for copy in (None, False, True):
+            with pytest.raises(dt.ExchangeError, match=r"int64 to int32.*jax_enable_x64"):
+                dt.convert(a, jax.Array, copy=copy)
+        assert dt.convert(a.to(dt.int32), jax.Array).dtype == "int32"
+    with jax.enable_x64(True):
+        assert dt.convert(a, jax.Array).dtype == "int64"
+
+
 def test_an_arrow_array_shares_one_dimension():
     a = np.arange(4, dtype=np.int32)
     y = dt.convert(a, pa.Array)
