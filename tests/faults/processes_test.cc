@@ -68,6 +68,8 @@ class Processes : public testing::Test {
 #if !defined(__SANITIZE_THREAD__)
 
 TEST_F(Processes, AChildForkedWhileThreadsWorkCanDoAllAndExits) {
+  // Seen in g++ 12's: the child waits for a lock of the allocator that a thread of its parent held.
+  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer's allocator does not survive it";
   std::atomic<bool> stop = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
@@ -76,12 +78,7 @@ TEST_F(Processes, AChildForkedWhileThreadsWorkCanDoAllAndExits) {
     });
   }
   for (int round = 0; round < 30; ++round) {
-    const auto body = [] {
-      const int status = UseAll() ? 0 : 1;
-      // LeakSanitizer takes for leaks what the parent's threads hold.
-      kAddressSanitizer ? _exit(status) : std::exit(status);
-    };
-    EXPECT_EQ(Fork(body), 0);
+    EXPECT_EQ(Fork([] { std::exit(UseAll() ? 0 : 1); }), 0);
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
