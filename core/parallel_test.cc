@@ -25,8 +25,10 @@ class ParallelForTest : public testing::Test {
   int before_ = GetNumThreads();
 };
 
-// Two bodies that wait for each other finish only if two threads run them.
-void Meet() {
+// Two bodies that wait for each other finish only if two threads run them. Then each calls `met`,
+// one after the other.
+template <typename Met>
+void Meet(Met met) {
   std::mutex mutex;
   std::condition_variable arrived;
   int there = 0;
@@ -35,7 +37,11 @@ void Meet() {
     ++there;
     arrived.notify_all();
     arrived.wait(lock, [&] { return there == 2; });
+    met();
   });
+}
+void Meet() {
+  Meet([] {});
 }
 
 TEST(NumThreads, IsTheNumberOfProcessorsAtFirst) {
@@ -134,14 +140,7 @@ TEST_F(ParallelForTest, ManyThreadsMayCallAtOnce) {
 TEST_F(ParallelForTest, ThePoolsThreadsHandleNoSignalsOfTheProgram) {
   ASSERT_TRUE(SetNumThreads(2).ok());
   const std::thread::id caller = std::this_thread::get_id();
-  std::mutex mutex;
-  std::condition_variable arrived;
-  int there = 0;
-  ParallelFor(2, [&](int64_t) {
-    std::unique_lock<std::mutex> lock(mutex);
-    ++there;
-    arrived.notify_all();
-    arrived.wait(lock, [&] { return there == 2; });
+  Meet([&] {
     sigset_t blocked;
     ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
     const bool is_helper = std::this_thread::get_id() != caller;

@@ -61,13 +61,14 @@ class ABSL_SCOPED_LOCKABLE StdMutexLock {
 };
 
 // Makes every later fork() wait for the mutex that kGet() returns, so that the child finds it free
-// and what it guards whole. In the child, kInChild() is called with the mutex held. Call it once.
-template <StdMutex& (*kGet)(), void (*kInChild)()>
+// and what it guards whole. In the child, kInChild(), if any, is called with the mutex held. Call
+// it once.
+template <StdMutex& (*kGet)(), void (*kInChild)() = nullptr>
 void HoldDuringForks() {
   pthread_atfork([]() ABSL_NO_THREAD_SAFETY_ANALYSIS { kGet().Lock(); },
                  []() ABSL_NO_THREAD_SAFETY_ANALYSIS { kGet().Unlock(); },
                  []() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-                   kInChild();
+                   if constexpr (kInChild != nullptr) kInChild();
                    kGet().Unlock();
                  });
 }

@@ -68,13 +68,12 @@ void ForgetInChild() {
 
 StdMutex& Mutex() { return GetState().mutex; }
 StdMutex& LockOfBorrows() { return GetState().borrow_mutex; }
-void DoNothing() {}
 
 void HandleForksAndExit() {
   static const bool done = [] {
     HoldDuringForks<&Mutex, &ForgetInChild>();
     // Registered last, it is locked first.
-    HoldDuringForks<&LockOfBorrows, &DoNothing>();
+    HoldDuringForks<&LockOfBorrows>();
     return std::atexit(&UnlinkAtExit) == 0;
   }();
   (void)done;

@@ -196,7 +196,7 @@ TEST(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
             const SystemCallFault fault(allowed, error);
             Own(SegmentKind::kHostMemory);
           }
-          EXPECT_LE(OpenFiles(), files + 1);  // that of the token
+          EXPECT_LE(OpenFiles(), files + 1);  // the file of the token stays open
           EXPECT_TRUE(Own(SegmentKind::kHostMemory));
           _exit(testing::Test::HasFailure() ? 1 : 0);
         }

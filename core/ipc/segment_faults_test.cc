@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segments_for_tests.h"
 #include "dovetail/core/testing/child_process.h"
 #include "dovetail/core/testing/private_shared_memory.h"
 #include "gmock/gmock.h"
@@ -30,47 +31,34 @@ using testing::HasSubstr;
 
 constexpr size_t kMiB = 1 << 20;
 
-absl::StatusOr<std::shared_ptr<Segment>> Make(size_t nbytes = 100) {
-  return Segment::Create(SegmentKind::kHostMemory, nbytes);
-}
-absl::Status TryOpen(SegmentName name) {
-  return Segment::Open(name, SegmentKind::kHostMemory).status();
-}
-
-// 2 MiB and 40 files.
-void InPrivateMemory(const std::function<void()>& body,
-                     const std::string& options = "size=2m,nr_inodes=40") {
-  InPrivateSharedMemory(options, body);
-}
-
 TEST(SegmentFaults, AFullFolderIsAnErrorAndLeavesNothing) {
   InPrivateMemory([] {
-    const std::shared_ptr<Segment> s = *Make(kMiB);
+    const std::shared_ptr<Segment> s = *TryMake(kMiB);
     for (int i = 0; i < 3; ++i) {
-      const absl::Status full = Make(kMiB).status();
+      const absl::Status full = TryMake(kMiB).status();
       EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
       EXPECT_THAT(std::string(full.message()), HasSubstr("--shm-size"));
     }
     EXPECT_EQ(SharedMemoryFiles().size(), 2u);  // s and .alive
     for (size_t i = 0; i < s->nbytes(); ++i) static_cast<char*>(s->data())[i] = 1;
-    EXPECT_TRUE(Make(kMiB / 2).ok());
+    EXPECT_TRUE(TryMake(kMiB / 2).ok());
   });
 }
 
 TEST(SegmentFaults, AFolderWithoutRoomForAnotherFileIsAnError) {
   InPrivateMemory([] {
     std::vector<std::shared_ptr<Segment>> all;
-    absl::StatusOr<std::shared_ptr<Segment>> made = Make();
-    for (; made.ok() && all.size() < 100; made = Make()) all.push_back(*made);
+    absl::StatusOr<std::shared_ptr<Segment>> made = TryMake();
+    for (; made.ok() && all.size() < 100; made = TryMake()) all.push_back(*made);
     EXPECT_THAT(std::string(made.status().message()), HasSubstr("No space left"));
     all.clear();
-    EXPECT_TRUE(Make().ok());
+    EXPECT_TRUE(TryMake().ok());
   });
   InPrivateMemory([] {
     while (open(absl::StrCat("/dev/shm/", SharedMemoryFiles().size()).c_str(), O_CREAT, 0600) >=
            0) {
     }
-    EXPECT_EQ(Make().status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(TryMake().status().code(), absl::StatusCode::kUnavailable);
   });
 }
 
@@ -79,21 +67,21 @@ TEST(SegmentFaults, ALimitOfFileSizesIsAnError) {
   InChild([] {
     const struct rlimit limit = {kMiB, kMiB};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    EXPECT_EQ(Make(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
-    EXPECT_TRUE(Make(kMiB / 2).ok());
+    EXPECT_EQ(TryMake(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(TryMake(kMiB / 2).ok());
   });
 }
 
 TEST(SegmentFaults, ALimitOfTheAddressSpaceIsAnErrorForMakerAndBorrower) {
   InChild([] {
-    const std::shared_ptr<Segment> s = *Make(64 * kMiB);
+    const std::shared_ptr<Segment> s = *TryMake(64 * kMiB);
     ChildProcess borrower([name = s->name()](Channel& parent) {
       parent.Receive<char>();
       const struct rlimit limit = {kMiB, kMiB};  // less than is in use
       setrlimit(RLIMIT_AS, &limit);
       const std::shared_ptr<Segment> parents = Segment::FindAt(nullptr);
       parent.Send(static_cast<int>(TryOpen(name).code()));
-      parent.Send(static_cast<int>(Make(64 * kMiB).status().code()));
+      parent.Send(static_cast<int>(TryMake(64 * kMiB).status().code()));
     });
     borrower.Send('x');
     EXPECT_EQ(borrower.Receive<int>(), 0);  // a forked child has its parent's mapping
@@ -103,24 +91,24 @@ TEST(SegmentFaults, ALimitOfTheAddressSpaceIsAnErrorForMakerAndBorrower) {
 
 TEST(SegmentFaults, WithoutDescriptorsMakingAndOpeningAreErrorsThatPass) {
   ChildProcess owner([](Channel& parent) {
-    const std::shared_ptr<Segment> s = *Make();
+    const std::shared_ptr<Segment> s = *TryMake();
     parent.Send(s->name());
     parent.Receive<char>();
   });
   const auto name = owner.Receive<SegmentName>();
   InChild([name] {
-    const std::shared_ptr<Segment> before = *Make();
+    const std::shared_ptr<Segment> before = *TryMake();
     const struct rlimit limit = {64, 64};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     std::vector<int> files;
     for (int file; (file = dup(0)) >= 0;) files.push_back(file);
-    const std::string make(Make().status().message()), open(TryOpen(name).message());
+    const std::string make(TryMake().status().message()), open(TryOpen(name).message());
     EXPECT_TRUE(TryOpen(before->name()).ok());
     for (const int file : files) close(file);  // UndefinedBehaviorSanitizer needs descriptors, too
     EXPECT_THAT(make, HasSubstr("Too many open files"));
     EXPECT_THAT(open, HasSubstr("Too many open files"));
     EXPECT_TRUE(TryOpen(name).ok());
-    EXPECT_TRUE(Make().ok());
+    EXPECT_TRUE(TryMake().ok());
   });
 }
 
@@ -132,7 +120,7 @@ TEST(SegmentFaults, SignalsAThousandTimesASecondDoNotKeepItFromBeingMade) {
     sigaction(SIGUSR1, &action, nullptr);
     parent.Send(true);
     for (int i = 0; i < 2; ++i) {
-      if (!Make(256 * kMiB).ok()) _exit(1);
+      if (!TryMake(256 * kMiB).ok()) _exit(1);
     }
     _exit(0);
   });
@@ -161,7 +149,7 @@ TEST(SegmentFaults, AThousandAtOnceAreMadeOpenedAndReleased) {
         });
         std::vector<std::shared_ptr<Segment>> all;
         for (int i = 0; i < 1000; ++i) {
-          all.push_back(*Make());
+          all.push_back(*TryMake());
           *static_cast<int*>(all.back()->data()) = i;
         }
         EXPECT_EQ(SharedMemoryFiles().size(), 1001u);
@@ -183,7 +171,7 @@ TEST(SegmentFaults, AProcessThatExitsWhileItsThreadsMakeSegmentsLeavesNone) {
           if (child == 0) {
             for (int i = 0; i < 3; ++i) {
               std::thread([] {
-                while (true) (void)Make().ok();
+                while (true) (void)TryMake().ok();
               }).detach();
             }
             usleep(2000);
@@ -210,13 +198,13 @@ TEST(SegmentFaults, AChildForkedWhileThreadsBorrowAndMakeCanDoSo) {
       }
     });
     std::thread maker([&] {
-      while (!stop) (void)Make().ok();
+      while (!stop) (void)TryMake().ok();
     });
     for (int round = 0; round < 50; ++round) {
       const pid_t child = fork();
       if (child == 0) {
         alarm(20);
-        _exit(s->Borrow().ok() && Make().ok() ? 0 : 1);
+        _exit(s->Borrow().ok() && TryMake().ok() ? 0 : 1);
       }
       int status = -1;
       waitpid(child, &status, 0);

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/segments_for_tests.h"
 #include "dovetail/core/testing/child_process.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -32,9 +32,6 @@ bool IsUnlinked(const std::string& path) {
     usleep(1000);
   }
   return !IsThere(path);
-}
-std::string PathOf(SegmentName name) {
-  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
 }
 std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKind::kHostMemory) {
   absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(kind, nbytes);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segments_for_tests.h"
 #include "dovetail/core/testing/child_process.h"
 #include "dovetail/core/testing/private_shared_memory.h"
 #include "gmock/gmock.h"
@@ -25,22 +25,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr uid_t kOtherUser = 12345;
-
-std::string PathOf(SegmentName name) {
-  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
-}
-absl::StatusOr<std::shared_ptr<Segment>> Make(size_t nbytes = 100) {
-  return Segment::Create(SegmentKind::kHostMemory, nbytes);
-}
-absl::Status TryOpen(SegmentName name) {
-  return Segment::Open(name, SegmentKind::kHostMemory).status();
-}
-
-// 2 MiB and 40 files.
-void InPrivateMemory(const std::function<void()>& body,
-                     const std::string& options = "size=2m,nr_inodes=40") {
-  InPrivateSharedMemory(options, body);
-}
 
 void BecomeTheOtherUser() {
   ASSERT_EQ(setgid(kOtherUser), 0);
@@ -82,7 +66,7 @@ TEST(SegmentTrust, WhateverHasTheNameIsRefusedAtOnce) {
     UnlinkLeftBehind();
     // The FIFO, the links and the device are this user's own.
     EXPECT_GE(SharedMemoryFiles().size(), count - 4);
-    EXPECT_TRUE(Make().ok());
+    EXPECT_TRUE(TryMake().ok());
   });
 }
 
@@ -94,7 +78,7 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
       HostileEntries()[number % HostileEntries().size()](PathOf({mine, number}));
     }
     for (int i = 0; i < 10; ++i) {
-      const absl::Status s = Make().status();
+      const absl::Status s = TryMake().status();
       EXPECT_TRUE(s.ok()) << s;
     }
   });
@@ -102,7 +86,7 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
 
 TEST(SegmentTrust, NamesCantBeGuessed) {
   int large = 0;
-  for (int i = 0; i < 32; ++i) large += (*Make())->name().number > uint64_t{1} << 32;
+  for (int i = 0; i < 32; ++i) large += (*TryMake())->name().number > uint64_t{1} << 32;
   EXPECT_GE(large, 31);  // 64 random bits
   EXPECT_GT(static_cast<uint64_t>(*MyProcess()), uint64_t{1} << 32);
 }
@@ -146,10 +130,10 @@ TEST(SegmentTrust, AnotherUserCanNeitherOpenNorCutNorUnlinkIt) {
           EXPECT_NE(unlink(path.c_str()), 0);
           EXPECT_NE(link(path.c_str(), "/dev/shm/link"), 0);
           EXPECT_TRUE(IsAlive(name.process));
-          EXPECT_TRUE(Make().ok());  // it shares memory of its own
+          EXPECT_TRUE(TryMake().ok());  // it shares memory of its own
           _exit(testing::Test::HasFailure() ? 1 : 0);
         });
-        s = *Make();
+        s = *TryMake();
         other.Send(s->name());
         EXPECT_EQ(other.Join(), 0);
         EXPECT_TRUE(s->can_be_opened());
@@ -171,7 +155,7 @@ TEST(SegmentTrust, AFileThatIsCutWhileItIsOpenEndsWhoReadsItButNotWhoReleasesIt)
       signal(SIGBUS, SIG_DFL);  // not a sanitizer's handler
       if (reads) _exit(static_cast<volatile char*>(s->data())[0]);
     });
-    std::shared_ptr<Segment> s = *Make();
+    std::shared_ptr<Segment> s = *TryMake();
     borrower.Send(s->name());
     borrower.Receive<bool>();
     ASSERT_EQ(truncate(PathOf(s->name()).c_str(), 0), 0);

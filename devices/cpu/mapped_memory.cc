@@ -88,7 +88,7 @@ class Kept {
   static Kept& Get() {
     static constinit Kept kept;
     [[maybe_unused]] static const bool arranged = [] {
-      HoldDuringForks<&Mutex, &NothingInChild>();
+      HoldDuringForks<&Mutex>();
       return true;
     }();
     return kept;
@@ -126,7 +126,6 @@ class Kept {
   static constexpr int kMostBlocks = 64;
 
   static StdMutex& Mutex() { return Get().mutex_; }
-  static void NothingInChild() {}
 
   // Unmaps its blocks when it is destroyed, after the mutex is released: unmapping takes long.
   struct Unmapped {
