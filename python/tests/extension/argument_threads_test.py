@@ -1,40 +1,20 @@
 """Functions with tensor arguments called by many threads at once."""
 
-import threading
-
 import nanobind_capsule_extension
 import nanobind_extension
 import numpy as np
 import pybind11_extension
 import pytest
 import torch
+from threads import together
 
 EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
-THREADS, ROUNDS = 8, 2000
+ROUNDS = 2000
 
 
 @pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
 def ext(request):
     return request.param
-
-
-def run(work):
-    """Runs work(i) on each thread; the first error is raised here."""
-    errors = []
-
-    def guarded(i):
-        try:
-            work(i)
-        except BaseException as e:  # a failed assertion, too
-            errors.append(e)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_threads_share_what_they_read_and_write_their_own(ext):
@@ -49,7 +29,7 @@ def test_threads_share_what_they_read_and_write_their_own(ext):
             result = ext.doubled(out)
             assert type(result) is type(out) and float(result[1]) == 4
 
-    run(work)
+    together(work)
 
 
 def test_named_sizes_and_refusals_are_those_of_each_thread(ext):
@@ -62,7 +42,7 @@ def test_named_sizes_and_refusals_are_those_of_each_thread(ext):
                 ext.kind(np.ones(1, np.float16))
             ext.add(x, x, np.empty_like(x))
 
-    run(work)
+    together(work)
 
 
 def test_tensors_are_dropped_by_threads_without_the_gil(ext):
@@ -72,4 +52,4 @@ def test_tensors_are_dropped_by_threads_without_the_gil(ext):
             kept = ext.shared(torch.full((8,), float(i)))
             assert float(kept[7]) == i
 
-    run(work)
+    together(work)

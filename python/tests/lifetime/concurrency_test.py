@@ -7,39 +7,18 @@ classes and calls, reference counts of shared memory. No thread writes where ano
 import gc
 import sys
 import sysconfig
-import threading
 import weakref
 
 import ml_dtypes
 import numpy as np
 from managed import Lent
 from process import run_python
+from threads import THREADS, together
 
 import dovetail as dt
 
-THREADS, ROUNDS = 8, 300
+ROUNDS = 300
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-
-
-def together(work):
-    """Runs work(i) on each thread, all from the same moment on; the first error is raised here."""
-    errors = []
-    start = threading.Barrier(THREADS)
-
-    def guarded(i):
-        start.wait()
-        try:
-            work(i)
-        except BaseException as error:  # a failed assertion, too
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def consume(capsule):
