@@ -67,7 +67,7 @@ std::string ReasonOf(const R& result) {
   }
 }
 
-// Makes a Result<Wanted> of what a function of the library returned.
+// Converts what a function of the library returned to a Result<Wanted>.
 template <typename Wanted, typename R>
 Result<Wanted> Unwrap(R&& returned) {
   using Plain = std::decay_t<R>;

@@ -309,8 +309,9 @@ void TryStream(Input& input, int depth) {
   producer.arrays.resize(static_cast<size_t>(input.Between(0, 3)));
   for (Tree& tree : producer.arrays) {
     tree.Draw(input, depth);
-    // The type is that of the stream; its buffers are as large as any number's.
     if (input.OneIn(2)) tree.root().array.length = 0;
+    // An array of another format may have buffers that are too small for the stream's elements, so
+    // it has none.
     if (tree.levels.back().format != producer.type.levels.back().format) {
       tree.root().array.length = std::min<int64_t>(tree.root().array.length, 0);
     }

@@ -40,7 +40,7 @@ constexpr int64_t kLeastItemOfMany = 8;  // more elements would take too long
 struct Arenas {
   Arenas() { Require(RegisterCpuBackend(Registry::Global()).ok(), "the CPU has a backend"); }
   GuardedMemory first{kArena}, second{kArena};
-  // Copies of what is in them. Kept from input to input, which is faster than to allocate them.
+  // Copies of the arenas. Each input uses them again, which is faster than allocating new ones.
   std::string src_before, expected, seen;
 };
 Arenas& TheArenas() {

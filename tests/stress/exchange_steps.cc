@@ -102,7 +102,7 @@ class Exchange final : public Steps {
         return;
       }
     }
-    exported_.Swap(random, std::move(out));  // calls the deleter of what lay there
+    exported_.Swap(random, std::move(out));  // drops what lay there, which calls its deleter
   }
 
   static std::unique_ptr<Exported> ExportOf(const Held& held, Random& random) {
