@@ -20,6 +20,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "explain",
     "get_include",
     "ipc",
+    "pickle_device",
     "utils",
 ]
 
@@ -44,3 +45,21 @@ def get_include():
     import os
 
     return os.path.join(os.path.dirname(__file__), "include")
+
+
+def pickle_device(device):
+    """Choose where tensors that were pickled on a GPU are loaded: on `device`, such as "cpu".
+
+    None: on the device that they were pickled on, which is an error if there is none. Holds in the
+    whole process, from this call on; as a context manager, until its end. Tensors that were pickled
+    on the CPU are not affected.
+
+    >>> import pickle
+    >>> data = pickle.dumps(dt.arange(3))
+    >>> with dt.pickle_device("cpu"):
+    ...     pickle.loads(data)
+    tensor([0, 1, 2])
+    """
+    from dovetail._pickle import PickleDevice
+
+    return PickleDevice(device)

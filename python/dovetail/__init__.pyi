@@ -1,6 +1,7 @@
 """Type stubs of the package: everything in the extension module, and the functions in Python."""
 
 import builtins
+import contextlib
 from typing import Any
 
 from dovetail import ipc as ipc
@@ -12,4 +13,5 @@ from dovetail._explain import Report as _Report
 def explain(
     x: Any, target: type | None = None, *, device: Any = None, copy: builtins.bool | None = None
 ) -> _Report: ...
+def pickle_device(device: Any) -> contextlib.AbstractContextManager[Any]: ...
 def get_include() -> str: ...

@@ -2,49 +2,129 @@
 
     >>> import pickle
     >>> import dovetail as dt
-    >>> pickle.loads(pickle.dumps(dt.arange(3), protocol=5))
-    tensor([0, 1, 2])
+    >>> pickle.loads(pickle.dumps(dt.arange(6).reshape(2, 3).T, protocol=5)).strides
+    (1, 3)
 
-Pickling preserves elements, shape, dtype, readonly and requires_grad. It does not preserve strides
-(the copy is row-major) or memory that tensors share with each other. With protocol 5 the elements
-are one PickleBuffer, so that buffer_callback= can pass them on without a copy. A tensor loaded from
-read-only buffers= is read-only, as NumPy's arrays are. Tensors on other devices are loaded on the
-CPU, because the loading process may not have the device.
+Pickling preserves elements, shape, strides, dtype, readonly, requires_grad and the device. A pickle
+has the memory of each tensor once: tensors that share memory share it again when they are loaded.
+With protocol 5 a memory is one PickleBuffer, which buffer_callback= can pass on without a copy, and
+a tensor loaded from buffers= lies in them. It is read-only if they are, as NumPy's arrays are.
+
+Which memory a tensor is pickled with:
+
+- All of what it shares with its views, if that has at most twice the bytes of its elements or 4096,
+  or if the pickle has it already.
+- Otherwise the part that its elements reach, if they fill it.
+- Otherwise (a column of a large matrix, say) a copy of its elements, without the gaps.
+
+A tensor of a GPU is copied to the host, and loaded to the device of the same name, or to the one
+that pickle_device() chose.
 """
 
-from math import prod
 from pickle import PickleBuffer
+from weakref import WeakValueDictionary
 
 from dovetail import _core
+
+_FORMAT = 1  # of the arguments of load_tensor; a later format has another number
+_SMALL = 4096  # bytes: below that, more memory than a tensor needs costs nothing
+
+
+class _Memory:
+    """Bytes that are pickled once, however many tensors of a pickle lie in them."""
+
+    __slots__ = ("__weakref__", "row")
+
+    def __init__(self, row):
+        self.row = row
+
+    def __reduce_ex__(self, protocol):
+        device = str(self.row.device)
+        row = self.row if device == "cpu" else _core.tensor(self.row, device="cpu")
+        # Before protocol 5, a bytearray: the loaded tensor must be writable.
+        data = PickleBuffer(row) if protocol >= 5 else bytearray(memoryview(row))
+        return load_memory, (data, row.nbytes, device)
+
+
+# The memories of the pickles that are being made, which keep them alive.
+_memories: WeakValueDictionary[tuple[int, int, bool], _Memory] = WeakValueDictionary()
 
 
 def reduce_tensor(tensor, protocol):
     """Return the value of Tensor.__reduce_ex__."""
-    data = _read_bytes(tensor.detach())
-    # Before protocol 5, a bytearray: the loaded tensor must be writable.
-    data = PickleBuffer(data) if protocol >= 5 else bytearray(memoryview(data))
-    facts = (tensor.dtype.name, tensor.shape, tensor.readonly, tensor.requires_grad)
-    return rebuild, (data, *facts)
+    memory, padded = _memory_of(tensor)
+    sent = tensor
+    if memory is None:
+        sent = tensor.detach().copy("K")
+        memory, padded = _memory_of(sent)
+    return load_tensor, (
+        _FORMAT,
+        memory,
+        sent.data_ptr() - memory.row.data_ptr() if tensor.size else 0,
+        tensor.dtype.name,
+        tensor.shape,
+        None if sent.is_contiguous() else sent.strides,
+        tensor.readonly,
+        padded,
+        tensor.requires_grad,
+    )
 
 
-def rebuild(data, dtype, shape, readonly, requires_grad):
-    """Return the tensor that reduce_tensor pickled. `data` supports the buffer protocol."""
-    for name, flag in (("readonly", readonly), ("requires_grad", requires_grad)):
-        if not isinstance(flag, bool):
-            raise TypeError(f"a pickled tensor's {name} must be True or False, not {flag!r:.100}")
-    dtype = _core.dtype(dtype)
-    count = prod(shape)
-    if count == 0:
-        tensor = _core.empty(shape, dtype=dtype)
-        if readonly:  # a part of a read-only element: there is no empty buffer to read
-            one = _core.frombuffer(bytes(dtype.itemsize), dtype=dtype, count=1)
-            tensor = one[:0].reshape(tensor.shape)
+def load_tensor(format, memory, *fields):
+    """Return the tensor that reduce_tensor pickled. `memory` is load_memory's value."""
+    if format != _FORMAT or len(fields) != 7:
+        raise ValueError(
+            f"this tensor was pickled by another version of Dovetail: its format is {format!r:.20},"
+            f" and version {_core.__version__} reads {_FORMAT}"
+        )
+    return _core._tensor_in(memory, fields)
+
+
+def load_memory(data, nbytes, device):
+    """Return `data`, which supports the buffer protocol, as a tensor of uint8 on `device`."""
+    if not isinstance(device, str):
+        raise TypeError(f"a pickled tensor's device must be a name, not {device!r:.100}")
+    with memoryview(data) as view:
+        if view.nbytes != nbytes:
+            raise ValueError(
+                f"the memory of a pickled tensor had {nbytes!r:.40} bytes, and this buffer has "
+                f"{view.nbytes}: it is cut or belongs to another pickle"
+            )
+    if nbytes == 0:  # there is no empty buffer to read
+        row = _core.empty(0, dtype=_core.uint8)
     else:
-        view = memoryview(data)
-        if readonly:
-            view = view.toreadonly()
-        tensor = _core.frombuffer(view, dtype=dtype, count=count).reshape(shape)
-    return tensor.requires_grad_(True) if requires_grad else tensor
+        row = _core.frombuffer(data, dtype=_core.uint8)
+    return row if device == "cpu" else _to_device(row, device)
+
+
+def _to_device(row, device):
+    try:
+        return _core.tensor(row, device=_device or device)
+    except (RuntimeError, ValueError, BufferError) as error:
+        place = device if _device is None else f"{device}, to be loaded on {_device},"
+        raise RuntimeError(
+            f"a tensor was pickled on {place} which this process can't use: {error}. "
+            'After dovetail.pickle_device("cpu") such tensors are loaded on the CPU'
+        ) from error
+
+
+_device = None  # where tensors that were pickled on a GPU are loaded; None: where they were
+
+
+class PickleDevice:
+    """dovetail.pickle_device, which documents it."""
+
+    def __init__(self, device):
+        global _device
+        chosen = None if device is None else str(_core.Device(device))
+        self._previous, _device = _device, chosen
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        global _device
+        _device = self._previous
 
 
 def restore_dtype(name):
@@ -52,12 +132,19 @@ def restore_dtype(name):
     return _core.dtype(name)
 
 
-def _read_bytes(tensor):
-    """Return the elements as contiguous bytes on the CPU; shares the memory if it is so already."""
-    if tensor.size == 0:
-        return bytearray()
-    if str(tensor.device) != "cpu":
-        tensor = _core.tensor(tensor, device="cpu")
-    elif tensor.dtype.bits * tensor.dtype.lanes % 8:
-        tensor = tensor.copy()  # packs the elements
-    return _core.frombuffer(tensor.contiguous(), dtype=_core.uint8)
+def _memory_of(tensor):
+    """Return the _Memory that `tensor` is pickled with, or None, and whether it is padded."""
+    whole, part, padded = _core._memory_of(tensor)
+    memory = _find(whole, make=whole.nbytes <= max(2 * tensor.nbytes, _SMALL))
+    if memory is None and part is not None:
+        memory = _find(part, make=True)
+    return memory, padded
+
+
+def _find(row, *, make):
+    """Return the _Memory of these bytes in a pickle that is being made; else a new one or None."""
+    key = (row.data_ptr(), row.nbytes, row.readonly)
+    memory = _memories.get(key)
+    if memory is None and make:
+        memory = _memories.setdefault(key, _Memory(row))
+    return memory

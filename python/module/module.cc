@@ -25,6 +25,7 @@
 #include "dovetail/python/module/functions/from_dlpack.h"
 #include "dovetail/python/module/functions/frombuffer.h"
 #include "dovetail/python/module/functions/memory.h"
+#include "dovetail/python/module/functions/pickle.h"
 #include "dovetail/python/module/functions/threads.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/streams/streams.h"
@@ -225,6 +226,12 @@ PyMethodDef functions[] = {
     NoArguments<&IpcForgetFunction>("_ipc_forget",
                                     "_ipc_forget($module, /)\n--\n\n"
                                     "Unlinks this process's shared memory, for dovetail.ipc."),
+    OneArgument<&MemoryOfFunction>("_memory_of",
+                                   "_memory_of($module, tensor, /)\n--\n\n"
+                                   "The tensor's memory and its own part of it, for pickles."),
+    Fast<&TensorInFunction>("_tensor_in",
+                            "_tensor_in($module, memory, fields, /)\n--\n\n"
+                            "A tensor in the memory that _memory_of() gave, for pickles."),
     kEndOfMethods,
 };
 

@@ -22,11 +22,12 @@ from hypothesis.stateful import (
     consumes,
     initialize,
     invariant,
+    multiple,
     rule,
     run_state_machine_as_test,
 )
 from managed import Lent
-from mirrored import Pool, dense_mirror
+from mirrored import Pool, mirror_of
 from profiles import run
 
 import dovetail as dt
@@ -182,7 +183,7 @@ class Calls(RuleBasedStateMachine):
         if error is not None:
             return self.any_dropped()
         if no_view is not None:
-            return self.pool.add(tensor, dense_mirror(tensor, copied))
+            return self.pool.add(tensor, mirror_of(tensor, copied))
         return self.pool.add(tensor, view, readonly=held.readonly)
 
     @rule(target=tensors, held=tensors, how=st.sampled_from(["detach", "copy", "to"]))
@@ -202,7 +203,7 @@ class Calls(RuleBasedStateMachine):
         tensor = held.value.copy(order=order)
         if order in "CF":
             return self.pool.add(tensor, np.array(held.mirror, order=order))
-        return self.pool.add(tensor, dense_mirror(tensor, held.mirror))
+        return self.pool.add(tensor, mirror_of(tensor, held.mirror))
 
     @rule(target=tensors, held=tensors, name=names)
     def cast(self, held, name):
@@ -215,7 +216,7 @@ class Calls(RuleBasedStateMachine):
             assert error is not None or not held.mirror.size
             return self.any_dropped()
         assert error is None, error
-        return self.pool.add(tensor, dense_mirror(tensor, held.mirror.astype(name)))
+        return self.pool.add(tensor, mirror_of(tensor, held.mirror.astype(name)))
 
     @rule(held=tensors, value=numbers, data=st.data())
     def write_number(self, held, value, data):
@@ -329,7 +330,7 @@ class Calls(RuleBasedStateMachine):
             return self.any_dropped()
         tensor = dt.from_dlpack(made)
         if copy:
-            return self.pool.add(tensor, dense_mirror(tensor, held.mirror))
+            return self.pool.add(tensor, mirror_of(tensor, held.mirror))
         return self.pool.add(tensor, held.mirror, readonly=held.readonly)
 
     @rule(target=foreign, held=tensors)
@@ -346,15 +347,17 @@ class Calls(RuleBasedStateMachine):
     def pickles(self, held, protocol):
         if not held.alive or self.full():
             return self.any_dropped()
-        tensor = pickle.loads(pickle.dumps(held.value, protocol=protocol))
-        return self.pool.add(tensor, np.array(held.mirror, order="C"), readonly=held.readonly)
+        tensor, view = pickle.loads(pickle.dumps((held.value, held.value.T), protocol=protocol))
+        mirror = mirror_of(tensor, held.mirror)
+        held_view = self.pool.add(view, mirror.T, readonly=held.readonly)
+        return multiple(self.pool.add(tensor, mirror, readonly=held.readonly), held_view)
 
     @rule(target=tensors, held=tensors)
     def deep_copy(self, held):
         if not held.alive or self.full():
             return self.any_dropped()
         tensor = copy.deepcopy(held.value)
-        return self.pool.add(tensor, dense_mirror(tensor, held.mirror))
+        return self.pool.add(tensor, mirror_of(tensor, held.mirror))
 
     @rule(target=tensors, shape=shapes, name=names)
     def shareable(self, shape, name):
@@ -372,7 +375,7 @@ class Calls(RuleBasedStateMachine):
             return self.any_dropped()
         tensor = dt.ipc.open(pickle.loads(pickle.dumps(handle)))
         if copied:
-            mirror = dense_mirror(tensor, held.mirror)
+            mirror = mirror_of(tensor, held.mirror)
             return self.pool.add(tensor, mirror, readonly=tensor.readonly)
         return self.pool.add(tensor, held.mirror, readonly=held.readonly)
 

@@ -47,10 +47,15 @@ def in_use():
     return dt.allocator_stats("cpu")["allocated_bytes"]
 
 
-def dense_mirror(tensor, values):
-    """A mirror of a new tensor: memory of its own, with the tensor's strides."""
+def mirror_of(tensor, values):
+    """A mirror of a tensor with memory of its own: as much as its strides reach."""
+    steps = [(n - 1) * stride for n, stride in zip(tensor.shape, tensor.strides, strict=True)]
+    if tensor.size == 0:
+        steps = [0]
+    first = -sum(min(step, 0) for step in steps)
+    memory = np.zeros(first + sum(max(step, 0) for step in steps) + 1, values.dtype)
     mirror = np.lib.stride_tricks.as_strided(
-        np.zeros(max(tensor.size, 1), values.dtype),
+        memory[first:],
         tensor.shape,
         [stride * values.itemsize if tensor.size else 0 for stride in tensor.strides],
     )
