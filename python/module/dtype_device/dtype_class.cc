@@ -203,6 +203,11 @@ void AddDTypeClass(nb::module_& m) {
                 "neither NumPy nor ml_dtypes has one.");
   c.def_prop_ro("dtype", &ToNumPyDTypeIfAny, nb::sig("def dtype(self) -> object"),
                 "The same for NumPy before 2.4; AttributeError if there is none.");
+  c.def_prop_ro(
+      "type", [](nb::handle self) { return nb::object(ToNumPyDTypeIfAny(self).attr("type")); },
+      nb::sig("def type(self) -> object"),
+      "NumPy's class of one element, such as numpy.float32, as numpy.dtype has it (which Dask\n"
+      "asks for); AttributeError if there is none.");
   c.def("__repr__", &Repr);
   c.def("__str__", &Repr);
   c.def("__eq__", &Equals, nb::arg("other").none(),

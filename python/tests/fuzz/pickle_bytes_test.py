@@ -111,8 +111,9 @@ class Unpickler(pickle._Unpickler):
     places of its memo and would allocate as much memory as a damaged one asks for.)"""
 
     KNOWN = frozenset({("dovetail._pickle", "load_tensor"), ("dovetail._pickle", "load_memory"),
-                       ("dovetail._pickle", "restore_dtype"), ("dovetail.ipc", "Handle"), ("builtins", "bytearray"),
-                       ("builtins", "getattr"), ("_codecs", "encode")})  # fmt: skip
+                       ("dovetail._pickle", "restore_dtype"), ("dovetail.ipc", "Handle"),
+                       ("builtins", "bytearray"), ("builtins", "getattr"),
+                       ("_codecs", "encode")})  # fmt: skip
 
     def find_class(self, module, name):
         if (module, name.split(".")[0]) not in self.KNOWN and (module, name) not in self.KNOWN:

@@ -30,7 +30,14 @@ def test_a_type_that_numpy_has_is_numpys(name):
     # NumPy 2.4 and later read __numpy_dtype__, older ones dtype.
     for found in (np.dtype(t), t.__numpy_dtype__, t.dtype, np.empty(1, dtype=t).dtype):
         assert found is np.dtype(name)
+    assert t.type is np.dtype(name).type
     assert dt.dtype(np.dtype(t)) is t
+
+
+def test_a_type_is_no_device_though_both_have_a_type():
+    with pytest.raises(ValueError, match="is no device"):
+        dt.zeros(1, device=dt.float32)
+    assert not hasattr(dt.dtype("float32x4"), "type")
 
 
 # Rule 63.
