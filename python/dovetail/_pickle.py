@@ -22,12 +22,11 @@ that pickle_device() chose.
 """
 
 from pickle import PickleBuffer
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from dovetail import _core
 
 _FORMAT = 1  # of the arguments of load_tensor; a later format has another number
-_SMALL = 4096  # bytes: below that, more memory than a tensor needs costs nothing
 
 
 class _Memory:
@@ -46,28 +45,45 @@ class _Memory:
         return load_memory, (data, row.nbytes, device)
 
 
-# The memories of the pickles that are being made, which keep them alive.
-_memories: WeakValueDictionary[tuple[int, int, bool], _Memory] = WeakValueDictionary()
+# The memories of the pickles that are being made, which keep them alive, and some that are gone.
+_memories: dict[tuple[int, int, bool], ref[_Memory]] = {}
+_MOST = 64  # how many there may be before those that are gone are removed
 
 
 def reduce_tensor(tensor, protocol):
     """Return the value of Tensor.__reduce_ex__."""
-    memory, padded = _memory_of(tensor)
-    sent = tensor
+    whole, part, worth, address, fields = _core._memory_of(tensor)
+    memory = _find(whole, make=worth)
+    if memory is None and part is not None:
+        memory = _find(part, make=True)
     if memory is None:
-        sent = tensor.detach().copy("K")
-        memory, padded = _memory_of(sent)
-    return load_tensor, (
-        _FORMAT,
-        memory,
-        sent.data_ptr() - memory.row.data_ptr() if tensor.size else 0,
-        tensor.dtype.name,
-        tensor.shape,
-        None if sent.is_contiguous() else sent.strides,
-        tensor.readonly,
-        padded,
-        tensor.requires_grad,
+        return _reduce_copy(tensor)
+    offset = address - memory.row.data_ptr() if tensor.size else 0
+    return load_tensor, (_FORMAT, memory, offset, *fields)
+
+
+def _reduce_copy(tensor):
+    """Return what reduces a copy without the gaps, with the access of `tensor`."""
+    row, _, _, _, (dtype, shape, strides, _, padded, _) = _core._memory_of(
+        tensor.detach().copy("K")
     )
+    fields = dtype, shape, strides, tensor.readonly, padded, tensor.requires_grad
+    return load_tensor, (_FORMAT, _Memory(row), 0, *fields)
+
+
+def _find(row, *, make):
+    """Return the _Memory of these bytes in a pickle that is being made; else a new one or None."""
+    key = row.data_ptr(), row.nbytes, row.readonly
+    known = _memories.get(key)
+    memory = None if known is None else known()
+    if memory is None and make:
+        memory = _Memory(row)
+        if len(_memories) >= _MOST:
+            for old, gone in list(_memories.items()):
+                if gone() is None:
+                    _memories.pop(old, None)
+        _memories[key] = ref(memory)
+    return memory
 
 
 def load_tensor(format, memory, *fields):
@@ -130,21 +146,3 @@ class PickleDevice:
 def restore_dtype(name):
     """dovetail.dtype, as a Python function: pickle can't find a C++ function by name."""
     return _core.dtype(name)
-
-
-def _memory_of(tensor):
-    """Return the _Memory that `tensor` is pickled with, or None, and whether it is padded."""
-    whole, part, padded = _core._memory_of(tensor)
-    memory = _find(whole, make=whole.nbytes <= max(2 * tensor.nbytes, _SMALL))
-    if memory is None and part is not None:
-        memory = _find(part, make=True)
-    return memory, padded
-
-
-def _find(row, *, make):
-    """Return the _Memory of these bytes in a pickle that is being made; else a new one or None."""
-    key = (row.data_ptr(), row.nbytes, row.readonly)
-    memory = _memories.get(key)
-    if memory is None and make:
-        memory = _memories.setdefault(key, _Memory(row))
-    return memory

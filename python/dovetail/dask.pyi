@@ -1,3 +1,5 @@
+# Types of dask.py.
+
 from typing import Any
 
 from dovetail import Tensor

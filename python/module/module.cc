@@ -228,10 +228,10 @@ PyMethodDef functions[] = {
                                     "Unlinks this process's shared memory, for dovetail.ipc."),
     OneArgument<&MemoryOfFunction>("_memory_of",
                                    "_memory_of($module, tensor, /)\n--\n\n"
-                                   "The tensor's memory and its own part of it, for pickles."),
+                                   "What a pickle of the tensor needs, for dovetail._pickle."),
     Fast<&TensorInFunction>("_tensor_in",
                             "_tensor_in($module, memory, fields, /)\n--\n\n"
-                            "A tensor in the memory that _memory_of() gave, for pickles."),
+                            "A tensor in the memory of a pickle, for dovetail._pickle."),
     kEndOfMethods,
 };
 

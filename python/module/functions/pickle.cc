@@ -22,6 +22,12 @@
 namespace dovetail::python {
 namespace {
 
+// Bytes: below that, more memory than a tensor needs costs nothing.
+constexpr int64_t kSmall = 4096;
+
+PyObject* AsBool(bool value) { return value ? Py_True : Py_False; }  // borrowed
+PyObject* NewNone() { return Py_NewRef(Py_None); }
+
 // Whether every element between the lowest and the highest is there, and once.
 bool IsDense(const Layout& layout) {
   absl::InlinedVector<std::pair<uint64_t, int64_t>, Layout::kInlineRank> dims;  // step, size
@@ -102,22 +108,22 @@ PyObject* MemoryOfFunction(PyObject*, PyObject* object) {
     return nullptr;
   }
   const Tensor& tensor = AsTensor(object);
-  PyObject* const whole = Bytes(tensor, 0, static_cast<int64_t>(tensor.storage()->nbytes()));
-  if (whole == nullptr) return nullptr;
-  PyObject* part = Py_None;
-  if (ByteRange range;
+  const auto nbytes = static_cast<int64_t>(tensor.storage()->nbytes());
+  const bool is_worth = nbytes <= kSmall || nbytes / 2 <= tensor.nbytes();
+  ByteRange range;
+  const bool is_dense =
       IsDense(tensor.layout()) &&
-      BytesReached(tensor.layout(), tensor.dtype(), tensor.packing(), &range).ok()) {
-    part = Bytes(tensor, tensor.byte_offset() + range.begin, range.size());
-    if (part == nullptr) {
-      Py_DECREF(whole);
-      return nullptr;
-    }
-  } else {
-    Py_INCREF(part);
-  }
-  return Py_BuildValue("(NNO)", whole, part,
-                       tensor.packing() == Packing::kPadded ? Py_True : Py_False);
+      BytesReached(tensor.layout(), tensor.dtype(), tensor.packing(), &range).ok();
+  PyObject* const part =
+      is_dense ? Bytes(tensor, tensor.byte_offset() + range.begin, range.size()) : NewNone();
+  PyObject* const strides = tensor.is_contiguous() ? NewNone() : ShapeToPython(tensor.strides());
+  // (A null pointer among the arguments, which are dropped then, is an error that is set.)
+  return Py_BuildValue(
+      "NNOK(sNNOOO)", Bytes(tensor, 0, nbytes), part, AsBool(is_worth),
+      static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(tensor.raw_data())),
+      tensor.dtype().ToString().c_str(), ShapeToPython(tensor.shape()), strides,
+      AsBool(tensor.is_read_only()), AsBool(tensor.packing() == Packing::kPadded),
+      AsBool(AsTensorObject(object)->requires_grad.load()));
 }
 
 PyObject* TensorInFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

@@ -9,10 +9,13 @@
 
 namespace dovetail::python {
 
-// _memory_of(tensor): a tuple of two tensors of uint8 that share the memory of `tensor`, and
-// whether sub-byte elements are padded. The first is the whole Storage, the second the part that
-// the elements reach, or None if they leave gaps in that part or repeat in it. Both have the
-// tensor's access.
+// _memory_of(tensor): what a pickle of the tensor needs, a tuple of
+// - a tensor of uint8: all of its Storage;
+// - another: the part that the elements reach, or None if they leave gaps in it or repeat;
+// - whether all of the Storage is worth pickling for this tensor alone;
+// - the address of element 0;
+// - the fields of _tensor_in() but the offset. The strides are None if the tensor is row-major.
+// Both tensors of uint8 share the memory and have the tensor's access.
 PyObject* MemoryOfFunction(PyObject* module, PyObject* tensor);
 
 // _tensor_in(memory, (offset, dtype, shape, strides, readonly, padded, requires_grad)): a tensor in
