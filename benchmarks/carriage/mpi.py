@@ -1,0 +1,86 @@
+"""MPI (mpi4py with Open MPI): a second process that MPI spawns."""
+
+import os
+import pathlib
+import shutil
+import sys
+
+import remote
+
+_ENVIRONMENT = {
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # there may be fewer processors than processes
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+class Objects:
+    """mpi4py.util.pkl5's send and recv: pickles of protocol 5, whose buffers are messages."""
+
+    name = "MPI, objects"
+    shared = False
+
+    def __enter__(self):
+        prefix = pathlib.Path(shutil.which("mpirun")).parent.parent
+        os.environ.update(_ENVIRONMENT, MPI4PY_LIBMPI=str(prefix / "lib"), OPAL_PREFIX=str(prefix))
+        from mpi4py import MPI
+        from mpi4py.util import pkl5
+
+        spawned = MPI.COMM_SELF.Spawn(sys.executable, args=[__file__], maxprocs=1)
+        self._peer, self._self = pkl5.Intercomm(spawned), MPI.COMM_SELF
+        return self
+
+    def __exit__(self, *exception):
+        self._peer.send(None, 0)
+        self._peer.Disconnect()
+
+    def ask(self, function, value):
+        """Return remote.`function` of the value, called in the other process."""
+        self._peer.send((function, value), 0)
+        return remote.answered(self._peer.recv(source=0))
+
+
+class Buffers(Objects):
+    """Send into a buffer that the other process has: no pickle, where MPI takes the memory."""
+
+    name = "MPI, buffers"
+
+    def __enter__(self):
+        self._prepared = None
+        return super().__enter__()
+
+    def ask(self, function, value):
+        if self._prepared is not value:
+            self._self.Bcast(value)  # raises if MPI does not take the memory
+            super().ask("keep", value)
+            self._prepared = value
+        self._peer.send((function, None), 0)
+        self._peer.Send(value, 0)
+        return remote.answered(self._peer.recv(source=0))
+
+
+def serve():
+    from mpi4py import MPI
+    from mpi4py.util import pkl5
+
+    peer = pkl5.Intercomm(MPI.Comm.Get_parent())
+    buffer = None
+    while (message := peer.recv(source=0)) is not None:
+        function, value = message
+        if function == "keep":
+            buffer, answer = value, None
+        elif value is None:
+            peer.Recv(buffer, 0)
+            answer = remote.answer(function, buffer)
+        else:
+            answer = remote.answer(function, value)
+        del value, message
+        peer.send(answer, 0)
+    peer.Disconnect()
+
+
+if __name__ == "__main__":
+    serve()
