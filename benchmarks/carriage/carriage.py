@@ -3,10 +3,10 @@
 ./bazelw run -c opt //benchmarks:carriage [-- DIRECTORY] [--quick]
 
 Engines carry the same matrix as a tensor of each library from one process to another on this
-machine, and the time is that until the other process has it and has answered. A ratio is Dovetail's
-time divided by NumPy's through the same engine. Before that the other process tells what it saw, and
-how often Dovetail allocated memory on both sides, which every copy of Dovetail's would do. At its
-first run it installs the engines (environment.py).
+machine. The time is that until the other process has it and has answered; a ratio is Dovetail's
+time divided by NumPy's through the same engine. First the other process tells what it saw, and how
+often Dovetail allocated memory on both sides, as each copy of its own would. The first run installs
+the engines (environment.py).
 """
 
 import pickle

@@ -74,15 +74,22 @@ def test_its_record_has_the_hash_and_the_size_of_every_file():
                 assert (digest, size) == (f"sha256={of_data.rstrip('=')}", str(len(data)))
 
 
-def test_the_licences_of_what_it_contains_are_in_it():
+def read_information(name):
     with zipfile.ZipFile(WHEEL) as wheel:
-        assert "DLPack" in wheel.read(f"dovetail-{VERSION}.dist-info/NOTICE").decode()
-        assert "Apache License" in wheel.read(f"dovetail-{VERSION}.dist-info/LICENSE").decode()
+        return wheel.read(f"dovetail-{VERSION}.dist-info/{name}").decode()
+
+
+def test_it_has_a_notice_for_each_project_that_it_contains_and_the_licences():
+    assert "Apache License" in read_information("LICENSE")
+    notice = read_information("NOTICE")
+    for part in json.loads(read_information("sboms/dovetail.cdx.json"))["components"]:
+        # The bill names packages, a notice has where they come from.
+        assert f"/{part['name']})" in notice
+    assert "THE COPYRIGHT HOLDERS AND CONTRIBUTORS" in notice and "Permission is hereby" in notice
 
 
 def test_it_has_a_bill_of_materials_with_the_versions_that_were_compiled():
-    with zipfile.ZipFile(WHEEL) as wheel:
-        bill = json.loads(wheel.read(f"dovetail-{VERSION}.dist-info/sboms/dovetail.cdx.json"))
+    bill = json.loads(read_information("sboms/dovetail.cdx.json"))
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/dovetail@{VERSION}"
     parts = {one["name"]: one for one in bill["components"]}
