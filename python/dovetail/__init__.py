@@ -15,13 +15,21 @@ through the same protocol. This package imports no framework.
 from dovetail import _core, ipc, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
+from dovetail._creation import asarray, empty_like, full_like, ones, ones_like, zeros_like
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "asarray",
+    "convert_tree",
+    "empty_like",
     "explain",
+    "full_like",
     "get_include",
     "ipc",
+    "ones",
+    "ones_like",
     "pickle_device",
     "utils",
+    "zeros_like",
 ]
 
 
@@ -34,6 +42,22 @@ def explain(x, target=None, *, device=None, copy=None):
     from dovetail._explain import explain
 
     return explain(x, target, device=device, copy=copy)
+
+
+def convert_tree(tree, target, *, copy=None):
+    """Return the containers with every tensor in them converted to the class target.
+
+    tree    nested dicts, lists, tuples (named ones, too) and dataclasses, such as a state dict or
+            a batch. New containers of the same classes are returned; what is no tensor stays.
+    target, copy  as in convert()
+
+    >>> import numpy as np
+    >>> dt.convert_tree({"x": [np.arange(2)], "n": 3}, dt.Tensor)
+    {'x': [tensor([0, 1])], 'n': 3}
+    """
+    from dovetail._trees import convert_tree
+
+    return convert_tree(tree, target, copy=copy)
 
 
 def get_include():

@@ -2,16 +2,54 @@
 
 import builtins
 import contextlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
 
+from dovetail import _typing as _t
 from dovetail import ipc as ipc
 from dovetail import utils as utils
 from dovetail._core import *  # noqa: F403
+from dovetail._core import Tensor
 from dovetail._core import __version__ as __version__
 from dovetail._explain import Report as _Report
 
 def explain(
-    x: Any, target: type | None = None, *, device: Any = None, copy: builtins.bool | None = None
+    x: Any,
+    target: type | str | None = None,
+    *,
+    device: Any = None,
+    copy: builtins.bool | None = None,
 ) -> _Report: ...
 def pickle_device(device: Any) -> contextlib.AbstractContextManager[Any]: ...
+def ones(
+    *size: SupportsIndex | Sequence[SupportsIndex],
+    shape: _t.Shape | None = None,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
+) -> Tensor: ...
+def empty_like(
+    x: Any, *, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
+) -> Tensor: ...
+def zeros_like(
+    x: Any, *, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
+) -> Tensor: ...
+def ones_like(
+    x: Any, *, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
+) -> Tensor: ...
+def full_like(
+    x: Any,
+    fill_value: complex,
+    *,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
+) -> Tensor: ...
+def asarray(
+    x: Any,
+    /,
+    *,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
+    copy: builtins.bool | None = None,
+) -> Tensor: ...
+def convert_tree(tree: Any, target: type | str, *, copy: builtins.bool | None = None) -> Any: ...
 def get_include() -> str: ...

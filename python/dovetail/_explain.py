@@ -8,6 +8,7 @@
 """
 
 from dovetail import _core
+from dovetail._targets import class_named
 
 _FLAGS = {1: "READ_ONLY", 2: "IS_COPIED", 4: "IS_SUBBYTE_TYPE_PADDED"}  # dlpack.h 1.3
 
@@ -77,6 +78,8 @@ def explain(x, target=None, *, device=None, copy=None):
     """
     if type(x).__name__ == "PyCapsule":
         raise TypeError("explain() would consume the capsule; explain the tensor that it came from")
+    if isinstance(target, str):
+        target = class_named(target)
     if target is None:
         traced = _core._trace_import(x, device, copy)
     elif device is not None:

@@ -1,6 +1,35 @@
-"""Conversions for which convert() calls the target library's own Python functions."""
+"""Targets of convert(): those that a name stands for, and those that a library itself makes."""
+
+import importlib
 
 from dovetail._core import ExchangeError
+
+# Names for convert(), beside those of classes: the class in the module.
+_CLASSES = {
+    "cupy": "ndarray",
+    "dovetail": "Tensor",
+    "jax": "Array",
+    "numpy": "ndarray",
+    "onnxruntime": "OrtValue",
+    "paddle": "Tensor",
+    "pyarrow": "Array",
+    "tensorflow": "Tensor",
+    "torch": "Tensor",
+    "tvm_ffi": "Tensor",
+}
+
+
+def class_named(name):
+    """Return the class of tensors that a library's name stands for, and import the library."""
+    module, _, rest = name.partition(".")
+    attribute = rest or _CLASSES.get(module)
+    if attribute is None:
+        known = ", ".join(sorted(_CLASSES))
+        raise ValueError(f"convert() knows no library {name!r}; it knows {known}, and any class")
+    found = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
 
 
 class _Immutable:

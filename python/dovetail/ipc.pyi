@@ -7,6 +7,7 @@ from typing import SupportsIndex
 from typing_extensions import Buffer
 
 from dovetail import _core
+from dovetail import _typing as _t
 
 __all__ = ["Handle", "empty", "open", "share"]
 
@@ -34,6 +35,6 @@ def open(handle: Handle | Buffer) -> _core.Tensor: ...
 def empty(
     shape: SupportsIndex | Sequence[SupportsIndex],
     *,
-    dtype: _core._DTypeLike | None = None,
-    device: _core._DeviceLike | None = None,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
 ) -> _core.Tensor: ...

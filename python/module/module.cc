@@ -75,7 +75,7 @@ PyMethodDef functions[] = {
         "x, any library's tensor, as an object of the class target: numpy.ndarray, torch.Tensor,\n"
         "jax.Array, paddle.Tensor, tvm_ffi.Tensor, pyarrow.Array, onnxruntime.OrtValue,\n"
         "tensorflow.Tensor, dovetail.Tensor, one that register_converter() added, or one whose\n"
-        "library has a function from_dlpack().\n\n"
+        "library has a function from_dlpack(). Or a library's name: \"torch\", \"numpy\", \"jax\"\n\n"
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),

@@ -14,6 +14,7 @@
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/torch/torch_in.h"
 #include "dovetail/python/module/arguments/arguments.h"
+#include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/functions/convert_unknown.h"
 #include "dovetail/python/module/tensor/numpy_methods.h"
@@ -74,11 +75,12 @@ PyObject* ConvertDirectly(PyObject* x, const PeerClass& peer) {
   return peer.way_out == WayOut::kNumPy ? TorchToNumPy(x) : LendNumPyArray(peer, x);
 }
 
+PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy, ConvertTrace* trace);
+
 PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
                   ConvertTrace* trace = nullptr) {
-  if (!PyType_Check(target_class)) {
-    PyErr_Format(PyExc_TypeError, "convert() takes a class to convert to, not %R", target_class);
-    return nullptr;
+  if (!PyType_Check(target_class)) [[unlikely]] {
+    return ConvertToName(x, target_class, copy, trace);
   }
   auto* type = reinterpret_cast<PyTypeObject*>(target_class);
   const bool may_share = !copy.value_or(false);
@@ -99,6 +101,23 @@ PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
     return LetGo(&tensor);
   }
   return Make(*peer, std::move(tensor), copied);
+}
+
+// To the class that a library's name stands for.
+PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy,
+                        ConvertTrace* trace) {
+  if (!PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError,
+                 "convert() takes a class to convert to, or a library's name, not %R", name);
+    return nullptr;
+  }
+  const nb::object found = nb::steal(CallPackage("dovetail._targets", "class_named", name));
+  if (!found.is_valid()) return nullptr;
+  if (!PyType_Check(found.ptr())) {
+    PyErr_Format(PyExc_TypeError, "%R is no class: %R", name, found.ptr());
+    return nullptr;
+  }
+  return Convert(x, found.ptr(), copy, trace);
 }
 
 }  // namespace

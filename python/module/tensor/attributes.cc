@@ -5,6 +5,8 @@
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/dtype_device/dtype_class.h"
 #include "dovetail/python/module/tensor/interface_attributes.h"
+#include "dovetail/python/module/tensor/pytorch_methods.h"
+#include "dovetail/python/module/tensor/shape_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 
@@ -26,6 +28,8 @@ PyObject* RequiresGrad(PyObject* self, void*) {
   return PyBool_FromLong(AsTensorObject(self)->requires_grad.load());
 }
 PyObject* Transposed(PyObject* self, void*) { return ReverseDims(self); }
+PyObject* MatricesTransposed(PyObject* self, void*) { return MatrixTransposed(self); }
+PyObject* OnCuda(PyObject* self, void*) { return IsCuda(self); }
 
 int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
   if (value == nullptr || !PyBool_Check(value)) {
@@ -58,6 +62,10 @@ PyGetSetDef tensor_attributes[] = {
      "A mark for autograd; a marked tensor is not exported (see detach()).", nullptr},
     {"T", &Guard<&Transposed, PyObject*, void*>, nullptr,
      "A view with the dimensions in reverse order.", nullptr},
+    {"mT", &Guard<&MatricesTransposed, PyObject*, void*>, nullptr,
+     "A view with the last two dimensions exchanged.", nullptr},
+    {"is_cuda", &Guard<&OnCuda, PyObject*, void*>, nullptr,
+     "Whether the memory is a CUDA device's.", nullptr},
     {"__array_interface__", &Guard<&TensorArrayInterface, PyObject*, void*>, nullptr,
      "NumPy's array interface, version 3.", nullptr},
     {"__cuda_array_interface__", &Guard<&TensorCudaArrayInterface, PyObject*, void*>, nullptr,

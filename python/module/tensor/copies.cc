@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "dovetail/core/copy.h"
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
@@ -18,9 +17,6 @@
 #include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {
-namespace {
-
-// A copy as a new object, with the mark for autograd where its type may have it.
 PyObject* NewCopy(PyObject* self, const CopiedOptions& target) {
   const Tensor source = AsTensor(self);
   const bool is_long =
@@ -45,6 +41,8 @@ bool ParseOrder(PyObject* value, MemoryOrder* order) {
   PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', 'K', not %R", value);
   return false;
 }
+
+namespace {
 
 // A type, or else a device; text may be either.
 bool ParseTypeOrDevice(PyObject* value, Placement* wanted) {

@@ -8,7 +8,15 @@
 
 #include <Python.h>
 
+#include "dovetail/core/copy.h"
+
 namespace dovetail::python {
+
+// A copy as a new object, with the mark for autograd where its type may have it.
+PyObject* NewCopy(PyObject* self, const CopiedOptions& target);
+
+// 'C', 'F', 'A' or 'K'; leaves *order as it is for None and nullptr. False with a ValueError set.
+bool ParseOrder(PyObject* value, MemoryOrder* order);
 
 // copy(order="C"): always new memory.
 PyObject* CopyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);

@@ -8,25 +8,22 @@
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace dovetail::python {
-namespace {
 
-PyObject* View(PyObject* self, absl::StatusOr<Tensor> tensor) {
+PyObject* ViewOf(PyObject* self, absl::StatusOr<Tensor> tensor) {
   return WrapTensor(std::move(tensor), AsTensorObject(self)->requires_grad.load());
 }
-
-}  // namespace
 
 PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   Dims order;
   if (!ParseDims(args, nargs, &order)) return nullptr;
-  return View(self, AsTensor(self).Permute(order));
+  return ViewOf(self, AsTensor(self).Permute(order));
 }
 
 PyObject* ReverseDims(PyObject* self) {
   const Tensor& tensor = AsTensor(self);
   Dims order;
   for (int i = tensor.rank() - 1; i >= 0; --i) order.push_back(i);
-  return View(self, tensor.Permute(order));
+  return ViewOf(self, tensor.Permute(order));
 }
 
 // transpose(dim0, dim1) as in torch; transpose() and transpose(order) as in NumPy.
@@ -34,8 +31,8 @@ PyObject* TransposeMethod(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (nargs == 0) return ReverseDims(self);
   Dims dims;
   if (!ParseDims(args, nargs, &dims)) return nullptr;
-  if (nargs == 2) return View(self, AsTensor(self).Transpose(dims[0], dims[1]));
-  return View(self, AsTensor(self).Permute(dims));
+  if (nargs == 2) return ViewOf(self, AsTensor(self).Transpose(dims[0], dims[1]));
+  return ViewOf(self, AsTensor(self).Permute(dims));
 }
 
 // A view where strides can say it, else a copy, as in NumPy and torch.
@@ -43,10 +40,10 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
   Dims shape;
   if (!ParseDims(args, nargs, &shape)) return nullptr;
   absl::StatusOr<Tensor> view = AsTensor(self).Reshape(shape);
-  if (!absl::IsFailedPrecondition(view.status())) return View(self, std::move(view));
+  if (!absl::IsFailedPrecondition(view.status())) return ViewOf(self, std::move(view));
   const Tensor source = AsTensor(self);
   absl::StatusOr<Tensor> dense = WithoutGilIf(IsLong(source), [&] { return AsContiguous(source); });
-  return View(self, dense.ok() ? dense->Reshape(shape) : std::move(dense));
+  return ViewOf(self, dense.ok() ? dense->Reshape(shape) : std::move(dense));
 }
 
 PyObject* DetachMethod(PyObject* self, PyObject*) { return WrapTensor(Tensor(AsTensor(self))); }

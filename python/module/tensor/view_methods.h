@@ -8,9 +8,13 @@
 
 #include <Python.h>
 
-#include "dovetail/core/dtype.h"
+#include "absl/status/statusor.h"
+#include "dovetail/core/tensor.h"
 
 namespace dovetail::python {
+
+// A view of the tensor of `self`, as a new object with its mark for autograd.
+PyObject* ViewOf(PyObject* self, absl::StatusOr<Tensor> tensor);
 
 PyObject* PermuteMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* TransposeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs);

@@ -34,6 +34,7 @@ ALLOWED = {
     "dovetail._core._StreamContext": "its metaclass is nanobind's",
     "dovetail._core._StreamContext.__init__": "it has none and says so when called",
     "dovetail._core.__nanobind_internals__": "a capsule by which nanobind knows the module",
+    "dovetail._typing": "only type checkers read it",
     "dovetail._core.arange": "one signature can't say that one number alone is the stop",
 }
 
@@ -75,6 +76,16 @@ dt.to_tensor([1.5], None, "cpu", False)
 dt.from_dlpack(t, device="cpu", copy=True)
 dlpack.from_dlpack(dlpack.to_dlpack(t))
 t.permute(1, 0).reshape(4).reshape((2, 2)).transpose(0, 1).T.contiguous().copy()
+t.squeeze().unsqueeze(0).flatten().ravel().view(2, 2).view(dt.int32).expand(3, -1, -1).mT
+t.swapaxes(0, 1).moveaxis(0, -1).broadcast_to((2, 2)).astype("int8", casting="unsafe").clone()
+t.cpu().to_device("cpu").fill_(1).zero_().copy_([1, 2]), t.numel(), t.dim(), t.tobytes()
+assert_type(t.stride(), tuple[int, ...])
+assert_type(t.stride(0), int)
+dt.ones(2, 3), dt.zeros_like(t), dt.asarray([1, 2]), dt.convert(t, "torch")
+assert_type(dt.convert(t, dt.Tensor), dt.Tensor)
+dt.convert_tree({"x": t}, dt.Tensor)
+with dt.pickle_device("cpu"):
+    pass
 float(t[0, 0]), int(t[0, 0]), bool(t[0, 0]), complex(t[0, 0]), memoryview(t), bytes(t), len(t)
 copy.deepcopy(t), pickle.dumps(t)
 handle = dt.ipc.share(dt.ipc.empty((2, 3), dtype="int8"))

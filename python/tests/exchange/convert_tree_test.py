@@ -1,0 +1,81 @@
+"""convert() to a library that is named, and convert_tree()."""
+
+import collections
+import dataclasses
+import typing
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+import dovetail as dt
+
+
+class Point(typing.NamedTuple):
+    x: object
+    y: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    images: object
+    labels: object
+    size: int = 2
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("torch", torch.Tensor), ("torch.Tensor", torch.Tensor), ("numpy", np.ndarray),
+     ("jax", jax.Array), ("dovetail", dt.Tensor)],
+)  # fmt: skip
+def test_a_name_stands_for_the_librarys_class(name, target):
+    array = np.arange(3, dtype=np.float32)
+    made = dt.convert(array, name)
+    assert isinstance(made, target) and dt.from_dlpack(made).tolist() == [0, 1, 2]
+    assert dt.explain(array, name).target == dt.explain(array, target).target
+
+
+def test_unknown_names_are_refused():
+    for name in ("troch", "", "os", "numpy.nothing"):
+        with pytest.raises((ValueError, AttributeError), match=r"knows no library|no attribute"):
+            dt.convert(np.zeros(1), name)
+    with pytest.raises(TypeError, match="is no class"):
+        dt.convert(np.zeros(1), "numpy.zeros")
+    with pytest.raises(TypeError, match="a class to convert to, or a library's name"):
+        dt.convert(np.zeros(1), 3)
+
+
+def test_every_tensor_of_a_tree_is_converted_without_a_copy():
+    array = np.arange(4.0)
+    tree = {
+        "list": [array, {"deep": (array[1:], 3)}],
+        "named": Point(array[::2], "text"),
+        "batch": Batch(array, None),
+        "ordered": collections.OrderedDict(a=array),
+        "default": collections.defaultdict(list, b=array),
+        "number": 1.5,
+    }
+    made = dt.convert_tree(tree, torch.Tensor)
+    assert made["list"][0].data_ptr() == array.ctypes.data
+    assert made["list"][1]["deep"][0].tolist() == [1, 2, 3] and made["list"][1]["deep"][1] == 3
+    assert type(made["named"]) is Point and made["named"].x.tolist() == [0, 2]
+    assert made["batch"].images.data_ptr() == array.ctypes.data and made["batch"].size == 2
+    assert type(made["ordered"]) is collections.OrderedDict
+    assert made["default"].default_factory is list and made["number"] == 1.5
+    assert type(tree["list"][0]) is np.ndarray  # the tree itself stays as it was
+
+
+def test_a_state_dict():
+    state = torch.nn.Linear(3, 2).state_dict()
+    arrays = dt.convert_tree(state, "numpy")
+    assert list(arrays) == ["weight", "bias"]
+    assert arrays["weight"].ctypes.data == state["weight"].data_ptr()
+
+
+def test_a_tensor_alone_and_copies():
+    array = np.zeros(2)
+    assert dt.convert_tree(array, "torch", copy=True).data_ptr() != array.ctypes.data
+    with pytest.raises(dt.ExchangeError):
+        dt.convert_tree([np.zeros(2, np.int64)], jax.Array)
+    assert dt.convert_tree(np.ndarray, "torch") is np.ndarray
