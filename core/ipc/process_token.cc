@@ -51,8 +51,11 @@ void UnlinkAtExit() {
     state.has_unlinked_at_exit = true;
   }
   UnlinkMySegments();
-  const StdMutexLock lock(state.mutex);
-  if (state.token) unlink(FilePath(*state.token, kAlive).c_str());
+  {
+    const StdMutexLock lock(state.mutex);
+    if (state.token) unlink(FilePath(*state.token, kAlive).c_str());
+  }
+  UnlinkLeftBehind();
 }
 
 // A forked child shares the open file, to which the lock belongs. The child closes it, so that the

@@ -8,7 +8,8 @@
 // it, which the kernel releases when the process ends. (A process id would be reused, and means
 // nothing in another container.) The names of segments' files contain their maker's token
 // (segment.h). A process that ends normally unlinks its files. The files of a killed process are
-// unlinked by the next process of the same user that makes a token.
+// unlinked by the next process of the same user that makes a token, or that ends normally after it
+// has shared or opened memory.
 //
 // The first call of MyProcess makes the process's only token and file descriptor; a forked child
 // makes its own. Any thread.
@@ -37,7 +38,7 @@ absl::StatusOr<ProcessToken> MyProcess();
 bool IsAlive(ProcessToken token);
 
 // Unlinks the files that ended processes of this user left in /dev/shm. Returns their number.
-// MyProcess calls it when it makes a token.
+// MyProcess calls it when it makes a token, and exit() in a process that has used segments.
 int UnlinkLeftBehind();
 
 // Unlinks this process's segments in /dev/shm, as exit() does. For a process that is about to end

@@ -187,6 +187,30 @@ TEST(SegmentFaults, AProcessThatExitsWhileItsThreadsMakeSegmentsLeavesNone) {
       "size=64m");
 }
 
+// A program that was started before its workers were killed is often the last of its user.
+TEST(SegmentFaults, AProcessThatExitsUnlinksWhatKilledProcessesLeft) {
+  InPrivateMemory([] {
+    ChildProcess survivor([](Channel& parent) {
+      const auto own = TryMake();
+      parent.Send(own.ok());
+      parent.Receive<char>();
+      std::exit(0);
+    });
+    EXPECT_TRUE(survivor.Receive<bool>());
+    ChildProcess killed([](Channel& parent) {
+      const auto lost = TryMake();
+      parent.Send(lost.ok());
+      pause();
+    });
+    EXPECT_TRUE(killed.Receive<bool>());
+    killed.Kill();
+    EXPECT_EQ(SharedMemoryFiles().size(), 4u);  // two segments, two .alive
+    survivor.Send('x');
+    EXPECT_EQ(survivor.Join(), 0);
+    EXPECT_EQ(SharedMemoryFiles().size(), 0u);
+  });
+}
+
 // A child has none of its parent's threads, and would wait forever for a lock that one of them had.
 TEST(SegmentFaults, AChildForkedWhileThreadsBorrowAndMakeCanDoSo) {
   InChild([] {
