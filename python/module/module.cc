@@ -226,6 +226,10 @@ PyMethodDef functions[] = {
     NoArguments<&IpcForgetFunction>("_ipc_forget",
                                     "_ipc_forget($module, /)\n--\n\n"
                                     "Unlinks this process's shared memory, for dovetail.ipc."),
+    NoArguments<&IpcUnlinkLeftBehindFunction>(
+        "_ipc_unlink_left_behind",
+        "_ipc_unlink_left_behind($module, /)\n--\n\n"
+        "Unlinks shared memory of processes that were killed, and returns the number of files."),
     OneArgument<&MemoryOfFunction>("_memory_of",
                                    "_memory_of($module, tensor, /)\n--\n\n"
                                    "What a pickle of the tensor needs, for dovetail._pickle."),

@@ -5,7 +5,7 @@
 #   tests/other_libraries/run.sh tensorflow     # one
 #
 # Each has its packages in NAME.in, the pins and hashes of all in NAME.lock (made as third_party/python/requirements.in
-# says), and tests in NAME_test.py. The environments are those of tests/wheel_environment.sh.
+# says), and tests in NAME_test.py and NAME_*_test.py. The environments are those of tests/wheel_environment.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,9 +24,9 @@ failed=()
 for name in "${names[@]}"; do
   echo "== $name"
   directory=$(tests/wheel_environment.sh "$name" "$here/$name.lock")
-  # From another directory, and with nothing of the source tree on the path: the wheel is tested.
-  test=$PWD/$here/${name}_test.py
-  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 bin/python -m pytest -q -p no:cacheprovider --rootdir="$directory" \
-    --import-mode=importlib "$test") || failed+=("$name")
+  # From another directory, and with nothing of the source tree but these tests on the path: the wheel is tested.
+  tests=("$PWD/$here/${name}"_*test.py)
+  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$OLDPWD/$here bin/python -m pytest -q -p no:cacheprovider \
+    --rootdir="$directory" --import-mode=importlib "${tests[@]}") || failed+=("$name")
 done
 ((${#failed[@]} == 0)) || { echo "run.sh: failed: ${failed[*]}" >&2 && exit 1; }

@@ -87,4 +87,8 @@ PyObject* IpcForgetFunction(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* IpcUnlinkLeftBehindFunction(PyObject*, PyObject*) {
+  return PyLong_FromLong(ipc::UnlinkLeftBehind());
+}
+
 }  // namespace dovetail::python

@@ -16,6 +16,7 @@ PyObject* IpcCopyFunction(PyObject* module, PyObject* tensor);      // -> Tensor
 PyObject* IpcDescribeFunction(PyObject* module, PyObject* handle);  // bytes -> (text, fields…)
 PyObject* IpcEmptyFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 PyObject* IpcForgetFunction(PyObject* module, PyObject*);
+PyObject* IpcUnlinkLeftBehindFunction(PyObject* module, PyObject*);  // -> int
 
 }  // namespace dovetail::python
 

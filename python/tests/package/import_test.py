@@ -16,6 +16,7 @@ FRAMEWORKS = (
     "ml_dtypes",
     "cupy",
     "onnxruntime",
+    "ray",
     "tensorflow",
 )
 SLOW = ("typing", "inspect", "dataclasses", "importlib.metadata", "ctypes", "re", "enum", "pickle")

@@ -36,6 +36,7 @@ ALLOWED = {
     "dovetail._core.__nanobind_internals__": "a capsule by which nanobind knows the module",
     "dovetail._typing": "only type checkers read it",
     "dovetail._core.arange": "one signature can't say that one number alone is the stop",
+    "dovetail.ray": "it imports Ray, which is not in this environment",
 }
 
 PROGRAM = """
@@ -45,8 +46,10 @@ import pickle
 from typing import assert_type
 
 import dovetail as dt
+import dovetail.ray
 from dovetail.utils import dlpack
 
+dovetail.ray.register()
 t = dt.tensor([[1, 2], [3, 4]], dtype=dt.float32, device="cpu")
 assert_type(t, dt.Tensor)
 assert_type(t[0, ..., None, ::-1], dt.Tensor)
