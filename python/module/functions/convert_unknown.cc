@@ -57,7 +57,7 @@ std::string NameOf(PyTypeObject* type) {
   auto* const object = reinterpret_cast<PyObject*>(type);
   nb::error_scope in_flight;
   const nb::object module = nb::steal(PyObject_GetAttrString(object, "__module__"));
-  const nb::object name = nb::steal(PyType_GetQualName(type));
+  const nb::object name = nb::steal(PyObject_GetAttrString(object, "__qualname__"));
   const nb::object text = module.is_valid() && name.is_valid()
                               ? nb::steal(PyUnicode_FromFormat("%S.%S", module.ptr(), name.ptr()))
                               : nb::object();
