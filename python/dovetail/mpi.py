@@ -1,0 +1,255 @@
+"""Messages of MPI, for mpi4py: strided tensors, bfloat16, float8 and packed elements.
+
+    >>> from mpi4py import MPI
+    >>> import dovetail as dt, dovetail.mpi
+    >>> comm = MPI.COMM_WORLD
+    >>> comm.Bcast(dovetail.mpi.message(t[::-1, ::2]))
+    >>> comm.Allreduce(MPI.IN_PLACE, dovetail.mpi.message(x), dovetail.mpi.op("sum", dt.bfloat16))
+
+mpi4py takes contiguous tensors of MPI's own types as they are: `comm.Send(t, dest=1)`. This module
+describes the others, without a copy of theirs. Importing it imports mpi4py.MPI, which initialises
+MPI.
+
+A message has the elements in row-major order, whatever the strides: the receiver's tensor can have
+other ones. MPI transmits no type and no shape; the receiver makes its tensor beforehand.
+
+Functions accept whatever from_dlpack() accepts. They raise ExchangeError, before MPI is called, for
+tensors that require gradients, for packed elements (int4, float4) unless their runs are whole
+bytes, and for memory on a GPU that this MPI library can't access. mpi4py itself refuses to receive
+into read-only tensors (BufferError).
+"""
+
+import ctypes
+from contextlib import suppress
+
+from mpi4py import MPI
+
+from dovetail import _core
+from dovetail._runs import runs
+
+__all__ = ["datatype", "element", "message", "messages", "op"]
+
+_PREDEFINED = {
+    "bool": MPI.C_BOOL,
+    "int8": MPI.INT8_T,
+    "int16": MPI.INT16_T,
+    "int32": MPI.INT32_T,
+    "int64": MPI.INT64_T,
+    "uint8": MPI.UINT8_T,
+    "uint16": MPI.UINT16_T,
+    "uint32": MPI.UINT32_T,
+    "uint64": MPI.UINT64_T,
+    "float32": MPI.FLOAT,
+    "float64": MPI.DOUBLE,
+    "complex64": MPI.C_FLOAT_COMPLEX,
+    "complex128": MPI.C_DOUBLE_COMPLEX,
+}
+
+# What op() computes in, for the types that MPI lacks.
+_WIDER = {
+    "float16": "float32",
+    "bfloat16": "float32",
+    "complex32": "complex64",
+    "float8_e3m4": "float32",
+    "float8_e4m3": "float32",
+    "float8_e4m3b11fnuz": "float32",
+    "float8_e4m3fn": "float32",
+    "float8_e4m3fnuz": "float32",
+    "float8_e5m2": "float32",
+    "float8_e5m2fnuz": "float32",
+    "float8_e8m0fnu": "float32",
+}
+
+_HOST = ("cpu", "cuda_host", "rocm_host", "cuda_managed")
+
+# The functions by which an MPI library says that it can access a GPU's memory: Open MPI's and MPICH's.
+_QUERIES = {
+    "cuda": ("MPIX_Query_cuda_support",),
+    "rocm": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),
+}
+
+_elements = {}  # the datatypes that element() made, by the name of the type
+_operations = {}  # the operations that op() made, by name
+
+
+class _Datatype(MPI.Datatype):
+    """A committed datatype, freed with this object. MPI completes pending messages nevertheless."""
+
+    tensor = None  # what an absolute address refers to
+
+    def __del__(self):
+        with suppress(AttributeError, TypeError):  # the interpreter is shutting down
+            if self and not MPI.Is_finalized():
+                self.Free()
+
+
+def message(x):
+    """Return the message of a tensor for mpi4py: (buffer, datatype) or (buffer, count, datatype).
+
+    The buffer is at x.data_ptr() and keeps the memory alive: a pending Isend or Irecv needs no
+    other reference. The datatype is MPI's own or element()'s if the elements are contiguous, so
+    that all of mpi4py's calls accept the message. Otherwise it is that of datatype(), and the message
+    is for calls that transmit a whole tensor: Send, Recv, Bcast, and the like; not reductions, nor what
+    is received by Gather or Allgather. Nothing has to be freed.
+
+    On a GPU, the host waits for the work on dovetail's current stream.
+    """
+    tensor = _accessible(x)
+    kind = _kind(tensor)
+    if tensor.size == 0:
+        return (b"" if tensor.readonly else bytearray(), kind)
+    run, loops = runs(tensor)
+    if not loops:
+        return (tensor, kind)
+    return (tensor[(0,) * tensor.ndim], 1, _derived(kind, run, loops))
+
+
+def messages(tensors, *, writable=False):
+    """Return the message of several tensors for Alltoallw and Ialltoallw: one for each rank.
+
+    writable  True: for receiving. Raises ExchangeError if a tensor is read-only, which mpi4py can't
+              know.
+
+    The tensors can have any types and strides, and need not be parts of one. The message keeps their
+    memory alive; keep it until the request of an Ialltoallw completes, since mpi4py does not.
+    """
+    datatypes = []
+    for x in tensors:
+        tensor = _accessible(x)
+        if writable and tensor.readonly:
+            raise _core.ExchangeError("The tensor is read-only; a message can't be received into it.")
+        datatypes.append(_at_address(tensor))
+    return (MPI.BOTTOM, [1] * len(datatypes), [0] * len(datatypes), datatypes)
+
+
+def datatype(x):
+    """Return the derived MPI datatype of all elements of a tensor, committed.
+
+    Its displacements are relative to x.data_ptr(), in row-major order of the elements; with negative
+    strides some are negative. Use it with a count of 1, as message() does.
+
+    It is freed with the returned object; Free() does so earlier. Thread-safe.
+    """
+    tensor = _core.from_dlpack(x)
+    if tensor.size == 0:
+        return _owned(_kind(tensor).Create_contiguous(0)).Commit()
+    return _derived(_kind(tensor), *runs(tensor))
+
+
+def element(dtype):
+    """Return the MPI datatype of one element.
+
+    It is MPI's own, or else (float16, bfloat16, float8, complex32, types with lanes) a committed
+    datatype of as many bytes, with the type's name. Do not free it. Raises TypeError for packed
+    types.
+    """
+    dtype = _core.dtype(dtype)
+    if dtype.bits * dtype.lanes % 8:
+        raise TypeError(f"{dtype.name} elements share bytes: MPI has no datatype for one of them")
+    if dtype.name in _PREDEFINED:
+        return _PREDEFINED[dtype.name]
+    if dtype.name not in _elements:
+        made = MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
+        made.Set_name(dtype.name)
+        _elements.setdefault(dtype.name, made)
+    return _elements[dtype.name]
+
+
+def op(name, dtype):
+    """Return the MPI operation "sum", "prod", "max" or "min" for elements of this type.
+
+    It is MPI's own, or else (float16, bfloat16, float8, complex32) one for messages with the datatype
+    element(dtype), such as message(t). That one converts both operands to float32 (complex32 to
+    complex64), lets NumPy compute, and rounds the result to the type, to the nearest and ties to even.
+    It does so for each pair that MPI combines, in MPI's order. To round only once, reduce a
+    tensor of float32. Do not free it.
+
+    Raises ValueError for another name; TypeError for bool, packed types, and the order of complex numbers.
+    """
+    dtype = _core.dtype(dtype)
+    if name not in ("sum", "prod", "max", "min"):
+        raise ValueError(f'op() has "sum", "prod", "max" and "min", not {name!r}')
+    is_complex = dtype.name.startswith("complex")
+    if dtype.name in _PREDEFINED:
+        if dtype.name != "bool" and not (is_complex and name in ("max", "min")):
+            return getattr(MPI, name.upper())
+    elif dtype.name in _WIDER and not (is_complex and name in ("max", "min")):
+        if name not in _operations:
+            _operations.setdefault(name, MPI.Op.Create(_reduction(name), commute=True))
+        return _operations[name]
+    raise TypeError(f"no operation {name!r} for elements of {dtype.name}")
+
+
+def _reduction(name):
+    """Return the function of an MPI operation on the types in _WIDER."""
+    import numpy
+
+    compute = {
+        "sum": numpy.add,
+        "prod": numpy.multiply,
+        "max": numpy.maximum,
+        "min": numpy.minimum,
+    }[name]
+
+    # mpi4py ends all processes if this raises, because MPI has no way to report it.
+    def reduce(inputs, results, datatype):
+        dtype = next((name for name, made in _elements.items() if made == datatype), None)
+        if dtype not in _WIDER:
+            raise TypeError(
+                "this operation is for messages with the datatype element(dtype), such as message(t)"
+            )
+        a, b = (_core.frombuffer(buffer, dtype=dtype) for buffer in (inputs, results))
+        with numpy.errstate(all="ignore"):
+            value = compute(a.to(_WIDER[dtype]).numpy(), b.to(_WIDER[dtype]).numpy())
+        _core.copyto(b, value)
+
+    return reduce
+
+
+def _accessible(x):
+    """Return x as a tensor whose memory MPI can access, after the work that a GPU has to do on it."""
+    tensor = _core.from_dlpack(x)
+    device = tensor.device
+    if device.type in _HOST:
+        return tensor
+    if device.type not in _QUERIES:
+        raise _core.ExchangeError(f"MPI can't access memory of {device}; copy it to the CPU first.")
+    library = ctypes.CDLL(MPI.__file__)
+    queries = [getattr(library, name) for name in _QUERIES[device.type] if hasattr(library, name)]
+    if queries and not any(query() for query in queries):
+        version = MPI.Get_library_version().split(",")[0].splitlines()[0]
+        raise _core.ExchangeError(
+            f"This MPI library ({version}) is built without {device.type.upper()} support and can't "
+            f'access memory of {device}; send a copy, as in t.to("cpu"), or use a GPU-aware MPI.'
+        )
+    if isinstance(_core.backends().get(device.type), int):
+        _core.current_stream(device).synchronize()
+    return tensor
+
+
+def _kind(tensor):
+    """Return the datatype in which a tensor's elements are counted."""
+    packed = tensor.dtype.bits * tensor.dtype.lanes % 8
+    return MPI.BYTE if packed else element(tensor.dtype)
+
+
+def _derived(kind, run, loops):
+    made = _owned(kind.Create_contiguous(run // kind.Get_size()))
+    for count, stride in reversed(loops):
+        if stride == -1:
+            # Open MPI 5.0 takes a stride of -1 byte for none, and uses the extent instead.
+            made = _owned(made.Create_resized(0, -1))
+            made = _owned(made.Create_contiguous(count))
+        else:
+            made = _owned(made.Create_hvector(count, 1, stride))
+    return made.Commit()
+
+
+def _at_address(tensor):
+    made = _owned(datatype(tensor).Create_hindexed([1], [tensor.data_ptr()]))
+    made.tensor = tensor
+    return made.Commit()
+
+
+def _owned(made):
+    return made if isinstance(made, _Datatype) else _Datatype(made)

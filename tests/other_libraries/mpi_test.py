@@ -1,0 +1,85 @@
+"""mpi4py and dovetail.mpi: each test is a function of mpi_ranks.py, run by mpirun on two ranks."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name("mpi_ranks.py")
+BIN = pathlib.Path(sys.prefix) / "bin"
+
+# mpi4py's own runner ends all ranks if an exception ends one.
+COMMAND = [str(BIN / "mpirun"), "-n", "2", sys.executable, "-m", "mpi4py", str(PROGRAM)]
+if (BIN / "ompi_info").exists():  # Open MPI
+    COMMAND[1:1] = ["--allow-run-as-root", "--oversubscribe"]
+
+
+def run(*arguments):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def check(name, *arguments):
+    result = run(name, *arguments)
+    done = result.stdout.count("done")
+    assert (result.returncode, done) == (0, 2), result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tensors_go_as_they_are",
+        "strided_tensors_keep_their_order",
+        "only_the_elements_of_a_view_are_written",
+        "random_layouts_travel",
+        "alltoallw_takes_views_of_any_memory",
+        "gathers_count_the_elements_of_each_rank",
+        "types_of_mpi_have_its_own_operations",
+        "an_operation_that_a_type_lacks_is_an_error",
+        "packed_elements_go_as_bytes",
+        "read_only_tensors_are_not_received_into",
+        "tensors_that_require_gradients_are_refused",
+        "pending_messages_keep_the_memory",
+        "a_message_that_is_too_long_is_an_error",
+        "datatypes_are_freed_once",
+        "memory_of_a_gpu_is_refused_unless_mpi_can_access_it",
+        "pickles_bring_type_and_shape",
+    ],
+)
+def test_on_two_ranks(name):
+    check(name)
+
+
+def test_every_type_keeps_its_bits():
+    check(
+        "every_type_keeps_its_bits",
+        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 "
+        "complex32 complex64 complex128 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn "
+        "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float32x4 "
+        "int2 int4 uint2 uint4 float6_e2m3fn float6_e3m2fn float4_e2m1fn",
+    )
+
+
+def test_reductions_round_to_nearest_and_even():
+    check(
+        "reductions_round_to_nearest_and_even",
+        "float16 bfloat16 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn "
+        "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu",
+    )
+
+
+def test_an_operation_on_bytes_ends_all_ranks_with_the_reason():
+    result = run("an_operation_on_bytes_ends_all_ranks")
+    assert result.returncode != 0
+    assert "for messages with the datatype element(dtype)" in result.stderr
+
+
+def test_a_killed_rank_ends_the_others():
+    result = run("a_killed_rank_ends_the_others")
+    assert result.returncode != 0 and "done" not in result.stdout
+
+
+def test_the_stubs_say_what_the_module_has(tmp_path):
+    stubtest = [sys.executable, "-m", "mypy.stubtest", "dovetail.mpi", "--concise"]
+    result = subprocess.run(stubtest, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
