@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds the wheel and prints the folder of a virtual environment that has it: wheel_environment.sh NAME PINS
 #
-# PINS is a lock file with hashes. The environment has its packages, is kept in $DOVETAIL_ENVIRONMENTS/NAME (default:
-# ~/.cache/dovetail/environments/NAME), and is made again when the pins change. $DOVETAIL_PYTHON names the Python
-# (default: python3).
+# PINS is a lock file with hashes. The environment has its packages and no others, is kept in
+# $DOVETAIL_ENVIRONMENTS/NAME (default: ~/.cache/dovetail/environments/NAME), and is made again when the pins change.
+# $DOVETAIL_PYTHON names the Python (default: python3).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ wheel=$(ls -t "$PWD"/bazel-bin/python/dovetail-*.whl | head -n 1) # another vers
 if ! cmp --silent "$pins" "$directory/made_from.lock"; then
   rm -rf "$directory"
   "${DOVETAIL_PYTHON:-python3}" -m venv "$directory"
-  "${install[@]}" --only-binary=:all: --require-hashes --requirement "$pins" >&2
+  "${install[@]}" --only-binary=:all: --no-deps --require-hashes --requirement "$pins" >&2
   cp "$pins" "$directory/made_from.lock"
 fi
 "${install[@]}" --no-deps --force-reinstall "$wheel" >&2

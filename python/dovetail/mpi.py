@@ -117,7 +117,7 @@ def messages(tensors, *, writable=False):
     for x in tensors:
         tensor = _accessible(x)
         if writable and tensor.readonly:
-            raise _core.ExchangeError("The tensor is read-only; a message can't be received into it.")
+            raise _core.ExchangeError("The tensor is read-only; nothing can be received into it.")
         datatypes.append(_at_address(tensor))
     return (MPI.BOTTOM, [1] * len(datatypes), [0] * len(datatypes), datatypes)
 

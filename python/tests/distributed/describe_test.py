@@ -1,0 +1,125 @@
+"""dovetail.distributed on the CPU: where a tensor's memory is. tests/other_libraries has the libraries."""
+
+import ctypes
+import gc
+import itertools
+import sys
+
+import numpy as np
+import pytest
+
+import dovetail as dt
+from dovetail.distributed import describe
+
+INDEX = (slice(None), slice(None, None, -1), slice(None, None, 2), slice(1, 2), slice(3, 0, -2))
+
+
+def read(spans):
+    return b"".join(ctypes.string_at(address, nbytes) for address, nbytes in spans)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float64"])
+def test_the_spans_are_the_elements_in_row_major_order(dtype):
+    base = dt.arange(4 * 5 * 6, dtype="float32").to(dtype).reshape(4, 5, 6)
+    for index in itertools.product(INDEX, repeat=3):
+        for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2)):
+            t = base[index].permute(*order)
+            d = describe(t)
+            assert read(d.spans) == bytes(dt.frombuffer(t.copy(), dtype="uint8"))
+            assert sum(nbytes for _, nbytes in d.spans) == d.nbytes
+            assert d.contiguous == t.is_contiguous() == (len(d.spans) <= 1)
+            low = min(address for address, _ in d.spans)
+            high = max(address + nbytes for address, nbytes in d.spans)
+            assert d.extent == (low, high - low)
+
+
+def test_spans_are_as_long_as_the_strides_allow():
+    t = dt.zeros((4, 5, 6))
+    assert [nbytes for _, nbytes in describe(t[:, 1:3]).spans] == [2 * 6 * 4] * 4
+    assert [nbytes for _, nbytes in describe(t[::2]).spans] == [5 * 6 * 4] * 2
+    assert len(describe(t[:, :, ::2]).spans) == 4 * 5 * 3
+
+
+def test_the_facts_are_the_tensors():
+    a = np.zeros((3, 4), np.int16)
+    a.flags.writeable = False
+    d = describe(a[:, ::2])
+    assert (d.address, d.nbytes, d.device_type, d.device_id) == (a.ctypes.data, 12, "cpu", 0)
+    assert (d.dtype, d.shape, d.strides, d.readonly) == (dt.int16, (3, 2), (4, 2), True)
+    assert d.tensor.data_ptr() == a.ctypes.data
+    assert repr(d) == (
+        f"Description(12 bytes at {a.ctypes.data:#x} on cpu, runs of 2 bytes, int16 (3, 2))"
+    )
+
+
+def test_a_description_keeps_the_memory():
+    a = np.zeros(3)
+    before = sys.getrefcount(a)
+    d = describe(a)
+    gc.collect()
+    assert sys.getrefcount(a) == before + 1
+    del d
+    assert sys.getrefcount(a) == before
+
+
+def test_an_empty_tensor_has_no_spans():
+    d = describe(dt.zeros((0, 3))[:, ::2])
+    assert (d.spans, d.contiguous, d.nbytes, d.nixl_transfer()) == ((), True, 0, [])
+    assert d.buffer().shape == (0,)
+
+
+def test_nixls_lists_are_the_region_and_its_spans():
+    a = np.zeros((2, 3), np.int32)
+    d = describe(a[:, ::-2])
+    assert d.nixl_memory == "DRAM"
+    assert d.nixl_registration() == [(a.ctypes.data, 24, 0, "")]
+    addresses = [a.ctypes.data + offset for offset in (8, 0, 20, 12)]
+    assert d.nixl_transfer() == [(address, 4, 0) for address in addresses]
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e4m3fn", "complex32", "int4"])
+def test_a_buffer_has_the_bytes_of_every_type(name):
+    t = dt.tensor([[1, 2], [3, 4]], dtype="float32").to(name)
+    b = describe(t).buffer()
+    assert (b.dtype, b.shape, b.data_ptr()) == (dt.uint8, (t.nbytes,), t.data_ptr())
+    assert memoryview(b).nbytes == t.nbytes and not b.readonly
+
+
+def test_a_buffer_of_read_only_memory_is_read_only():
+    assert describe(dt.frombuffer(b"abcd", dtype="int8")).buffer().readonly
+
+
+def test_packed_elements_have_spans_of_whole_bytes():
+    t = dt.tensor([[1, 2, 3, 4], [5, 6, 7, -8]], dtype="int4")
+    pointer = t.data_ptr()
+    assert describe(t).spans == ((pointer, 4),)
+    assert describe(t[:, 2:]).spans == ((pointer + 1, 1), (pointer + 3, 1))
+    assert describe(t[::-1]).spans == ((pointer + 2, 2), (pointer, 2))
+    assert describe(t[:1, :3]).spans == ((pointer, 2),)
+    for view in (t.T, t[:, :3], t[:, ::2]):
+        with pytest.raises(dt.ExchangeError, match="int4 elements share bytes.*copy the tensor"):
+            describe(view)
+
+
+def test_what_has_no_single_span_or_no_gpu_is_refused_with_the_remedy():
+    strided = describe(dt.zeros((4, 4))[:, ::2])
+    with pytest.raises(dt.ExchangeError, match=r"strides \(4, 2\) is not; copy it first"):
+        strided.buffer()
+    with pytest.raises(dt.ExchangeError, match=r'NCCL needs memory of a GPU.*t\.to\("cuda:0"\)'):
+        describe(dt.zeros(3)).nccl()
+
+
+def test_read_only_memory_is_refused_for_receiving():
+    t = dt.frombuffer(b"abcd", dtype="int8")
+    with pytest.raises(dt.ExchangeError, match="read-only; nothing can be received"):
+        describe(t, writable=True)
+    assert not describe(dt.zeros(3), writable=True).readonly
+
+
+def test_what_cannot_be_exchanged_is_refused():
+    t = dt.zeros(3)
+    t.requires_grad = True
+    with pytest.raises(dt.ExchangeError, match="detach"):
+        describe(t)
+    with pytest.raises(AttributeError, match="__dlpack__"):
+        describe([1, 2])
