@@ -10,13 +10,14 @@ PROGRAM = pathlib.Path(__file__).with_name("mpi_ranks.py")
 BIN = pathlib.Path(sys.prefix) / "bin"
 
 # mpi4py's own runner ends all ranks if an exception ends one.
-COMMAND = [str(BIN / "mpirun"), "-n", "2", sys.executable, "-m", "mpi4py", str(PROGRAM)]
+COMMAND = [str(BIN / "mpirun"), "-n", "2", sys.executable, "-m", "mpi4py"]
 if (BIN / "ompi_info").exists():  # Open MPI
     COMMAND[1:1] = ["--allow-run-as-root", "--oversubscribe"]
 
 
-def run(*arguments):
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120)
+def run(*arguments, program=PROGRAM):
+    command = [*COMMAND, str(program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def check(name, *arguments):
@@ -77,6 +78,22 @@ def test_an_operation_on_bytes_ends_all_ranks_with_the_reason():
 def test_a_killed_rank_ends_the_others():
     result = run("a_killed_rank_ends_the_others")
     assert result.returncode != 0 and "done" not in result.stdout
+
+
+def test_the_example_of_the_page_runs(tmp_path):
+    page = (PROGRAM.parents[2] / "docs" / "distributed.md").read_text()
+    example = page.split("\n## MPI\n")[1].split("```python\n")[1].split("```")[0]
+    checks = """
+assert t.tolist() == [[1.0] * 6] * 4
+assert received.tolist() == [[float(6 * i + j) for j in (0, 2, 4)] for i in (3, 2, 1, 0)]
+assert theirs[0].tolist() == theirs[1].tolist() == [[1.0] * 3] * 4
+assert half.tolist() == [[2.0 * (6 * i + j) for j in range(6)] for i in range(4)]
+print("done")
+"""
+    program = tmp_path / "example.py"
+    program.write_text(example + checks)
+    result = run(program=program)
+    assert (result.returncode, result.stdout.count("done")) == (0, 2), result.stderr
 
 
 def test_the_stubs_say_what_the_module_has(tmp_path):

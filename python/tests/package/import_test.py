@@ -14,6 +14,7 @@ FRAMEWORKS = (
     "tvm_ffi",
     "pyarrow",
     "ml_dtypes",
+    "mpi4py",
     "cupy",
     "onnxruntime",
     "ray",

@@ -15,7 +15,7 @@ from dovetail import _core
 CONFIG = """
 [mypy]
 strict = True
-[mypy-jax.*,ml_dtypes.*,numpy.*,onnxruntime.*,paddle.*,pyarrow.*,tensorflow.*,torch.*,tvm_ffi.*]
+[mypy-jax.*,ml_dtypes.*,mpi4py.*,numpy.*,onnxruntime.*,paddle.*,pyarrow.*,tensorflow.*,torch.*,tvm_ffi.*]
 follow_imports = skip
 ignore_missing_imports = True
 """
@@ -37,6 +37,7 @@ ALLOWED = {
     "dovetail._typing": "only type checkers read it",
     "dovetail._core.arange": "one signature can't say that one number alone is the stop",
     "dovetail.ray": "it imports Ray, which is not in this environment",
+    "dovetail.mpi": "it needs mpi4py, as tests/other_libraries/mpi_test.py has it",
 }
 
 PROGRAM = """
@@ -47,6 +48,7 @@ from typing import assert_type
 
 import dovetail as dt
 import dovetail.ray
+from dovetail.distributed import Description, describe
 from dovetail.utils import dlpack
 
 dovetail.ray.register()
@@ -96,6 +98,8 @@ assert_type(dt.ipc.open(handle), dt.Tensor)
 assert_type(dt.ipc.Handle.from_bytes(bytes(handle)).shape, tuple[int, ...])
 dt.ipc.share(t, copy=True)
 assert_type(t.requires_grad_(True).detach(), dt.Tensor)
+assert_type(describe(t, writable=True), Description)
+assert_type(describe(t).spans, tuple[tuple[int, int], ...])
 try:
     memoryview(t)
 except dt.ExchangeError as e:
