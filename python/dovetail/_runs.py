@@ -31,7 +31,7 @@ def runs(tensor):
         return (run + 7) // 8, ()
     if run % 8 or any(stride % 8 for _, stride in loops):
         raise ExchangeError(
-            f"The {tensor.dtype.name} elements share bytes, and with strides {tensor.strides} a run "
-            "of them begins or ends inside a byte; copy the tensor first, as in t.copy()."
+            f"The {tensor.dtype.name} elements share bytes, and with strides {tensor.strides} a "
+            "run of them begins or ends inside a byte; copy the tensor first, as in t.copy()."
         )
     return run // 8, tuple((count, stride // 8) for count, stride in loops)

@@ -7,10 +7,11 @@
     >>> await endpoint.send(d.buffer())                                  # UCXX
     >>> pointer, count, datatype = d.nccl()                              # NCCL
 
-The memory is the tensor's own: what arrives there is in the tensor. These libraries transmit no type
-and no shape. They ignore access rights: UCXX receives into read-only memory, so use describe(t,
-writable=True) for what receives. On GPUs they order nothing, unless they are given a stream: wait for
-the work on the tensor before a transfer, as by dovetail.current_stream(t.device).synchronize().
+The memory is the tensor's own: what arrives there is in the tensor. These libraries transmit no
+type and no shape. They ignore access rights: UCXX receives into read-only memory, so use
+describe(t, writable=True) for what receives. On GPUs they order nothing, unless they are given a
+stream: wait for the work on the tensor before a transfer, as by
+dovetail.current_stream(t.device).synchronize().
 """
 
 from dovetail import _core
@@ -49,9 +50,9 @@ def describe(x, *, writable=False):
     x         whatever from_dlpack() accepts, without a copy
     writable  True: to receive into. Raises ExchangeError if the tensor is read-only.
 
-    Raises ExchangeError for a tensor that requires gradients, for devices other than the CPU (pinned
-    memory included), CUDA and ROCm, and for packed elements (int4, float4) whose contiguous runs do not
-    begin and end with whole bytes.
+    Raises ExchangeError for a tensor that requires gradients, for devices other than the CPU
+    (pinned memory included), CUDA and ROCm, and for packed elements (int4, float4) whose contiguous
+    runs do not begin and end with whole bytes.
     """
     tensor = _core.from_dlpack(x)
     if writable and tensor.readonly:
@@ -80,8 +81,8 @@ class Description:
     def __init__(self, tensor):
         if tensor.device.type not in _NIXL_MEMORY:
             raise _core.ExchangeError(
-                f"NIXL, UCX and NCCL have no name for memory of {tensor.device}; copy the tensor to the "
-                "CPU or a GPU first."
+                f"NIXL, UCX and NCCL have no name for memory of {tensor.device}; copy the tensor "
+                "to the CPU or a GPU first."
             )
         self.tensor = tensor
         self._run, self._loops = runs(tensor) if tensor.size else (0, ())
@@ -130,12 +131,12 @@ class Description:
         return [(*span, self.device_id) for span in self.spans]
 
     def buffer(self):
-        """Return the memory as a one-dimensional uint8 tensor, for libraries of bytes, such as UCXX.
+        """Return the memory as a one-dimensional uint8 tensor, for libraries such as UCXX.
 
-        It has the buffer protocol on the CPU and the CUDA Array Interface on GPUs, also for types that
-        these lack (bfloat16, float8, int4). Raises ExchangeError for a tensor of several spans.
+        It has the buffer protocol on the CPU and the CUDA Array Interface on GPUs, also for types
+        that these lack (bfloat16, float8, int4). Raises ExchangeError for several spans.
         """
-        self._check_contiguous("a buffer of bytes is")
+        self._check_contiguous("A buffer of bytes is")
         if not self._run:
             return _core.empty(0, dtype=_core.uint8, device=self.tensor.device)
         if self.nixl_memory == "DRAM":
@@ -168,15 +169,15 @@ class Description:
     def _check_contiguous(self, what):
         if self._loops:
             raise _core.ExchangeError(
-                f"{what[0].upper()}{what[1:]} contiguous, and this tensor with strides {self.strides} "
-                "is not; copy it first, as in t.copy(), or transfer its spans one by one."
+                f"{what} contiguous, and this tensor with strides {self.strides} is not; copy it "
+                "first, as in t.copy(), or transfer its spans one by one."
             )
 
     def __repr__(self):
         spans = "contiguous" if self.contiguous else f"runs of {self._run} bytes"
         return (
-            f"Description({self.nbytes} bytes at {self.address:#x} on {self.tensor.device}, {spans}, "
-            f"{self.dtype.name} {self.shape})"
+            f"Description({self.nbytes} bytes at {self.address:#x} on {self.tensor.device}, "
+            f"{spans}, {self.dtype.name} {self.shape})"
         )
 
 

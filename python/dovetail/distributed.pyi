@@ -7,9 +7,7 @@ from dovetail import _core
 
 __all__ = ["Description", "describe"]
 
-def describe(
-    x: _core._SupportsDLPack, *, writable: builtins.bool = False
-) -> Description: ...
+def describe(x: _core._SupportsDLPack, *, writable: builtins.bool = False) -> Description: ...
 
 class Description:
     tensor: _core.Tensor

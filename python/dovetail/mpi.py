@@ -7,8 +7,7 @@
     >>> comm.Allreduce(MPI.IN_PLACE, dovetail.mpi.message(x), dovetail.mpi.op("sum", dt.bfloat16))
 
 mpi4py takes contiguous tensors of MPI's own types as they are: `comm.Send(t, dest=1)`. This module
-describes the others, without a copy of theirs. Importing it imports mpi4py.MPI, which initialises
-MPI.
+describes the others, without a copy. Importing it imports mpi4py.MPI, which initialises MPI.
 
 A message has the elements in row-major order, whatever the strides: the receiver's tensor can have
 other ones. MPI transmits no type and no shape; the receiver makes its tensor beforehand.
@@ -46,27 +45,28 @@ _PREDEFINED = {
 }
 
 # What op() computes in, for the types that MPI lacks.
-_WIDER = {
-    "float16": "float32",
-    "bfloat16": "float32",
-    "complex32": "complex64",
-    "float8_e3m4": "float32",
-    "float8_e4m3": "float32",
-    "float8_e4m3b11fnuz": "float32",
-    "float8_e4m3fn": "float32",
-    "float8_e4m3fnuz": "float32",
-    "float8_e5m2": "float32",
-    "float8_e5m2fnuz": "float32",
-    "float8_e8m0fnu": "float32",
-}
+_WIDER = {"float16": "float32", "bfloat16": "float32", "complex32": "complex64"}
+for _variant in (
+    "e3m4",
+    "e4m3",
+    "e4m3b11fnuz",
+    "e4m3fn",
+    "e4m3fnuz",
+    "e5m2",
+    "e5m2fnuz",
+    "e8m0fnu",
+):
+    _WIDER[f"float8_{_variant}"] = "float32"
 
 _HOST = ("cpu", "cuda_host", "rocm_host", "cuda_managed")
 
-# The functions by which an MPI library says that it can access a GPU's memory: Open MPI's and MPICH's.
+# The functions by which Open MPI and MPICH say that they can access a GPU's memory.
 _QUERIES = {
     "cuda": ("MPIX_Query_cuda_support",),
     "rocm": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),
 }
+
+_MOST = 2**31 - 1  # the count of elements that every MPI library accepts
 
 _elements = {}  # the datatypes that element() made, by the name of the type
 _operations = {}  # the operations that op() made, by name
@@ -87,10 +87,12 @@ def message(x):
     """Return the message of a tensor for mpi4py: (buffer, datatype) or (buffer, count, datatype).
 
     The buffer is at x.data_ptr() and keeps the memory alive: a pending Isend or Irecv needs no
-    other reference. The datatype is MPI's own or element()'s if the elements are contiguous, so
-    that all of mpi4py's calls accept the message. Otherwise it is that of datatype(), and the message
-    is for calls that transmit a whole tensor: Send, Recv, Bcast, and the like; not reductions, nor what
-    is received by Gather or Allgather. Nothing has to be freed.
+    other reference. Nothing has to be freed.
+
+    If the elements are contiguous, the datatype is element(), and all of mpi4py's calls accept the
+    message. Otherwise, and for 2**31 elements or more, it is datatype(), and the message is for
+    calls that transmit a whole tensor: Send, Recv, Bcast and the like, but not reductions, nor what
+    Gather and Allgather receive.
 
     On a GPU, the host waits for the work on dovetail's current stream.
     """
@@ -99,7 +101,7 @@ def message(x):
     if tensor.size == 0:
         return (b"" if tensor.readonly else bytearray(), kind)
     run, loops = runs(tensor)
-    if not loops:
+    if not loops and run // kind.Get_size() <= _MOST:
         return (tensor, kind)
     return (tensor[(0,) * tensor.ndim], 1, _derived(kind, run, loops))
 
@@ -110,8 +112,8 @@ def messages(tensors, *, writable=False):
     writable  True: for receiving. Raises ExchangeError if a tensor is read-only, which mpi4py can't
               know.
 
-    The tensors can have any types and strides, and need not be parts of one. The message keeps their
-    memory alive; keep it until the request of an Ialltoallw completes, since mpi4py does not.
+    The tensors can have any types and strides, and need not be parts of one. The message keeps
+    their memory alive. Keep it until the request of an Ialltoallw completes: mpi4py does not.
     """
     datatypes = []
     for x in tensors:
@@ -125,10 +127,9 @@ def messages(tensors, *, writable=False):
 def datatype(x):
     """Return the derived MPI datatype of all elements of a tensor, committed.
 
-    Its displacements are relative to x.data_ptr(), in row-major order of the elements; with negative
-    strides some are negative. Use it with a count of 1, as message() does.
-
-    It is freed with the returned object; Free() does so earlier. Thread-safe.
+    Its displacements are relative to x.data_ptr(), in row-major order of the elements; negative
+    strides make negative ones. Use it with a count of 1, as message() does. The returned object
+    frees it at its end; Free() does so earlier.
     """
     tensor = _core.from_dlpack(x)
     if tensor.size == 0:
@@ -158,26 +159,27 @@ def element(dtype):
 def op(name, dtype):
     """Return the MPI operation "sum", "prod", "max" or "min" for elements of this type.
 
-    It is MPI's own, or else (float16, bfloat16, float8, complex32) one for messages with the datatype
-    element(dtype), such as message(t). That one converts both operands to float32 (complex32 to
-    complex64), lets NumPy compute, and rounds the result to the type, to the nearest and ties to even.
-    It does so for each pair that MPI combines, in MPI's order. To round only once, reduce a
-    tensor of float32. Do not free it.
+    It is MPI's own, or else (float16, bfloat16, float8, complex32) one for messages with the
+    datatype element(dtype), such as message(t). Do not free it.
 
-    Raises ValueError for another name; TypeError for bool, packed types, and the order of complex numbers.
+    The latter converts both operands to float32 (complex32 to complex64), lets NumPy compute, and
+    rounds the result to the nearest value of the type, ties to even. It does so for each pair that
+    MPI combines, in MPI's order. To round only once, reduce a tensor of float32.
+
+    Raises ValueError for another name; TypeError for bool, for packed types, and for "max" and
+    "min" of complex numbers.
     """
     dtype = _core.dtype(dtype)
     if name not in ("sum", "prod", "max", "min"):
         raise ValueError(f'op() has "sum", "prod", "max" and "min", not {name!r}')
-    is_complex = dtype.name.startswith("complex")
+    unordered = dtype.name.startswith("complex") and name in ("max", "min")
+    if unordered or dtype.name == "bool" or dtype.name not in _PREDEFINED | _WIDER:
+        raise TypeError(f"no operation {name!r} for elements of {dtype.name}")
     if dtype.name in _PREDEFINED:
-        if dtype.name != "bool" and not (is_complex and name in ("max", "min")):
-            return getattr(MPI, name.upper())
-    elif dtype.name in _WIDER and not (is_complex and name in ("max", "min")):
-        if name not in _operations:
-            _operations.setdefault(name, MPI.Op.Create(_reduction(name), commute=True))
-        return _operations[name]
-    raise TypeError(f"no operation {name!r} for elements of {dtype.name}")
+        return getattr(MPI, name.upper())
+    if name not in _operations:
+        _operations.setdefault(name, MPI.Op.Create(_reduction(name), commute=True))
+    return _operations[name]
 
 
 def _reduction(name):
@@ -196,7 +198,7 @@ def _reduction(name):
         dtype = next((name for name, made in _elements.items() if made == datatype), None)
         if dtype not in _WIDER:
             raise TypeError(
-                "this operation is for messages with the datatype element(dtype), such as message(t)"
+                "this operation is for messages with the datatype element(dtype), as of message(t)"
             )
         a, b = (_core.frombuffer(buffer, dtype=dtype) for buffer in (inputs, results))
         with numpy.errstate(all="ignore"):
@@ -207,7 +209,7 @@ def _reduction(name):
 
 
 def _accessible(x):
-    """Return x as a tensor whose memory MPI can access, after the work that a GPU has to do on it."""
+    """Return x as a tensor that MPI can access. Waits for the work on a GPU."""
     tensor = _core.from_dlpack(x)
     device = tensor.device
     if device.type in _HOST:
@@ -219,8 +221,9 @@ def _accessible(x):
     if queries and not any(query() for query in queries):
         version = MPI.Get_library_version().split(",")[0].splitlines()[0]
         raise _core.ExchangeError(
-            f"This MPI library ({version}) is built without {device.type.upper()} support and can't "
-            f'access memory of {device}; send a copy, as in t.to("cpu"), or use a GPU-aware MPI.'
+            f"This MPI library ({version}) is built without {device.type.upper()} support and "
+            f'can\'t access memory of {device}; send a copy, as in t.to("cpu"), or use an MPI '
+            "that is GPU-aware."
         )
     if isinstance(_core.backends().get(device.type), int):
         _core.current_stream(device).synchronize()

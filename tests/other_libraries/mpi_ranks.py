@@ -73,11 +73,12 @@ def every_type_keeps_its_bits(names):
 
 
 def strided_tensors_keep_their_order():
-    base = np.arange(5 * 6 * 7).reshape(5, 6, 7)
-    views = ["...", "::-1", ":, ::-2", "1:4, ::3, ::-1", "..., 0", "0, 0, 0, ...", "::2", "3:3"]
+    whole = np.arange(5 * 6 * 7).reshape(5, 6, 7)
+    s = np.s_
+    views = [s[:], s[::-1], s[:, ::-2], s[1:4, ::3, ::-1], s[..., 0], s[0, 0, 0, ...], s[3:3]]
     for dtype in ("int8", "int16", "float64"):
         for view in views:
-            a = eval(f"base.astype(dtype)[{view}]")
+            a = whole.astype(dtype)[view]
             for source in (a, a.T):
                 shape = source.shape
                 every_second = (..., *(slice(None, None, -2) for _ in shape))
@@ -101,22 +102,24 @@ def only_the_elements_of_a_view_are_written():
     assert memory.sum() == 7 * target.size and (target == 7).all()
 
 
+def random_view(choose, dtype, shape):
+    """A tensor of this shape, whose dimensions are in any order, with gaps or reversed."""
+    order = choose.sample(range(len(shape)), len(shape))
+    whole = [shape[d] * choose.randint(1, 3) for d in order]
+    t = dt.arange(int(np.prod(whole)), dtype="float32").to(dtype).reshape(whole)
+    steps = [choose.choice([1, -1, whole[i] // shape[d]]) for i, d in enumerate(order)]
+    t = t[tuple(slice(None, None, step) for step in steps)]
+    t = t[tuple(slice(shape[d]) for d in order)]
+    return t.permute([order.index(d) for d in range(len(shape))])
+
+
 def random_layouts_travel():
     choose = random.Random(5)  # the same on both ranks
     for _ in range(300):
         dtype = choose.choice(["int8", "float8_e5m2", "bfloat16", "float32", "complex64"])
         shape = [choose.randint(1, 4) for _ in range(choose.randint(1, 4))]
 
-        def view():
-            order = choose.sample(range(len(shape)), len(shape))
-            whole = [shape[d] * choose.randint(1, 3) for d in order]
-            t = dt.arange(int(np.prod(whole)), dtype="float32").to(dtype).reshape(whole)
-            steps = [choose.choice([1, -1, whole[i] // shape[d]]) for i, d in enumerate(order)]
-            t = t[tuple(slice(None, None, step) for step in steps)]
-            t = t[tuple(slice(shape[d]) for d in order)]
-            return t.permute([order.index(d) for d in range(len(shape))])  # noqa: B023
-
-        source, target = view(), view()
+        source, target = (random_view(choose, dtype, shape) for _ in range(2))
         expected = source.tolist()
         exchange(message(source), message(target))
         assert str(target.tolist()) == str(expected)
@@ -140,6 +143,15 @@ def alltoallw_takes_views_of_any_memory():
     assert (received.T == [RANK, 100 + RANK]).all()
     frozen = np.broadcast_to(np.zeros(1), (4,))
     assert "read-only" in raised(dt.ExchangeError, dovetail.mpi.messages, [frozen], writable=True)
+
+
+def more_elements_than_mpi_counts_are_one_derived_type():
+    dovetail.mpi._MOST = 5
+    for size in (5, 6):
+        t, u = dt.arange(size), dt.zeros(size, dtype="int64")
+        assert len(message(t)) == (2 if size == 5 else 3)
+        exchange(message(t), message(u))
+        assert u.tolist() == t.tolist()
 
 
 def gathers_count_the_elements_of_each_rank():
@@ -194,6 +206,8 @@ def an_operation_that_a_type_lacks_is_an_error():
 
 
 def an_operation_on_bytes_ends_all_ranks():
+    reduce = dovetail.mpi._reduction("sum")
+    assert "element(dtype)" in raised(TypeError, reduce, bytearray(4), bytearray(4), MPI.BYTE)
     x, y = dt.zeros(2, dtype="bfloat16"), dt.zeros(2, dtype="bfloat16")
     COMM.Reduce(x, y, dovetail.mpi.op("sum", "bfloat16"))
     COMM.Barrier()

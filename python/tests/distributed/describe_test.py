@@ -1,4 +1,4 @@
-"""dovetail.distributed on the CPU: where a tensor's memory is. tests/other_libraries has the libraries."""
+"""dovetail.distributed on the CPU. (tests/other_libraries has tests with NIXL, UCXX and NCCL.)"""
 
 import ctypes
 import gc
@@ -97,7 +97,7 @@ def test_packed_elements_have_spans_of_whole_bytes():
     assert describe(t[::-1]).spans == ((pointer + 2, 2), (pointer, 2))
     assert describe(t[:1, :3]).spans == ((pointer, 2),)
     for view in (t.T, t[:, :3], t[:, ::2]):
-        with pytest.raises(dt.ExchangeError, match="int4 elements share bytes.*copy the tensor"):
+        with pytest.raises(dt.ExchangeError, match=r"int4 elements share bytes.*copy the tensor"):
             describe(view)
 
 
