@@ -10,12 +10,12 @@
 The memory is the tensor's own: what arrives there is in the tensor. These libraries transmit no
 type and no shape. They ignore access rights: UCXX receives into read-only memory, so use
 describe(t, writable=True) for what receives. On GPUs they order nothing, unless they are given a
-stream: wait for the work on the tensor before a transfer, as by
-dovetail.current_stream(t.device).synchronize().
+stream: call d.synchronize() before each transfer.
 """
 
 from dovetail import _core
 from dovetail._runs import runs
+from dovetail._streams import gather_work, synchronize
 
 __all__ = ["Description", "describe"]
 
@@ -110,6 +110,10 @@ class Description:
         below = sum(min(bytes_, 0) for bytes_ in reach)
         return self.address + below, sum(abs(bytes_) for bytes_ in reach) + self._run
 
+    def synchronize(self):
+        """Wait on the host for the work that is pending on memory of a GPU."""
+        synchronize(self.tensor)
+
     @property
     def nixl_memory(self):
         """NIXL's memory type: "DRAM" or "VRAM"."""
@@ -186,11 +190,12 @@ class _GpuBytes:
 
     def __init__(self, description):
         tensor = description.tensor
+        stream = gather_work(tensor)
         self._tensor = tensor  # keeps the memory alive
         self.__cuda_array_interface__ = {
             "version": 3,
             "shape": (description._run,),
             "typestr": "|u1",
             "data": (tensor.data_ptr(), tensor.readonly),
-            "stream": _core.current_stream(tensor.device).handle or 1,
+            "stream": 1 if stream is None else stream.handle or 1,
         }

@@ -25,6 +25,7 @@ from mpi4py import MPI
 
 from dovetail import _core
 from dovetail._runs import runs
+from dovetail._streams import synchronize
 
 __all__ = ["datatype", "element", "message", "messages", "op"]
 
@@ -94,7 +95,7 @@ def message(x):
     calls that transmit a whole tensor: Send, Recv, Bcast and the like, but not reductions, nor what
     Gather and Allgather receive.
 
-    On a GPU, the host waits for the work on dovetail's current stream.
+    On a GPU, the host waits for the work that is pending on the memory.
     """
     tensor = _accessible(x)
     kind = _kind(tensor)
@@ -225,8 +226,7 @@ def _accessible(x):
             f'can\'t access memory of {device}; send a copy, as in t.to("cpu"), or use an MPI '
             "that is GPU-aware."
         )
-    if isinstance(_core.backends().get(device.type), int):
-        _core.current_stream(device).synchronize()
+    synchronize(tensor)
     return tensor
 
 

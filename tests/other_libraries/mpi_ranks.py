@@ -300,6 +300,12 @@ class OnGpu:
         self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, "stream": None}
 
 
+class AwareOfGpus:
+    """Stands for the MPI library where dovetail.mpi asks it."""
+
+    MPIX_Query_cuda_support = staticmethod(lambda: 1)
+
+
 def memory_of_a_gpu_is_refused_unless_mpi_can_access_it():
     a = np.arange(6, dtype="f4").reshape(2, 3)
     t = dt.from_cuda_array_interface(OnGpu(a))
@@ -309,13 +315,32 @@ def memory_of_a_gpu_is_refused_unless_mpi_can_access_it():
         text = raised(dt.ExchangeError, call, t)
         assert "without CUDA support" in text and 't.to("cpu")' in text
 
-    class AwareOfGpus:
-        MPIX_Query_cuda_support = staticmethod(lambda: 1)
-
     dovetail.mpi.ctypes.CDLL = lambda path: AwareOfGpus
     target = np.zeros((2, 3), "f4")
     exchange(message(t[:, ::-1]), message(target))
     assert (target == a[:, ::-1]).all()
+
+
+def messages_of_an_emulated_gpu_wait_for_its_work():
+    import emulated_gpu
+
+    gpu = emulated_gpu.Gpu("cuda")
+    dt.register_backend(gpu.backend())
+    assert "without CUDA support" in raised(dt.ExchangeError, message, dt.zeros(3, device="cuda:0"))
+    dovetail.mpi.ctypes.CDLL = lambda path: AwareOfGpus
+    t = dt.zeros((4, 16), dtype="int32", device="cuda:0")
+    stream = dt.Stream("cuda:0")
+    for i in range(1, 20):
+        with dt.stream(stream):
+            gpu.set(stream.handle, 0, t.data_ptr(), i, t.nbytes)
+            u = t.copy()  # pending work
+        buffer, datatype = message(u)
+        assert MPI.buffer.frombuffer(buffer).address == u.data_ptr()
+        assert gpu.peek(u.data_ptr(), u.nbytes) == bytes([i]) * u.nbytes
+        buffer, _, datatype = message(t[::-1, ::2])
+        assert MPI.buffer.frombuffer(buffer).address == t[::-1, ::2].data_ptr()
+        assert datatype.Get_size() == t.nbytes // 2
+    assert gpu.complaints() == []
 
 
 def pickles_bring_type_and_shape():

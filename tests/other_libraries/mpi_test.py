@@ -52,6 +52,11 @@ def test_on_two_ranks(name):
     check(name)
 
 
+def test_messages_of_an_emulated_gpu_wait_for_its_work(monkeypatch):
+    monkeypatch.setenv("DOVETAIL_BACKENDS", "cpu")  # the emulated one takes the place of CUDA's
+    check("messages_of_an_emulated_gpu_wait_for_its_work")
+
+
 def test_every_type_keeps_its_bits():
     check(
         "every_type_keeps_its_bits",

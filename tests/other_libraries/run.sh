@@ -20,13 +20,18 @@ for name in "${names[@]}"; do
   [[ -e $here/$name.lock ]] || { echo "run.sh: there is no $here/$name.lock" >&2 && exit 1; }
 done
 
+# Emulated GPUs, for tests that ask for them.
+./bazelw build //tests/emulator/python:emulated_gpu >&2
+gpus=$PWD/bazel-bin/tests/emulator/python
+
 failed=()
 for name in "${names[@]}"; do
   echo "== $name"
   directory=$(tests/wheel_environment.sh "$name" "$here/$name.lock")
-  # From another directory, and with nothing of the source tree but these tests on the path: the wheel is tested.
+  # From another directory, and with nothing of the source tree but these tests and emulated GPUs on the path: the wheel
+  # is tested.
   tests=("$PWD/$here/${name}"_*test.py)
-  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$OLDPWD/$here bin/python -m pytest -q -p no:cacheprovider \
+  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$OLDPWD/$here:$gpus bin/python -m pytest -q -p no:cacheprovider \
     --rootdir="$directory" --import-mode=importlib "${tests[@]}") || failed+=("$name")
 done
 ((${#failed[@]} == 0)) || { echo "run.sh: failed: ${failed[*]}" >&2 && exit 1; }

@@ -27,6 +27,30 @@ def test_the_memory_is_nixls_vram(device):
     assert describe(t[:2, 3:]).nixl_transfer() == [(t.data_ptr() + 12, 12, 0), (start + 12, 12, 0)]
 
 
+def pending(device, value):
+    """A tensor on which a stream has still to work, and its GPU."""
+    gpu = GPUS[device[:4]]
+    t = dt.zeros((64, 64), dtype="uint8", device=device)
+    gpu.finish()
+    stream = dt.Stream(device)
+    with dt.stream(stream):
+        gpu.set(stream.handle, 0, t.data_ptr(), value, t.nbytes)
+        return t.T.copy(), gpu
+
+
+def test_the_host_waits_for_work_on_other_streams(device):
+    for value in range(1, 20):
+        t, gpu = pending(device, value)
+        describe(t).synchronize()
+        assert gpu.peek(t.data_ptr(), t.nbytes) == bytes([value]) * t.nbytes
+
+
+def test_a_buffer_is_ordered_after_work_on_other_streams(device):
+    for value in range(1, 20):
+        t, _ = pending(device, value)
+        assert describe(t).buffer().to("cpu").tolist() == [value] * t.nbytes
+
+
 # Numbers of nccl.h's ncclDataType_t.
 @pytest.mark.parametrize(
     ("name", "number"),

@@ -62,6 +62,10 @@ def test_a_description_keeps_the_memory():
     assert sys.getrefcount(a) == before
 
 
+def test_the_host_has_nothing_to_wait_for_on_the_cpu():
+    assert describe(dt.zeros(3)).synchronize() is None
+
+
 def test_an_empty_tensor_has_no_spans():
     d = describe(dt.zeros((0, 3))[:, ::2])
     assert (d.spans, d.contiguous, d.nbytes, d.nixl_transfer()) == ((), True, 0, [])
