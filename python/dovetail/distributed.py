@@ -15,7 +15,7 @@ stream: call d.synchronize() before each transfer.
 
 from dovetail import _core
 from dovetail._runs import runs
-from dovetail._streams import gather_work, synchronize
+from dovetail._streams import synchronize
 
 __all__ = ["Description", "describe"]
 
@@ -138,14 +138,15 @@ class Description:
         """Return the memory as a one-dimensional uint8 tensor, for libraries such as UCXX.
 
         It has the buffer protocol on the CPU and the CUDA Array Interface on GPUs, also for types
-        that these lack (bfloat16, float8, int4). Raises ExchangeError for several spans.
+        that these lack (bfloat16, float8, int4). Raises ExchangeError for several spans; ValueError
+        on a GPU for packed elements that do not fill their last byte.
         """
         self._check_contiguous("A buffer of bytes is")
         if not self._run:
             return _core.empty(0, dtype=_core.uint8, device=self.tensor.device)
         if self.nixl_memory == "DRAM":
             return _core.frombuffer(self.tensor, dtype=_core.uint8)
-        return _core.from_cuda_array_interface(_GpuBytes(self))
+        return self.tensor.reshape(-1).view(_core.uint8)
 
     def nccl(self, *, as_bytes=False):
         """Return (pointer, count, ncclDataType_t) for NCCL's and RCCL's functions.
@@ -183,19 +184,3 @@ class Description:
             f"Description({self.nbytes} bytes at {self.address:#x} on {self.tensor.device}, "
             f"{spans}, {self.dtype.name} {self.shape})"
         )
-
-
-class _GpuBytes:
-    """Memory of a GPU as bytes, for from_cuda_array_interface()."""
-
-    def __init__(self, description):
-        tensor = description.tensor
-        stream = gather_work(tensor)
-        self._tensor = tensor  # keeps the memory alive
-        self.__cuda_array_interface__ = {
-            "version": 3,
-            "shape": (description._run,),
-            "typestr": "|u1",
-            "data": (tensor.data_ptr(), tensor.readonly),
-            "stream": 1 if stream is None else stream.handle or 1,
-        }

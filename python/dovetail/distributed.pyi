@@ -4,10 +4,11 @@ import builtins
 from typing import Literal
 
 from dovetail import _core
+from dovetail import _typing as _t
 
 __all__ = ["Description", "describe"]
 
-def describe(x: _core._SupportsDLPack, *, writable: builtins.bool = False) -> Description: ...
+def describe(x: _t.SupportsDLPack, *, writable: builtins.bool = False) -> Description: ...
 
 class Description:
     tensor: _core.Tensor

@@ -90,6 +90,11 @@ def test_a_buffer_of_a_gpu_has_the_cuda_array_interface(device, name):
     assert str(b.device) == device and b.to("cpu").tolist() == [0] * t.nbytes
 
 
+def test_packed_elements_of_a_gpu_fill_whole_bytes_in_a_buffer(device):
+    with pytest.raises(ValueError, match="no whole number"):
+        describe(dt.zeros(5, dtype="int4", device=device)).buffer()
+
+
 def test_a_buffer_of_a_gpu_keeps_the_memory(device):
     expected = dt.frombuffer(dt.full(1000, 3, dtype="bfloat16"), dtype="uint8").tolist()
     b = describe(dt.full(1000, 3, dtype="bfloat16", device=device)).buffer()
