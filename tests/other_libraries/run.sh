@@ -22,7 +22,7 @@ done
 
 # Emulated GPUs, for tests that ask for them.
 ./bazelw build //tests/emulator/python:emulated_gpu >&2
-gpus=$PWD/bazel-bin/tests/emulator/python
+path=$PWD/$here:$PWD/bazel-bin/tests/emulator/python
 
 failed=()
 for name in "${names[@]}"; do
@@ -31,7 +31,7 @@ for name in "${names[@]}"; do
   # From another directory, and with nothing of the source tree but these tests and emulated GPUs on the path: the wheel
   # is tested.
   tests=("$PWD/$here/${name}"_*test.py)
-  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$OLDPWD/$here:$gpus bin/python -m pytest -q -p no:cacheprovider \
+  (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$path bin/python -m pytest -q -p no:cacheprovider \
     --rootdir="$directory" --import-mode=importlib "${tests[@]}") || failed+=("$name")
 done
 ((${#failed[@]} == 0)) || { echo "run.sh: failed: ${failed[*]}" >&2 && exit 1; }
