@@ -7,6 +7,8 @@ import sys
 
 import remote
 
+import dovetail as dt
+
 _ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",  # there may be fewer processors than processes
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -30,7 +32,7 @@ class Objects:
         from mpi4py.util import pkl5
 
         spawned = MPI.COMM_SELF.Spawn(sys.executable, args=[__file__], maxprocs=1)
-        self._peer, self._self = pkl5.Intercomm(spawned), MPI.COMM_SELF
+        self._peer = pkl5.Intercomm(spawned)
         return self
 
     def __exit__(self, *exception):
@@ -44,7 +46,10 @@ class Objects:
 
 
 class Buffers(Objects):
-    """Send into a buffer that the other process has: no pickle, where MPI takes the memory."""
+    """Send into a buffer that the other process has: no pickle, where MPI takes the memory.
+
+    Tensors are passed to mpi4py as they are where it takes them, else by dovetail.mpi.
+    """
 
     name = "MPI, buffers"
 
@@ -54,12 +59,27 @@ class Buffers(Objects):
 
     def ask(self, function, value):
         if self._prepared is not value:
-            self._self.Bcast(value)  # raises if MPI does not take the memory
+            self._message = _way_into(value)
             super().ask("keep", value)
             self._prepared = value
         self._peer.send((function, None), 0)
-        self._peer.Send(value, 0)
+        self._peer.Send(self._message(value), 0)
         return remote.answered(self._peer.recv(source=0))
+
+
+def _way_into(value):
+    """Return the function that makes mpi4py's message of such a value. BufferError without one."""
+    from mpi4py import MPI
+
+    try:
+        MPI.COMM_SELF.Bcast(value)
+    except BufferError:
+        if not isinstance(value, dt.Tensor):
+            raise
+        from dovetail.mpi import message
+
+        return message
+    return lambda value: value
 
 
 def serve():
@@ -67,13 +87,12 @@ def serve():
     from mpi4py.util import pkl5
 
     peer = pkl5.Intercomm(MPI.Comm.Get_parent())
-    buffer = None
     while (message := peer.recv(source=0)) is not None:
         function, value = message
         if function == "keep":
-            buffer, answer = value, None
+            buffer, way, answer = value, _way_into(value), None
         elif value is None:
-            peer.Recv(buffer, 0)
+            peer.Recv(way(buffer), 0)
             answer = remote.answer(function, buffer)
         else:
             answer = remote.answer(function, value)

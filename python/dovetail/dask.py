@@ -11,6 +11,7 @@ a GPU's memory as it is. docs/distributed.md says more. Importing this module im
 
 from dovetail import _core
 from dovetail._pickle import load_tensor
+from dovetail._streams import synchronize
 
 
 def register_sizeof(sizeof):
@@ -44,12 +45,8 @@ def dump_cuda(tensor):
     if tensor.device.type != "cuda":
         raise NotImplementedError(f"{tensor.device} has no CUDA frames")
     _, (version, memory, *fields) = tensor.__reduce_ex__(5)
-    row = memory.row
-    if row.nbytes:
-        # UCX knows no streams. What a consumer has to wait for is this stream's work.
-        with _core.stream(row.__cuda_array_interface__["stream"], row.device) as stream:
-            stream.synchronize()
-    return {"version": version, "fields": fields}, [row]
+    synchronize(tensor)  # UCX knows no streams
+    return {"version": version, "fields": fields}, [memory.row]
 
 
 def load_cuda(header, frames):
