@@ -77,6 +77,10 @@ def to_onnxruntime(tensor):
     """Return an onnxruntime.OrtValue over the tensor's memory."""
     import onnxruntime
 
+    if not hasattr(onnxruntime.OrtValue, "from_dlpack"):
+        raise ExchangeError(
+            f"ONNX Runtime {onnxruntime.__version__} takes no tensors by DLPack; install a later one"
+        )
     return onnxruntime.OrtValue.from_dlpack(tensor)
 
 

@@ -33,6 +33,8 @@ def _installed(name):
 
 jax = _installed("jax")
 onnxruntime = _installed("onnxruntime")
+if onnxruntime and not hasattr(onnxruntime.OrtValue, "from_dlpack"):
+    onnxruntime = None  # one of before 1.24, the last for CPython 3.10
 pa = _installed("pyarrow")
 torch = _installed("torch")
 tvm_ffi = _installed("tvm_ffi")
