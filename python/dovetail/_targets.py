@@ -79,7 +79,7 @@ def to_onnxruntime(tensor):
 
     if not hasattr(onnxruntime.OrtValue, "from_dlpack"):
         raise ExchangeError(
-            f"ONNX Runtime {onnxruntime.__version__} takes no tensors by DLPack; install a later one"
+            f"ONNX Runtime {onnxruntime.__version__} takes no tensors by DLPack; update it"
         )
     return onnxruntime.OrtValue.from_dlpack(tensor)
 
