@@ -62,6 +62,16 @@ void Emulator::Inject(Fault fault, bool on) {
   impl_->faults[static_cast<int>(fault)] = on;
 }
 
+void Emulator::Fail(Function function, ResultClass result, int successes) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->failures[static_cast<int>(function)] = {Code(result), successes};
+}
+
+Result Emulator::Impl::FailureOf(Function function) {
+  Failure& failure = failures[static_cast<int>(function)];
+  return failure.successes > 0 ? (--failure.successes, kOk) : failure.result;
+}
+
 namespace {
 
 // Another library's call: makes its device current for a scope.

@@ -60,6 +60,21 @@ enum class Fault {
   kCount,
 };
 
+// A function of RuntimeApi that a test can let fail.
+enum class Function {
+  kPushDevice,
+  kStreamSynchronize,
+  kStreamWaitEvent,
+  kStreamCaptureStatus,
+  kEventCreate,
+  kEventRecord,
+  kEventQuery,
+  kEventSynchronize,
+  kContextRecordEvent,
+  kDeviceSynchronize,
+  kCount,
+};
+
 inline constexpr unsigned char kAllocatedPoison = 0xA5;
 inline constexpr unsigned char kFreedPoison = 0xDF;
 
@@ -99,6 +114,9 @@ class Emulator {
   CallCounts counts() const;
   void ResetCounts();
   void Inject(Fault fault, bool on);
+  // After `successes` more calls, each call of the function fails with `result` and does nothing.
+  // kOk ends that.
+  void Fail(Function function, gpu::ResultClass result, int successes = 0);
 
   // What other libraries do on their own streams.
   NativeStream MakeStream(int device, bool blocking = false);

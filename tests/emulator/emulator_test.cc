@@ -53,6 +53,19 @@ TEST_F(EmulatorTest, WorkRunsOnlyWhenSomebodyWaitsForIt) {
   EXPECT_EQ(First(p), 7);
 }
 
+TEST_F(EmulatorTest, AFunctionFailsAfterAsManyCallsAsATestSays) {
+  gpu::NativeEvent event;
+  gpu_.Fail(emulator::Function::kEventCreate, ResultClass::kOutOfMemory, 1);
+  EXPECT_EQ(api().event_create(api().self, gpu::kEventPlain, &event), 0);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(api().classify(api().self, api().event_create(api().self, 0, &event)),
+              ResultClass::kOutOfMemory);
+  }
+  EXPECT_EQ(gpu_.counts().event_creates, 1);
+  gpu_.Fail(emulator::Function::kEventCreate, ResultClass::kOk);
+  EXPECT_EQ(api().event_create(api().self, gpu::kEventPlain, &event), 0);
+}
+
 TEST_F(EmulatorTest, AStreamThatWaitsForAnEventRunsWhatWasRecorded) {
   const NativeStream a = NewStream(), b = NewStream();
   void* p = NewMemory(4);

@@ -51,6 +51,12 @@ struct Access {
   bool is_host() const { return allocation == nullptr; }
 };
 
+// How the next calls of a function end.
+struct Failure {
+  Result result = kOk;
+  int successes = 0;  // calls that succeed before
+};
+
 struct PoolBlock {
   char* base;
   size_t size;
@@ -123,6 +129,9 @@ struct Emulator::Impl {
   CallCounts counts;
   bool faults[static_cast<int>(Fault::kCount)] = {};
   bool has(Fault fault) const { return faults[static_cast<int>(fault)]; }
+  Failure failures[static_cast<int>(Function::kCount)];
+  // The result with which this call fails, kOk if it does not.
+  Result FailureOf(Function function);
 };
 
 gpu::RuntimeApi MakeRuntimeTable(Emulator::Impl* impl);

@@ -75,6 +75,7 @@ const char* Describe(void*, Result result) {
 
 Result PushDevice(void* self, int device, void** previous) {
   Call call(self);
+  if (const Result r = call->FailureOf(Function::kPushDevice); r != kOk) return r;
   if (device < 0 || device >= call->options.devices) return Code(ResultClass::kNoDevice);
   *previous = reinterpret_cast<void*>(static_cast<intptr_t>(call->current()));
   call->currents[std::this_thread::get_id()] = device;

@@ -63,6 +63,7 @@ Result StreamQuery(void* self, NativeStream stream) {
 Result StreamSynchronize(void* self, NativeStream stream) {
   Call call(self);
   ++call->counts.host_waits;
+  if (const Result r = call->FailureOf(Function::kStreamSynchronize); r != kOk) return r;
   Result result;
   Queue* queue = call->Find(stream, false, &result);
   if (queue == nullptr) return result;
@@ -75,6 +76,7 @@ Result StreamSynchronize(void* self, NativeStream stream) {
 Result StreamWaitEvent(void* self, NativeStream stream, NativeEvent native) {
   Call call(self);
   ++call->counts.stream_waits;
+  if (const Result r = call->FailureOf(Function::kStreamWaitEvent); r != kOk) return r;
   Result result;
   Queue* queue = call->Find(stream, false, &result);
   if (queue == nullptr) return result;
@@ -93,6 +95,7 @@ Result StreamWaitEvent(void* self, NativeStream stream, NativeEvent native) {
 }
 Result StreamCaptureStatus(void* self, NativeStream stream, gpu::CaptureStatus* status) {
   Call call(self);
+  if (const Result r = call->FailureOf(Function::kStreamCaptureStatus); r != kOk) return r;
   Result result;
   Queue* queue = call->Find(stream, false, &result);
   if (queue == nullptr) return result;
@@ -118,6 +121,7 @@ Result ExchangeCaptureMode(void* self, gpu::CaptureMode* mode) {
 
 Result EventCreate(void* self, unsigned flags, NativeEvent* event) {
   Call call(self);
+  if (const Result r = call->FailureOf(Function::kEventCreate); r != kOk) return r;
   int device;
   if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
   ++call->counts.event_creates;
@@ -136,6 +140,7 @@ Result EventDestroy(void* self, NativeEvent event) {
 Result EventRecord(void* self, NativeEvent native, NativeStream stream) {
   Call call(self);
   ++call->counts.event_records;
+  if (const Result r = call->FailureOf(Function::kEventRecord); r != kOk) return r;
   EmulatedEvent* event = AsEvent(native);
   if (const Result r = call->CheckEvent(event, "A record"); r != kOk) return r;
   Result result;
@@ -154,6 +159,7 @@ Result EventRecord(void* self, NativeEvent native, NativeStream stream) {
 Result ContextRecordEvent(void* self, NativeEvent native) {
   Call call(self);
   ++call->counts.context_event_records;
+  if (const Result r = call->FailureOf(Function::kContextRecordEvent); r != kOk) return r;
   EmulatedEvent* event = AsEvent(native);
   if (const Result r = call->CheckEvent(event, "A record"); r != kOk) return r;
   int device;
@@ -181,6 +187,7 @@ Result CheckAskEvent(Call& call, EmulatedEvent* event, const char* what) {
 }
 Result EventQuery(void* self, NativeEvent native) {
   Call call(self);
+  if (const Result r = call->FailureOf(Function::kEventQuery); r != kOk) return r;
   EmulatedEvent* event = AsEvent(native);
   if (const Result r = CheckAskEvent(call, event, "A query"); r != kOk) return r;
   return IsDoneOrPatient(call, event->points, &event->asked) ? kOk : Code(ResultClass::kNotReady);
@@ -188,6 +195,7 @@ Result EventQuery(void* self, NativeEvent native) {
 Result EventSynchronize(void* self, NativeEvent native) {
   Call call(self);
   ++call->counts.host_waits;
+  if (const Result r = call->FailureOf(Function::kEventSynchronize); r != kOk) return r;
   EmulatedEvent* event = AsEvent(native);
   if (const Result r = CheckAskEvent(call, event, "A wait of the host"); r != kOk) return r;
   call->queues.RunTo(event->points);
@@ -197,6 +205,7 @@ Result DeviceSynchronize(void* self) {
   Call call(self);
   ++call->counts.device_synchronizes;
   ++call->counts.host_waits;
+  if (const Result r = call->FailureOf(Function::kDeviceSynchronize); r != kOk) return r;
   int device;
   if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
   if (call->AnyCapture(device)) {

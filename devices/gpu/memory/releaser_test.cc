@@ -1,0 +1,267 @@
+#include "dovetail/devices/gpu/memory/releaser.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "dovetail/devices/gpu/memory/testing/releaser_fixture.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace gpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// ---- What becomes of memory, by its uses ----
+
+TEST_F(ReleaserTest, MemoryWithoutWorkComesBackAtOnceTheOldestFirst) {
+  memory.takes_in_order = memory.takes_after = true;
+  for (const size_t number : {1, 2, 3}) releaser().Push(Block(number));
+  EXPECT_THAT(memory.reclaimed, IsEmpty()) << "a deleter returns nothing itself";
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2, 3));
+  EXPECT_THAT(memory.after, IsEmpty());
+  EXPECT_EQ(releaser().waiting(), 0);
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, MemoryOfOneStreamComesBackInItsOrderIfTheAllocatorCan) {
+  const Stream a = MakeStream();
+  Work(a);
+  memory.takes_in_order = memory.takes_after = true;
+  releaser().Push(Block(1, {a}));
+  gpu().ResetCounts();
+  releaser().Drain();
+  EXPECT_THAT(memory.in_order, ElementsAre(1));
+  EXPECT_THAT(memory.orders, ElementsAre(a));
+  EXPECT_EQ(gpu().counts().event_records, 0);
+  EXPECT_EQ(releaser().waiting(), 0);
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, MemoryOfOneStreamElseWaitsForItsEvent) {
+  const Stream a = MakeStream();
+  Work(a);
+  releaser().Push(Block(1, {a}));
+  releaser().Drain();
+  releaser().Drain();
+  EXPECT_EQ(releaser().waiting(), 1);
+  EXPECT_THAT(memory.reclaimed, IsEmpty());
+  Run(a);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  EXPECT_EQ(releaser().waiting(), 0);
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, MemoryOfSeveralStreamsWaitsForEachOfThem) {
+  const Stream a = MakeStream(0), b = MakeStream(1);
+  Work(a), Work(b);
+  memory.takes_in_order = true;
+  releaser().Push(Block(1, {a, b}));
+  releaser().Drain();
+  for (const Stream& stream : {b, a}) {
+    EXPECT_THAT(memory.reclaimed, IsEmpty());
+    Run(stream);
+    releaser().Drain();
+  }
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  EXPECT_THAT(memory.in_order, IsEmpty());
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, AnAllocatorThatTakesEventsGetsThoseOfAllStreams) {
+  const Stream a = MakeStream(), b = MakeStream();
+  Work(a), Work(b);
+  memory.takes_in_order = memory.takes_after = true;
+  std::unique_ptr<Uses> uses = Block(1, {a});
+  uses->AddStream(b, UseKind::kOrder);  // a consumer there may have gone on
+  uses->AddEvent(*context().events.Record(b));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  EXPECT_THAT(memory.after, ElementsAre(1));
+  EXPECT_THAT(memory.numbers_of_events, ElementsAre(3));
+  EXPECT_EQ(releaser().waiting(), 0);
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, AnEventAmongTheUsesIsWaitedForBesideTheStream) {
+  const Stream a = MakeStream(), b = MakeStream();
+  Work(b);
+  memory.takes_in_order = true;
+  std::unique_ptr<Uses> uses = Block(1, {a});
+  uses->AddEvent(*context().events.Record(b));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  EXPECT_THAT(memory.in_order, IsEmpty());
+  EXPECT_EQ(releaser().waiting(), 1);
+  Run(b);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+TEST_F(ReleaserTest, AnEventOfACapturedGraphIsNotWaitedFor) {
+  const NativeStream theirs = gpu().MakeStream(0);
+  gpu().BeginCapture(theirs, 0);
+  std::unique_ptr<Uses> uses = Block(1);
+  uses->AddEvent(*context().events.Record(Stream::Borrow(device(), theirs)));
+  EXPECT_TRUE(gpu().EndCapture(theirs, 0));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, UnknownWorkIsCoveredByOneEventOnEachDeviceThatWasUsed) {
+  const Stream a = MakeStream(0);
+  Work(a);
+  releaser().Push(UnknownBlock(1));
+  releaser().Push(UnknownBlock(2));
+  releaser().Drain();
+  EXPECT_EQ(gpu().counts().context_event_records, 1);
+  Run(a);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2));
+
+  const Stream b = MakeStream(1);  // the second device is used from here on
+  Work(b);
+  releaser().Push(UnknownBlock(3));
+  gpu().ResetCounts();
+  releaser().Drain();
+  EXPECT_EQ(gpu().counts().context_event_records, 2);
+  EXPECT_EQ(releaser().waiting(), 1);
+  Run(b);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2, 3));
+}
+
+TEST_F(ReleaserTest, WorkOfKnownStreamsNeedsNoEventOverADevice) {
+  const Stream a = MakeStream();
+  Work(a);
+  releaser().Push(Block(1, {a}));
+  releaser().Drain();
+  releaser().Drain();
+  releaser().Flush();
+  EXPECT_EQ(gpu().counts().context_event_records, 0);
+  EXPECT_EQ(gpu().counts().device_synchronizes, 0);
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, AFlushWaitsForAllWorkAndReturnsEverything) {
+  const Stream a = MakeStream(), b = MakeStream(1);
+  Work(a), Work(b);
+  int returned = 0;
+  releaser().Push(Block(1, {a}));
+  releaser().Push(UnknownBlock(2));
+  releaser().Push(Lent(&returned, {b}));
+  gpu().ResetCounts();
+  releaser().Flush();
+  EXPECT_THAT(memory.reclaimed, testing::UnorderedElementsAre(1, 2));
+  EXPECT_EQ(returned, 1);
+  EXPECT_EQ(gpu().counts().device_synchronizes, 2);
+  EXPECT_EQ(releaser().waiting(), 0);
+}
+
+// ---- Holds ----
+
+TEST_F(ReleaserTest, MemoryThatIsHeldGoesToNoAllocatorUntilTheHoldIsOver) {
+  memory.takes_in_order = memory.takes_after = true;
+  auto hold = std::make_shared<NotedHold>();
+  std::unique_ptr<Uses> uses = Block(1, {MakeStream()});
+  uses->AddEvent(Events::OfHold(device(), hold));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  releaser().Flush();
+  EXPECT_THAT(memory.after, IsEmpty());
+  EXPECT_EQ(releaser().waiting(), 1);
+  hold->over = true;
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  EXPECT_THAT(hold->asked, ElementsAre(false, true, false)) << "only a flush asks thoroughly";
+}
+
+TEST_F(ReleaserTest, UnknownWorkOnMemoryThatIsHeldIsWaitedForToo) {
+  const Stream a = MakeStream();
+  Work(a);
+  auto hold = std::make_shared<NotedHold>();
+  std::unique_ptr<Uses> uses = UnknownBlock(1);
+  uses->AddEvent(Events::OfHold(device(), hold));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  Run(a);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, IsEmpty());
+  hold->over = true;
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// A Hold that drains on another thread while it is asked.
+TEST_F(ReleaserTest, WhileOneThreadDrainsAnotherDoesNothing) {
+  struct Draining final : Hold {
+    Releaser* releaser = nullptr;
+    int asked = 0;
+    bool IsOver(bool) noexcept override {
+      if (++asked == 1) std::thread([this] { releaser->Drain(); }).join();
+      return true;
+    }
+  };
+  auto hold = std::make_shared<Draining>();
+  hold->releaser = &releaser();
+  std::unique_ptr<Uses> uses = Block(1);
+  uses->AddEvent(Events::OfHold(device(), hold));
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  EXPECT_EQ(hold->asked, 1);
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// ---- What makes no call ----
+
+TEST_F(ReleaserTest, WithoutMemoryADrainMakesNoCall) {
+  const Stream captured = MakeStream();
+  gpu().BeginCapture(captured.native(), 0);
+  EXPECT_TRUE(*context().streams.IsCapturing(captured));
+  gpu().ResetCounts();
+  releaser().Drain();
+  releaser().Drain(captured);
+  EXPECT_EQ(gpu().counts().total, 0);
+  EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+}
+
+TEST_F(ReleaserTest, AStreamOfAnotherVendorIsNotAskedAbout) {
+  releaser().Push(Block(1));
+  gpu().ResetCounts();
+  releaser().Drain(Stream::Borrow(Device::Rocm(0), NativeStream{0x77}));  // none of ours
+  EXPECT_EQ(gpu().counts().total, 0);
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+TEST_F(ReleaserTest, AForkedChildReturnsNothing) {
+  (void)MakeStream();
+  int returned = 0;
+  releaser().Push(Block(1));
+  releaser().Push(Lent(&returned));
+  const pid_t child = fork();
+  if (child == 0) {
+    gpu().ResetCounts();
+    releaser().Drain();
+    releaser().Flush();
+    _exit(memory.reclaimed.empty() && returned == 0 && gpu().counts().total == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  EXPECT_EQ(returned, 1);
+}
+
+}  // namespace
+}  // namespace gpu
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
