@@ -58,14 +58,14 @@ void Releaser::Drain(const Stream& stream) {
 }
 
 void Releaser::Flush() {
-  if (runtime_.IsForkedChild() || !runtime_.Ready().ok()) return;
+  if (!runtime_.Ready().ok()) return;  // a forked child is not
   List ready;
   {
     absl::MutexLock lock(&mutex_);
     TakePushed();
-    contexts_are_captured_ = false;
     if (sync_thread_.joinable()) sync_thread_.join();
     CollectSync();
+    contexts_are_captured_ = false;
     if (!unknown_.empty()) {
       if (SynchronizeDevices()) {
         for (std::unique_ptr<Uses>& uses : unknown_) Await(std::move(uses));
@@ -86,6 +86,7 @@ void Releaser::Flush() {
 void Releaser::Abandon() {
   absl::MutexLock lock(&mutex_);
   awaited_.clear();
+  unknown_.clear();
 }
 
 void Releaser::TakePushed() {
@@ -177,8 +178,7 @@ void Releaser::CoverUnknown() {
 void Releaser::StartSync() {
   if (sync_state_.load(std::memory_order_acquire) != SyncState::kIdle) return;
   if (sync_thread_.joinable()) sync_thread_.join();
-  syncing_ = std::move(unknown_);
-  unknown_.clear();
+  syncing_ = std::exchange(unknown_, {});
   sync_state_.store(SyncState::kRunning, std::memory_order_relaxed);
   DOVETAIL_TRY {
     sync_thread_ = std::thread([this] {
@@ -187,8 +187,7 @@ void Releaser::StartSync() {
     });
   }
   DOVETAIL_CATCH(const std::system_error&) {  // no thread available: the next Drain tries again
-    unknown_ = std::move(syncing_);
-    syncing_.clear();
+    unknown_ = std::exchange(syncing_, {});
     sync_state_.store(SyncState::kIdle, std::memory_order_relaxed);
   }
 }

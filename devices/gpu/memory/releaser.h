@@ -67,7 +67,8 @@ class Releaser {
   void Drain(const Stream& stream);
   void Flush();
 
-  // Leaks the memory that other processes still hold. For the end of the backend.
+  // Leaks the memory that a Flush could not return: other processes hold it, or the driver failed.
+  // For the end of the backend, whose allocators go before the Releaser.
   void Abandon();
 
   // The number of blocks that a Drain has seen and that are not returned yet; for tests.

@@ -10,6 +10,11 @@ namespace {
 
 bool IsDefault(const Stream& stream) { return stream.native() == NativeStream{0}; }
 
+bool IsOurs(const GpuContext& context, Device device) {
+  return StreamDevice(device).type == context.runtime.vendor().device;
+}
+
+// Backends can't wait for each other's events: for work of another one, the host waits.
 class Ordering {
  public:
   Ordering(GpuContext& context, const Stream& consumer, bool captured)
@@ -17,18 +22,21 @@ class Ordering {
 
   absl::Status After(const Stream& stream) {
     if (stream == consumer_) return absl::OkStatus();
+    if (!IsOurs(context_, stream.device())) {
+      absl::StatusOr<DeviceBackend*> other = BackendFor(stream.device());
+      return other.ok() ? (*other)->Synchronize(stream) : other.status();
+    }
     if (captured_) {
       if (IsDefault(stream)) return absl::OkStatus();
       absl::StatusOr<bool> with_it = context_.streams.IsCapturing(stream);
       if (!with_it.ok()) return with_it.status();
       if (!*with_it) return CheckDone(context_.streams.IsIdle(stream), stream);
-    } else if (IsDefault(stream) && context_.streams.IsIdleOutsideCapture(stream)) {
+    } else if (IsDefault(stream)) {
+      // A query of it would break the capture.
+      if (context_.streams.IsCaptureOpen(stream.device())) return CheckDone(false, stream);
       // An event on it would make other streams wait for each other. (Elsewhere an event takes less
       // time than the question.)
-      return absl::OkStatus();
-    }
-    if (IsDefault(stream) && context_.streams.IsCaptureOpen(stream.device())) {
-      return CheckDone(false, stream);
+      if (context_.streams.IsIdleOutsideCapture(stream)) return absl::OkStatus();
     }
     absl::StatusOr<Event> event = context_.events.Record(stream);
     if (!event.ok()) return event.status();
@@ -36,6 +44,10 @@ class Ordering {
   }
 
   absl::Status After(const Event& event) {
+    if (!IsOurs(context_, event.device())) {
+      absl::StatusOr<DeviceBackend*> other = BackendFor(event.device());
+      return other.ok() ? (*other)->HostWait(event) : other.status();
+    }
     if (Events::HoldOf(event) != nullptr) return absl::OkStatus();
     if (!captured_) {
       return Events::IsCaptured(event) ? absl::OkStatus() : context_.events.Wait(consumer_, event);
@@ -72,25 +84,16 @@ absl::Status OrderBefore(GpuContext& context, const Uses& uses, const Stream& co
   for (const Uses::Use& use : streams) {
     if (*captured) break;
     if (use.stream == consumer) continue;
-    if (StreamDevice(use.stream.device()).type != context.runtime.vendor().device) continue;
+    if (!IsOurs(context, use.stream.device())) continue;
     captured = context.streams.IsCapturing(use.stream);
     if (!captured.ok()) return captured.status();
   }
   Ordering ordering(context, consumer, *captured);
-  // Backends can't wait for each other's events: the host waits.
-  auto other_backend = [&context](Device device) {
-    const bool is_ours = StreamDevice(device).type == context.runtime.vendor().device;
-    return is_ours ? nullptr : Registry::Global().Find(device.type);
-  };
   for (const Uses::Use& use : streams) {
-    DeviceBackend* other = other_backend(use.stream.device());
-    absl::Status s = other != nullptr ? other->Synchronize(use.stream) : ordering.After(use.stream);
-    if (!s.ok()) return s;
+    if (absl::Status s = ordering.After(use.stream); !s.ok()) return s;
   }
   for (const Event& event : uses.events()) {
-    DeviceBackend* other = other_backend(event.device());
-    absl::Status s = other != nullptr ? other->HostWait(event) : ordering.After(event);
-    if (!s.ok()) return s;
+    if (absl::Status s = ordering.After(event); !s.ok()) return s;
   }
   return absl::OkStatus();
 }

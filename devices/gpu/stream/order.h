@@ -4,7 +4,7 @@
 //
 // The consumer's stream waits for an event on each stream that may have pending work. The
 // consumer's own stream and idle streams need no event. The host does not wait, except for streams
-// of other backends.
+// of other backends. NotFound for work of a device that no backend serves.
 //
 // Captures into graphs: only work of the same capture can be ordered before a stream that is being
 // captured.
