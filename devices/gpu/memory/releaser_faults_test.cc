@@ -33,7 +33,9 @@ class ReleaserFaultsTest : public ReleaserTest {
   }
   // Until that thread has called the driver.
   void WaitForAWaitForADevice() {
-    while (gpu().counts().device_synchronizes == 0) std::this_thread::yield();
+    for (int i = 0; i < 10'000 && gpu().counts().device_synchronizes == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 };
 
@@ -90,17 +92,18 @@ TEST_F(ReleaserFaultsTest, WithoutAnEventOverADeviceAThreadWaitsForTheDevices) {
 // Rule 50.
 TEST_F(ReleaserFaultsTest, WhatADeviceThatCannotBeWaitedForMayUseComesBackByAFlushThatCan) {
   for (const Function function : {Function::kDeviceSynchronize, Function::kPushDevice}) {
-    Start({.has_context_events = false});
+    Start({});
     memory.reclaimed.clear();
     Work(MakeStream());
+    gpu().Fail(Function::kContextRecordEvent, ResultClass::kOther);
     gpu().Fail(function, ResultClass::kOther);
     releaser().Push(UnknownBlock(1));
     releaser().Drain();
     releaser().Flush();
     EXPECT_EQ(releaser().waiting(), 1);
     gpu().ResetCounts();
-    for (int i = 0; i < 100; ++i) releaser().Drain();
-    EXPECT_EQ(gpu().counts().device_synchronizes, 0) << "a drain does not try again";
+    releaser().Drain();
+    EXPECT_EQ(gpu().counts().total, 0) << "a drain does not try again";
     EXPECT_THAT(memory.reclaimed, IsEmpty());
     gpu().Fail(function, ResultClass::kOk);
     releaser().Flush();
@@ -140,6 +143,17 @@ TEST_F(ReleaserFaultsTest, AFailedWaitIsNotTriedAgainBeforeAFlush) {
   }
   EXPECT_EQ(gpu().counts().device_synchronizes, 1);
   EXPECT_THAT(memory.reclaimed, IsEmpty());
+  gpu().Fail(Function::kDeviceSynchronize, ResultClass::kOk);
+}
+
+TEST_F(ReleaserFaultsTest, ADeviceThatIsInACaptureIsNotWaitedForByAThread) {
+  Work(MakeStream());
+  gpu().Fail(Function::kContextRecordEvent, ResultClass::kCaptureViolation);
+  gpu().Fail(Function::kDeviceSynchronize, ResultClass::kCaptureViolation);
+  releaser().Push(UnknownBlock(1));
+  releaser().Drain();
+  releaser().Flush();
+  EXPECT_EQ(gpu().counts().device_synchronizes, 1) << "by the flush";
   gpu().Fail(Function::kDeviceSynchronize, ResultClass::kOk);
 }
 
@@ -241,6 +255,17 @@ TEST_F(ReleaserThreadTest, AFlushWaitsForTheThreadThatWaitsForTheDevices) {
   releaser().Flush();
   opener.join();
   EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+TEST_F(ReleaserThreadTest, AChildThatIsForkedMeanwhileCanEnd) {
+  Gate first;
+  StartWith(first);
+  releaser().Push(UnknownBlock(1));
+  releaser().Drain();
+  first.entered.WaitForNotification();
+  InChild([this] { End(); });
+  first.open.Notify();
+  DrainUntilWaiting(0);
 }
 
 // The limit does not hold for root.

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
+#include <vector>
 
 #include "dovetail/devices/gpu/memory/testing/releaser_fixture.h"
 
@@ -200,14 +202,14 @@ TEST_F(ReleaserTest, UnknownWorkOnMemoryThatIsHeldIsWaitedForToo) {
   EXPECT_THAT(memory.reclaimed, ElementsAre(1));
 }
 
-// A Hold that drains on another thread while it is asked.
 TEST_F(ReleaserTest, WhileOneThreadDrainsAnotherDoesNothing) {
   struct Draining final : Hold {
     Releaser* releaser = nullptr;
     int asked = 0;
+    // The second time, drains on another thread.
     bool IsOver(bool) noexcept override {
-      if (++asked == 1) std::thread([this] { releaser->Drain(); }).join();
-      return true;
+      if (++asked == 2) std::thread([this] { releaser->Drain(); }).join();
+      return asked >= 2;
     }
   };
   auto hold = std::make_shared<Draining>();
@@ -216,8 +218,37 @@ TEST_F(ReleaserTest, WhileOneThreadDrainsAnotherDoesNothing) {
   uses->AddEvent(Events::OfHold(device(), hold));
   releaser().Push(std::move(uses));
   releaser().Drain();
-  EXPECT_EQ(hold->asked, 1);
+  EXPECT_EQ(releaser().waiting(), 1);
+  releaser().Drain();
+  EXPECT_EQ(hold->asked, 2);
   EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+TEST_F(ReleaserTest, WhatSeveralThreadsReleaseAtOnceAllComesBack) {
+  constexpr size_t kThreads = 4, kEach = 5000;
+  std::atomic<bool> start = false;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      while (!start) std::this_thread::yield();
+      for (size_t number = 1; number <= kEach; ++number) releaser().Push(Block(number));
+    });
+  }
+  start = true;
+  for (std::thread& thread : threads) thread.join();
+  releaser().Drain();
+  EXPECT_EQ(memory.reclaimed.size(), kThreads * kEach);
+}
+
+// Rule 50.
+TEST_F(ReleaserTest, AtItsEndItWaitsForAllWorkAndReturnsEverything) {
+  const Stream a = MakeStream();
+  Work(a);
+  releaser().Push(Block(1, {a}));
+  releaser().Drain();
+  releaser().Push(UnknownBlock(2));
+  End();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2));
 }
 
 // ---- What makes no call ----
@@ -231,6 +262,23 @@ TEST_F(ReleaserTest, WithoutMemoryADrainMakesNoCall) {
   releaser().Drain(captured);
   EXPECT_EQ(gpu().counts().total, 0);
   EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+}
+
+// Rules 49, 50.
+TEST_F(ReleaserTest, WhileACaptureIsOpenNothingComesBack) {
+  const Stream a = MakeStream(), captured = MakeStream();
+  Work(a);
+  releaser().Push(Block(1, {a}));
+  releaser().Drain();
+  Run(a);
+  gpu().BeginCapture(captured.native(), 0);
+  releaser().Drain(captured);  // remembers it
+  releaser().Push(Block(2));
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, IsEmpty());
+  EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, testing::UnorderedElementsAre(1, 2));
 }
 
 TEST_F(ReleaserTest, AStreamOfAnotherVendorIsNotAskedAbout) {

@@ -35,11 +35,14 @@ class OrderBeforeTest : public EmulatedGpu {
     gpu().ResetCounts();
     return backend().OrderBefore(uses, consumer);
   }
-  absl::Status Order(const Event& event, const Stream& consumer) {
+  absl::Status Order(std::initializer_list<Event> events, const Stream& consumer) {
     Uses uses;
-    uses.AddEvent(event);
+    for (const Event& event : events) uses.AddEvent(event);
     gpu().ResetCounts();
     return backend().OrderBefore(uses, consumer);
+  }
+  absl::Status Order(const Event& event, const Stream& consumer) {
+    return Order(std::initializer_list<Event>{event}, consumer);
   }
   struct NoHold final : gpu::Hold {
     bool IsOver(bool) noexcept override { return true; }
@@ -64,14 +67,14 @@ TEST_F(OrderBeforeTest, EachStreamIsWaitedForAndNoOther) {
 }
 
 // Rule 49.
-TEST_F(OrderBeforeTest, AnEventIsWaitedForOnTheConsumersStream) {
-  const Stream a = MakeStream(), consumer = MakeStream();
-  Work(a);
-  const Event event = *backend().Record(a);
-  ASSERT_TRUE(Order(event, consumer).ok());
+TEST_F(OrderBeforeTest, EachEventIsWaitedForOnTheConsumersStream) {
+  const Stream a = MakeStream(), b = MakeStream(1), consumer = MakeStream();
+  Work(a), Work(b);
+  const Event of_a = *backend().Record(a), of_b = *backend().Record(b);
+  ASSERT_TRUE(Order({of_a, of_b}, consumer).ok());
   EXPECT_EQ(gpu().counts().event_records, 0);
   ASSERT_TRUE(backend().Synchronize(consumer).ok());
-  EXPECT_TRUE(IsDone(event));
+  EXPECT_TRUE(IsDone(of_a) && IsDone(of_b));
 }
 
 TEST_F(OrderBeforeTest, TheConsumersOwnStreamIsAskedOnlyOnce) {
@@ -88,7 +91,7 @@ TEST_F(OrderBeforeTest, MemoryThatWaitsForItsReleaseComesBackFirst) {
   uses->AddStream(a, UseKind::kWork);
   backend().ReleaseAfter(std::move(uses),
                          {[](void* count) { ++*static_cast<int*>(count); }, &returned});
-  EXPECT_TRUE(Order({}, consumer).ok());
+  EXPECT_TRUE(Order(std::initializer_list<Stream>{}, consumer).ok());
   EXPECT_EQ(returned, 1);
 }
 
@@ -113,7 +116,7 @@ TEST_F(OrderBeforeTest, WhatCannotBeOrderedIsAnError) {
   EXPECT_EQ(Order({a}, consumer).code(), absl::StatusCode::kInternal);
   const StreamScope scope(a);
   gpu().Fail(Function::kStreamCaptureStatus, ResultClass::kOther);
-  EXPECT_EQ(Order({}, Stream::Default(device())).code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Order(std::initializer_list<Stream>{}, Stream::Default(device())).code(), absl::StatusCode::kInternal);
 }
 
 // ---- Captures ----
@@ -277,9 +280,12 @@ TEST_F(OrderOfTwoBackendsTest, ItsErrorsArePassedOn) {
 TEST_F(OrderOfTwoBackendsTest, WorkOfADeviceThatNoBackendServesIsAnError) {
   backend_of_second_.reset();
   const Stream theirs = Stream::Borrow(Device::Rocm(0), NativeStream{0x77});
-  const absl::Status s = Order({theirs}, MakeStream());
-  EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(s.message(), HasSubstr("No backend serves rocm:0"));
+  const Event event = Events::Borrow(Device::Rocm(0), nullptr);
+  const Stream consumer = MakeStream();
+  for (const absl::Status& s : {Order({theirs}, consumer), Order(event, consumer)}) {
+    EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(s.message(), HasSubstr("No backend serves rocm:0"));
+  }
 }
 
 }  // namespace

@@ -96,8 +96,11 @@ class ReleaserTest : public testing::Test {
     context_.emplace(api);
   }
 
+  // Destroys the releaser.
+  void End() { context_.reset(); }
+
   void TearDown() override {
-    context_.reset();
+    End();
     EXPECT_THAT(gpu_->TakeComplaints(), testing::IsEmpty());
   }
 
