@@ -14,10 +14,10 @@ absl::Status Error(std::string_view what) {
 }
 
 bool LiesWithin(const BufferLayout& memory, absl::Span<const char> bounds) {
-  const auto first = reinterpret_cast<uintptr_t>(memory.data);
-  const auto begin = reinterpret_cast<uintptr_t>(bounds.data());
-  return first >= begin && first - begin <= bounds.size() &&
-         memory.nbytes <= bounds.size() - (first - begin);
+  // Wraps around to a large number if the memory begins before the bounds.
+  const uintptr_t offset =
+      reinterpret_cast<uintptr_t>(memory.data) - reinterpret_cast<uintptr_t>(bounds.data());
+  return offset <= bounds.size() && memory.nbytes <= bounds.size() - offset;
 }
 
 }  // namespace

@@ -96,6 +96,11 @@ TEST_F(Array, ElementsLieInsideTheBufferThatTellsItsSize) {
   EXPECT_THAT(Refusal(a), HasSubstr("outside"));
   a.data = &values[3];
   EXPECT_TRUE(DescribeArray(a, &out).ok());
+  shape = strides = {};
+  a = Describe();
+  a.within = Bytes(4);
+  a.data = &values[5];
+  EXPECT_THAT(Refusal(a), HasSubstr("outside"));
 }
 
 TEST_F(Array, NoElementsNeedNoMemory) {
@@ -105,6 +110,8 @@ TEST_F(Array, NoElementsNeedNoMemory) {
   a.within = absl::Span<const char>();
   ASSERT_TRUE(DescribeArray(a, &out).ok());
   EXPECT_EQ(out.nbytes, 0u);
+  a.data = values.data();
+  EXPECT_TRUE(DescribeArray(a, &out).ok()) << "nor do they lie anywhere";
 }
 
 TEST_F(Array, ElementsWithoutMemoryAndNegativeSizesAreRefused) {

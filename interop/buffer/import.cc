@@ -25,8 +25,8 @@ absl::Status DescribeBuffer(const BufferDescription& b, BufferLayout* out) {
   if (b.shape == nullptr && b.ndim > 1) {
     return Error(absl::StrCat("it has ", b.ndim, " dimensions but no shape"));
   }
-  const int64_t count = b.nbytes / b.itemsize;  // used if there is no shape
-  const bool is_row = b.shape == nullptr && b.ndim == 1;
+  const int64_t count = b.nbytes / b.itemsize;
+  const bool is_row = b.shape == nullptr;  // or one element, whose shape is not read
   BufferLayout layout;
   absl::Status status = DescribeStrided({.data = b.data,
                                          .dtype = *dtype,

@@ -83,6 +83,26 @@ TEST_F(Buffer, WithoutStridesItIsRowMajor) {
   EXPECT_THAT(out.layout.strides(), ElementsAre(4, 1));
 }
 
+// Rule 60.
+TEST_F(Buffer, ARowHasItsShapeAndStrides) {
+  shape = {6};
+  strides = {8};
+  BufferDescription b = Describe();
+  b.nbytes = 24;
+  ASSERT_TRUE(DescribeBuffer(b, &out).ok());
+  EXPECT_THAT(out.layout.shape(), ElementsAre(6));
+  EXPECT_THAT(out.layout.strides(), ElementsAre(2));
+}
+
+TEST_F(Buffer, WithoutShapeItIsARowWhateverTheStrides) {
+  BufferDescription b = Describe();
+  b.ndim = 1;
+  b.shape = nullptr;
+  ASSERT_TRUE(DescribeBuffer(b, &out).ok());
+  EXPECT_THAT(out.layout.shape(), ElementsAre(12));
+  EXPECT_THAT(out.layout.strides(), ElementsAre(1));
+}
+
 TEST_F(Buffer, WithoutShapeAndFormatItIsARowOfBytes) {
   BufferDescription b{.data = ints.data(), .nbytes = 48};
   ASSERT_TRUE(DescribeBuffer(b, &out).ok());
@@ -147,6 +167,11 @@ TEST_F(Buffer, ContradictionsAreRefused) {
   shape = {3, 4};
   strides = {INT64_MAX / 4 * 4, 4};
   EXPECT_THAT(Refusal(Describe()), HasSubstr("64-bit"));
+  shape = {int64_t{1} << 62};  // of 4 bytes each, at one place
+  strides = {0};
+  b = Describe();
+  b.nbytes = 0;
+  EXPECT_THAT(Refusal(b), HasSubstr("0 bytes"));
 }
 
 TEST_F(Buffer, ImpossibleRanksAreRefusedBeforeAnythingIsRead) {

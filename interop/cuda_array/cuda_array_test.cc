@@ -38,8 +38,18 @@ class FakeGpu : public FakeBackend {
     return PointerAttributes{Device{type_, 1}, MemoryKind::kDevice, nullptr, 0};
   }
 
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    if (!can_record) return absl::InternalError("No event.");
+    return FakeBackend::Record(stream);
+  }
+  absl::Status Wait(const Stream& stream, const Event& event) override {
+    if (!can_wait) return absl::InternalError("No wait.");
+    return FakeBackend::Wait(stream, event);
+  }
+
   int devices = 2;
   const void* known = nullptr;
+  bool can_record = true, can_wait = true;
 
  private:
   DeviceType type_;
@@ -145,6 +155,17 @@ TEST_F(CudaArray, ABackendTellsTheDevice) {
   EXPECT_EQ(tensor.device(), Device::Rocm(1));
 }
 
+TEST_F(CudaArray, WithoutElementsItIsOnTheFirstDevice) {
+  CudaArrayDescription array = Describe();
+  shape = {0, 3};
+  array.array.shape = shape;
+  array.array.data = nullptr;
+  std::optional<ScopedBackendOverride> rocm;
+  Serve(rocm, DeviceType::kRocm, 0);
+  ASSERT_TRUE(Import(array).ok());
+  EXPECT_EQ(tensor.device(), Device::Rocm(0));
+}
+
 TEST_F(CudaArray, MemoryOfNoKnownGpuIsRefusedWhereThereAreGpus) {
   std::optional<ScopedBackendOverride> cuda;
   FakeGpu* gpu = Serve(cuda, DeviceType::kCuda, 1);
@@ -174,7 +195,8 @@ TEST_F(CudaArray, NoneMeansNoSynchronisation) {
   ASSERT_TRUE(Import(Describe()).ok());
   EXPECT_THAT(log.recorded, IsEmpty());
   EXPECT_THAT(log.waited, IsEmpty());
-  EXPECT_EQ(ExportCudaArray(tensor)->stream, std::nullopt);
+  // The second time the memory has a consumer, on no stream that is known.
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ExportCudaArray(tensor)->stream, std::nullopt);
 }
 
 // Rule 59.
@@ -211,6 +233,37 @@ TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device), Stream::Default(device)));
 }
 
+// Rule 59.
+TEST_F(CudaArray, WorkOnABorrowedStreamIsWaitedForByItsEventOnExport) {
+  std::optional<ScopedBackendOverride> cuda;
+  Serve(cuda, DeviceType::kCuda, 1);
+  ASSERT_TRUE(Import(Describe()).ok());
+  const Device device = tensor.device();
+  tensor.storage()->RecordUse(Stream::Borrow(device, NativeStream{9}));
+  EXPECT_EQ(ExportCudaArray(tensor)->stream, 1);
+  EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device)));
+  log.waited.clear();
+  tensor.storage()->RecordUse(FakeStream(device, 7));
+  EXPECT_EQ(ExportCudaArray(tensor)->stream, 1) << "stream 7 did not wait for the event";
+  EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device), Stream::Default(device)));
+}
+
+// Rule 59.
+TEST_F(CudaArray, StreamsThatCannotBeOrderedAreAnError) {
+  std::optional<ScopedBackendOverride> cuda;
+  FakeGpu* gpu = Serve(cuda, DeviceType::kCuda, 1);
+  gpu->can_record = false;
+  EXPECT_THAT(Refusal(Describe(7)), HasSubstr("No event"));
+  gpu->can_record = true;
+  gpu->can_wait = false;
+  EXPECT_THAT(Refusal(Describe(7)), HasSubstr("No wait"));
+  ASSERT_TRUE(Import(Describe()).ok());
+  for (const uintptr_t handle : {7, 8}) {
+    tensor.storage()->RecordUse(FakeStream(tensor.device(), handle));
+  }
+  EXPECT_THAT(ExportCudaArray(tensor).status().message(), HasSubstr("No wait"));
+}
+
 TEST_F(CudaArray, SeveralStreamsOfADeviceWithoutADriverAreAnError) {
   std::optional<ScopedBackendOverride> cuda;
   Serve(cuda, DeviceType::kCuda, 1)->devices = 0;
@@ -240,6 +293,16 @@ TEST_F(CudaArray, OnlyMemoryOfGpusIsExported) {
         type == DeviceType::kCuda || type == DeviceType::kRocm || type == DeviceType::kCudaManaged;
     EXPECT_EQ(ExportCudaArray(t).ok(), is_gpu) << t.device();
   }
+}
+
+TEST_F(CudaArray, ANullTensorIsNotExported) {
+  EXPECT_EQ(ExportCudaArray(Tensor()).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CudaArray, MemoryThatNobodyLentIsRefusedAsOtherIs) {
+  CudaArrayDescription array = Describe();
+  array.version = 1;
+  EXPECT_FALSE(ImportCudaArray(array, {}, &tensor).ok());
 }
 
 TEST_F(CudaArray, TypesWithoutATypeStringAreNotExported) {

@@ -26,7 +26,7 @@ absl::StatusOr<Device> DeviceOf(const BufferLayout& memory) {
   bool any = false;
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
     DeviceBackend* backend = FindServing(type);
-    if (backend == nullptr || backend->DeviceCount().value_or(0) == 0) continue;
+    if (backend == nullptr) continue;
     if (memory.nbytes == 0) return Device{type, 0};
     absl::StatusOr<PointerAttributes> known = backend->GetPointerAttributes(memory.data);
     if (known.ok()) return known->device;

@@ -53,6 +53,7 @@ absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Devic
 }
 
 absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor) {
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
   const DeviceType type = tensor.device().type;
   const Device device = IsHostAccessible(type) ? Device::Cpu() : tensor.device();
   absl::StatusOr<Layout> layout = Layout::Contiguous(tensor.shape());
