@@ -68,7 +68,9 @@ TEST_F(ArrowDevice, TheCpuIsADeviceLikeOthers) {
 }
 
 TEST_F(ArrowDevice, AnEventOnTheCpuIsRefused) {
-  EXPECT_THAT(Take(kArrowCpu, -1, &event).status().message(), HasSubstr("event"));
+  const absl::Status status = Take(kArrowCpu, -1, &event).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("event"));
 }
 
 // Rule 62.
@@ -91,6 +93,15 @@ TEST_F(ArrowDevice, OurStreamWaitsForTheEvent) {
   EXPECT_EQ(backend->waited_for, &event);
   EXPECT_EQ(backend->waited_on, Stream::Default(Device::Cuda(1)));
   EXPECT_THAT(tensor->storage()->used_on(), ElementsAre(Stream::Default(Device::Cuda(1))));
+}
+
+TEST_F(ArrowDevice, ForAnArrayThatIsRefusedNobodyWaits) {
+  auto made = std::make_unique<EventBackend>(std::vector{DeviceType::kCuda}, &log);
+  EventBackend* backend = made.get();
+  ScopedBackendOverride scope(std::move(made));
+  lent.schema.format = "u";
+  EXPECT_THAT(Take(kArrowCuda, 1, &event).status().message(), HasSubstr("text"));
+  EXPECT_FALSE(backend->waited_on.has_value());
 }
 
 // Rule 62.
@@ -129,6 +140,29 @@ TEST_F(ArrowDevice, NothingIsAddedToAnOpaqueHandle) {
   EXPECT_EQ(out.array.offset, 3);
   EXPECT_EQ(out.array.length, 5);
   out.array.release(&out.array);
+}
+
+TEST_F(ArrowDevice, AnOpaqueHandleIsNoAddress) {
+  lent.buffers[1] = reinterpret_cast<void*>(UINTPTR_MAX);
+  absl::StatusOr<Tensor> tensor = Take(kArrowOpenCL, 0);
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->raw_data(), lent.buffers[1]);
+}
+
+TEST_F(ArrowDevice, OfAnOpaqueHandleOnlyWholeElementsCanBeSkipped) {
+  const Tensor t = *Tensor::Make(Storage::Adopt(lent.values.data(), 32, {DeviceType::kOpenCL, 0}, {}),
+                                 6, kFloat32, *Layout::Contiguous({2}), {});
+  ArrowSchema schema;
+  ArrowDeviceArray out;
+  EXPECT_THAT(ToArrow(t, &schema, &out).message(), HasSubstr("6 bytes from an opaque handle"));
+}
+
+TEST_F(ArrowDevice, WhatArrowHasNoDeviceOrNoArrayForIsNotExported) {
+  ArrowSchema schema;
+  ArrowDeviceArray out;
+  EXPECT_THAT(ToArrow(On({DeviceType::kMaia, 0}), &schema, &out).message(),
+              HasSubstr("Arrow has no device type"));
+  EXPECT_EQ(ToArrow(Tensor(), &schema, &out).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 // Rule 62.

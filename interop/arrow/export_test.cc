@@ -113,6 +113,14 @@ TEST_F(ArrowExport, GapsAreRefusedWithTheRemedy) {
 TEST_F(ArrowExport, TypesThatArrowLacksAreRefused) {
   EXPECT_THAT(Refusal(Make({6}, kBool)), HasSubstr("single bits"));
   EXPECT_THAT(Refusal(Make({6}, kBFloat16)), HasSubstr("bfloat16"));
+  EXPECT_THAT(Refusal(Make({2, 3}, kBool)), HasSubstr("single bits"));
+}
+
+TEST_F(ArrowExport, MisalignedElementsAreSharedWhereTheyLie) {
+  const Tensor t = *Tensor::Make(Make({6}).storage(), 2, kInt32, *Layout::Contiguous({5}), {});
+  ASSERT_TRUE(ToArrow(t, &schema, &array).ok());
+  EXPECT_EQ(array.buffers[1], reinterpret_cast<char*>(values) + 2);
+  array.release(&array);
 }
 
 TEST_F(ArrowExport, ANullTensorIsRefused) {

@@ -91,7 +91,7 @@ bool IsPermutation(std::vector<int64_t> numbers) {
 
 bool HasNames(const Json& json) {
   const auto found = json.find("dim_names");
-  return found != json.end() && !found->is_null() && !found->empty();
+  return found != json.end() && !found->empty();  // null is empty
 }
 
 // A key and a value, as MetadataReader reads them.
@@ -109,7 +109,7 @@ absl::StatusOr<std::optional<FixedShape>> FixedShapeOf(const ArrowSchema& schema
   if (extension->name != kName) return std::nullopt;
   const std::string_view text = extension->metadata;
   const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("shape")) return Error(text, "they give no shape");
+  if (!json.contains("shape")) return Error(text, "they give no shape");
   FixedShape result;
   if (!Read(json, "shape", &result.shape)) return Error(text, "they give no valid shape");
   const size_t rank = result.shape.size();

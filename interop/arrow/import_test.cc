@@ -126,7 +126,7 @@ TEST_F(ArrowImport, ALongBitmapIsCountedToo) {
   bits[31] = 0x3f;  // 254 and 255 are null, and outside
   bits[0] = 0xf8;   // 0 to 2 are null, and outside
   bits[17] = 0xef;
-  EXPECT_THAT(Refusal(), HasSubstr("1 of its 251"));
+  EXPECT_THAT(Refusal(), HasSubstr(": 1 of its 251"));
 }
 
 TEST_F(ArrowImport, ABitmapWithoutNullsAndNoBitmapAreBothFine) {
@@ -171,12 +171,12 @@ TEST_F(ArrowImport, DictionariesOfTheArrayAloneAreRefused) {
 
 TEST_F(ArrowImport, ChildrenAreRefused) {
   lent.array.n_children = 1;
-  EXPECT_THAT(Refusal(), HasSubstr("1 children"));
+  EXPECT_THAT(Refusal(), HasSubstr("a number type, but it has 1 children"));
 }
 
 TEST_F(ArrowImport, AnyOtherNumberOfBuffersIsRefused) {
   lent.array.n_buffers = 3;
-  EXPECT_THAT(Refusal(), HasSubstr("3 buffers"));
+  EXPECT_THAT(Refusal(), HasSubstr("3 buffers, and an array of numbers has 2"));
 }
 
 TEST_F(ArrowImport, MissingBuffersAreRefused) {
@@ -216,6 +216,13 @@ TEST_F(ArrowImport, WhatWasReleasedIsRefusedAndNotReleasedAgain) {
   EXPECT_THAT(Take().status().message(), HasSubstr("already released or consumed"));
   EXPECT_EQ(lent.releases, 0);
   EXPECT_EQ(lent.schema_releases, 1);
+}
+
+TEST_F(ArrowImport, ASchemaThatWasReleasedIsRefusedToo) {
+  lent.schema.release = nullptr;
+  EXPECT_THAT(Take().status().message(), HasSubstr("already released or consumed"));
+  EXPECT_EQ(lent.releases, 1);
+  EXPECT_EQ(lent.schema_releases, 0);
 }
 
 // Rules 30, 62.

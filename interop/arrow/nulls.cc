@@ -31,7 +31,7 @@ absl::Status CheckNoNulls(const ArrowArray& array, int64_t first, int64_t count,
   const void* validity = array.buffers[0];
   if (nulls == 0 || count == 0) return absl::OkStatus();
   // The array's count is of all its elements, of which these may be a part.
-  const bool is_for_these = nulls != kNotCounted && first == array.offset && count == array.length;
+  const bool is_for_these = nulls != kNotCounted && count == array.length;
   if (!is_for_these) {
     if (validity == nullptr && nulls == kNotCounted) return absl::OkStatus();
     if (validity == nullptr) {

@@ -71,7 +71,7 @@ absl::StatusOr<Tensor> Import(ArrowArrayStream* stream) {
   }
   OwnedArrow<ArrowArray> first, second;
   absl::Status status = Next(stream, first.get());
-  if (status.ok() && first->release != nullptr) status = Next(stream, second.get());
+  if (first->release != nullptr) status = Next(stream, second.get());
   if (!status.ok()) return status;
   if (second->release != nullptr) {
     return ArrowError(

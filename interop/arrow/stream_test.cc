@@ -26,6 +26,7 @@ class ArrowStream : public testing::Test {
   int error = 0;  // of the call after the last chunk
   const char* message = nullptr;
   int releases = 0;
+  int ends = 0;  // calls after the last chunk
 
   absl::StatusOr<Tensor> Take() { return FromArrow(&stream); }
 
@@ -43,6 +44,7 @@ class ArrowStream : public testing::Test {
   static int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
     std::deque<Tensor>& chunks = Of(stream)->chunks;
     if (chunks.empty()) {
+      ++Of(stream)->ends;
       out->release = nullptr;
       return Of(stream)->error;
     }
@@ -82,6 +84,7 @@ TEST_F(ArrowStream, ArraysWithoutElementsArePassedOver) {
 TEST_F(ArrowStream, NothingButTheTypeIsATensorWithoutElements) {
   chunks = {};
   EXPECT_THAT(Take()->shape(), ElementsAre(0));
+  EXPECT_EQ(ends, 1) << "asked on after its end";
   EXPECT_EQ(releases, 1);
 }
 
@@ -113,7 +116,7 @@ TEST_F(ArrowStream, TheProducersErrorIsHandedOn) {
 TEST_F(ArrowStream, AnErrorAfterTheFirstArrayIsHandedOnWithoutAMessageToo) {
   error = ENOMEM;
   chunks = {Iota({2})};
-  EXPECT_THAT(Take().status().message(), HasSubstr("Cannot allocate memory"));
+  EXPECT_THAT(Take().status().message(), testing::EndsWith("Cannot allocate memory"));
 }
 
 TEST_F(ArrowStream, AStreamThatWasTakenIsRefused) {

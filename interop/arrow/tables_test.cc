@@ -62,7 +62,7 @@ TEST(ArrowFormats, ListsOfAFixedSizeTellIt) {
   EXPECT_EQ(FixedListSize("+w:3"), 3);
   EXPECT_EQ(FixedListSize("+w:0"), 0);
   for (const char* other :
-       {"", "f", "+w", "+w:", "+w:-1", "+w:3x", "+l", "+w:9223372036854775808"}) {
+       {"", "5", "f", "+w", "+w:", "+w:-1", "+w:3x", "+l", "+w:9223372036854775808"}) {
     EXPECT_EQ(FixedListSize(other), std::nullopt) << other;
   }
 }
