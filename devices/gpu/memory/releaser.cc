@@ -21,7 +21,7 @@ ReleasedAllocator* AllocatorOf(const Uses& uses) {
 Releaser::~Releaser() {
   Flush();
   absl::MutexLock lock(&mutex_);
-  if (sync_thread_.joinable()) sync_thread_.join();
+  if (sync_thread_.joinable()) sync_thread_.detach();  // a forked child has no such thread to join
 }
 
 void Releaser::Push(std::unique_ptr<Uses> uses) noexcept {

@@ -287,6 +287,7 @@ TEST_F(ReleaserThreadTest, IfNoThreadCanBeStartedTheNextDrainTriesAgain) {
     DrainUntilWaiting(0);
     EXPECT_EQ(gpu().counts().device_synchronizes, 1);
     EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+    End();
   });
 }
 
