@@ -150,8 +150,9 @@ TEST_F(ArrowDevice, AnOpaqueHandleIsNoAddress) {
 }
 
 TEST_F(ArrowDevice, OfAnOpaqueHandleOnlyWholeElementsCanBeSkipped) {
-  const Tensor t = *Tensor::Make(Storage::Adopt(lent.values.data(), 32, {DeviceType::kOpenCL, 0}, {}),
-                                 6, kFloat32, *Layout::Contiguous({2}), {});
+  const Tensor t =
+      *Tensor::Make(Storage::Adopt(lent.values.data(), 32, {DeviceType::kOpenCL, 0}, {}), 6,
+                    kFloat32, *Layout::Contiguous({2}), {});
   ArrowSchema schema;
   ArrowDeviceArray out;
   EXPECT_THAT(ToArrow(t, &schema, &out).message(), HasSubstr("6 bytes from an opaque handle"));

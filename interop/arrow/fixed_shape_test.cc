@@ -95,7 +95,8 @@ TEST_F(FixedShapes, DimensionsOfOneNeedNoOrder) {
   Export(x, kTensors);
   EXPECT_EQ(*FixedShapeOf(schema), (FixedShape{.shape = {1, 4}}));
   EXPECT_TRUE(Import().ok());
-  const Tensor y = *Tensor::Make(x.storage(), 0, kFloat32, *Layout::Strided({2, 1, 4}, {4, 0, 1}), {});
+  const Tensor y =
+      *Tensor::Make(x.storage(), 0, kFloat32, *Layout::Strided({2, 1, 4}, {4, 0, 1}), {});
   Export(y, kTensors);
   EXPECT_EQ(*FixedShapeOf(schema), (FixedShape{.shape = {1, 4}})) << "its stride means nothing";
   EXPECT_TRUE(Import().ok());
@@ -210,8 +211,7 @@ TEST_F(FixedShapes, MetadataOfNegativeLengthAreRefused) {
 
 TEST_F(FixedShapes, PermutedDimensionsThatCannotBeCountedAreRefusedWithoutElementsToo) {
   Export(Zeros({0, 2, 6}, kInt16));
-  const std::string metadata =
-      Metadata(R"({"shape":[1048576,1048576],"permutation":[1,0]})");
+  const std::string metadata = Metadata(R"({"shape":[1048576,1048576],"permutation":[1,0]})");
   schema.format = Child(schema).format = "+w:1099511627776";  // 2^40
   Child(schema).metadata = metadata.data();
   EXPECT_THAT(Refusal(), HasSubstr("can't be counted"));

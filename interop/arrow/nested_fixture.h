@@ -1,5 +1,5 @@
-// For tests of lists and fixed shape tensors: what a tensor is exported to. A test may change a field
-// before it imports it again.
+// For tests of lists and fixed shape tensors: what a tensor is exported to. A test may change a
+// field before it imports it again.
 //
 //   Export(Iota({3, 2}));
 //   array.n_children = 2;

@@ -116,7 +116,8 @@ TEST_F(OrderBeforeTest, WhatCannotBeOrderedIsAnError) {
   EXPECT_EQ(Order({a}, consumer).code(), absl::StatusCode::kInternal);
   const StreamScope scope(a);
   gpu().Fail(Function::kStreamCaptureStatus, ResultClass::kOther);
-  EXPECT_EQ(Order(std::initializer_list<Stream>{}, Stream::Default(device())).code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Order(std::initializer_list<Stream>{}, Stream::Default(device())).code(),
+            absl::StatusCode::kInternal);
 }
 
 // ---- Captures ----
