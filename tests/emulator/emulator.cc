@@ -69,7 +69,9 @@ void Emulator::Fail(Function function, ResultClass result, int successes) {
 
 Result Emulator::Impl::FailureOf(Function function) {
   Failure& failure = failures[static_cast<int>(function)];
-  return failure.successes > 0 ? (--failure.successes, kOk) : failure.result;
+  if (failure.successes == 0) return failure.result;
+  --failure.successes;
+  return kOk;
 }
 
 namespace {

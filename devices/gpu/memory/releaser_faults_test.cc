@@ -1,5 +1,4 @@
-// The Releaser over drivers that fail, captures that it was not told of, and devices that take
-// long.
+// The Releaser over drivers that fail, captures that it was not told of, and slow devices.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ class ReleaserFaultsTest : public ReleaserTest {
     }
     EXPECT_EQ(releaser().waiting(), number);
   }
-  // Until that thread has called the driver.
+  // Returns once that thread has called the driver.
   void WaitForAWaitForADevice() {
     for (int i = 0; i < 10'000 && gpu().counts().device_synchronizes == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -274,7 +273,7 @@ TEST_F(ReleaserThreadTest, IfNoThreadCanBeStartedTheNextDrainTriesAgain) {
     Start({.has_context_events = false});
     (void)MakeStream();
     ASSERT_TRUE(geteuid() != 0 || setuid(12345) == 0);
-    struct rlimit limit = {1, RLIM_INFINITY};
+    struct rlimit limit;
     ASSERT_EQ(getrlimit(RLIMIT_NPROC, &limit), 0);
     const rlim_t before = std::exchange(limit.rlim_cur, 1);
     ASSERT_EQ(setrlimit(RLIMIT_NPROC, &limit), 0);
