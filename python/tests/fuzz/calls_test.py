@@ -346,7 +346,7 @@ class Calls(RuleBasedStateMachine):
     @rule(target=tensors, held=tensors, protocol=st.integers(0, pickle.HIGHEST_PROTOCOL))
     def pickles(self, held, protocol):
         if not held.alive or self.full():
-            return self.any_dropped()
+            return multiple(self.any_dropped(), self.any_dropped())
         tensor, view = pickle.loads(pickle.dumps((held.value, held.value.T), protocol=protocol))
         mirror = mirror_of(tensor, held.mirror)
         held_view = self.pool.add(view, mirror.T, readonly=held.readonly)
