@@ -6,6 +6,7 @@
 #include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
+#include "dovetail/devices/cpu/copy/bit_tiles.h"
 #include "dovetail/devices/cpu/copy/divided_plan.h"
 
 namespace dovetail {
@@ -59,6 +60,11 @@ bool BitLoops::Copy(void* dst, const void* src) const {
   const int64_t group = 8 / std::gcd(bits_, 8);  // elements that fill whole bytes
   const int64_t groups = dense < 0 || !whole ? 0 : loops_[dense].count / group;
   if (groups == 0) {
+    const BitTiles tiles(loops_, rank_, bits_, dst_step_ - bits_);
+    if (tiles.IsWorth()) {
+      return tiles.Copy(reinterpret_cast<unsigned char*>(to),
+                        reinterpret_cast<const unsigned char*>(from));
+    }
     CopyBits(to, from);
     return true;
   }

@@ -3,8 +3,8 @@
 //   BitLoops loops(dst, src);                // steps are bits
 //   loops.Copy(dst.data, src.data);
 //
-// Runs of elements that are whole bytes in dst and src are copied as bytes, by a CopyPlan. The rest
-// goes bit by bit.
+// Runs of elements that are whole bytes in dst and src are copied as bytes, by a CopyPlan. Others
+// go through tiles of bytes (bit_tiles.h), and what is too little for that, bit by bit.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_H_
 #define DOVETAIL_DEVICES_CPU_COPY_BITS_H_
