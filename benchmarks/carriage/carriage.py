@@ -86,6 +86,7 @@ def carried(program, engine, sizes, lines):
             }
             row = measure.Row(f"{engine.name}, {kind}, {size}", functions, "numpy", goal)
             yield from program.measure([row], repetitions=5)
+            row.functions = {}  # lets the memory go
 
 
 def own_share(program):

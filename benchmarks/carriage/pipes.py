@@ -61,14 +61,17 @@ class SharedMemory(Pipe):
     shared = True
 
     def __enter__(self):
-        self._blocks = {}
+        self._array = self._block = None
         return super().__enter__()
 
     def __exit__(self, *exception):
         super().__exit__(*exception)
-        for block, _ in self._blocks.values():
-            block.close()
-            block.unlink()
+        self._unlink()
+
+    def _unlink(self):
+        if self._block is not None:
+            self._block.close()
+            self._block.unlink()
 
     def ask(self, function, value, is_name=True):
         if isinstance(value, dt.Tensor):
@@ -79,10 +82,10 @@ class SharedMemory(Pipe):
 
     def _name(self, array):
         """The array's elements in a block, which is made once, as for our tensor and PyTorch's."""
-        if id(array) not in self._blocks:
-            block = shared_memory.SharedMemory(create=True, size=array.nbytes)
-            strides = array.strides
-            np.ndarray(array.shape, array.dtype, block.buf, strides=strides)[...] = array
-            name = block.name, array.shape, strides, array.dtype
-            self._blocks[id(array)] = block, name
-        return self._blocks[id(array)][1]
+        if self._array is not array:
+            self._unlink()
+            self._block = shared_memory.SharedMemory(create=True, size=array.nbytes)
+            place = array.shape, array.dtype, self._block.buf
+            np.ndarray(*place, strides=array.strides)[...] = array
+            self._array = array
+        return self._block.name, array.shape, array.strides, array.dtype

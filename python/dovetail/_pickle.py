@@ -40,9 +40,9 @@ class _Memory:
     def __reduce_ex__(self, protocol):
         device = str(self.row.device)
         row = self.row if device == "cpu" else _core.tensor(self.row, device="cpu")
-        # Before protocol 5, a bytearray: the loaded tensor must be writable.
-        data = PickleBuffer(row) if protocol >= 5 else bytearray(memoryview(row))
-        return load_memory, (data, row.nbytes, device)
+        if protocol >= 5:
+            return load_memory, (PickleBuffer(row), row.nbytes, device)
+        return load_bytes, (bytes(memoryview(row)), device)
 
 
 # The memories of the pickles that are being made, which keep them alive, and some that are gone.
@@ -111,6 +111,11 @@ def load_memory(data, nbytes, device):
     else:
         row = _core.frombuffer(data, dtype=_core.uint8)
     return row if device == "cpu" else _to_device(row, device)
+
+
+def load_bytes(data, device):
+    """Return a copy of the bytes of a pickle before protocol 5, where they can't be written."""
+    return load_memory(data, len(data), device).copy()
 
 
 def _to_device(row, device):

@@ -111,7 +111,8 @@ class Unpickler(pickle._Unpickler):
     places of its memo and would allocate as much memory as a damaged one asks for.)"""
 
     KNOWN = frozenset({("dovetail._pickle", "load_tensor"), ("dovetail._pickle", "load_memory"),
-                       ("dovetail._pickle", "restore_dtype"), ("dovetail.ipc", "Handle"),
+                       ("dovetail._pickle", "load_bytes"), ("dovetail._pickle", "restore_dtype"),
+                       ("dovetail.ipc", "Handle"),
                        ("builtins", "bytearray"), ("builtins", "getattr"),
                        ("_codecs", "encode")})  # fmt: skip
 
