@@ -174,7 +174,7 @@ void ForBits(int bits, Body body) {
 void UnpackRun(const BitRun<const unsigned char>& src, int64_t count, unsigned char* bytes) {
   if (src.step == src.bits) {
     return ForBits(src.bits,
-                   [&]<int kBits>() { UnpackDense<kBits>(src.base, src.bit, count, bytes); });
+                   [&]<int kBits> { UnpackDense<kBits>(src.base, src.bit, count, bytes); });
   }
   for (int64_t i = 0; i < count; ++i) {
     bytes[i] = LoadOne(src.base, src.bit + i * src.step, src.bits);
@@ -184,8 +184,7 @@ void UnpackRun(const BitRun<const unsigned char>& src, int64_t count, unsigned c
 void PackRun(const unsigned char* bytes, int64_t count, const BitRun<unsigned char>& dst,
              int64_t cleared) {
   if (dst.step == dst.bits) {
-    return ForBits(dst.bits,
-                   [&]<int kBits>() { PackDense<kBits>(bytes, count, dst.base, dst.bit); });
+    return ForBits(dst.bits, [&]<int kBits> { PackDense<kBits>(bytes, count, dst.base, dst.bit); });
   }
   const int bits = dst.bits + static_cast<int>(cleared);
   for (int64_t i = 0; i < count; ++i) {
