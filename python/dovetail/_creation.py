@@ -36,7 +36,7 @@ def full_like(x, fill_value, *, dtype=None, device=None):
 
 
 def asarray(x, /, *, dtype=None, device=None, copy=None):
-    """Return x as a tensor: it shares the memory of what can be exchanged, and copies the rest.
+    """Return x as a tensor: over its own memory if x can be exchanged, else a copy.
 
     x      another library's tensor or array, or numbers in nested lists
     copy   True: always a copy. False: never one; ExchangeError (ValueError, too) if it takes one.

@@ -115,7 +115,8 @@ def load_memory(data, nbytes, device):
 
 def load_bytes(data, device):
     """Return a copy of the bytes of a pickle before protocol 5, where they can't be written."""
-    return load_memory(data, len(data), device).copy()
+    row = load_memory(data, len(data), device)
+    return row.copy() if row.readonly else row  # on a GPU it is a copy already
 
 
 def _to_device(row, device):

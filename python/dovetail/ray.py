@@ -170,7 +170,7 @@ def _open(metadata):
 
 
 def _pickle_other_tensors_as_before():
-    """Have Ray pickle tensors with out-of-band buffers where it does not use the transport.
+    """Make Ray pickle tensors with out-of-band buffers, but for those that the transport sends.
 
     When a process first uses a transport for a class, Ray installs a serializer for this class. For
     objects that do not use the transport, that one would write the tensor's bytes into the pickle:

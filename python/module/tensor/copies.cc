@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "dovetail/core/internal/views/views.h"
 #include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -158,10 +157,7 @@ PyObject* CopyToFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
   }
   // A copy, since converting the value may run any Python code.
   const Tensor dst = AsTensor(v[0]);
-  if (!CheckWritable(dst)) return nullptr;
-  LayoutView whole;
-  whole.layout = dst.layout();
-  if (!Assign(dst, whole, v[1], {casting, PyExc_TypeError})) return nullptr;
+  if (!AssignWhole(dst, v[1], {casting, PyExc_TypeError})) return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -31,10 +31,7 @@ PyObject* ToDevice(PyObject* self, Device device) {
 PyObject* AssignAll(PyObject* self, PyObject* value) {
   // A copy, since converting the value may run any Python code.
   const Tensor tensor = AsTensor(self);
-  if (!CheckWritable(tensor)) return nullptr;
-  LayoutView whole;
-  whole.layout = tensor.layout();
-  if (!Assign(tensor, whole, value, {Casting::kUnsafe, PyExc_TypeError})) return nullptr;
+  if (!AssignWhole(tensor, value, {Casting::kUnsafe, PyExc_TypeError})) return nullptr;
   return Py_NewRef(self);
 }
 

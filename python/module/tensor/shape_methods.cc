@@ -178,10 +178,8 @@ PyObject* RavelMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* SwapAxesMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
-  int64_t dims[2];
   if (nargs != 2) return Raise(PyExc_TypeError, "swapaxes() takes two dimensions");
-  if (!ParseInt(args[0], &dims[0]) || !ParseInt(args[1], &dims[1])) return nullptr;
-  return ViewOf(self, AsTensor(self).Transpose(dims[0], dims[1]));
+  return TransposeMethod(self, args, nargs);
 }
 
 PyObject* MoveAxisMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs,

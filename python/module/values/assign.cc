@@ -153,4 +153,11 @@ bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
   return RaiseNoData("the value to assign", value);
 }
 
+bool AssignWhole(const Tensor& tensor, PyObject* value, const AssignRules& rules) {
+  if (!CheckWritable(tensor)) return false;
+  LayoutView whole;
+  whole.layout = tensor.layout();
+  return Assign(tensor, whole, value, rules);
+}
+
 }  // namespace dovetail::python

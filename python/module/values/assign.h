@@ -33,6 +33,10 @@ bool CheckWritable(const Tensor& tensor);
 bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
             const AssignRules& rules = {});
 
+// Writes to all elements of a writable tensor, as copyto() does. ValueError for one that is
+// read-only; otherwise the errors of Assign.
+bool AssignWhole(const Tensor& tensor, PyObject* value, const AssignRules& rules);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_MODULE_VALUES_ASSIGN_H_
