@@ -1,7 +1,7 @@
 #include "dovetail/devices/cpu/copy/strided_copy.h"
 
 #include "dovetail/core/layout.h"
-#include "dovetail/devices/cpu/copy/bits.h"
+#include "dovetail/devices/cpu/copy/bits/bits.h"
 #include "dovetail/devices/cpu/copy/divided_plan.h"
 #include "dovetail/devices/cpu/copy/few.h"
 

@@ -7,8 +7,8 @@
 // or written that has no element of the run; bits of other elements in the first and last byte
 // stay. Any thread.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_BIT_RUNS_H_
-#define DOVETAIL_DEVICES_CPU_COPY_BIT_RUNS_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_RUNS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_RUNS_H_
 
 #include <cstdint>
 
@@ -38,4 +38,4 @@ void PackRun(const unsigned char* bytes, int64_t count, const BitRun<unsigned ch
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_BIT_RUNS_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_RUNS_H_

@@ -1,11 +1,11 @@
-#include "dovetail/devices/cpu/copy/bit_tiles.h"
+#include "dovetail/devices/cpu/copy/bits/bit_tiles.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
-#include "dovetail/devices/cpu/copy/bit_runs.h"
+#include "dovetail/devices/cpu/copy/bits/bit_runs.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/large_work.h"

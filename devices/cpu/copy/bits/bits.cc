@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/bits.h"
+#include "dovetail/devices/cpu/copy/bits/bits.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
-#include "dovetail/devices/cpu/copy/bit_tiles.h"
+#include "dovetail/devices/cpu/copy/bits/bit_tiles.h"
 #include "dovetail/devices/cpu/copy/divided_plan.h"
 
 namespace dovetail {

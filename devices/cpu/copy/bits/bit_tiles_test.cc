@@ -1,6 +1,6 @@
 // Copies of many elements smaller than a byte, against the plainest ones: NaiveCopy, bit by bit.
 
-#include "dovetail/devices/cpu/copy/bit_tiles.h"
+#include "dovetail/devices/cpu/copy/bits/bit_tiles.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,7 +12,7 @@
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/core/testing/guarded_memory.h"
-#include "dovetail/devices/cpu/copy/bit_runs.h"
+#include "dovetail/devices/cpu/copy/bits/bit_runs.h"
 #include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "gtest/gtest.h"
 

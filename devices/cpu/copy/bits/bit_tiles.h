@@ -6,8 +6,8 @@
 // The tile's one edge is the loop with the shortest step in src, its other that in dst. Each
 // element takes a byte in the tile, which the kernels for bytes permute.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_BIT_TILES_H_
-#define DOVETAIL_DEVICES_CPU_COPY_BIT_TILES_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_TILES_H_
+#define DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_TILES_H_
 
 #include <cstdint>
 
@@ -59,4 +59,4 @@ class BitTiles {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_BIT_TILES_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_TILES_H_

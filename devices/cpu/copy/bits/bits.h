@@ -6,8 +6,8 @@
 // Runs of elements that are whole bytes in dst and src are copied as bytes, by a CopyPlan. Others
 // go through tiles of bytes (bit_tiles.h), and what is too little for that, bit by bit.
 
-#ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_H_
-#define DOVETAIL_DEVICES_CPU_COPY_BITS_H_
+#ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_BITS_H_
+#define DOVETAIL_DEVICES_CPU_COPY_BITS_BITS_H_
 
 #include <cstdint>
 
@@ -43,4 +43,4 @@ class BitLoops {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_DEVICES_CPU_COPY_BITS_H_
+#endif  // DOVETAIL_DEVICES_CPU_COPY_BITS_BITS_H_

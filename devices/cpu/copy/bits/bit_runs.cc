@@ -1,4 +1,4 @@
-#include "dovetail/devices/cpu/copy/bit_runs.h"
+#include "dovetail/devices/cpu/copy/bits/bit_runs.h"
 
 #include <cstring>
 
