@@ -146,17 +146,17 @@ def reset_peak(process):
     return peak(process)
 
 
-def test_the_sender_needs_no_memory_for_a_message_and_the_receiver_twice_its_size():
+def test_the_sender_needs_no_memory_for_a_message_and_the_receiver_less_than_three_times_its_size():
     tensor = dt.full((64, 1 << 20), 7, dtype="bfloat16")
     with serving() as (process, location), TensorClient(location) as client:
         client.put("small", tensor[:1])
         before, before_there = reset_peak("self"), reset_peak(process.pid)
         client.put("x", tensor)
         assert peak("self") - before < tensor.nbytes / 4
-        assert peak(process.pid) - before_there < tensor.nbytes * 2.25
+        assert peak(process.pid) - before_there < tensor.nbytes * 2.75
         before, before_there = reset_peak("self"), reset_peak(process.pid)
         back = client.get("x", aligned=False)
-        assert peak("self") - before < tensor.nbytes * 2.25
+        assert peak("self") - before < tensor.nbytes * 2.75
         assert peak(process.pid) - before_there < tensor.nbytes / 4
     assert same(back, tensor)
 
