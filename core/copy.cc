@@ -5,11 +5,16 @@
 #include "dovetail/core/internal/copy_through_host.h"
 #include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/no_copies.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/trace.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
+
+using internal_trace::IsObserved;
+using internal_trace::TellOf;
 
 // Whether the byte ranges that two tensors reach may overlap.
 bool MayOverlap(const Tensor& a, const Tensor& b) {
@@ -26,23 +31,41 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
 // The device that performs the copy: the one that is not the CPU, if any.
 Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
 
-enum class Transfer { kCopy, kCast };
+enum class Transfer { kCopy, kCast, kFill };
 
 absl::Status Do(Transfer transfer, DeviceBackend* backend, const Tensor& dst, const Tensor& src,
                 const Stream& on) {
-  return transfer == Transfer::kCopy ? backend->Copy(dst.view(), src.view(), on)
-                                     : backend->CastCopy(dst.view(), src.view(), on);
+  return transfer == Transfer::kCast ? backend->CastCopy(dst.view(), src.view(), on)
+                                     : backend->Copy(dst.view(), src.view(), on);
 }
 
-absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& src,
-                          const std::optional<Stream>& stream) {
-  const Device device = CopyingDevice(dst.device(), src.device());
-  const Stream on = stream ? *stream : CurrentStream(device);
+TraceKind KindOf(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::kCopy:
+      return TraceKind::kCopy;
+    case Transfer::kCast:
+      return TraceKind::kCast;
+    case Transfer::kFill:
+      return TraceKind::kFill;
+  }
+  return TraceKind::kCopy;
+}
+
+absl::Status Synchronize(DeviceBackend& backend, const Stream& stream) {
+  if (!IsObserved()) return backend.Synchronize(stream);
+  return TellOf({.kind = TraceKind::kWait,
+                 .device = stream.device(),
+                 .awaited = absl::MakeConstSpan(&stream, 1)},
+                [&] { return backend.Synchronize(stream); });
+}
+
+absl::Status CopyElementsOn(const Stream& on, Device device, Transfer transfer, const Tensor& dst,
+                            const Tensor& src, const std::optional<Stream>& stream) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
   if (device.type == DeviceType::kCpu) return Do(transfer, *backend, dst, src, on);
   if (NeedsTheHost(dst.device(), src.device())) {
-    if (transfer == Transfer::kCopy) return CopyThroughHost(dst, src, stream);
+    if (transfer != Transfer::kCast) return CopyThroughHost(dst, src, stream);
     return absl::UnimplementedError("No backend casts between these devices.");
   }
   for (const Tensor* tensor : {&dst, &src}) {
@@ -53,7 +76,25 @@ absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& sr
   src.storage()->RecordUse(on);
   const bool host_waits =
       !stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
-  return host_waits ? (*backend)->Synchronize(on) : absl::OkStatus();
+  return host_waits ? Synchronize(**backend, on) : absl::OkStatus();
+}
+
+absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& src,
+                          const std::optional<Stream>& stream) {
+  const Device device = CopyingDevice(dst.device(), src.device());
+  const Stream on = stream ? *stream : CurrentStream(device);
+  const auto copy = [&] { return CopyElementsOn(on, device, transfer, dst, src, stream); };
+  if (!IsObserved()) [[likely]]
+    return copy();
+  return TellOf({.kind = KindOf(transfer),
+                 .dtype = src.dtype(),
+                 .shape = dst.shape(),
+                 .nbytes = dst.nbytes(),
+                 .device = src.device(),
+                 .to_dtype = dst.dtype(),
+                 .to_device = dst.device(),
+                 .stream = &on},
+                copy);
 }
 
 // Checks access, broadcasts the source and resolves overlap; then calls `move`, which copies.
@@ -78,13 +119,13 @@ absl::Status Prepare(const Tensor& dst, const Tensor& src, const std::optional<S
 absl::Status Wait(const std::optional<Stream>& stream) {
   if (!stream) return absl::OkStatus();
   absl::StatusOr<DeviceBackend*> backend = BackendFor(stream->device());
-  return backend.ok() ? (*backend)->Synchronize(*stream) : backend.status();
+  return backend.ok() ? Synchronize(**backend, *stream) : backend.status();
 }
 
-absl::Status CopySameType(const Tensor& dst, const Tensor& src,
-                          const std::optional<Stream>& stream) {
+absl::Status CopySameType(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
+                          Transfer transfer = Transfer::kCopy) {
   return Prepare(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    return CopyElements(Transfer::kCopy, to, from, stream);
+    return CopyElements(transfer, to, from, stream);
   });
 }
 
@@ -141,7 +182,7 @@ absl::Status FillAny(const Tensor& dst, const void* element, const std::optional
       Tensor::Make(std::move(storage), 0, dst.dtype(), Layout(),
                    {.access = Access::kReadOnly, .packing = Packing::kPacked});
   if (!scalar.ok()) return scalar.status();
-  return CopySameType(dst, *scalar, stream);
+  return CopySameType(dst, *scalar, stream, Transfer::kFill);
 }
 
 }  // namespace
@@ -156,6 +197,7 @@ absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& option
 
 absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
   if (src.is_null()) return internal_tensor::NullTensorError();
+  if (absl::Status s = NoCopiesScope::Check(); !s.ok()) return s;
   const Device device = options.device.value_or(src.device());
   const DType dtype = options.dtype.value_or(src.dtype());
   std::optional<StreamScope> scope;

@@ -9,17 +9,36 @@
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/trace.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 using internal_storage::StorageAccess;
+using internal_trace::IsObserved;
+using internal_trace::TellOf;
+
+namespace {
+
+TraceEvent AllocationEvent(size_t nbytes, Device device) {
+  return {.kind = TraceKind::kAllocate, .nbytes = static_cast<int64_t>(nbytes), .device = device};
+}
+
+}  // namespace
 
 StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
   return StorageAccess::Adopt(data, nbytes, device, release);
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
+  if (IsObserved()) [[unlikely]] {
+    return TellOf(AllocationEvent(nbytes, device),
+                  [&] { return AllocateUntold(nbytes, device, kind); });
+  }
+  return AllocateUntold(nbytes, device, kind);
+}
+
+absl::StatusOr<StorageRef> Storage::AllocateUntold(size_t nbytes, Device device, MemoryKind kind) {
   if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
     SmallBlock* const block = StorageAccess::IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
     if (block != nullptr) return StorageRef::Take(StorageAccess::In(block, nbytes));
@@ -32,7 +51,9 @@ absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, Memor
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream, MemoryKind kind) {
-  return AllocateOn(nbytes, stream.device(), stream, kind);
+  if (!IsObserved()) return AllocateOn(nbytes, stream.device(), stream, kind);
+  return TellOf(AllocationEvent(nbytes, stream.device()),
+                [&] { return AllocateOn(nbytes, stream.device(), stream, kind); });
 }
 
 absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, const Stream& stream,
@@ -107,18 +128,37 @@ absl::Status Storage::OrderBefore(const Stream& stream) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(stream.device());
   if (!backend.ok()) return backend.status();
   Uses* uses = uses_.load(std::memory_order_acquire);
-  return uses == nullptr ? absl::OkStatus() : (*backend)->OrderBefore(*uses, stream);
+  if (uses == nullptr) return absl::OkStatus();
+  const auto order = [&] { return (*backend)->OrderBefore(*uses, stream); };
+  if (!IsObserved()) return order();
+  const absl::InlinedVector<Stream, 2> awaited = used_on();
+  return TellOf({.kind = TraceKind::kOrder,
+                 .nbytes = static_cast<int64_t>(nbytes_),
+                 .device = device_,
+                 .stream = &stream,
+                 .awaited = awaited},
+                order);
 }
 
 absl::Status Storage::Synchronize() {
   Uses* uses = uses_.load(std::memory_order_acquire);
   if (uses == nullptr) return absl::OkStatus();
-  for (const Uses::Use& use : uses->streams()) {
+  if (!IsObserved()) return SynchronizeAll(*uses);
+  const absl::InlinedVector<Stream, 2> awaited = used_on();
+  return TellOf({.kind = TraceKind::kWait,
+                 .nbytes = static_cast<int64_t>(nbytes_),
+                 .device = device_,
+                 .awaited = awaited},
+                [&] { return SynchronizeAll(*uses); });
+}
+
+absl::Status Storage::SynchronizeAll(const Uses& uses) {
+  for (const Uses::Use& use : uses.streams()) {
     absl::StatusOr<DeviceBackend*> backend = BackendFor(use.stream.device());
     if (!backend.ok()) return backend.status();
     if (absl::Status s = (*backend)->Synchronize(use.stream); !s.ok()) return s;
   }
-  for (const Event& event : uses->events()) {
+  for (const Event& event : uses.events()) {
     absl::StatusOr<DeviceBackend*> backend = BackendFor(event.device());
     if (!backend.ok()) return backend.status();
     if (absl::Status s = (*backend)->HostWait(event); !s.ok()) return s;

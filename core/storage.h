@@ -128,6 +128,7 @@ class Storage {
 
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
+  static absl::StatusOr<StorageRef> AllocateUntold(size_t nbytes, Device device, MemoryKind kind);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
   // `device` is the memory's.
@@ -137,6 +138,7 @@ class Storage {
   void DestroyUnkept() noexcept;
   void GiveBackAfterUses() noexcept;
   Uses* GetUses();
+  static absl::Status SynchronizeAll(const Uses& uses);
 
   ReferenceCount refs_;
   void* data_;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/type_table.h"
@@ -75,7 +76,27 @@ UniqueDLPack ToDLPackUnordered(const Tensor& tensor, StorageRef storage, bool is
   return ExportVersioned(tensor, device, std::move(storage), is_copied);
 }
 
+namespace {
+
+// Off the path of the untraced call.
+[[gnu::noinline, gnu::cold]] absl::StatusOr<UniqueDLPack> ToldToDLPack(
+    const Tensor& tensor, const ExportOptions& options) {
+  return internal_trace::TellOfExport("DLPack", tensor, options.is_copied, [&] {
+    absl::StatusOr<UniqueDLPack> managed;
+    if (absl::Status s = Prepare(tensor, options); !s.ok()) {
+      managed = s;
+    } else {
+      managed = ToDLPackUnordered(tensor, options.is_copied);
+    }
+    return managed;
+  });
+}
+
+}  // namespace
+
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
+  if (internal_trace::IsObserved()) [[unlikely]]
+    return ToldToDLPack(tensor, options);
   if (!tensor.is_null() && tensor.device() == Device::Cpu()) [[likely]] {
     return ExportVersioned(tensor, Device::Cpu(), tensor.storage(), options.is_copied);
   }
@@ -83,8 +104,10 @@ absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions&
   return ToDLPackUnordered(tensor, options.is_copied);
 }
 
-absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
-                                                  const ExportOptions& options) {
+namespace {
+
+absl::StatusOr<UniqueDLPackLegacy> UntoldToDLPackLegacy(const Tensor& tensor,
+                                                        const ExportOptions& options) {
   if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
   if (tensor.is_read_only()) {
     return absl::FailedPreconditionError(
@@ -99,6 +122,16 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                      "later, or for a copy."));
   }
   return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.device(), tensor.storage()));
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
+                                                  const ExportOptions& options) {
+  if (!internal_trace::IsObserved()) [[likely]]
+    return UntoldToDLPackLegacy(tensor, options);
+  return internal_trace::TellOfExport("DLPack", tensor, options.is_copied,
+                                      [&] { return UntoldToDLPackLegacy(tensor, options); });
 }
 
 using VersionedBlock = internal_dlpack::ExportBlock<DLManagedTensorVersioned>;

@@ -6,6 +6,7 @@
 #include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
@@ -140,7 +141,19 @@ template <typename Managed>
 
 }  // namespace
 
-absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
+namespace {
+
+// Calls `import`, which fills `tensor`, and tells a trace of it.
+template <typename Import>
+[[gnu::noinline, gnu::cold]] absl::Status Told(Tensor* tensor, Import import) {
+  return internal_trace::TellOfImport("DLPack", [&]() -> absl::StatusOr<Tensor> {
+           if (absl::Status s = import(); !s.ok()) return s;
+           return *tensor;
+         })
+      .status();
+}
+
+absl::Status UntoldImport(DLManagedTensorVersioned* managed, Tensor* tensor) {
   if (managed == nullptr) {
     *tensor = Tensor();
     return NoManagedError();
@@ -152,15 +165,7 @@ absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
   return Import(managed, managed->flags, tensor);
 }
 
-absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
-  if (managed == nullptr) {
-    *tensor = Tensor();
-    return NoManagedError();
-  }
-  return Import(managed, /*flags=*/0, tensor);
-}
-
-absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> UntoldFrom(DLManagedTensorVersioned* managed) {
   if (managed == nullptr) [[unlikely]]
     return NoManagedError();
   if (!IsReadable(managed->version)) [[unlikely]] {
@@ -170,10 +175,44 @@ absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
   return TakeOrDelete(managed, managed->flags);
 }
 
-absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> UntoldFrom(DLManagedTensor* managed) {
   if (managed == nullptr) [[unlikely]]
     return NoManagedError();
   return TakeOrDelete(managed, /*flags=*/0);
+}
+
+// A function of its own: in the caller it would cost the untraced import registers.
+template <typename Managed>
+[[gnu::noinline, gnu::cold]] absl::StatusOr<Tensor> ToldFrom(Managed* managed) {
+  return internal_trace::TellOfImport("DLPack", [&] { return UntoldFrom(managed); });
+}
+
+}  // namespace
+
+absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
+  const auto import = [&] { return UntoldImport(managed, tensor); };
+  return internal_trace::IsObserved() ? Told(tensor, import) : import();
+}
+
+absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
+  if (managed == nullptr) {
+    *tensor = Tensor();
+    return NoManagedError();
+  }
+  const auto import = [&] { return Import(managed, /*flags=*/0, tensor); };
+  return internal_trace::IsObserved() ? Told(tensor, import) : import();
+}
+
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
+  if (internal_trace::IsObserved()) [[unlikely]]
+    return ToldFrom(managed);
+  return UntoldFrom(managed);
+}
+
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
+  if (internal_trace::IsObserved()) [[unlikely]]
+    return ToldFrom(managed);
+  return UntoldFrom(managed);
 }
 
 }  // namespace DOVETAIL_ABI

@@ -1,0 +1,43 @@
+// NoCopiesScope: no tensor is copied while it lasts, or the call that would copy fails.
+//
+//   NoCopiesScope scope;
+//   absl::StatusOr<Tensor> y = AsContiguous(x);       // FailedPrecondition unless x is contiguous
+//
+// Holds on the thread that made it. It refuses copies into new memory: Copied(), AsContiguous(), and
+// all that is built on them, such as a change of device or an exchange that falls back to a copy.
+// Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, and so does new
+// memory without a copy.
+
+#ifndef DOVETAIL_CORE_NO_COPIES_H_
+#define DOVETAIL_CORE_NO_COPIES_H_
+
+#include "absl/status/status.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/internal/observed.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+
+class [[nodiscard]] NoCopiesScope {
+ public:
+  NoCopiesScope() { ++depth_; }
+  ~NoCopiesScope() { --depth_; }
+  NoCopiesScope(const NoCopiesScope&) = delete;
+  NoCopiesScope& operator=(const NoCopiesScope&) = delete;
+
+  // Whether this thread has a scope.
+  static bool IsOn() { return internal_trace::IsObserved() && depth_ != 0; }
+  // The error of a copy under a scope; OK without one.
+  static absl::Status Check() { return IsOn() ? Refusal() : absl::OkStatus(); }
+
+ private:
+  static absl::Status Refusal();
+  static thread_local constinit int depth_;
+
+  internal_trace::Observer observer_;
+};
+
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_CORE_NO_COPIES_H_

@@ -1,0 +1,135 @@
+#include "dovetail/core/trace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace {
+
+using Function = TraceSubscription::Function;
+
+class Subscriptions {
+ public:
+  void Add(std::shared_ptr<const Function> function) {
+    absl::MutexLock lock(&mutex_);
+    functions_.push_back(std::move(function));
+  }
+  void Remove(const std::shared_ptr<const Function>& function) {
+    absl::MutexLock lock(&mutex_);
+    functions_.erase(std::find(functions_.begin(), functions_.end(), function));
+  }
+  std::vector<std::shared_ptr<const Function>> All() const {
+    absl::MutexLock lock(&mutex_);
+    return functions_;
+  }
+
+  static Subscriptions& Global() {
+    static auto* const subscriptions = new Subscriptions;  // never destroyed: deleters may run late
+    return *subscriptions;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::vector<std::shared_ptr<const Function>> functions_ ABSL_GUARDED_BY(mutex_);
+};
+
+bool IsExchange(TraceKind kind) {
+  return kind == TraceKind::kImport || kind == TraceKind::kExport || kind == TraceKind::kConvert;
+}
+
+// "cpu -> cuda:0", or one of the two if they are equal.
+std::string Change(const std::string& from, const std::string& to) {
+  return from == to ? from : absl::StrCat(from, " -> ", to);
+}
+
+std::string Streams(absl::Span<const Stream> streams) {
+  return absl::StrJoin(streams, ", ", [](std::string* out, const Stream& stream) {
+    absl::StrAppend(out, stream.ToString());
+  });
+}
+
+void AppendExchange(const TraceEvent& event, std::string* text) {
+  for (const std::string_view part : {event.way, event.source}) {
+    if (!part.empty()) absl::StrAppend(text, " ", part);
+  }
+  if (!event.target.empty()) absl::StrAppend(text, " -> ", event.target);
+  absl::StrAppend(text, !event.copied ? ": failed" : *event.copied ? ": copied" : ": shared");
+}
+
+}  // namespace
+
+std::string_view TraceKindName(TraceKind kind) {
+  switch (kind) {
+    case TraceKind::kImport:
+      return "import";
+    case TraceKind::kExport:
+      return "export";
+    case TraceKind::kConvert:
+      return "convert";
+    case TraceKind::kCopy:
+      return "copy";
+    case TraceKind::kCast:
+      return "cast";
+    case TraceKind::kFill:
+      return "fill";
+    case TraceKind::kAllocate:
+      return "allocate";
+    case TraceKind::kOrder:
+      return "order";
+    case TraceKind::kWait:
+      return "wait";
+  }
+  return "unknown";
+}
+
+std::string TraceEvent::ToString() const {
+  std::string text(TraceKindName(kind));
+  if (IsExchange(kind)) AppendExchange(*this, &text);
+  if (kind == TraceKind::kOrder || kind == TraceKind::kWait) {
+    absl::StrAppend(&text, ": ", stream == nullptr ? "the host" : stream->ToString(), " after [",
+                    Streams(awaited), "]");
+  } else if (kind == TraceKind::kAllocate) {
+    absl::StrAppend(&text, ": ", nbytes, " bytes on ", device.ToString());
+  } else {
+    absl::StrAppend(&text, ", ", Change(dtype.ToString(), to_dtype.ToString()), " [",
+                    absl::StrJoin(shape, ", "), "] on ",
+                    Change(device.ToString(), to_device.ToString()), ", ", nbytes, " bytes");
+  }
+  absl::StrAppend(&text, ", ", duration_ns, " ns");
+  if (!reason.empty()) absl::StrAppend(&text, ": ", reason);
+  return text;
+}
+
+TraceSubscription::TraceSubscription(Function function)
+    : function_(std::make_shared<const Function>(std::move(function))) {
+  Subscriptions::Global().Add(function_);
+}
+
+TraceSubscription::~TraceSubscription() { Subscriptions::Global().Remove(function_); }
+
+namespace internal_trace {
+
+thread_local constinit int ExchangeScope::depth_ = 0;
+
+int64_t Now() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Without the lock, since a function may take as long as it likes.
+void Tell(const TraceEvent& event) {
+  for (const std::shared_ptr<const Function>& function : Subscriptions::Global().All()) {
+    (*function)(event);
+  }
+}
+
+}  // namespace internal_trace
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
