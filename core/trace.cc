@@ -16,6 +16,8 @@ namespace {
 
 using Function = TraceSubscription::Function;
 
+thread_local constinit int64_t copies_of_this_thread = 0;
+
 class Subscriptions {
  public:
   void Add(std::shared_ptr<const Function> function) {
@@ -98,8 +100,9 @@ std::string TraceEvent::ToString() const {
                     Streams(awaited), "]");
   } else if (kind == TraceKind::kAllocate) {
     absl::StrAppend(&text, ": ", nbytes, " bytes on ", device.ToString());
-  } else {
-    absl::StrAppend(&text, ", ", Change(dtype.ToString(), to_dtype.ToString()), " [",
+  } else if (dtype) {
+    absl::StrAppend(&text, ", ", Change(dtype->ToString(), to_dtype.value_or(*dtype).ToString()),
+                    " [",
                     absl::StrJoin(shape, ", "), "] on ",
                     Change(device.ToString(), to_device.ToString()), ", ", nbytes, " bytes");
   }
@@ -123,8 +126,11 @@ int64_t Now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+int64_t CopiesOfThisThread() { return copies_of_this_thread; }
+
 // Without the lock, since a function may take as long as it likes.
 void Tell(const TraceEvent& event) {
+  if (event.kind == TraceKind::kCopy || event.kind == TraceKind::kCast) ++copies_of_this_thread;
   for (const std::shared_ptr<const Function>& function : Subscriptions::Global().All()) {
     (*function)(event);
   }

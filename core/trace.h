@@ -60,13 +60,14 @@ struct TraceEvent {
   // Why it was copied, or failed. Empty for what shares memory and for work that succeeded.
   std::string_view reason = {};
 
-  // The tensor: the source of a copy, the target of a fill. Of an allocation: bytes alone.
-  DType dtype = {};
+  // The tensor: the source of a copy, the target of a fill. Without a type for allocations, orders
+  // and waits, which know bytes alone, and for exchanges that failed.
+  std::optional<DType> dtype = {};
   absl::Span<const int64_t> shape = {};
   int64_t nbytes = 0;
   Device device = {};
   // The result of a copy or an exchange.
-  DType to_dtype = {};
+  std::optional<DType> to_dtype = {};
   Device to_device = {};
 
   // kOrder: the stream that waits. A copy or fill: the stream that does the work. nullptr: the host.
@@ -101,6 +102,9 @@ namespace internal_trace {
 int64_t Now();  // steady_clock, in nanoseconds
 // Tells all subscriptions. Only while IsObserved().
 void Tell(const TraceEvent& event);
+
+// The number of copies and casts of which this thread told.
+int64_t CopiesOfThisThread();
 
 // Calls `work`, and tells of `event` with the time that it took. The result is an absl::Status or
 // StatusOr.

@@ -25,9 +25,11 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "full_like",
     "get_include",
     "ipc",
+    "no_copies",
     "ones",
     "ones_like",
     "pickle_device",
+    "trace",
     "utils",
     "zeros_like",
 ]
@@ -60,6 +62,46 @@ def convert_tree(tree, target, *, copy=None):
     return convert_tree(tree, target, copy=copy)
 
 
+def trace(*, limit=1_000_000):
+    """Record every exchange, copy, cast, allocation and wait of the process while a block runs.
+
+    limit   the number of events that are kept; log.left_out counts the others
+
+    The context manager gives a dovetail._trace.Trace: iterate over its events, print it for a
+    table, ask for copies(), exchanges() or waits(), or write it with to_json_lines() and
+    to_perfetto(). It hears all threads. Without a trace, nothing is slower for it.
+
+    DOVETAIL_TRACE=1 in the environment traces the whole process, and prints the table to stderr at
+    its end; a name that ends in .json or .jsonl makes it a file for Perfetto, or of JSON lines.
+
+    >>> import numpy as np
+    >>> with dt.trace() as log:
+    ...     t = dt.from_dlpack(np.arange(3))
+    >>> log.events[0].way, log.copies()
+    ('NumPy array', [])
+    """
+    from dovetail._trace import Trace
+
+    return Trace(limit)
+
+
+def no_copies():
+    """Refuse copies of tensors on this thread while a block runs: they raise ExchangeError.
+
+    Exchanges behave as with copy=False. Refused as well: copies that a method makes, such as
+    reshape(), contiguous(), to() and copy(). Allowed: writing into existing tensors, as in x[0] = y.
+
+    >>> t = dt.arange(4).reshape(2, 2).T
+    >>> with dt.no_copies():
+    ...     t.contiguous()
+    Traceback (most recent call last):
+    dovetail.ExchangeError: This takes a copy of the tensor, which no_copies forbids here.
+    """
+    from dovetail._trace import NoCopies
+
+    return NoCopies()
+
+
 def get_include():
     """Return the directory of the headers for extension modules in C and C++.
 
@@ -87,3 +129,10 @@ def pickle_device(device):
     from dovetail._pickle import PickleDevice
 
     return PickleDevice(device)
+
+
+if _core._trace_setting:
+    from dovetail._trace import start_from_environment
+
+    start_from_environment(_core._trace_setting)
+    del start_from_environment

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
@@ -29,6 +30,8 @@
 #include "dovetail/python/module/functions/threads.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/streams/streams.h"
+#include "dovetail/python/module/trace/no_copies_object.h"
+#include "dovetail/python/module/trace/recorder.h"
 #include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/tensor/dlpack_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -236,6 +239,21 @@ PyMethodDef functions[] = {
     Fast<&TensorInFunction>("_tensor_in",
                             "_tensor_in($module, memory, fields, /)\n--\n\n"
                             "A tensor in the memory of a pickle, for dovetail._pickle."),
+    OneArgument<&TraceStartFunction>("_trace_start",
+                                     "_trace_start($module, limit, /)\n--\n\n"
+                                     "A recorder of at most limit events, for dovetail.trace()."),
+    OneArgument<&TraceEventsFunction>("_trace_events",
+                                      "_trace_events($module, recorder, /)\n--\n\n"
+                                      "Its events, and the number of those left out."),
+    OneArgument<&TraceStopFunction>("_trace_stop",
+                                    "_trace_stop($module, recorder, /)\n--\n\n"
+                                    "Ends the recording; the events stay."),
+    NoArguments<&NoCopiesEnterFunction>("_no_copies_enter",
+                                        "_no_copies_enter($module, /)\n--\n\n"
+                                        "Refuses copies on this thread, for dovetail.no_copies()."),
+    OneArgument<&NoCopiesLeaveFunction>("_no_copies_leave",
+                                        "_no_copies_leave($module, scope, /)\n--\n\n"
+                                        "Ends what _no_copies_enter() began."),
     kEndOfMethods,
 };
 
@@ -252,6 +270,8 @@ void AddEverything(nb::module_ m) {
   m.attr("_C_API") = nb::steal(
       PyCapsule_New(const_cast<DovetailCApi*>(CApiTable()), "dovetail._core._C_API", nullptr));
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  const char* trace = std::getenv("DOVETAIL_TRACE");
+  m.attr("_trace_setting") = trace != nullptr && std::string_view(trace) != "0" ? trace : "";
   m.attr("_convert_targets") = PeerNames();
   AddDTypeClass(m);
   AddDeviceClass(m);

@@ -17,7 +17,9 @@
 #include <optional>
 
 #include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/observed.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/lifetime/call_site.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 
 namespace dovetail::python {
@@ -32,7 +34,11 @@ inline bool IsLong(const Tensor& tensor) {
 
 class WithoutGil {
  public:
-  WithoutGil() : thread_(PyEval_SaveThread()), scope_(&WithoutGil::CheckSignals, this) {}
+  WithoutGil() : scope_(&WithoutGil::CheckSignals, this) {
+    if (internal_trace::IsObserved()) [[unlikely]]
+      site_.emplace();
+    thread_ = PyEval_SaveThread();
+  }
   ~WithoutGil() { TakeGil(thread_); }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
@@ -47,6 +53,7 @@ class WithoutGil {
     return raised;
   }
 
+  std::optional<NotedCallSite> site_;
   PyThreadState* thread_;
   ScopedInterruption scope_;
 };

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/no_copies.h"
 #include "dovetail/python/exchange/array_interface/array_interface_in.h"
 #include "dovetail/python/exchange/buffer/buffer_in.h"
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"
@@ -16,6 +17,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/interned_name.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 
 namespace nb = nanobind;
 
@@ -160,7 +162,47 @@ ExchangeResult TryImportKnown(PyObject* x, const ImportRequest& request, Tensor*
   return known == ExchangeResult::kDone ? ResultOf(CopyHere(request, tensor)) : known;
 }
 
+// Why the tensor has memory of its own; "" if it has not.
+const char* ReasonOfCopy(const ImportTrace& facts, const ImportRequest& request) {
+  if (facts.producer_copied) return "the producer copied";
+  if (!facts.consumer_copied) return "";
+  return request.copy.value_or(false) ? "copy=True asks for it" : "it was on another device";
+}
+
+// An import while something listens, or while copies are refused: the same as `import`, which
+// returns an ExchangeResult, with a look at how it went.
+template <typename Work>
+[[gnu::noinline, gnu::cold]] ExchangeResult Observed(PyObject* x, const ImportRequest& request,
+                                                     Tensor* tensor, Work import) {
+  ExchangeTold told(TraceKind::kImport, x);
+  ImportTrace facts;
+  ImportRequest observed = request;
+  if (observed.trace == nullptr) observed.trace = &facts;
+  if (NoCopiesScope::IsOn() && !RefuseCopies(&observed.copy)) return ExchangeResult::kError;
+  const ExchangeResult result = import(observed);
+  if (result == ExchangeResult::kNotTaken) return result;
+  if (observed.trace->way != nullptr) told.set_way(observed.trace->way);
+  told.set_target("dovetail.Tensor");
+  if (result == ExchangeResult::kError) {
+    told.Failed();
+  } else {
+    const char* const reason = ReasonOfCopy(*observed.trace, observed);
+    told.set_reason(reason);
+    told.Done(*tensor, *reason != '\0');
+  }
+  return result;
+}
+
 }  // namespace
+
+bool RefuseCopies(std::optional<bool>* copy) {
+  if (copy->value_or(false)) {
+    RaiseExchange(NoCopiesScope::Check());
+    return false;
+  }
+  *copy = false;
+  return true;
+}
 
 bool FindDLPack(PyObject* x, bool* found) {
   static constinit InternedName name("__dlpack__");
@@ -178,8 +220,10 @@ bool ReplaceByCopy(Device device, Tensor* tensor) {
   return true;
 }
 
-ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& request,
-                         Tensor* tensor) {
+namespace {
+
+ExchangeResult TryImportUntold(PyObject* x, unsigned users, const ImportRequest& request,
+                               Tensor* tensor) {
   if ((users & (kFromDLPack | kTensorData)) != 0) {
     const ExchangeResult known = TryImportKnown(x, request, tensor);
     if (known != ExchangeResult::kNotTaken) return known;
@@ -187,7 +231,26 @@ ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& reque
   return TryProtocols({x, users, request, tensor});
 }
 
+bool ImportTensorUntold(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+  const ExchangeResult known = TryImportKnown(x, request, tensor);
+  if (known != ExchangeResult::kNotTaken) return known == ExchangeResult::kDone;
+  return ImportByDLPackProtocols(x, request, tensor);
+}
+
+}  // namespace
+
+ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& request,
+                         Tensor* tensor) {
+  if (!IsObserved()) [[likely]]
+    return TryImportUntold(x, users, request, tensor);
+  return Observed(x, request, tensor, [&](const ImportRequest& observed) {
+    return TryImportUntold(x, users, observed, tensor);
+  });
+}
+
 bool ImportTensor(PyObject* x, Tensor* tensor) {
+  if (IsObserved()) [[unlikely]]
+    return ImportTensor(x, {}, tensor);
   const char* way;
   const ExchangeResult known = ImportKnown(x, tensor, &way);
   if (known != ExchangeResult::kNotTaken) [[likely]]
@@ -196,9 +259,11 @@ bool ImportTensor(PyObject* x, Tensor* tensor) {
 }
 
 bool ImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  const ExchangeResult known = TryImportKnown(x, request, tensor);
-  if (known != ExchangeResult::kNotTaken) return known == ExchangeResult::kDone;
-  return ImportByDLPackProtocols(x, request, tensor);
+  if (!IsObserved()) [[likely]]
+    return ImportTensorUntold(x, request, tensor);
+  return Observed(x, request, tensor, [&](const ImportRequest& observed) {
+           return ResultOf(ImportTensorUntold(x, observed, tensor));
+         }) == ExchangeResult::kDone;
 }
 
 bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {

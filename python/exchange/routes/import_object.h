@@ -12,6 +12,8 @@
 
 #include <Python.h>
 
+#include <optional>
+
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/buffer/bytes_in.h"
@@ -46,6 +48,10 @@ bool ImportBytes(PyObject* x, HeldBytes* bytes);
 
 // Whether the class of `x` has __dlpack__. False with an error set if the lookup raised one.
 bool FindDLPack(PyObject* x, bool* found);
+
+// Makes `copy` false, as it has to be under a NoCopiesScope. False with an ExchangeError set if it
+// asks for a copy.
+bool RefuseCopies(std::optional<bool>* copy);
 
 // Replaces `tensor` by a copy on `device`.
 bool ReplaceByCopy(Device device, Tensor* tensor);

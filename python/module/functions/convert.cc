@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/no_copies.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/numpy/numpy_out.h"
@@ -12,7 +13,9 @@
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/numpy_lend.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/support/class_name.h"
 #include "dovetail/python/exchange/torch/torch_in.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/functions/convert_steps.h"
@@ -78,7 +81,7 @@ PyObject* ConvertDirectly(PyObject* x, const PeerClass& peer) {
 PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy, ConvertTrace* trace);
 
 PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
-                  ConvertTrace* trace = nullptr) {
+                  ConvertTrace* trace) {
   if (!PyType_Check(target_class)) [[unlikely]] {
     return ConvertToName(x, target_class, copy, trace);
   }
@@ -120,10 +123,40 @@ PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy,
   return Convert(x, found.ptr(), copy, trace);
 }
 
+// While something listens, or while copies are refused.
+[[gnu::noinline, gnu::cold]] PyObject* ConvertObserved(PyObject* x, PyObject* target,
+                                                       std::optional<bool> copy) {
+  ExchangeTold told(TraceKind::kConvert, x);
+  ConvertTrace facts;
+  if (NoCopiesScope::IsOn() && !RefuseCopies(&copy)) return nullptr;
+  PyObject* made = Convert(x, target, copy, &facts);
+  if (facts.import.way != nullptr) told.set_way(facts.import.way);
+  if (made == nullptr) {
+    told.Failed();
+    return nullptr;
+  }
+  told.set_target(ClassName(Py_TYPE(made)));
+  if (made == x) {
+    told.set_reason("it is one already");
+  } else if (facts.misfit != nullptr) {
+    told.set_reason(facts.misfit);
+  } else if (facts.target_copied) {
+    told.set_reason("its library copied it, or does not show where it is");
+  }
+  told.Done(facts.tensor, facts.import.producer_copied || facts.target_copied);
+  return made;
+}
+
+PyObject* ConvertOrTell(PyObject* x, PyObject* target, std::optional<bool> copy) {
+  if (IsObserved()) [[unlikely]]
+    return ConvertObserved(x, target, copy);
+  return Convert(x, target, copy, nullptr);
+}
+
 }  // namespace
 
 PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  if (nargs == 2 && kwnames == nullptr) return Convert(args[0], args[1], std::nullopt);
+  if (nargs == 2 && kwnames == nullptr) return ConvertOrTell(args[0], args[1], std::nullopt);
   static constinit const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
                                               /*positional_only=*/2);
   PyObject* v[3];
@@ -131,7 +164,7 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[2], "copy", &copy)) {
     return nullptr;
   }
-  return Convert(v[0], v[1], copy);
+  return ConvertOrTell(v[0], v[1], copy);
 }
 
 PyObject* ConvertTraced(PyObject* x, PyObject* target, std::optional<bool> copy,

@@ -8,6 +8,7 @@
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/routes/from_dlpack_function.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/support/class_name.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_item.h"
 #include "dovetail/python/module/functions/convert_steps.h"
@@ -52,21 +53,6 @@ PyObject* ByRegistered(PyObject* x, PyObject* function, std::optional<bool> copy
   return CallWith(function, std::move(tensor)).release().ptr();
 }
 
-// "module.Class", for errors.
-std::string NameOf(PyTypeObject* type) {
-  auto* const object = reinterpret_cast<PyObject*>(type);
-  nb::error_scope in_flight;
-  const nb::object module = nb::steal(PyObject_GetAttrString(object, "__module__"));
-  const nb::object name = nb::steal(PyObject_GetAttrString(object, "__qualname__"));
-  const nb::object text = module.is_valid() && name.is_valid()
-                              ? nb::steal(PyUnicode_FromFormat("%S.%S", module.ptr(), name.ptr()))
-                              : nb::object();
-  const char* utf8 = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  const std::string result = utf8 != nullptr ? utf8 : type->tp_name;
-  PyErr_Clear();
-  return result;
-}
-
 // The result of the library's function. What refuses strides gets a copy without them.
 nb::object MakeByFunction(PyObject* function, std::optional<bool> copy, ConvertTrace* trace,
                           Tensor* tensor) {
@@ -107,7 +93,7 @@ bool CheckShared(PyObject* made, PyTypeObject* target, const Tensor& tensor,
   if (!FindWhetherShared(made, tensor, &shared)) return false;
   if (trace != nullptr) trace->target_copied = !shared;
   return shared || !ForbidsCopy(copy) ||
-         RaiseNotShared(NameOf(target), "its library copied it, or does not show where it is");
+         RaiseNotShared(ClassName(target), "its library copied it, or does not show where it is");
 }
 
 PyObject* ByLibrary(PyObject* x, PyTypeObject* target, PyObject* function, std::optional<bool> copy,
@@ -115,7 +101,7 @@ PyObject* ByLibrary(PyObject* x, PyTypeObject* target, PyObject* function, std::
   Tensor tensor;
   bool copied;
   if (!TakeIn(x, copy, trace, &tensor) ||
-      !Fit(kUnknownLibrary, [&] { return NameOf(target); }, copy, trace, &tensor, &copied)) {
+      !Fit(kUnknownLibrary, [&] { return ClassName(target); }, copy, trace, &tensor, &copied)) {
     return LetGo(&tensor);
   }
   nb::object made = MakeByFunction(function, copy, trace, &tensor);

@@ -5,6 +5,7 @@
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -25,9 +26,26 @@ PyObject* WrapImported(Fill fill) {
   return nullptr;
 }
 
+// The same, told to a trace.
+template <typename Fill>
+PyObject* WrapAndTell(const char* way, PyObject* x, Fill fill) {
+  if (!IsObserved()) [[likely]]
+    return WrapImported(fill);
+  ExchangeTold told(TraceKind::kImport, x);
+  told.set_way(way);
+  told.set_target("dovetail.Tensor");
+  PyObject* const object = WrapImported(fill);
+  if (object == nullptr) {
+    told.Failed();
+  } else {
+    told.Done(AsTensor(object), false);
+  }
+  return object;
+}
+
 template <auto kImport>
 PyObject* FromAttribute(PyObject* x, const char* name) {
-  return WrapImported([&](Tensor* tensor) {
+  return WrapAndTell(name, x, [&](Tensor* tensor) {
     const ExchangeResult result = kImport(x, tensor);
     if (result == ExchangeResult::kNotTaken) {
       PyErr_Format(PyExc_AttributeError, "'%.200s' object has no attribute '%s'",
@@ -57,7 +75,7 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 }
 
 PyObject* FromArrowFunction(PyObject*, PyObject* x) {
-  return WrapImported([&](Tensor* tensor) { return ImportArrow(x, tensor); });
+  return WrapAndTell("Arrow", x, [&](Tensor* tensor) { return ImportArrow(x, tensor); });
 }
 
 PyObject* FromArrayInterface(PyObject*, PyObject* x) {

@@ -12,6 +12,7 @@
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/dtype_class.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -68,6 +69,9 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
       !ParseOptionalBool(v[4], "requires_grad", &requires_grad)) {
     return nullptr;
   }
+  std::optional<ExchangeTold> told;
+  if (IsObserved()) [[unlikely]]
+    told.emplace(TraceKind::kImport, v[0]);
   HeldBytes bytes;
   if (!ImportBytes(v[0], &bytes)) return nullptr;
   // From here on the storage lets go of them, on errors too.
@@ -84,6 +88,11 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   }
   builder.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
   TrackOwner(self);
+  if (told) {
+    told->set_way("bytes");
+    told->set_target("dovetail.Tensor");
+    told->Done(self->tensor, false);
+  }
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();
 }

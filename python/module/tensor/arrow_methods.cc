@@ -2,6 +2,7 @@
 
 #include "dovetail/python/exchange/arrow/arrow_out.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
@@ -12,6 +13,7 @@ constexpr char kRequestedSchema[] = "requested_schema";
 
 template <typename Array>
 PyObject* Export(PyObject* self, PyObject* requested_schema) {
+  const ExportTold told("Arrow", self, AsTensor(self));
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   return ExportArrow<Array>(AsTensor(self), requested_schema);
 }

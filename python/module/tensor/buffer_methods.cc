@@ -2,6 +2,7 @@
 
 #include "dovetail/python/exchange/buffer/buffer_out.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace dovetail::python {
@@ -12,6 +13,7 @@ int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   view->obj = nullptr;
+  const ExportTold told("buffer", self, AsTensor(self));
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad(), -1;
   return ExportBuffer(AsTensor(self), self, view, flags);
 }

@@ -12,6 +12,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -135,6 +136,7 @@ StorageRef CopyStorage(const Tensor& tensor) {
 
 PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const TensorObject* const object = AsTensorObject(self);
+  const ExportTold told("__dlpack__", self, object->tensor);
   // Host memory has no streams to order.
   if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad.load() &&
       object->tensor.device().type == DeviceType::kCpu) [[likely]] {
@@ -170,6 +172,7 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
                  Py_TYPE(v[0])->tp_name);
     return nullptr;
   }
+  const ExportTold told("to_dlpack()", v[0], AsTensor(v[0]));
   return Export(AsTensorObject(v[0]), {v[2], v[1], nullptr, v[3]});
 }
 

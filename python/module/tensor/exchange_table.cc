@@ -8,10 +8,13 @@
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace dovetail::python {
 namespace {
+
+constexpr char kWay[] = "exchange API";
 
 // The tensor of an object that may be exported, or nullptr with an error set.
 const Tensor* Exportable(void* object) {
@@ -28,6 +31,7 @@ const Tensor* Exportable(void* object) {
 int FromPyObject(void* object, DLManagedTensorVersioned** out) {
   const Tensor* tensor = Exportable(object);
   if (tensor == nullptr) return -1;
+  const ExportTold told(kWay, static_cast<PyObject*>(object), *tensor);
   absl::StatusOr<UniqueDLPack> managed = ToDLPack(*tensor);
   if (!managed.ok()) return RaiseExchange(managed.status()), -1;
   *out = managed->release();
@@ -38,6 +42,7 @@ int FromPyObject(void* object, DLManagedTensorVersioned** out) {
 int BorrowFromPyObject(void* object, DLTensor* out) {
   const Tensor* tensor = Exportable(object);
   if (tensor == nullptr) return -1;
+  const ExportTold told(kWay, static_cast<PyObject*>(object), *tensor);
   if (tensor->is_read_only() ||
       (tensor->packing() == Packing::kPadded && tensor->dtype().is_sub_byte())) {
     RaiseExchange(

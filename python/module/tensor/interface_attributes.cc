@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace dovetail::python {
@@ -22,6 +23,7 @@ std::nullptr_t RaiseAbsent(std::string_view why) {
 
 PyObject* TensorArrayInterface(PyObject* self, void*) {
   const Tensor& tensor = AsTensor(self);
+  const ExportTold told("__array_interface__", self, tensor);
   if (!IsHostAccessible(tensor.device().type)) {
     return RaiseAbsent(
         absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));
@@ -36,6 +38,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
 }
 
 PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
+  const ExportTold told("__cuda_array_interface__", self, AsTensor(self));
   PyObject* dict = ExportCudaArrayInterface(AsTensor(self));
   if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
   Py_DECREF(dict);

@@ -6,6 +6,7 @@
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
 #include "dovetail/python/exchange/numpy/numpy_out.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace nb = nanobind;
@@ -24,6 +25,7 @@ PyObject* BySlowPath(PyObject* self) {
 
 PyObject* NumPyMethod(PyObject* self, PyObject*) {
   const Tensor& tensor = AsTensor(self);
+  const ExportTold told("numpy()", self, tensor);
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   if (!IsHostAccessible(tensor.device().type)) {
     return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
@@ -39,6 +41,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const ExportTold told("__array__", self, AsTensor(self));
   nb::object array = nb::steal(NumPyMethod(self, nullptr));
   if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
   nb::object convert = nb::steal(PyObject_GetAttrString(array.ptr(), "__array__"));

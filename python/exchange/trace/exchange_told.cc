@@ -1,0 +1,67 @@
+#include "dovetail/python/exchange/trace/exchange_told.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "dovetail/python/exchange/lifetime/call_site.h"
+#include "dovetail/python/exchange/support/class_name.h"
+#include "dovetail/python/exchange/support/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// The message of the Python error, which stays set.
+std::string MessageOfError() {
+  PyObject* const error = TakeError();
+  const nb::object text = nb::steal(PyObject_Str(error));
+  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  std::string message = words != nullptr ? words : Py_TYPE(error)->tp_name;
+  PyErr_Clear();
+  RestoreError(error);
+  return message;
+}
+
+}  // namespace
+
+ExchangeTold::ExchangeTold(TraceKind kind, PyObject* source)
+    : copies_before_(internal_trace::CopiesOfThisThread()),
+      source_(ClassName(Py_TYPE(source))),
+      trace_(kind, "") {
+  trace_.event().source = source_;
+}
+
+void ExchangeTold::set_target(std::string target) {
+  target_ = std::move(target);
+  trace_.event().target = target_;
+}
+
+void ExchangeTold::Done(const Tensor& tensor, bool copied) {
+  trace_.Done(tensor, copied || internal_trace::CopiesOfThisThread() != copies_before_);
+}
+
+void ExchangeTold::Failed() { trace_.Failed(MessageOfError()); }
+
+struct ExportTold::Told {
+  ExchangeTold exchange;
+  Tensor tensor;
+};
+
+void ExportTold::Begin(const char* way, PyObject* self, const Tensor& tensor) {
+  told_ = new Told{ExchangeTold(TraceKind::kExport, self), tensor};
+  told_->exchange.set_way(way);
+  told_->exchange.set_target(CurrentCallSite().caller);
+}
+
+void ExportTold::End() noexcept {
+  if (PyErr_Occurred() != nullptr) {
+    told_->exchange.Failed();
+  } else {
+    told_->exchange.Done(told_->tensor, false);
+  }
+  delete told_;
+}
+
+}  // namespace dovetail::python
