@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
@@ -106,6 +107,16 @@ void Tell(const TraceEvent& event);
 // The number of copies and casts of which this thread told.
 int64_t CopiesOfThisThread();
 
+// The message of an absl::Status or StatusOr; "" if it is OK.
+template <typename Result>
+std::string_view MessageOf(const Result& result ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  if constexpr (requires { result.message(); }) {
+    return result.message();
+  } else {
+    return result.status().message();
+  }
+}
+
 // Calls `work`, and tells of `event` with the time that it took. The result is an absl::Status or
 // StatusOr.
 template <typename Work>
@@ -113,11 +124,7 @@ auto TellOf(TraceEvent event, Work work) {
   event.start_ns = Now();
   auto result = work();
   event.duration_ns = Now() - event.start_ns;
-  if constexpr (requires { result.message(); }) {
-    event.reason = result.message();
-  } else {
-    event.reason = result.status().message();
-  }
+  event.reason = MessageOf(result);
   Tell(event);
   return result;
 }

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
@@ -157,10 +158,8 @@ absl::Status Export(const Tensor& tensor, const Nest& nest, ArrowSchema* schema,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
-                     const ToArrowOptions& options) {
+absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
+                           const ToArrowOptions& options) {
   Nest nest;
   if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
   if (!IsHostAccessible(tensor.device().type)) {
@@ -172,8 +171,8 @@ absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* arra
   return Export(tensor, nest, schema, array);
 }
 
-absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
-                     const ToArrowOptions& options) {
+absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
+                           const ToArrowOptions& options) {
   Nest nest;
   if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
   absl::StatusOr<ArrowDeviceId> device = ArrowFromDevice(tensor.device());
@@ -182,6 +181,25 @@ absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray
   if (absl::Status s = Export(tensor, nest, schema, &inner); !s.ok()) return s;
   *array = {.array = inner, .device_id = device->id, .device_type = device->type};
   return absl::OkStatus();
+}
+
+template <typename Array>
+absl::Status TellOfToArrow(const Tensor& tensor, ArrowSchema* schema, Array* array,
+                           const ToArrowOptions& options) {
+  return internal_trace::TellOfExport(
+      "Arrow", tensor, false, [&] { return UntoldToArrow(tensor, schema, array, options); });
+}
+
+}  // namespace
+
+absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
+                     const ToArrowOptions& options) {
+  return TellOfToArrow(tensor, schema, array, options);
+}
+
+absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
+                     const ToArrowOptions& options) {
+  return TellOfToArrow(tensor, schema, array, options);
 }
 
 }  // namespace DOVETAIL_ABI

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/arrow/device_table.h"
 #include "dovetail/interop/arrow/error.h"
@@ -51,8 +52,8 @@ absl::Status WaitForEvent(Device device, const void* event) {
   return backend->WaitForeign(CurrentStream(device), event);
 }
 
-absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Device device,
-                              const void* event) {
+absl::StatusOr<Tensor> UntoldImport(const ArrowSchema& schema, OwnedArray array, Device device,
+                                    const void* event) {
   CheckedArrow checked;
   absl::Status status = ValidateArrow(schema, *array, device, &checked);
   if (status.ok() && event != nullptr) status = WaitForEvent(device, event);
@@ -65,6 +66,12 @@ absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Devic
   if (event != nullptr) storage->RecordUse(CurrentStream(device), UseKind::kOrder);
   return internal_tensor::MakeUnchecked(std::move(storage), checked.byte_offset, checked.dtype,
                                         std::move(checked.layout), {.access = Access::kReadOnly});
+}
+
+absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Device device,
+                              const void* event) {
+  return internal_trace::TellOfImport(
+      "Arrow", [&] { return UntoldImport(schema, std::move(array), device, event); });
 }
 
 }  // namespace

@@ -128,8 +128,6 @@ absl::StatusOr<UniqueDLPackLegacy> UntoldToDLPackLegacy(const Tensor& tensor,
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                                                   const ExportOptions& options) {
-  if (!internal_trace::IsObserved()) [[likely]]
-    return UntoldToDLPackLegacy(tensor, options);
   return internal_trace::TellOfExport("DLPack", tensor, options.is_copied,
                                       [&] { return UntoldToDLPackLegacy(tensor, options); });
 }

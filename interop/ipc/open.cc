@@ -3,13 +3,16 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-absl::StatusOr<Tensor> Open(const Handle& handle) {
+namespace {
+
+absl::StatusOr<Tensor> UntoldOpen(const Handle& handle) {
   if (handle.layout.num_elements() == 0) {
     return Tensor::Make(Storage::Adopt(nullptr, 0, handle.device, {}), 0, handle.dtype,
                         handle.layout, handle.options);
@@ -28,6 +31,12 @@ absl::StatusOr<Tensor> Open(const Handle& handle) {
   if (opened->ready) storage->RecordUse(*std::move(opened->ready));
   return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout,
                       handle.options);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Open(const Handle& handle) {
+  return internal_trace::TellOfImport("IPC handle", [&] { return UntoldOpen(handle); });
 }
 
 }  // namespace ipc

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -21,9 +22,7 @@ absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, De
   return Tensor::Make(*std::move(storage), 0, dtype, std::move(layout), {.packing = packing});
 }
 
-}  // namespace
-
-absl::StatusOr<Handle> Share(const Tensor& tensor) {
+absl::StatusOr<Handle> UntoldShare(const Tensor& tensor) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   Handle handle{.device = tensor.device(),
                 .dtype = tensor.dtype(),
@@ -44,6 +43,13 @@ absl::StatusOr<Handle> Share(const Tensor& tensor) {
     return absl::InternalError("The tensor's offset is beyond the address space.");
   }
   return handle;
+}
+
+}  // namespace
+
+absl::StatusOr<Handle> Share(const Tensor& tensor) {
+  return internal_trace::TellOfExport("IPC handle", tensor, false,
+                                      [&] { return UntoldShare(tensor); });
 }
 
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
