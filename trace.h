@@ -1,4 +1,5 @@
-// What happens to tensors, told as it happens, and a scope without copies: the target @dovetail//:trace.
+// What happens to tensors, told as it happens, and a scope without copies: the target
+// @dovetail//:trace.
 //
 //   const dovetail::TraceSubscription trace(
 //       [](const dovetail::TraceEvent& event) { std::cerr << event << "\n"; });
@@ -6,7 +7,7 @@
 #ifndef DOVETAIL_TRACE_H_
 #define DOVETAIL_TRACE_H_
 
-#include "dovetail/core/no_copies.h"  // IWYU pragma: export
-#include "dovetail/core/trace.h"      // IWYU pragma: export
+#include "dovetail/core/trace/no_copies.h"  // IWYU pragma: export
+#include "dovetail/core/trace/trace.h"      // IWYU pragma: export
 
 #endif  // DOVETAIL_TRACE_H_

@@ -5,9 +5,9 @@
 #include "dovetail/core/internal/copy_through_host.h"
 #include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/no_copies.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/no_copies.h"
+#include "dovetail/core/trace/trace.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

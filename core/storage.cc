@@ -9,7 +9,7 @@
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/trace.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

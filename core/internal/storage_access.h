@@ -14,10 +14,10 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/block_cache.h"
-#include "dovetail/core/internal/observed.h"
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/storage.h"
+#include "dovetail/core/trace/observed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -32,8 +32,8 @@ class StorageAccess {
   }
 
   // Storage::Allocate on the CPU from the small blocks that this thread keeps. nullptr if it keeps
-  // none for `nbytes`, the CPU's backend does not use them, or a trace is on; then Storage::Allocate decides. The
-  // caller has the only reference.
+  // none for `nbytes`, the CPU's backend does not use them, or a trace is on; then
+  // Storage::Allocate decides. The caller has the only reference.
   static Storage* TryTakeKept(size_t nbytes) noexcept {
     if (!IsSmall(nbytes) || internal_trace::IsObserved()) [[unlikely]]
       return nullptr;

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/internal/trace_exchange.h"
+#include "dovetail/core/trace/exchange.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/type_table.h"

@@ -6,7 +6,7 @@
 #include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/internal/trace_exchange.h"
+#include "dovetail/core/trace/exchange.h"
 #include "dovetail/interop/dlpack/export_block.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
@@ -146,10 +146,11 @@ namespace {
 // Calls `import`, which fills `tensor`, and tells a trace of it.
 template <typename Import>
 [[gnu::noinline, gnu::cold]] absl::Status Told(Tensor* tensor, Import import) {
-  return internal_trace::TellOfImport("DLPack", [&]() -> absl::StatusOr<Tensor> {
-           if (absl::Status s = import(); !s.ok()) return s;
-           return *tensor;
-         })
+  return internal_trace::TellOfImport("DLPack",
+                                      [&]() -> absl::StatusOr<Tensor> {
+                                        if (absl::Status s = import(); !s.ok()) return s;
+                                        return *tensor;
+                                      })
       .status();
 }
 

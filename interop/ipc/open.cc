@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/trace/exchange.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/trace/exchange.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

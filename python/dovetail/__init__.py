@@ -89,7 +89,8 @@ def no_copies():
     """Refuse copies of tensors on this thread while a block runs: they raise ExchangeError.
 
     Exchanges behave as with copy=False. Refused as well: copies that a method makes, such as
-    reshape(), contiguous(), to() and copy(). Allowed: writing into existing tensors, as in x[0] = y.
+    reshape(), contiguous(), to() and copy(). Allowed: writing into existing tensors, such as
+    x[0] = y.
 
     >>> t = dt.arange(4).reshape(2, 2).T
     >>> with dt.no_copies():

@@ -150,10 +150,10 @@ class Trace:
             nbytes = f"{e.nbytes:,}"
             rows.append((e.kind, e.way or "", e.what(), _tensor(e), nbytes, us, where, why))
         copies = self.copies()
-        total = f"{len(self.exchanges())} exchanges, {len(copies)} copies of "
-        total += f"{sum(copy.nbytes for copy in copies):,} bytes"
+        nbytes = sum(copy.nbytes for copy in copies)
+        total = f"exchanges: {len(self.exchanges())}, copies: {len(copies)} of {nbytes:,} bytes"
         if self.left_out:
-            total += f", {self.left_out:,} more events beyond the limit"
+            total += f", beyond the limit: {self.left_out:,} events"
         return "\n".join([*_aligned(rows), total])
 
     __str__ = table
@@ -242,10 +242,10 @@ def _tensor(event):
 
 def _aligned(rows):
     right = {4, 5}
-    widths = [max(map(len, column)) for column in zip(*rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
             cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()

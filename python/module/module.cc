@@ -30,11 +30,11 @@
 #include "dovetail/python/module/functions/threads.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/streams/streams.h"
-#include "dovetail/python/module/trace/no_copies_object.h"
-#include "dovetail/python/module/trace/recorder.h"
 #include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/tensor/dlpack_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/trace/no_copies_object.h"
+#include "dovetail/python/module/trace/recorder.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace nb = nanobind;

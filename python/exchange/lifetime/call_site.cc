@@ -24,7 +24,8 @@ bool HoldsGil() {
 }
 
 std::string Text(PyObject* object) {
-  const char* text = object != nullptr && PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : nullptr;
+  const char* text =
+      object != nullptr && PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : nullptr;
   return text != nullptr ? text : "";
 }
 

@@ -17,8 +17,8 @@
 #include <optional>
 
 #include "dovetail/core/internal/interruption.h"
-#include "dovetail/core/internal/observed.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/core/trace/observed.h"
 #include "dovetail/python/exchange/lifetime/call_site.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 

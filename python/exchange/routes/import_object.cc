@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
-#include "dovetail/core/no_copies.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/array_interface/array_interface_in.h"
 #include "dovetail/python/exchange/buffer/buffer_in.h"
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"

@@ -21,4 +21,3 @@ std::string ClassName(PyTypeObject* type) {
 }
 
 }  // namespace dovetail::python
-

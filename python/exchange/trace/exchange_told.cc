@@ -28,7 +28,7 @@ std::string MessageOfError() {
 
 ExchangeTold::ExchangeTold(TraceKind kind, PyObject* source)
     : copies_before_(internal_trace::CopiesOfThisThread()),
-      source_(ClassName(Py_TYPE(source))),
+      source_(source != nullptr ? ClassName(Py_TYPE(source)) : ""),
       trace_(kind, "") {
   trace_.event().source = source_;
 }

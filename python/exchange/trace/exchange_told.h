@@ -1,4 +1,4 @@
-// What the exchanges with Python objects tell a trace (core/trace.h).
+// What the exchanges with Python objects tell a trace (core/trace/trace.h).
 //
 //   ExportTold told("__dlpack__", self, tensor);      // an export, until the end of the block
 //
@@ -19,8 +19,8 @@
 #include <string>
 #include <string_view>
 
-#include "dovetail/core/internal/trace_exchange.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/core/trace/exchange.h"
 
 namespace dovetail::python {
 
@@ -29,6 +29,7 @@ using internal_trace::IsObserved;
 // For use while IsObserved().
 class ExchangeTold {
  public:
+  // nullptr: a source that is not known.
   ExchangeTold(TraceKind kind, PyObject* source);
 
   void set_way(std::string_view way) { trace_.event().way = way; }

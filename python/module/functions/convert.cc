@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/no_copies.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/numpy/numpy_out.h"

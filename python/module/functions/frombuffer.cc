@@ -49,9 +49,7 @@ absl::StatusOr<int64_t> CountElements(int64_t nbytes, DType dtype, int64_t count
   return available;
 }
 
-}  // namespace
-
-PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+PyObject* FromBufferUntold(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit const Signature kSignature(
       "frombuffer", 1, 1, {"buffer", "dtype", "count", "offset", "requires_grad"});
   PyObject* v[5];
@@ -69,9 +67,6 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
       !ParseOptionalBool(v[4], "requires_grad", &requires_grad)) {
     return nullptr;
   }
-  std::optional<ExchangeTold> told;
-  if (IsObserved()) [[unlikely]]
-    told.emplace(TraceKind::kImport, v[0]);
   HeldBytes bytes;
   if (!ImportBytes(v[0], &bytes)) return nullptr;
   // From here on the storage lets go of them, on errors too.
@@ -88,13 +83,31 @@ PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   }
   builder.Finish(std::move(storage), offset, dtype, {.access = bytes.access});
   TrackOwner(self);
-  if (told) {
-    told->set_way("bytes");
-    told->set_target("dovetail.Tensor");
-    told->Done(self->tensor, false);
-  }
   if (requires_grad.value_or(false) && !MarkRequiresGrad(result.ptr(), true)) return nullptr;
   return result.release().ptr();
+}
+
+// For a trace.
+[[gnu::noinline, gnu::cold]] PyObject* FromBufferTold(PyObject* const* args, Py_ssize_t nargs,
+                                                      PyObject* kwnames) {
+  ExchangeTold told(TraceKind::kImport, nargs > 0 ? args[0] : nullptr);
+  told.set_way("bytes");
+  told.set_target("dovetail.Tensor");
+  PyObject* const made = FromBufferUntold(args, nargs, kwnames);
+  if (made == nullptr) {
+    told.Failed();
+  } else {
+    told.Done(AsTensor(made), false);
+  }
+  return made;
+}
+
+}  // namespace
+
+PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (IsObserved()) [[unlikely]]
+    return FromBufferTold(args, nargs, kwnames);
+  return FromBufferUntold(args, nargs, kwnames);
 }
 
 }  // namespace dovetail::python

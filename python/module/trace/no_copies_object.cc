@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "dovetail/core/no_copies.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {

@@ -14,7 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/trace.h"
 #include "dovetail/python/exchange/lifetime/call_site.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
@@ -87,10 +87,8 @@ nb::tuple ToTuple(const Recorded& e) {
       nb::str(TraceKindName(e.kind).data()), e.start_ns, e.duration_ns, text_or_none(e.way),
       text_or_none(e.source), text_or_none(e.target),
       e.copied ? nb::object(nb::bool_(*e.copied)) : nb::none(), text_or_none(e.reason),
-      type_or_none(e.dtype),
-      e.dtype ? Taken(ShapeToPython(e.shape)) : nb::none(), e.nbytes,
-      Taken(DeviceToPython(e.device)),
-      type_or_none(e.to_dtype),
+      type_or_none(e.dtype), e.dtype ? Taken(ShapeToPython(e.shape)) : nb::none(), e.nbytes,
+      Taken(DeviceToPython(e.device)), type_or_none(e.to_dtype),
       e.to_dtype ? Taken(DeviceToPython(e.to_device)) : nb::none(), text_or_none(e.stream),
       nb::tuple(awaited), text_or_none(e.site.file), e.site.line, e.thread);
 }
@@ -150,8 +148,8 @@ PyObject* TraceStartFunction(PyObject*, PyObject* limit) {
   if (!ParseInt(limit, &count)) return nullptr;
   if (count < 0) return Raise(PyExc_ValueError, "limit must not be negative");
   auto recorder = std::make_unique<Recorder>(static_cast<size_t>(count));
-  PyObject* capsule = PyCapsule_New(recorder.get(), kCapsuleName,
-                                    [](PyObject* self) { delete RecorderOf(self); });
+  PyObject* capsule =
+      PyCapsule_New(recorder.get(), kCapsuleName, [](PyObject* self) { delete RecorderOf(self); });
   if (capsule != nullptr) (void)recorder.release();
   return capsule;
 }

@@ -5,7 +5,8 @@
 //   _core._trace_stop(recorder)                 # hears nothing more; the events stay
 //
 // An event is recorded without a Python object, by any thread, with or without the GIL; it becomes
-// one when it is asked for. The fields of a tuple are those of dovetail._trace.Event, in that order.
+// one when it is asked for. The fields of a tuple are those of dovetail._trace.Event, in that
+// order.
 
 #ifndef DOVETAIL_PYTHON_MODULE_TRACE_RECORDER_H_
 #define DOVETAIL_PYTHON_MODULE_TRACE_RECORDER_H_

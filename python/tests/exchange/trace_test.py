@@ -149,7 +149,7 @@ def test_events_beyond_the_limit_are_counted():
         for _ in range(5):
             dt.arange(3)
     assert (len(log), log.left_out) == (2, 3)
-    assert "3 more events" in str(log)
+    assert "beyond the limit: 3 events" in str(log)
     with pytest.raises(ValueError, match="negative"), dt.trace(limit=-1):
         pass
 
@@ -178,7 +178,7 @@ def test_the_table_has_a_row_for_each_event_and_a_sum():
     assert len(lines) == len(log) + 2
     assert lines[0].split() == ["kind", "way", "what", "tensor", "bytes", "us", "where", "why"]
     assert "numpy.ndarray -> torch.Tensor, shared" in lines[1]
-    assert lines[-1] == "1 exchanges, 1 copies of 12 bytes"
+    assert lines[-1] == "exchanges: 1, copies: 1 of 12 bytes"
 
 
 def test_files_have_each_event(tmp_path):

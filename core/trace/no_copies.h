@@ -3,17 +3,17 @@
 //   NoCopiesScope scope;
 //   absl::StatusOr<Tensor> y = AsContiguous(x);       // FailedPrecondition unless x is contiguous
 //
-// Holds on the thread that made it. It refuses copies into new memory: Copied(), AsContiguous(), and
-// all that is built on them, such as a change of device or an exchange that falls back to a copy.
-// Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, and so does new
-// memory without a copy.
+// Holds on the thread that made it. It refuses copies into new memory: Copied(), AsContiguous(),
+// and all that is built on them, such as a change of device or an exchange that falls back to a
+// copy. Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, and so
+// does new memory without a copy.
 
-#ifndef DOVETAIL_CORE_NO_COPIES_H_
-#define DOVETAIL_CORE_NO_COPIES_H_
+#ifndef DOVETAIL_CORE_TRACE_NO_COPIES_H_
+#define DOVETAIL_CORE_TRACE_NO_COPIES_H_
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/observed.h"
+#include "dovetail/core/trace/observed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -40,4 +40,4 @@ class [[nodiscard]] NoCopiesScope {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_NO_COPIES_H_
+#endif  // DOVETAIL_CORE_TRACE_NO_COPIES_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/trace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -102,8 +102,7 @@ std::string TraceEvent::ToString() const {
     absl::StrAppend(&text, ": ", nbytes, " bytes on ", device.ToString());
   } else if (dtype) {
     absl::StrAppend(&text, ", ", Change(dtype->ToString(), to_dtype.value_or(*dtype).ToString()),
-                    " [",
-                    absl::StrJoin(shape, ", "), "] on ",
+                    " [", absl::StrJoin(shape, ", "), "] on ",
                     Change(device.ToString(), to_device.ToString()), ", ", nbytes, " bytes");
   }
   absl::StrAppend(&text, ", ", duration_ns, " ns");

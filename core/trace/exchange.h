@@ -1,25 +1,25 @@
-// What the doors tell a trace (core/trace.h) of an exchange.
+// What the doors tell a trace (core/trace/trace.h) of an exchange.
 //
 //   return TellOfImport("IPC handle", [&] { return OpenUntold(handle); });
 //
 // A hot door asks IsObserved() itself, and calls these in a function of its own.
 
-#ifndef DOVETAIL_CORE_INTERNAL_TRACE_EXCHANGE_H_
-#define DOVETAIL_CORE_INTERNAL_TRACE_EXCHANGE_H_
+#ifndef DOVETAIL_CORE_TRACE_EXCHANGE_H_
+#define DOVETAIL_CORE_TRACE_EXCHANGE_H_
 
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/trace.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_trace {
 
-// For use while IsObserved(). An exchange from its construction to the call of Done() or Failed(). If it is part of another of
-// this thread, it tells nothing.
+// For use while IsObserved(). An exchange from its construction to the call of Done() or Failed().
+// If it is part of another of this thread, it tells nothing.
 class ExchangeTrace {
  public:
   ExchangeTrace(TraceKind kind, std::string_view way)
@@ -69,8 +69,8 @@ absl::StatusOr<Tensor> TellOfImport(std::string_view way, Import import) {
   return tensor;
 }
 
-// Calls `hand_out`, which returns an absl::Status or StatusOr. `copied`: whether the tensor is a copy
-// that was made for this.
+// Calls `hand_out`, which returns an absl::Status or StatusOr. `copied`: whether the tensor is a
+// copy that was made for this.
 template <typename Export>
 auto TellOfExport(std::string_view way, const Tensor& tensor, bool copied, Export hand_out) {
   if (!IsObserved()) [[likely]]
@@ -89,4 +89,4 @@ auto TellOfExport(std::string_view way, const Tensor& tensor, bool copied, Expor
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERNAL_TRACE_EXCHANGE_H_
+#endif  // DOVETAIL_CORE_TRACE_EXCHANGE_H_

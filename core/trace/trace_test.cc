@@ -1,4 +1,4 @@
-#include "dovetail/core/trace.h"
+#include "dovetail/core/trace/trace.h"
 
 #include <memory>
 #include <string>
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/no_copies.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/fake_backend.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,10 +1,11 @@
-// Whether anything watches what Dovetail does: a TraceSubscription (core/trace.h) or a NoCopiesScope
-// (core/no_copies.h). Hot paths ask this and nothing else; what follows is off their way.
+// Whether anything watches what Dovetail does: a TraceSubscription (core/trace/trace.h) or a
+// NoCopiesScope (core/trace/no_copies.h). Hot paths ask this and nothing else; what follows is off
+// their way.
 //
 //   if (IsObserved()) [[unlikely]] return TracedAllocate(nbytes, device);
 
-#ifndef DOVETAIL_CORE_INTERNAL_OBSERVED_H_
-#define DOVETAIL_CORE_INTERNAL_OBSERVED_H_
+#ifndef DOVETAIL_CORE_TRACE_OBSERVED_H_
+#define DOVETAIL_CORE_TRACE_OBSERVED_H_
 
 #include <atomic>
 
@@ -32,4 +33,4 @@ inline bool IsObserved() { return observers.load(std::memory_order_relaxed) != 0
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERNAL_OBSERVED_H_
+#endif  // DOVETAIL_CORE_TRACE_OBSERVED_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/internal/observed.h"
+#include "dovetail/core/trace/observed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

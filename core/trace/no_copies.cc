@@ -1,4 +1,4 @@
-#include "dovetail/core/no_copies.h"
+#include "dovetail/core/trace/no_copies.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

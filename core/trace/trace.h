@@ -1,5 +1,5 @@
-// A trace: what happens to tensors, told as it happens. Exchanges, copies, casts, fills, allocations,
-// streams that are ordered after others, and waits of the host.
+// A trace: what happens to tensors, told as it happens. Exchanges, copies, casts, fills,
+// allocations, streams that are ordered after others, and waits of the host.
 //
 //   TraceSubscription trace([](const TraceEvent& event) { std::cerr << event << "\n"; });
 //   Work();                                       // on any thread
@@ -9,8 +9,8 @@
 // not throw. An event's views and pointers are valid during the call. Without subscriptions a call
 // costs one test of a number.
 
-#ifndef DOVETAIL_CORE_TRACE_H_
-#define DOVETAIL_CORE_TRACE_H_
+#ifndef DOVETAIL_CORE_TRACE_TRACE_H_
+#define DOVETAIL_CORE_TRACE_TRACE_H_
 
 #include <cstdint>
 #include <functional>
@@ -25,8 +25,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/core/internal/observed.h"
 #include "dovetail/core/stream.h"
+#include "dovetail/core/trace/observed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -71,7 +71,8 @@ struct TraceEvent {
   std::optional<DType> to_dtype = {};
   Device to_device = {};
 
-  // kOrder: the stream that waits. A copy or fill: the stream that does the work. nullptr: the host.
+  // kOrder: the stream that waits. A copy or fill: the stream that does the work. nullptr: the
+  // host.
   const Stream* stream = nullptr;
   // kOrder and kWait: the streams that are waited for, as far as known.
   absl::Span<const Stream> awaited = {};
@@ -148,4 +149,4 @@ class ExchangeScope {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_TRACE_H_
+#endif  // DOVETAIL_CORE_TRACE_TRACE_H_
