@@ -19,9 +19,7 @@ import measure
 import numpy as np
 import peer_files
 import report
-import torch
-
-import dovetail as dt
+import strided_copies
 
 # (name, type, shape of the dense source, order of its dimensions in the copy, steps of its slices)
 LAYOUTS = [
@@ -69,7 +67,6 @@ LAYOUTS = [
     ("2 x 3 x 4 f32 reversed", "f4", (2, 3, 4), (2, 1, 0), None),
 ]
 TEN = 10
-DENSE = ("memcpy", "streaming")  # the faster of the two is the baseline
 THREADED = ("dovetail", "streaming", "torch")
 
 NOTE = """Each row copies a strided tensor into dense memory, on one thread, or on two ("x 2"; each
@@ -84,25 +81,6 @@ def view(dtype, shape, order, steps):
     if steps is not None:
         array = array[tuple(slice(None, None, step) for step in steps)]
     return array.transpose(order)
-
-
-def copies(source):
-    """Return functions that copy `source` into dense memory, by library. PyTorch is left out for
-    negative strides, which it lacks."""
-    dense = np.zeros(source.shape, source.dtype)
-    flat = np.ones(source.size, source.dtype), np.zeros(source.size, source.dtype)
-    flat_from, flat_to = map(dt.from_dlpack, flat)
-    to, from_ = dt.from_dlpack(dense), dt.from_dlpack(source)
-    functions = {
-        "dovetail": lambda: to.__setitem__(..., from_),
-        "memcpy": lambda: np.copyto(flat[1], flat[0]),
-        "streaming": lambda: flat_to.__setitem__(..., flat_from),
-        "numpy": lambda: np.copyto(dense, source),
-    }
-    if min(source.strides) >= 0:
-        out, tensor = torch.from_numpy(dense), torch.from_numpy(source)
-        functions["torch"] = lambda: out.copy_(tensor)
-    return functions
 
 
 def on_two_threads(program, row, repetitions):
@@ -139,13 +117,12 @@ def layout_row(program, name, dtype, shape, order, steps):
     """Return the row, or None if --filter leaves it out."""
     source = view(dtype, shape, order, steps)
     repetitions = 9 if source.nbytes > 1 << 20 else 25
-    row = measure.Row(name, copies(source), "memcpy", goal(source))
+    row = measure.Row(name, strided_copies.copies(source), "memcpy", goal(source))
     for peer in program.options.peer:
         add_peer(row, peer, source)
     if not program.measure([row], repetitions):
         return None
-    least = row.nanoseconds
-    row.baseline = min(least.keys() & set(DENSE), key=least.get, default="memcpy")
+    strided_copies.set_baseline(row)
     if source.nbytes > 1 << 20:
         on_two_threads(program, row, repetitions)
     row.functions = {}  # frees their memory
