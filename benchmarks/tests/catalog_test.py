@@ -9,7 +9,7 @@ import catalog
 import pytest
 
 SOURCES = pathlib.Path("benchmarks")
-PROGRAM = "benchmarks/ratio_report_sample=benchmarks/exchange_threads.cc"
+PROGRAM = "benchmarks/tests/ratio_report_sample=benchmarks/exchange_threads.cc"
 QUICK = ("--repetitions=2", "--filter=step")
 
 

@@ -9,7 +9,7 @@ import programs
 import pytest
 
 COMPARE = "benchmarks/compare"
-SAMPLE = "benchmarks/ratio_report_sample"
+SAMPLE = "benchmarks/tests/ratio_report_sample"
 EXCHANGE = "benchmarks/exchange_peers"
 
 

@@ -12,14 +12,17 @@ FLAGS = ["--benchmark_min_time=0.0001", "--benchmark_repetitions=3"]
 
 def run(*arguments):
     return subprocess.run(
-        ["benchmarks/ratio_report_sample", *arguments, *FLAGS],
+        ["benchmarks/tests/ratio_report_sample", *arguments, *FLAGS],
         check=True, stdout=subprocess.PIPE, text=True,
     ).stdout  # fmt: skip
 
 
 def fail(*arguments):
     done = subprocess.run(
-        ["benchmarks/ratio_report_sample", *arguments], capture_output=True, text=True, check=False
+        ["benchmarks/tests/ratio_report_sample", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     return done.stderr
@@ -64,7 +67,7 @@ def test_the_file_is_relative_to_the_users_directory(tmp_path, monkeypatch):
 
 def test_repetitions_are_google_benchmarks_own():
     text = subprocess.check_output(
-        ["benchmarks/ratio_report_sample", "later", "--repetitions=2", FLAGS[0],
+        ["benchmarks/tests/ratio_report_sample", "later", "--repetitions=2", FLAGS[0],
          "--benchmark_format=json"], text=True,
     )  # fmt: skip
     assert {row["repetitions"] for row in json.loads(text)["benchmarks"]} == {2}
