@@ -1,5 +1,6 @@
 #include "dovetail/core/trace/trace.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -111,6 +112,30 @@ TEST_F(TraceTest, EachSubscriptionHearsOtherThreads) {
   std::thread([&] { ASSERT_TRUE(Copied(x).ok()); }).join();
   EXPECT_THAT(Kinds(), ElementsAre(TraceKind::kAllocate, TraceKind::kCopy));
   EXPECT_EQ(more, 2);
+}
+
+TEST_F(TraceTest, SubscriptionsComeAndGoWhileOtherThreadsWork) {
+  std::atomic<int> heard = 0;
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!done) {
+        const Stream host = Stream::Default(Device::Cpu());
+        if (internal_trace::IsObserved()) {
+          internal_trace::Tell(
+              {.kind = TraceKind::kWait, .awaited = absl::MakeConstSpan(&host, 1)});
+        }
+      }
+    });
+  }
+  while (heard < 1000) {
+    const TraceSubscription trace(
+        [&](const TraceEvent& event) { heard += static_cast<int>(event.awaited.size()); });
+    std::this_thread::yield();
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(TraceTest, AnExchangeInsideAnotherTellsNothing) {
