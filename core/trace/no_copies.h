@@ -5,8 +5,8 @@
 //
 // Holds on the thread that made it. It refuses copies into new memory: Copied(), AsContiguous(),
 // and all that is built on them, such as a change of device or an exchange that falls back to a
-// copy. Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, and so
-// does new memory without a copy.
+// copy. Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, unless
+// the two sides overlap, which takes a copy aside. So does new memory without a copy.
 
 #ifndef DOVETAIL_CORE_TRACE_NO_COPIES_H_
 #define DOVETAIL_CORE_TRACE_NO_COPIES_H_

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
@@ -17,6 +18,7 @@ namespace {
 using Function = TraceSubscription::Function;
 
 thread_local constinit int64_t copies_of_this_thread = 0;
+thread_local constinit bool is_telling = false;
 
 class Subscriptions {
  public:
@@ -129,6 +131,9 @@ int64_t CopiesOfThisThread() { return copies_of_this_thread; }
 
 // Without the lock, since a function may take as long as it likes.
 void Tell(const TraceEvent& event) {
+  if (is_telling) return;
+  const absl::Cleanup end = [] { is_telling = false; };
+  is_telling = true;
   if (event.kind == TraceKind::kCopy || event.kind == TraceKind::kCast) ++copies_of_this_thread;
   for (const std::shared_ptr<const Function>& function : Subscriptions::Global().All()) {
     (*function)(event);

@@ -6,8 +6,8 @@
 //
 // A subscription hears the whole process. Its function is called on the thread that did the work,
 // when the work is done (for work on a device: enqueued), and from several threads at once. It must
-// not throw. An event's views and pointers are valid during the call. Without subscriptions a call
-// costs one test of a number.
+// not throw; what it does with tensors itself is not told. An event's views and pointers are valid
+// during the call. Without subscriptions a call costs one test of a number.
 
 #ifndef DOVETAIL_CORE_TRACE_TRACE_H_
 #define DOVETAIL_CORE_TRACE_TRACE_H_

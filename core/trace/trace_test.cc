@@ -138,6 +138,16 @@ TEST_F(TraceTest, SubscriptionsComeAndGoWhileOtherThreadsWork) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_F(TraceTest, WhatASubscriptionDoesIsNotTold) {
+  int heard = 0;
+  const TraceSubscription trace([&](const TraceEvent&) {
+    ++heard;
+    EXPECT_TRUE(Tensor::Empty({2}, kInt32, Device::Cpu()).ok());
+  });
+  ASSERT_TRUE(Tensor::Empty({2}, kInt32, Device::Cpu()).ok());
+  EXPECT_EQ(heard, 1);
+}
+
 TEST_F(TraceTest, AnExchangeInsideAnotherTellsNothing) {
   const internal_trace::ExchangeScope outer;
   const internal_trace::ExchangeScope inner;
@@ -154,6 +164,8 @@ TEST_F(TraceTest, NoCopiesRefusesNewMemoryWithElementsAndNothingElse) {
     EXPECT_THAT(AsContiguous(transposed).status().message(), HasSubstr("no_copies"));
     EXPECT_TRUE(AsContiguous(x).ok());
     EXPECT_TRUE(Tensor::Empty({2}, kInt32, Device::Cpu()).ok());
+    EXPECT_TRUE(CopyInto(*x.Slice(0, {.start = 1}), *transposed.Slice(0, {.stop = 1})).code() ==
+                absl::StatusCode::kFailedPrecondition);  // they overlap
     const int32_t one = 1;
     EXPECT_TRUE(Fill(x, &one).ok());
     std::thread([&] { EXPECT_TRUE(Copied(x).ok()); }).join();
