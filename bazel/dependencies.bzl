@@ -15,6 +15,7 @@ load("//third_party/benchmark:benchmark.bzl", "benchmark")
 load("//third_party/cccl:cccl.bzl", "cccl")
 load("//third_party/cuda:cuda.bzl", "cuda")
 load("//third_party/dlpack:dlpack.bzl", "dlpack")
+load("//third_party/docs:docs_tools.bzl", "docs_tools")
 load("//third_party/eigen:eigen.bzl", "eigen")
 load("//third_party/googletest:googletest.bzl", "googletest")
 load("//third_party/hip:hip.bzl", "hip")
@@ -75,6 +76,7 @@ def dovetail_dev_dependencies():
     dovetail_benchmark_dependencies()
     _declare({
         "cccl": cccl,
+        "dovetail_docs": docs_tools,
         "dovetail_lint": lint_tools,
         "dovetail_peers": peers,
         "dovetail_python_env": python_environment,

@@ -2,6 +2,7 @@
 
 load("//third_party/cccl:cccl.bzl", "cccl")
 load("//third_party/cuda:cuda.bzl", "cuda")
+load("//third_party/docs:docs_tools.bzl", "docs_tools")
 load("//third_party/hip:hip.bzl", "hip")
 load("//third_party/lint:lint_tools.bzl", "lint_tools")
 load("//third_party/nanobind:nanobind.bzl", "nanobind")
@@ -21,6 +22,7 @@ def _dependencies_impl(_mctx):
 
 def _dev_dependencies_impl(_mctx):
     cccl(name = "cccl")
+    docs_tools(name = "dovetail_docs")
     lint_tools(name = "dovetail_lint")
     opencv(name = "opencv")
     onnxruntime(name = "onnxruntime")

@@ -1,0 +1,107 @@
+"""A Sphinx extension that reads this repository's docstrings, and takes the types of functions from the type stubs.
+
+The docstrings are plain text. A line of one or more names, two spaces and a description describes parameters:
+
+    device  where the tensor is to lie; None: where x is
+    copy    True: always a copy; False: never one,
+            ExchangeError if it would take one
+
+Other indented lines are code.
+"""
+
+import ast
+import pathlib
+import re
+
+import dovetail
+
+PARAMETER = re.compile(r"^(\w+(?:, \w+)*)  +(\S.*)$")
+INDENTED = re.compile(r"^ {2,}\S")
+
+
+def escaped(line: str) -> str:
+    return re.sub(r"([\\*_`|])", r"\\\1", line)
+
+
+def reformatted(lines: list[str]) -> list[str]:
+    """The docstring as reStructuredText: parameters as a definition list, code as literal blocks."""
+    result: list[str] = []
+    state = "text"
+    for line in lines:
+        parameter = PARAMETER.match(line)
+        if not line.strip():
+            state = "text" if state != "code" else state
+            result.append("")
+        elif line.startswith(">>> ") or state == "example":
+            if state == "text" and result and result[-1].strip():
+                result.append("")
+            result.append(line)
+            state = "example"
+        elif parameter:
+            if state != "parameters":
+                result.append("")
+            result += [f"**{parameter[1]}**", "    " + escaped(parameter[2])]
+            state = "parameters"
+        elif INDENTED.match(line) and state == "parameters":
+            result.append("    " + escaped(line.strip()))
+        elif INDENTED.match(line):
+            if state != "code":
+                result += ["", ".. code-block:: python", ""]
+            result.append("    " + line)
+            state = "code"
+        else:
+            if state != "text":
+                result.append("")
+            result.append(escaped(line))
+            state = "text"
+    return [*result, ""]
+
+
+def stub_signatures() -> dict[str, tuple[str, str]]:
+    """The arguments and the result of each function and method that has one signature, by its full name."""
+    found: dict[str, list[tuple[str, str]]] = {}
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                visit(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, ast.FunctionDef) and not is_property(node):
+                found.setdefault(prefix + node.name, []).append(signature_of(node))
+
+    package = pathlib.Path(dovetail.__file__).parent
+    for stub in ("_core.pyi", "__init__.pyi", "ipc.pyi", "distributed.pyi", "mpi.pyi", "dask.pyi"):
+        module = "dovetail." if stub in ("_core.pyi", "__init__.pyi") else f"dovetail.{stub[:-4]}."
+        visit(ast.parse((package / stub).read_text()).body, module)
+    return {name: several[0] for name, several in found.items() if len(several) == 1}
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(d) in ("property", f"{function.name}.setter") for d in function.decorator_list)
+
+
+def signature_of(function: ast.FunctionDef) -> tuple[str, str]:
+    arguments = function.args
+    for positional in (arguments.posonlyargs, arguments.args):
+        if positional and positional[0].arg in ("self", "cls"):
+            del positional[0]
+    result = ast.unparse(function.returns) if function.returns else ""
+    # Sphinx would take a bare `type` for one of our attributes.
+    words = [(r"\b(_t|_core|builtins)\.", ""), (r"(?<=[:|] )type\b", "builtins.type")]
+    texts = [f"({ast.unparse(arguments)})", result]
+    for pattern, replacement in words:
+        texts = [re.sub(pattern, replacement, text) for text in texts]
+    return texts[0], texts[1]
+
+
+def setup(app):
+    signatures = stub_signatures()
+
+    def typed(app, what, name, obj, options, signature, result):
+        return signatures.get(name.replace("dovetail._core.", "dovetail."))
+
+    def readable(app, what, name, obj, options, lines):
+        lines[:] = reformatted(lines)
+
+    app.connect("autodoc-process-signature", typed)
+    app.connect("autodoc-process-docstring", readable)
+    return {"parallel_read_safe": True}

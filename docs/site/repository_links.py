@@ -1,0 +1,54 @@
+"""A Sphinx extension for links that lead out of docs/, such as ../examples/vendor.
+
+Pages of the repository that the site has (CHANGELOG.md) are linked as its own. Other files are linked where source_url
+says that they can be read; without one, the link becomes its text.
+"""
+
+import posixpath
+import re
+
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)")
+# The page of the site that lists the pages of a folder.
+FOLDERS = {"docs/interop": "docs/reference/doors.md"}
+REPOSITORY_PAGES = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+
+
+def path_in_repository(docname: str, target: str) -> str:
+    """The path of a link's target, where the page is docs/<docname>.md, or <DOCNAME>.md of the root."""
+    at_root = f"{docname.upper()}.md" in REPOSITORY_PAGES
+    folder = "" if at_root else posixpath.join("docs", posixpath.dirname(docname))
+    return posixpath.normpath(posixpath.join(folder, target))
+
+
+def rewrite(text: str, docname: str, source_url: str) -> str:
+    """The page with its links as the site has them."""
+
+    def link(match: re.Match[str]) -> str:
+        words, target = match.groups()
+        file, hash_sign, fragment = target.partition("#")
+        path = path_in_repository(docname, file)
+        up = posixpath.relpath(".", posixpath.dirname(docname) or ".")
+        path = FOLDERS.get(path, path)
+        if path.startswith("docs/"):
+            page = posixpath.join(up, path.removeprefix("docs/"))
+            return f"[{words}]({posixpath.normpath(page)}{hash_sign}{fragment})"
+        if path in REPOSITORY_PAGES:
+            page = posixpath.normpath(posixpath.join(up, path.lower()))
+            return f"[{words}]({page}{hash_sign}{fragment})"
+        if source_url:
+            return f"[{words}]({source_url.rstrip('/')}/{path})"
+        plain = words.strip("`")
+        return f"`{path}`" if plain in path else f"{words} (`{path}`)"
+
+    return LINK.sub(link, text)
+
+
+def setup(app):
+    app.add_config_value("source_url", "", "env")
+    app.connect(
+        "source-read",
+        lambda app, docname, source: source.__setitem__(
+            0, rewrite(source[0], docname, app.config.source_url)
+        ),
+    )
+    return {"parallel_read_safe": True}
