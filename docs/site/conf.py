@@ -32,7 +32,7 @@ _C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|(k?DL|PyCapsule)\w*|
 _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
 nitpick_ignore_regex = [
     (r"cpp:identifier", rf"(absl|std|internal_\w+)(::.*)?|{_C_TYPES}|{_TEMPLATE_PARAMETERS}|.*@\d+|DOVETAIL_\w+|Facts::.*"),
-    (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext|_Report|builtins\.type"),
+    (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext"),
 ]
 # Each header opens the same namespaces.
 suppress_warnings = ["duplicate_declaration.cpp"]
@@ -58,6 +58,7 @@ html_static_path = ["style"]
 html_css_files = ["style.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#3451b2",

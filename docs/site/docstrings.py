@@ -13,9 +13,14 @@ import ast
 import pathlib
 import re
 
+from docutils import nodes
+from sphinx import addnodes
+
 import dovetail
 
 PARAMETER = re.compile(r"^(\w+(?:, \w+)*)  +(\S.*)$")
+# Sphinx would take a bare `type` for one of our attributes.
+BUILTIN_TYPE = "builtins.type"
 INDENTED = re.compile(r"^ {2,}\S")
 
 
@@ -85,8 +90,11 @@ def signature_of(function: ast.FunctionDef) -> tuple[str, str]:
         if positional and positional[0].arg in ("self", "cls"):
             del positional[0]
     result = ast.unparse(function.returns) if function.returns else ""
-    # Sphinx would take a bare `type` for one of our attributes.
-    words = [(r"\b(_t|_core|builtins)\.", ""), (r"(?<=[:|] )type\b", "builtins.type")]
+    words = [
+        (r"\b(_t|_core|builtins)\.", ""),
+        (r"\b_Report\b", "dovetail._explain.Report"),
+        (r"(?<=[:|] )type\b", BUILTIN_TYPE),
+    ]
     texts = [f"({ast.unparse(arguments)})", result]
     for pattern, replacement in words:
         texts = [re.sub(pattern, replacement, text) for text in texts]
@@ -102,6 +110,12 @@ def setup(app):
     def readable(app, what, name, obj, options, lines):
         lines[:] = reformatted(lines)
 
+    def plain_type(app, doctree):
+        for reference in list(doctree.findall(addnodes.pending_xref)):
+            if reference["reftarget"] == BUILTIN_TYPE:
+                reference.replace_self(nodes.Text("type"))
+
     app.connect("autodoc-process-signature", typed)
+    app.connect("doctree-read", plain_type)
     app.connect("autodoc-process-docstring", readable)
     return {"parallel_read_safe": True}

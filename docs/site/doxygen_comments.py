@@ -30,6 +30,8 @@ def with_lists(header: str, include: pathlib.Path) -> str:
 
     def entries(match: re.Match[str]) -> str:
         macro, parameters, body, name = match.groups()
+        if "template" in body:  # a specialisation for each entry says nothing
+            return ""
         names = parameters.split(", ")
         body = body.replace("\\\n", "\n")
         result = []

@@ -16,7 +16,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path.cwd()
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
+PAGES += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs/guide").glob("*.md"))
 PROGRAMS = sorted((ROOT / "examples").rglob("*.cc"))
 BLOCK = re.compile(r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -33,6 +34,10 @@ ELSEWHERE = {
 }
 # What a page takes for granted.
 GIVEN = {
+    "index.md": """
+import numpy, torch
+array = numpy.zeros((2, 3), numpy.float32)
+""",
     "README.md": """
 import pandas, pyarrow
 column = pyarrow.array([1.0, 2.0])

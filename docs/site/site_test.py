@@ -1,0 +1,68 @@
+"""The documentation site builds without a warning, its links lead somewhere, and it is complete."""
+
+import html.parser
+import os
+import pathlib
+import urllib.parse
+
+import build
+import pytest
+
+import dovetail
+
+
+class Links(html.parser.HTMLParser):
+    """What a page links to, and the places in it that can be linked."""
+
+    def __init__(self, page: pathlib.Path):
+        super().__init__()
+        self.targets: list[str] = []
+        self.places: set[str] = set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("href", "src") and value:
+                self.targets.append(value)
+            elif name == "id" and value:
+                self.places.add(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> pathlib.Path:
+    """The site, built with each warning as an error."""
+    output = tmp_path_factory.mktemp("site")
+    python = build.interpreter_of(os.environ["DOVETAIL_DOCS_PYTHON"])
+    assert build.build(python, output, strict=True) == 0
+    return output
+
+
+def test_each_link_leads_to_a_place_that_exists(site):
+    pages = {path: Links(path) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        for target in page.targets:
+            url = urllib.parse.urlsplit(target)
+            if url.scheme or url.netloc or not (url.path or url.fragment):
+                continue
+            there = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
+            assert there.exists(), f"{path.name}: {target}"
+            if there in pages and url.fragment:
+                place = urllib.parse.unquote(url.fragment)
+                assert place in pages[there].places, f"{path.name}: {target}"
+
+
+def test_the_reference_has_every_public_name(site):
+    places = Links(site / "reference/python.html").places
+    constants = {name for name in dovetail.__all__ if isinstance(getattr(dovetail, name), dovetail.DType)}
+    modules = {"ipc", "utils"}
+    names = set(dovetail.__all__) - constants - modules - {"dlpack_version"}
+    assert names <= {place.removeprefix("dovetail.") for place in places}
+    for header in ("tensor", "dlpack", "copy", "streams"):
+        assert "dovetail" in (site / f"reference/cpp/{header}.html").read_text()
+    assert "_CPPv4N8dovetail6TensorE" in Links(site / "reference/cpp/tensor.html").places
+
+
+def test_the_search_finds_a_function_and_an_error(site):
+    index = (site / "searchindex.js").read_text()
+    for word in ("from_dlpack", "exchangeerror", "stride"):
+        assert word in index
