@@ -17,7 +17,8 @@ def without_namespaces(found: list[nodes.Node]) -> list[nodes.Node]:
     result = []
     for node in found:
         if isinstance(node, addnodes.desc) and node.astext().startswith("namespace "):
-            result.append(nodes.target("", "", ids=node[0]["ids"]))  # the index and the search link to it
+            if ids := node[0]["ids"]:  # the index and the search link to them
+                result.append(nodes.target("", "", ids=ids))
             result += without_namespaces(node[-1].children)
         elif isinstance(node, nodes.container):
             result += without_namespaces(node.children)
