@@ -1,4 +1,4 @@
-// The five things of README.md in C++; //docs/site:snippets_test compares its code with the page.
+// The five things of README.md in C++; //docs/site:pages_test compares its code with the page.
 //
 //   ./bazelw run //examples:readme
 

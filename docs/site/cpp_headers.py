@@ -5,6 +5,7 @@ It leaves out private members and friends, and writes nothing around the members
 
 from breathe.directives.file import DoxygenFileDirective
 from docutils import nodes
+from doxygen_comments import SPACE
 from sphinx import addnodes
 
 SECTIONS = """
@@ -38,10 +39,19 @@ def without_inline(found: list[nodes.Node]) -> list[nodes.Node]:
     return found
 
 
+def with_spaces(found: list[nodes.Node]) -> list[nodes.Node]:
+    for top in found:
+        for block in top.findall(nodes.literal_block):
+            block.rawsource = block.astext().replace(SPACE, " ")
+            block.children = [nodes.Text(block.rawsource)]
+            block.children[0].parent = block
+    return found
+
+
 class Header(DoxygenFileDirective):
     def run(self):
         self.options["sections"] = " ".join(SECTIONS.split())
-        return without_inline(without_namespaces(super().run()))
+        return with_spaces(without_inline(without_namespaces(super().run())))
 
 
 def setup(app):

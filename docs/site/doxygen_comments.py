@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 
+SPACE = "\ue000"
 COMMENT = re.compile(r"^(\s*)// ?(.*)$")
 NO_COMMENT = re.compile(r"^\s*// (NOLINT|clang-format|IWYU)")
 AFTER_DECLARATION = re.compile(r"^(\s*[^\s#}/].*[;,])\s+// (?!NOLINT|IWYU)(.*)$")
@@ -48,6 +49,11 @@ def escaped(text: str) -> str:
     return re.sub(r"([@\\<>&])", r"\\\1", text)
 
 
+def kept_spaces(code: str) -> str:
+    """The line with SPACE for spaces in a row, which Breathe would drop; cpp_headers.py reads it."""
+    return re.sub(r"^ +| {2,}", lambda spaces: SPACE * len(spaces[0]), code)
+
+
 def looks_like_code(lines: list[str]) -> bool:
     """Whether the indented lines at the beginning of `lines` are C++ rather than a table."""
     for line in lines:
@@ -70,7 +76,7 @@ def marked_up(lines: list[str]) -> list[str]:
                 result.append("@endcode")
             in_code = indented
         in_list = line.startswith("- ") or (in_list and line.startswith("  "))
-        result.append(line[2:] if in_code else escaped(line))
+        result.append(kept_spaces(line[2:]) if in_code else escaped(line))
     return result + ["@endcode"] * in_code
 
 

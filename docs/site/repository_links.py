@@ -10,6 +10,8 @@ import re
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)")
 # The page of the site that lists the pages of a folder.
 FOLDERS = {"docs/interop": "docs/reference/doors.md"}
+# A link whose text is the name of the page's file. On the site the text is the page's title.
+FILE_NAME = re.compile(r"\[(?:[\w./-]+/)?[\w-]+\.md\]\(([\w./-]+\.md(?:#[\w-]*)?)\)")
 REPOSITORY_PAGES = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 
 
@@ -40,7 +42,7 @@ def rewrite(text: str, docname: str, source_url: str) -> str:
         plain = words.strip("`")
         return f"`{path}`" if plain in path else f"{words} (`{path}`)"
 
-    return LINK.sub(link, text)
+    return FILE_NAME.sub(r"[](\1)", LINK.sub(link, text))
 
 
 def setup(app):

@@ -28,7 +28,6 @@ ELSEWHERE = {
     "benchmarks.md",
     "conformance.md",
     "distributed.md",
-    "extensions.md",
     "gpu.md",
     "ipc.md",
 }
