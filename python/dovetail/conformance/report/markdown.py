@@ -1,6 +1,7 @@
 """A page of Markdown: a row for each rule that one of the libraries does not keep."""
 
 import platform
+import re
 
 from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
 from ..rules import chosen
@@ -24,13 +25,18 @@ def render(reports, rules=None):
         statuses = [report.status(rule.id) for report in shown]
         if {BROKEN, CRASHED} & {*statuses}:
             cells = " | ".join(_cell(report, rule.id) for report in shown)
-            lines.append(f"| `{rule.id}` ({rule.level}) | {rule.sentence} | {cells} |")
+            lines.append(f"| `{rule.id}` ({rule.level}) | {_with_code(rule.sentence)} | {cells} |")
     counts = []
     for report in shown:
         found = report.counts(chosen(rules))
         counts.append(f"{found[KEPT]} of {sum(found.values()) - found[NOT_APPLICABLE]}")
     lines.append("| rules kept, of those that apply | | " + " | ".join(counts) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _with_code(sentence):
+    """The sentence with names such as __dlpack__() as code; Markdown would make them bold."""
+    return re.sub(r"__\w+__(\(\))?", r"`\g<0>`", sentence)
 
 
 def _cell(report, rule):
