@@ -1,7 +1,8 @@
 """Builds the documentation site, and prints where it is: ./bazelw run //docs:site [-- --serve]
 
-The pages are those of docs/, of docs/site and the repository's own (CHANGELOG.md and others), put together in a folder of
-their own. Doxygen reads the public headers, and Sphinx makes HTML of everything.
+The pages are those of docs/, of docs/site and the repository's own (CHANGELOG.md and others), put
+together in a folder of their own. Doxygen reads the public headers, and Sphinx makes HTML of
+everything.
 """
 
 import argparse
@@ -89,7 +90,9 @@ def build(python: str, output: pathlib.Path, *, strict: bool, source_url: str = 
         collect_pages(pages)
         environment = dict(
             os.environ,
-            PYTHONPATH=os.pathsep.join([str(SITE.absolute()), str(pathlib.Path("python").absolute())]),
+            PYTHONPATH=os.pathsep.join(
+                [str(SITE.absolute()), str(pathlib.Path("python").absolute())]
+            ),
             DOVETAIL_DOXYGEN_XML=str(run_doxygen(python, scratch)),
             DOVETAIL_SOURCE_URL=source_url,
         )
@@ -114,13 +117,19 @@ def interpreter_of(path: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="docs:site", description="Build the documentation site.")
     parser.add_argument("python", help=argparse.SUPPRESS)
-    parser.add_argument("--output", type=pathlib.Path, help="the folder; default: a new one in /tmp")
+    parser.add_argument(
+        "--output", type=pathlib.Path, help="the folder; default: a new one in /tmp"
+    )
     parser.add_argument("--strict", action="store_true", help="make each warning an error")
     parser.add_argument("--source-url", default="", help="where the repository's files can be read")
-    parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="then serve it")
+    parser.add_argument(
+        "--serve", type=int, nargs="?", const=8000, metavar="PORT", help="then serve it"
+    )
     arguments = parser.parse_args()
     output = arguments.output or pathlib.Path(tempfile.mkdtemp(prefix="dovetail_site_"))
-    output = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), output)  # that of `bazel run`
+    output = pathlib.Path(
+        os.environ.get("BUILD_WORKING_DIRECTORY", "."), output
+    )  # that of `bazel run`
     status = build(
         interpreter_of(arguments.python),
         output,

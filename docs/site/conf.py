@@ -31,7 +31,10 @@ source_url = os.environ.get("DOVETAIL_SOURCE_URL", "")
 _C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|(k?DL|PyCapsule)\w*|U?Int\d+"
 _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
 nitpick_ignore_regex = [
-    (r"cpp:identifier", rf"(absl|std|internal_\w+)(::.*)?|{_C_TYPES}|{_TEMPLATE_PARAMETERS}|.*@\d+|DOVETAIL_\w+|Facts::.*"),
+    (
+        r"cpp:identifier",
+        rf"(absl|std|internal_\w+)(::.*)?|{_C_TYPES}|{_TEMPLATE_PARAMETERS}|.*@\d+|DOVETAIL_\w+|Facts::.*",
+    ),
     (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext"),
 ]
 # Each header opens the same namespaces.

@@ -1,6 +1,7 @@
-"""A Sphinx directive for the reference: ```{header} tensor.h shows what a public header declares, by Breathe.
+"""A Sphinx directive for the reference, by Breathe: ```{header} tensor.h
 
-It leaves out private members and friends, and writes nothing around the members of a namespace.
+shows what a public header declares. It leaves out private members and friends, and writes nothing
+around the members of a namespace.
 """
 
 from breathe.directives.file import DoxygenFileDirective

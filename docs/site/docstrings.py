@@ -1,6 +1,7 @@
-"""A Sphinx extension that reads this repository's docstrings, and takes the types of functions from the type stubs.
+"""A Sphinx extension that reads this repository's docstrings, and the types in the type stubs.
 
-The docstrings are plain text. A line of one or more names, two spaces and a description describes parameters:
+The docstrings are plain text. A line of one or more names, two spaces and a description describes
+parameters:
 
     device  where the tensor is to lie; None: where x is
     copy    True: always a copy; False: never one,
@@ -29,7 +30,7 @@ def escaped(line: str) -> str:
 
 
 def reformatted(lines: list[str]) -> list[str]:
-    """The docstring as reStructuredText: parameters as a definition list, code as literal blocks."""
+    """The docstring as reStructuredText: parameters as a definition list, code as blocks."""
     result: list[str] = []
     state = "text"
     for line in lines:
@@ -63,7 +64,7 @@ def reformatted(lines: list[str]) -> list[str]:
 
 
 def stub_signatures() -> dict[str, tuple[str, str]]:
-    """The arguments and the result of each function and method that has one signature, by its full name."""
+    """The arguments and the result of each function that has one signature, by its full name."""
     found: dict[str, list[tuple[str, str]]] = {}
 
     def visit(body: list[ast.stmt], prefix: str) -> None:
@@ -81,7 +82,9 @@ def stub_signatures() -> dict[str, tuple[str, str]]:
 
 
 def is_property(function: ast.FunctionDef) -> bool:
-    return any(ast.unparse(d) in ("property", f"{function.name}.setter") for d in function.decorator_list)
+    return any(
+        ast.unparse(d) in ("property", f"{function.name}.setter") for d in function.decorator_list
+    )
 
 
 def signature_of(function: ast.FunctionDef) -> tuple[str, str]:

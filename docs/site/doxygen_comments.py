@@ -1,10 +1,11 @@
-"""Doxygen's filter for this repository's headers: makes `//` comments into comments that Doxygen reads.
+"""Doxygen's filter for this repository's headers: makes Doxygen's comments of `//` comments.
 
     python doxygen_comments.py include/dovetail/core/tensor.h
 
-prints the header. The first comment is the file's, the others belong to the declaration that follows; one that an
-empty line follows belongs to nothing and is dropped. Indented lines are code. Lists (core/internal/dtype_list.inc) are
-written out, because Doxygen does not read declarations that macros make.
+prints the header. The first comment is the file's, the others belong to the declaration that
+follows; one that an empty line follows belongs to nothing and is dropped. Indented lines are code.
+Lists (core/internal/dtype_list.inc) are written out, because Doxygen does not read declarations
+that macros make.
 """
 
 import pathlib
@@ -36,7 +37,9 @@ def with_lists(header: str, include: pathlib.Path) -> str:
         names = parameters.split(", ")
         body = body.replace("\\\n", "\n")
         result = []
-        for arguments in re.findall(rf"^{macro}\((.*)\)$", (include / name).read_text(), re.MULTILINE):
+        for arguments in re.findall(
+            rf"^{macro}\((.*)\)$", (include / name).read_text(), re.MULTILINE
+        ):
             values = dict(zip(names, arguments.split(", "), strict=True))
             word = rf"(?:##)?\b({'|'.join(names)})\b(?:##)?"
             result.append(re.sub(word, lambda m, values=values: values[m[1]], body))
@@ -50,7 +53,7 @@ def escaped(text: str) -> str:
 
 
 def kept_spaces(code: str) -> str:
-    """The line with SPACE for spaces in a row, which Breathe would drop; cpp_headers.py reads it."""
+    """The line with SPACE for spaces in a row, which Breathe drops; cpp_headers.py reads it."""
     return re.sub(r"^ +| {2,}", lambda spaces: SPACE * len(spaces[0]), code)
 
 

@@ -33,7 +33,10 @@ def table() -> dict[tuple[str, str], str]:
     targets = [cell.strip() for cell in lines[0].split("|")[2:-1]]
     cells = {}
     for line in lines[2 : 2 + len(CLASSES)]:
-        source, *row = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).strip(" *¹²³") for cell in line.split("|")[1:-1])
+        source, *row = (
+            re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).strip(" *¹²³")
+            for cell in line.split("|")[1:-1]
+        )
         cells.update({(source, target): cell for target, cell in zip(targets, row, strict=True)})
     return cells
 

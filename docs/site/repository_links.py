@@ -1,13 +1,15 @@
 """A Sphinx extension for links that lead out of docs/, such as ../examples/vendor.
 
-Pages of the repository that the site has (CHANGELOG.md) are linked as its own. Other files are linked where source_url
-says that they can be read; without one, the link becomes its text.
+Pages of the repository that the site has (CHANGELOG.md) are linked as its own. Other files are
+linked where source_url says that they can be read; without one, the link becomes its text.
 """
 
 import posixpath
 import re
 
-LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)")
+LINK = re.compile(
+    r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)"
+)
 # The page of the site that lists the pages of a folder.
 FOLDERS = {"docs/interop": "docs/reference/doors.md"}
 # A link whose text is the name of the page's file. On the site the text is the page's title.
@@ -16,7 +18,7 @@ REPOSITORY_PAGES = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 
 
 def path_in_repository(docname: str, target: str) -> str:
-    """The path of a link's target, where the page is docs/<docname>.md, or <DOCNAME>.md of the root."""
+    """The path of the target of a link on docs/<docname>.md, or on <DOCNAME>.md of the root."""
     at_root = f"{docname.upper()}.md" in REPOSITORY_PAGES
     folder = "" if at_root else posixpath.join("docs", posixpath.dirname(docname))
     return posixpath.normpath(posixpath.join(folder, target))

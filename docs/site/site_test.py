@@ -33,7 +33,9 @@ class Links(html.parser.HTMLParser):
 def site(tmp_path_factory) -> pathlib.Path:
     """The site, built with each warning as an error."""
     if not shutil.which("doxygen"):
-        pytest.skip("needs Doxygen, which is not installed (Debian and Ubuntu: apt-get install doxygen)")
+        pytest.skip(
+            "needs Doxygen, which is not installed (Debian and Ubuntu: apt-get install doxygen)"
+        )
     output = tmp_path_factory.mktemp("site")
     python = build.interpreter_of(os.environ["DOVETAIL_DOCS_PYTHON"])
     assert build.build(python, output, strict=True) == 0
@@ -56,7 +58,9 @@ def test_each_link_leads_to_a_place_that_exists(site):
 
 def test_the_reference_has_every_public_name(site):
     places = Links(site / "reference/python.html").places
-    constants = {name for name in dovetail.__all__ if isinstance(getattr(dovetail, name), dovetail.DType)}
+    constants = {
+        name for name in dovetail.__all__ if isinstance(getattr(dovetail, name), dovetail.DType)
+    }
     modules = {"ipc", "utils"}
     names = set(dovetail.__all__) - constants - modules - {"dlpack_version"}
     assert names <= {place.removeprefix("dovetail.") for place in places}

@@ -1,7 +1,8 @@
-"""Runs the Python code on the pages of the site, and finds their C++ in programs that the build compiles.
+"""Runs the Python on the pages of the site, and finds their C++ in programs that are compiled.
 
-The blocks of a page run in order, in one namespace. A block with prompts (>>>) shows what it prints. A comment of HTML
-above a block says that it is another case:
+The blocks of a page run in order, in one namespace. A block with prompts (>>>) shows what it
+prints. Each part of C++, between empty lines, is in one program. A comment of HTML above a block
+says that it is another case:
 
     <!-- not run: needs a GPU -->      the reason
     <!-- ends the process -->          it runs in a process of its own, which a signal ends
@@ -19,9 +20,12 @@ ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs/guide").glob("*.md"))
 PROGRAMS = sorted((ROOT / "examples").rglob("*.cc"))
-BLOCK = re.compile(r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
-# Other tests run the code of these pages, or it is no program: Starlark, fragments, two processes side by side.
+# Other tests run the code of these pages, or it is no program: Starlark, fragments, two processes
+# side by side.
 ELSEWHERE = {
     "adding-a-backend.md",
     "bazel.md",
@@ -103,10 +107,14 @@ def test_the_cpp_on_a_page_is_part_of_a_program_that_is_compiled(page):
             continue
         lines = "\n".join(line.strip() for line in code.strip().splitlines())
         for part in lines.split("\n\n"):
-            assert any(part in program for program in programs), f"{page.name}:{line}: no program has\n{part}"
+            assert any(part in program for program in programs), (
+                f"{page.name}:{line}: no program has\n{part}"
+            )
 
 
 def test_a_comment_above_a_block_is_one_that_the_test_knows():
     for page in PAGES:
         for comment, _, line in blocks(page, "python") + blocks(page, "cpp"):
-            assert re.fullmatch(r"|not run: .+|ends the process", comment), f"{page.name}:{line}: {comment}"
+            assert re.fullmatch(r"|not run: .+|ends the process", comment), (
+                f"{page.name}:{line}: {comment}"
+            )

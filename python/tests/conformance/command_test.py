@@ -63,7 +63,10 @@ def test_the_reports_say_what_was_seen_and_how_to_see_it(tmp_path):
     (failure,) = suite.iter("failure")
     assert failure.get("type") == "broken"
 
-    assert "| `producer.device` (must) | `__dlpack_device__()` returns" in files["markdown"].read_text()
+    assert (
+        "| `producer.device` (must) | `__dlpack_device__()` returns"
+        in files["markdown"].read_text()
+    )
     assert 'id="library-1.producer.device"' in files["html"].read_text()
 
 
