@@ -35,7 +35,7 @@ nitpick_ignore_regex = [
         r"cpp:identifier",
         rf"(absl|std|internal_\w+)(::.*)?|{_C_TYPES}|{_TEMPLATE_PARAMETERS}|.*@\d+|DOVETAIL_\w+|Facts::.*",
     ),
-    (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext"),
+    (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext|MPI\.\w+"),
 ]
 # Each header opens the same namespaces.
 suppress_warnings = ["duplicate_declaration.cpp"]
@@ -46,6 +46,7 @@ breathe_show_include = False
 cpp_maximum_signature_line_length = 90
 python_maximum_signature_line_length = 90
 
+autodoc_mock_imports = ["mpi4py", "numpy", "ray"]
 autodoc_member_order = "bysource"
 add_module_names = False
 python_use_unqualified_type_names = True

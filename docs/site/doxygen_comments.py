@@ -22,7 +22,7 @@ ABI_NAMESPACE = re.compile(
 )
 # #define ENTRY(parameters) body, #include of a list of entries, #undef.
 LIST = re.compile(
-    r'^#define (\w+)\(([^)]*)\)((?:.*\\\n)*.*)\n#include "(dovetail/[^"]*\.inc)"\n#undef \1\n',
+    r'^#define (\w+)\(([^)]*)\) *((?:.*\\\n)*.*)\n#include "(dovetail/[^"]*\.inc)"\n#undef \1\n',
     re.MULTILINE,
 )
 

@@ -7,9 +7,7 @@ linked where source_url says that they can be read; without one, the link become
 import posixpath
 import re
 
-LINK = re.compile(
-    r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)"
-)
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)")
 # The page of the site that lists the pages of a folder.
 FOLDERS = {"docs/interop": "docs/reference/doors.md"}
 # A link whose text is the name of the page's file. On the site the text is the page's title.

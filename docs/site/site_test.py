@@ -69,6 +69,18 @@ def test_the_reference_has_every_public_name(site):
     assert "_CPPv4N8dovetail6TensorE" in Links(site / "reference/cpp/tensor.html").places
 
 
+def test_the_reference_has_comments_code_and_types(site):
+    tensor = (site / "reference/cpp/tensor.html").read_text()
+    assert "Copying a Tensor copies no elements." in tensor
+    assert "highlight-cpp" in tensor
+    assert 'class="pre">inline<' not in tensor
+    assert "_CPPv4N8dovetail8kFloat32E" in Links(site / "reference/cpp/types.html").places
+    python = (site / "reference/python.html").read_text()
+    from_dlpack = python.partition('id="dovetail.from_dlpack"')[2].partition("</dl>")[0]
+    assert "DeviceLike" in from_dlpack
+    assert "where the tensor is to lie" in python
+
+
 def test_the_search_finds_a_function_and_an_error(site):
     index = (site / "searchindex.js").read_text()
     for word in ("from_dlpack", "exchangeerror", "stride"):
