@@ -3,9 +3,9 @@
     python doxygen_comments.py include/dovetail/core/tensor.h
 
 prints the header. The first comment is the file's, the others belong to the declaration that
-follows; one that an empty line follows belongs to nothing and is dropped. Indented lines are code.
-Lists (core/internal/dtype_list.inc) are written out, because Doxygen does not read declarations
-that macros make.
+follows, and to those without a comment directly below it; one that an empty line follows belongs to
+nothing and is dropped. Indented lines are code. Lists (core/internal/dtype_list.inc) are written
+out, because Doxygen does not read declarations that macros make.
 """
 
 import pathlib
@@ -16,6 +16,7 @@ SPACE = "\ue000"
 COMMENT = re.compile(r"^(\s*)// ?(.*)$")
 NO_COMMENT = re.compile(r"^\s*// (NOLINT|clang-format|IWYU)")
 AFTER_DECLARATION = re.compile(r"^(\s*[^\s#}/].*[;,])\s+// (?!NOLINT|IWYU)(.*)$")
+NEXT_DECLARATION = re.compile(r"^(?!static_assert|friend|extern|public:|private:)[\[A-Za-z]")
 # The namespace of the ABI's version is inline: users do not write it.
 ABI_NAMESPACE = re.compile(
     r"^(inline namespace DOVETAIL_(ARG_)?ABI \{|\}  // namespace DOVETAIL_(ARG_)?ABI)$"
@@ -49,7 +50,8 @@ def with_lists(header: str, include: pathlib.Path) -> str:
 
 
 def escaped(text: str) -> str:
-    return re.sub(r"([@\\<>&])", r"\\\1", text)
+    text = re.sub(r"([@\\<>&])", r"\\\1", text)
+    return re.sub(r"`([^`]+)`", r"<tt>\1</tt>", text)
 
 
 def kept_spaces(code: str) -> str:
@@ -85,8 +87,9 @@ def marked_up(lines: list[str]) -> list[str]:
 
 def converted(header: str) -> str:
     result: list[str] = []
-    comment: list[str] = []
-    indent, first = "", True
+    comment: list[str] = []  # of the lines just read
+    shared: list[str] = []  # of the group of declarations
+    indent, first, complete = "", True, False
     for line in header.splitlines():
         if ABI_NAMESPACE.match(line) or NO_COMMENT.match(line):
             continue
@@ -96,9 +99,15 @@ def converted(header: str) -> str:
             continue
         if comment and (first or line.strip()):
             text = ["@file"] * first + marked_up(comment)
-            result += [f"{indent}/// {t}".rstrip() for t in text]
+            shared = [f"{indent}/// {t}".rstrip() for t in text]
+            result += shared
             first = False
+        elif complete and NEXT_DECLARATION.match(line.removeprefix(indent)):
+            result += shared
         comment = []
+        if not line.strip() or "@file" in "".join(shared[:1]):
+            shared = []
+        complete = line.partition("//")[0].rstrip().endswith(";") or line == indent + "}"
         if match := AFTER_DECLARATION.match(line):
             line = f"{match[1]}  ///< {escaped(match[2])}"
         result.append(line)

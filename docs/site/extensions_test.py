@@ -42,7 +42,7 @@ inline namespace DOVETAIL_ABI {
 
 // About nothing.
 
-// Takes an @email and a <T>.
+// Takes an @email and a <T> in `data`.
 int F();  // NOLINT
 int size;  // bytes
 }  // namespace DOVETAIL_ABI
@@ -59,11 +59,35 @@ int size;  // bytes
         "namespace dovetail {",
         "",
         "",
-        "/// Takes an \\@email and a \\<T\\>.",
+        "/// Takes an \\@email and a \\<T\\> in <tt>data</tt>.",
         "int F();  // NOLINT",
         "int size;  ///< bytes",
         "}  // namespace dovetail",
     ]
+
+
+def test_declarations_below_each_other_share_a_comment():
+    header = """\
+// A file.
+
+class A {
+ public:
+  // Views.
+  A First(int a,
+          int b) const;
+  A Second() const {
+    return First(1, 2);
+  }
+  friend bool operator==(A, A);
+  A Third() const;
+
+  A Fourth() const;
+};
+static_assert(sizeof(A) == 1);
+"""
+    lines = converted(header).splitlines()
+    below = [lines[i + 1].split("(")[0] for i, line in enumerate(lines) if line == "  /// Views."]
+    assert below == ["  A First", "  A Second", "  A Third"]
 
 
 def test_spaces_of_code_are_kept():
