@@ -10,6 +10,7 @@ import functools
 import http.server
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,9 @@ import tempfile
 
 SITE = pathlib.Path("docs/site")
 REPOSITORY_PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+
+TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
+OTHERS = re.compile(r"^\{others\} (.*)$", re.MULTILINE)
 
 DOXYFILE = """
 PROJECT_NAME = dovetail
@@ -59,6 +63,23 @@ def collect_pages(pages: pathlib.Path) -> None:
         shutil.rmtree(pages / name, ignore_errors=True)
     for name in REPOSITORY_PAGES:
         shutil.copyfile(name, pages / name.lower())
+    list_others(pages)
+
+
+def list_others(pages: pathlib.Path) -> None:
+    """Replace each line `{others} PATTERN…` of a table of contents by the pages without one."""
+    for table in [page for page in pages.rglob("index.md") if OTHERS.search(page.read_text())]:
+        text = table.read_text()
+        listed = set(re.findall(r"[\w./-]+", "".join(TOCTREE.findall(text))))
+
+        def others(match: re.Match[str], folder: pathlib.Path, listed: set[str]) -> str:
+            found = [page for pattern in match[1].split() for page in sorted(folder.glob(pattern))]
+            names = [str(page.relative_to(folder).with_suffix("")) for page in found]
+            return "\n".join(name for name in names if name not in {*listed, "index"})
+
+        table.write_text(
+            OTHERS.sub(functools.partial(others, folder=table.parent, listed=listed), text)
+        )
 
 
 def run_doxygen(python: str, scratch: pathlib.Path) -> pathlib.Path:

@@ -30,12 +30,12 @@ source_url = os.environ.get("DOVETAIL_SOURCE_URL", "")
 # References that lead nowhere are errors (--strict), except names of other projects.
 _C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|(k?DL|PyCapsule)\w*|U?Int\d+"
 _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
+_NOT_SHOWN = r".*@\d+|DOVETAIL_\w+|Facts::.*"
+_PYTHON_TYPES = r"Buffer|CapsuleType|PathLike|TracebackType|_T|contextlib\.\w+|MPI\.\w+"
 nitpick_ignore_regex = [
-    (
-        r"cpp:identifier",
-        rf"(absl|std|internal_\w+)(::.*)?|{_C_TYPES}|{_TEMPLATE_PARAMETERS}|.*@\d+|DOVETAIL_\w+|Facts::.*",
-    ),
-    (r"py:class", r"CapsuleType|Buffer|_T|contextlib\.\w+|_StreamContext|MPI\.\w+"),
+    (r"cpp:identifier", r"(absl|std|internal_\w+)(::.*)?"),
+    (r"cpp:identifier", f"{_C_TYPES}|{_TEMPLATE_PARAMETERS}|{_NOT_SHOWN}"),
+    (r"py:class", f"{_PYTHON_TYPES}|_StreamContext"),
 ]
 # Each header opens the same namespaces.
 suppress_warnings = ["duplicate_declaration.cpp"]

@@ -74,10 +74,9 @@ def stub_signatures() -> dict[str, tuple[str, str]]:
             elif isinstance(node, ast.FunctionDef) and not is_property(node):
                 found.setdefault(prefix + node.name, []).append(signature_of(node))
 
-    package = pathlib.Path(dovetail.__file__).parent
-    for stub in ("_core.pyi", "__init__.pyi", "ipc.pyi", "distributed.pyi", "mpi.pyi", "dask.pyi"):
-        module = "dovetail." if stub in ("_core.pyi", "__init__.pyi") else f"dovetail.{stub[:-4]}."
-        visit(ast.parse((package / stub).read_text()).body, module)
+    for stub in sorted(pathlib.Path(dovetail.__file__).parent.glob("*.pyi")):
+        module = "" if stub.stem in ("__init__", "_core") else f"{stub.stem}."
+        visit(ast.parse(stub.read_text()).body, f"dovetail.{module}")
     return {name: several[0] for name, several in found.items() if len(several) == 1}
 
 
@@ -96,6 +95,7 @@ def signature_of(function: ast.FunctionDef) -> tuple[str, str]:
     words = [
         (r"\b(_t|_core|builtins)\.", ""),
         (r"\b_Report\b", "dovetail._explain.Report"),
+        (r"\b_Trace\b", "dovetail._trace.Trace"),
         (r"(?<=[:|] )type\b", BUILTIN_TYPE),
     ]
     texts = [f"({ast.unparse(arguments)})", result]

@@ -85,6 +85,11 @@ def marked_up(lines: list[str]) -> list[str]:
     return result + ["@endcode"] * in_code
 
 
+def starts_declaration(line: str) -> bool:
+    """Whether the line starts a declaration that has no comment of its own behind it."""
+    return bool(NEXT_DECLARATION.match(line)) and not AFTER_DECLARATION.match(line)
+
+
 def converted(header: str) -> str:
     result: list[str] = []
     comment: list[str] = []  # of the lines just read
@@ -102,7 +107,7 @@ def converted(header: str) -> str:
             shared = [f"{indent}/// {t}".rstrip() for t in text]
             result += shared
             first = False
-        elif complete and NEXT_DECLARATION.match(line.removeprefix(indent)):
+        elif complete and starts_declaration(line.removeprefix(indent)):
             result += shared
         comment = []
         if not line.strip() or "@file" in "".join(shared[:1]):
