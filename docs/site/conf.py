@@ -9,6 +9,7 @@ author = "the Dovetail authors"
 release = version = dovetail.__version__
 root_doc = "index"
 language = "en"
+highlight_language = "text"  # of blocks that name no language
 
 extensions = [
     "breathe",
