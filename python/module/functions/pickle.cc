@@ -103,10 +103,7 @@ absl::StatusOr<Tensor> TensorIn(const Tensor& memory, int64_t offset, DType dtyp
 }  // namespace
 
 PyObject* MemoryOfFunction(PyObject*, PyObject* object) {
-  if (!IsTensor(object)) {
-    PyErr_Format(PyExc_TypeError, "expected a dovetail.Tensor, not %R", Py_TYPE(object));
-    return nullptr;
-  }
+  if (!CheckIsTensor(object)) return nullptr;
   const Tensor& tensor = AsTensor(object);
   const auto nbytes = static_cast<int64_t>(tensor.storage()->nbytes());
   const bool is_worth = nbytes <= kSmall || nbytes / 2 <= tensor.nbytes();

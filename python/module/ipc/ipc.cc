@@ -20,10 +20,7 @@ namespace dovetail::python {
 namespace {
 
 bool CheckTensor(PyObject* object) {
-  if (!IsTensor(object)) {
-    PyErr_Format(PyExc_TypeError, "expected a dovetail.Tensor, not %R", Py_TYPE(object));
-    return false;
-  }
+  if (!CheckIsTensor(object)) return false;
   if (AsTensorObject(object)->requires_grad.load()) return RaiseRequiresGrad(), false;
   return true;
 }

@@ -177,7 +177,7 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
 }
 
 PyObject* ToImmutableConsumer(PyObject*, PyObject* object) {
-  if (!IsTensor(object)) return Raise(PyExc_TypeError, "expected a dovetail.Tensor");
+  if (!CheckIsTensor(object)) return nullptr;
   if (AsTensorObject(object)->requires_grad.load()) return RaiseRequiresGrad();
   absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(Writable(AsTensor(object)));
   if (!managed.ok()) return RaiseExchange(managed.status());

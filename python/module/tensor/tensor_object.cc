@@ -26,6 +26,12 @@ int free_count = 0;
 
 }  // namespace
 
+bool CheckIsTensor(PyObject* object) {
+  if (IsTensor(object)) return true;
+  PyErr_Format(PyExc_TypeError, "expected a dovetail.Tensor, not %R", Py_TYPE(object));
+  return false;
+}
+
 TensorObject* NewTensorObject() {
   DrainPendingReleases();
   TensorObject* self;

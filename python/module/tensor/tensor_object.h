@@ -48,6 +48,8 @@ PyObject* WrapTensor(Tensor&& tensor, bool requires_grad = false);
 PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad = false);
 
 inline bool IsTensor(PyObject* object) { return Py_TYPE(object) == &tensor_type; }
+// The same for an argument; false with a TypeError set.
+bool CheckIsTensor(PyObject* object);
 inline TensorObject* AsTensorObject(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object);
 }
