@@ -12,7 +12,12 @@ from_dlpack() takes any framework's tensor and shares its memory. Any framework 
 through the same protocol. This package imports no framework.
 """
 
-from dovetail import _core, ipc, utils
+try:
+    from dovetail import _core
+except ImportError as error:
+    error.msg += f" (`python {__path__[0]}/doctor` looks for the cause)"
+    raise
+from dovetail import ipc, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
 from dovetail._creation import asarray, empty_like, full_like, ones, ones_like, zeros_like

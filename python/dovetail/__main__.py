@@ -9,6 +9,11 @@ With options it prints what a build of an extension module needs, and imports no
     cc -shared -fPIC $(python -m dovetail --includes) kernels.c -o kernels.so
     cmake -Ddovetail_DIR="$(python -m dovetail --cmakedir)" -B build
     PKG_CONFIG_PATH="$(python -m dovetail --pkgconfigdir)" pkg-config --cflags dovetail
+
+With the name of a tool it runs that, as `python -m dovetail.TOOL` does:
+
+    python -m dovetail doctor         what is wrong with this installation, and how to mend it
+    python -m dovetail conformance    which rules of DLPack libraries keep
 """
 
 import argparse
@@ -16,6 +21,7 @@ import importlib
 import importlib.metadata
 import os
 import platform
+import runpy
 import shlex
 import sys
 import sysconfig
@@ -33,10 +39,18 @@ _PROTOCOLS = {
 }
 
 
+_TOOLS = ("conformance", "doctor")
+
+
 def main():
+    if sys.argv[1:2] and sys.argv[1] in _TOOLS:
+        module = f"dovetail.{sys.argv.pop(1)}"
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        return
     parser = argparse.ArgumentParser(
         prog="python -m dovetail",
         description="Describe this installation, or print what a build of an extension needs.",
+        epilog=f"Tools, as in `python -m dovetail TOOL --help`: {', '.join(_TOOLS)}.",
     )
     for option, (function, text) in _OPTIONS.items():
         parser.add_argument(

@@ -5,7 +5,7 @@ import importlib
 from dovetail._core import ExchangeError
 
 # Names for convert(), beside those of classes: the class in the module.
-_CLASSES = {
+CLASSES = {
     "cupy": "ndarray",
     "dovetail": "Tensor",
     "jax": "Array",
@@ -22,9 +22,9 @@ _CLASSES = {
 def class_named(name):
     """Return the class of tensors that a library's name stands for, and import the library."""
     module, _, rest = name.partition(".")
-    attribute = rest or _CLASSES.get(module)
+    attribute = rest or CLASSES.get(module)
     if attribute is None:
-        known = ", ".join(sorted(_CLASSES))
+        known = ", ".join(sorted(CLASSES))
         raise ValueError(f"convert() knows no library {name!r}; it knows {known}, and any class")
     found = importlib.import_module(module)
     for part in attribute.split("."):

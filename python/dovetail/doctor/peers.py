@@ -1,0 +1,54 @@
+"""Libraries that Dovetail exchanges tensors with: whether they import, and what they speak."""
+
+import concurrent.futures
+import importlib.util
+import os
+
+from .child import TIMEOUT, ask
+from .finding import FACT, FAULT, HINT, Finding
+
+NAME = "libraries"
+
+# What follows where the library's structs have no version.
+_LACKING = {
+    "exports": "its tensors don't say whether they may be written",
+    "imports": "it can't be told that memory is read-only",
+}
+
+
+def probe(modules, timeout=TIMEOUT):
+    """Return {module: Answer} of those that are installed. Each is imported in its own process."""
+    installed = [module for module in modules if _is_installed(module)]
+    with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as pool:
+        answers = pool.map(lambda module: ask("probe_peer.py", module, timeout=timeout), installed)
+        return dict(zip(installed, answers, strict=True))
+
+
+def _is_installed(module):
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def check(answers):
+    if not answers:
+        return [Finding(FACT, NAME, "none is installed")]
+    return [finding for module, answer in answers.items() for finding in _one(module, answer)]
+
+
+def _one(module, answer):
+    values = answer.values
+    if values is None:
+        text = f"import {module}: {answer.problem}"
+        remedy = f"try python -c 'import {module}'; install {module} again"
+        return [Finding(FAULT, NAME, text, remedy)]
+    name = f"{module} {values['version']}".strip()
+    if values["untried"]:
+        text = f"{name} takes no tensor: {values['untried']}"
+        return [Finding(FAULT, NAME, text, f"update {module}")]
+    lacking = [text for key, text in _LACKING.items() if values[key] == "unversioned"]
+    if not lacking:
+        return [Finding(FACT, NAME, f"{name}, {values['file']}")]
+    text = f"{name} speaks DLPack before 1.0: {'; '.join(lacking)}"
+    return [Finding(HINT, NAME, text, f"a newer {module} may speak DLPack 1.0")]

@@ -1,0 +1,94 @@
+"""Imports a library and tries what its tensors can do: probe_peer.py LIBRARY
+
+Prints the version, the file, "exports" and "imports": "versioned" or "unversioned" as the library
+hands out or asks for DLPack's structs, "" where it has neither; or "untried" with the reason.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+import dovetail
+
+VERSION = (1, 0)
+
+
+class RecorderType(type):
+    @property
+    def __dlpack_c_exchange_api__(cls):
+        cls.asked_versioned = True  # the structs of the C exchange API are versioned
+        raise AttributeError
+
+
+class Recorder(metaclass=RecorderType):
+    """A producer that records whether the consumer asks for a versioned struct."""
+
+    asked_versioned = False
+    tensor = dovetail.ones(16)
+
+    def __dlpack__(self, **request):
+        if request.get("max_version") is not None:
+            Recorder.asked_versioned = True
+        return self.tensor.__dlpack__(**request)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def exports(tensor):
+    if not hasattr(tensor, "__dlpack__"):
+        return ""
+    try:
+        capsule = tensor.__dlpack__(max_version=VERSION)
+    except TypeError:  # no such argument
+        return "unversioned"
+    return "versioned" if '"dltensor_versioned"' in repr(capsule) else "unversioned"
+
+
+def imports(owners):
+    for owner in owners:
+        if hasattr(owner, "from_dlpack"):
+            owner.from_dlpack(Recorder())
+            return "versioned" if Recorder.asked_versioned else "unversioned"
+    return ""
+
+
+def attribute(owner, path):
+    for name in path.split("."):
+        owner = getattr(owner, name, None)
+    return owner
+
+
+def cuda(library):
+    """What PyTorch was built for, and whether it can use a GPU."""
+    version = attribute(library, "version.cuda")
+    return version and {"built": version, "available": library.cuda.is_available()}
+
+
+def main():
+    name = sys.argv[1]
+    library = importlib.import_module(name)
+    values = {
+        "version": getattr(library, "__version__", ""),
+        "file": getattr(library, "__file__", None) or "",
+        "exports": "",
+        "imports": "",
+        "untried": "",
+        "cuda": cuda(library) if name == "torch" else None,
+    }
+    try:
+        tensor = dovetail.convert(dovetail.ones(16), name)
+        values["exports"] = exports(tensor)
+        owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))
+        values["imports"] = imports([*owners, type(tensor)])
+    except Exception as error:
+        values["untried"] = f"{type(error).__name__}: {error}"
+    print()
+    print(json.dumps(values))
+    sys.stdout.flush()
+    os._exit(0)  # skips exit handlers, which are not what was asked for
+
+
+if __name__ == "__main__":
+    main()
