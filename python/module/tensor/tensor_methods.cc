@@ -7,6 +7,7 @@
 #include "dovetail/python/module/tensor/compare.h"
 #include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/tensor/dlpack_methods.h"
+#include "dovetail/python/module/tensor/missing_methods.h"
 #include "dovetail/python/module/tensor/numpy_methods.h"
 #include "dovetail/python/module/tensor/pytorch_methods.h"
 #include "dovetail/python/module/tensor/shape_methods.h"
@@ -20,6 +21,13 @@ namespace {
 
 PyObject* ReduceEx(PyObject* self, PyObject* protocol) {
   return CallPackage("dovetail._pickle", "reduce_tensor", self, protocol);
+}
+PyObject* ReprHtml(PyObject* self, PyObject*) {
+  return CallPackage("dovetail._notebook", "to_html", self);
+}
+PyObject* ReprPretty(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2) return Raise(PyExc_TypeError, "_repr_pretty_() takes printer and cycle");
+  return CallPackage("dovetail._notebook", "print_pretty", self, args[0]);
 }
 PyObject* ShallowCopy(PyObject* self, PyObject*) {
   return WrapTensor(Tensor(AsTensor(self)), AsTensorObject(self)->requires_grad.load());
@@ -164,6 +172,11 @@ PyMethodDef tensor_methods[] = {
     NoArguments<&TensorComplex>("__complex__", "__complex__($self, /)\n--\n\ncomplex(self)"),
     OneArgument<&TensorFormat>("__format__",
                                "__format__($self, spec, /)\n--\n\nformat(self, spec)"),
+    NoArguments<&ReprHtml>("_repr_html_",
+                           "_repr_html_($self, /)\n--\n\nThe values as a notebook shows them."),
+    Fast<&ReprPretty>("_repr_pretty_",
+                      "_repr_pretty_($self, printer, cycle, /)\n--\n\nrepr(self) for IPython."),
+    NoArguments<&TensorDir>("__dir__", "__dir__($self, /)\n--\n\nThe names of attributes."),
     OneArgument<&ReduceEx>("__reduce_ex__",
                            "__reduce_ex__($self, protocol, /)\n--\n\nSupport for pickle."),
     NoArguments<&ShallowCopy>("__copy__",

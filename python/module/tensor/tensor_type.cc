@@ -13,6 +13,7 @@
 #include "dovetail/python/module/tensor/compare.h"
 #include "dovetail/python/module/tensor/exchange_table.h"
 #include "dovetail/python/module/tensor/index.h"
+#include "dovetail/python/module/tensor/missing_methods.h"
 #include "dovetail/python/module/tensor/tensor_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/tensor/text.h"
@@ -97,7 +98,10 @@ bool AddTensorType(PyObject* module) {
   t.tp_methods = tensor_methods;
   t.tp_getset = tensor_attributes;
   t.tp_dict = PyDict_New();
-  if (t.tp_dict == nullptr || !AddExchangeApi(t.tp_dict) || PyType_Ready(&t) != 0) return false;
+  if (t.tp_dict == nullptr || !AddExchangeApi(t.tp_dict) || !AddMissingMethods(&t) ||
+      PyType_Ready(&t) != 0) {
+    return false;
+  }
   InstallOwnClass(&tensor_type, {&ImportOwn, &BorrowOwn});
   return PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(&t)) == 0;
 }

@@ -150,6 +150,9 @@ def test_the_stubs_say_what_the_module_has(tmp_path):
     found = {line.split(" ")[0] for line in output.splitlines() if line.startswith("dovetail")}
     # The tools have no stubs: stubtest reads their source as one, without ctypes' fields.
     found = {name for name in found if not name.startswith(TOOLS)}
+    # Methods that compute raise AttributeError, and are in no stub.
+    missing = set(vars(dt.Tensor)) - set(dir(dt.zeros(1)))
+    found -= {f"dovetail._core.Tensor.{name}" for name in missing}
     assert not found - set(ALLOWED), output
     assert "dovetail._core.DType" in found, output  # stubtest ran
 
