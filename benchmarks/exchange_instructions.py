@@ -55,7 +55,7 @@ def mark_rows():
 
     gc.disable()
     run("empty call/python", lambda: None)
-    for row in exchange_peers.exchange_rows():
+    for row in exchange_peers.rows_of_all():
         for library, function in row.functions.items():
             run(f"{row.work}/{library}", function)
 

@@ -16,107 +16,13 @@ import peer_files
 import report
 import torch
 import tvm_ffi
-
-import dovetail as dt
+from exchange_rows import exchange_rows
 
 torch.set_num_threads(1)
 
 
-def exchange_rows():
-    array = np.arange(16, dtype=np.float32)
-    tensor = torch.arange(16.0)
-    ours, theirs = dt.from_dlpack(array), tvm_ffi.from_dlpack(array)
-    to_torch, to_numpy, key = torch.Tensor, np.ndarray, slice(2, 5)
-    return [
-        measure.Row(
-            "from_dlpack(torch tensor)",
-            {
-                "dovetail": lambda: dt.from_dlpack(tensor),
-                "tvm-ffi": lambda: tvm_ffi.from_dlpack(tensor),
-                "numpy": lambda: np.from_dlpack(tensor),
-            },
-            "tvm-ffi",
-            0.5,
-        ),
-        measure.Row(
-            "from_dlpack(numpy array)",
-            {
-                "dovetail": lambda: dt.from_dlpack(array),
-                "tvm-ffi": lambda: tvm_ffi.from_dlpack(array),
-                "torch": lambda: torch.from_dlpack(array),
-            },
-            "tvm-ffi",
-            0.4,
-        ),
-        measure.Row(
-            "numpy array to torch tensor",
-            {
-                "dovetail": lambda: dt.convert(array, to_torch),
-                "torch": lambda: torch.from_numpy(array),
-            },
-            "torch",
-            0.8,
-        ),
-        measure.Row(
-            "torch tensor to numpy array",
-            {"dovetail": lambda: dt.convert(tensor, to_numpy), "torch": lambda: tensor.numpy()},
-            "torch",
-            0.4,
-        ),
-        measure.Row(
-            "t.numpy()",
-            {"dovetail": lambda: ours.numpy(), "torch": lambda: tensor.numpy()},
-            "torch",
-            0.25,
-        ),
-        measure.Row(
-            "np.from_dlpack(t)",
-            {
-                "dovetail": lambda: np.from_dlpack(ours),
-                "tvm-ffi": lambda: np.from_dlpack(theirs),
-            },
-            "tvm-ffi",
-            0.8,
-        ),
-        measure.Row(
-            "torch.from_dlpack(t)",
-            {
-                "dovetail": lambda: torch.from_dlpack(ours),
-                "tvm-ffi": lambda: torch.from_dlpack(theirs),
-            },
-            "tvm-ffi",
-        ),
-        measure.Row(
-            "frombuffer(array)",
-            {
-                "dovetail": lambda: dt.frombuffer(array, dtype=dt.float32),
-                "numpy": lambda: np.frombuffer(array, dtype=np.float32),
-                "torch": lambda: torch.frombuffer(array, dtype=torch.float32),
-            },
-            "numpy",
-            0.3,
-        ),
-        measure.Row(
-            "t[2:5]",
-            {
-                "dovetail": lambda: ours[key],
-                "numpy": lambda: array[key],
-                "torch": lambda: tensor[key],
-            },
-            "numpy",
-            1.0,
-        ),
-        measure.Row(
-            "empty(16)",
-            {
-                "dovetail": lambda: dt.empty(16, dtype=dt.float32),
-                "numpy": lambda: np.empty(16, dtype=np.float32),
-                "torch": lambda: torch.empty(16, dtype=torch.float32),
-            },
-            "numpy",
-            0.4,
-        ),
-    ]
+def rows_of_all():
+    return [measure.Row(*row) for row in exchange_rows(torch, tvm_ffi)]
 
 
 def add_peer(rows, peer):
@@ -164,7 +70,7 @@ def import_rows(program, repetitions=7):
 
 
 NOTE = """Tensors of 16 elements; times without the cost of an empty Python call. `import` runs in a
-fresh process. benchmarks/exchange_peers.py has the code of each row."""
+fresh process. benchmarks/exchange_rows.py has the code of each row."""
 
 
 def main():
@@ -172,7 +78,7 @@ def main():
     peer_files.add_flag(parser, "from_dlpack")
     options = parser.parse_args()
     program = report.Program(options)
-    rows = exchange_rows()
+    rows = rows_of_all()
     for peer in options.peer:
         add_peer(rows, peer)
     rows = [*program.measure(rows), *import_rows(program)]

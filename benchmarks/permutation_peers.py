@@ -17,6 +17,7 @@ import measure
 import numpy as np
 import report
 import strided_copies
+import torch
 
 SLOWEST = 20  # rows in the table
 REPETITIONS = 5
@@ -43,7 +44,7 @@ def case(rng, itemsize):
 def permutation_row(program, dtype, shape, order):
     """Return the row, or None if --filter leaves it out."""
     dense = (np.arange(math.prod(shape)) % 251).astype(dtype).reshape(shape)
-    functions = strided_copies.copies(dense.transpose(order))
+    functions = strided_copies.copies(dense.transpose(order), torch)
     del functions["numpy"]  # takes ten times as long
     name = f"{'x'.join(map(str, shape))} by {''.join(map(str, order))}"
     row = measure.Row(name, functions, "memcpy")

@@ -1,16 +1,15 @@
-"""Functions that copy a strided array into dense memory, by library, for strided_copy_peers.py and
-permutation_peers.py.
+"""Functions that copy a strided array into dense memory, by library, for strided_copy_peers.py,
+permutation_peers.py and `python -m dovetail bench`.
 """
 
 import numpy as np
-import torch
 
 import dovetail as dt
 
 DENSE = ("memcpy", "streaming")  # the faster of the two is the baseline
 
 
-def copies(source):
+def copies(source, torch=None):
     """Return the functions by library. PyTorch is left out for negative strides, which it lacks."""
     dense = np.zeros(source.shape, source.dtype)
     flat = np.ones(source.size, source.dtype), np.zeros(source.size, source.dtype)
@@ -22,7 +21,7 @@ def copies(source):
         "streaming": lambda: flat_to.__setitem__(..., flat_from),
         "numpy": lambda: np.copyto(dense, source),
     }
-    if min(source.strides) >= 0:
+    if torch and min(source.strides) >= 0:
         out, tensor = torch.from_numpy(dense), torch.from_numpy(source)
         functions["torch"] = lambda: out.copy_(tensor)
     return functions

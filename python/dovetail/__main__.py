@@ -12,6 +12,7 @@ With options it prints what a build of an extension module needs, and imports no
 
 With the name of a tool it runs that, as `python -m dovetail.TOOL` does:
 
+    python -m dovetail bench          this machine beside the published figures
     python -m dovetail doctor         what is wrong with this installation, and how to mend it
     python -m dovetail conformance    which rules of DLPack libraries keep
 """
@@ -39,7 +40,7 @@ _PROTOCOLS = {
 }
 
 
-_TOOLS = ("conformance", "doctor")
+_TOOLS = ("bench", "conformance", "doctor")
 
 
 def main():

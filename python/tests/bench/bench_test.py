@@ -1,0 +1,106 @@
+"""`python -m dovetail bench`: its table, its files, and libraries that are not installed."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from dovetail.bench import __main__ as command
+from dovetail.bench import machine, picture, run, strided_layouts, table
+
+# Two small layouts, under the names of published ones.
+SMALL = [
+    ("transpose 4096 x 4096 f32", "f4", (64, 64), (1, 0), None),
+    ("transpose 512 x 512 f32", "f4", (32, 32), (1, 0), None),
+]
+EXCHANGES = 10
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(strided_layouts, "LAYOUTS", SMALL)
+    yield
+    os.sched_setaffinity(0, machine.ALLOWED)
+
+
+def call(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["bench", "--repetitions=1", *map(str, arguments)])
+    return command.main()
+
+
+def test_the_table_has_this_machine_beside_the_published_ones(monkeypatch, capsys, tmp_path):
+    assert call(monkeypatch, f"--json={tmp_path / 'results.json'}") == 0
+    lines = capsys.readouterr().out.splitlines()
+    machines = list(run.read_published())
+    assert lines[0].split() == ["operation", "Dovetail", "beside", "here", *machines]
+    assert "xeon" in machines and len(machines) >= 4
+    document = json.loads((tmp_path / "results.json").read_text())
+    results = document["results"]
+    assert len(results) == EXCHANGES + len(SMALL)
+    assert document["context"]["torch"][0].isdigit()
+    for line, result in zip(lines[1:], results, strict=False):
+        assert line.startswith(result["work"]) and f"{result['ratio']:.2f}" in line
+    assert lines[len(results) + 1].startswith("copies, geometric mean")
+
+
+def test_published_ratios_are_of_the_same_work_and_library():
+    figures = run.read_published()
+    for result in run.measure_all(1):
+        assert result.published.keys() <= figures.keys() and "xeon" in result.published
+        for name, ratio in result.published.items():
+            times = figures[name][result.page]["rows"][result.work]
+            assert ratio == times["dovetail"] / times[result.beside]
+
+
+def test_every_operation_is_published_somewhere():
+    works = {result.work for result in run.measure_all(1) if not result.published}
+    assert works == set()
+
+
+def test_without_pytorch_and_tvm_ffi_numpy_is_beside(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "tvm_ffi", None)
+    results = list(run.measure_all(1))
+    assert {one.beside for one in results} == {"numpy", ""}
+    assert all("torch" not in one.work for one in results)
+    lines = [table.Table(["xeon"], 40).row(one) for one in results]
+    assert any(" -" in line for line in lines)  # nothing to compare with
+
+
+@pytest.mark.parametrize(("suffix", "head"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_a_picture_is_drawn(monkeypatch, tmp_path, suffix, head):
+    file = tmp_path / f"picture.{suffix}"
+    assert call(monkeypatch, f"--picture={file}") == 0
+    data = file.read_bytes()
+    assert data.startswith(head)
+    if suffix == "svg":
+        text = data.decode()
+        assert "this machine (" in text and ">xeon<" in text and "t[2:5] / numpy" in text
+
+
+def test_without_matplotlib_it_says_so_before_it_measures(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(run, "measure_all", None)
+    assert call(monkeypatch, f"--picture={tmp_path / 'x.svg'}") == 2
+    assert "pip install matplotlib" in capsys.readouterr().err
+
+
+def test_geometric_means_are_of_what_both_measured():
+    results = [
+        run.Result("a", run.COPIES, 1.0, "torch", 0.25, {"here": 0.5, "half": 0.5}),
+        run.Result("b", run.COPIES, 1.0, "torch", 1.0, {"here": 2.0}),
+        run.Result("c", run.EXCHANGES, 1.0, "torch", 100.0, {"here": 100.0}),
+    ]
+    assert run.means(results) == {"": 0.5, "here": 1.0}  # "half" lacks a row
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"), [(26.64, "26.6 ns"), (1234, "1.23 µs"), (5.88e6, "5.88 ms")]
+)
+def test_durations_have_units(nanoseconds, text):
+    assert table.duration(nanoseconds) == text
+
+
+def test_matplotlib_is_there_for_these_tests():
+    assert picture.why_not() == ""
