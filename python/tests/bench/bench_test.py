@@ -17,48 +17,54 @@ SMALL = [
 EXCHANGES = 10
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(strided_layouts, "LAYOUTS", SMALL)
-    yield
+@pytest.fixture(scope="module")
+def small():
+    """Small layouts in place of those that take seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strided_layouts, "LAYOUTS", SMALL)
+        yield
     os.sched_setaffinity(0, machine.ALLOWED)
 
 
-def call(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["bench", "--repetitions=1", *map(str, arguments)])
+@pytest.fixture(scope="module")
+def results(small):
+    return list(run.measure_all(1))
+
+
+def call(monkeypatch, results, *arguments):
+    """Run the command with results that are there."""
+    monkeypatch.setattr(run, "measure_all", lambda _: iter(results))
+    monkeypatch.setattr(sys, "argv", ["bench", *map(str, arguments)])
     return command.main()
 
 
-def test_the_table_has_this_machine_beside_the_published_ones(monkeypatch, capsys, tmp_path):
-    assert call(monkeypatch, f"--json={tmp_path / 'results.json'}") == 0
+def test_the_table_has_this_machine_beside_the_published_ones(
+    monkeypatch, results, capsys, tmp_path
+):
+    assert call(monkeypatch, results, f"--json={tmp_path / 'results.json'}") == 0
     lines = capsys.readouterr().out.splitlines()
     machines = list(run.read_published())
     assert lines[0].split() == ["operation", "Dovetail", "beside", "here", *machines]
     assert "xeon" in machines and len(machines) >= 4
-    document = json.loads((tmp_path / "results.json").read_text())
-    results = document["results"]
-    assert len(results) == EXCHANGES + len(SMALL)
-    assert document["context"]["torch"][0].isdigit()
     for line, result in zip(lines[1:], results, strict=False):
-        assert line.startswith(result["work"]) and f"{result['ratio']:.2f}" in line
+        assert line.startswith(result.work) and f"{result.ratio:.2f}" in line
     assert lines[len(results) + 1].startswith("copies, geometric mean")
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert [run.Result(**one) for one in document["results"]] == results
+    assert document["context"]["torch"][0].isdigit()
 
 
-def test_published_ratios_are_of_the_same_work_and_library():
+def test_every_row_has_the_published_ratios_of_the_same_work_and_library(results):
     figures = run.read_published()
-    for result in run.measure_all(1):
+    assert len(results) == EXCHANGES + len(SMALL)
+    for result in results:
         assert result.published.keys() <= figures.keys() and "xeon" in result.published
         for name, ratio in result.published.items():
             times = figures[name][result.page]["rows"][result.work]
             assert ratio == times["dovetail"] / times[result.beside]
 
 
-def test_every_operation_is_published_somewhere():
-    works = {result.work for result in run.measure_all(1) if not result.published}
-    assert works == set()
-
-
-def test_without_pytorch_and_tvm_ffi_numpy_is_beside(monkeypatch):
+def test_without_pytorch_and_tvm_ffi_numpy_is_beside(monkeypatch, small):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setitem(sys.modules, "tvm_ffi", None)
     results = list(run.measure_all(1))
@@ -69,9 +75,9 @@ def test_without_pytorch_and_tvm_ffi_numpy_is_beside(monkeypatch):
 
 
 @pytest.mark.parametrize(("suffix", "head"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_a_picture_is_drawn(monkeypatch, tmp_path, suffix, head):
+def test_a_picture_is_drawn(monkeypatch, results, tmp_path, suffix, head):
     file = tmp_path / f"picture.{suffix}"
-    assert call(monkeypatch, f"--picture={file}") == 0
+    assert call(monkeypatch, results, f"--picture={file}") == 0
     data = file.read_bytes()
     assert data.startswith(head)
     if suffix == "svg":
@@ -81,8 +87,7 @@ def test_a_picture_is_drawn(monkeypatch, tmp_path, suffix, head):
 
 def test_without_matplotlib_it_says_so_before_it_measures(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.setattr(run, "measure_all", None)
-    assert call(monkeypatch, f"--picture={tmp_path / 'x.svg'}") == 2
+    assert call(monkeypatch, None, f"--picture={tmp_path / 'x.svg'}") == 2
     assert "pip install matplotlib" in capsys.readouterr().err
 
 
