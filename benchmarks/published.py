@@ -1,6 +1,7 @@
 """Reads the figures of docs/benchmarks, for `python -m dovetail bench`: published.py PAGE… > JSON
 
-The result is {machine: {page: {"measured": when and where, "rows": {work: {library: nanoseconds}}}}}.
+The result is {machine: {page: {"measured": when and where, "rows": rows}}} with rows of
+{work: {library: nanoseconds}}.
 """
 
 import json

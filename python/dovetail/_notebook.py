@@ -10,6 +10,7 @@ import math
 from dovetail import _core
 
 _LARGEST = 256  # pixels of a side; larger tensors show every n-th element
+_FEWEST = 16  # pixels of a side that stay, even where that changes the proportions
 _SMALLEST = 8  # elements; fewer are read more easily as numbers
 _SIDE = 256  # CSS pixels of the longer side, if the tensor is smaller
 
@@ -45,7 +46,8 @@ def to_html(tensor):
         f'<div><img src="data:image/png;base64,{b64encode(png).decode()}" '
         f'style="width:{size[0]}px;height:{size[1]}px;'
         f'image-rendering:pixelated" alt="{html.escape(caption, quote=True)}">'
-        f"<div>{html.escape(caption)}</div><pre>{html.escape(repr(tensor))}</pre></div>"
+        f"<details{'' if tensor.ndim == 3 else ' open'}><summary>{html.escape(caption)}</summary>"
+        f"<pre>{html.escape(repr(tensor))}</pre></details></div>"
     )
 
 
@@ -62,13 +64,15 @@ def _picture(tensor):
     shape = " × ".join(map(str, tensor.shape))
     caption = f"{tensor.dtype} {shape} on {tensor.device}{said}"
     if step != (1, 1):
-        caption += f"; every {_ordinal(step[0])} row and {_ordinal(step[1])} column"
+        caption += f"; {_every(step[0], 'row')} and {_every(step[1], 'column')}"
     return picture, caption
 
 
 def _sampled(tensor):
     """Return the elements to show, on the CPU, and the distance between them."""
-    step = tuple(math.ceil(size / _LARGEST) for size in tensor.shape[:2])
+    sides = tensor.shape[:2]
+    common = math.ceil(max(sides) / _LARGEST)
+    step = tuple(min(common, max(math.ceil(side / _LARGEST), side // _FEWEST)) for side in sides)
     if step != (1, 1):
         tensor = tensor[:: step[0], :: step[1]]
     return tensor.detach().to("cpu"), step
@@ -129,8 +133,9 @@ def _png(pixels, width, height, channels, colour, palette=b""):
     )
 
 
-def _ordinal(number):
+def _every(number, name):
     if number == 1:
-        return "single"
-    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+        return f"every {name}"
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    ending = "th" if 10 <= number % 100 <= 20 else endings.get(number % 10, "th")
+    return f"every {number}{ending} {name}"

@@ -1,6 +1,6 @@
 """Libraries whose functions insist on NumPy's arrays, and IPython: the rows of docs/libraries.md.
 
-Each refusal stands here, too: a release that takes tensors makes its test fail, and its row shorter.
+Each refusal stands here, too: a release that takes tensors fails its test, and its row changes.
 """
 
 import cv2
@@ -166,7 +166,9 @@ def test_ipython_sets_lines_below_the_first():
     lines = pretty({"weight": dt.tensor([[1, 2], [3, 4]])}).splitlines()
     assert lines == ["{'weight': tensor([[1, 2],", "                   [3, 4]])}"]
     lines = pretty([dt.zeros((2, 2))] * 2).splitlines()
-    assert lines == ["[tensor([[0., 0.],", "         [0., 0.]]),"] + [
+    assert lines == [
+        "[tensor([[0., 0.],",
+        "         [0., 0.]]),",
         " tensor([[0., 0.],",
         "         [0., 0.]])]",
     ]

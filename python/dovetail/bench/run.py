@@ -37,13 +37,14 @@ def measure_all(repetitions=None):
         yield _result(measure.Row(*row), EXCHANGES, figures, repetitions or REPETITIONS)
     for name, *layout in strided_layouts.LAYOUTS[: strided_layouts.TEN]:
         functions = strided_layouts.copies(strided_layouts.view(*layout), torch)
-        functions = {key: functions[key] for key in ("dovetail", "numpy", "torch") if key in functions}
+        for name_of_dense in strided_layouts.DENSE:
+            del functions[name_of_dense]
         row = measure.Row(name, functions, "torch" if torch else "numpy")
         yield _result(row, COPIES, figures, repetitions or _REPETITIONS_OF_COPIES)
 
 
 def read_published():
-    """Return {machine: {page: {"measured": when and where, "rows": {work: {library: nanoseconds}}}}}."""
+    """Return {machine: {page: {"measured": text, "rows": {work: {library: nanoseconds}}}}}."""
     file = pathlib.Path(__file__).with_name("published.json")
     return json.loads(file.read_text(encoding="utf-8"))
 

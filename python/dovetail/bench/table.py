@@ -2,8 +2,8 @@
 
 from . import run
 
-NOTE = """Ratios are Dovetail's time / the other library's: below 1, Dovetail is faster. "here" is this machine;
-the others are published in docs/benchmarks. Only ratios compare: times differ from machine to machine."""
+NOTE = """Ratios are Dovetail's time / the other library's: below 1, Dovetail is faster. "here" is
+this machine; the others are published in docs/benchmarks. Times of two machines do not compare."""
 
 
 class Table:

@@ -19,11 +19,10 @@ def check(backends, torch=None, root=pathlib.Path("/")):
     for name, devices in backends.items():
         if name in _VENDORS:
             found.append(_backend(name, devices, root))
-    if torch and backends.get("cuda") not in (None, 0) and not torch["available"]:
-        if isinstance(backends["cuda"], int):
-            text = f"PyTorch is built for CUDA {torch['built']} and can't use the NVIDIA driver"
-            found.append(Finding(FAULT, "driver", text, "update the driver, or install a build "
-                                 "of PyTorch for an older CUDA (https://pytorch.org)"))  # fmt: skip
+    if torch and not torch["available"] and isinstance(backends.get("cuda"), int):
+        text = f"PyTorch is built for CUDA {torch['built']} and can't use the NVIDIA driver"
+        remedy = "update the driver, or install a PyTorch for an older CUDA (https://pytorch.org)"
+        found.append(Finding(FAULT, "driver", text, remedy))
     return found
 
 

@@ -32,7 +32,7 @@ def check(about, path=None):
     distributions = _distributions(path)
     if len(distributions) > 1:
         text = ", ".join(f"{one.version} in {one.locate_file('')}" for one in distributions)
-        remedy = f"{sys.executable} -m pip uninstall dovetail, as often as it finds one; then install"
+        remedy = f"{sys.executable} -m pip uninstall dovetail, until none is left; install one"
         found.append(Finding(FAULT, NAME, f"there are two installations: {text}", remedy))
     elif distributions:
         found += _against_record(distributions[0], about)

@@ -15,7 +15,9 @@ def check(modules, answers, path=None):
     for module in modules:
         distributions = sorted(owners.get(module, ()))
         if len(distributions) > 1:
-            text = ", ".join(f"{name} {version} in {place}" for name, version, place in distributions)
+            text = ", ".join(
+                f"{name} {version} in {place}" for name, version, place in distributions
+            )
             names = " ".join(dict.fromkeys(name for name, _, _ in distributions))
             remedy = f"{sys.executable} -m pip uninstall {names}, until none is left; install one"
             found.append(Finding(FAULT, NAME, f"{module} is installed twice: {text}", remedy))

@@ -40,7 +40,9 @@ def test_a_sound_installation_has_no_fault():
 
 def test_a_fault_sets_the_exit_status_and_a_child_imported_it(tmp_path):
     mark = tmp_path / "imported_by"
-    library = f"import os; open({str(mark)!r}, 'a').write(f'{{os.getppid()}} '); raise OSError('no')"
+    library = (
+        f"import os; open({str(mark)!r}, 'a').write(f'{{os.getppid()}} '); raise OSError('no')"
+    )
     code = """if True:
         import os, sys
         from dovetail.doctor.__main__ import main

@@ -23,7 +23,9 @@ class ndarray:
 def from_dlpack(x):
     return ndarray(dovetail.from_dlpack(x.__dlpack__()))
 """
-NEW = OLD.replace("stream=None):", "**request):").replace("dlpack__()", "dlpack__(max_version=(1, 0))")
+NEW = OLD.replace("stream=None):", "**request):").replace(
+    "dlpack__()", "dlpack__(max_version=(1, 0))"
+)
 
 
 @pytest.fixture

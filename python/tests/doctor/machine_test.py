@@ -50,7 +50,10 @@ def test_no_gpu_is_no_fault(tmp_path, vendor, kind):
 
 @pytest.mark.parametrize(
     "reason",
-    ["the NVIDIA driver is too old: CUDA 10.2", "no NVIDIA driver that can be used: x lacks cuInit"],
+    [
+        "the NVIDIA driver is too old: CUDA 10.2",
+        "no NVIDIA driver that can be used: x lacks cuInit",
+    ],
 )
 def test_a_driver_that_is_too_old_is_a_fault(tmp_path, reason):
     found = only(driver.check({"cuda": reason}, root=tmp_path))

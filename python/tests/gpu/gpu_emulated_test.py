@@ -398,3 +398,12 @@ def test_allocators_are_chosen_and_tell_of_themselves(device):
 def test_out_of_memory(device):
     with pytest.raises(MemoryError, match=r"Out of memory on .*:0: 1099511627776 bytes"):
         dt.empty(2**40, dtype=dt.uint8, device=device)
+
+
+def test_a_notebook_shows_a_picture_of_a_gpu_s_tensor_and_copies_what_it_shows(device):
+    t = counting((1024, 1024)).to(device)
+    with dt.trace() as log:
+        text = t._repr_html_()
+    assert f"1024 × 1024 on {device}, 0 to " in text and "every 4th row" in text
+    to_the_host = [one.nbytes for one in log.copies() if one.to_device == "cpu"]
+    assert to_the_host and sum(to_the_host) < t.nbytes // 2

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from process import run_failing
 
 import dovetail as dt
@@ -28,6 +27,8 @@ def test_they_are_absent_for_whoever_asks(name):
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_each_is_a_method_of_another_library(name):
+    import torch  # here, so that the other tests run where it is not installed
+
     assert hasattr(np.ndarray, name) or hasattr(torch.Tensor, name)
 
 
@@ -39,7 +40,9 @@ def test_dir_lists_what_there_is():
     assert {"shape", "numpy", "__dlpack__"} < there
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("shap", "shape"), ("nump", "numpy"), ("dtyp", "dtype")])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("shap", "shape"), ("nump", "numpy"), ("dtyp", "dtype")]
+)
 def test_python_suggests_the_name_that_was_meant(typed, meant):
     status, line = run_failing(f"import dovetail as dt; dt.zeros(1).{typed}")
     assert status == 1 and line.endswith(f"Did you mean: '{meant}'?")
