@@ -4,14 +4,17 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/index.h"
 #include "dovetail/core/internal/element.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/registry.h"
@@ -111,13 +114,15 @@ std::string PlainText(const ElementValue& value) {
   return "";
 }
 
-// Writes the values of a tensor in host memory, with its brackets and line breaks.
+// Writes the values of a tensor, with its brackets and line breaks. `host` has its elements in host
+// memory, all of them or only those that are shown (EdgesOnHost).
 class ValueWriter {
  public:
-  explicit ValueWriter(const Tensor& tensor)
+  ValueWriter(const Tensor& tensor, const Tensor& host)
       : tensor_(tensor),
+        host_(host),
         edge_(tensor.num_elements() > kThreshold ? kEdgeItems : kThreshold),
-        step_(StepBits(tensor.dtype(), tensor.packing())) {
+        step_(StepBits(host.dtype(), host.packing())) {
     Read(0, 0);
     MakeTexts();
   }
@@ -130,11 +135,11 @@ class ValueWriter {
 
   void Read(int dim, int64_t bit) {
     if (dim == tensor_.rank()) {
-      values_.push_back(ReadElement(tensor_.raw_data(), bit, tensor_.dtype()));
+      values_.push_back(ReadElement(host_.raw_data(), bit, host_.dtype()));
       return;
     }
-    const int64_t size = tensor_.layout().shape(dim), shown = Shown(dim);
-    const int64_t step = WrappingMultiply(tensor_.layout().stride(dim), step_);
+    const int64_t size = host_.layout().shape(dim), shown = Shown(dim);
+    const int64_t step = WrappingMultiply(host_.layout().stride(dim), step_);
     for (int64_t i = 0; i < shown; ++i) {
       const int64_t index = i < edge_ ? i : size - shown + i;
       Read(dim + 1, bit + WrappingMultiply(index, step));
@@ -191,6 +196,7 @@ class ValueWriter {
   }
 
   const Tensor& tensor_;
+  const Tensor& host_;
   const int64_t edge_;
   const int64_t step_;  // bits from one element to the next
   std::vector<ElementValue> values_;
@@ -215,10 +221,40 @@ std::string Close(std::string text, const std::vector<std::string>& words) {
   return text + ")";
 }
 
-// The tensor in memory that the host can read. Waits for the pending work on it.
+// Copies the first and the last elements of each dimension from `dim` on in which `edges` is smaller.
+absl::Status CopyEdges(const Tensor& tensor, Tensor edges, int dim) {
+  while (dim < tensor.rank() && edges.layout().shape(dim) == tensor.layout().shape(dim)) ++dim;
+  if (dim == tensor.rank()) return CopyInto(edges, tensor);
+  for (const SliceSpec& part : {SliceSpec{.stop = kEdgeItems}, SliceSpec{.start = -kEdgeItems}}) {
+    const absl::StatusOr<Tensor> from = tensor.Slice(dim, part);
+    absl::StatusOr<Tensor> to = edges.Slice(dim, part);
+    if (!from.ok()) return from.status();
+    if (!to.ok()) return to.status();
+    if (absl::Status s = CopyEdges(*from, *std::move(to), dim + 1); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+// The elements that are shown of a large tensor, in the CPU's memory.
+absl::StatusOr<Tensor> EdgesOnHost(const Tensor& tensor) {
+  std::vector<int64_t> shape;
+  for (int64_t size : tensor.shape()) shape.push_back(std::min(size, 2 * kEdgeItems));
+  absl::StatusOr<Tensor> edges = Tensor::Empty(shape, tensor.dtype());
+  if (!edges.ok()) return edges;
+  if (absl::Status s = CopyEdges(tensor, *edges, 0); !s.ok()) return s;
+  return edges;
+}
+
+// The tensor, or what is shown of it, in memory that the host can read. Waits for the pending work.
 absl::StatusOr<Tensor> OnHost(const Tensor& tensor) {
   const DeviceType type = tensor.device().type;
-  if (!IsHostAccessible(type)) return Copied(tensor, {.device = Device::Cpu()});
+  if (!IsHostAccessible(type)) {
+    if (tensor.num_elements() > kThreshold) {
+      absl::StatusOr<Tensor> edges = EdgesOnHost(tensor);
+      if (edges.ok()) return edges;  // not where parts of packed elements begin within a byte
+    }
+    return Copied(tensor, {.device = Device::Cpu()});
+  }
   if (type != DeviceType::kCpu && FindServing(type) != nullptr) {
     if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
   }
@@ -251,7 +287,7 @@ std::string FormatValues(const Tensor& tensor, std::string_view mark) {
     if (!on_host.ok()) {
       return Close(text + "...", {absl::StrCat("shape=", shape), type, device});
     }
-    text += ValueWriter(*on_host).Write();
+    text += ValueWriter(tensor, *on_host).Write();
     if (!HasDefaultType(dtype)) words.push_back(type);
   }
   if (!mark.empty()) words.emplace_back(mark);

@@ -22,7 +22,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Waits for the pending work on the tensor, and copies memory that the host can't reach. If the
+// Waits for the pending work on the tensor. Of memory that the host can't reach, it copies what is
+// shown; of packed elements, all where a part begins within a byte. If the
 // values are not available (vector types, handles, devices without a backend), the text has the
 // shape, type and device instead. `mark` is an extra word before the closing bracket. Any thread.
 std::string FormatValues(const Tensor& tensor, std::string_view mark = "");
