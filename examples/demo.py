@@ -22,7 +22,7 @@ program = """if True:  # and another process sets an element
 """
 handle = bytes(dt.ipc.share(shared)).hex()
 subprocess.run([sys.executable, "-c", program, handle], check=True)
-for name in ("numpy", "torch", "jax", "paddle", "tvm_ffi", "pyarrow", "onnxruntime"):
+for name in ("numpy", "torch", "jax", "tvm_ffi", "pyarrow", "onnxruntime"):
     try:
         x = dt.convert(shared, name, copy=False)  # raises instead of copying
     except ImportError:
