@@ -221,7 +221,8 @@ std::string Close(std::string text, const std::vector<std::string>& words) {
   return text + ")";
 }
 
-// Copies the first and the last elements of each dimension from `dim` on in which `edges` is smaller.
+// Copies the first and the last elements of each dimension from `dim` on in which `edges` is
+// smaller.
 absl::Status CopyEdges(const Tensor& tensor, Tensor edges, int dim) {
   while (dim < tensor.rank() && edges.layout().shape(dim) == tensor.layout().shape(dim)) ++dim;
   if (dim == tensor.rank()) return CopyInto(edges, tensor);

@@ -8,10 +8,10 @@ namespace {
 
 // Of tensors of NumPy or PyTorch, those methods that one would try first.
 constexpr const char* kNames[] = {
-    "abs",    "add",    "all",  "amax",   "amin",   "any",  "argmax", "argmin", "argsort", "clamp",
-    "clip",   "cumsum", "dot",  "exp",    "log",     "matmul", "max",    "mean",    "median",
-    "min",    "mul",    "norm", "nonzero", "prod",  "round", "sort",  "sqrt",   "std",     "sub",
-    "sum",    "topk",   "trace", "var",
+    "abs",    "add",  "all",    "amax", "amin",    "any",  "argmax", "argmin", "argsort",
+    "clamp",  "clip", "cumsum", "dot",  "exp",     "log",  "matmul", "max",    "mean",
+    "median", "min",  "mul",    "norm", "nonzero", "prod", "round",  "sort",   "sqrt",
+    "std",    "sub",  "sum",    "topk", "trace",   "var",
 };
 constexpr size_t kCount = sizeof kNames / sizeof kNames[0];
 
@@ -40,8 +40,8 @@ bool AddMissingMethods(PyTypeObject* type) {
 }
 
 PyObject* TensorDir(PyObject* self, PyObject*) {
-  PyObject* names = PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__",
-                                        "O", self);
+  PyObject* names =
+      PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__", "O", self);
   for (size_t i = 0; names != nullptr && i < kCount; ++i) {
     PyObject* none = PyObject_CallMethod(names, "remove", "s", kNames[i]);
     if (none == nullptr) Py_CLEAR(names);

@@ -11,7 +11,8 @@
 
 namespace dovetail::python {
 
-// Puts the properties into the dictionary of the type, before PyType_Ready. False with an error set.
+// Puts the properties into the dictionary of the type, before PyType_Ready. False with an error
+// set.
 bool AddMissingMethods(PyTypeObject* type);
 
 // __dir__ of the type.
