@@ -70,7 +70,7 @@ def import_rows(program, repetitions=7):
 
 
 NOTE = """Tensors of 16 elements; times without the cost of an empty Python call. `import` runs in a
-fresh process. benchmarks/exchange_rows.py has the code of each row."""
+fresh process. benchmarks/rows/exchange_rows.py has the code of each row."""
 
 
 def main():

@@ -10,7 +10,7 @@ import json
 import pathlib
 import statistics
 
-from . import exchange_rows, machine, measure, strided_layouts
+from . import exchange_rows, machine, measure, strided_copies, strided_layouts
 
 REPETITIONS = 7
 _REPETITIONS_OF_COPIES = 3  # a row takes up to a second
@@ -36,9 +36,9 @@ def measure_all(repetitions=None):
     for row in exchange_rows.exchange_rows(torch, tvm_ffi):
         yield _result(measure.Row(*row), EXCHANGES, figures, repetitions or REPETITIONS)
     for name, *layout in strided_layouts.LAYOUTS[: strided_layouts.TEN]:
-        functions = strided_layouts.copies(strided_layouts.view(*layout), torch)
-        for name_of_dense in strided_layouts.DENSE:
-            del functions[name_of_dense]
+        functions = strided_copies.copies(strided_layouts.view(*layout), torch)
+        for dense in strided_copies.DENSE:
+            del functions[dense]
         row = measure.Row(name, functions, "torch" if torch else "numpy")
         yield _result(row, COPIES, figures, repetitions or _REPETITIONS_OF_COPIES)
 

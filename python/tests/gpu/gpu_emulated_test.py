@@ -398,31 +398,3 @@ def test_allocators_are_chosen_and_tell_of_themselves(device):
 def test_out_of_memory(device):
     with pytest.raises(MemoryError, match=r"Out of memory on .*:0: 1099511627776 bytes"):
         dt.empty(2**40, dtype=dt.uint8, device=device)
-
-
-def bytes_to_the_host(log):
-    return sum(one.nbytes for one in log.copies() if one.to_device == "cpu")
-
-
-@pytest.mark.parametrize("shape", [(1 << 20,), (1024, 1024), (3, 7, 100), (6, 200), (2, 9, 8, 9)])
-def test_a_large_tensor_prints_as_on_the_cpu_and_only_what_is_shown_is_copied(device, shape):
-    on_host = counting(shape)
-    t = on_host.to(device)
-    with dt.trace() as log:
-        text = repr(t)
-    assert [word for word in text.split() if "device=" not in word] == repr(on_host).split()
-    assert 0 < bytes_to_the_host(log) < 4 * 6 ** len(shape) + 1
-
-
-def test_parts_of_packed_elements_print_as_on_the_cpu(device):
-    on_host = counting((2, 1001)).to("int4")  # the second row begins within a byte
-    text = repr(on_host.to(device))
-    assert [word for word in text.split() if "device=" not in word] == repr(on_host).split()
-
-
-def test_a_notebook_shows_a_picture_of_a_gpu_s_tensor_and_copies_what_it_shows(device):
-    t = counting((1024, 1024)).to(device)
-    with dt.trace() as log:
-        text = t._repr_html_()
-    assert f"1024 × 1024 on {device}, 0 to " in text and "every 4th row" in text
-    assert 0 < bytes_to_the_host(log) < t.nbytes // 2
