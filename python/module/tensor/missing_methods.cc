@@ -36,6 +36,7 @@ bool AddMissingMethods(PyTypeObject* type) {
     Py_DECREF(property);
     if (failed != 0) return false;
   }
+  PyType_Modified(type);
   return true;
 }
 

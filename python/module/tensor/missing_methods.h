@@ -11,8 +11,8 @@
 
 namespace dovetail::python {
 
-// Puts the properties into the dictionary of the type, before PyType_Ready. False with an error
-// set.
+// Puts the properties into the dictionary of the type, which must be ready: the garbage collector
+// finds it through them. False with an error set.
 bool AddMissingMethods(PyTypeObject* type);
 
 // __dir__ of the type.

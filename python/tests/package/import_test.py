@@ -63,6 +63,16 @@ def test_frameworks_may_be_imported_before_and_after():
     assert printed == "True\n"
 
 
+def test_garbage_may_be_collected_at_any_point_of_the_import():
+    printed = run_python("""
+        import gc
+        gc.set_threshold(1)
+        import dovetail
+        print(dovetail.zeros(1).tolist())
+    """)
+    assert printed == "[0.0]\n"
+
+
 def test_a_forked_process_has_tensors_of_its_own():
     printed = run_python("""
         import os
