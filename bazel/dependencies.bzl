@@ -32,6 +32,7 @@ load("//third_party/remote_coverage_tools:remote_coverage_tools.bzl", "remote_co
 load("//third_party/rules_cc:rules_cc.bzl", "rules_cc")
 load("//third_party/rules_python:rules_python.bzl", "rules_python")
 load("//third_party/rules_shell:rules_shell.bzl", "rules_shell")
+load("//third_party/zig:zig.bzl", "zig")
 
 def _declare(declarations):
     for name, declare in declarations.items():
@@ -83,5 +84,6 @@ def dovetail_dev_dependencies():
         "eigen": eigen,
         "onnxruntime": onnxruntime,
         "opencv": opencv,
+        "zig": zig,
     })
     native.register_toolchains("@dovetail//third_party/python:toolchain")

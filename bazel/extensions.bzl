@@ -12,6 +12,7 @@ load("//third_party/peers:peers.bzl", "peers")
 load("//third_party/pybind11:pybind11.bzl", "pybind11")
 load("//third_party/python:environment.bzl", "python_environment")
 load("//third_party/python:interpreter.bzl", "python_interpreter")
+load("//third_party/zig:zig.bzl", "zig")
 
 def _dependencies_impl(_mctx):
     cuda(name = "dovetail_cuda")
@@ -28,6 +29,7 @@ def _dev_dependencies_impl(_mctx):
     onnxruntime(name = "onnxruntime")
     peers(name = "dovetail_peers")
     python_environment(name = "dovetail_python_env")
+    zig(name = "zig")
 
 dependencies = module_extension(implementation = _dependencies_impl)
 

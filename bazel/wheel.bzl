@@ -1,12 +1,18 @@
 """dovetail_wheel: packs a Python package and its extension module into a wheel.
 
+    dovetail_metadata(
+        name = "METADATA",
+        distribution = "dovetail",
+        extras = {"pytest": ["pytest"]},
+        summary = "Zero-copy tensor exchange",
+    )
     dovetail_wheel(
         name = "wheel",
         distribution = "dovetail",
         extension = ":dovetail/_core.so",
         srcs = glob(["dovetail/**/*.py", "dovetail/**/*.pyi"]) + ["dovetail/py.typed", ":include"],
         entry_points = ["cmake.root:dovetail=dovetail"],
-        summary = "Zero-copy tensor exchange",
+        metadata = ":METADATA",
     )
 
 makes bazel-bin/python/dovetail-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are relative to the BUILD file's
@@ -17,7 +23,47 @@ name say which. Making it installs no Python package.
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
-def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, licenses = [], entry_points = [], sbom = None, requires_python = ">=3.10", **kwargs):
+def dovetail_metadata(name, distribution, summary, readme = None, licenses = [], classifiers = [], extras = {}, requires_python = ">=3.10", **kwargs):
+    """Makes the metadata of a wheel and of an sdist, the file <name>.
+
+    `--define=dovetail_repository=OWNER/NAME` names the project's repository on GitHub; else they name none.
+
+    Args:
+      name: name of the target, and of the file.
+      distribution: name of the distribution, as pip knows it.
+      summary: one line that says what it is.
+      readme: label of a Markdown file with the long description.
+      licenses: labels of the licence's text and of notices.
+      classifiers: those of PyPI that apply.
+      extras: maps the name of an extra to the packages that it requires.
+      requires_python: versions of Python that pip may install it for.
+      **kwargs: further attributes of the genrule.
+    """
+    python = "@dovetail_python//:python3.sh"
+    tool = "//tools:make_metadata.py"
+    options = [
+        "--distribution=" + distribution,
+        "--output=$@",
+        "--repository=$(dovetail_repository)",
+        "--requires-python='%s'" % requires_python,
+        "--summary='%s'" % summary,
+        "--version=" + VERSION,
+    ]
+    options += ["--classifier='%s'" % classifier for classifier in classifiers]
+    options += ["--extra='%s:%s'" % (extra, package) for extra in extras for package in extras[extra]]
+    options += ["--license=$(location %s)" % license for license in licenses]
+    if readme:
+        options.append("--readme=$(location %s)" % readme)
+    native.genrule(
+        name = name + "_file",
+        srcs = licenses + ([readme] if readme else []),
+        outs = [name],
+        cmd = " ".join(["$(location %s)" % python, "$(location %s)" % tool] + options),
+        tools = [python, tool],
+        **kwargs
+    )
+
+def dovetail_wheel(name, distribution, extension, srcs, metadata, licenses = [], entry_points = [], sbom = None, **kwargs):
     """Makes <distribution>-<version>-<tag>.whl.
 
     Args:
@@ -25,12 +71,10 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
       distribution: name of the distribution, as pip knows it.
       extension: label of the extension module, "…/_core.so".
       srcs: Python files, stubs, headers and data, in this package.
-      summary: one line that says what it is.
-      readme: label of a Markdown file with the long description.
-      licenses: labels of the licence's text and of notices.
+      metadata: label of a dovetail_metadata().
+      licenses: labels of the licence's text and of notices, those of the metadata.
       entry_points: what other programs find in the package, as "group:name=object".
       sbom: label of a software bill of materials (bazel/sbom.bzl), which goes where PEP 770 says.
-      requires_python: versions of Python that pip may install it for.
       **kwargs: further attributes of the genrule.
     """
     python = "@dovetail_python//:python3.sh"
@@ -39,20 +83,17 @@ def dovetail_wheel(name, distribution, extension, srcs, summary, readme = None, 
         "distribution": distribution,
         "extension": "$(location %s)" % extension,
         "extension-suffix": EXT_SUFFIX,
+        "metadata": "$(location %s)" % metadata,
         "output": "$@",
         "package": native.package_name(),
-        "requires-python": requires_python,
-        "summary": "'%s'" % summary,
         "tag": WHEEL_TAG,
         "version": VERSION,
     }
-    if readme:
-        options["readme"] = "$(location %s)" % readme
     if sbom:
         options["sbom"] = "$(location %s)" % sbom
     native.genrule(
         name = name,
-        srcs = srcs + [extension] + licenses + [label for label in [readme, sbom] if label],
+        srcs = srcs + [extension, metadata] + licenses + ([sbom] if sbom else []),
         outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
         cmd = " ".join(
             ["$(location %s)" % python, "$(location %s)" % tool] +

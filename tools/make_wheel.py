@@ -4,7 +4,7 @@
     make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl \\
         --tag=cp311-cp311-linux_x86_64 --distribution=dovetail --version=0.1.0 --package=python \\
         --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
-        --summary=… --requires-python='>=3.10' python/dovetail/__init__.py …
+        --metadata=METADATA python/dovetail/__init__.py …
 
 The same input gives the same bytes: times are fixed and names sorted. It needs only Python.
 """
@@ -14,18 +14,6 @@ import base64
 import hashlib
 import os
 import zipfile
-
-METADATA = """Metadata-Version: 2.1
-Name: {distribution}
-Version: {version}
-Summary: {summary}
-License: Apache-2.0
-Requires-Python: {requires_python}
-Classifier: Programming Language :: Python :: 3
-Classifier: Programming Language :: C++
-Classifier: Operating System :: POSIX :: Linux
-Classifier: Typing :: Typed
-"""
 
 WHEEL = """Wheel-Version: 1.0
 Generator: dovetail
@@ -73,13 +61,6 @@ def path_in_package(path, package):
     return after
 
 
-def metadata(options):
-    text = METADATA.format(**vars(options))
-    if not options.readme:
-        return text.encode()
-    return (text + "Description-Content-Type: text/markdown\n\n").encode() + read(options.readme)
-
-
 def entry_points(definitions):
     """The text of entry_points.txt. A definition is "group:name=object"."""
     groups = {}
@@ -89,22 +70,21 @@ def entry_points(definitions):
     return "\n".join(f"[{group}]\n" + "\n".join(lines) + "\n" for group, lines in groups.items())
 
 
-def parse_arguments():
+def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description="Writes a wheel.")
-    for name in ["distribution", "version", "summary", "requires-python", "tag"]:
+    for name in ["distribution", "version", "tag", "metadata"]:
         parser.add_argument(f"--{name}", required=True)
     for name in ["extension", "extension-suffix", "output", "package"]:
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--readme")
     parser.add_argument("--sbom")
     parser.add_argument("--license", action="append", default=[])
     parser.add_argument("--entry-point", action="append", default=[])
     parser.add_argument("srcs", nargs="+")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
-def main():
-    options = parse_arguments()
+def main(arguments=None):
+    options = parse_arguments(arguments)
     dist_info = f"{options.distribution}-{options.version}.dist-info"
     wheel = Wheel(options.output, dist_info)
     names = {path_in_package(path, options.package): path for path in options.srcs}
@@ -113,12 +93,12 @@ def main():
     extension = path_in_package(options.extension, options.package)
     extension = extension.removesuffix(".so") + options.extension_suffix
     wheel.add(extension, read(options.extension), mode=0o755)
-    wheel.add(f"{dist_info}/METADATA", metadata(options))
+    wheel.add(f"{dist_info}/METADATA", read(options.metadata))
     wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag).encode())
     if options.entry_point:
         wheel.add(f"{dist_info}/entry_points.txt", entry_points(options.entry_point).encode())
     for path in options.license:
-        wheel.add(f"{dist_info}/{os.path.basename(path)}", read(path))
+        wheel.add(f"{dist_info}/licenses/{os.path.basename(path)}", read(path))  # PEP 639
     if options.sbom:  # PEP 770
         wheel.add(f"{dist_info}/sboms/{os.path.basename(options.sbom)}", read(options.sbom))
     wheel.close()

@@ -20,24 +20,50 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <exception>
+#include <type_traits>
+
 namespace dovetail::python {
 
 [[noreturn, gnu::cold]] inline void HangThread() noexcept {
   while (true) pause();
 }
 
+// Hangs the thread if the scope is left by something other than a return or a C++ exception.
+class HangAtForcedUnwind {
+ public:
+  HangAtForcedUnwind() = default;
+  HangAtForcedUnwind(const HangAtForcedUnwind&) = delete;
+  HangAtForcedUnwind& operator=(const HangAtForcedUnwind&) = delete;
+  ~HangAtForcedUnwind() {
+    if (!returns && std::uncaught_exceptions() == 0) HangThread();
+  }
+
+  bool returns = false;
+};
+
 // Returns what `work` returns. `work` may take the GIL itself or run Python code. Costs nothing
 // unless the thread ends.
 template <typename Work>
 decltype(auto) HangAtThreadEnd(Work work) {
-#if PY_VERSION_HEX < 0x030e0000 && defined(__GLIBCXX__)
+#if PY_VERSION_HEX >= 0x030e0000
+  return work();
+#elif defined(__GLIBCXX__)
   try {
     return work();
   } catch (const abi::__forced_unwind&) {
     HangThread();
   }
-#else
-  return work();
+#else  // libc++ has no such class
+  HangAtForcedUnwind guard;
+  if constexpr (std::is_void_v<decltype(work())>) {
+    work();
+    guard.returns = true;
+  } else {
+    decltype(auto) result = work();
+    guard.returns = true;
+    return result;
+  }
 #endif
 }
 
