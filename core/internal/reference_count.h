@@ -21,7 +21,8 @@
 #elif defined(__GLIBC__)
 // A build for an older glibc asks the one that it runs with, which may be newer.
 extern "C" char __libc_single_threaded __attribute__((weak));
-#define DOVETAIL_IS_SINGLE_THREADED() (&__libc_single_threaded != nullptr && __libc_single_threaded != 0)
+#define DOVETAIL_IS_SINGLE_THREADED() \
+  (&__libc_single_threaded != nullptr && __libc_single_threaded != 0)
 #else
 #define DOVETAIL_IS_SINGLE_THREADED() false
 #endif
