@@ -11,7 +11,6 @@ Python.
 """
 
 import argparse
-import os
 import pathlib
 import re
 
@@ -26,7 +25,7 @@ Requires-Python: {requires_python}
 
 def fields(options):
     """The lines of the fields that may occur several times."""
-    yield from (f"License-File: {os.path.basename(path)}" for path in options.license)
+    yield from (f"License-File: {path}" for path in options.license)
     if options.repository:
         site = f"https://github.com/{options.repository}"
         for name, page in {

@@ -50,7 +50,7 @@ def test_files_are_where_installers_look_for_them(build):
             "dovetail-1.2.3.dist-info/METADATA",
             "dovetail-1.2.3.dist-info/WHEEL",
             "dovetail-1.2.3.dist-info/entry_points.txt",
-            "dovetail-1.2.3.dist-info/licenses/LICENSE",
+            "dovetail-1.2.3.dist-info/licenses/texts/LICENSE",
             "dovetail-1.2.3.dist-info/sboms/bill.json",
             "dovetail-1.2.3.dist-info/RECORD",
         ]

@@ -147,20 +147,50 @@ def newest():
     raise SystemExit("pythons: no free-threaded Python can be had")
 
 
-def build_wheel(one):
-    """Builds in an output base of its own, so that the usual one keeps what it built."""
-    say(f"building the wheel for {one.name}")
+def build(target, *options):
+    """Builds in an output base of its own, so that the usual one keeps what it built. Returns
+    the folder bazel-bin."""
     folder = CACHE / "pythons"
     bazel = ["./bazelw", f"--output_base={folder / 'bazel'}", "--max_idle_secs=60"]
-    options = [f"--repo_env=DOVETAIL_PYTHON={one.path}"]
     shown = ["--color=no", "--curses=no", "--noshow_progress", "--symlink_prefix=/"]
     cached = [f"--disk_cache={folder / 'disk'}"]
-    run(*bazel, "build", "//python:wheel", *options, *shown, *cached, cwd=ROOT)
+    run(*bazel, "build", target, *options, *shown, *cached, cwd=ROOT)
     info = run(*bazel, "info", "bazel-bin", *options, capture_output=True, cwd=ROOT)
-    tag = "cp" + one.name.replace(".", "")
-    pattern = f"python/dovetail-*-{tag.rstrip('t')}-{tag}-*.whl"
-    [wheel] = pathlib.Path(info.stdout.strip()).glob(pattern)
+    return pathlib.Path(info.stdout.strip())
+
+
+def build_wheel(one, processor=None, repository=None):
+    """Builds the wheel for an interpreter.
+
+    processor   "x86_64" or "aarch64": for every machine with it (.bazelrc); None: for this machine
+    repository  OWNER/NAME on GitHub, for the metadata
+    """
+    say(f"building the wheel for {one.name}" + (f" on {processor}" if processor else ""))
+    options = [f"--repo_env=DOVETAIL_PYTHON={one.path}"]
+    if processor:
+        options.append(f"--config=manylinux_{processor}")
+    if repository:
+        options.append(f"--define=dovetail_repository={repository}")
+    bazel_bin = build("//python:wheel", *options)
+    [wheel] = find_wheels(bazel_bin / "python", one, processor)
     return wheel
+
+
+def find_wheels(folder, one, processor):
+    """The wheels for the interpreter in a folder."""
+    tag = "cp" + one.name.replace(".", "")
+    platform = f"manylinux_*_{processor}" if processor else "linux_*"
+    return list(folder.glob(f"dovetail-*-{tag.rstrip('t')}-{tag}-{platform}.whl"))
+
+
+def wheel_for(one, folder):
+    """The wheel in the folder, or one that it builds."""
+    if not folder:
+        return build_wheel(one)
+    wheels = find_wheels(pathlib.Path(folder), one, os.uname().machine)
+    if len(wheels) != 1:
+        raise SystemExit(f"pythons: {folder} has {len(wheels)} wheels for {one.name}")
+    return wheels[0]
 
 
 def locked(package):
@@ -263,7 +293,7 @@ def try_on(one, options):
     provide(one)
     large = LARGE if options.large or one.name == "3.11" else ()
     packages = (*NEEDED, *(() if options.quick else (*PEERS, *large)))
-    python, outcome.peers = environment(one, build_wheel(one), packages)
+    python, outcome.peers = environment(one, wheel_for(one, options.wheels), packages)
     files = [file for folder in FOLDERS for file in sorted((TESTS / folder).glob("*_test.py"))]
     files = [file for file in files if file.name not in BUILD_ONLY]
     if options.quick:
@@ -298,6 +328,7 @@ def main():
     )
     parser.add_argument("--quick", action="store_true", help="NumPy alone, without long tests")
     parser.add_argument("--large", action="store_true", help="PyTorch and Paddle, too: gigabytes")
+    parser.add_argument("--wheels", metavar="FOLDER", help="try wheels that //python:wheels made")
     parser.add_argument("--files", default="", help="only files whose path matches this")
     options = parser.parse_args()
     interpreters = newest() if options.newest else chosen(options.interpreters)

@@ -34,6 +34,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "ones",
     "ones_like",
     "pickle_device",
+    "show_config",
     "trace",
     "utils",
     "zeros_like",
@@ -136,6 +137,18 @@ def pickle_device(device):
 
     return PickleDevice(device)
 
+
+def show_config(mode="stdout"):
+    """Print what this installation was built with, and what it found: for reports of problems.
+
+    mode  "stdout": print, and return None; "dicts": return a dict of dicts, one for each heading
+
+    >>> dt.show_config(mode="dicts")["simd"]["compiled"]
+    ['sse2', 'ssse3', 'avx2', 'avx512', 'avx512_vbmi']
+    """
+    from dovetail._config import show_config
+
+    return show_config(mode)
 
 if _core._trace_setting:
     from dovetail._trace import start_from_environment

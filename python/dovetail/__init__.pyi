@@ -3,7 +3,7 @@
 import builtins
 import contextlib
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex, overload
 
 from dovetail import _typing as _t
 from dovetail import ipc as ipc
@@ -56,3 +56,7 @@ def convert_tree(tree: Any, target: type | str, *, copy: builtins.bool | None = 
 def trace(*, limit: builtins.int = 1_000_000) -> _Trace: ...
 def no_copies() -> contextlib.AbstractContextManager[None]: ...
 def get_include() -> str: ...
+@overload
+def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, dict[str, Any]]: ...

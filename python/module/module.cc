@@ -19,6 +19,7 @@
 #include "dovetail/python/module/dtype_device/dtype_class.h"
 #include "dovetail/python/module/errors.h"
 #include "dovetail/python/module/functions/backends.h"
+#include "dovetail/python/module/functions/build_facts.h"
 #include "dovetail/python/module/functions/convert.h"
 #include "dovetail/python/module/functions/convert_unknown.h"
 #include "dovetail/python/module/functions/explain.h"
@@ -207,6 +208,9 @@ PyMethodDef functions[] = {
         "backends",
         "backends($module, /)\n--\n\n"
         "The backends by name, each with its number of devices or, as text, why it has none."),
+    NoArguments<&BuildFactsFunction>("_build_facts",
+                                     "_build_facts($module, /)\n--\n\n"
+                                     "What the module was built with, for show_config()."),
     OneArgument<&DTypeFunction>(
         "dtype",
         "dtype($module, value, /)\n--\n\n"

@@ -3,7 +3,7 @@
 Only this repository's tests, examples and benchmarks use it.
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
+load("//third_party/python:pypi.bzl", "unpack_wheel")
 
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
@@ -24,5 +24,5 @@ def _cccl_impl(rctx):
 
 cccl = repository_rule(
     implementation = _cccl_impl,
-    environ = PYTHON_ENVIRON,
+    environ = ["PATH"],
 )

@@ -4,7 +4,7 @@ It uses the system's header if that is new enough (Debian: libdlpack-dev). Other
 apache-tvm-ffi package, whose version the lock file pins, or the project's own release.
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
+load("//third_party/python:pypi.bzl", "unpack_wheel")
 
 _MINIMUM = (1, 3)
 
@@ -60,5 +60,5 @@ def _dlpack_impl(rctx):
 
 dlpack = repository_rule(
     implementation = _dlpack_impl,
-    environ = PYTHON_ENVIRON + ["PATH"],
+    environ = ["PATH"],
 )

@@ -3,7 +3,7 @@
 Its wheel has all headers and sources, including robin_map, which an archive of its repository lacks.
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
+load("//third_party/python:pypi.bzl", "unpack_wheel")
 
 _BUILD = """load("@dovetail_python//:defs.bzl", "FREE_THREADED")
 load("@rules_cc//cc:defs.bzl", "cc_library")
@@ -47,5 +47,5 @@ def _nanobind_impl(rctx):
 
 nanobind = repository_rule(
     implementation = _nanobind_impl,
-    environ = PYTHON_ENVIRON + ["PATH"],
+    environ = ["PATH"],
 )

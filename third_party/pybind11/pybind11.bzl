@@ -1,6 +1,6 @@
 """pybind11, as @pybind11: headers only, for python/casters/pybind11.h and its tests."""
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "unpack_wheel")
+load("//third_party/python:pypi.bzl", "unpack_wheel")
 
 _BUILD = """load("@rules_cc//cc:defs.bzl", "cc_library")
 
@@ -23,5 +23,5 @@ def _pybind11_impl(rctx):
 
 pybind11 = repository_rule(
     implementation = _pybind11_impl,
-    environ = PYTHON_ENVIRON + ["PATH"],
+    environ = ["PATH"],
 )

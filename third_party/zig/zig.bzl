@@ -6,7 +6,7 @@ Zig's wheel has clang, lld, and the sources of libc++ and of glibc's interfaces.
 with libc++ inside and libgcc_s outside (sysroot.sh). Programs are not linked: there is no crt1.o.
 """
 
-load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "run", "unpack_wheel")
+load("//third_party/python:pypi.bzl", "run", "unpack_wheel")
 
 # The oldest glibc that the wheels run with.
 GLIBC = "2.28"
@@ -45,5 +45,5 @@ zig = repository_rule(
         "lock": attr.label(default = Label(_LOCK)),
         "script": attr.label(default = Label("//third_party/zig:sysroot.sh")),
     },
-    environ = PYTHON_ENVIRON + ["PATH"],
+    environ = ["PATH"],
 )

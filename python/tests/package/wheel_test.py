@@ -81,7 +81,7 @@ def read_information(name):
 
 def test_it_has_a_notice_for_each_project_that_it_contains_and_the_licences():
     assert "Apache License" in read_information("licenses/LICENSE")
-    notice = read_information("licenses/NOTICE")
+    notice = read_information("licenses/third_party/NOTICE")
     for part in json.loads(read_information("sboms/dovetail.cdx.json"))["components"]:
         # The bill names packages, a notice has where they come from.
         assert f"/{part['name']})" in notice

@@ -1,0 +1,58 @@
+"""The build backend that pip calls for a source distribution or a checkout (PEP 517).
+
+    pip install dovetail-0.1.0.tar.gz
+    pip wheel . --config-settings=bazel="--config=manylinux_x86_64 --disk_cache=/tmp/disk"
+
+It runs `./bazelw build //python:wheel`, which needs Bazel and a C++20 compiler. What is missing is
+named, but not installed. The build fetches its dependencies, as bazelw says, and leaves nothing
+behind but the wheel.
+"""
+
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import sdist
+
+_FAILED = """dovetail: the build by Bazel failed; its messages are above. Wheels need no build:
+  pip install --only-binary=:all: dovetail
+docs/support.md lists the Pythons and processors that have one."""
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with tempfile.TemporaryDirectory(prefix="dovetail-", ignore_cleanup_errors=True) as scratch:
+        built = _build(f"{scratch}/bazel", shlex.split((config_settings or {}).get("bazel", "")))
+        wheel = pathlib.Path(shutil.copy(built, wheel_directory))
+        subprocess.run(["chmod", "-R", "u+w", scratch], check=True)  # Bazel's outputs are read-only
+    wheel.chmod(0o644)
+    return wheel.name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    return sdist.make(sdist_directory, sdist.metadata()).name
+
+
+def _build(output_base, options):
+    """The path of the wheel for the Python that runs this."""
+    bazel = ["./bazelw", f"--output_base={output_base}"]
+    build = ["--symlink_prefix=/", f"--repo_env=DOVETAIL_PYTHON={sys.executable}", *options]
+    settings = dict(os.environ, DOVETAIL_NO_INSTALL="1")
+    # pip's own Python path is not for the programs of the build.
+    settings.pop("PYTHONPATH", None)
+
+    def run(*command, **more):
+        words = [*bazel, *command]
+        return subprocess.run(words, cwd=sdist.ROOT, env=settings, check=True, text=True, **more)
+
+    try:
+        run("build", "//python:wheel", *build)
+        information = run("info", "bazel-bin", *build, stdout=subprocess.PIPE)
+        run("shutdown")
+    except subprocess.CalledProcessError:
+        raise SystemExit(_FAILED) from None
+    [wheel] = pathlib.Path(information.stdout.strip(), "python").glob("dovetail-*.whl")
+    return wheel

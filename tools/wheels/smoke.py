@@ -1,0 +1,41 @@
+"""Tries an installed wheel in a process that has no other package: smoke.py VERSION
+
+Takes memory in and hands it on, views, copies and casts it, and fails if anything is wrong.
+"""
+
+import array
+import sys
+
+import dovetail as dt
+
+assert dt.__version__ == sys.argv[1], dt.__version__
+
+# Memory is shared, both ways.
+numbers = array.array("f", range(12))
+t = dt.frombuffer(numbers, dtype=dt.float32).reshape(3, 4)
+t[0, 0] = 100
+assert numbers[0] == 100
+u = dt.from_dlpack(t)
+u[2, 3] = 7
+assert numbers[11] == 7
+assert memoryview(t)[2, 3] == 7
+
+# Copies and casts by the kernels for this processor.
+large = dt.arange(1 << 16, dtype=dt.int32).reshape(256, 256)
+assert large.T.copy().tolist() == [list(column) for column in zip(*large.tolist())]
+assert large.to(dt.float64).to(dt.int32).tolist() == large.tolist()
+assert dt.tensor([1.0, 2.0]).to(dt.bfloat16).tolist() == [1.0, 2.0]
+
+# Errors pass from C++ to Python.
+try:
+    dt.from_dlpack(object())
+except AttributeError:
+    pass
+else:
+    raise AssertionError("an object without the protocol was taken in")
+
+config = dt.show_config(mode="dicts")
+if hasattr(sys, "_is_gil_enabled"):
+    free = config["python"]["free_threaded"]
+    assert config["python"]["gil_enabled"] == (not free)
+print(config["build"]["compiler"], config["simd"]["in_use"])
