@@ -24,6 +24,10 @@ def test_module_file_agrees():
     assert find(r'^    version = "([\d.]+)",$', "MODULE.bazel") == decided_version()
 
 
+def test_conda_recipe_agrees():
+    assert find(r"^  version: ([\d.]+)$", "tools/conda/recipe.yaml") == decided_version()
+
+
 @pytest.mark.skipif(not pathlib.Path("CHANGELOG.md").exists(), reason="no change log in this tree")
 def test_newest_release_in_the_change_log_agrees():
     assert find(r"^## \[?v?(\d+\.\d+\.\d+)", "CHANGELOG.md") == decided_version()
