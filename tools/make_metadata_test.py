@@ -6,7 +6,9 @@ import re
 import make_metadata
 import pytest
 
-README = "[guide](docs/guide.md), [part](docs/guide.md#part), [site](https://example.org), [here](#here)"
+README = (
+    "[guide](docs/guide.md), [part](docs/guide.md#part), [site](https://example.org), [here](#here)"
+)
 PICTURE = "![speed](docs/speed.svg)"
 
 

@@ -150,6 +150,7 @@ def show_config(mode="stdout"):
 
     return show_config(mode)
 
+
 if _core._trace_setting:
     from dovetail._trace import start_from_environment
 

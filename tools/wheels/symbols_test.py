@@ -45,7 +45,9 @@ def test_functions_of_python_may_be_missing_and_others_may_not(module):
 
 def test_a_newer_glibc_than_the_oldest_is_a_problem(module):
     # pthread_cond_clockwait came with glibc 2.30.
-    call = "int pthread_cond_clockwait(void); int PyInit_m(void) { return pthread_cond_clockwait(); }"
+    call = (
+        "int pthread_cond_clockwait(void); int PyInit_m(void) { return pthread_cond_clockwait(); }"
+    )
     newer = module(call)
     assert symbols.newest_glibc(newer) >= (2, 30)
     assert any(one.startswith("needs glibc 2.") for one in symbols.problems(newer, glibc=(2, 28)))

@@ -46,7 +46,7 @@ def say(*words):
 
 
 def interpreters(names):
-    """Those of the names, which may be paths. Missing ones are built, or it says how to get them."""
+    """Those of the names, which may be paths. It builds missing ones, or says how to get them."""
     found = python_tests.find()
     for name in names:
         one = python_tests.probe(name) if "/" in name else found.get(name)
