@@ -1,31 +1,11 @@
 #include "dovetail/devices/cpu/simd_level.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
+#include "dovetail/devices/cpu/x86_processor.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
-namespace {
-
-#if defined(__x86_64__)
-// Clang's __builtin_cpu_supports does not know F16C. Looked up once, because CPUID takes about ten
-// microseconds under a hypervisor.
-bool HasF16c() {
-  static const bool has = [] {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  }();
-  return has;
-}
-#endif
-
-}  // namespace
 
 bool HasSimdLevel(SimdLevel level) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();  // needed if the caller runs before the constructors of libgcc
-#endif
   switch (level) {
     case SimdLevel::kNone:
       return true;
@@ -33,16 +13,13 @@ bool HasSimdLevel(SimdLevel level) {
     case SimdLevel::kSse2:
       return true;
     case SimdLevel::kSsse3:
-      return __builtin_cpu_supports("ssse3");
+      return ThisX86Processor().ssse3;
     case SimdLevel::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c() &&
-             __builtin_cpu_supports("bmi2");
+      return ThisX86Processor().avx2;
     case SimdLevel::kAvx512:
-      return HasSimdLevel(SimdLevel::kAvx2) && __builtin_cpu_supports("avx512f") &&
-             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl");
+      return ThisX86Processor().avx512;
     case SimdLevel::kAvx512Vbmi:
-      return HasSimdLevel(SimdLevel::kAvx512) && __builtin_cpu_supports("avx512vbmi");
+      return ThisX86Processor().avx512_vbmi;
 #elif defined(__aarch64__)
     case SimdLevel::kNeon:
       return true;

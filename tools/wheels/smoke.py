@@ -5,6 +5,7 @@ process ends while threads are inside of Dovetail.
 """
 
 import array
+import platform
 import sys
 import threading
 
@@ -37,6 +38,10 @@ else:
     raise AssertionError("an object without the protocol was taken in")
 
 config = dt.show_config(mode="dicts")
+if platform.machine() == "x86_64":
+    with open("/proc/cpuinfo") as file:
+        flags = next(line for line in file if line.startswith("flags")).split()
+    assert config["simd"]["in_use"].startswith("avx") == ("avx2" in flags), config["simd"]
 if hasattr(sys, "_is_gil_enabled"):
     free = config["python"]["free_threaded"]
     assert config["python"]["gil_enabled"] == (not free)

@@ -14,6 +14,7 @@
 
 #include "dovetail/core/config.h"
 #include "dovetail/devices/cpu/copy/kernels/block.h"
+#include "dovetail/devices/cpu/x86_processor.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -156,12 +157,12 @@ inline constexpr int64_t kMostBufferRows = MostOf(&CopyTuning::buffer_rows);
 // The values of the current processor.
 inline const CopyTuning& TuningOfThisProcessor() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();  // for callers that run before the constructors of libgcc
-  if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) {
+  const X86Processor& processor = ThisX86Processor();
+  if (processor.is_amd && (processor.family == 0x17 || processor.family == 0x19)) {
     // (Zen 3 and Zen 4 are one family; only Zen 4 has AVX-512.)
-    return __builtin_cpu_supports("avx512f") ? kZen4 : kZen3;
+    return processor.avx512 ? kZen4 : kZen3;
   }
-  if (__builtin_cpu_is("amd")) return kZen5;
+  if (processor.is_amd) return kZen5;
 #endif
   return kSapphireRapids;
 }
