@@ -38,21 +38,21 @@ def build_sdist(sdist_directory, config_settings=None):
 
 def _build(output_base, options):
     """The path of the wheel for the Python that runs this."""
-    bazel = ["./bazelw", f"--output_base={output_base}"]
+    bazel = ["./bazelw", f"--output_base={output_base}", "--max_idle_secs=15"]
     build = ["--symlink_prefix=/", f"--repo_env=DOVETAIL_PYTHON={sys.executable}", *options]
     settings = dict(os.environ, DOVETAIL_NO_INSTALL="1")
-    # pip's own Python path is not for the programs of the build.
-    settings.pop("PYTHONPATH", None)
+    settings.pop("PYTHONPATH", None)  # pip's, which is not for the programs of the build
 
     def run(*command, **more):
         words = [*bazel, *command]
-        return subprocess.run(words, cwd=sdist.ROOT, env=settings, check=True, text=True, **more)
+        return subprocess.run(words, cwd=sdist.ROOT, env=settings, text=True, **more)
 
     try:
-        run("build", "//python:wheel", *build)
-        information = run("info", "bazel-bin", *build, stdout=subprocess.PIPE)
-        run("shutdown")
+        run("build", "//python:wheel", *build, check=True)
+        information = run("info", "bazel-bin", *build, check=True, stdout=subprocess.PIPE)
     except subprocess.CalledProcessError:
         raise SystemExit(_FAILED) from None
+    finally:
+        run("shutdown", check=False)
     [wheel] = pathlib.Path(information.stdout.strip(), "python").glob("dovetail-*.whl")
     return wheel
