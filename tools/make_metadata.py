@@ -11,6 +11,7 @@ Python.
 """
 
 import argparse
+import os
 import pathlib
 import re
 
@@ -25,7 +26,7 @@ Requires-Python: {requires_python}
 
 def fields(options):
     """The lines of the fields that may occur several times."""
-    yield from (f"License-File: {path}" for path in options.license)
+    yield from (f"License-File: {os.path.normpath(path)}" for path in options.license)
     if options.repository:
         site = f"https://github.com/{options.repository}"
         for name, page in {

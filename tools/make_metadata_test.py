@@ -55,7 +55,7 @@ def test_an_extra_has_all_of_its_requirements_and_nothing_is_required_without_on
 
 
 def test_classifiers_and_licences_are_listed(write):
-    message = write("--classifier=Typing :: Typed", "--license=LICENSE", "--license=parts/NOTICE")
+    message = write("--classifier=Typing :: Typed", "--license=./LICENSE", "--license=parts/NOTICE")
     assert message.get_all("Classifier") == ["Typing :: Typed"]
     assert message["License-Expression"] == "Apache-2.0"
     assert message.get_all("License-File") == ["LICENSE", "parts/NOTICE"]

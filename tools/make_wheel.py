@@ -98,7 +98,7 @@ def main(arguments=None):
     if options.entry_point:
         wheel.add(f"{dist_info}/entry_points.txt", entry_points(options.entry_point).encode())
     for path in options.license:
-        wheel.add(f"{dist_info}/licenses/{path}", read(path))  # PEP 639
+        wheel.add(f"{dist_info}/licenses/{os.path.normpath(path)}", read(path))  # PEP 639
     if options.sbom:  # PEP 770
         wheel.add(f"{dist_info}/sboms/{os.path.basename(options.sbom)}", read(options.sbom))
     wheel.close()

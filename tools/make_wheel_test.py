@@ -31,7 +31,7 @@ def build(tmp_path, monkeypatch):
                 "--metadata=METADATA",
                 "--extension=out/bin/python/dovetail/_core.so",
                 "--extension-suffix=.cpython-312-aarch64-linux-gnu.so",
-                "--license=texts/LICENSE",
+                "--license=./texts/LICENSE",
                 "--sbom=texts/bill.json",
                 "--entry-point=pytest11:dovetail=dovetail_pytest",
                 "python/dovetail/__init__.py",
