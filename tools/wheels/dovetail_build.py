@@ -24,10 +24,13 @@ docs/support.md lists the Pythons and processors that have one."""
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    with tempfile.TemporaryDirectory(prefix="dovetail-", ignore_cleanup_errors=True) as scratch:
+    scratch = tempfile.mkdtemp(prefix="dovetail-")
+    try:
         built = _build(f"{scratch}/bazel", shlex.split((config_settings or {}).get("bazel", "")))
         wheel = pathlib.Path(shutil.copy(built, wheel_directory))
-        subprocess.run(["chmod", "-R", "u+w", scratch], check=True)  # Bazel's outputs are read-only
+    finally:
+        subprocess.run(["chmod", "-R", "u+w", scratch], check=False)  # Bazel's are read-only
+        shutil.rmtree(scratch, ignore_errors=True)
     wheel.chmod(0o644)
     return wheel.name
 
