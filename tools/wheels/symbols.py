@@ -47,10 +47,15 @@ def read(path):
     )
 
 
+def glibc_of(version):
+    """(2, 28) of "GLIBC_2.28"; (0, 0) of other libraries' versions."""
+    found = re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", version)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
 def newest_glibc(module):
     """The oldest glibc that has all symbols, such as (2, 28)."""
-    found = [re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", v) for v in module.imports.values()]
-    return max([(int(one[1]), int(one[2])) for one in found if one], default=(0, 0))
+    return max(map(glibc_of, module.imports.values()), default=(0, 0))
 
 
 def problems(module, glibc=None, libraries=LIBRARIES):

@@ -6,6 +6,27 @@ import subprocess
 import pytest
 import symbols
 
+# What the module may take of this machine's glibc by a newer version: glibc 2.28 has these, too,
+# by an older version or in another library, or they are looked for at run time.
+OLDER = set(
+    [
+        "dlerror",
+        "dlopen",
+        "dlsym",
+        "fstat",
+        "log2",
+        "lstat",
+        "pthread_getspecific",
+        "pthread_key_create",
+        "pthread_mutex_trylock",
+        "pthread_once",
+        "pthread_setspecific",
+        "pthread_sigmask",
+        "stat",
+        "__libc_single_threaded",
+    ]
+)
+
 ENTRY = "void PyInit_module(void) {}\n"
 
 
@@ -64,3 +85,10 @@ def test_the_extension_module_of_this_build_has_no_problem_but_its_standard_libr
     module = symbols.read(path)
     assert module.exports == {"PyInit__core"}
     assert symbols.problems(module) in ([], ["needs libstdc++.so.6"])
+
+
+def test_the_extension_module_takes_no_function_that_glibc_2_28_lacks():
+    [path] = pathlib.Path("python/dovetail").glob("_core*.so")
+    imports = symbols.read(path).imports
+    newer = {name for name, version in imports.items() if symbols.glibc_of(version) > (2, 28)}
+    assert {name for name in newer - OLDER if not name.startswith("__isoc23_")} == set()

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -62,7 +63,7 @@ Recorded Record(const TraceEvent& event) {
       .stream = event.stream == nullptr ? "" : event.stream->ToString(),
       .awaited = {},
       .site = CurrentCallSite(),
-      .thread = gettid(),
+      .thread = syscall(SYS_gettid),  // glibc has gettid() from 2.30 on
   };
   for (const Stream& stream : event.awaited) recorded.awaited.push_back(stream.ToString());
   return recorded;
