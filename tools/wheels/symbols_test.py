@@ -8,24 +8,22 @@ import symbols
 
 # What the module may take of this machine's glibc by a newer version: glibc 2.28 has these, too,
 # by an older version or in another library, or they are looked for at run time.
-OLDER = set(
-    [
-        "dlerror",
-        "dlopen",
-        "dlsym",
-        "fstat",
-        "log2",
-        "lstat",
-        "pthread_getspecific",
-        "pthread_key_create",
-        "pthread_mutex_trylock",
-        "pthread_once",
-        "pthread_setspecific",
-        "pthread_sigmask",
-        "stat",
-        "__libc_single_threaded",
-    ]
-)
+OLDER = {
+    "dlerror",
+    "dlopen",
+    "dlsym",
+    "fstat",
+    "log2",
+    "lstat",
+    "pthread_getspecific",
+    "pthread_key_create",
+    "pthread_mutex_trylock",
+    "pthread_once",
+    "pthread_setspecific",
+    "pthread_sigmask",
+    "stat",
+    "__libc_single_threaded",
+}
 
 ENTRY = "void PyInit_module(void) {}\n"
 
