@@ -37,6 +37,9 @@ struct StreamRequest {
   // The consumer's stream. Its later work must see the producer's work. nullopt: no synchronisation
   // (-1).
   std::optional<Stream> stream;
+  // The consumer's stream is unknown: `stream` is a stand-in, and the host waits for the producer's
+  // work before it hands the memory over.
+  bool host_waits = false;
 };
 
 // What a backend knows about a pointer.

@@ -92,6 +92,7 @@ TEST(Device, HostAccessAddressingAndIndicesAreWhatTheListSays) {
   EXPECT_TRUE(IsHostAccessible(DeviceType::kCudaManaged));
   EXPECT_FALSE(IsHostAccessible(DeviceType::kCuda));
   EXPECT_TRUE(IsAddressable(DeviceType::kCuda));
+  EXPECT_TRUE(IsAddressable(DeviceType::kOneApi));
   EXPECT_FALSE(IsAddressable(DeviceType::kMetal));
   EXPECT_FALSE(IsIndexed(DeviceType::kCpu));
   EXPECT_TRUE(IsIndexed(DeviceType::kRocm));

@@ -7,6 +7,7 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/devices/cpu/backend.h"
 #include "dovetail/devices/cuda/backend.h"
+#include "dovetail/devices/oneapi/backend.h"
 #include "dovetail/devices/rocm/backend.h"
 
 namespace dovetail {
@@ -17,8 +18,10 @@ struct Entry {
   std::string_view name;
   absl::Status (*add)(Registry&);
 };
-constexpr Entry kBackends[] = {
-    {"cpu", &RegisterCpuBackend}, {"cuda", &RegisterCudaBackend}, {"rocm", &RegisterRocmBackend}};
+constexpr Entry kBackends[] = {{"cpu", &RegisterCpuBackend},
+                               {"cuda", &RegisterCudaBackend},
+                               {"rocm", &RegisterRocmBackend},
+                               {"oneapi", &RegisterOneApiBackend}};
 
 const Entry* Find(std::string_view name) {
   for (const Entry& entry : kBackends) {
@@ -45,7 +48,7 @@ absl::Status RegisterBackends(std::string_view names) {
     wanted.push_back(Find(name));
     if (wanted.back() == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat("There is no backend \"", name, "\"; there are cpu, cuda and rocm."));
+          absl::StrCat("There is no backend \"", name, "\"; there are cpu, cuda, rocm and oneapi."));
     }
   }
   for (const Entry* entry : wanted) {

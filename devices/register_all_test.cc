@@ -17,7 +17,7 @@ TEST(RegisterAll, EveryBackendIsThereAndNoDriverIsOpened) {
   EXPECT_EQ(RegisterBackends("cpu").code(), absl::StatusCode::kAlreadyExists);
   RegisterAllBackends();
   RegisterAllBackends();
-  EXPECT_EQ(Registry::Global().Backends().size(), 3u);
+  EXPECT_EQ(Registry::Global().Backends().size(), 4u);
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kCudaHost, DeviceType::kCudaManaged}) {
     ASSERT_NE(Registry::Global().Find(type), nullptr) << DeviceTypeName(type);
     EXPECT_EQ(Registry::Global().Find(type)->name(), "cuda");
@@ -26,8 +26,10 @@ TEST(RegisterAll, EveryBackendIsThereAndNoDriverIsOpened) {
     ASSERT_NE(Registry::Global().Find(type), nullptr) << DeviceTypeName(type);
     EXPECT_EQ(Registry::Global().Find(type)->name(), "rocm");
   }
-  for (const char* library :
-       {"libcuda.so.1", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
+  ASSERT_NE(Registry::Global().Find(DeviceType::kOneApi), nullptr);
+  EXPECT_EQ(Registry::Global().Find(DeviceType::kOneApi)->name(), "oneapi");
+  for (const char* library : {"libcuda.so.1", "libamdhip64.so.7", "libamdhip64.so.6",
+                              "libamdhip64.so.5", "libDPCTLSyclInterface.so"}) {
     EXPECT_EQ(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), nullptr) << library;
   }
 }

@@ -87,6 +87,21 @@ TEST_F(BackendAbi, StreamsAndEventsPass) {
   EXPECT_EQ(*backend->EncodeStream(made), std::nullopt);
 }
 
+TEST_F(BackendAbi, ThatTheHostWaitsForAConsumerPasses) {
+  class Waiting final : public FakeBackend {
+   public:
+    using FakeBackend::FakeBackend;
+    absl::StatusOr<StreamRequest> DecodeStream(Device device, std::optional<int64_t>) override {
+      return StreamRequest{.stream = Stream::Default(device), .host_waits = true};
+    }
+  };
+  const std::unique_ptr<DeviceBackend> waiting = *ImportBackend(ExportBackend(
+      std::make_unique<Waiting>(std::vector<DeviceType>{DeviceType::kOneApi}, &log)));
+  const StreamRequest request = *waiting->DecodeStream({DeviceType::kOneApi, 0}, std::nullopt);
+  EXPECT_EQ(request.stream, Stream::Default({DeviceType::kOneApi, 0}));
+  EXPECT_TRUE(request.host_waits);
+}
+
 TEST_F(BackendAbi, LentMemoryIsTheBackendsToGiveBack) {
   int returned = 0;
   char byte;

@@ -157,7 +157,8 @@ typedef struct DovetailBackend {
 
   int32_t (*create_stream)(void* self, DovetailDevice device, DovetailStream* stream,
                            DovetailMessage* message);
-  /* `code` is NULL for Python's None. *has_stream is 0 if the code asks for no synchronisation. */
+  /* `code` is NULL for Python's None. *has_stream is 0 if the code asks for no synchronisation, and
+   * 2 if the consumer's stream is unknown: the host then waits for the work. */
   int32_t (*decode_stream)(void* self, DovetailDevice device, const int64_t* code,
                            int32_t* has_stream, DovetailStream* stream, DovetailMessage* message);
   /* *is_none is 1 for Python's None. */

@@ -137,7 +137,7 @@ int32_t DecodeStream(void* self, DovetailDevice device, const int64_t* code, int
             FromC(device), code != nullptr ? std::optional<int64_t>(*code) : std::nullopt);
       },
       [&](const StreamRequest& request) {
-        *has_stream = request.stream.has_value();
+        *has_stream = !request.stream ? 0 : request.host_waits ? 2 : 1;
         if (request.stream) *stream = BoxStream(*request.stream);
       });
 }

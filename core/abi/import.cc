@@ -124,7 +124,7 @@ class ImportedBackend final : public DeviceBackend {
                                                  &has_stream, &stream, message.get()));
     if (!s.ok()) return s;
     if (has_stream == 0) return StreamRequest{};
-    return StreamRequest{AdoptStream(stream)};
+    return StreamRequest{.stream = AdoptStream(stream), .host_waits = has_stream == 2};
   }
   absl::StatusOr<std::optional<int64_t>> EncodeStream(const Stream& stream) override {
     Message message;

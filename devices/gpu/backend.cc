@@ -15,7 +15,8 @@ namespace gpu {
 namespace {
 
 std::vector<DeviceType> DeviceTypesOf(const VendorTraits& vendor) {
-  std::vector<DeviceType> types = {vendor.device, vendor.pinned};
+  std::vector<DeviceType> types = {vendor.device};
+  if (vendor.pinned != vendor.device) types.push_back(vendor.pinned);
   if (vendor.managed) types.push_back(*vendor.managed);
   return types;
 }
@@ -53,7 +54,7 @@ class GpuBackend final : public DeviceBackend {
     const VendorTraits& vendor = context_.runtime.vendor();
     switch (allocators_.KindOf(device, kind)) {
       case MemoryKind::kPinnedHost:
-        return {vendor.pinned, 0};
+        return context_.runtime.PinnedAt(StreamDevice(device).index);
       case MemoryKind::kManaged:
         if (vendor.managed) return {*vendor.managed, 0};
         break;
@@ -89,9 +90,10 @@ class GpuBackend final : public DeviceBackend {
     return gpu::OrderBefore(context_, uses, consumer);
   }
   absl::Status WaitForeign(const Stream& stream, const void* event) override {
+    const RuntimeApi& api = context_.runtime.api();
+    if (!api.has_vendor_events) return DeviceBackend::WaitForeign(stream, event);
     DeviceGuard guard(context_.runtime, StreamDevice(stream.device()).index);
     if (!guard.ok()) return guard.status();
-    const RuntimeApi& api = context_.runtime.api();
     return context_.runtime.Check(api.stream_wait_event(api.self, context_.runtime.Native(stream),
                                                         *static_cast<const NativeEvent*>(event)),
                                   "letting a stream wait for an event of another library");
@@ -109,9 +111,11 @@ class GpuBackend final : public DeviceBackend {
 
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
+    if (!IsShareable()) return DeviceBackend::ShareMemory(device, data, nbytes, uses, stream);
     return shared_blocks_.Share(device, data, nbytes, uses, stream);
   }
-  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType, std::string_view name) override {
+  absl::StatusOr<OpenedMemory> OpenMemory(DeviceType type, std::string_view name) override {
+    if (!IsShareable()) return DeviceBackend::OpenMemory(type, name);
     return shared_blocks_.Open(name);
   }
 
@@ -126,8 +130,8 @@ class GpuBackend final : public DeviceBackend {
     const Device device = context_.runtime.DeviceAt(info.device);
     switch (info.kind) {
       case PointerKind::kPinnedHost:
-        return PointerAttributes{
-            {vendor.pinned, 0}, MemoryKind::kPinnedHost, info.base, info.nbytes};
+        return PointerAttributes{context_.runtime.PinnedAt(info.device), MemoryKind::kPinnedHost,
+                                 info.base, info.nbytes};
       case PointerKind::kManaged:
         return PointerAttributes{vendor.managed ? Device{*vendor.managed, 0} : device,
                                  MemoryKind::kManaged, info.base, info.nbytes};
@@ -142,6 +146,8 @@ class GpuBackend final : public DeviceBackend {
   }
 
  private:
+  bool IsShareable() const { return context_.runtime.api().ipc_memory_handle != nullptr; }
+
   const std::vector<DeviceType> types_;
   GpuContext context_;
   AllocatorTable allocators_;

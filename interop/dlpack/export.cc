@@ -22,7 +22,8 @@ bool IsPadded(const Tensor& tensor) {
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   if (tensor.device().type == DeviceType::kCpu) return absl::OkStatus();
-  return tensor.storage()->Share(options.stream);
+  absl::Status shared = tensor.storage()->Share(options.stream);
+  return shared.ok() && options.host_waits ? tensor.storage()->Synchronize() : shared;
 }
 
 // `device` is the tensor's device. (It is a parameter because callers that export host memory pass

@@ -188,6 +188,20 @@ TEST_F(ExportTest, TheConsumersStreamWaitsForEveryStreamButItself) {
   EXPECT_THAT(log.synchronized, testing::IsEmpty());
 }
 
+TEST_F(ExportTest, TheHostWaitsForAConsumerWhoseStreamIsUnknown) {
+  FakeLog log;
+  const Device device{DeviceType::kOneApi, 0};
+  ScopedBackendOverride fake(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{device.type}, &log));
+  const Stream a = FakeStream(device, 11);
+  const Tensor t = Make(device);
+  t.storage()->RecordUse(a);
+  ASSERT_TRUE(ToDLPack(t, {.stream = Stream::Default(device)}).ok());
+  EXPECT_THAT(log.synchronized, testing::IsEmpty());
+  ASSERT_TRUE(ToDLPack(t, {.stream = Stream::Default(device), .host_waits = true}).ok());
+  EXPECT_THAT(log.synchronized, testing::Contains(a));
+}
+
 TEST_F(ExportTest, AStreamOfADeviceWithoutBackendIsAnErrorAndTakesNothing) {
   const Tensor t = Make(Device::Rocm(0));
   EXPECT_EQ(ToDLPack(t, {.stream = Stream::Default(Device::Rocm(0))}).status().code(),

@@ -103,10 +103,13 @@ absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
   const bool kernels_reach = (job.IsDeviceMemory(job.dst) && job.IsDeviceMemory(job.src)) ||
                              runtime.Info(job.device).maps_pinned_host;
   if (kernels_reach && modules_.Has(job.device)) {
-    return ForEachCopyLaunch(copy, [&](const CopyLaunch& launch) {
-      return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
-                             job.native);
-    });
+    return ForEachCopyLaunch(
+        copy,
+        [&](const CopyLaunch& launch) {
+          return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
+                                 job.native);
+        },
+        kMaxLaunchUnits, modules_.Kernels(job.device));
   }
   const RuntimeApi& api = runtime.api();
   return ForEachPitchedCopy(copy, [&](const PitchedCopy& rectangle) {
@@ -166,7 +169,7 @@ absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const T
     if (!absl::IsUnimplemented(filled)) return filled;
   }
   if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
-  const Device pinned{context_.runtime.vendor().pinned, 0};
+  const Device pinned = context_.runtime.PinnedAt(job.device);
   return ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
     absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
     if (!block.ok()) return block.status();
@@ -179,7 +182,7 @@ absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const T
 
 absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const TensorView& src) {
   if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
-  const Device pinned{context_.runtime.vendor().pinned, 0};
+  const Device pinned = context_.runtime.PinnedAt(job.device);
   struct Sent {
     CopyChunk chunk;
     StagingBlock block;

@@ -1,11 +1,23 @@
 #include "dovetail/devices/gpu/copy/kernel_modules.h"
 
+#include <string_view>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/kernels/arguments.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
+
+namespace {
+
+// dovetail_copy_4, dovetail_fill_16; not dovetail_copy_tiled_4.
+bool IsLinear(std::string_view name) {
+  return absl::ascii_isdigit(name[std::string_view("dovetail_copy_").size()]);
+}
+
+}  // namespace
 
 void KernelModules::Load(int device, Module& module) {
   const RuntimeApi& api = runtime_.api();
@@ -14,6 +26,7 @@ void KernelModules::Load(int device, Module& module) {
     module.status = absl::UnavailableError(image.reason);
     return;
   }
+  if (image.is_linear_only) module.kernels = KernelSet::kLinear;
   const RelaxedCaptureMode relaxed(runtime_);
   DeviceGuard guard(runtime_, device);
   module.status = guard.status();
@@ -21,6 +34,7 @@ void KernelModules::Load(int device, Module& module) {
   NativeModule native = nullptr;
   module.status = runtime_.Check(api.module_load(api.self, &image, &native), "loading the kernels");
   for (int i = 0; module.status.ok() && i < kKernelCount; ++i) {
+    if (image.is_linear_only && !IsLinear(kKernelNames[i])) continue;
     module.status =
         runtime_.Check(api.module_function(api.self, native, kKernelNames[i], &module.functions[i]),
                        absl::StrCat("looking for the kernel ", kKernelNames[i]));
@@ -37,6 +51,8 @@ const KernelModules::Module& KernelModules::Get(int device) {
   }
   return *module;
 }
+
+KernelSet KernelModules::Kernels(int device) { return Get(device).kernels; }
 
 bool KernelModules::Has(int device) { return Get(device).status.ok(); }
 

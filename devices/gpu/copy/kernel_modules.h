@@ -21,6 +21,7 @@
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/planning/kernel_table.h"
+#include "dovetail/devices/gpu/planning/launches.h"
 #include "dovetail/devices/gpu/runtime/runtime.h"
 
 namespace dovetail {
@@ -33,6 +34,8 @@ class KernelModules {
 
   // Whether the kernels can be launched on the device, which is loaded for that.
   bool Has(int device);
+  // Which ones the device has, if it has any.
+  KernelSet Kernels(int device);
   // Why they can't; empty where they can.
   std::string Reason(int device);
 
@@ -43,6 +46,7 @@ class KernelModules {
  private:
   struct Module {
     absl::Status status;
+    KernelSet kernels = KernelSet::kAll;
     std::array<NativeFunction, kKernelCount> functions = {};
   };
   const Module& Get(int device);

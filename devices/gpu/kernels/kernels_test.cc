@@ -169,6 +169,30 @@ TEST(CopyKernels, AnyLayoutOfAnyElementSizeArrivesAndNothingElseIsTouched) {
   }
 }
 
+TEST(CopyKernels, ADeviceWithLinearKernelsAloneIsAskedForNoOthers) {
+  Random random(9);
+  for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
+    const Dims shape = i % 2 == 0 ? RandomShape(random) : Dims{33, 65};
+    const DType dtype = kTypes[random() % std::size(kTypes)];
+    Side dst(shape, dtype.itemsize(), false, 0, random);
+    Side src(shape, dtype.itemsize(), true, 0, random);
+    MergedCopy merged;
+    ASSERT_TRUE(MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape),
+                          &merged)
+                    .ok());
+    ASSERT_TRUE(ForEachCopyLaunch(
+                    merged,
+                    [&](const CopyLaunch& launch) {
+                      const std::string name = KernelName(launch.kernel);
+                      EXPECT_EQ(name.find_first_of("0123456789"), name.rfind('_') + 1) << name;
+                      EXPECT_EQ(name.rfind('_'), std::string("dovetail_copy").size()) << name;
+                      return absl::OkStatus();
+                    },
+                    kMaxLaunchUnits, KernelSet::kLinear)
+                    .ok());
+  }
+}
+
 // Transposed dimensions with sizes close to a tile's.
 TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
   Random random(8);

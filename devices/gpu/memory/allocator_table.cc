@@ -33,7 +33,7 @@ constexpr Source kSources[] = {
 MemoryKind AllocatorTable::KindOf(Device device, MemoryKind kind) const {
   if (kind == MemoryKind::kShared) return kind;
   const VendorTraits& vendor = context_.runtime.vendor();
-  if (device.type == vendor.pinned) return MemoryKind::kPinnedHost;
+  if (device.type == vendor.pinned && vendor.pinned != vendor.device) return MemoryKind::kPinnedHost;
   if (vendor.managed && device.type == *vendor.managed) return MemoryKind::kManaged;
   return kind;
 }
@@ -42,6 +42,9 @@ std::vector<std::string> AllocatorTable::Names(Device device, MemoryKind kind) {
   std::vector<std::string> names;
   if (!context_.runtime.CheckDevice(device).ok()) return names;
   if (kind == MemoryKind::kShared && device.type != context_.runtime.vendor().device) return names;
+  if (kind == MemoryKind::kShared && context_.runtime.api().ipc_memory_handle == nullptr) {
+    return names;
+  }
   kind = KindOf(device, kind);
   const DeviceInfo& info = context_.runtime.Info(StreamDevice(device).index);
   for (const Source& source : kSources) {
@@ -52,6 +55,9 @@ std::vector<std::string> AllocatorTable::Names(Device device, MemoryKind kind) {
   }
   const size_t plain = names.size();
   for (size_t i = 0; i < plain; ++i) names.push_back(absl::StrCat("caching(", names[i], ")"));
+  if (context_.runtime.vendor().caches_by_default) {
+    std::rotate(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(plain), names.end());
+  }
   return names;
 }
 

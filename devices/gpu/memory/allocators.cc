@@ -192,12 +192,16 @@ absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
   const RuntimeApi& api = context_.runtime.api();
   size_t free = 0, total = 0;
   DeviceGuard guard(context_.runtime, device_);
-  if (!guard.ok() || api.memory_info(api.self, &free, &total) != 0) return why;
+  if (!guard.ok()) return why;
+  std::string device = absl::StrCat(context_.runtime.Info(device_).total_bytes, " bytes");
+  if (api.memory_info(api.self, &free, &total) == 0) {
+    device = absl::StrCat(total, " bytes, of which ", free, " are free");
+  }
   const AllocatorStats stats = Stats();
   return absl::ResourceExhaustedError(absl::StrCat(
       "Out of memory on ", where_, ": ", nbytes, " bytes could not be allocated. The device has ",
-      total, " bytes, of which ", free, " are free; this allocator holds ", stats.reserved_bytes,
-      ", of which the program uses ", stats.allocated_bytes, ". (", why.message(), ")"));
+      device, "; this allocator holds ", stats.reserved_bytes, ", of which the program uses ",
+      stats.allocated_bytes, ". (", why.message(), ")"));
 }
 
 std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource source,

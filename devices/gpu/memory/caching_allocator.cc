@@ -34,7 +34,10 @@ bool CachingAllocator::Keep(Block block) noexcept {
 }
 
 bool CachingAllocator::ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept {
-  return stream.is_lasting() && Keep({data, SizeClass(nbytes), stream});
+  // Blocks of other libraries' streams, which come and go, would pile up here.
+  const bool may_be_foreign =
+      context().runtime.api().stream_hold != nullptr && stream.native() != NativeStream{0};
+  return stream.is_lasting() && !may_be_foreign && Keep({data, SizeClass(nbytes), stream});
 }
 
 bool CachingAllocator::ReclaimAfter(void*, size_t, const Uses::EventList&) noexcept {

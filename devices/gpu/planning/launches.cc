@@ -281,14 +281,15 @@ CopyLaunch PlanLinear(const Part& part) {
 
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
-                               int64_t max_units) {
+                               int64_t max_units, KernelSet kernels) {
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
+  const bool all = kernels == KernelSet::kAll;
   return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units,
                      [&](const Part& part) {
-                       const int along_src = AlongSrc(part.loops);
+                       const int along_src = all ? AlongSrc(part.loops) : -1;
                        std::optional<CopyLaunch> gather;
-                       if (along_src < 0) gather = PlanGather(part);
+                       if (all && along_src < 0) gather = PlanGather(part);
                        CopyLaunch launch = along_src >= 0 ? PlanTiles(part, along_src)
                                            : gather       ? *gather
                                                           : PlanLinear(part);

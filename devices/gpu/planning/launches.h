@@ -32,10 +32,14 @@ struct KernelLaunch {
 using CopyLaunch = KernelLaunch<CopyArguments>;
 using FillLaunch = KernelLaunch<FillArguments>;
 
+// The kernels that a device has: all, or none but those of linear.h.
+enum class KernelSet : bool { kLinear, kAll };
+
 // Calls take() for each launch until a call fails. Only tests set `max_units`.
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
-                               int64_t max_units = kMaxLaunchUnits);
+                               int64_t max_units = kMaxLaunchUnits,
+                               KernelSet kernels = KernelSet::kAll);
 
 // `element` points to one element of `item_bytes` bytes. InvalidArgument if that is not 1, 2, 4, 8
 // or 16: copy the element with steps of 0 instead.

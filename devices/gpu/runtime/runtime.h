@@ -64,6 +64,10 @@ class Runtime {
   }
   // This vendor's device `index`.
   Device DeviceAt(int index) const { return {vendor().device, index}; }
+  // The device that pinned memory of device `index` is on.
+  Device PinnedAt(int index) const {
+    return {vendor().pinned, vendor().pinned == vendor().device ? index : 0};
+  }
 
   // Whether Dovetail used the device in this process.
   bool IsActive(int device) const { return active_[device].load(std::memory_order_relaxed); }

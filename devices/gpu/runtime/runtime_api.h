@@ -1,6 +1,6 @@
 // RuntimeApi: a GPU vendor's runtime as a struct of function pointers. The GPU backend is written
-// once against it. devices/cuda and devices/rocm fill it from a library that they open at run time;
-// tests/emulator fills it on the CPU.
+// once against it. devices/cuda, devices/rocm and devices/oneapi fill it from a library that they
+// open at run time; tests/emulator fills it on the CPU.
 //
 //   RuntimeApi api = ...;                          // from a vendor's package
 //   Result r = api.event_record(api.self, event, stream);
@@ -102,6 +102,8 @@ struct KernelImage {
   const void* data = nullptr;  // for module_load; nullptr: this device has no kernels
   size_t nbytes = 0;
   const char* reason = "";  // why there are none, for people
+  // The image has none but dovetail_copy_N and dovetail_fill_N for N bytes.
+  bool is_linear_only = false;
 };
 
 struct RuntimeApi {
@@ -109,7 +111,7 @@ struct RuntimeApi {
   const VendorTraits* vendor = nullptr;
 
   // The vendor's handles of its default streams. legacy_stream waits for all blocking streams
-  // (CUDA: 0x1, HIP: 0); Stream::Default is this stream.
+  // (CUDA: 0x1, HIP: 0); Stream::Default is this stream. SYCL: 0, the current device's.
   NativeStream legacy_stream{};
   NativeStream per_thread_stream{};
 
@@ -156,7 +158,7 @@ struct RuntimeApi {
   Result (*free_host)(void* self, void* ptr) = nullptr;
   // Optional. All streams of the device may access it. Freed with free_device.
   Result (*malloc_managed)(void* self, size_t nbytes, void** ptr) = nullptr;
-  // Of the current device.
+  // Of the current device. kNotSupported if the runtime can't tell.
   Result (*memory_info)(void* self, size_t* free_bytes, size_t* total_bytes) = nullptr;
   // What memory `ptr` points to; success with kUnknown for memory that the runtime does not know.
   // Needs no current device.
@@ -181,9 +183,15 @@ struct RuntimeApi {
 
   // -- Streams.
 
+  // Optional, for runtimes where each device has a default stream of its own. The handle of
+  // `device`'s; it names the same stream as legacy_stream does on that device.
+  Result (*default_stream)(void* self, int device, NativeStream* stream) = nullptr;
   // A non-blocking stream: the legacy stream does not wait for it.
   Result (*stream_create)(void* self, NativeStream* stream) = nullptr;
   Result (*stream_destroy)(void* self, NativeStream stream) = nullptr;
+  // Optional. Keeps another library's stream alive until stream_destroy(*own), which is called once
+  // for each hold. All holds of one stream give the same handle. A default stream is not held.
+  Result (*stream_hold)(void* self, NativeStream stream, NativeStream* own) = nullptr;
   Result (*stream_query)(void* self, NativeStream stream) = nullptr;  // kNotReady: work is left
   Result (*stream_synchronize)(void* self, NativeStream stream) = nullptr;
   Result (*stream_wait_event)(void* self, NativeStream stream, NativeEvent event) = nullptr;
@@ -197,6 +205,8 @@ struct RuntimeApi {
 
   // -- Events.
 
+  // Whether a NativeEvent is the vendor's own handle, as other libraries record it.
+  bool has_vendor_events = true;
   Result (*event_create)(void* self, unsigned flags, NativeEvent* event) = nullptr;
   Result (*event_destroy)(void* self, NativeEvent event) = nullptr;
   Result (*event_record)(void* self, NativeEvent event, NativeStream stream) = nullptr;
@@ -223,7 +233,8 @@ struct RuntimeApi {
                    const uint32_t block[3], uint32_t shared_bytes, NativeStream stream,
                    void** args) = nullptr;
 
-  // -- Other processes. A handle names a whole allocation of malloc_device.
+  // -- Other processes. A handle names a whole allocation of malloc_device. Without
+  // ipc_memory_handle all are absent, and the vendor's memory is not shared.
 
   Result (*ipc_memory_handle)(void* self, void* ptr, IpcHandle* handle) = nullptr;
   Result (*ipc_open)(void* self, const IpcHandle* handle, void** ptr) = nullptr;

@@ -25,12 +25,14 @@ enum class StreamMeaning : uint8_t {
   kLegacy,     // the legacy default stream
   kPerThread,  // the per-thread default stream
   kHandle,     // the code is a stream's address
+  kHostWaits,  // the consumer's stream is unknown: the host waits for the work
 };
 
 struct StreamCodes {
   StreamMeaning none;  // Python's None
   StreamMeaning zero, one, two;
-  std::optional<int64_t> legacy;      // code of the legacy stream; nullopt: None
+  std::optional<int64_t> legacy;      // code of the legacy stream; nullopt: None, or its address
+                                      // (RuntimeApi::default_stream)
   std::optional<int64_t> per_thread;  // code of the per-thread stream; nullopt: it has none
 
   constexpr StreamMeaning Meaning(std::optional<int64_t> code) const {
@@ -54,9 +56,11 @@ struct VendorTraits {
   std::string_view name;              // of the backend: "cuda"
   std::string_view product;           // as people write it: "CUDA"
   DeviceType device;                  // the device's own memory
-  DeviceType pinned;                  // host memory that the device can access
+  DeviceType pinned;                  // host memory that the device can access; may be `device`
   std::optional<DeviceType> managed;  // nullopt: managed memory is `device`
   StreamCodes stream_codes;
+  // The caching allocators are the default: freeing memory waits for unrelated work.
+  bool caches_by_default = false;
 };
 
 // Rules 46 and 47 of docs/protocol.md.
@@ -85,6 +89,24 @@ DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
                      .two = StreamMeaning::kRefused,
                      .legacy = 0,
                      .per_thread = std::nullopt},
+};
+
+// DLPack's consumers on SYCL pass a queue or nothing. Producers and consumers take the address of a
+// sycl::queue as its code here; in Python they take a dpctl.SyclQueue. USM of all kinds is memory of
+// its device.
+DOVETAIL_NOT_SHARED inline constexpr VendorTraits kOneApiTraits = {
+    .name = "oneapi",
+    .product = "oneAPI",
+    .device = DeviceType::kOneApi,
+    .pinned = DeviceType::kOneApi,
+    .managed = std::nullopt,
+    .stream_codes = {.none = StreamMeaning::kHostWaits,
+                     .zero = StreamMeaning::kRefused,
+                     .one = StreamMeaning::kRefused,
+                     .two = StreamMeaning::kRefused,
+                     .legacy = std::nullopt,
+                     .per_thread = std::nullopt},
+    .caches_by_default = true,
 };
 
 // Whether each code that Encode gives is decoded to the same stream.

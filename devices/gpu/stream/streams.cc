@@ -12,7 +12,10 @@ struct Streams::Owner {
       : table(std::move(t)), device(d), handle(h) {}
   ~Owner() {
     absl::MutexLock lock(&table->mutex);
-    table->made.erase({device, handle});
+    // A stream that is held anew may have taken the entry meanwhile.
+    const auto entry = table->made.find({device, handle});
+    if (entry != table->made.end() && entry->second.expired()) table->made.erase(entry);
+    --table->alive;
     table->captured.erase({device, handle});
     table->dead.emplace_back(device, handle);  // Create reserved the room
   }
@@ -34,11 +37,17 @@ absl::StatusOr<Stream> Streams::Create(Device device) {
   NativeStream handle{};
   absl::Status s = runtime_.Check(api.stream_create(api.self, &handle), "creating a stream");
   if (!s.ok()) return s;
+  return Keep(device, handle);
+}
+
+// The Stream that destroys the handle with its last copy.
+Stream Streams::Keep(Device device, NativeStream handle) {
   auto owner = std::make_shared<Owner>(table_, device.index, handle);
   {
     absl::MutexLock lock(&table_->mutex);
     table_->made[{device.index, handle}] = owner;
-    table_->dead.reserve(table_->made.size() + table_->dead.size());
+    ++table_->alive;
+    table_->dead.reserve(table_->alive + table_->dead.size());
   }
   return Stream::Own(device, handle, std::move(owner));
 }
@@ -49,7 +58,7 @@ void Streams::DestroyPending() {
     absl::MutexLock lock(&table_->mutex);
     if (table_->dead.empty()) return;
     dead.swap(table_->dead);
-    table_->dead.reserve(table_->made.size());
+    table_->dead.reserve(table_->alive);
   }
   const RuntimeApi& api = runtime_.api();
   for (const auto& [device, handle] : dead) {
@@ -77,6 +86,8 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
       return StreamRequest{};
     case StreamMeaning::kLegacy:
       return StreamRequest{Stream::Default(device)};
+    case StreamMeaning::kHostWaits:
+      return StreamRequest{.stream = Stream::Default(device), .host_waits = true};
     case StreamMeaning::kPerThread:
       return StreamRequest{Stream::Borrow(device, api.per_thread_stream)};
     case StreamMeaning::kRefused:
@@ -89,6 +100,7 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
   const NativeStream handle{static_cast<uintptr_t>(*code)};
   std::optional<Stream> ours = FindMade(device, handle);
   if (ours.has_value()) return StreamRequest{std::move(ours)};
+  if (IsDefaultOf(device, handle)) return StreamRequest{Stream::Default(device)};
   Stream stream = Stream::Borrow(device, handle);
   if (api.stream_device != nullptr) {
     int index = 0;
@@ -101,14 +113,49 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
           ". Pass a stream of the tensor's own device."));
     }
   }
+  if (api.stream_hold != nullptr) {
+    absl::StatusOr<Stream> held = Hold(device, handle);
+    if (!held.ok()) return held.status();
+    stream = *std::move(held);
+  }
   return StreamRequest{std::move(stream)};
+}
+
+bool Streams::IsDefaultOf(Device device, NativeStream handle) const {
+  const RuntimeApi& api = runtime_.api();
+  NativeStream found{};
+  return api.default_stream != nullptr &&
+         api.default_stream(api.self, device.index, &found) == 0 && found == handle;
+}
+
+absl::StatusOr<Stream> Streams::Hold(Device device, NativeStream handle) {
+  DestroyPending();
+  const RuntimeApi& api = runtime_.api();
+  NativeStream own{};
+  absl::Status s = runtime_.Check(api.stream_hold(api.self, handle, &own), "keeping a stream");
+  if (!s.ok()) return s;
+  if (IsDefaultOf(device, own)) return Stream::Default(device);
+  if (std::optional<Stream> known = FindMade(device, own)) {
+    api.stream_destroy(api.self, own);  // it is held already
+    return *std::move(known);
+  }
+  return Keep(device, own);
 }
 
 absl::StatusOr<std::optional<int64_t>> Streams::Encode(const Stream& stream) const {
   if (absl::Status s = runtime_.CheckDevice(stream.device()); !s.ok()) return s;
   const NativeStream native = runtime_.Native(stream);
   const StreamCodes& codes = runtime_.vendor().stream_codes;
-  if (native == runtime_.api().legacy_stream) return codes.legacy;
+  if (native == runtime_.api().legacy_stream) {
+    const RuntimeApi& api = runtime_.api();
+    if (api.default_stream == nullptr) return codes.legacy;
+    NativeStream handle{};
+    absl::Status s = runtime_.Check(
+        api.default_stream(api.self, StreamDevice(stream.device()).index, &handle),
+        "asking for the default stream");
+    if (!s.ok()) return s;
+    return static_cast<int64_t>(handle);
+  }
   if (native == runtime_.api().per_thread_stream) {
     if (codes.per_thread) return codes.per_thread;
     return absl::InvalidArgumentError(

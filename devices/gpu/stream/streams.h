@@ -11,6 +11,7 @@
 #ifndef DOVETAIL_DEVICES_GPU_STREAM_STREAMS_H_
 #define DOVETAIL_DEVICES_GPU_STREAM_STREAMS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ class Streams {
   void DestroyPending();
 
   // Rules 46 and 47 of docs/protocol.md. The handle of a stream that Create made gives that Stream.
+  // Another library's stream is held (RuntimeApi::stream_hold) if the runtime can, else borrowed.
   absl::StatusOr<StreamRequest> Decode(Device device, std::optional<int64_t> code);
   absl::StatusOr<std::optional<int64_t>> Encode(const Stream& stream) const;
 
@@ -66,6 +68,7 @@ class Streams {
     absl::Mutex mutex;
     absl::flat_hash_map<std::pair<int, NativeStream>, std::weak_ptr<void>> made
         ABSL_GUARDED_BY(mutex);
+    size_t alive ABSL_GUARDED_BY(mutex) = 0;  // owners
     std::vector<std::pair<int, NativeStream>> dead ABSL_GUARDED_BY(mutex);
     absl::flat_hash_set<std::pair<int, NativeStream>> captured ABSL_GUARDED_BY(mutex);
   };
@@ -74,6 +77,9 @@ class Streams {
   // Our streams that were last seen in a capture; sets whether borrowed ones were seen, too.
   std::vector<Stream> SeenCaptured(bool* any_borrowed);
   std::optional<Stream> FindMade(Device device, NativeStream handle);
+  bool IsDefaultOf(Device device, NativeStream handle) const;
+  absl::StatusOr<Stream> Hold(Device device, NativeStream handle);
+  Stream Keep(Device device, NativeStream handle);
 
   Runtime& runtime_;
   std::shared_ptr<Table> table_;
