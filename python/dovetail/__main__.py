@@ -36,6 +36,7 @@ _PROTOCOLS = {
     "__dlpack_c_exchange_api__": "DLPack's C exchange API",
     "__array_interface__": "array interface",
     "__cuda_array_interface__": "CUDA array interface",
+    "__sycl_usm_array_interface__": "USM array interface",
     "__arrow_c_array__": "Arrow C data",
 }
 

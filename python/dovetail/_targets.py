@@ -8,6 +8,7 @@ from dovetail._core import ExchangeError
 CLASSES = {
     "cupy": "ndarray",
     "dovetail": "Tensor",
+    "dpnp": "ndarray",
     "jax": "Array",
     "numpy": "ndarray",
     "onnxruntime": "OrtValue",

@@ -6,7 +6,7 @@ from dovetail import _core
 from dovetail._targets import class_named
 
 _WAYS = ("__dlpack__", "__array__", "__arrow_c_array__", "__array_interface__",
-         "__cuda_array_interface__")  # fmt: skip
+         "__cuda_array_interface__", "__sycl_usm_array_interface__")  # fmt: skip
 
 
 def convert_tree(tree, target, *, copy=None):

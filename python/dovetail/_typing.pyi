@@ -30,6 +30,10 @@ class SupportsCudaArrayInterface(Protocol):
     @property
     def __cuda_array_interface__(self) -> Any: ...
 
+class SupportsUsmArrayInterface(Protocol):
+    @property
+    def __sycl_usm_array_interface__(self) -> Any: ...
+
 class SupportsArray(Protocol):
     def __array__(self) -> Any: ...
 

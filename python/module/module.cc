@@ -106,6 +106,11 @@ PyMethodDef functions[] = {
         "from_cuda_array_interface($module, x, /)\n--\n\n"
         "A tensor that shares the memory of an object with __cuda_array_interface__. Without a\n"
         "CUDA backend, which could tell the device, it is on cuda:0."),
+    OneArgument<&FromUsmArrayInterface>(
+        "from_usm_array_interface",
+        "from_usm_array_interface($module, x, /)\n--\n\n"
+        "A tensor that shares the memory of an object with __sycl_usm_array_interface__, on its\n"
+        "device of oneAPI. The current stream waits for the work of the queue that x names."),
     FastKeywords<&FromBuffer>(
         "frombuffer",
         "frombuffer($module, buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\n"
@@ -183,7 +188,7 @@ PyMethodDef functions[] = {
         "around the C struct of dovetail/core/abi/backend_abi.h, which can be used once.\n\n"
         "RuntimeError where a backend serves its devices already, ValueError for a struct of\n"
         "another major version. One that comes with Dovetail makes room where the environment\n"
-        "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm."),
+        "variable DOVETAIL_BACKENDS leaves it out at import, as \"cpu\" does of cpu, cuda, rocm, oneapi."),
     FastKeywords<&AllocatorsFunction>(
         "allocators",
         "allocators($module, device, kind='device')\n--\n\n"

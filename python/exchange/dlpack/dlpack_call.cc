@@ -2,6 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+#include <utility>
+
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
@@ -11,6 +14,7 @@
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/exchange/sycl/sycl_queue.h"
 
 namespace nb = nanobind;
 
@@ -79,8 +83,40 @@ bool HasStreamNumbers(DeviceType type) {
   return type == DeviceType::kCuda || type == DeviceType::kCudaManaged || type == DeviceType::kRocm;
 }
 
-// The stream that the producer orders its work before: ours, always passed explicitly.
-bool AddStream(Device device, const ImportRequest& request, Call* call) {
+// For oneAPI: a queue of this thread's, which a producer with queues gets as an object of its own
+// class. No other thread's work is on it, so that what it holds after the call is the producer's.
+bool AddQueue(PyObject* x, DeviceBackend* backend, Device device, Call* call,
+              std::optional<Stream>* producers) {
+  thread_local std::optional<Stream> own;
+  if (!own || own->device() != device) {
+    absl::StatusOr<Stream> made = backend->CreateStream(device);
+    if (!made.ok()) return RaiseExchange(made.status()), false;
+    own = *std::move(made);
+  }
+  const absl::StatusOr<std::optional<int64_t>> address = backend->EncodeStream(*own);
+  if (!address.ok()) return RaiseExchange(address.status()), false;
+  if (!address->has_value()) return true;
+  nb::object queue = nb::steal(NewQueueObjectFor(x, **address));
+  if (!queue.is_valid()) return false;
+  if (queue.is_none()) return true;
+  call->Add(Get().stream_name, std::move(queue));
+  *producers = own;
+  return true;
+}
+
+// Our current stream waits for the work before which the producer ordered the queue.
+bool WaitForQueue(const Stream& queue, const Stream& ours) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(queue.device());
+  if (!backend.ok()) return RaiseExchange(backend.status()), false;
+  const absl::StatusOr<Event> event = (*backend)->Record(queue);
+  const absl::Status s = event.ok() ? (*backend)->Wait(ours, *event) : event.status();
+  return s.ok() || (RaiseExchange(s), false);
+}
+
+// The stream that the producer orders its work before: ours, always passed explicitly. `*producers`
+// is set to one that our own has to wait for afterwards.
+bool AddStream(PyObject* x, Device device, const ImportRequest& request, Call* call,
+               std::optional<Stream>* producers) {
   if (request.is_unordered) {
     if (HasStreamNumbers(device.type)) call->Add(Get().stream_name, nb::steal(PyLong_FromLong(-1)));
     return true;
@@ -90,6 +126,7 @@ bool AddStream(Device device, const ImportRequest& request, Call* call) {
       !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
   DeviceBackend* backend = has_streams ? FindServing(device.type) : nullptr;
   if (backend == nullptr) return true;
+  if (device.type == DeviceType::kOneApi) return AddQueue(x, backend, device, call, producers);
   absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(CurrentStream(device));
   if (!code.ok()) return RaiseExchange(code.status()), false;
   if (!code->has_value()) return true;
@@ -112,7 +149,8 @@ PyObject* Again(const Call& call, PyObject* x) {
 
 // Calls __dlpack__ in the ways that `request` and the producer's age leave, best first. `*copies`
 // is set when the producer was asked for the copy and agreed.
-PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request, bool* copies) {
+PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request, bool* copies,
+                       std::optional<Stream>* producers) {
   const Constants& c = Get();
   const bool moves = request.device.has_value() && *request.device != device;
   *copies = false;
@@ -122,7 +160,7 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
     return Again(Call(), x);
   }
   Call old;
-  if (!AddStream(device, request, &old)) return nullptr;
+  if (!AddStream(x, device, request, &old, producers)) return nullptr;
   Call plain = old;
   plain.Add(c.max_version_name, nb::borrow(c.max_version));
   Call full = plain;
@@ -149,7 +187,8 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
 bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, bool* copied) {
   Device device;
   if (!AskDevice(x, &device)) return false;
-  nb::object capsule = nb::steal(CallProducer(x, device, request, copied));
+  std::optional<Stream> producers;
+  nb::object capsule = nb::steal(CallProducer(x, device, request, copied, &producers));
   const bool forbids_copy = request.copy == std::optional<bool>(false);
   if (!capsule.is_valid()) {
     if (forbids_copy && IsRefusal()) return RaiseRefusal(), false;
@@ -161,7 +200,9 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   // that.
   if (const Device at = tensor->device();
       !request.is_unordered && at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
-    tensor->storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
+    const Stream ours = CurrentStream(at);
+    if (producers && !WaitForQueue(*producers, ours)) return false;
+    tensor->storage()->RecordUse(ours, UseKind::kOrder);
   }
   if (request.trace != nullptr) request.trace->capsule = facts;
   if (facts.is_copied()) {

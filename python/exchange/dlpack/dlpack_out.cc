@@ -32,15 +32,32 @@ bool CheckUnserved(const Tensor& tensor, std::optional<int64_t> code) {
   return true;
 }
 
+// A number is never taken for the address of a queue, nor an address for a number.
+bool CheckKindOfStream(Device device, const ExportRequest& request) {
+  const bool is_number = request.stream.value_or(-1) != -1 && !request.is_sycl_queue;
+  if (device.type == DeviceType::kOneApi && is_number) {
+    RaiseStream("oneAPI's streams have no numbers; pass a dpctl.SyclQueue, None, or -1.");
+    return false;
+  }
+  if (device.type != DeviceType::kOneApi && request.is_sycl_queue) {
+    RaiseStream(absl::StrCat("A SYCL queue is no stream of ", device.ToString(), "."));
+    return false;
+  }
+  return true;
+}
+
 // Decodes the consumer's stream on `device` by the rules of its backend.
-bool DecodeStream(const Tensor& tensor, Device device, std::optional<int64_t> code,
+bool DecodeStream(const Tensor& tensor, Device device, const ExportRequest& asked,
                   ExportOptions* options) {
+  const std::optional<int64_t> code = asked.stream;
+  if (!CheckKindOfStream(device, asked)) return false;
   if (!code.has_value() && device.type == DeviceType::kCpu) return true;
   DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) return CheckUnserved(tensor, code);
   absl::StatusOr<StreamRequest> request = backend->DecodeStream(device, code);
   if (!request.ok()) return RaiseStream(request.status().message()), false;
   options->stream = std::move(request->stream);
+  options->host_waits = request->host_waits;
   return true;
 }
 
@@ -68,18 +85,25 @@ bool FindDestination(const Tensor& tensor, const ExportRequest& request, Device*
   return true;
 }
 
+// Waits without the GIL, which the work waited for may need (dpctl's does).
+template <auto kExport>
+auto Export(const Tensor& tensor, const ExportOptions& options) {
+  if (!options.host_waits) return kExport(tensor, options);
+  return WithoutGilIf(true, [&, own = tensor] { return kExport(own, options); });
+}
+
 }  // namespace
 
 PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
   Device device;
   ExportOptions options;
   if (!FindDestination(tensor, request, &device, &options.is_copied) ||
-      !DecodeStream(tensor, device, request.stream, &options)) {
+      !DecodeStream(tensor, device, request, &options)) {
     return nullptr;
   }
   Tensor copied;
   if (options.is_copied) {
-    absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(tensor), [&] {
+    absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(tensor, device), [&] {
       return Copied(tensor, {.device = device, .stream = options.stream});
     });
     if (!result.ok()) return RaiseExchange(result.status());
@@ -87,7 +111,7 @@ PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
   }
   const Tensor& exported = options.is_copied ? copied : tensor;
   if (request.is_versioned) {
-    absl::StatusOr<UniqueDLPack> managed = ToDLPack(exported, options);
+    absl::StatusOr<UniqueDLPack> managed = Export<&ToDLPack>(exported, options);
     if (!managed.ok()) return RaiseExchange(managed.status());
     return MakeCapsule(*std::move(managed));
   }
@@ -97,7 +121,7 @@ PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
         "later, or for a copy. A library that never writes may share it: "
         "dovetail.convert(tensor, jax.Array).");
   }
-  absl::StatusOr<UniqueDLPackLegacy> managed = ToDLPackLegacy(exported, options);
+  absl::StatusOr<UniqueDLPackLegacy> managed = Export<&ToDLPackLegacy>(exported, options);
   if (!managed.ok()) return RaiseExchange(managed.status());
   return MakeCapsule(*std::move(managed));
 }

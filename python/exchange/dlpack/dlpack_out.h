@@ -20,7 +20,8 @@ namespace dovetail::python {
 
 // What a consumer asks __dlpack__ for.
 struct ExportRequest {
-  std::optional<int64_t> stream;  // DLPack's number of the consumer's stream
+  std::optional<int64_t> stream;  // DLPack's number of the consumer's stream, or
+  bool is_sycl_queue = false;     // the address of its SYCL queue
   bool is_versioned = false;      // the struct of DLPack 1.0 and later
   std::optional<Device> device;   // none: where the tensor is
   std::optional<bool> copy;       // none: only if `device` needs one

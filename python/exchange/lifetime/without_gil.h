@@ -31,6 +31,10 @@ inline constexpr int64_t kLongBytes = 32 * 1024;
 inline bool IsLong(const Tensor& tensor) {
   return tensor.nbytes() >= kLongBytes || !IsHostAccessible(tensor.device().type);
 }
+// The same of a copy to a device. (The work waited for may itself need the GIL: dpctl's does.)
+inline bool IsLong(const Tensor& tensor, Device to) {
+  return IsLong(tensor) || !IsHostAccessible(to.type);
+}
 
 class WithoutGil {
  public:

@@ -17,6 +17,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/interned_name.h"
+#include "dovetail/python/exchange/sycl/usm_array.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 
 namespace nb = nanobind;
@@ -89,6 +90,10 @@ ExchangeResult TakeCudaArrayInterface(const Import& import) {
   return ImportByCudaArrayInterface(import.x, import.tensor);
 }
 
+ExchangeResult TakeUsmArrayInterface(const Import& import) {
+  return ImportByUsmArrayInterface(import.x, import.tensor);
+}
+
 bool ImportByArrayMethod(PyObject* x, Tensor* tensor) {
   const nb::object array = CallArrayMethod(x);
   return array.is_valid() && ImportAny(array.ptr(), {}, tensor);
@@ -131,6 +136,7 @@ constexpr Protocol kProtocols[] = {
     {"buffer", kMemoryData | kFromBuffer, &TakeBuffer, &HoldBufferBytes},
     {"__array_interface__", kMemoryData, &TakeArrayInterface, nullptr},
     {"__cuda_array_interface__", kMemoryData, &TakeCudaArrayInterface, nullptr},
+    {"__sycl_usm_array_interface__", kMemoryData, &TakeUsmArrayInterface, nullptr},
     {"__array__", kMemoryData, &TakeArrayMethod, nullptr},
 };
 
@@ -214,7 +220,7 @@ bool FindDLPack(PyObject* x, bool* found) {
 
 bool ReplaceByCopy(Device device, Tensor* tensor) {
   absl::StatusOr<Tensor> copied =
-      WithoutGilIf(IsLong(*tensor), [&] { return Copied(*tensor, {.device = device}); });
+      WithoutGilIf(IsLong(*tensor, device), [&] { return Copied(*tensor, {.device = device}); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
   *tensor = *std::move(copied);
   return true;
@@ -271,8 +277,8 @@ bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   if (result == ExchangeResult::kNotTaken) {
     PyErr_Format(PyExc_TypeError,
                  "'%.200s' object is no tensor: it has neither __dlpack__, a buffer, "
-                 "__array_interface__, __cuda_array_interface__ nor __array__. dovetail.tensor() "
-                 "takes numbers and lists of them",
+                 "__array_interface__, __cuda_array_interface__, __sycl_usm_array_interface__ nor "
+                 "__array__. dovetail.tensor() takes numbers and lists of them",
                  Py_TYPE(x)->tp_name);
   }
   return result == ExchangeResult::kDone;

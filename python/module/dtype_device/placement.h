@@ -21,6 +21,7 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
@@ -56,7 +57,8 @@ inline bool NewHostTensor(absl::Span<const int64_t> shape, DType dtype, Tensor* 
 // Replaces a tensor on the CPU by a copy where `device` is another one.
 inline bool MoveTo(Device device, Tensor* tensor) {
   if (device == Device::Cpu()) return true;
-  absl::StatusOr<Tensor> moved = Copied(*tensor, {.device = device});
+  absl::StatusOr<Tensor> moved =
+      WithoutGilIf(IsLong(*tensor, device), [&] { return Copied(*tensor, {.device = device}); });
   if (!moved.ok()) return RaiseStatus(moved.status()), false;
   *tensor = *std::move(moved);
   return true;

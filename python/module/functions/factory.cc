@@ -46,13 +46,13 @@ bool TakesAll(DType from, DType to) {
 bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
   if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
   if (TakesAll(from.dtype(), dtype)) {
-    return Take(WithoutGilIf(IsLong(from),
+    return Take(WithoutGilIf(IsLong(from, device),
                              [&] { return Copied(from, {.dtype = dtype, .device = device}); }),
                 to);
   }
   Tensor source = from;
   if (!IsHostAccessible(from.device().type) &&
-      !Take(Copied(from, {.device = Device::Cpu()}), &source)) {
+      !Take(WithoutGilIf(true, [&] { return Copied(from, {.device = Device::Cpu()}); }), &source)) {
     return false;
   }
   if (!NewHostTensor(from.shape(), dtype, to)) return false;
@@ -74,7 +74,8 @@ bool CopyExchanged(const Tensor& from, const Placement& wanted, Tensor* result) 
   if (wanted.dtype_or(from.dtype()) != from.dtype()) {
     return Convert(from, *wanted.dtype, device, result);
   }
-  return Take(WithoutGilIf(IsLong(from), [&] { return Copied(from, {.device = device}); }), result);
+  return Take(WithoutGilIf(IsLong(from, device), [&] { return Copied(from, {.device = device}); }),
+              result);
 }
 
 PyObject* TensorFromData(PyObject* data, const Placement& wanted, bool requires_grad) {

@@ -5,6 +5,7 @@
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/sycl/usm_array.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
@@ -84,6 +85,10 @@ PyObject* FromArrayInterface(PyObject*, PyObject* x) {
 
 PyObject* FromCudaArrayInterface(PyObject*, PyObject* x) {
   return FromAttribute<&ImportByCudaArrayInterface>(x, "__cuda_array_interface__");
+}
+
+PyObject* FromUsmArrayInterface(PyObject*, PyObject* x) {
+  return FromAttribute<&ImportByUsmArrayInterface>(x, "__sycl_usm_array_interface__");
 }
 
 }  // namespace dovetail::python

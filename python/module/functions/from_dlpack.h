@@ -16,10 +16,12 @@ namespace dovetail::python {
 PyObject* FromDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames);
 
-// from_arrow(x, /), from_array_interface(x, /), from_cuda_array_interface(x, /)
+// from_arrow(x, /), from_array_interface(x, /), from_cuda_array_interface(x, /),
+// from_usm_array_interface(x, /)
 PyObject* FromArrowFunction(PyObject* module, PyObject* x);
 PyObject* FromArrayInterface(PyObject* module, PyObject* x);
 PyObject* FromCudaArrayInterface(PyObject* module, PyObject* x);
+PyObject* FromUsmArrayInterface(PyObject* module, PyObject* x);
 
 }  // namespace dovetail::python
 

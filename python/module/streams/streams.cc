@@ -16,6 +16,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/sycl/sycl_queue.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 
@@ -67,9 +68,23 @@ bool HandleOf(PyObject* object, int64_t* handle) {
     if (value.is_valid()) return ParseInt(value.ptr(), handle);
   }
   PyErr_Format(PyExc_TypeError,
-               "'%.200s' object is no stream; expected a dovetail.Stream, a handle, or an object "
-               "with __cuda_stream__, .cuda_stream or .ptr",
+               "'%.200s' object is no stream; expected a dovetail.Stream, a handle, an object with "
+               "__cuda_stream__, .cuda_stream or .ptr, or a dpctl.SyclQueue",
                Py_TYPE(object)->tp_name);
+  return false;
+}
+
+// The queue's address is its handle. A number is never taken for one.
+bool ParseQueue(PyObject* object, PyObject* given, std::optional<int64_t>* handle,
+                Device* device) {
+  if (!FindQueueAddress(object, handle)) return false;
+  if (*handle && !DeviceOfQueue(object, device)) return false;
+  Device said = *device;
+  if (!IsGiven(given)) return true;
+  if (!ParseDevice(given, &said)) return false;
+  if (handle->has_value() ? said == *device : said.type != DeviceType::kOneApi) return true;
+  PyErr_Format(PyExc_TypeError, "'%.200s' object is no stream of %s", Py_TYPE(object)->tp_name,
+               said.ToString().c_str());
   return false;
 }
 
@@ -129,12 +144,32 @@ void AddStreamClass(nb::module_& m) {
       nb::sig("def device(self) -> Device"), "The device that it belongs to.");
   c.def_prop_ro(
       "handle", [](const Stream& s) { return static_cast<uintptr_t>(s.native()); },
-      "The vendor's handle (a cudaStream_t, a hipStream_t) as a number; 0: the default stream.");
+      "The vendor's handle (a cudaStream_t, a hipStream_t, the address of a sycl::queue) as a "
+      "number; 0: the default stream.");
   c.def(
       "__cuda_stream__",
-      [](const Stream& s) { return nb::make_tuple(0, static_cast<uintptr_t>(s.native())); },
+      [](const Stream& s) {
+        if (s.device().type == DeviceType::kOneApi) {
+          Raise(PyExc_TypeError, "a queue of oneAPI is no CUDA stream");
+          throw nb::python_error();
+        }
+        return nb::make_tuple(0, static_cast<uintptr_t>(s.native()));
+      },
       nb::sig("def __cuda_stream__(self) -> tuple[int, int]"),
       "(0, handle): the protocol by which other libraries take the stream.");
+  c.def_prop_ro(
+      "sycl_queue",
+      [](const Stream& s) {
+        if (s.device().type != DeviceType::kOneApi) {
+          Raise(PyExc_AttributeError, "sycl_queue is absent: this is no stream of oneAPI.");
+          throw nb::python_error();
+        }
+        nb::object queue = nb::steal(NewQueueObject(s));
+        if (!queue.is_valid()) throw nb::python_error();
+        return queue;
+      },
+      nb::sig("def sycl_queue(self) -> object"),
+      "The dpctl.SyclQueue that this stream of a oneAPI device is.");
   c.def(
       "record", [](const Stream& s) { return OrThrow(BackendOf(s.device()).Record(s)); },
       "An Event after the work that the stream holds now.");
@@ -196,9 +231,15 @@ bool ParseStreamObject(PyObject* object, PyObject* given, std::optional<Stream>*
     *stream = *nb::inst_ptr<Stream>(object);
     return true;
   }
+  std::optional<int64_t> queue;
   int64_t handle;
   Device device;
-  if (!HandleOf(object, &handle) || !DeviceOf(object, given, &device)) return false;
+  if (!ParseQueue(object, given, &queue, &device)) return false;
+  if (queue) {
+    handle = *queue;
+  } else if (!HandleOf(object, &handle) || !DeviceOf(object, given, &device)) {
+    return false;
+  }
   absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
   if (!backend.ok()) return RaiseStatus(backend.status()), false;
   // 0 is the default stream in every vendor's runtime, whatever DLPack makes of the number.

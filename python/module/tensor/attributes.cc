@@ -70,6 +70,9 @@ PyGetSetDef tensor_attributes[] = {
      "NumPy's array interface, version 3.", nullptr},
     {"__cuda_array_interface__", &Guard<&TensorCudaArrayInterface, PyObject*, void*>, nullptr,
      "The CUDA Array Interface, version 3; absent unless the memory is a GPU's.", nullptr},
+    {"__sycl_usm_array_interface__", &Guard<&TensorUsmArrayInterface, PyObject*, void*>, nullptr,
+     "SYCL's USM array interface, version 1; absent unless the memory is a oneAPI device's.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 

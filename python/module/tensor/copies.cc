@@ -18,8 +18,7 @@
 namespace dovetail::python {
 PyObject* NewCopy(PyObject* self, const CopiedOptions& target) {
   const Tensor source = AsTensor(self);
-  const bool is_long =
-      IsLong(source) || !IsHostAccessible(target.device.value_or(source.device()).type);
+  const bool is_long = IsLong(source, target.device.value_or(source.device()));
   absl::StatusOr<Tensor> copy = WithoutGilIf(is_long, [&] { return Copied(source, target); });
   const bool mark = AsTensorObject(self)->requires_grad.load() &&
                     MayRequireGrad(target.dtype.value_or(source.dtype()).kind);

@@ -12,6 +12,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/sycl/sycl_queue.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
@@ -28,15 +29,18 @@ struct Request {
   PyObject* copy;
 };
 
-bool ParseStream(PyObject* value, std::optional<int64_t>* code) {
-  code->reset();
+// A number, or a SYCL queue.
+bool ParseStream(PyObject* value, ExportRequest* parsed) {
+  parsed->stream.reset();
   if (!IsGiven(value)) return true;
-  if (PyBool_Check(value) || !PyLong_Check(value)) {
-    PyErr_Format(PyExc_TypeError, "stream must be an int or None, not %R", value);
-    return false;
+  if (PyLong_Check(value) && !PyBool_Check(value)) {
+    return ParseInt(value, &parsed->stream.emplace());
   }
-  code->emplace();
-  return ParseInt(value, &**code);
+  if (!FindQueueAddress(value, &parsed->stream)) return false;
+  parsed->is_sycl_queue = parsed->stream.has_value();
+  if (parsed->is_sycl_queue) return true;
+  PyErr_Format(PyExc_TypeError, "stream must be an int, a dpctl.SyclQueue or None, not %R", value);
+  return false;
 }
 
 // Whether the consumer reads the struct of DLPack 1.0 and later.
@@ -65,7 +69,7 @@ bool ParseRequest(const Request& request, ExportRequest* parsed) {
   if (IsGiven(request.dl_device) && !ParseDevice(request.dl_device, &parsed->device.emplace())) {
     return false;
   }
-  return ParseStream(request.stream, &parsed->stream);
+  return ParseStream(request.stream, parsed);
 }
 
 PyObject* Export(const TensorObject* self, const Request& request) {

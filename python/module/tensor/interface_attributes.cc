@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/cuda_array/cuda_array.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/sycl/usm_array.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
@@ -40,6 +41,14 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
 PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
   const ExportTold told("__cuda_array_interface__", self, AsTensor(self));
   PyObject* dict = ExportCudaArrayInterface(AsTensor(self));
+  if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
+  Py_DECREF(dict);
+  return RaiseRequiresGrad();
+}
+
+PyObject* TensorUsmArrayInterface(PyObject* self, void*) {
+  const ExportTold told("__sycl_usm_array_interface__", self, AsTensor(self));
+  PyObject* dict = ExportUsmArrayInterface(AsTensor(self));
   if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
   Py_DECREF(dict);
   return RaiseRequiresGrad();

@@ -101,9 +101,13 @@ def test_the_version_is_one_of_three_numbers():
 
 def test_backends_say_their_devices_or_why_they_have_none():
     backends = dt.backends()
-    assert list(backends) == ["cpu", "cuda", "rocm"]
+    assert list(backends) == ["cpu", "cuda", "rocm", "oneapi"]
     assert backends["cpu"] == 1
-    for name, needed in (("cuda", "NVIDIA driver"), ("rocm", "ROCm runtime")):
+    for name, needed in (
+        ("cuda", "NVIDIA driver"),
+        ("rocm", "ROCm runtime"),
+        ("oneapi", "SYCL runtime"),
+    ):
         devices = backends[name]
         assert isinstance(devices, int) or needed in devices, devices
 
@@ -112,7 +116,7 @@ def test_the_environment_chooses_among_the_backends_that_come_with_the_package()
     code = "import dovetail as dt; print(*dt.backends())"
     prefix = "import os; os.environ['DOVETAIL_BACKENDS'] = "
     assert run_python(prefix + "'cpu,rocm'; " + code) == "cpu rocm\n"
-    with pytest.raises(AssertionError, match=r"no backend .*tpu.*there are cpu, cuda and rocm"):
+    with pytest.raises(AssertionError, match=r"no backend .*tpu.*there are cpu, cuda, rocm and oneapi"):
         run_python(prefix + "'tpu'; " + code)
 
 
