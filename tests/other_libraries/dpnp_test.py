@@ -52,14 +52,26 @@ def test_a_strided_array_is_shared(target):
     assert pointer(y) == pointer(x) and dt.from_dlpack(y).strides == (4, 2)
 
 
-def test_read_only_memory_is_not_handed_on():
+def test_read_only_memory_is_copied():
     x = dpnp.arange(4, dtype="f4")
     x.flags.writable = False
     assert dt.from_dlpack(x).readonly
     with pytest.raises(dt.ExchangeError, match="read-only"):
         dt.convert(x, dpnp.tensor.usm_ndarray, copy=False)
-    with pytest.raises(dt.ExchangeError, match="No backend serves oneapi:0"):  # for the copy
-        dt.convert(x, dpnp.tensor.usm_ndarray)
+    y = dt.convert(x, dpnp.tensor.usm_ndarray)
+    assert pointer(y) != pointer(x) and dpnp.asnumpy(y).tolist() == [0, 1, 2, 3]
+
+
+def test_negative_strides_are_copied():
+    x = dpnp.arange(4, dtype="f4")[::-1]
+    y = dt.convert(x, dpnp.tensor.usm_ndarray)
+    assert dpnp.asnumpy(y).tolist() == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_memory_of_the_host_is_taken_once_it_is_on_the_device(name):
+    y = dt.convert(dt.from_dlpack(np.arange(3, dtype="f4")).to("oneapi:0"), CLASSES[name])
+    assert dpnp.asnumpy(y + 1).tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -20,8 +20,9 @@ for name in "${names[@]}"; do
   [[ -e $here/$name.lock ]] || { echo "run.sh: there is no $here/$name.lock" >&2 && exit 1; }
 done
 
-# Emulated GPUs, for tests that ask for them.
-./bazelw build //tests/emulator/python:emulated_gpu >&2
+# Emulated GPUs, for tests that ask for them, and what runs beside oneapi_test.py.
+./bazelw build //tests/emulator/python:emulated_gpu //tests/oneapi:conformance_test >&2
+export DOVETAIL_ONEAPI_CONFORMANCE=$PWD/bazel-bin/tests/oneapi/conformance_test
 path=$PWD/$here:$PWD/bazel-bin/tests/emulator/python
 
 failed=()
