@@ -18,7 +18,9 @@ ENVIRONMENT = pathlib.Path(
     os.environ.get("DOVETAIL_ENVIRONMENTS") or CACHE / "dovetail" / "environments", "oneapi"
 )
 os.environ.setdefault("OCL_ICD_FILENAMES", str(ENVIRONMENT / "lib" / "libintelocl.so"))
-sys.path.extend(map(str, ENVIRONMENT.glob("lib/python*/site-packages")))  # after the benchmark's own
+sys.path.extend(
+    map(str, ENVIRONMENT.glob("lib/python*/site-packages"))
+)  # after the benchmark's own
 warnings.filterwarnings("ignore", message="dpctl.tensor is deprecated", category=DeprecationWarning)
 
 import measure  # noqa: E402

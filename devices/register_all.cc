@@ -47,8 +47,8 @@ absl::Status RegisterBackends(std::string_view names) {
   for (std::string_view name : absl::StrSplit(names, ',')) {
     wanted.push_back(Find(name));
     if (wanted.back() == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("There is no backend \"", name, "\"; there are cpu, cuda, rocm and oneapi."));
+      return absl::InvalidArgumentError(absl::StrCat("There is no backend \"", name,
+                                                     "\"; there are cpu, cuda, rocm and oneapi."));
     }
   }
   for (const Entry* entry : wanted) {

@@ -95,8 +95,8 @@ TEST_F(BackendAbi, ThatTheHostWaitsForAConsumerPasses) {
       return StreamRequest{.stream = Stream::Default(device), .host_waits = true};
     }
   };
-  const std::unique_ptr<DeviceBackend> waiting = *ImportBackend(ExportBackend(
-      std::make_unique<Waiting>(std::vector<DeviceType>{DeviceType::kOneApi}, &log)));
+  const std::unique_ptr<DeviceBackend> waiting = *ImportBackend(
+      ExportBackend(std::make_unique<Waiting>(std::vector<DeviceType>{DeviceType::kOneApi}, &log)));
   const StreamRequest request = *waiting->DecodeStream({DeviceType::kOneApi, 0}, std::nullopt);
   EXPECT_EQ(request.stream, Stream::Default({DeviceType::kOneApi, 0}));
   EXPECT_TRUE(request.host_waits);

@@ -36,9 +36,9 @@ Result ModuleLoad(void* self, const KernelImage* image, NativeModule* module) {
   absl::MutexLock lock(&sycl.bundles_mutex);
   SyclKernelBundle*& bundle = sycl.bundles[device];
   if (bundle == nullptr) {
-    bundle = sycl->DPCTLKernelBundle_CreateFromOCLSource(
-        sycl.library.context(device), sycl.library.device(device),
-        static_cast<const char*>(image->data), "");
+    bundle = sycl->DPCTLKernelBundle_CreateFromOCLSource(sycl.library.context(device),
+                                                         sycl.library.device(device),
+                                                         static_cast<const char*>(image->data), "");
   }
   if (bundle == nullptr) return kCodeNotSupported;
   *module = bundle;
@@ -46,8 +46,8 @@ Result ModuleLoad(void* self, const KernelImage* image, NativeModule* module) {
 }
 
 Result ModuleFunction(void* self, NativeModule module, const char* name, NativeFunction* function) {
-  SyclKernel* kernel = SyclOf(self)->DPCTLKernelBundle_GetKernel(
-      static_cast<SyclKernelBundle*>(module), name);
+  SyclKernel* kernel =
+      SyclOf(self)->DPCTLKernelBundle_GetKernel(static_cast<SyclKernelBundle*>(module), name);
   if (kernel == nullptr) return kCodeNotSupported;
   constexpr std::string_view kFill = "dovetail_fill";
   *function = new Function{kernel, std::string_view(name).substr(0, kFill.size()) == kFill};

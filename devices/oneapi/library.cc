@@ -71,9 +71,9 @@ bool SyclLibrary::Open(std::string* reason) {
   for (size_t i = 0; i < count; ++i) {
     SyclDevice* device = symbols_.DPCTLDeviceVector_GetAt(found, i);
     SyclContext* context = symbols_.DPCTLDeviceMgr_GetCachedContext(device);
-    SyclQueue* queue = context == nullptr ? nullptr
-                                          : symbols_.DPCTLQueue_Create(context, device, nullptr,
-                                                                       kSyclInOrder);
+    SyclQueue* queue = context == nullptr
+                           ? nullptr
+                           : symbols_.DPCTLQueue_Create(context, device, nullptr, kSyclInOrder);
     if (queue == nullptr) {
       *reason = absl::StrCat("the SYCL runtime makes no queue for its device ", i);
       return false;

@@ -60,10 +60,11 @@ class HeldQueues {
   void Add(SyclQueue* own, int device) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(SyclQueue* own) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits for an event, or for the work of a queue. kCodeRefused if it failed. Other libraries' work
-  // is waited for by polling: SYCL's own wait may hold its scheduler's lock while a host task is to
-  // run first. dpctl's host tasks need the GIL, and another thread that has the GIL may need that
-  // lock. (SYCL's wait is better where it will do: on the CPU's device, the thread helps meanwhile.)
+  // Waits for an event, or for the work of a queue. kCodeRefused if it failed. Other libraries'
+  // work is waited for by polling: SYCL's own wait may hold its scheduler's lock while a host task
+  // is to run first. dpctl's host tasks need the GIL, and another thread that has the GIL may need
+  // that lock. (SYCL's wait is better where it will do: on the CPU's device, the thread helps
+  // meanwhile.)
   Result Wait(const SyclEvent& event);
   Result Wait(SyclQueue* queue);
   // Waits for the work of all held queues of a device.

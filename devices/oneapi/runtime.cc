@@ -211,9 +211,9 @@ Result Copy2d(void* self, void* dst, size_t dst_pitch, const void* src, size_t s
   SyclQueue* queue = QueueOf(self, stream);
   Submission to(sycl.held, queue);
   for (size_t row = 0; row < height; ++row) {
-    to.Take(sycl->DPCTLQueue_MemcpyWithEvents(
-        queue, static_cast<char*>(dst) + row * dst_pitch,
-        static_cast<const char*>(src) + row * src_pitch, width, to.after(), to.count()));
+    to.Take(sycl->DPCTLQueue_MemcpyWithEvents(queue, static_cast<char*>(dst) + row * dst_pitch,
+                                              static_cast<const char*>(src) + row * src_pitch,
+                                              width, to.after(), to.count()));
   }
   return Done(to.Finish());
 }

@@ -263,7 +263,7 @@ def test_threads_exchange_side_by_side():
                 with dt.stream(queue):
                     y = dpt.from_dlpack(t.copy())
                 assert dpt.asnumpy(y).tolist() == [i] * (COUNT + number)
-        except BaseException as error:  # noqa: BLE001 - told below
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
@@ -280,7 +280,7 @@ def test_a_forked_child_is_told_and_hangs_nowhere():
     if child == 0:
         try:
             t.to("cpu")
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             os._exit(0 if "forked" in str(error) else 1)
         os._exit(2)
     deadline = time.monotonic() + 30
@@ -344,7 +344,7 @@ def test_a_queue_of_another_context_is_refused():
 def test_a_queue_of_a_part_of_a_device_is_refused():
     try:
         part = dpctl.SyclDevice().create_sub_devices(partition=1)[0]
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         pytest.skip(f"the device has no parts: {error}")
     t = dt.arange(3, device="oneapi:0")
     with pytest.raises(dt.StreamError, match="root device"):

@@ -177,9 +177,9 @@ TEST(CopyKernels, ADeviceWithLinearKernelsAloneIsAskedForNoOthers) {
     Side dst(shape, dtype.itemsize(), false, 0, random);
     Side src(shape, dtype.itemsize(), true, 0, random);
     MergedCopy merged;
-    ASSERT_TRUE(MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape),
-                          &merged)
-                    .ok());
+    ASSERT_TRUE(
+        MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape), &merged)
+            .ok());
     ASSERT_TRUE(ForEachCopyLaunch(
                     merged,
                     [&](const CopyLaunch& launch) {

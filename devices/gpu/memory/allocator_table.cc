@@ -33,7 +33,8 @@ constexpr Source kSources[] = {
 MemoryKind AllocatorTable::KindOf(Device device, MemoryKind kind) const {
   if (kind == MemoryKind::kShared) return kind;
   const VendorTraits& vendor = context_.runtime.vendor();
-  if (device.type == vendor.pinned && vendor.pinned != vendor.device) return MemoryKind::kPinnedHost;
+  if (device.type == vendor.pinned && vendor.pinned != vendor.device)
+    return MemoryKind::kPinnedHost;
   if (vendor.managed && device.type == *vendor.managed) return MemoryKind::kManaged;
   return kind;
 }

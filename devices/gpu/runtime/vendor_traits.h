@@ -92,8 +92,8 @@ DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
 };
 
 // DLPack's consumers on SYCL pass a queue or nothing. Producers and consumers take the address of a
-// sycl::queue as its code here; in Python they take a dpctl.SyclQueue. USM of all kinds is memory of
-// its device.
+// sycl::queue as its code here; in Python they take a dpctl.SyclQueue. USM of all kinds is memory
+// of its device.
 DOVETAIL_NOT_SHARED inline constexpr VendorTraits kOneApiTraits = {
     .name = "oneapi",
     .product = "oneAPI",

@@ -70,7 +70,9 @@ TEST_F(HoldTest, AStreamIsHeldOnceWhateverItsHandleAndLetGoWithTheLastCopy) {
 }
 
 TEST_F(HoldTest, AStreamThatIsHeldAnewBeforeItWasLetGoStaysHeld) {
-  { const Stream first = Decode(kTheirs); }
+  {
+    const Stream first = Decode(kTheirs);
+  }
   const Stream second = Decode(kTheirs);
   EXPECT_EQ(Held(), 1);
   EXPECT_EQ(Decode(kTheirsAgain), second);

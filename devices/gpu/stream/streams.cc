@@ -124,8 +124,8 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
 bool Streams::IsDefaultOf(Device device, NativeStream handle) const {
   const RuntimeApi& api = runtime_.api();
   NativeStream found{};
-  return api.default_stream != nullptr &&
-         api.default_stream(api.self, device.index, &found) == 0 && found == handle;
+  return api.default_stream != nullptr && api.default_stream(api.self, device.index, &found) == 0 &&
+         found == handle;
 }
 
 absl::StatusOr<Stream> Streams::Hold(Device device, NativeStream handle) {
@@ -150,9 +150,9 @@ absl::StatusOr<std::optional<int64_t>> Streams::Encode(const Stream& stream) con
     const RuntimeApi& api = runtime_.api();
     if (api.default_stream == nullptr) return codes.legacy;
     NativeStream handle{};
-    absl::Status s = runtime_.Check(
-        api.default_stream(api.self, StreamDevice(stream.device()).index, &handle),
-        "asking for the default stream");
+    absl::Status s =
+        runtime_.Check(api.default_stream(api.self, StreamDevice(stream.device()).index, &handle),
+                       "asking for the default stream");
     if (!s.ok()) return s;
     return static_cast<int64_t>(handle);
   }

@@ -37,7 +37,8 @@ bool FindQueueAddress(PyObject* object, std::optional<int64_t>* address) {
   nb::object method;
   if (!FindAttribute(object, "addressof_ref", &method)) return false;
   nb::object device;
-  if (!method.is_valid() || !FindAttribute(object, "sycl_device", &device)) return !PyErr_Occurred();
+  if (!method.is_valid() || !FindAttribute(object, "sycl_device", &device))
+    return !PyErr_Occurred();
   if (!device.is_valid()) return true;  // SYCL's other objects have the method, too
   const nb::object value = nb::steal(PyObject_CallNoArgs(method.ptr()));
   return value.is_valid() && ParseInt(value.ptr(), &address->emplace());

@@ -99,8 +99,9 @@ bool Take(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
   if (memory.nbytes != 0) {
     const absl::StatusOr<PointerAttributes> known = (*backend)->GetPointerAttributes(memory.data);
     if (!known.ok()) {
-      return fields.Refuse(absl::StrCat(
-          "its address is in no memory of a default context of SYCL's: ", known.status().message()));
+      return fields.Refuse(
+          absl::StrCat("its address is in no memory of a default context of SYCL's: ",
+                       known.status().message()));
     }
     device = known->device;
   }
@@ -119,7 +120,8 @@ bool CountInElements(PyObject* dict, int64_t itemsize) {
   const nb::object counted = nb::steal(PyTuple_New(rank));
   if (!counted.is_valid()) return false;
   for (Py_ssize_t i = 0; i < rank; ++i) {
-    PyObject* stride = PyLong_FromLongLong(PyLong_AsLongLong(PyTuple_GET_ITEM(strides, i)) / itemsize);
+    PyObject* stride =
+        PyLong_FromLongLong(PyLong_AsLongLong(PyTuple_GET_ITEM(strides, i)) / itemsize);
     if (stride == nullptr) return false;
     PyTuple_SET_ITEM(counted.ptr(), i, stride);
   }

@@ -75,8 +75,7 @@ bool HandleOf(PyObject* object, int64_t* handle) {
 }
 
 // The queue's address is its handle. A number is never taken for one.
-bool ParseQueue(PyObject* object, PyObject* given, std::optional<int64_t>* handle,
-                Device* device) {
+bool ParseQueue(PyObject* object, PyObject* given, std::optional<int64_t>* handle, Device* device) {
   if (!FindQueueAddress(object, handle)) return false;
   if (*handle && !DeviceOfQueue(object, device)) return false;
   Device said = *device;
