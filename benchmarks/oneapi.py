@@ -1,4 +1,4 @@
-"""What do copies and exchanges on a oneAPI device cost, compared with SYCL's own copy and dpnp's doors?
+"""What do copies and exchanges on a oneAPI device cost, compared with SYCL's memcpy and dpctl?
 
 ./bazelw run -c opt //benchmarks:oneapi [-- DIRECTORY]
 
@@ -18,9 +18,7 @@ ENVIRONMENT = pathlib.Path(
     os.environ.get("DOVETAIL_ENVIRONMENTS") or CACHE / "dovetail" / "environments", "oneapi"
 )
 os.environ.setdefault("OCL_ICD_FILENAMES", str(ENVIRONMENT / "lib" / "libintelocl.so"))
-sys.path.extend(
-    map(str, ENVIRONMENT.glob("lib/python*/site-packages"))
-)  # after the benchmark's own
+sys.path.extend(map(str, ENVIRONMENT.glob("lib/python*/site-packages")))
 warnings.filterwarnings("ignore", message="dpctl.tensor is deprecated", category=DeprecationWarning)
 
 import measure  # noqa: E402
@@ -49,7 +47,7 @@ def copy_rows(dpctl, dpt):
         theirs = dpt.zeros((2048, 2048), dtype=name, sycl_queue=queue).T
         target = dpt.empty((2048, 2048), dtype=name, sycl_queue=queue)
         rows.append(measure.Row(f"transpose {name} 2048 x 2048", {
-            "dovetail": lambda to=to, there=there: (to.__setitem__(..., there), stream.synchronize()),
+            "dovetail": lambda to=to, x=there: (to.__setitem__(..., x), stream.synchronize()),
             "dpctl": lambda a=target, b=theirs: (a.__setitem__(..., b), queue.wait()),
         }, "dpctl"))  # fmt: skip
     return rows

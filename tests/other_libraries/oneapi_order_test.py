@@ -1,8 +1,8 @@
 """The order of work on SYCL's queues, and when memory is given back.
 
-Each test holds a queue back by a kernel (oneapi_runtime.Gate), so that what is not ordered behind it
-runs before it. The tests named after a fault leave the wait out and see the fault every time: they
-show that the tests beside them would.
+Each test holds a queue back by a kernel (oneapi_runtime.Gate): what is not ordered behind it runs
+before it. The tests named after a fault leave the wait out and see the fault every time; they show
+that the tests beside them would.
 """
 
 import gc
@@ -24,7 +24,7 @@ def queues():
 
 
 def on_the_host(memory):
-    """Return the first int32 at a USM address as it is now: the CPU's device has the host's memory."""
+    """Return the first int32 at a USM address as it is now. (The device is the CPU's.)"""
     import ctypes
 
     return ctypes.c_int.from_address(memory).value
@@ -195,7 +195,7 @@ def read_late(consumer, stream):
     address = t.data_ptr()
     result = dpctl.memory.MemoryUSMHost(COUNT * 4, queue=consumer)
     with Gate(consumer) as gate:
-        gate.copy(result, usm(address, COUNT * 4, consumer, None), COUNT)
+        gate.copy(result, usm(address, COUNT * 4, consumer), COUNT)
         del t, capsule
         gc.collect()
         news = [dt.full((COUNT,), 7, dtype=dt.int32, device="oneapi:0") for _ in range(4)]
@@ -303,7 +303,7 @@ def test_a_forked_child_is_told_and_hangs_nowhere():
 @pytest.mark.parametrize("stream", [0, 1, 2, 5, -2, 1 << 40])
 def test_a_number_is_no_queue(stream):
     t = dt.arange(3, device="oneapi:0")
-    with pytest.raises(dt.StreamError, match="dpctl.SyclQueue"):
+    with pytest.raises(dt.StreamError, match=r"dpctl\.SyclQueue"):
         t.__dlpack__(stream=stream)
 
 

@@ -11,15 +11,14 @@ import time
 import warnings
 
 os.environ.setdefault("OCL_ICD_FILENAMES", os.path.join(sys.prefix, "lib", "libintelocl.so"))
-os.environ.setdefault("DPCPP_CPU_NUM_CUS", "4")  # threads of the device: a gate occupies one
 os.environ.setdefault("DOVETAIL_BACKENDS", "cpu,oneapi")  # emulated GPUs take the others' places
 warnings.filterwarnings("ignore", message="dpctl.tensor is deprecated", category=DeprecationWarning)
 
-import dpctl
-import dpctl.memory
-import dpctl.program
-import dpctl.tensor as dpt
-import pytest
+import dpctl  # noqa: E402
+import dpctl.memory  # noqa: E402
+import dpctl.program  # noqa: E402
+import dpctl.tensor as dpt  # noqa: E402
+import pytest  # noqa: E402
 
 if not dpctl.get_devices():
     pytest.skip("SYCL finds no device here", allow_module_level=True)
@@ -56,7 +55,7 @@ class Gate:
         self._kept = []
 
     def add(self, memory, count, by):
-        """Once released, add `by` to the first int32 elements at `memory`, a dpctl.memory object."""
+        """Once released, add `by` to the first int32 elements of a dpctl.memory object."""
         self._submit(self._add, memory, ctypes.c_int(count), ctypes.c_int(by))
 
     def copy(self, to, source, count):
@@ -83,22 +82,20 @@ class Gate:
             time.sleep(0.001)
 
 
-def usm(address, nbytes, queue, owner):
+def usm(address, nbytes, queue):
     """Return a dpctl.memory object over USM at an address."""
-
-    class Memory:
-        __sycl_usm_array_interface__ = {
-            "data": (address, False),
-            "shape": (nbytes,),
-            "strides": None,
-            "typestr": "|u1",
-            "version": 1,
-            "syclobj": queue,
-            "offset": 0,
-        }
-
-    Memory.owner = owner
-    return dpctl.memory.as_usm_memory(Memory())
+    interface = {
+        "data": (address, False),
+        "shape": (nbytes,),
+        "strides": None,
+        "typestr": "|u1",
+        "version": 1,
+        "syclobj": queue,
+        "offset": 0,
+    }
+    return dpctl.memory.as_usm_memory(
+        type("Memory", (), {"__sycl_usm_array_interface__": interface})()
+    )
 
 
 __all__ = ["Gate", "dpctl", "dpt", "usm"]

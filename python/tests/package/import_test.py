@@ -116,9 +116,7 @@ def test_the_environment_chooses_among_the_backends_that_come_with_the_package()
     code = "import dovetail as dt; print(*dt.backends())"
     prefix = "import os; os.environ['DOVETAIL_BACKENDS'] = "
     assert run_python(prefix + "'cpu,rocm'; " + code) == "cpu rocm\n"
-    with pytest.raises(
-        AssertionError, match=r"no backend .*tpu.*there are cpu, cuda, rocm and oneapi"
-    ):
+    with pytest.raises(AssertionError, match=r"no backend .*tpu.*there are cpu, .* and oneapi"):
         run_python(prefix + "'tpu'; " + code)
 
 
