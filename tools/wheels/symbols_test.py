@@ -9,6 +9,7 @@ import symbols
 # What the module may take of this machine's glibc by a newer version: glibc 2.28 has these, too,
 # by an older version or in another library, or they are looked for at run time.
 OLDER = {
+    "dladdr",
     "dlerror",
     "dlopen",
     "dlsym",
