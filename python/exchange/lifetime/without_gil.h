@@ -63,7 +63,7 @@ class WithoutGil {
 };
 
 template <typename Work>
-auto WithoutGilIf(bool is_long, Work work) {
+auto WithoutGilIf(bool is_long, const Work& work) {
   std::optional<WithoutGil> released;  // takes the GIL again in any case, after exceptions too
   if (is_long) released.emplace();
   return work();

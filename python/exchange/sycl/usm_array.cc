@@ -148,8 +148,7 @@ PyObject* ExportUsmArrayInterface(const Tensor& tensor) {
   const absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
   if (!typestr.ok()) return absent(typestr.status().message());
   const Stream ours = CurrentStream(tensor.device());
-  const StorageRef storage = tensor.storage();
-  const absl::Status ready = WithoutGilIf(true, [&] {
+  const absl::Status ready = WithoutGilIf(true, [storage = tensor.storage(), &ours] {
     absl::Status s = storage->Share(ours);
     return s.ok() ? storage->Synchronize() : s;
   });

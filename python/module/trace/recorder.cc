@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -82,10 +83,11 @@ nb::tuple ToTuple(const Recorded& e) {
   const auto text_or_none = [](const std::string& text) {
     return text.empty() ? nb::none() : nb::object(nb::str(text.c_str(), text.size()));
   };
+  const std::string_view kind = TraceKindName(e.kind);
   nb::list awaited;
   for (const std::string& stream : e.awaited) awaited.append(nb::str(stream.c_str()));
   return nb::make_tuple(
-      nb::str(TraceKindName(e.kind).data()), e.start_ns, e.duration_ns, text_or_none(e.way),
+      nb::str(kind.data(), kind.size()), e.start_ns, e.duration_ns, text_or_none(e.way),
       text_or_none(e.source), text_or_none(e.target),
       e.copied ? nb::object(nb::bool_(*e.copied)) : nb::none(), text_or_none(e.reason),
       type_or_none(e.dtype), e.dtype ? Taken(ShapeToPython(e.shape)) : nb::none(), e.nbytes,
