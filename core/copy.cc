@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/copy_through_host.h"
+#include "dovetail/core/internal/host_wait.h"
 #include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
@@ -13,6 +14,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
+using internal_trace::AwaitStream;
 using internal_trace::IsObserved;
 using internal_trace::TellOf;
 
@@ -51,14 +53,6 @@ TraceKind KindOf(Transfer transfer) {
   return TraceKind::kCopy;
 }
 
-absl::Status Synchronize(DeviceBackend& backend, const Stream& stream) {
-  if (!IsObserved()) return backend.Synchronize(stream);
-  return TellOf({.kind = TraceKind::kWait,
-                 .device = stream.device(),
-                 .awaited = absl::MakeConstSpan(&stream, 1)},
-                [&] { return backend.Synchronize(stream); });
-}
-
 absl::Status CopyElementsOn(const Stream& on, Device device, Transfer transfer, const Tensor& dst,
                             const Tensor& src, const std::optional<Stream>& stream) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
@@ -76,7 +70,7 @@ absl::Status CopyElementsOn(const Stream& on, Device device, Transfer transfer, 
   src.storage()->RecordUse(on);
   const bool host_waits =
       !stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
-  return host_waits ? Synchronize(**backend, on) : absl::OkStatus();
+  return host_waits ? AwaitStream(**backend, on) : absl::OkStatus();
 }
 
 absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& src,
@@ -119,7 +113,7 @@ absl::Status Prepare(const Tensor& dst, const Tensor& src, const std::optional<S
 absl::Status Wait(const std::optional<Stream>& stream) {
   if (!stream) return absl::OkStatus();
   absl::StatusOr<DeviceBackend*> backend = BackendFor(stream->device());
-  return backend.ok() ? Synchronize(**backend, *stream) : backend.status();
+  return backend.ok() ? AwaitStream(**backend, *stream) : backend.status();
 }
 
 absl::Status CopySameType(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,

@@ -6,11 +6,15 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/device_backend.h"
+#include "dovetail/core/internal/host_wait.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
+
+using internal_trace::AwaitEvent;
+using internal_trace::AwaitStream;
 
 // In bytes. Large enough to hide the cost of starting a copy, small enough for two copies to
 // overlap early.
@@ -67,7 +71,7 @@ absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, con
   for (size_t done = 0, i = 0; done < nbytes; done += kChunkBytes, i ^= 1) {
     const auto size = static_cast<int64_t>(std::min(kChunkBytes, nbytes - done));
     if (emptied[i]) {
-      if (absl::Status s = to.backend->HostWait(*emptied[i]); !s.ok()) return s;
+      if (absl::Status s = AwaitEvent(*to.backend, *emptied[i]); !s.ok()) return s;
     }
     const Storage& block = *blocks[i];
     char* const source = static_cast<char*>(src.raw_data()) + done;
@@ -79,7 +83,7 @@ absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, con
     }
     absl::StatusOr<Event> filled = from.backend->Record(from.stream);
     if (!filled.ok()) return filled.status();
-    if (absl::Status s = from.backend->HostWait(*filled); !s.ok()) return s;
+    if (absl::Status s = AwaitEvent(*from.backend, *filled); !s.ok()) return s;
     // The destination's backend treats the block as ordinary host memory.
     if (absl::Status s = CopyBytes(to, Bytes(target, dst.device(), size, a),
                                    Bytes(block.data(), Device::Cpu(), size, b));
@@ -90,7 +94,7 @@ absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, con
     if (!event.ok()) return event.status();
     emptied[i] = *std::move(event);
   }
-  return to.backend->Synchronize(to.stream);  // before the blocks are released
+  return AwaitStream(*to.backend, to.stream);  // before the blocks are released
 }
 
 }  // namespace
@@ -115,7 +119,7 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
     if (!dense.ok()) return dense.status();
     if (absl::Status s = CopyThroughHost(*dense, *packed, stream); !s.ok()) return s;
     if (absl::Status s = CopyInto(Tensor(dst), *dense, {.stream = to->stream}); !s.ok()) return s;
-    return to->backend->Synchronize(to->stream);
+    return AwaitStream(*to->backend, to->stream);
   }
   if (absl::Status s = dst.storage()->OrderBefore(to->stream); !s.ok()) return s;
   if (absl::Status s = packed->storage()->OrderBefore(from->stream); !s.ok()) return s;

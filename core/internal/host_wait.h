@@ -1,0 +1,37 @@
+// Waits of the host, told to a trace (core/trace/trace.h).
+//
+//   if (absl::Status s = AwaitStream(*backend, stream); !s.ok()) return s;
+
+#ifndef DOVETAIL_CORE_INTERNAL_HOST_WAIT_H_
+#define DOVETAIL_CORE_INTERNAL_HOST_WAIT_H_
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/device_backend.h"
+#include "dovetail/core/stream.h"
+#include "dovetail/core/trace/trace.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace internal_trace {
+
+inline absl::Status AwaitStream(DeviceBackend& backend, const Stream& stream) {
+  if (!IsObserved()) return backend.Synchronize(stream);
+  return TellOf({.kind = TraceKind::kWait,
+                 .device = stream.device(),
+                 .awaited = absl::MakeConstSpan(&stream, 1)},
+                [&] { return backend.Synchronize(stream); });
+}
+
+inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& event) {
+  if (!IsObserved()) return backend.HostWait(event);
+  return TellOf({.kind = TraceKind::kWait, .device = event.device()},
+                [&] { return backend.HostWait(event); });
+}
+
+}  // namespace internal_trace
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_CORE_INTERNAL_HOST_WAIT_H_
