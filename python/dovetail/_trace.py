@@ -115,7 +115,7 @@ class Trace:
     @property
     def events(self):
         """A list of all events so far."""
-        return [Event(*fields) for fields in self._read()[0]]
+        return self._read()[0]
 
     @property
     def left_out(self):
@@ -124,17 +124,11 @@ class Trace:
 
     def exchanges(self):
         """The imports, exports and conversions."""
-        return [event for event in self if event.kind in _EXCHANGES]
+        return _exchanges(self.events)
 
     def copies(self):
         """All that copied elements: copies and casts, and exchanges whose peer made a copy."""
-        events = self.events
-        ours = [event for event in events if event.is_copy]
-        return [
-            event
-            for event in events
-            if event.is_copy or (event.copied and not any(_is_within(copy, event) for copy in ours))
-        ]
+        return _copies(self.events)
 
     def waits(self):
         """The waits of the host."""
@@ -142,18 +136,18 @@ class Trace:
 
     def table(self):
         """The events as text: a row each, and a sum."""
-        events = sorted(self.events, key=lambda event: event.start_ns)
+        events, left_out = self._read()
         rows = [("kind", "way", "what", "tensor", "bytes", "us", "where", "why")]
-        for e in events:
+        for e in sorted(events, key=lambda event: event.start_ns):
             us = f"{e.duration_ns / 1000:.1f}"
             where, why = e.where, _shortened(e.reason or "")
             nbytes = f"{e.nbytes:,}"
             rows.append((e.kind, e.way or "", e.what(), _tensor(e), nbytes, us, where, why))
-        copies = self.copies()
+        copies = _copies(events)
         nbytes = sum(copy.nbytes for copy in copies)
-        total = f"exchanges: {len(self.exchanges())}, copies: {len(copies)} of {nbytes:,} bytes"
-        if self.left_out:
-            total += f", beyond the limit: {self.left_out:,} events"
+        total = f"exchanges: {len(_exchanges(events))}, copies: {len(copies)} of {nbytes:,} bytes"
+        if left_out:
+            total += f", beyond the limit: {left_out:,} events"
         return "\n".join([*_aligned(rows), total])
 
     __str__ = table
@@ -187,7 +181,11 @@ class Trace:
             json.dump({"traceEvents": slices, "displayTimeUnit": "ns"}, file)
 
     def _read(self):
-        return ([], 0) if self._recorder is None else _core._trace_events(self._recorder)
+        """The events, and the number of those beyond the limit."""
+        if self._recorder is None:
+            return [], 0
+        events, left_out = _core._trace_events(self._recorder)
+        return [Event(*fields) for fields in events], left_out
 
 
 class NoCopies:
@@ -215,6 +213,19 @@ def start_from_environment(value):
             log.to_perfetto(value)
         else:
             print(log, file=sys.stderr)
+
+
+def _exchanges(events):
+    return [event for event in events if event.kind in _EXCHANGES]
+
+
+def _copies(events):
+    ours = [event for event in events if event.is_copy]
+    return [
+        event
+        for event in events
+        if event.is_copy or (event.copied and not any(_is_within(copy, event) for copy in ours))
+    ]
 
 
 def _is_within(inner, outer):
