@@ -1,5 +1,5 @@
-// What is said where SYCL's library can't be used. DOVETAIL_ONEAPI_LIBRARY names the library,
-// REASON a part of what is to be said.
+// What is said where SYCL's library can't be used. Two environment variables:
+// DOVETAIL_ONEAPI_LIBRARY names the library, and REASON is a part of the message that is expected.
 
 #include <cstdlib>
 #include <string>

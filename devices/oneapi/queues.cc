@@ -48,6 +48,16 @@ Result HeldQueues::DeviceOf(const SyclQueue* queue, int* device) const {
   return kCodeSuccess;
 }
 
+bool HeldQueues::HoldAgain(const SyclQueue* queue, SyclQueue** own) {
+  for (Held& held : held_) {
+    if (held.own != queue && !sycl_->DPCTLQueue_AreEq(held.own, queue)) continue;
+    ++held.count;
+    *own = held.own;
+    return true;
+  }
+  return false;
+}
+
 Result HeldQueues::Hold(const SyclQueue* queue, SyclQueue** own) {
   for (int i = 0; i < sycl_.device_count(); ++i) {
     *own = sycl_.default_queue(i);
@@ -55,23 +65,15 @@ Result HeldQueues::Hold(const SyclQueue* queue, SyclQueue** own) {
   }
   {
     absl::MutexLock lock(&mutex_);
-    for (Held& held : held_) {
-      if (held.own != queue && !sycl_->DPCTLQueue_AreEq(held.own, queue)) continue;
-      ++held.count;
-      *own = held.own;
-      return kCodeSuccess;
-    }
+    if (HoldAgain(queue, own)) return kCodeSuccess;
   }
   int device;
   if (const Result result = DeviceOf(queue, &device); result != kCodeSuccess) return result;
   SyclQueue* copy = sycl_->DPCTLQueue_Copy(queue);
   if (copy == nullptr) return kCodeInvalidHandle;
   absl::MutexLock lock(&mutex_);
-  for (Held& held : held_) {  // another thread may have held it meanwhile
-    if (!sycl_->DPCTLQueue_AreEq(held.own, copy)) continue;
+  if (HoldAgain(copy, own)) {  // another thread may have held it meanwhile
     sycl_->DPCTLQueue_Delete(copy);
-    ++held.count;
-    *own = held.own;
     return kCodeSuccess;
   }
   held_.push_back({copy, device, 1, nullptr});

@@ -77,6 +77,9 @@ class HeldQueues {
   Result DeviceOf(const SyclQueue* queue, int* device) const;
 
  private:
+  // Counts a queue that is held already, and sets `*own`. False if it is none of those.
+  bool HoldAgain(const SyclQueue* queue, SyclQueue** own) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   struct Held {
     SyclQueue* own;
     int device;

@@ -36,7 +36,7 @@ class [[nodiscard]] Submission {
   // For commands that take no events.
   void WaitBefore();
 
-  // Takes over the event of what was submitted; nullptr: SYCL refused it.
+  // Takes ownership of the event that SYCL gave for a command; nullptr if SYCL refused the command.
   void Take(SyclEventHandle* event);
   bool ok() const { return ok_; }
   // Submits what has to follow. Whether SYCL took everything.
