@@ -1,4 +1,4 @@
-"""dovetail_include_tree: lays headers out as an include directory inside a Python package.
+"""dovetail_include_tree: lays headers out as programs include them, in a directory.
 
     dovetail_include_tree(
         name = "include",
@@ -16,7 +16,12 @@ def _dovetail_include_tree_impl(ctx):
     headers = {"dovetail/%s/%s" % (f.owner.package, f.owner.name): f for f in ctx.files.hdrs}
     for library in ctx.attr.libraries:
         for header in library[CcInfo].compilation_context.direct_public_headers:
-            headers[header.path.rpartition("/include/")[2]] = header
+            _, is_ours, after = header.path.partition("/_virtual_includes/")
+            _, is_in_include, name = header.path.rpartition("/include/")
+            if is_ours:
+                headers[after.partition("/")[2]] = header  # after the target's name
+            elif is_in_include:
+                headers[name] = header
     links = []
     for name, header in headers.items():
         link = ctx.actions.declare_file(ctx.attr.directory + "/" + name)
@@ -28,7 +33,10 @@ dovetail_include_tree = rule(
     implementation = _dovetail_include_tree_impl,
     attrs = {
         "directory": attr.string(mandatory = True, doc = "The include directory, relative to this package."),
-        "hdrs": attr.label_list(allow_files = [".h"], doc = "Headers of this repository."),
-        "libraries": attr.label_list(providers = [CcInfo], doc = "C++ libraries whose headers are in a folder include/."),
+        "hdrs": attr.label_list(allow_files = [".h", ".inc"], doc = "Headers of this repository, and what they include."),
+        "libraries": attr.label_list(
+            providers = [CcInfo],
+            doc = "C++ libraries of this repository, and others whose headers are in a folder include/.",
+        ),
     },
 )

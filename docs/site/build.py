@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+from repository_links import REPOSITORY_PAGES
+
 SITE = pathlib.Path("docs/site")
-REPOSITORY_PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 OTHERS = re.compile(r"^\{others\} (.*)$", re.MULTILINE)

@@ -12,7 +12,8 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[
 FOLDERS = {"docs/interop": "docs/reference/doors.md"}
 # A link whose text is the name of the page's file. On the site the text is the page's title.
 FILE_NAME = re.compile(r"\[(?:[\w./-]+/)?[\w-]+\.md\]\(([\w./-]+\.md(?:#[\w-]*)?)\)")
-REPOSITORY_PAGES = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+# Of the root; build.py copies them.
+REPOSITORY_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
 def path_in_repository(docname: str, target: str) -> str:

@@ -1,9 +1,6 @@
 #include "dovetail/python/exchange/exchange.h"
 
-#include <nanobind/nanobind.h>
-
 #include <cstring>
-#include <string>
 
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
@@ -15,21 +12,11 @@
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
 
-namespace nb = nanobind;
-
 namespace dovetail::python {
 namespace {
 
 // A Status with the message of the Python error, which stays set.
-absl::Status StatusOfError() {
-  nb::object error = nb::steal(TakeError());
-  const nb::object text = nb::steal(PyObject_Str(error.ptr()));
-  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  const std::string message = words != nullptr ? words : Py_TYPE(error.ptr())->tp_name;
-  PyErr_Clear();
-  RestoreError(error.release().ptr());
-  return absl::InvalidArgumentError(message);
-}
+absl::Status StatusOfError() { return absl::InvalidArgumentError(MessageOfError()); }
 
 }  // namespace
 

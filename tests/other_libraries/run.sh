@@ -23,13 +23,13 @@ done
 # Emulated GPUs, for tests that ask for them, and what runs beside oneapi_test.py.
 ./bazelw build //tests/emulator/python:emulated_gpu //tests/oneapi:conformance_test >&2
 export DOVETAIL_ONEAPI_CONFORMANCE=$PWD/bazel-bin/tests/oneapi/conformance_test
-path=$PWD/$here:$PWD/bazel-bin/tests/emulator/python
+path=$PWD/$here:$PWD/python/tests/testing:$PWD/bazel-bin/tests/emulator/python
 
 failed=()
 for name in "${names[@]}"; do
   echo "== $name"
   directory=$(tests/wheel_environment.sh "$name" "$here/$name.lock")
-  # From another directory, and with nothing of the source tree but these tests and emulated GPUs on the path: the wheel
+  # From another directory, and with nothing of the source tree but tests and emulated GPUs on the path: the wheel
   # is tested.
   tests=("$PWD/$here/${name}"_*test.py)
   (cd "$directory" && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$path bin/python -m pytest -q -p no:cacheprovider \

@@ -90,6 +90,16 @@ void RestoreError(PyObject* error) {
 #endif
 }
 
+std::string MessageOfError() {
+  nanobind::object error = nanobind::steal(TakeError());
+  const nanobind::object text = nanobind::steal(PyObject_Str(error.ptr()));
+  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  std::string message = words != nullptr ? words : Py_TYPE(error.ptr())->tp_name;
+  PyErr_Clear();
+  RestoreError(error.release().ptr());
+  return message;
+}
+
 std::nullptr_t RaiseStream(std::string_view message) { return Raise(StreamError(), message); }
 
 std::nullptr_t RaiseRequiresGrad() {

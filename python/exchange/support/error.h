@@ -51,6 +51,9 @@ PyObject* TakeError();
 // Sets the exception again. Steals the reference.
 void RestoreError(PyObject* error);
 
+// The text of the current exception, which stays set: its class's name if it has no text.
+std::string MessageOfError();
+
 // Clears the current exception, or returns false and leaves it set if it is no Exception (such as
 // KeyboardInterrupt). An exception must be set.
 inline bool ForgetException() {

@@ -1,31 +1,12 @@
 #include "dovetail/python/exchange/trace/exchange_told.h"
 
-#include <nanobind/nanobind.h>
-
 #include <utility>
 
 #include "dovetail/python/exchange/lifetime/call_site.h"
 #include "dovetail/python/exchange/support/class_name.h"
 #include "dovetail/python/exchange/support/error.h"
 
-namespace nb = nanobind;
-
 namespace dovetail::python {
-namespace {
-
-// The message of the Python error, which stays set.
-std::string MessageOfError() {
-  PyObject* const error = TakeError();
-  const nb::object text = nb::steal(PyObject_Str(error));
-  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  std::string message = words != nullptr ? words : Py_TYPE(error)->tp_name;
-  PyErr_Clear();
-  RestoreError(error);
-  return message;
-}
-
-}  // namespace
-
 ExchangeTold::ExchangeTold(TraceKind kind, PyObject* source)
     : copies_before_(internal_trace::CopiesOfThisThread()),
       source_(source != nullptr ? ClassName(Py_TYPE(source)) : ""),

@@ -6,9 +6,9 @@
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/sycl/usm_array.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/functions/new_tensor_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace dovetail::python {
@@ -32,16 +32,7 @@ template <typename Fill>
 PyObject* WrapAndTell(const char* way, PyObject* x, Fill fill) {
   if (!IsObserved()) [[likely]]
     return WrapImported(fill);
-  ExchangeTold told(TraceKind::kImport, x);
-  told.set_way(way);
-  told.set_target("dovetail.Tensor");
-  PyObject* const object = WrapImported(fill);
-  if (object == nullptr) {
-    told.Failed();
-  } else {
-    told.Done(AsTensor(object), false);
-  }
-  return object;
+  return TellOfNewTensor(way, x, [&] { return WrapImported(fill); });
 }
 
 template <auto kImport>

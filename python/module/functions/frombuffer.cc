@@ -12,9 +12,9 @@
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/module/functions/new_tensor_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 
@@ -87,26 +87,12 @@ PyObject* FromBufferUntold(PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   return result.release().ptr();
 }
 
-// For a trace.
-[[gnu::noinline, gnu::cold]] PyObject* FromBufferTold(PyObject* const* args, Py_ssize_t nargs,
-                                                      PyObject* kwnames) {
-  ExchangeTold told(TraceKind::kImport, nargs > 0 ? args[0] : nullptr);
-  told.set_way("bytes");
-  told.set_target("dovetail.Tensor");
-  PyObject* const made = FromBufferUntold(args, nargs, kwnames);
-  if (made == nullptr) {
-    told.Failed();
-  } else {
-    told.Done(AsTensor(made), false);
-  }
-  return made;
-}
-
 }  // namespace
 
 PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   if (IsObserved()) [[unlikely]]
-    return FromBufferTold(args, nargs, kwnames);
+    return TellOfNewTensor("bytes", nargs > 0 ? args[0] : nullptr,
+                           [&] { return FromBufferUntold(args, nargs, kwnames); });
   return FromBufferUntold(args, nargs, kwnames);
 }
 
