@@ -18,16 +18,19 @@ namespace internal_trace {
 
 inline absl::Status AwaitStream(DeviceBackend& backend, const Stream& stream) {
   if (!IsObserved()) return backend.Synchronize(stream);
-  return TellOf({.kind = TraceKind::kWait,
-                 .device = stream.device(),
-                 .awaited = absl::MakeConstSpan(&stream, 1)},
-                [&] { return backend.Synchronize(stream); });
+  TraceEvent event = {};  // g++ 12 warns of members that {.kind = …} leaves to their defaults
+  event.kind = TraceKind::kWait;
+  event.device = stream.device();
+  event.awaited = absl::MakeConstSpan(&stream, 1);
+  return TellOf(event, [&] { return backend.Synchronize(stream); });
 }
 
-inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& event) {
-  if (!IsObserved()) return backend.HostWait(event);
-  return TellOf({.kind = TraceKind::kWait, .device = event.device()},
-                [&] { return backend.HostWait(event); });
+inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& awaited) {
+  if (!IsObserved()) return backend.HostWait(awaited);
+  TraceEvent event = {};  // g++ 12 warns of members that {.kind = …} leaves to their defaults
+  event.kind = TraceKind::kWait;
+  event.device = awaited.device();
+  return TellOf(event, [&] { return backend.HostWait(awaited); });
 }
 
 }  // namespace internal_trace
