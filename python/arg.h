@@ -131,8 +131,8 @@ class Arg {
   // Whether the argument is a copy, which AllowCopy and AllowCast allow.
   bool is_copy() const { return (borrowed_.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
 
-  // The stream to launch on: the current one of the argument's library. Null for the default stream
-  // and for host memory.
+  // The stream to launch on: the current one of the argument's library (Dovetail_CurrentStream()).
+  // Null for the default stream and for host memory.
   //
   //   kernel<<<blocks, threads, 0, x.stream<cudaStream_t>()>>>(x.data(), x.size());
   template <typename StreamHandle = void*>

@@ -99,7 +99,7 @@ typedef struct DovetailBorrowed {
                      // element 0, except on devices without addresses, which use byte_offset
   uint64_t flags;    // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
   PyObject* object;  // the argument, not counted
-  void* stream;      // the current stream of the argument's library; NULL for host memory
+  void* stream;      // Dovetail_CurrentStream() of the argument
   DLManagedTensorVersioned* held;  // dropped by Dovetail_Release(); NULL if nothing is held
   int64_t shape[DOVETAIL_MAX_NDIM];
   int64_t strides[DOVETAIL_MAX_NDIM];
@@ -173,8 +173,8 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
 
 #endif  // DOVETAIL_CAPI_LINKED
 
-// Borrows the memory of `object` for a call, if it meets the requirements. Orders nothing: work on
-// a GPU goes to borrowed->stream. 0, and the caller calls Dovetail_Release(). -1 with an error set:
+// Borrows the memory of `object` for a call, if it meets the requirements. The host waits for
+// no GPU: work there goes to borrowed->stream. 0, and the caller calls Dovetail_Release(). -1 with an error set:
 // TypeError for what is no tensor or has another dtype, rank or device; ValueError for sizes,
 // strides and alignment; BufferError for memory that can't be shared, such as that of a tensor that
 // requires gradients, and for read-only memory that the function would write. 1 without an error
@@ -200,7 +200,7 @@ static inline int Dovetail_FromPython(PyObject* object, DLManagedTensorVersioned
 }
 
 // A new Python object over the memory, of the class of `like`: numpy.ndarray, torch.Tensor,
-// jax.Array, paddle.Tensor, … For another class or NULL, a dovetail.Tensor, or a NumPy array where
+// cupy.ndarray, jax.Array, … For another class or NULL, a dovetail.Tensor, or a NumPy array where
 // dovetail is not installed. Work that fills the memory is on the current stream of that library.
 // Takes ownership of `managed`, in failure too.
 static inline PyObject* Dovetail_ToPython(DLManagedTensorVersioned* managed, PyObject* like) {
@@ -220,8 +220,9 @@ static inline int Dovetail_Empty(DLDataType dtype, DLDevice device, int32_t ndim
   return api == NULL ? -1 : api->empty(dtype, device, ndim, shape, managed);
 }
 
-// The stream on which the library of `like` works now, such as a CUstream. NULL for host memory,
-// and for the default stream.
+// The stream on which the library of `like` works now, such as a CUstream; Dovetail's own, before
+// which borrowed memory is ordered, for a library that does not say its stream (JAX). NULL for host
+// memory, and for the default stream.
 static inline int Dovetail_CurrentStream(PyObject* like, DLDevice device, void** stream) {
   const DovetailCApi* const api = Dovetail_ImportCApi();
   return api == NULL ? -1 : api->current_stream(like, device, stream);

@@ -28,7 +28,7 @@ import sys
 import sysconfig
 
 import dovetail
-from dovetail import _core
+from dovetail import _core, _targets
 
 # Maps an attribute of a tensor class to the protocol that it implements.
 _PROTOCOLS = {
@@ -114,7 +114,11 @@ def _library_text(module, class_name):
         return "not installed"
     except Exception as error:  # report a broken installation in one line, without a traceback
         return f"can't be imported: {error}"
-    example = dovetail.convert(dovetail.zeros(1), getattr(library, class_name))
+    device = _targets.device_for(module)
+    if device is None:
+        lacking = _targets.GPU_BACKENDS[module]
+        return f"{_version(library, module)}: not tried, for lack of a {lacking} device"
+    example = dovetail.convert(dovetail.zeros(1, device=device), getattr(library, class_name))
     spoken = [text for name, text in _PROTOCOLS.items() if hasattr(type(example), name)]
     if _has_buffer(example):
         spoken.insert(0, "buffer")

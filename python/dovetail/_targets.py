@@ -2,7 +2,7 @@
 
 import importlib
 
-from dovetail._core import ExchangeError
+from dovetail._core import ExchangeError, backends
 
 # Names for convert(), beside those of classes: the class in the module.
 CLASSES = {
@@ -18,6 +18,16 @@ CLASSES = {
     "torch": "Tensor",
     "tvm_ffi": "Tensor",
 }
+
+# Libraries that take memory of GPUs alone, and the backend of these.
+GPU_BACKENDS = {"cupy": "cuda"}
+
+
+def device_for(library):
+    """Return a device whose memory the library takes; None if there is none here."""
+    backend = GPU_BACKENDS.get(library, "cpu")
+    count = backends().get(backend)  # a reason, if the backend has no device
+    return backend if isinstance(count, int) and count > 0 else None
 
 
 def class_named(name):

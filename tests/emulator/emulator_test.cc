@@ -91,6 +91,18 @@ TEST_F(EmulatorTest, QueriesAreAnsweredWithPatience) {
   EXPECT_THAT(answers, ElementsAre(not_ready, not_ready, 0));
 }
 
+TEST_F(EmulatorTest, StreamsThatWaitForEachOtherInTurnAreQueriedInTimeThatGrowsWithTheirWork) {
+  const NativeStream streams[] = {NewStream(), NewStream()};
+  gpu::NativeEvent event;
+  ASSERT_EQ(api().event_create(api().self, gpu::kEventPlain, &event), 0);
+  for (int i = 0; i < 200; ++i) {  // the number of ways back from the last doubles with each
+    api().event_record(api().self, event, streams[i % 2]);
+    api().stream_wait_event(api().self, streams[1 - i % 2], event);
+  }
+  int queries = 1;
+  while (api().stream_query(api().self, streams[0]) != 0) ASSERT_LT(++queries, 10);
+}
+
 TEST_F(EmulatorTest, AStreamThatIsHeldUpIsNeverReadyBeforeTheWordIsSet) {
   const NativeStream held = NewStream(), behind = NewStream(), free = NewStream();
   void* p = NewMemory(4);

@@ -1,5 +1,7 @@
 #include "dovetail/tests/emulator/queues.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace dovetail {
@@ -23,16 +25,29 @@ void Queues::Add(Queue* queue, std::function<void()> run, Points after,
   ++queue->added;
 }
 
-bool Queues::WouldBlock(const Point& point) const {
-  uint64_t count = point.queue->done;
-  for (const Work& work : point.queue->work) {
-    if (count++ >= point.count) break;
+namespace {
+
+// `seen`: how far each queue was looked at, so that queues that wait for each other in turn are
+// looked at once, and not once for each way to them.
+bool WouldBlock(const Point& point, std::unordered_map<const Queue*, uint64_t>* seen) {
+  const Queue& queue = *point.queue;
+  const uint64_t first = std::max((*seen)[&queue], queue.done);
+  (*seen)[&queue] = std::max(first, point.count);
+  for (uint64_t count = first; count < std::min(point.count, queue.added); ++count) {
+    const Work& work = queue.work[count - queue.done];
     if (work.ready && !work.ready()) return true;
     for (const Point& after : work.after) {
-      if (WouldBlock(after)) return true;
+      if (WouldBlock(after, seen)) return true;
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool Queues::WouldBlock(const Point& point) const {
+  std::unordered_map<const Queue*, uint64_t> seen;
+  return emulator::WouldBlock(point, &seen);
 }
 
 void Queues::RunTo(const Point& point) {

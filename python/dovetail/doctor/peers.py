@@ -47,6 +47,9 @@ def _one(module, answer):
     if values["untried"]:
         text = f"{name} takes no tensor: {values['untried']}"
         return [Finding(FAULT, NAME, text, f"update {module}")]
+    if values["needs"]:
+        text = f"{name} takes memory of a {values['needs']} device alone, and none is here"
+        return [Finding(FACT, NAME, text)]
     lacking = [text for key, text in _LACKING.items() if values[key] == "unversioned"]
     if not lacking:
         return [Finding(FACT, NAME, f"{name}, {values['file']}")]

@@ -1,7 +1,8 @@
 """Imports a library and tries what its tensors can do: probe_peer.py LIBRARY
 
 Prints the version, the file, "exports" and "imports": "versioned" or "unversioned" as the library
-hands out or asks for DLPack's structs, "" where it has neither; or "untried" with the reason.
+hands out or asks for DLPack's structs, "" where it has neither; or "untried" with the reason;
+or "needs": the backend of the GPUs that the library can't do without, where there are none.
 """
 
 import importlib
@@ -10,6 +11,7 @@ import os
 import sys
 
 import dovetail
+from dovetail import _targets
 
 VERSION = (1, 0)
 
@@ -25,7 +27,7 @@ class Recorder(metaclass=RecorderType):
     """A producer that records whether the consumer asks for a versioned struct."""
 
     asked_versioned = False
-    tensor = dovetail.ones(16)
+    tensor = None  # the one that it hands out
 
     def __dlpack__(self, **request):
         if request.get("max_version") is not None:
@@ -66,6 +68,14 @@ def cuda(library):
     return version and {"built": version, "available": library.cuda.is_available()}
 
 
+def try_both_ways(library, name, device, values):
+    Recorder.tensor = dovetail.ones(16, device=device)
+    tensor = dovetail.convert(Recorder.tensor, name)
+    values["exports"] = exports(tensor)
+    owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))
+    values["imports"] = imports([*owners, type(tensor)])
+
+
 def main():
     name = sys.argv[1]
     library = importlib.import_module(name)
@@ -75,15 +85,17 @@ def main():
         "exports": "",
         "imports": "",
         "untried": "",
+        "needs": "",
         "cuda": cuda(library) if name == "torch" else None,
     }
-    try:
-        tensor = dovetail.convert(dovetail.ones(16), name)
-        values["exports"] = exports(tensor)
-        owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))
-        values["imports"] = imports([*owners, type(tensor)])
-    except Exception as error:
-        values["untried"] = f"{type(error).__name__}: {error}"
+    device = _targets.device_for(name)
+    if device is None:
+        values["needs"] = _targets.GPU_BACKENDS[name]
+    else:
+        try:
+            try_both_ways(library, name, device, values)
+        except Exception as error:
+            values["untried"] = f"{type(error).__name__}: {error}"
     print()
     print(json.dumps(values))
     sys.stdout.flush()

@@ -28,14 +28,24 @@ bool CuPyStream(void** stream) {
 
 }  // namespace
 
+bool SaysItsStream(PyObject* like) {
+  if (cupy_ndarray.Is(Py_TYPE(like))) return true;
+  const PeerClass* peer = FindPeerOrBase(Py_TYPE(like));
+  const DLPackExchangeAPI* api = peer == nullptr ? nullptr : peer->type.exchange_api();
+  return api != nullptr && api->current_work_stream != nullptr;
+}
+
 bool FindCurrentStream(PyObject* like, DLDevice device, void** stream) {
   *stream = nullptr;
   const Device of_streams = StreamDevice(ToDevice(device));
-  if (of_streams.type == DeviceType::kCpu || like == nullptr) return true;
+  if (of_streams.type == DeviceType::kCpu) return true;
+  if (like == nullptr || !SaysItsStream(like)) {
+    *stream = OurStream(device);
+    return true;
+  }
   if (cupy_ndarray.Is(Py_TYPE(like))) return CuPyStream(stream);
-  const PeerClass* peer = FindPeerOrBase(Py_TYPE(like));
-  if (peer == nullptr) return true;
-  return StreamByExchangeApi(peer->type, ToDLDevice(of_streams), stream) != ExchangeResult::kError;
+  return StreamByExchangeApi(FindPeerOrBase(Py_TYPE(like))->type, ToDLDevice(of_streams), stream) !=
+         ExchangeResult::kError;
 }
 
 }  // namespace dovetail::python

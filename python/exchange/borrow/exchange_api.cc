@@ -41,6 +41,19 @@ ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void**
   return ResultOf(api->current_work_stream(device.device_type, device.device_id, stream) == 0);
 }
 
+void* OurStream(DLDevice device) {
+  const Device of_streams = StreamDevice(ToDevice(device));
+  if (of_streams.type == DeviceType::kCpu) return nullptr;
+  if (FindServing(of_streams.type) != nullptr) {
+    return reinterpret_cast<void*>(CurrentStream(of_streams).native());
+  }
+  void* stream = nullptr;
+  const ExchangeResult result =
+      StreamByExchangeApi(dovetail_tensor, ToDLDevice(of_streams), &stream);
+  if (result == ExchangeResult::kError) ForgetException();  // the package has no backend either
+  return result == ExchangeResult::kDone ? stream : nullptr;
+}
+
 namespace {
 
 // The library's current stream. It is valid during the call.

@@ -26,6 +26,10 @@ ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBo
 // and on host memory. kNotTaken if the class has no API.
 ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void** stream);
 
+// Dovetail's current stream: of this module or, where it has no backend for the device, of the
+// package. NULL for the default stream, and where neither has one. Needs the GIL.
+void* OurStream(DLDevice device);
+
 // Lets our current stream on `device` wait for the work of the class's library so far, as the
 // library's __dlpack__(stream=...) would. kNotTaken if the class does not say its stream or no
 // backend serves the device; kError with the error set if that fails. Needs the GIL.

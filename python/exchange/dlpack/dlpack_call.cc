@@ -8,6 +8,7 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/python/exchange/borrow/exchange_api.h"
 #include "dovetail/python/exchange/dlpack/producer.h"
 #include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/dlpack/writable.h"
@@ -113,6 +114,16 @@ bool WaitForQueue(const Stream& queue, const Stream& ours) {
   return s.ok() || (RaiseExchange(s), false);
 }
 
+// For an extension without a backend of its own.
+bool AddPackagesStream(Device device, Call* call) {
+  void* const stream = HasStreamNumbers(device.type) ? OurStream(ToDLDevice(device)) : nullptr;
+  if (stream == nullptr) return true;  // None is the default stream
+  nb::object value = nb::steal(PyLong_FromVoidPtr(stream));
+  if (!value.is_valid()) return false;
+  call->Add(Get().stream_name, std::move(value));
+  return true;
+}
+
 // The stream that the producer orders its work before: ours, always passed explicitly. `*producers`
 // is set to one that our own has to wait for afterwards.
 bool AddStream(PyObject* x, Device device, const ImportRequest& request, Call* call,
@@ -124,8 +135,9 @@ bool AddStream(PyObject* x, Device device, const ImportRequest& request, Call* c
   // Memory of the host is ready when its producer says so; managed memory has streams.
   const bool has_streams =
       !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
-  DeviceBackend* backend = has_streams ? FindServing(device.type) : nullptr;
-  if (backend == nullptr) return true;
+  if (!has_streams) return true;
+  DeviceBackend* backend = FindServing(device.type);
+  if (backend == nullptr) return AddPackagesStream(device, call);
   if (device.type == DeviceType::kOneApi) return AddQueue(x, backend, device, call, producers);
   absl::StatusOr<std::optional<int64_t>> code = backend->EncodeStream(CurrentStream(device));
   if (!code.ok()) return RaiseExchange(code.status()), false;

@@ -13,7 +13,7 @@ ExchangeResult BorrowJaxArray(PyObject* x, DovetailBorrowed* borrowed) {
   if (!ImportBuffer(x, &tensor)) {
     if (!ForgetException()) return ExchangeResult::kError;
     bool copied;
-    if (!ImportByDLPack(x, {.is_unordered = true}, &tensor, &copied)) return ExchangeResult::kError;
+    if (!ImportByDLPack(x, {}, &tensor, &copied)) return ExchangeResult::kError;
   }
   HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
   borrowed->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;

@@ -52,7 +52,7 @@ constexpr ReadOnlyMemory kNone = ReadOnlyMemory::kNone, kCpu = ReadOnlyMemory::k
 constexpr AcceptedMemory kEverything = {kAny, true, true, 1};
 constexpr AcceptedMemory kForPyTorch = {kNone, false, true, 1};  // and for Paddle
 constexpr AcceptedMemory kForJax = {kCpu, false, false, 64};     // and for TensorFlow
-constexpr AcceptedMemory kForTvmFfi = {kNone, true, true, 1};
+constexpr AcceptedMemory kForTvmFfi = {kNone, true, true, 1};   // and for CuPy
 constexpr AcceptedMemory kForPyArrow = {kAny, false, false, 1};
 constexpr AcceptedMemory kForOnnxRuntime = {kNone, false, false, 1};
 
@@ -72,6 +72,8 @@ constexpr PeerClass kPeers[] = {
      "dovetail._targets", "to_jax", &jax_array_impl},
     {tvm_ffi_tensor, nullptr, nullptr, nullptr, &BorrowTvmFfi, WayOut::kFunction, kForTvmFfi,
      nullptr, "tvm_ffi", "from_dlpack"},
+    {cupy_ndarray, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForTvmFfi, nullptr,
+     "cupy", "from_dlpack"},
     {pyarrow_array, nullptr, nullptr, nullptr, nullptr, WayOut::kFunction, kForPyArrow, nullptr,
      "dovetail._targets", "to_pyarrow"},
     {onnxruntime_ort_value, "OrtValue", &ImportOrtValue, nullptr, nullptr, WayOut::kFunction,

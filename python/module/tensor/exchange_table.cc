@@ -54,7 +54,7 @@ int BorrowFromPyObject(void* object, DLTensor* out) {
   return 0;
 }
 
-// Ownership passes on success only.
+// Ownership passes on success only. The work that fills the memory is on CurrentWorkStream().
 int ToPyObject(DLManagedTensorVersioned* managed, void** out) {
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return -1;
@@ -63,6 +63,10 @@ int ToPyObject(DLManagedTensorVersioned* managed, void** out) {
     return RaiseExchange(s), -1;
   }
   TrackOwner(self);
+  if (const Device at = StreamDevice(self->tensor.device());
+      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
+    self->tensor.storage()->RecordUse(CurrentStream(at), UseKind::kOrder);
+  }
   *out = self;
   return 0;
 }

@@ -30,13 +30,13 @@ NEW = OLD.replace("stream=None):", "**request):").replace(
 
 @pytest.fixture
 def probe(tmp_path, monkeypatch):
-    """Returns the answers for a planted cupy and any other library."""
+    """Returns the answers for a planted dpnp and any other library."""
 
     def probe(text, *others, timeout=100):
-        (tmp_path / "cupy.py").write_text(text)
+        (tmp_path / "dpnp.py").write_text(text)
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-        return peers.probe(["cupy", *others], timeout)
+        return peers.probe(["dpnp", *others], timeout)
 
     return probe
 
@@ -48,19 +48,19 @@ def only(findings):
 
 def test_a_library_that_speaks_dlpack_1_is_a_fact(probe):
     level, text = only(peers.check(probe(NEW)))
-    assert level == FACT and text.startswith("cupy 1.0, ")
+    assert level == FACT and text.startswith("dpnp 1.0, ")
 
 
 def test_a_library_without_versioned_dlpack_is_found_by_trying(probe):
     answers = probe(OLD)
-    assert (answers["cupy"].values["exports"], answers["cupy"].values["imports"]) == (
+    assert (answers["dpnp"].values["exports"], answers["dpnp"].values["imports"]) == (
         "unversioned",
         "unversioned",
     )
     level, text = only(peers.check(answers))
     assert level == HINT
     assert text == (
-        "cupy 1.0 speaks DLPack before 1.0: its tensors don't say whether they may be written; "
+        "dpnp 1.0 speaks DLPack before 1.0: its tensors don't say whether they may be written; "
         "it can't be told that memory is read-only"
     )
 
@@ -90,17 +90,17 @@ def test_a_library_that_breaks_on_import_is_a_fault(probe, text):
     timeout = 1 if "within" in CRASHES[text] else 100
     assert only(peers.check(probe(text, timeout=timeout))) == (
         FAULT,
-        f"import cupy: {CRASHES[text]}",
+        f"import dpnp: {CRASHES[text]}",
     )
 
 
 def test_a_library_that_takes_no_tensor_is_a_fault(probe):
     level, text = only(peers.check(probe("__version__ = '2'\nclass ndarray: pass")))
-    assert level == FAULT and text.startswith("cupy 2 takes no tensor: ")
+    assert level == FAULT and text.startswith("dpnp 2 takes no tensor: ")
 
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(probe):
-    assert probe("print('{}')\n" + NEW)["cupy"].values["version"] == "1.0"
+    assert probe("print('{}')\n" + NEW)["dpnp"].values["version"] == "1.0"
 
 
 def test_a_library_that_is_not_installed_is_not_asked():
@@ -152,4 +152,13 @@ def test_a_library_that_was_compiled_for_numpy_1_is_a_fault(probe):
     warning = "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.4.6"
     answers = probe(f"import sys\nsys.stderr.write({warning!r})\n" + NEW)
     level, text = only(check_packages([], answers))
-    assert (level, text) == (FAULT, "cupy was compiled for NumPy 1, and NumPy 2 is installed")
+    assert (level, text) == (FAULT, "dpnp was compiled for NumPy 1, and NumPy 2 is installed")
+
+
+def test_a_library_of_gpus_is_not_tried_without_one(probe, tmp_path):
+    (tmp_path / "cupy.py").write_text(NEW)
+    answers = probe(NEW, "cupy")
+    del answers["dpnp"]
+    level, text = only(peers.check(answers))
+    assert level == FACT
+    assert text == "cupy 1.0 takes memory of a cuda device alone, and none is here"

@@ -1,5 +1,8 @@
 """Tensors on emulated GPUs as arguments of C++ functions, which launch on the caller's stream."""
 
+import sys
+import types
+
 import emulated_gpu
 import nanobind_capsule_extension
 import nanobind_extension
@@ -54,12 +57,73 @@ class Producer:
         return self.tensor.__dlpack__(stream=stream, **kwargs)
 
 
-def test_a_borrow_orders_nothing(ext):
-    producer = Producer(dt.zeros(N, device="cuda:0"))
+class LikeJax(Producer):
+    """Works on a stream that it does not say, and takes each number for a stream, -1 too."""
+
+    def __init__(self, value):
+        super().__init__(dt.empty(N, device="cuda:0"))
+        self.stream = GPU.make_stream(0)
+        GPU.finish()
+        GPU.set(self.stream, 0, self.tensor.data_ptr(), value, 4 * N)
+
+    def __dlpack__(self, *, stream=None, **kwargs):
+        self.asked.append(stream)
+        if stream == -1:
+            raise RuntimeError("invalid resource handle")
+        if stream in (None, 1):
+            GPU.synchronize(self.stream)
+        else:
+            GPU.record_and_wait(self.stream, stream, 0)
+        return self.tensor.__dlpack__(stream=-1, **kwargs)
+
+
+def read(pointer, stream):
+    out = GPU.malloc(0, 4 * N)
+    GPU.copy(stream, 0, out, pointer, 4 * N)
+    GPU.synchronize(stream)
+    return GPU.peek(out, 4 * N)
+
+
+def test_a_library_that_says_no_stream_is_ordered_before_ours(ext):
+    first, second = LikeJax(3), LikeJax(5)
+    stream = dt.Stream("cuda:0")
+    with dt.stream(stream):
+        pointer, launch_on = ext.on_cuda(first)
+        assert launch_on == stream.handle
+        assert read(pointer, launch_on) == b"\x03" * 4 * N
+    pointer, launch_on = ext.on_cuda(second)
+    assert launch_on == 0
+    assert GPU.peek(pointer, 4 * N) == b"\x05" * 4 * N
+    assert first.asked == [stream.handle] and second.asked in ([1], [None])
+
+
+def test_a_result_for_such_a_library_is_ordered_after_the_function():
     with dt.stream(dt.Stream("cuda:0")):
-        assert ext.on_cuda(producer)[0] == producer.tensor.data_ptr()
-        assert ext.address(producer) == producer.tensor.data_ptr()
-    assert producer.asked == [-1, -1]
+        y = nanobind_capsule_extension.like(LikeJax(3))
+        launch_on = nanobind_capsule_extension.on_cuda(LikeJax(3))[1]
+    GPU.set(launch_on, 0, y.data_ptr(), 7, 4 * N)
+    consumer = GPU.make_stream(0)
+    capsule = y.__dlpack__(stream=consumer)
+    assert read(y.data_ptr(), consumer) == b"\x07" * 4 * N
+    del capsule
+
+
+class ndarray(Producer):  # CuPy's name; Dovetail knows one class of a library in a process
+    __module__ = "cupy"
+
+
+def test_a_result_for_cupy_is_of_cupys_class(ext, monkeypatch):
+    cupy = types.ModuleType("cupy")
+    cupy.ndarray, cupy.from_dlpack = ndarray, ndarray
+    cupy.cuda = types.ModuleType("cupy.cuda")
+    current = types.SimpleNamespace(ptr=GPU.make_stream(0))
+    cupy.cuda.get_current_stream = lambda: current
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cupy.cuda)
+    x = ndarray(dt.zeros(N, device="cuda:0"))
+    assert ext.on_cuda(x) == (x.tensor.data_ptr(), current.ptr)
+    assert x.asked == [-1]
+    assert type(nanobind_capsule_extension.like(x)) is ndarray
 
 
 def test_a_function_for_the_host_refuses_memory_on_a_gpu(ext):
