@@ -52,7 +52,7 @@ constexpr ReadOnlyMemory kNone = ReadOnlyMemory::kNone, kCpu = ReadOnlyMemory::k
 constexpr AcceptedMemory kEverything = {kAny, true, true, 1};
 constexpr AcceptedMemory kForPyTorch = {kNone, false, true, 1};  // and for Paddle
 constexpr AcceptedMemory kForJax = {kCpu, false, false, 64};     // and for TensorFlow
-constexpr AcceptedMemory kForTvmFfi = {kNone, true, true, 1};   // and for CuPy
+constexpr AcceptedMemory kForTvmFfi = {kNone, true, true, 1};    // and for CuPy
 constexpr AcceptedMemory kForPyArrow = {kAny, false, false, 1};
 constexpr AcceptedMemory kForOnnxRuntime = {kNone, false, false, 1};
 

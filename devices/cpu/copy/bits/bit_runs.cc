@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "dovetail/devices/cpu/copy/bits/byte_vector.h"
+
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
@@ -56,41 +58,16 @@ void StoreOne(unsigned char* base, int64_t bit, int bits, unsigned char value) {
   }
 }
 
-// Sixteen bytes at a time, where elements divide a byte.
-using Vector = unsigned char __attribute__((vector_size(16)));
-
-Vector LoadVector(const unsigned char* p) {
-  Vector v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-void StoreVector(unsigned char* p, Vector v) { std::memcpy(p, &v, sizeof v); }
-
-// The bytes of two vectors in turn.
-Vector FirstInTurn(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-Vector LastInTurn(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
-                                 31);
-}
-Vector EverySecond(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-}
-Vector EverySecondFromOne(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-}
-
 // 16 bytes with two, four or eight elements of kBits each, of which `kHeld` bits are in use, to
 // bytes: the halves of each byte become bytes that follow each other, until each has an element.
 template <int kBits, int kHeld = 8>
-void UnpackVector(Vector packed, unsigned char* bytes) {
+void UnpackVector(ByteVector packed, unsigned char* bytes) {
   if constexpr (kHeld == kBits) {
     StoreVector(bytes, packed);
   } else {
     constexpr int kHalf = kHeld / 2;
     constexpr unsigned char kMask = (1 << kHalf) - 1;
-    const Vector low = packed & kMask, high = packed >> kHalf & kMask;
+    const ByteVector low = packed & kMask, high = packed >> kHalf & kMask;
     UnpackVector<kBits, kHalf>(FirstInTurn(low, high), bytes);
     UnpackVector<kBits, kHalf>(LastInTurn(low, high), bytes + 16 * kHalf / kBits);
   }
@@ -98,13 +75,13 @@ void UnpackVector(Vector packed, unsigned char* bytes) {
 
 // The other way, from bytes to the 16 bytes that they fill.
 template <int kBits, int kHeld = 8>
-Vector PackVector(const unsigned char* bytes) {
+ByteVector PackVector(const unsigned char* bytes) {
   if constexpr (kHeld == kBits) {
     return LoadVector(bytes);
   } else {
     constexpr int kHalf = kHeld / 2;
-    const Vector first = PackVector<kBits, kHalf>(bytes);
-    const Vector last = PackVector<kBits, kHalf>(bytes + 16 * kHalf / kBits);
+    const ByteVector first = PackVector<kBits, kHalf>(bytes);
+    const ByteVector last = PackVector<kBits, kHalf>(bytes + 16 * kHalf / kBits);
     return EverySecond(first, last) | EverySecondFromOne(first, last) << kHalf;
   }
 }

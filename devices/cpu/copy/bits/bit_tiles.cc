@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/bits/bit_runs.h"
+#include "dovetail/devices/cpu/copy/bits/bit_squares.h"
 #include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 #include "dovetail/devices/cpu/large_work.h"
@@ -18,10 +21,14 @@ namespace {
 using internal_loop_nest::Loop;
 using internal_loop_nest::Odometer;
 
-// Elements along each edge: two tiles of bytes fit the L1 cache. Rows of a tile are a little
-// longer, so that they do not all fall into the same sets of it.
-constexpr int64_t kEdge = 128;
-constexpr int64_t kPitch = 144;
+// Elements along each edge: two tiles of bytes fit the stack and the L1 cache. Rows of a tile are a
+// little longer, so that they do not all fall into the same sets of it.
+constexpr int64_t kEdge = 112;
+constexpr int64_t kPitch = 128;
+// Tiles of joined rows, in bytes: runs of dst, whose lines are written side by side, and runs of a
+// few lines of src.
+constexpr int64_t kJoinedRows = 256;
+constexpr int64_t kJoinedColumns = 192;
 // Elements of a tile from which it pays.
 constexpr int64_t kWorth = 32;
 
@@ -29,6 +36,7 @@ constexpr int64_t kWorth = 32;
 
 BitTiles::BitTiles(const Loop* loops, int rank, int64_t bits, int64_t cleared)
     : loops_(loops), rank_(rank), bits_(bits), cleared_(cleared) {
+  for (int i = 0; i < rank; ++i) elements_ *= loops[i].count;
   for (int i = 1; i < rank; ++i) {
     if (std::abs(loops[i].dst_step) < std::abs(loops[in_dst_].dst_step)) in_dst_ = i;
     if (std::abs(loops[i].src_step) < std::abs(loops[in_src_].src_step)) in_src_ = i;
@@ -45,9 +53,7 @@ bool BitTiles::IsWorth() const {
 }
 
 bool BitTiles::Copy(unsigned char* dst, const unsigned char* src) const {
-  int64_t elements = 1;
-  for (int i = 0; i < rank_; ++i) elements *= loops_[i].count;
-  const LargeWork work(elements);
+  const LargeWork work(elements_);
   const int at = work.most_parts() == 1 ? -1 : LoopToDivide();
   if (at < 0) {
     CopyPart(loops_, {dst, src, 0, 0});
@@ -106,6 +112,15 @@ void BitTiles::CopyRows(const Loop& row, Place at) const {
 }
 
 void BitTiles::CopyTiles(const Loop& across_dst, const Loop& across_src, Place at) const {
+  if (AreWholeBytes(across_dst, across_src, at)) {
+    const std::unique_ptr<unsigned char[]> tile(
+        new (std::nothrow) unsigned char[kJoinedRows * kJoinedColumns]);
+    if (tile != nullptr) return CopySquares(across_dst, across_src, at, tile.get());
+  }
+  CopyBytes(across_dst, across_src, at);
+}
+
+void BitTiles::CopyBytes(const Loop& across_dst, const Loop& across_src, Place at) const {
   for (int64_t i = 0; i < across_src.count; i += kEdge) {
     for (int64_t j = 0; j < across_dst.count; j += kEdge) {
       Loop dst_edge = across_dst, src_edge = across_src;
@@ -116,6 +131,52 @@ void BitTiles::CopyTiles(const Loop& across_dst, const Loop& across_src, Place a
                 at.src_bit + i * across_src.src_step + j * across_dst.src_step});
     }
   }
+}
+
+// Whether rows of both sides are dense and begin with a byte.
+bool BitTiles::AreWholeBytes(const Loop& across_dst, const Loop& across_src, Place at) const {
+  const auto bits = (across_dst.src_step | across_src.dst_step | at.dst_bit | at.src_bit) % 8;
+  return bits == 0 && 8 % bits_ == 0 && cleared_ == 0 && across_dst.dst_step == bits_ &&
+         across_src.src_step == bits_;
+}
+
+void BitTiles::CopySquares(const Loop& across_dst, const Loop& across_src, Place at,
+                           unsigned char* tile) const {
+  const int64_t joined = 8 / bits_;  // elements of a byte
+  const int64_t rows = across_dst.count / joined, columns = across_src.count / joined * joined;
+  for (int64_t j = 0; j < rows; j += kJoinedRows) {
+    for (int64_t i = 0; i < columns; i += kJoinedColumns) {
+      unsigned char* const dst = at.dst + (at.dst_bit + i * across_src.dst_step) / 8 + j;
+      const unsigned char* const src =
+          at.src + (at.src_bit + j * joined * across_dst.src_step + i * bits_) / 8;
+      const int64_t tile_rows = std::min(kJoinedRows, rows - j);
+      const int64_t tile_columns = std::min(kJoinedColumns, columns - i);
+      for (int64_t row = 0; row < tile_rows; ++row) {
+        JoinRows(src + row * joined * across_dst.src_step / 8, across_dst.src_step / 8,
+                 tile_columns / joined, static_cast<int>(bits_), tile + row * kJoinedColumns);
+      }
+      CopyPlan plan;
+      plan.Add({tile_rows, 1, kJoinedColumns});
+      plan.Add({tile_columns, across_src.dst_step / 8, 1});
+      plan.Finish(1);
+      plan.bytes =
+          std::max(plan.bytes, elements_ * bits_ / 8);  // streams if all of the copy should
+      Execute(plan, dst, tile);
+    }
+  }
+  // What fills no whole byte: the last rows of src, and the last columns of the others.
+  auto rest = [&](int64_t row, int64_t row_count, int64_t column, int64_t column_count) {
+    if (row_count == 0 || column_count == 0) return;
+    Loop dst_edge = across_dst, src_edge = across_src;
+    dst_edge.count = row_count;
+    src_edge.count = column_count;
+    CopyBytes(
+        dst_edge, src_edge,
+        {at.dst, at.src, at.dst_bit + column * across_src.dst_step + row * across_dst.dst_step,
+         at.src_bit + column * across_src.src_step + row * across_dst.src_step});
+  };
+  rest(rows * joined, across_dst.count - rows * joined, 0, across_src.count);
+  rest(0, rows * joined, columns, across_src.count - columns);
 }
 
 void BitTiles::CopyTile(const Loop& across_dst, const Loop& across_src, Place at) const {

@@ -1,10 +1,12 @@
-// Copies of sub-byte elements through tiles of bytes: unpack, permute, pack.
+// Copies of sub-byte elements through tiles: unpacked to a byte each, permuted, and packed; or,
+// where rows of both sides are dense and begin with a byte, joined to bytes (bit_squares.h) and
+// permuted.
 //
 //   const BitTiles tiles(loops, rank, 4, /*cleared=*/0);
 //   if (tiles.IsWorth()) done = tiles.Copy(dst, src);
 //
-// The tile's one edge is the loop with the shortest step in src, its other that in dst. Each
-// element takes a byte in the tile, which the kernels for bytes permute.
+// The tile's one edge is the loop with the shortest step in src, its other that in dst. The kernels
+// for bytes permute it.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_TILES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_BITS_BIT_TILES_H_
@@ -45,12 +47,17 @@ class BitTiles {
   void CopyPart(const Loop* loops, Place at) const;
   void CopyRows(const Loop& row, Place at) const;
   void CopyTiles(const Loop& across_dst, const Loop& across_src, Place at) const;
+  void CopyBytes(const Loop& across_dst, const Loop& across_src, Place at) const;
+  bool AreWholeBytes(const Loop& across_dst, const Loop& across_src, Place at) const;
+  void CopySquares(const Loop& across_dst, const Loop& across_src, Place at,
+                   unsigned char* tile) const;
   void CopyTile(const Loop& across_dst, const Loop& across_src, Place at) const;
 
   const Loop* loops_;
   int rank_;
   int64_t bits_;
   int64_t cleared_;
+  int64_t elements_ = 1;
   int in_dst_ = 0;  // the loop with the shortest step in dst
   int in_src_ = 0;  // that in src; may be the same
 };

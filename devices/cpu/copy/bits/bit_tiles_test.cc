@@ -139,6 +139,40 @@ TEST(BitTiles, SeveralThreadsWriteWhatOneWrites) {
   }
 }
 
+// The rows of one side are the columns of the other, and both begin with a byte: tiles of joined
+// rows, their edges, and what is left over.
+TEST(BitTiles, TransposesOfWholeBytesTouchNoOtherByte) {
+  const GuardedMemory src_memory(200'000), dst_memory(200'000);
+  for (const int bits : {1, 2, 4}) {
+    for (const int64_t rows : {8, 16, 33, 257, 600}) {
+      for (const int64_t columns : {8, 31, 192, 200, 401}) {
+        const DType dtype{TypeKind::kUInt, static_cast<uint8_t>(bits), 1};
+        const int64_t per_byte = 8 / bits;
+        const int64_t src_row = (columns + per_byte - 1) / per_byte,
+                      dst_row = (rows + per_byte - 1) / per_byte;
+        for (const bool backwards : {false, true}) {
+          auto* const from = reinterpret_cast<unsigned char*>(src_memory.At(true, rows * src_row));
+          auto* const to = reinterpret_cast<unsigned char*>(dst_memory.At(true, columns * dst_row));
+          for (int64_t i = 0; i < rows * src_row; ++i) from[i] = static_cast<unsigned char>(i * 37);
+          std::fill(to, to + columns * dst_row, 0xff);
+          const int64_t first = backwards ? (rows - 1) * src_row : 0;
+          const Dims shape = {columns, rows}, to_strides = {dst_row * per_byte, 1},
+                     from_strides = {1, (backwards ? -1 : 1) * src_row * per_byte};
+          const TensorView src{
+              .data = from + first, .dtype = dtype, .shape = shape, .strides = from_strides};
+          const TensorView dst{.data = to, .dtype = dtype, .shape = shape, .strides = to_strides};
+          ASSERT_TRUE(StridedCopy(dst, src));
+          const Bytes got(to, to + columns * dst_row);
+          std::fill(to, to + columns * dst_row, 0xff);
+          NaiveCopy(dst, src);
+          ASSERT_EQ(got, Bytes(to, to + columns * dst_row))
+              << bits << " bits, " << rows << " x " << columns << (backwards ? " backwards" : "");
+        }
+      }
+    }
+  }
+}
+
 TEST(BitRuns, TouchNoByteWithoutAnElement) {
   const GuardedMemory src_memory(200), dst_memory(200);
   for (int bits = 1; bits <= 7; ++bits) {
