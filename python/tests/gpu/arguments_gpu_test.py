@@ -108,22 +108,22 @@ def test_a_result_for_such_a_library_is_ordered_after_the_function():
     del capsule
 
 
-class ndarray(Producer):  # CuPy's name; Dovetail knows one class of a library in a process
-    __module__ = "cupy"
+# Under the name of CuPy's class. (Dovetail knows one class of a library in a process.)
+CupyArray = type("ndarray", (Producer,), {"__module__": "cupy"})
 
 
 def test_a_result_for_cupy_is_of_cupys_class(ext, monkeypatch):
     cupy = types.ModuleType("cupy")
-    cupy.ndarray, cupy.from_dlpack = ndarray, ndarray
+    cupy.ndarray, cupy.from_dlpack = CupyArray, CupyArray
     cupy.cuda = types.ModuleType("cupy.cuda")
     current = types.SimpleNamespace(ptr=GPU.make_stream(0))
     cupy.cuda.get_current_stream = lambda: current
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setitem(sys.modules, "cupy.cuda", cupy.cuda)
-    x = ndarray(dt.zeros(N, device="cuda:0"))
+    x = CupyArray(dt.zeros(N, device="cuda:0"))
     assert ext.on_cuda(x) == (x.tensor.data_ptr(), current.ptr)
     assert x.asked == [-1]
-    assert type(nanobind_capsule_extension.like(x)) is ndarray
+    assert type(nanobind_capsule_extension.like(x)) is CupyArray
 
 
 def test_a_function_for_the_host_refuses_memory_on_a_gpu(ext):
