@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/buffer_blocks.h"
@@ -24,7 +26,7 @@ namespace {
 constexpr bool IsSlowToPack(int64_t unit) { return unit <= 2 || unit >= 16; }
 // Bytes that are written between two prefetch batches.
 constexpr int64_t kPiece = 16 * kLine;
-// The size of the buffer, which is on the stack.
+// The size of the buffer. (On the heap: threads may have little stack.)
 constexpr int64_t kBufferBytes = kMostBufferBytes + kMostBufferRows * 2 * kLine;
 
 // Prefetches the next block of a transpose into the L2 cache: its rows in src are too far apart for
@@ -68,11 +70,20 @@ class BlockPrefetcher {
   Odometer at_{nullptr, 0};
 };
 
+struct Buffer {
+  alignas(kLine) char bytes[kBufferBytes];
+};
+
 // Writes rows of dst by way of a buffer, into which blocks are packed.
 class RowPacker {
  public:
-  RowPacker(const CopyPlan& plan, const BufferBlocks& blocks, const Kernels& kernels)
-      : plan_(plan), kernels_(kernels), blocks_(blocks), next_(plan, blocks) {
+  RowPacker(const CopyPlan& plan, const BufferBlocks& blocks, const Kernels& kernels,
+            Buffer* buffer)
+      : plan_(plan),
+        kernels_(kernels),
+        blocks_(blocks),
+        next_(plan, blocks),
+        buffer_(buffer->bytes) {
     // Rows of the buffer start at lines. Before each is room for the rest of its last block.
     pitch_ = (blocks.box_row_bytes + kLine - 1) / kLine * kLine + kLine;
     if (pitch_ % (8 * kLine) == 0) pitch_ += kLine;  // so that rows fall into all sets of the cache
@@ -132,12 +143,18 @@ class RowPacker {
   BufferBlocks blocks_;
   BlockPrefetcher next_;
   int64_t pitch_;
-  alignas(kLine) char buffer_[kBufferBytes];
+  char* const buffer_;
 };
 
-void WriteBuffered(const CopyPlan& plan, const BufferBlocks& blocks, char* dst, const char* src,
-                   const Kernels& kernels) {
-  RowPacker packer(plan, blocks, kernels);
+// False if the plan has no blocks, or there is no memory for the buffer. (noinline: other ways of
+// streaming need their stack.)
+[[gnu::noinline]] bool WriteBuffered(const CopyPlan& plan, char* dst, const char* src,
+                                     const Kernels& kernels) {
+  BufferBlocks blocks;
+  if (!blocks.Find(plan, kernels.tuning)) return false;
+  const std::unique_ptr<Buffer> buffer(new (std::nothrow) Buffer);
+  if (buffer == nullptr) return false;
+  RowPacker packer(plan, blocks, kernels, buffer.get());
   const internal_loop_nest::DividedLoop& rows = blocks.rows;
   const Loop each = rows.Parts();
   Odometer at(blocks.outer, blocks.outer_rank);
@@ -152,6 +169,7 @@ void WriteBuffered(const CopyPlan& plan, const BufferBlocks& blocks, char* dst, 
       packer.Write(to + i * each.dst_step, from + i * each.src_step, rows.SizeOf(i), after);
     }
   }
+  return true;
 }
 
 // Whether several rows of src make up rows of dst. (If single elements fill whole tiles, the order
@@ -192,13 +210,11 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   const bool from_memory = plan.bytes >= from.memory;
   if (!WriteWholeLines(plan, dst, src, kernels, from_memory) &&
       !WriteDirectRows(plan, dst, src, kernels)) {
-    BufferBlocks blocks;
     const int64_t least = IsSlowToPack(plan.unit()) ? from.buffered : from.lines;
     if (plan.bytes < least || !(kernels.tuning.buffers_rows || MakesTiles(plan)) ||
-        !blocks.Find(plan, kernels.tuning)) {
+        !WriteBuffered(plan, dst, src, kernels)) {
       return false;
     }
-    WriteBuffered(plan, blocks, dst, src, kernels);
   }
   kernels.stream_done();
   return true;
