@@ -2,6 +2,7 @@
 
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/all_elements.h"
+#include "dovetail/devices/cpu/copy/macro_tiles.h"
 #include "dovetail/devices/cpu/copy/prefetched_rows.h"
 #include "dovetail/devices/cpu/copy/streamed.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
@@ -10,6 +11,9 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
+
+// Bytes of a copy that is faster by tiles than element by element.
+constexpr int64_t kLeastOfTiles = 1 << 20;
 
 constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
     CopyAllElements<1>, CopyAllElements<2>, CopyAllElements<4>, CopyAllElements<8>,
@@ -81,6 +85,10 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
     stream_from = {all, all, all, all, stream_from.memory};
   }
   if (options.memory_from >= 0) stream_from.memory = options.memory_from;
+  if (plan.kernel == CopyKernel::kElements && plan.bytes >= kLeastOfTiles &&
+      CopyByTiles(plan, to, from, kernels)) {
+    return;
+  }
   if (plan.bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
     return;
   }
