@@ -88,13 +88,20 @@ void BitTiles::CopyPart(const Loop* loops, Place at) const {
   for (int i = 0; i < rank_; ++i) {
     if (i != in_dst_ && i != in_src_) others[count++] = loops[i];
   }
+  const Loop &across_dst = loops[in_dst_], &across_src = loops[in_src_];
+  std::unique_ptr<unsigned char[]> tile;
+  if (in_dst_ != in_src_ && AreWholeBytes(across_dst, across_src)) {
+    tile.reset(new (std::nothrow) unsigned char[kJoinedRows * kJoinedColumns]);
+  }
   Odometer other(others, count);
   do {
     const Place here = {at.dst, at.src, at.dst_bit + other.dst, at.src_bit + other.src};
     if (in_dst_ == in_src_) {
-      CopyRows(loops[in_dst_], here);
+      CopyRows(across_dst, here);
+    } else if (tile != nullptr && (here.dst_bit | here.src_bit) % 8 == 0) {
+      CopySquares(across_dst, across_src, here, tile.get());
     } else {
-      CopyTiles(loops[in_dst_], loops[in_src_], here);
+      CopyBytes(across_dst, across_src, here);
     }
   } while (other.Next());
 }
@@ -111,15 +118,6 @@ void BitTiles::CopyRows(const Loop& row, Place at) const {
   }
 }
 
-void BitTiles::CopyTiles(const Loop& across_dst, const Loop& across_src, Place at) const {
-  if (AreWholeBytes(across_dst, across_src, at)) {
-    const std::unique_ptr<unsigned char[]> tile(
-        new (std::nothrow) unsigned char[kJoinedRows * kJoinedColumns]);
-    if (tile != nullptr) return CopySquares(across_dst, across_src, at, tile.get());
-  }
-  CopyBytes(across_dst, across_src, at);
-}
-
 void BitTiles::CopyBytes(const Loop& across_dst, const Loop& across_src, Place at) const {
   for (int64_t i = 0; i < across_src.count; i += kEdge) {
     for (int64_t j = 0; j < across_dst.count; j += kEdge) {
@@ -133,11 +131,10 @@ void BitTiles::CopyBytes(const Loop& across_dst, const Loop& across_src, Place a
   }
 }
 
-// Whether rows of both sides are dense and begin with a byte.
-bool BitTiles::AreWholeBytes(const Loop& across_dst, const Loop& across_src, Place at) const {
-  const auto bits = (across_dst.src_step | across_src.dst_step | at.dst_bit | at.src_bit) % 8;
-  return bits == 0 && 8 % bits_ == 0 && cleared_ == 0 && across_dst.dst_step == bits_ &&
-         across_src.src_step == bits_;
+// Whether rows of both sides are dense, and begin with a byte where the tiles do.
+bool BitTiles::AreWholeBytes(const Loop& across_dst, const Loop& across_src) const {
+  return (across_dst.src_step | across_src.dst_step) % 8 == 0 && 8 % bits_ == 0 && cleared_ == 0 &&
+         across_dst.dst_step == bits_ && across_src.src_step == bits_;
 }
 
 void BitTiles::CopySquares(const Loop& across_dst, const Loop& across_src, Place at,
@@ -159,8 +156,7 @@ void BitTiles::CopySquares(const Loop& across_dst, const Loop& across_src, Place
       plan.Add({tile_rows, 1, kJoinedColumns});
       plan.Add({tile_columns, across_src.dst_step / 8, 1});
       plan.Finish(1);
-      plan.bytes =
-          std::max(plan.bytes, elements_ * bits_ / 8);  // streams if all of the copy should
+      plan.bytes = std::max(plan.bytes, elements_ * bits_ / 8);  // of the whole copy
       Execute(plan, dst, tile);
     }
   }

@@ -46,9 +46,8 @@ class BitTiles {
   int LoopToDivide() const;
   void CopyPart(const Loop* loops, Place at) const;
   void CopyRows(const Loop& row, Place at) const;
-  void CopyTiles(const Loop& across_dst, const Loop& across_src, Place at) const;
   void CopyBytes(const Loop& across_dst, const Loop& across_src, Place at) const;
-  bool AreWholeBytes(const Loop& across_dst, const Loop& across_src, Place at) const;
+  bool AreWholeBytes(const Loop& across_dst, const Loop& across_src) const;
   void CopySquares(const Loop& across_dst, const Loop& across_src, Place at,
                    unsigned char* tile) const;
   void CopyTile(const Loop& across_dst, const Loop& across_src, Place at) const;
