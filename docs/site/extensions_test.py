@@ -10,14 +10,14 @@ from repository_links import rewrite
 @pytest.mark.parametrize(
     ("page", "text", "shown"),
     [
-        ("gpu", "[the kernels](../devices/gpu/kernels)", "the kernels (`devices/gpu/kernels`)"),
-        ("gpu", "[devices/gpu](../devices/gpu)", "`devices/gpu`"),
-        ("gpu", "[trust](../SECURITY.md#trust)", "[trust](security.md#trust)"),
-        ("interop/torch", "[GPUs](../gpu.md#streams)", "[GPUs](../gpu.md#streams)"),
+        ("devices", "[the kernels](../devices/gpu/kernels)", "the kernels (`devices/gpu/kernels`)"),
+        ("devices", "[devices/gpu](../devices/gpu)", "`devices/gpu`"),
+        ("devices", "[trust](../SECURITY.md#trust)", "[trust](security.md#trust)"),
+        ("interop/torch", "[GPUs](../devices.md#streams)", "[GPUs](../devices.md#streams)"),
         ("changelog", "[IPC](docs/ipc.md)", "[IPC](ipc.md)"),
         ("guide/migrating", "[why.md](../why.md)", "[](../why.md)"),
         ("architecture", "in [interop](interop)", "in [interop](reference/doors.md)"),
-        ("gpu", "![a picture](../devices/x.svg)", "![a picture](../devices/x.svg)"),
+        ("devices", "![a picture](../devices/x.svg)", "![a picture](../devices/x.svg)"),
     ],
 )
 def test_a_link_out_of_docs_is_a_page_of_the_site_or_a_path(page, text, shown):
@@ -26,7 +26,7 @@ def test_a_link_out_of_docs_is_a_page_of_the_site_or_a_path(page, text, shown):
 
 def test_with_a_source_url_a_path_is_a_link():
     link = "[the kernels](../devices/gpu/kernels)"
-    assert rewrite(link, "gpu", "https://x.org/tree/") == (
+    assert rewrite(link, "devices", "https://x.org/tree/") == (
         "[the kernels](https://x.org/tree/devices/gpu/kernels)"
     )
 

@@ -31,8 +31,8 @@ ELSEWHERE = {
     "bazel.md",
     "benchmarks.md",
     "conformance.md",
+    "devices.md",
     "distributed.md",
-    "gpu.md",
     "ipc.md",
 }
 # What a page takes for granted.
