@@ -29,8 +29,22 @@ import dovetail as dt  # noqa: E402
 SIZES = {"4 KiB": 1 << 12, "1 MiB": 1 << 20, "64 MiB": 1 << 26}
 
 
+STRIDED = [
+    *(("transpose", name, (2048, 2048), lambda x: x.T) for name in ("uint8", "int16", "float32")),
+    *(("transpose", name, (2048, 2048), lambda x: x.T) for name in ("float64", "complex128")),
+    *(("transpose", name, (3003, 2001), lambda x: x.T) for name in ("uint8", "int16", "float32")),
+    ("transpose", "uint8", (16, 200000), lambda x: x.T),
+    ("transpose", "uint8", (200000, 16), lambda x: x.T),
+    ("transpose of a batch", "float32", (64, 200, 300), lambda x: x.mT),
+    ("every other column", "float32", (2000, 4000), lambda x: x[:, ::2]),
+    ("every other column, transposed", "float32", (2000, 4000), lambda x: x[:, ::2].T),
+    ("a part of the columns", "float32", (2000, 2501), lambda x: x[:, :2001]),
+    ("a part of the columns", "float64", (2000, 2500), lambda x: x[:, :2000]),
+]
+
+
 def copy_rows(dpctl, dpt):
-    """Copies of contiguous and of transposed memory, with the wait for them."""
+    """Copies and fills of contiguous and of strided memory, with the wait for them."""
     stream = dt.current_stream("oneapi:0")
     queue = dpctl.SyclQueue(property="in_order")
     rows = []
@@ -41,15 +55,21 @@ def copy_rows(dpctl, dpt):
             "dovetail": lambda to=to, ours=ours: (to.__setitem__(..., ours), stream.synchronize()),
             "queue": lambda a=target, b=theirs, n=nbytes: queue.memcpy(a.usm_data, b.usm_data, n),
         }, "queue", 1.2))  # fmt: skip
-    for name in ("float32", "uint8"):
-        there = dt.zeros((2048, 2048), dtype=name, device="oneapi:0").T
-        to = dt.empty((2048, 2048), dtype=name, device="oneapi:0")
-        theirs = dpt.zeros((2048, 2048), dtype=name, sycl_queue=queue).T
-        target = dpt.empty((2048, 2048), dtype=name, sycl_queue=queue)
-        rows.append(measure.Row(f"transpose {name} 2048 x 2048", {
+    for text, name, shape, view in STRIDED:
+        there = view(dt.zeros(shape, dtype=name, device="oneapi:0"))
+        to = dt.empty(there.shape, dtype=name, device="oneapi:0")
+        theirs = view(dpt.zeros(shape, dtype=name, sycl_queue=queue))
+        target = dpt.empty(theirs.shape, dtype=name, sycl_queue=queue)
+        rows.append(measure.Row(f"{text} {name} {' x '.join(map(str, shape))}", {
             "dovetail": lambda to=to, x=there: (to.__setitem__(..., x), stream.synchronize()),
             "dpctl": lambda a=target, b=theirs: (a.__setitem__(..., b), queue.wait()),
-        }, "dpctl"))  # fmt: skip
+        }, "dpctl", 1.0))  # fmt: skip
+    ours = dt.zeros((2000, 4000), dtype="float32", device="oneapi:0")[:, ::2]
+    theirs = dpt.zeros((2000, 4000), dtype="f4", sycl_queue=queue)[:, ::2]
+    rows.append(measure.Row("fill every other column float32 2000 x 4000", {
+        "dovetail": lambda: (ours.__setitem__(..., 7), stream.synchronize()),
+        "dpctl": lambda: (theirs.__setitem__(..., 7), queue.wait()),
+    }, "dpctl", 1.0))  # fmt: skip
     return rows
 
 

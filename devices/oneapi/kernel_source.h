@@ -30,13 +30,17 @@ typedef struct {
 
 #define THREADS 256
 
+// The hint keeps a CPU's runtime from executing adjacent threads as lanes of one vector, with a
+// gather and a scatter for each access: 2 to 10 times the time on two cores of an AMD EPYC.
+#define KERNEL __attribute__((vec_type_hint(uint4))) kernel void
+
 uint quotient(uint dividend, Divisor by) {
   return (mul_hi(dividend, by.multiplier) + dividend) >> by.shift;
 }
 
 #define COPY(bytes, unit, per_thread)                                                     \
-  kernel void dovetail_copy_##bytes(global uchar* dst, global const uchar* src,           \
-                                    CopyArguments a) {                                    \
+  KERNEL dovetail_copy_##bytes(global uchar* dst, global const uchar* src,                \
+                               CopyArguments a) {                                         \
     const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
     for (uint k = 0; k < per_thread; ++k) {                                               \
       uint index = first + k * THREADS;                                                   \
@@ -59,7 +63,7 @@ COPY(8, ulong, 4)
 COPY(16, uint4, 4)
 
 #define FILL(bytes, unit, per_thread)                                                     \
-  kernel void dovetail_fill_##bytes(global uchar* dst, FillArguments a) {                 \
+  KERNEL dovetail_fill_##bytes(global uchar* dst, FillArguments a) {                      \
     const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
     for (uint k = 0; k < per_thread; ++k) {                                               \
       uint index = first + k * THREADS;                                                   \
