@@ -1,10 +1,10 @@
 // The functions of RuntimeApi for kernels: the OpenCL C of kernel_source.h, which the runtime
 // compiles.
 
-#include <cstddef>
 #include <string_view>
 
 #include "dovetail/devices/gpu/kernels/arguments.h"
+#include "dovetail/devices/gpu/kernels/tile.h"
 #include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "dovetail/devices/oneapi/kernel_source.h"
 #include "dovetail/devices/oneapi/submission.h"
@@ -14,6 +14,12 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
+
+// What kernel_source.h says of tiles, and the size of arguments that OpenCL guarantees.
+static_assert(TileCopy<1, 1>::kAlongDst == 128 && TileCopy<1, 1>::kAlongSrc == 64);
+static_assert(TileCopy<2, 1>::kAlongDst == 64 && TileCopy<2, 1>::kAlongSrc == 64);
+static_assert(TileCopy<4, 1>::kAlongDst == 64 && TileCopy<4, 1>::kAlongSrc == 64);
+static_assert(2 * sizeof(void*) + sizeof(CopyArguments) <= 1024);
 
 // A function of the module. Lives as long as the process.
 struct Function {
@@ -26,7 +32,8 @@ KernelImage Image(void* self, int) {
   if (sycl->DPCTLRawKernelArg_Create == nullptr || !sycl->DPCTLRawKernelArg_Available()) {
     return {.reason = "this version of dpctl passes no structs to kernels; use 0.21 or later"};
   }
-  return {.data = kOpenClKernels, .nbytes = sizeof(kOpenClKernels), .is_linear_only = true};
+  return {
+      .data = kOpenClKernels, .nbytes = sizeof(kOpenClKernels), .kernels = KernelSet::kDenseTiles};
 }
 
 // Compiling takes about half a second. All backends of the process share what it makes.
@@ -60,7 +67,7 @@ Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const
   const auto& [kernel, is_fill] = *static_cast<Function*>(function);
   const auto* copy = static_cast<const CopyArguments*>(args[0]);
   const auto* fill = static_cast<const FillArguments*>(args[0]);
-  const size_t nbytes = is_fill ? sizeof(FillArguments) : offsetof(CopyArguments, along_dst);
+  const size_t nbytes = is_fill ? sizeof(FillArguments) : sizeof(CopyArguments);
   SyclRawKernelArg* raw = sycl->DPCTLRawKernelArg_Create(args[0], nbytes);
   if (raw == nullptr) return kCodeRefused;
   void* values[3] = {is_fill ? fill->dst : copy->dst};

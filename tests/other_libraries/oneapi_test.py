@@ -1,6 +1,7 @@
 """dpctl's arrays, queues and memory kinds, on SYCL's device of the CPU."""
 
 import gc
+import itertools
 import os
 import pathlib
 import pickle
@@ -204,6 +205,19 @@ def test_elements_of_every_size_arrive(dtype, view):
     assert view(host).to("oneapi:0").to("cpu").tolist() == view(host).tolist()
     there[1:3] = there[0]
     assert there.to("cpu").tolist()[2] == host.tolist()[0]
+
+
+# Tiles have 64 or 128 elements on a side. What is around the destination keeps its values.
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+def test_transposed_dimensions_of_any_size_arrive_and_nothing_else_is_touched(dtype):
+    sizes = itertools.product((7, 63, 64, 65, 200), (64, 128, 129, 300), (1, 3))
+    for rows, columns, batch in sizes:
+        numbers = np.arange(batch * rows * columns).reshape(batch, columns, rows) % 251
+        expected = np.full((batch + 1, rows + 1, columns + 2), 251).astype(dtype)
+        to = dt.from_dlpack(expected).to("oneapi:0")
+        expected[1:, :rows, 1:-1] = numbers.transpose(0, 2, 1)
+        to[1:, :rows, 1:-1] = dt.from_dlpack(numbers.astype(dtype)).to("oneapi:0").mT
+        np.testing.assert_array_equal(np.from_dlpack(to.to("cpu")), expected)
 
 
 def test_casts_are_made():

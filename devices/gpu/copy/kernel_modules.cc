@@ -12,9 +12,12 @@ namespace gpu {
 
 namespace {
 
-// dovetail_copy_4, dovetail_fill_16; not dovetail_copy_tiled_4.
-bool IsLinear(std::string_view name) {
-  return absl::ascii_isdigit(name[std::string_view("dovetail_copy_").size()]);
+bool Contains(KernelSet kernels, std::string_view name) {
+  if (kernels == KernelSet::kAll) return true;
+  name.remove_prefix(std::string_view("dovetail_copy_").size());  // as long as dovetail_fill_
+  if (absl::ascii_isdigit(name.front())) return true;
+  return kernels == KernelSet::kDenseTiles &&
+         (name == "tiled_1" || name == "tiled_2" || name == "tiled_4");
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ void KernelModules::Load(int device, Module& module) {
     module.status = absl::UnavailableError(image.reason);
     return;
   }
-  if (image.is_linear_only) module.kernels = KernelSet::kLinear;
+  module.kernels = image.kernels;
   const RelaxedCaptureMode relaxed(runtime_);
   DeviceGuard guard(runtime_, device);
   module.status = guard.status();
@@ -34,7 +37,7 @@ void KernelModules::Load(int device, Module& module) {
   NativeModule native = nullptr;
   module.status = runtime_.Check(api.module_load(api.self, &image, &native), "loading the kernels");
   for (int i = 0; module.status.ok() && i < kKernelCount; ++i) {
-    if (image.is_linear_only && !IsLinear(kKernelNames[i])) continue;
+    if (!Contains(image.kernels, kKernelNames[i])) continue;
     module.status =
         runtime_.Check(api.module_function(api.self, native, kKernelNames[i], &module.functions[i]),
                        absl::StrCat("looking for the kernel ", kKernelNames[i]));

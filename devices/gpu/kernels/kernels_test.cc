@@ -193,6 +193,44 @@ TEST(CopyKernels, ADeviceWithLinearKernelsAloneIsAskedForNoOthers) {
   }
 }
 
+TEST(CopyKernels, ADeviceWithDenseTilesIsAskedForNoTileThatIsNotWhole) {
+  std::map<std::string, int> used;
+  Random random(12);
+  for (int i = 0; i < 500; ++i) {
+    Dims shape(3, 40);
+    for (int64_t& size : shape) size += random() % 100;
+    shape.front() = 1 + random() % 3;
+    const DType dtype = kTypes[random() % 5];
+    Side dst(shape, dtype.itemsize(), false, 0, random);
+    Side src(shape, dtype.itemsize(), false, 0, random);
+    MergedCopy merged;
+    ASSERT_TRUE(
+        MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape), &merged)
+            .ok());
+    const auto check = [&](const CopyLaunch& launch) {
+      ++used[KernelName(launch.kernel)];
+      const CopyArguments::Tiled& d = launch.arguments.along_dst;
+      const CopyArguments::Tiled& s = launch.arguments.along_src;
+      if (launch.kernel == KernelId::dovetail_copy_tiled_1) {
+        EXPECT_TRUE(d.count >= 128 && s.count >= 64 && d.dst_step == 1 && s.src_step == 1);
+      } else if (launch.kernel == KernelId::dovetail_copy_tiled_2) {
+        EXPECT_TRUE(d.count >= 64 && s.count >= 64 && d.dst_step == 2 && s.src_step == 2);
+      } else if (launch.kernel == KernelId::dovetail_copy_tiled_4) {
+        EXPECT_TRUE(d.count >= 64 && s.count >= 64 && d.dst_step == 4 && s.src_step == 4);
+      }
+      return absl::OkStatus();
+    };
+    ASSERT_TRUE(ForEachCopyLaunch(merged, check, kMaxLaunchUnits, KernelSet::kDenseTiles).ok());
+  }
+  for (const auto& [name, times] : used) {
+    EXPECT_EQ(name.find("tiled_8"), name.npos);
+    EXPECT_EQ(name.find("tiled_16"), name.npos);
+    EXPECT_EQ(name.find("gathered"), name.npos);
+    EXPECT_EQ(name.find("shifted"), name.npos);
+  }
+  EXPECT_EQ(used.size(), 8u);  // five of linear.h, three of tile.h
+}
+
 // Transposed dimensions with sizes close to a tile's.
 TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
   Random random(8);

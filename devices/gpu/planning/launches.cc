@@ -197,8 +197,21 @@ CopyArguments::Tiled TiledDimension(const Loop& loop, uint32_t tiles) {
   return {static_cast<uint32_t>(loop.count), FastDivisor(tiles), loop.dst_step, loop.src_step};
 }
 
-CopyLaunch PlanTiles(const Part& part, int along_src) {
-  const Shape shape = TileShape(part.unit, WordsOf(part, along_src));
+// AlongSrc, or -1 if the device has no kernel for such tiles.
+int AlongSrc(const Part& part, KernelSet kernels) {
+  if (kernels == KernelSet::kLinear) return -1;
+  const int along_src = AlongSrc(part.loops);
+  if (along_src < 0 || kernels == KernelSet::kAll) return along_src;
+  if (part.unit > 4) return -1;
+  const Shape shape = TileShape(part.unit, TileWords::kNone);
+  const Loop& d = part.loops.back();
+  const Loop& s = part.loops[along_src];
+  const bool is_dense = d.dst_step == part.unit && s.src_step == part.unit;
+  return is_dense && d.count >= shape.along_dst && s.count >= shape.along_src ? along_src : -1;
+}
+
+CopyLaunch PlanTiles(const Part& part, int along_src, TileWords words) {
+  const Shape shape = TileShape(part.unit, words);
   CopyLaunch launch{shape.kernel, 1, {}};
   CopyArguments& a = launch.arguments;
   const Loop& d = part.loops.back();
@@ -285,18 +298,20 @@ absl::Status ForEachCopyLaunch(const MergedCopy& copy,
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
   const bool all = kernels == KernelSet::kAll;
-  return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units,
-                     [&](const Part& part) {
-                       const int along_src = all ? AlongSrc(part.loops) : -1;
-                       std::optional<CopyLaunch> gather;
-                       if (all && along_src < 0) gather = PlanGather(part);
-                       CopyLaunch launch = along_src >= 0 ? PlanTiles(part, along_src)
-                                           : gather       ? *gather
-                                                          : PlanLinear(part);
-                       launch.arguments.dst = part.dst;
-                       launch.arguments.src = part.src;
-                       return take(launch);
-                     });
+  return ForEachPart(
+      {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units, [&](const Part& part) {
+        const int along_src = AlongSrc(part, kernels);
+        std::optional<CopyLaunch> gather;
+        if (all && along_src < 0) gather = PlanGather(part);
+        CopyLaunch launch =
+            along_src >= 0
+                ? PlanTiles(part, along_src, all ? WordsOf(part, along_src) : TileWords::kNone)
+            : gather ? *gather
+                     : PlanLinear(part);
+        launch.arguments.dst = part.dst;
+        launch.arguments.src = part.src;
+        return take(launch);
+      });
 }
 
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,

@@ -18,6 +18,7 @@
 #include "dovetail/devices/gpu/kernels/arguments.h"
 #include "dovetail/devices/gpu/planning/kernel_table.h"
 #include "dovetail/devices/gpu/planning/merge.h"
+#include "dovetail/devices/gpu/runtime/runtime_api.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -32,10 +33,8 @@ struct KernelLaunch {
 using CopyLaunch = KernelLaunch<CopyArguments>;
 using FillLaunch = KernelLaunch<FillArguments>;
 
-// The kernels that a device has: all, or none but those of linear.h.
-enum class KernelSet : bool { kLinear, kAll };
-
-// Calls take() for each launch until a call fails. Only tests set `max_units`.
+// Calls take() for each launch until a call fails. Only tests set `max_units`. `kernels`: those
+// that the device has.
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
                                int64_t max_units = kMaxLaunchUnits,

@@ -97,13 +97,21 @@ struct IpcHandle {
   unsigned char bytes[kIpcHandleSize];
 };
 
+// Which kernels of devices/gpu/kernels an image has. Each set contains the one before it.
+enum class KernelSet : uint8_t {
+  kLinear,  // dovetail_copy_N and dovetail_fill_N, for N of 1, 2, 4, 8 and 16 bytes
+  // And dovetail_copy_tiled_N, for N of 1, 2 and 4. Both tiled dimensions are dense and have at
+  // least as many elements as a tile.
+  kDenseTiles,
+  kAll,
+};
+
 // Compiled kernels for a device. They live as long as the process.
 struct KernelImage {
   const void* data = nullptr;  // for module_load; nullptr: this device has no kernels
   size_t nbytes = 0;
   const char* reason = "";  // why there are none, for people
-  // The image has none but dovetail_copy_N and dovetail_fill_N for N bytes.
-  bool is_linear_only = false;
+  KernelSet kernels = KernelSet::kAll;
 };
 
 struct RuntimeApi {
