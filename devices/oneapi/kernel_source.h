@@ -1,8 +1,8 @@
 // The source of the strided copies and fills for SYCL's devices, in OpenCL C. The runtime compiles
 // it for each device at its first strided copy: no compiler for those devices is needed to build.
 //
-// KernelSet::kDenseTiles of the kernels of devices/gpu/kernels (linear.h, tile.h), with the same
-// arguments. The pointers in the arguments are parameters of their own.
+// KernelSet::kDenseTiles of the kernels of devices/gpu/kernels (linear.h, gather.h, tile.h), with
+// the same arguments. The pointers in the arguments are parameters of their own.
 
 #ifndef DOVETAIL_DEVICES_ONEAPI_KERNEL_SOURCE_H_
 #define DOVETAIL_DEVICES_ONEAPI_KERNEL_SOURCE_H_
@@ -71,6 +71,47 @@ COPY(2, ushort, 8)
 COPY(4, uint, 4)
 COPY(8, ulong, 4)
 COPY(16, uint4, 4)
+
+// A thread puts words of `run` elements together, as in gather.h.
+#define GATHERED(bytes, unit, run, word, per_thread)                                      \
+  LINEAR dovetail_copy_gathered_##bytes##x##run(global uchar* dst,                        \
+                                                global const uchar* src,                  \
+                                                CopyArguments a) {                        \
+    const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
+    const long step = a.along_dst.src_step;                                               \
+    const long carry = a.along_src.src_step - step * a.along_dst.count;                   \
+    for (uint k = 0; k < per_thread; ++k) {                                               \
+      const uint index = first + k * THREADS;                                             \
+      if (index >= a.units) break;                                                        \
+      const uint plane = quotient(index, a.along_src.tiles);                              \
+      const uint begin = (index - plane * a.along_src.tiles.divisor) * run;               \
+      LOCATE(a.space, plane, to, from)                                                    \
+      const uint outer = quotient(begin, a.along_dst.tiles);                              \
+      uint inner = begin - outer * a.along_dst.count;                                     \
+      global const uchar* in =                                                            \
+          src + from + a.along_src.src_step * outer + step * inner;                       \
+      union { unit elements[run]; word all; } gathered;                                   \
+      if (inner + run <= a.along_dst.count) {                                             \
+        for (uint j = 0; j < run; ++j)                                                    \
+          gathered.elements[j] = *(global const unit*)(in + step * j);                    \
+      } else {                                                                            \
+        for (uint j = 0; j < run; ++j) {                                                  \
+          gathered.elements[j] = *(global const unit*)in;                                 \
+          in += step;                                                                     \
+          if (++inner == a.along_dst.count) {                                             \
+            inner = 0;                                                                    \
+            in += carry;                                                                  \
+          }                                                                               \
+        }                                                                                 \
+      }                                                                                   \
+      *(global word*)(dst + to + (long)begin * bytes) = gathered.all;                     \
+    }                                                                                     \
+  }
+GATHERED(1, uchar, 4, uint, 4)
+GATHERED(1, uchar, 16, uint4, 2)
+GATHERED(2, ushort, 2, uint, 4)
+GATHERED(2, ushort, 8, uint4, 2)
+GATHERED(4, uint, 4, uint4, 2)
 
 #define FILL(bytes, unit, per_thread)                                                     \
   LINEAR dovetail_fill_##bytes(global uchar* dst, FillArguments a) {                      \

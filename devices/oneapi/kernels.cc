@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "dovetail/devices/gpu/kernels/arguments.h"
+#include "dovetail/devices/gpu/kernels/gather.h"
+#include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 #include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "dovetail/devices/oneapi/kernel_source.h"
@@ -15,7 +17,10 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
 
-// What kernel_source.h says of tiles, and the size of arguments that OpenCL guarantees.
+// Numbers of kernel_source.h, and the size of arguments that OpenCL guarantees.
+static_assert(LinearCopy<1>::kUnitsPerBlock == 256 * 8 && LinearCopy<4>::kUnitsPerBlock == 256 * 4);
+static_assert(GatherCopy<1, 4>::kUnitsPerBlock == 256 * 4);
+static_assert(GatherCopy<1, 16>::kUnitsPerBlock == 256 * 2);
 static_assert(TileCopy<1, 1>::kAlongDst == 128 && TileCopy<1, 1>::kAlongSrc == 64);
 static_assert(TileCopy<2, 1>::kAlongDst == 64 && TileCopy<2, 1>::kAlongSrc == 64);
 static_assert(TileCopy<4, 1>::kAlongDst == 64 && TileCopy<4, 1>::kAlongSrc == 64);

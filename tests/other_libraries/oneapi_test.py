@@ -220,6 +220,18 @@ def test_transposed_dimensions_of_any_size_arrive_and_nothing_else_is_touched(dt
         np.testing.assert_array_equal(np.from_dlpack(to.to("cpu")), expected)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_channels_of_images_become_planes_and_the_reverse(dtype):
+    sizes = itertools.product((16, 48, 52, 77, 1000), (2, 3, 5), (1, 2))
+    for pixels, channels, batch in sizes:
+        numbers = np.arange(batch * pixels * channels).reshape(batch, pixels, channels) % 251
+        there = dt.from_dlpack(numbers.astype(dtype)).to("oneapi:0")
+        planes = there.mT.copy()
+        assert planes.to("cpu").tolist() == numbers.transpose(0, 2, 1).tolist()
+        assert planes.mT.copy().to("cpu").tolist() == numbers.tolist()
+        assert there[:, ::-2].copy().to("cpu").tolist() == numbers[:, ::-2].tolist()
+
+
 def test_casts_are_made():
     t = dt.arange(4, dtype=dt.float32, device="oneapi:0")
     assert t.to(dt.bfloat16).to("cpu").tolist() == [0, 1, 2, 3]

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/kernels/arguments.h"
 
@@ -17,7 +18,8 @@ bool Contains(KernelSet kernels, std::string_view name) {
   name.remove_prefix(std::string_view("dovetail_copy_").size());  // as long as dovetail_fill_
   if (absl::ascii_isdigit(name.front())) return true;
   return kernels == KernelSet::kDenseTiles &&
-         (name == "tiled_1" || name == "tiled_2" || name == "tiled_4");
+         (absl::StartsWith(name, "gathered_") || name == "tiled_1" || name == "tiled_2" ||
+          name == "tiled_4");
 }
 
 }  // namespace

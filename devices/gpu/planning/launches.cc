@@ -302,7 +302,7 @@ absl::Status ForEachCopyLaunch(const MergedCopy& copy,
       {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units, [&](const Part& part) {
         const int along_src = AlongSrc(part, kernels);
         std::optional<CopyLaunch> gather;
-        if (all && along_src < 0) gather = PlanGather(part);
+        if (kernels != KernelSet::kLinear && along_src < 0) gather = PlanGather(part);
         CopyLaunch launch =
             along_src >= 0
                 ? PlanTiles(part, along_src, all ? WordsOf(part, along_src) : TileWords::kNone)

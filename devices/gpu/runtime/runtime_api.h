@@ -100,8 +100,8 @@ struct IpcHandle {
 // Which kernels of devices/gpu/kernels an image has. Each set contains the one before it.
 enum class KernelSet : uint8_t {
   kLinear,  // dovetail_copy_N and dovetail_fill_N, for N of 1, 2, 4, 8 and 16 bytes
-  // And dovetail_copy_tiled_N, for N of 1, 2 and 4. Both tiled dimensions are dense and have at
-  // least as many elements as a tile.
+  // And dovetail_copy_gathered_NxM, and dovetail_copy_tiled_N for N of 1, 2 and 4. Both tiled
+  // dimensions are dense and have at least as many elements as a tile.
   kDenseTiles,
   kAll,
 };
