@@ -53,10 +53,10 @@ uint quotient(uint dividend, Divisor by) {
 
 // The hint keeps a CPU's runtime from executing adjacent threads as lanes of one vector, with a
 // gather and a scatter for each access: 2 to 10 times the time on two cores of an AMD EPYC.
-#define LINEAR __attribute__((vec_type_hint(uint4))) kernel void
+#define KERNEL __attribute__((vec_type_hint(uint4))) kernel void
 
 #define COPY(bytes, unit, per_thread)                                                     \
-  LINEAR dovetail_copy_##bytes(global uchar* dst, global const uchar* src,                \
+  KERNEL dovetail_copy_##bytes(global uchar* dst, global const uchar* src,                \
                                CopyArguments a) {                                         \
     const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
     for (uint k = 0; k < per_thread; ++k) {                                               \
@@ -74,7 +74,7 @@ COPY(16, uint4, 4)
 
 // A thread puts words of `run` elements together, as in gather.h.
 #define GATHERED(bytes, unit, run, word, per_thread)                                      \
-  LINEAR dovetail_copy_gathered_##bytes##x##run(global uchar* dst,                        \
+  KERNEL dovetail_copy_gathered_##bytes##x##run(global uchar* dst,                        \
                                                 global const uchar* src,                  \
                                                 CopyArguments a) {                        \
     const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
@@ -114,7 +114,7 @@ GATHERED(2, ushort, 8, uint4, 2)
 GATHERED(4, uint, 4, uint4, 2)
 
 #define FILL(bytes, unit, per_thread)                                                     \
-  LINEAR dovetail_fill_##bytes(global uchar* dst, FillArguments a) {                      \
+  KERNEL dovetail_fill_##bytes(global uchar* dst, FillArguments a) {                      \
     const uint first = get_group_id(0) * THREADS * per_thread + get_local_id(0);          \
     for (uint k = 0; k < per_thread; ++k) {                                               \
       uint index = first + k * THREADS;                                                   \
