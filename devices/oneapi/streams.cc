@@ -11,6 +11,12 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
 
+// kCodeSuccess or kCodeNotReady.
+Result Query(const Sycl& sycl, SyclEventHandle* event) {
+  const int status = sycl->DPCTLEvent_GetCommandExecutionStatus(event);
+  return status == kSyclComplete ? kCodeSuccess : kCodeNotReady;
+}
+
 // ---- Streams ----
 
 Result DefaultStream(void* self, int device, NativeStream* stream) {
@@ -48,9 +54,9 @@ Result StreamQuery(void* self, NativeStream stream) {
   Sycl& sycl = SyclOf(self);
   SyclEventHandle* event = Submission(sycl.held, QueueOf(self, stream)).Barrier();
   if (event == nullptr) return kCodeRefused;
-  const int status = sycl->DPCTLEvent_GetCommandExecutionStatus(event);
+  const Result result = Query(sycl, event);
   sycl->DPCTLEvent_Delete(event);
-  return status == kSyclComplete ? kCodeSuccess : kCodeNotReady;
+  return result;
 }
 
 Result StreamSynchronize(void* self, NativeStream stream) {
@@ -97,9 +103,7 @@ Result EventRecord(void* self, NativeEvent event, NativeStream stream) {
 
 Result EventQuery(void* self, NativeEvent event) {
   SyclEventHandle* handle = EventOf(event).handle;
-  if (handle == nullptr) return kCodeSuccess;
-  const int status = SyclOf(self)->DPCTLEvent_GetCommandExecutionStatus(handle);
-  return status == kSyclComplete ? kCodeSuccess : kCodeNotReady;
+  return handle == nullptr ? kCodeSuccess : Query(SyclOf(self), handle);
 }
 
 Result EventSynchronize(void* self, NativeEvent event) {

@@ -20,12 +20,13 @@ USM = dpt.usm_ndarray
 
 @pytest.fixture(scope="session")
 def emulated():
-    """Emulated GPUs of CUDA, which oneapi_runtime left room for."""
+    """Emulated GPUs of CUDA and ROCm by name, which oneapi_runtime left room for."""
     import emulated_gpu
 
-    gpu = emulated_gpu.Gpu("cuda", devices=2)
-    dt.register_backend(gpu.backend())
-    return gpu
+    gpus = {vendor: emulated_gpu.Gpu(vendor, devices=2) for vendor in ("cuda", "rocm")}
+    for gpu in gpus.values():
+        dt.register_backend(gpu.backend())
+    return gpus
 
 
 def test_the_conformance_suite_of_backends_passes():
@@ -276,16 +277,17 @@ def test_a_device_that_is_not_there_is_named():
         dt.zeros(3, device="oneapi:7")
 
 
-def test_copies_are_staged_to_and_from_emulated_gpus(emulated):
+@pytest.mark.parametrize("vendor", ["cuda", "rocm"])
+def test_copies_are_staged_to_and_from_emulated_gpus(emulated, vendor):
     t = dt.arange(12, dtype=dt.int16, device="oneapi:0").reshape(3, 4).T
-    for device in ("cuda:0", "oneapi:0", "cuda:1", "cpu", "oneapi:0"):
+    for device in (f"{vendor}:0", "oneapi:0", f"{vendor}:1", "cpu", "oneapi:0"):
         t = t.to(device)
         assert str(t.device) == device
     assert t.to("cpu").tolist() == np.arange(12).reshape(3, 4).T.tolist()
-    target = dt.zeros((4, 4), dtype=dt.int16, device="cuda:0")
+    target = dt.zeros((4, 4), dtype=dt.int16, device=f"{vendor}:0")
     target[:, 1:] = t
     assert target.to("cpu")[:, 1:].tolist() == t.to("cpu").tolist()
-    assert emulated.complaints() == []
+    assert emulated[vendor].complaints() == []
 
 
 def test_memory_is_given_back():
