@@ -41,6 +41,15 @@ absl::Status Do(Transfer transfer, DeviceBackend* backend, const Tensor& dst, co
                                      : backend->Copy(dst.view(), src.view(), on);
 }
 
+// Unimplemented if the transfer is no fill or the backend can't read the element in advance.
+absl::Status TryFill(Transfer transfer, DeviceBackend* backend, const Tensor& dst,
+                     const Tensor& src, const Stream& on) {
+  if (transfer != Transfer::kFill || IsHostAccessible(dst.device().type)) {
+    return absl::UnimplementedError("");
+  }
+  return backend->Fill(dst.view(), src.raw_data(), on);
+}
+
 TraceKind KindOf(Transfer transfer) {
   switch (transfer) {
     case Transfer::kCopy:
@@ -65,11 +74,15 @@ absl::Status CopyElementsOn(const Stream& on, Device device, Transfer transfer, 
   for (const Tensor* tensor : {&dst, &src}) {
     if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
   }
-  if (absl::Status s = Do(transfer, *backend, dst, src, on); !s.ok()) return s;
+  absl::Status done = TryFill(transfer, *backend, dst, src, on);
+  const bool is_filled = done.ok();
+  if (absl::IsUnimplemented(done)) done = Do(transfer, *backend, dst, src, on);
+  if (!done.ok()) return done;
   dst.storage()->RecordUse(on);
   src.storage()->RecordUse(on);
   const bool host_waits =
-      !stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
+      !stream && !is_filled &&
+      (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
   return host_waits ? AwaitStream(**backend, on) : absl::OkStatus();
 }
 

@@ -80,7 +80,8 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options = 
 absl::StatusOr<Tensor> AsContiguous(const Tensor& src, const CopyOptions& options = {});
 
 // Sets every element of `dst` to the one at `element`, which has dst's type and is in host memory.
-// Errors are those of CopyInto.
+// If the host can't access `dst` and its backend has fills (DeviceBackend::Fill), the element is
+// read before the call returns, and the host doesn't wait. Errors are those of CopyInto.
 absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options = {});
 absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options = {});
 

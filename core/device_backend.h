@@ -136,6 +136,15 @@ class DeviceBackend {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));
   }
 
+  // Sets every element of `dst`, which is on one of this backend's devices, to the one at
+  // `element`: host memory that is read before the call returns. The fill is ordered on `stream`.
+  // Unimplemented if the backend has no such fill; Copy then repeats the element, and the host
+  // waits for it.
+  virtual absl::Status Fill(const TensorView& /*dst*/, const void* /*element*/,
+                            const Stream& /*stream*/) {
+    return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no fills."));
+  }
+
   // Lets other processes open the `nbytes` > 0 bytes at `data`, along with the rest of the same
   // allocation. They see the work that was enqueued on `stream` so far. `uses` has the uses of the
   // memory so far and may be nullptr; an event that an earlier share recorded there is not returned

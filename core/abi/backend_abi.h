@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define DOVETAIL_BACKEND_ABI_MAJOR 1
-#define DOVETAIL_BACKEND_ABI_MINOR 1
+#define DOVETAIL_BACKEND_ABI_MINOR 2
 #define DOVETAIL_BACKEND_CAPSULE "dovetail_backend"
 #define DOVETAIL_BACKEND_HEADER \
   sizeof(struct DovetailBackend), DOVETAIL_BACKEND_ABI_MAJOR, DOVETAIL_BACKEND_ABI_MINOR
@@ -193,6 +193,10 @@ typedef struct DovetailBackend {
                           DovetailMemoryShare* share, DovetailMessage* message);
   int32_t (*open_memory)(void* self, int32_t device_type, const void* name, size_t name_bytes,
                          DovetailOpenedMemory* opened, DovetailMessage* message);
+
+  /* Since minor version 2; may be NULL. */
+  int32_t (*fill)(void* self, const DovetailTensorView* dst, const void* element,
+                  const DovetailStream* stream, DovetailMessage* message);
 } DovetailBackend;
 
 #ifdef __cplusplus

@@ -205,6 +205,11 @@ int32_t Copy(void* self, const DovetailTensorView* dst, const DovetailTensorView
              [&] { return Backend(self).Copy(FromC(*dst), FromC(*src), ToStream(*stream)); });
 }
 
+int32_t Fill(void* self, const DovetailTensorView* dst, const void* element,
+             const DovetailStream* stream, DovetailMessage* message) {
+  return Try(message, [&] { return Backend(self).Fill(FromC(*dst), element, ToStream(*stream)); });
+}
+
 int32_t GetPointerAttributes(void* self, const void* data, DovetailPointerAttributes* attributes,
                              DovetailMessage* message) {
   return TryValue(
@@ -297,7 +302,8 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
                  .copy = &Copy,
                  .pointer_attributes = &GetPointerAttributes,
                  .share_memory = &ShareMemory,
-                 .open_memory = &OpenMemory};
+                 .open_memory = &OpenMemory,
+                 .fill = &Fill};
   return &exported.release()->c;
 }
 

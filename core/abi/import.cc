@@ -194,6 +194,13 @@ class ImportedBackend final : public DeviceBackend {
     const DovetailTensorView to = ToC(dst), from = ToC(src);
     return message.Of(c_.copy(c_.self, &to, &from, on.get(), message.get()));
   }
+  absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream) override {
+    if (!Has(&DovetailBackend::fill)) return DeviceBackend::Fill(dst, element, stream);
+    Message message;
+    const CStream on(stream);
+    const DovetailTensorView to = ToC(dst);
+    return message.Of(c_.fill(c_.self, &to, element, on.get(), message.get()));
+  }
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
     if (!Has(&DovetailBackend::share_memory)) {

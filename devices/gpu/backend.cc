@@ -109,6 +109,11 @@ class GpuBackend final : public DeviceBackend {
     return copier_.Copy(dst, src, stream);
   }
 
+  absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream) override {
+    context_.releaser.Drain(stream);
+    return copier_.Fill(dst, element, stream);
+  }
+
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
     if (!IsShareable()) return DeviceBackend::ShareMemory(device, data, nbytes, uses, stream);

@@ -69,6 +69,7 @@ def test_an_array_is_shared_on_its_device(kind):
     assert (str(t.device), t.shape, t.dtype, t.readonly) == ("oneapi:0", (6,), dt.float32, False)
     assert t.data_ptr() == x.usm_data._pointer
     t[0] = 9
+    dt.current_stream("oneapi:0").synchronize()  # dpctl reads on a queue of its own
     assert values(x) == [9, 1, 2, 3, 4, 5]
     assert t.to("cpu").tolist() == [9, 1, 2, 3, 4, 5]
 

@@ -47,14 +47,19 @@ class Copier {
   // As DeviceBackend::Copy.
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream);
 
+  // As DeviceBackend::Fill.
+  absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream);
+
   KernelModules& modules() { return modules_; }
 
  private:
-  struct Job;  // one Copy
+  struct Job;  // one Copy or Fill
 
   absl::Status CopyRun(const Job& job, const MergedCopy& copy);
   absl::Status CopyLoops(const Job& job, const MergedCopy& copy);
   absl::Status CopyReachable(const Job& job, const TensorView& dst, const TensorView& src);
+  absl::Status FillRun(const Job& job, unsigned char* dst, int64_t nbytes, const void* pattern,
+                       int64_t width);
   absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);
   absl::Status CheckMayWait(const Job& job);
   void GiveBackBlock(const Job& job, StagingBlock block);

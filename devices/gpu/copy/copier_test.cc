@@ -2,8 +2,11 @@
 
 #include "dovetail/devices/gpu/copy/copier.h"
 
+#include <algorithm>
+#include <cstring>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "dovetail/tests/emulator/fixture.h"
 
@@ -90,6 +93,32 @@ TEST_P(CopierTest, AnElementOfTheHostFills) {
   ASSERT_TRUE(Fill(d, &e).ok());
   const Tensor back = *Copied(d, {.device = Device::Cpu()});
   EXPECT_EQ(static_cast<const double*>(back.raw_data())[2], 2.5);
+}
+
+// Patterns of the driver, of a kernel, and of a single element in words.
+TEST_P(CopierTest, TheHostDoesNotWaitForAFill) {
+  const int8_t byte = 3;
+  const int32_t word = 7;
+  const double repeats = 0, distinct = 2.5;
+  const auto fill = [&](DType dtype, const std::vector<int64_t>& shape, const void* element) {
+    const Tensor x = *Tensor::Empty(shape, dtype, device());
+    gpu().ResetCounts();
+    std::vector<unsigned char> given(static_cast<size_t>(dtype.itemsize()));
+    std::memcpy(given.data(), element, given.size());
+    ASSERT_TRUE(Fill(*x.Slice(0, {}), given.data()).ok());
+    EXPECT_EQ(gpu().counts().host_waits, 0);
+    std::fill(given.begin(), given.end(), 0xee);  // it has been read
+    const Tensor back = *Copied(x, {.device = Device::Cpu()});
+    const auto* bytes = static_cast<const unsigned char*>(back.raw_data());
+    for (int64_t i = 0; i < back.nbytes(); i += dtype.itemsize()) {
+      EXPECT_EQ(std::memcmp(bytes + i, element, given.size()), 0) << dtype.ToString();
+    }
+  };
+  fill(kInt8, {3, 5}, &byte);
+  fill(kInt32, {3, 5}, &word);
+  fill(kFloat64, {3, 5}, &repeats);
+  fill(kFloat64, {1, 1}, &distinct);
+  if (GetParam()) fill(kFloat64, {3, 5}, &distinct);
 }
 
 TEST_P(CopierTest, BetweenTwoDevices) {

@@ -189,11 +189,13 @@ PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
                  Py_TYPE(v[1])->tp_name);
     return nullptr;
   }
-  if (!Take(Tensor::Empty(shape, element.dtype()), &tensor)) return nullptr;
+  if (!Take(Tensor::Empty(shape, element.dtype(), wanted.device.value_or(Device::Cpu())),
+            &tensor)) {
+    return nullptr;
+  }
   const absl::Status filled =
       WithoutGilIf(IsLong(tensor), [&] { return Fill(tensor, element.raw_data()); });
   if (!filled.ok()) return RaiseStatus(filled);
-  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }
 
