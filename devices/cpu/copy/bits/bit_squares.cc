@@ -29,7 +29,8 @@ template <int kBits, int kDistance = kBits>
   }
 }
 
-// Puts the bytes of v[0], v[kStep], v[2 * kStep], ..., kCount vectors in all, into `result` in turn.
+// Puts the bytes of v[0], v[kStep], v[2 * kStep], ..., kCount vectors in all, into `result` in
+// turn.
 template <int kCount, int kStep>
 [[gnu::always_inline]] inline void InTurn(const ByteVector* v, ByteVector* result) {
   if constexpr (kCount == 1) {
