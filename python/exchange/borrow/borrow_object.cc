@@ -117,7 +117,7 @@ bool BorrowAsIs(PyObject* object, DovetailBorrowed* borrowed) {
   ExchangeResult result = BorrowKnown(object, borrowed);
   if (result == ExchangeResult::kNotTaken) {
     Tensor tensor;
-    result = ResultOf(ImportAny(object, {.is_unordered = SaysItsStream(object)}, &tensor));
+    result = ResultOf(ImportAny(object, {.is_unordered = &SaysItsStream}, &tensor));
     if (result == ExchangeResult::kDone) HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
   }
   if (result == ExchangeResult::kError) return false;

@@ -39,13 +39,13 @@ bool FindCurrentStream(PyObject* like, DLDevice device, void** stream) {
   *stream = nullptr;
   const Device of_streams = StreamDevice(ToDevice(device));
   if (of_streams.type == DeviceType::kCpu) return true;
-  if (like == nullptr || !SaysItsStream(like)) {
-    *stream = OurStream(device);
-    return true;
-  }
-  if (cupy_ndarray.Is(Py_TYPE(like))) return CuPyStream(stream);
-  return StreamByExchangeApi(FindPeerOrBase(Py_TYPE(like))->type, ToDLDevice(of_streams), stream) !=
-         ExchangeResult::kError;
+  if (like != nullptr && cupy_ndarray.Is(Py_TYPE(like))) return CuPyStream(stream);
+  const PeerClass* peer = like == nullptr ? nullptr : FindPeerOrBase(Py_TYPE(like));
+  const ExchangeResult result =
+      peer == nullptr ? ExchangeResult::kNotTaken
+                      : StreamByExchangeApi(peer->type, ToDLDevice(of_streams), stream);
+  if (result == ExchangeResult::kNotTaken) *stream = OurStream(device);
+  return result != ExchangeResult::kError;
 }
 
 }  // namespace dovetail::python

@@ -114,6 +114,10 @@ bool WaitForQueue(const Stream& queue, const Stream& ours) {
   return s.ok() || (RaiseExchange(s), false);
 }
 
+bool IsUnordered(PyObject* x, const ImportRequest& request) {
+  return request.is_unordered != nullptr && request.is_unordered(x);
+}
+
 // For an extension without a backend of its own.
 bool AddPackagesStream(Device device, Call* call) {
   void* const stream = HasStreamNumbers(device.type) ? OurStream(ToDLDevice(device)) : nullptr;
@@ -128,14 +132,14 @@ bool AddPackagesStream(Device device, Call* call) {
 // is set to one that our own has to wait for afterwards.
 bool AddStream(PyObject* x, Device device, const ImportRequest& request, Call* call,
                std::optional<Stream>* producers) {
-  if (request.is_unordered) {
-    if (HasStreamNumbers(device.type)) call->Add(Get().stream_name, nb::steal(PyLong_FromLong(-1)));
-    return true;
-  }
   // Memory of the host is ready when its producer says so; managed memory has streams.
   const bool has_streams =
       !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
   if (!has_streams) return true;
+  if (IsUnordered(x, request)) {
+    if (HasStreamNumbers(device.type)) call->Add(Get().stream_name, nb::steal(PyLong_FromLong(-1)));
+    return true;
+  }
   DeviceBackend* backend = FindServing(device.type);
   if (backend == nullptr) return AddPackagesStream(device, call);
   if (device.type == DeviceType::kOneApi) return AddQueue(x, backend, device, call, producers);
@@ -211,7 +215,7 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   // The producer has ordered its work before our stream, and who uses the tensor next waits for
   // that.
   if (const Device at = tensor->device();
-      !request.is_unordered && at.type != DeviceType::kCpu && FindServing(at.type) != nullptr) {
+      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr && !IsUnordered(x, request)) {
     const Stream ours = CurrentStream(at);
     if (producers && !WaitForQueue(*producers, ours)) return false;
     tensor->storage()->RecordUse(ours, UseKind::kOrder);

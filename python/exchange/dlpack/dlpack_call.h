@@ -30,8 +30,9 @@ struct ImportTrace {
 struct ImportRequest {
   std::optional<Device> device;  // none: where the object is
   std::optional<bool> copy;      // none: only if `device` needs one
-  // The producer orders nothing (stream −1): the consumer works on the producer's own stream.
-  bool is_unordered = false;
+  // Whether the producer of `x` orders nothing (stream −1), because the consumer works on the
+  // producer's own stream. Asked for memory that has streams alone. Null: it orders.
+  bool (*is_unordered)(PyObject* x) = nullptr;
   ImportTrace* trace = nullptr;  // filled in where given
 };
 

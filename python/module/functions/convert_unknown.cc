@@ -80,7 +80,8 @@ bool CheckClass(PyObject* made, PyTypeObject* target, PyObject* function) {
 bool FindWhetherShared(PyObject* made, const Tensor& tensor, bool* shared) {
   *shared = false;
   Tensor again;
-  if (!ImportAny(made, {.is_unordered = true}, &again)) return ForgetException();
+  const auto always = [](PyObject*) { return true; };
+  if (!ImportAny(made, {.is_unordered = always}, &again)) return ForgetException();
   *shared = tensor.nbytes() == 0 ||
             (again.device() == tensor.device() && again.raw_data() == tensor.raw_data());
   return true;
