@@ -16,21 +16,24 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_trace {
 
+// (g++ 12 warns strict users of members that {.kind = …} leaves to their defaults.)
+inline TraceEvent WaitOn(Device device) {
+  TraceEvent event = {};
+  event.kind = TraceKind::kWait;
+  event.device = device;
+  return event;
+}
+
 inline absl::Status AwaitStream(DeviceBackend& backend, const Stream& stream) {
   if (!IsObserved()) return backend.Synchronize(stream);
-  TraceEvent event = {};  // g++ 12 warns of members that {.kind = …} leaves to their defaults
-  event.kind = TraceKind::kWait;
-  event.device = stream.device();
+  TraceEvent event = WaitOn(stream.device());
   event.awaited = absl::MakeConstSpan(&stream, 1);
   return TellOf(event, [&] { return backend.Synchronize(stream); });
 }
 
-inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& awaited) {
-  if (!IsObserved()) return backend.HostWait(awaited);
-  TraceEvent event = {};  // g++ 12 warns of members that {.kind = …} leaves to their defaults
-  event.kind = TraceKind::kWait;
-  event.device = awaited.device();
-  return TellOf(event, [&] { return backend.HostWait(awaited); });
+inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& event) {
+  if (!IsObserved()) return backend.HostWait(event);
+  return TellOf(WaitOn(event.device()), [&] { return backend.HostWait(event); });
 }
 
 }  // namespace internal_trace

@@ -10,6 +10,7 @@
 
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/execute.h"
+#include "dovetail/devices/cpu/copy/kernels/rows.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -55,23 +56,13 @@ int64_t PackedPitch(int64_t row_bytes) {
   return pitch % 256 == 0 ? pitch + 2 * kLaneBytes : pitch;
 }
 
-// Writes the columns of a tile, each by pieces from its front and pieces from its back, which
-// overlap: kPiece <= bytes <= 2 * kPieces * kPiece.
+// Writes the columns of a tile.
 template <int kPiece, int kPieces>
 void WriteShortColumns(const Matrix& m, char* dst, const char* transposed, int64_t pitch,
                        int64_t bytes) {
   for (int64_t k = 0; k < m.columns; ++k) {
-    const char* const from = transposed + m.column_at[k] * pitch;
-    char* const to = dst + m.column_dst[k];
-    char piece[2 * kPieces][kPiece];
-    for (int i = 0; i < kPieces; ++i) {
-      std::memcpy(piece[2 * i], from + i * kPiece, kPiece);
-      std::memcpy(piece[2 * i + 1], from + bytes - (i + 1) * kPiece, kPiece);
-    }
-    for (int i = 0; i < kPieces; ++i) {
-      std::memcpy(to + i * kPiece, piece[2 * i], kPiece);
-      std::memcpy(to + bytes - (i + 1) * kPiece, piece[2 * i + 1], kPiece);
-    }
+    CopyShortRow<kPiece, kPieces>(dst + m.column_dst[k], transposed + m.column_at[k] * pitch,
+                                  bytes);
   }
 }
 
@@ -234,11 +225,12 @@ void MacroTiles::Copy(char* dst, const char* src, const Kernels& kernels, Buffer
   const int64_t lanes = kLaneBytes / unit_;
   const Places places = FindPlaces();
   Matrix& m = buffers->matrix;
-  bool is_last[kMostLoops] = {}, is_filled = false;
+  bool is_last[kMostLoops] = {};
+  Fill(is_last, &m);
   Odometer at(places.loops, places.rank), ahead = at;
   bool more;
   do {
-    bool changes = !is_filled;
+    bool changes = false;
     for (int k = 0; k < places.rank; ++k) {
       bool& was = is_last[places.of[k]];
       const bool is = at.index(k) + 1 == places.loops[k].count;
@@ -246,7 +238,6 @@ void MacroTiles::Copy(char* dst, const char* src, const Kernels& kernels, Buffer
       was = is;
     }
     if (changes) Fill(is_last, &m);
-    is_filled = true;
     more = ahead.Next();
     // (Rows and columns that fill up a lane are never written.)
     const int64_t src_row = m.columns * unit_, dst_row = m.rows * unit_;

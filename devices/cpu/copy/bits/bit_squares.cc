@@ -1,6 +1,5 @@
 #include "dovetail/devices/cpu/copy/bits/bit_squares.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "dovetail/devices/cpu/copy/bits/byte_vector.h"

@@ -15,22 +15,27 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 
-// Copies rows of kPiece <= bytes <= 2 * kPieces * kPiece: pieces from the front, and pieces from
+// Copies a row of kPiece <= bytes <= 2 * kPieces * kPiece: pieces from the front, and pieces from
 // the back that overlap them.
+template <int kPiece, int kPieces>
+[[gnu::always_inline]] inline void CopyShortRow(char* dst, const char* src, int64_t bytes) {
+  char piece[2 * kPieces][kPiece];
+  for (int i = 0; i < kPieces; ++i) {
+    std::memcpy(piece[2 * i], src + i * kPiece, kPiece);
+    std::memcpy(piece[2 * i + 1], src + bytes - (i + 1) * kPiece, kPiece);
+  }
+  for (int i = 0; i < kPieces; ++i) {
+    std::memcpy(dst + i * kPiece, piece[2 * i], kPiece);
+    std::memcpy(dst + bytes - (i + 1) * kPiece, piece[2 * i + 1], kPiece);
+  }
+}
+
 template <int kPiece, int kPieces>
 void CopyShortRows(const Block& block, int64_t bytes) {
   char* dst = block.dst;
   const char* src = block.src;
   for (int64_t j = 0; j < block.outer.count; ++j) {
-    char piece[2 * kPieces][kPiece];
-    for (int i = 0; i < kPieces; ++i) {
-      std::memcpy(piece[2 * i], src + i * kPiece, kPiece);
-      std::memcpy(piece[2 * i + 1], src + bytes - (i + 1) * kPiece, kPiece);
-    }
-    for (int i = 0; i < kPieces; ++i) {
-      std::memcpy(dst + i * kPiece, piece[2 * i], kPiece);
-      std::memcpy(dst + bytes - (i + 1) * kPiece, piece[2 * i + 1], kPiece);
-    }
+    CopyShortRow<kPiece, kPieces>(dst, src, bytes);
     dst += block.outer.dst_step;
     src += block.outer.src_step;
   }
