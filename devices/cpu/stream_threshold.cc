@@ -31,15 +31,12 @@ const StreamThresholds& StreamFrom() {
   static const StreamThresholds thresholds = [] {
     const int64_t own = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), kLeast);
     const int64_t shared = SharedCache();
-    // The L3 cache is faster than memory for what fits, unless a kernel writes whole lines in
-    // parts.
-    if (shared > kLargestOwn || shared / 8 * 3 < own)
-      return StreamThresholds{own, own, own, own, own};
-    return StreamThresholds{.lines = own,
-                            .buffered = std::max(shared / 6, own),
+    // The L3 cache is faster than memory for what fits.
+    if (shared > kLargestOwn || shared / 8 * 3 < own) return StreamThresholds{own, own, own, own};
+    return StreamThresholds{.near = own,
+                            .gathered = std::max(shared / 6, own),
                             .rows = shared / 8 * 3,
-                            .fills = shared / 4 * 3,
-                            .memory = shared / 4 * 3};
+                            .fills = shared / 4 * 3};
   }();
   return thresholds;
 }

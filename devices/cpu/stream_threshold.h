@@ -15,14 +15,13 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Each threshold is the least number of bytes a copy must write to use streaming stores. `lines` is
-// the lowest threshold.
+// Each threshold but the first is the least number of bytes a copy must write to use streaming
+// stores.
 struct StreamThresholds {
-  int64_t lines;     // full-line kernels, which gain nothing from the L3
-  int64_t buffered;  // other kernels, kernels that need a buffer, and misaligned rows
+  int64_t near;      // not for stores: less stays in the L2 cache
+  int64_t gathered;  // transposes, and others that bring elements together
   int64_t rows;      // rows of dst that are rows of src
   int64_t fills;     // fills, which hardly read
-  int64_t memory;    // not for stores: from here on src is assumed to be in memory, not in the L3
 };
 
 const StreamThresholds& StreamFrom();

@@ -125,9 +125,8 @@ bool CopyByWay(Input& input, const Tensor& dst, const Tensor& src) {
   if (!PlanStridedCopy(dst.view(), src.view(), &plan)) return false;
   const std::vector<cpu::Way>& ways = cpu::AllWays();
   const cpu::Way& way = ways[input.Between(0, static_cast<int64_t>(ways.size()) - 1)];
-  cpu::Execute(
-      plan, dst.raw_data(), src.raw_data(),
-      {.kernels = &way.kernels, .stream_from = way.stream_from, .memory_from = way.memory_from});
+  cpu::Execute(plan, dst.raw_data(), src.raw_data(),
+               {.kernels = &way.kernels, .stream_from = way.stream_from});
   return true;
 }
 

@@ -99,7 +99,7 @@ class Chooser {
     const int64_t step = std::abs(loops_.src_strides[FindPlanes()]);
     return step < src_step_ && (step > 1 || IsWide()) &&
            !cpu::Collide(kNearLines, src_step_ * src_.itemsize()) &&
-           Product(loops_.counts) * (src_.itemsize() + dst_.itemsize()) >= 2 * StreamFrom().lines;
+           Product(loops_.counts) * (src_.itemsize() + dst_.itemsize()) >= 2 * StreamFrom().near;
   }
 
   CastOrder ByElements(StridedStep step) const {

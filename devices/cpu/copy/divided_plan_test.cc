@@ -35,10 +35,8 @@ TEST_P(DividedPlanProperty, TogetherTheyWriteWhatTheWholeWrites) {
     const DividedPlan parts(plan, most, 1 + static_cast<int64_t>(random() % 9) % most);
     divided += parts.count() > 1;
     const int64_t stream_from = random() % 2 == 0 ? 0 : INT64_MAX;
-    const int64_t memory_from = random() % 2 == 0 ? 0 : INT64_MAX;
     for (int64_t part = parts.count() - 1; part >= 0; --part) {
-      parts.Run(part, dst.data() + to.first, src.data() + from.first,
-                {.stream_from = stream_from, .memory_from = memory_from});
+      parts.Run(part, dst.data() + to.first, src.data() + from.first, {.stream_from = stream_from});
     }
     ASSERT_EQ(dst, expected) << copy.ToString() << " parts " << parts.count();
   }

@@ -2,9 +2,10 @@
 
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/all_elements.h"
-#include "dovetail/devices/cpu/copy/macro_tiles.h"
-#include "dovetail/devices/cpu/copy/prefetched_rows.h"
-#include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/copy/streamed_rows.h"
+#include "dovetail/devices/cpu/copy/streamed_transpose.h"
+#include "dovetail/devices/cpu/copy/tiles.h"
+#include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail {
@@ -12,7 +13,7 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// Bytes of a copy that is faster by tiles than element by element.
+// Bytes of single elements that are faster by tiles.
 constexpr int64_t kLeastOfTiles = 1 << 20;
 
 constexpr decltype(&CopyAllElements<1>) kElements[kUnitSizes] = {
@@ -74,6 +75,26 @@ void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank
   }
 }
 
+namespace {
+
+// Copies larger than the cache, by streaming (non-temporal) stores. A normal store to a part of a
+// cache line reads the line first, and a large copy evicts everything else from the cache;
+// streaming stores avoid both, if they fill whole lines. False, with nothing done, if no way fits.
+bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
+                     const StreamThresholds& from) {
+  const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
+  const int64_t least = !plan.GoesByRows() ? from.gathered : repeats ? from.fills : from.rows;
+  if (plan.bytes < least) return false;
+  const bool done = StreamTranspose(plan, dst, src, kernels) ||
+                    WriteWholeLines(plan, dst, src, kernels) || StreamRows(plan, dst, src, kernels);
+  if (done) kernels.stream_done();
+  const bool is_general =
+      plan.kernel == CopyKernel::kTranspose || plan.kernel == CopyKernel::kElements;
+  return done || (is_general && CopyByTiles(plan, dst, src, kernels, /*streams=*/true));
+}
+
+}  // namespace
+
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options) {
   if (plan.empty) return;
   const Kernels& kernels =
@@ -81,18 +102,14 @@ void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOpti
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
   StreamThresholds stream_from = StreamFrom();
-  if (const int64_t all = options.stream_from; all >= 0) {
-    stream_from = {all, all, all, all, stream_from.memory};
+  if (const int64_t all = options.stream_from; all >= 0) stream_from = {all, all, all, all};
+  if (plan.bytes >= stream_from.gathered && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
+    return;
   }
-  if (options.memory_from >= 0) stream_from.memory = options.memory_from;
   if (plan.kernel == CopyKernel::kElements && plan.bytes >= kLeastOfTiles &&
-      CopyByTiles(plan, to, from, kernels)) {
+      CopyByTiles(plan, to, from, kernels, /*streams=*/false)) {
     return;
   }
-  if (plan.bytes >= stream_from.lines && ExecuteStreamed(plan, to, from, kernels, stream_from)) {
-    return;
-  }
-  if (ExecutePrefetching(plan, to, from, kernels)) return;
   ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, to, from, kernels);
 }
 

@@ -17,10 +17,7 @@ namespace cpu {
 // Overrides for tests.
 struct ExecuteOptions {
   const Kernels* kernels = nullptr;  // null: the kernels of the best SIMD level
-  // The least bytes for streaming stores, and for which src is assumed to be in memory and not in
-  // the L3 cache. Negative: as StreamFrom().
-  int64_t stream_from = -1;
-  int64_t memory_from = -1;
+  int64_t stream_from = -1;  // the least bytes for streaming stores. Negative: as StreamFrom()
 };
 
 // Copies through the cache. `dst` and `src` are the addresses of the first iteration of all loops.

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "dovetail/devices/cpu/copy/direct_rows.h"
-#include "dovetail/devices/cpu/copy/prefetched_rows.h"
-#include "dovetail/devices/cpu/copy/streamed.h"
+#include "dovetail/devices/cpu/copy/streamed_rows.h"
+#include "dovetail/devices/cpu/copy/streamed_transpose.h"
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
@@ -71,16 +70,14 @@ void Check(const CopyCase& copy, Random* random, int64_t after_line = -1,
     for (const Way& way : AllWays()) {
       std::copy(before.begin(), before.end(), dst.begin());  // where it is
       Execute(plan, dst.data() + dst_at + dst_reach.first, src.data() + src_at + src_reach.first,
-              {.kernels = &way.kernels,
-               .stream_from = way.stream_from,
-               .memory_from = way.memory_from});
+              {.kernels = &way.kernels, .stream_from = way.stream_from});
       ASSERT_EQ(dst, expected) << copy.ToString() << " kernel " << static_cast<int>(plan.kernel)
                                << " " << way.name;
     }
   }
 }
 
-// Whether the copy is streamed without a buffer, by one tuning or another, where the
+// Whether the copy is streamed without tiles, by one tuning or another, where the
 // lowest byte of dst is so many bytes after a line.
 bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   const CopyPlan plan = copy.Plan();
@@ -92,8 +89,8 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   Kernels kernels = *KernelsOf(BestSimdLevel());
   for (const CopyTuning* tuning : kAllTunings) {
     kernels.tuning = *tuning;
-    if (WriteWholeLines(plan, to, from, kernels, /*from_memory=*/true) ||
-        WriteDirectRows(plan, to, from, kernels)) {
+    if (StreamTranspose(plan, to, from, kernels) || WriteWholeLines(plan, to, from, kernels) ||
+        StreamRows(plan, to, from, kernels)) {
       return true;
     }
   }
@@ -102,9 +99,9 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
 
 // Whether this machine's best level has a kernel that goes straight.
 bool HasWholeLines(CopyKernel kernel) {
-  const BlockKernels& streaming = KernelsOf(BestSimdLevel())->streaming;
-  return (kernel == CopyKernel::kTranspose ? streaming.transpose[2] : streaming.deinterleave[2]) !=
-         nullptr;
+  const Kernels& kernels = *KernelsOf(BestSimdLevel());
+  return kernel == CopyKernel::kTranspose ? kernels.stream_transpose[2] != nullptr
+                                          : kernels.streaming.deinterleave[2] != nullptr;
 }
 
 class ExecuteProperty : public testing::TestWithParam<unsigned> {};
@@ -150,12 +147,13 @@ TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
 TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 300);
   const Kernels& kernels = *KernelsOf(BestSimdLevel());
-  const bool has_vectors = kernels.misaligned[2] != nullptr;
+  const bool has_vectors = kernels.stream_transpose[2] != nullptr;
   // With whether this machine's best level has kernels that go straight.
   const std::pair<CopyCase (*)(Random*), bool> cases[] = {
-      {MisalignedCase, has_vectors}, {ContinuedCase, has_vectors},
-      {PackedRunsCase, has_vectors}, {JoinedRowsCase, kernels.join_rows != nullptr},
-      {DirectRowsCase, has_vectors},
+      {MisalignedCase, has_vectors},
+      {ContinuedCase, has_vectors},
+      {JoinedRowsCase, kernels.join_rows != nullptr},
+      {DirectRowsCase, true},
   };
   for (const auto& [make, goes_straight] : cases) {
     int straight = 0;
@@ -167,6 +165,15 @@ TEST_P(ExecuteProperty, RowsOffTheLinesAreTheSameBytesAsOfANaiveLoop) {
       if (HasFatalFailure()) return;
     }
     EXPECT_GE(straight, goes_straight ? 30 : 0);
+  }
+}
+
+// Through tiles that span several loops.
+TEST_P(ExecuteProperty, RunsOfShortRowsAreTheSameBytesAsOfANaiveLoop) {
+  Random random(GetParam() + 900);
+  for (int round = 0; round < 80; ++round) {
+    Check(ShortRunsCase(&random), &random);
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -260,66 +267,6 @@ TEST(Execute, APlanIsGoodForAnyMemory) {
   }
 }
 
-// On any processor as on one that does not follow rows by itself.
-TEST(Execute, GappedRowsThatArePrefetchedAreTheSameBytesAsOfANaiveLoop) {
-  const CopyCase cases[] = {
-      {2, {{7000, 280, 1240}, {140, 2, 6}}},                       // every third of each row
-      {1, {{23, 20000, 400000}, {200, 100, 1999}, {100, 1, 10}}},  // in planes
-      {4, {{3001, 800, -3000}, {200, 4, 8}}},                      // rows in the opposite order
-      {2, {{5001, 600, 1500}, {300, 2, -4}}},                      // each of them reversed
-      {1, {{2900, 3 * 500, 5000}, {500, 3, 4}, {3, 1, -1}}},       // pixels of a crop
-  };
-  Random random(3);
-  for (const CopyCase& copy : cases) {
-    const CopyPlan plan = copy.Plan();
-    const Reach src_reach = copy.SrcReach(), dst_reach = copy.DstReach();
-    const Bytes src = RandomBytes(src_reach.bytes, &random);
-    Bytes dst(dst_reach.bytes), expected(dst_reach.bytes);
-    Kernels kernels = *KernelsOf(BestSimdLevel());
-    kernels.tuning = kZen5;
-    EXPECT_TRUE(ExecutePrefetching(plan, dst.data() + dst_reach.first + plan.dst_offset,
-                                   src.data() + src_reach.first + plan.src_offset, kernels))
-        << copy.ToString();
-    copy.Naive(expected.data() + dst_reach.first, src.data() + src_reach.first);
-    EXPECT_EQ(dst, expected) << copy.ToString();
-  }
-}
-
-TEST(Execute, RowsThatFollowEachOtherOrAreFewAreNotPrefetched) {
-  Kernels kernels = *KernelsOf(BestSimdLevel());
-  kernels.tuning = kZen5;
-  for (const CopyCase& copy :
-       {CopyCase{2, {{7000, 280, 840}, {140, 2, 6}}}, CopyCase{2, {{70, 280, 1240}, {140, 2, 6}}},
-        CopyCase{2, {{7000, 280, 1240}, {140, 2, 2}}}}) {
-    EXPECT_FALSE(ExecutePrefetching(copy.Plan(), nullptr, nullptr, kernels)) << copy.ToString();
-  }
-}
-
-// Whether it would leave the cache although it is small, if only what the cache is slow to take
-// does.
-bool IsSlowInCache(const CopyCase& copy) {
-  const CopyPlan plan = copy.Plan();
-  Bytes dst(copy.DstReach().bytes + 64);
-  const Bytes src(copy.SrcReach().bytes);
-  char* const line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64;
-  constexpr int64_t kNever = INT64_MAX;
-  return ExecuteStreamed(
-      plan, line, src.data(), *KernelsOf(BestSimdLevel()),
-      {.lines = 0, .buffered = kNever, .rows = kNever, .fills = kNever, .memory = kNever});
-}
-
-TEST(Execute, TilesAndPlanesStayInACacheThatTheyFitIntoButNarrowOnesWhoseRowsCollide) {
-  const auto transpose = [](int64_t e, int64_t n, int64_t m) {
-    return CopyCase{e, {{m, n * e, e}, {n, e, m * e}}};
-  };
-  if (!HasWholeLines(CopyKernel::kTranspose)) GTEST_SKIP() << "no kernel here writes whole lines";
-  for (int64_t e : {1, 2, 4, 8, 16}) EXPECT_FALSE(IsSlowInCache(transpose(e, 320, 300))) << e;
-  for (int64_t e : {4, 8, 16}) EXPECT_FALSE(IsSlowInCache(transpose(e, 4096 / e, 300))) << e;
-  for (int64_t e : {1, 2}) EXPECT_TRUE(IsSlowInCache(transpose(e, 4096 / e, 300))) << e;
-  EXPECT_FALSE(IsSlowInCache({1, {{3, 6400, 1}, {6400, 1, 3}}}));
-  EXPECT_FALSE(IsSlowInCache({1, {{6400, 4, 1}, {4, 1, 6400}}}));
-}
-
 // What is left at both ends of a short row would be as much as the row.
 TEST(Execute, ShortRowsAreNotWrittenAroundTheCache) {
   const Kernels& kernels = *KernelsOf(BestSimdLevel());
@@ -328,7 +275,7 @@ TEST(Execute, ShortRowsAreNotWrittenAroundTheCache) {
     const Bytes src(copy.SrcReach().bytes);
     Bytes dst(copy.DstReach().bytes + 64);
     char* const off_line = dst.data() + -reinterpret_cast<uintptr_t>(dst.data()) % 64 + 16;
-    return WriteDirectRows(plan, off_line, src.data(), kernels);
+    return StreamRows(plan, off_line, src.data(), kernels);
   };
   const auto rows = [](int64_t bytes) {
     return CopyCase{1, {{20, bytes + 16, bytes + 32}, {bytes, 1, 1}}};
@@ -337,7 +284,7 @@ TEST(Execute, ShortRowsAreNotWrittenAroundTheCache) {
   EXPECT_FALSE(writes(rows(383)));
   EXPECT_TRUE(writes(rows(384)));
   EXPECT_FALSE(writes(fill(95)));
-  EXPECT_EQ(writes(fill(96)), kernels.streaming.fill[2] != nullptr);
+  EXPECT_TRUE(writes(fill(96)));
 }
 
 TEST(Execute, NoElementsTouchNothing) {

@@ -27,9 +27,7 @@ struct Work {
 void* Run(void* argument) {
   const Work& work = *static_cast<const Work*>(argument);
   Execute(work.copy.Plan(), work.dst, work.src,
-          {.kernels = &work.way->kernels,
-           .stream_from = work.way->stream_from,
-           .memory_from = work.way->memory_from});
+          {.kernels = &work.way->kernels, .stream_from = work.way->stream_from});
   return nullptr;
 }
 
@@ -62,7 +60,7 @@ std::vector<CopyCase> Cases() {
   }
   for (int i = 0; i < 15; ++i) {
     cases.push_back(cpu::ContinuedCase(&random));
-    cases.push_back(cpu::PackedRunsCase(&random));
+    cases.push_back(cpu::ShortRunsCase(&random));
     cases.push_back(cpu::MisalignedCase(&random));
     cases.push_back(cpu::CollidingCase(&random));
     cases.push_back(cpu::SquaresCase(&random));

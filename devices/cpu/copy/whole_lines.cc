@@ -3,22 +3,16 @@
 #include <cstdint>
 
 #include "dovetail/devices/cpu/copy/execute.h"
-#include "dovetail/devices/cpu/copy/joined_rows.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/misaligned.h"
-#include "dovetail/devices/cpu/copy/packed_runs.h"
 #include "dovetail/devices/cpu/copy/placed_plan.h"
-#include "dovetail/devices/cpu/copy/strips.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// For a row with incomplete lines at its ends: the least bytes that are worth writing these twice,
-// and the bytes from which on they do not matter.
+// The least bytes of a row that are worth writing the incomplete lines at its ends twice.
 constexpr int64_t kShortestRow = 4 * kLine;
-constexpr int64_t kLongRow = 64 * kLine;
 
 // The rows of dst, in iterations of the loop along them: `head` before the first whole line, then
 // `body` in whole lines.
@@ -36,16 +30,9 @@ struct Rows {
            (plan.kernel == CopyKernel::kInterleave && FindBodyAt(kLaneBytes, plan, dst));
   }
 
-  // Whether the ends are a large share of a row.
-  bool is_short(const CopyPlan& plan) const {
-    const Loop& row = plan.loops[loop];
-    return body < row.count && row.count * row.dst_step < kLongRow;
-  }
-
  private:
   // Finds a body that begins at a multiple of `multiple` bytes.
   bool FindBodyAt(int64_t multiple, const CopyPlan& plan, const char* dst) {
-    if (plan.HasFewPlanes()) return false;
     for (int i = loop + 1; i < plan.rank; ++i) {
       if (plan.loops[i].dst_step % multiple != 0) return false;
     }
@@ -65,40 +52,19 @@ struct Rows {
   }
 };
 
-void RunStreaming(const PlacedPlan& part, BlockKernel kernel, const CopyTuning& tuning,
-                  bool from_memory) {
-  const CopyPlan& plan = part.plan;
-  if (plan.kernel == CopyKernel::kTranspose) {
-    auto run = [kernel](const Block& block, const ColumnsBefore&) { kernel(block); };
-    const auto buffer = BufferForRuns(plan, tuning, false);
-    if (buffer != nullptr) {
-      return RunPacked(plan, part.dst, part.src, tuning, {}, run, buffer.get());
-    }
-    RunInStrips(plan, part.dst, part.src, tuning, from_memory, {}, run);
-  } else {
-    RunBlocks(kernel, plan.kernel_loops(), plan.loops, plan.rank, part.dst, part.src);
-  }
-}
-
 }  // namespace
 
-bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
-                     bool from_memory) {
-  if (plan.kernel == CopyKernel::kRows) return WriteJoinedRows(plan, dst, src, kernels);
+bool WriteWholeLines(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels) {
   const BlockKernel kernel = EntryOf(kernels.streaming, plan.kernel, plan.unit_log2);
   Rows rows(plan);
-  if (kernel == nullptr || !rows.FindBody(plan, dst)) {
-    return WriteContinued(plan, dst, src, kernels, from_memory) ||
-           WriteMisaligned(plan, dst, src, kernels, from_memory);
-  }
-  if (rows.is_short(plan) && WriteContinued(plan, dst, src, kernels, from_memory)) return true;
+  if (kernel == nullptr || !rows.FindBody(plan, dst)) return false;
   PlacedPlan part{plan, dst, src};
   int64_t& count = part.plan.loops[rows.loop].count;
   count = rows.head;
   if (count > 0) part.RunCached(kernels);
   part.Skip(rows.loop, count);
   count = rows.body;
-  RunStreaming(part, kernel, kernels.tuning, from_memory);
+  RunBlocks(kernel, plan.kernel_loops(), part.plan.loops, plan.rank, part.dst, part.src);
   part.Skip(rows.loop, count);
   count = plan.loops[rows.loop].count - rows.head - rows.body;
   if (count > 0) part.RunCached(kernels);

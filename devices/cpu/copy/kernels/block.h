@@ -36,15 +36,12 @@ inline int64_t Cost(const Loop& loop) {
 // The caches that a software prefetch can target.
 enum class Cache : uint8_t { kL1, kL2 };
 
-// Rows to prefetch, and into which cache.
+// Rows to prefetch.
 struct PrefetchedRows {
   const char* first = nullptr;
   int64_t count = 0;
   int64_t bytes = 0;
   int64_t pitch = 0;
-  Cache into = Cache::kL1;
-  // True if the rows are in memory, false if they are in the last-level cache.
-  bool from_memory = false;
 };
 
 struct Block {
@@ -57,15 +54,6 @@ struct Block {
   Loop rows = {1, 0, 0};
   // Rows that a transpose prefetches while it runs.
   PrefetchedRows prefetched = {};
-};
-
-// The cache line's worth of columns that precedes a block's columns. The first line of each
-// misaligned row of dst begins with some of them.
-struct ColumnsBefore {
-  int64_t at = 0;          // source offset in bytes, from the block's first column
-  char* carry = nullptr;   // one line per row, to carry the last columns to the next block of these
-                           // rows; or null
-  bool has_carry = false;  // whether `carry` holds the columns of the previous block
 };
 
 // The block reduced to iterations [begin, end) of one of its loops.

@@ -1,5 +1,5 @@
-// Predicts which cache lines evict each other from the L1 and L2 caches, and which accesses suffer
-// from 4K aliasing.
+// Predicts which cache lines evict each other from the L1 cache, and which accesses suffer from 4K
+// aliasing.
 //
 //   if (Collide(64, 4096)) …                     // 64 lines at a distance of 4096 bytes
 //   if (Alias<16>(dst, 4100, src, 4100)) …       // 16 x 16 float32, of 1025 x 1025
@@ -42,17 +42,6 @@ inline bool Collide(int64_t lines, int64_t pitch) {
 // Collide for rows that are accessed 64 bytes at a time. A misaligned row touches two lines.
 inline bool RowsCollide(int64_t rows, int64_t pitch) {
   return Collide(pitch % 64 == 0 ? rows : 2 * rows, pitch);
-}
-
-// True if `rows` rows, `pitch` bytes apart and a few lines long, exceed the L2 sets that they fall
-// into. If the pitch is close to a multiple of the set period, each row runs into the sets of the
-// previous rows, so a cache that is exactly full is too small.
-inline bool OverfillL2(int64_t rows, int64_t pitch) {
-  constexpr int64_t kBytes = int64_t{1} << 20, kRowBytes = 512;
-  const int64_t off = OffMultiple(kSetPeriod, pitch);
-  if (off == 0 || rows * off > kRowBytes) return rows * (pitch & -pitch) > kBytes;
-  const int64_t nearest = (std::abs(pitch) + kSetPeriod / 2) / kSetPeriod * kSetPeriod;
-  return rows * (nearest & -nearest) >= kBytes;
 }
 
 // True if loads of a square (kSide rows of one line) wait for stores to the previous square because

@@ -46,24 +46,6 @@ TEST(CacheSets, RowsOfAnyOtherLengthDoNotCollide) {
   }
 }
 
-TEST(CacheSets, TheL2CacheIsOverfullOnceLinesAreMoreThanItsSetsHold) {
-  EXPECT_FALSE(OverfillL2(64, 16384));
-  EXPECT_TRUE(OverfillL2(128, 16384));
-  EXPECT_TRUE(OverfillL2(64, -32768));
-  EXPECT_FALSE(OverfillL2(128, 12288)) << "three pages, which use all page-sized groups of sets";
-  EXPECT_FALSE(OverfillL2(128, 16384 + 64));
-}
-
-TEST(CacheSets, NextToAMultipleOfAPageTheL2CacheIsOverfullOnceItIsFull) {
-  EXPECT_TRUE(OverfillL2(64, 16384 + 4));
-  EXPECT_TRUE(OverfillL2(64, 16384 - 4));
-  EXPECT_TRUE(OverfillL2(64, -16384 - 4));
-  EXPECT_FALSE(OverfillL2(64, 8192 + 4));
-  EXPECT_FALSE(OverfillL2(64, 16384 - 60)) << "spread over as many lines";
-  EXPECT_FALSE(OverfillL2(64, 60));
-  EXPECT_FALSE(OverfillL2(64, 0));
-}
-
 TEST(CacheSets, SquaresAliasWhereBothSidesHaveOneMoreElementThanAPowerOfTwo) {
   const std::vector<char> bytes(2 * 4096);
   const char* const at = bytes.data();

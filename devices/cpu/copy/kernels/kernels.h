@@ -23,7 +23,9 @@ namespace cpu {
 inline constexpr int64_t kMostLines = 8;
 constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
 
-using MisalignedKernel = void (*)(const Block&, const ColumnsBefore&);
+// `before` is the source offset, from the block's first column, of as many columns as a line has
+// elements, which precede the block's columns in dst.
+using StreamTransposeKernel = void (*)(const Block&, int64_t before);
 
 // One function for each kernel and element size; the index is log2 of the element's bytes. Each
 // comment states what the kernel requires of the block's loops; "dense" means steps of one element.
@@ -63,22 +65,21 @@ struct Kernels {
   BlockKernels cached;
   // Kernels with streaming stores of whole cache lines; null if a level gains nothing by them. dst
   // and all its rows must be aligned to lines; for `interleave` 16 bytes suffice, and it then
-  // stores 16 bytes at a time. A transpose reads at least 16 bytes of each row of src and writes at
-  // most MostLines() lines of a row of dst. A deinterleave of some planes also reads the others, up
+  // stores 16 bytes at a time. A deinterleave of some planes also reads the others, up
   // to the end of the last vector.
   BlockKernels streaming;
-  // Streaming transposes for rows of dst that are not aligned to lines. Writes every line that the
-  // block completes. The first partial line is completed from `ColumnsBefore`. inner spans 1 to
-  // MostLines() lines, outer at least 16 bytes of each row of src. If the columns do not fill their
-  // last line, nothing is carried, and that line is also written in the rows that end in it.
-  // Elements must be aligned. Null if there are no vectors.
-  MisalignedKernel misaligned[kUnitSizes];
+  // A transpose with streaming stores. Writes every line of dst that ends in the block's columns;
+  // the first line of a row that does not begin at a line starts with the columns `before`. inner
+  // spans 1 to MostLines() lines, outer at least 16 bytes of each row of src. If the columns do not
+  // fill their last line, it is also written in the rows that end in it. Elements must be aligned.
+  // Null if there are no vectors.
+  StreamTransposeKernel stream_transpose[kUnitSizes];
   // Streams dense rows that are contiguous in dst: writes every line that ends in them. If dst is
   // not aligned to a line, the first line is completed with the bytes before end_before, and rows
   // must have at least 64 bytes. Also prefetches as many rows from `later` on, unless that is null.
   // Null if the level gains nothing by it.
   void (*join_rows)(char* dst, const char* src, const char* end_before, int64_t bytes, int64_t rows,
-                    int64_t src_step, const char* later, Cache prefetch_into);
+                    int64_t src_step, const char* later);
   int64_t joined_bytes;  // the shortest row, in bytes (64 or more), for which join_rows is faster
   // Streams lines of 64 bytes to dst, which must be aligned to 64. Call stream_done() after the
   // last call and before other threads read the result.

@@ -32,10 +32,8 @@ void StreamDone() {}
 #define DOVETAIL_HAS_MASKS 0
 #define DOVETAIL_HAS_BYTE_PERMUTES 0
 namespace neon {
-#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector128_neon.inc"
 using Widest = Vector128;
-using Line = TwoVectors<TwoVectors<Vector128>>;
 using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
 }  // namespace neon

@@ -41,10 +41,8 @@ void StreamDone() { _mm_sfence(); }
 #define DOVETAIL_HAS_MASKS 0
 #define DOVETAIL_HAS_BYTE_PERMUTES 0
 namespace sse2 {
-#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
 using Widest = Vector128;
-using Line = TwoVectors<TwoVectors<Vector128>>;
 using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
 }  // namespace sse2
@@ -53,10 +51,8 @@ using Tile = Vector128;
 #define DOVETAIL_HAS_SHUFFLE 1
 DOVETAIL_BEGIN_TARGET("ssse3")
 namespace ssse3 {
-#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
 using Widest = Vector128;
-using Line = TwoVectors<TwoVectors<Vector128>>;
 using Tile = Vector128;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
 }  // namespace ssse3
@@ -65,11 +61,9 @@ DOVETAIL_END_TARGET
 // NOLINTBEGIN(readability-duplicate-include): each level compiles them again
 DOVETAIL_BEGIN_TARGET("avx2")
 namespace avx2 {
-#include "dovetail/devices/cpu/copy/kernels/two_vectors.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector128_x86.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
 using Widest = Vector256;
-using Line = TwoVectors<Vector256>;
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
 }  // namespace avx2
@@ -83,7 +77,6 @@ namespace avx512 {
 #include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector512_x86.inc"
 using Widest = Vector512;
-using Line = Vector512;
 // Loading four lanes from four addresses takes longer than loading two lanes twice.
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/kernels/level.inc"
@@ -98,7 +91,6 @@ namespace avx512vbmi {
 #include "dovetail/devices/cpu/copy/kernels/vector256_x86.inc"
 #include "dovetail/devices/cpu/copy/kernels/vector512_x86.inc"
 using Widest = Vector512;
-using Line = Vector512;
 using Tile = Vector256;
 #include "dovetail/devices/cpu/copy/kernels/level_kernels.inc"
 
@@ -110,7 +102,7 @@ constexpr Kernels kKernels = [] {
   kernels.cached.permute[0] = Permute<1>;
   kernels.streaming.deinterleave[0] = Deinterleave<1, true>;
   kernels.streaming.interleave[0] = Interleave<1, true>;
-  kernels.misaligned[0] = TransposeStreamingMisaligned<1>;
+  kernels.stream_transpose[0] = TransposeStreaming<1>;
   kernels.join_rows = JoinRows<Widest>;
   return kernels;
 }();

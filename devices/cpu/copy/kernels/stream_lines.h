@@ -38,6 +38,42 @@ inline void WriteRow(char* dst, const char* src, int64_t bytes, const Kernels& k
   std::memcpy(dst + bytes - rest, src + bytes - rest, rest);
 }
 
+// What fills no line yet of a row that is written in parts.
+struct LineCarry {
+  int64_t bytes = 0;
+  alignas(kLine) char line[kLine];
+
+  // Writes it, through the cache. `end` is where the row ends so far.
+  void Finish(char* end) const { std::memcpy(end - bytes, line, bytes); }
+};
+
+// Writes the next part of a row in whole lines, and carries what fills none to the part after it.
+// The bytes before the row's first line are written with ordinary stores.
+inline void WritePart(char* dst, const char* src, int64_t bytes, bool is_first,
+                      const Kernels& kernels, LineCarry* carry) {
+  const int64_t left = is_first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
+  if (is_first) {
+    const int64_t head = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
+    std::memcpy(dst, src, head);
+    dst += head;
+    src += head;
+    bytes -= head;
+  } else if (left > 0) {
+    const int64_t taken = std::min(kLine - left, bytes);
+    std::memcpy(carry->line + left, src, taken);
+    carry->bytes = left + taken;
+    if (left + taken < kLine) return;
+    kernels.stream(dst - left, carry->line, 1);
+    dst += taken;
+    src += taken;
+    bytes -= taken;
+  }
+  const int64_t lines = bytes / kLine;
+  kernels.stream(dst, src, lines);
+  carry->bytes = bytes - lines * kLine;
+  std::memcpy(carry->line, src + lines * kLine, carry->bytes);
+}
+
 }  // namespace cpu
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

@@ -215,13 +215,10 @@ const std::vector<Way>& AllWays() {
       if (KernelsOf(level) == nullptr) continue;
       Kernels kernels = *KernelsOf(level);
       const std::string name = "level " + std::to_string(static_cast<int>(level));
-      all->push_back({kernels, INT64_MAX, 0, name + " cached"});
+      all->push_back({kernels, INT64_MAX, name + " cached"});
       for (size_t i = 0; i < std::size(kAllTunings); ++i) {
         kernels.tuning = *kAllTunings[i];
-        const std::string streamed = name + " streamed, tuning " + std::to_string(i);
-        all->push_back({kernels, 0, 0, streamed});
-        if (kernels.tuning.prefetch_bytes == 0) continue;
-        all->push_back({kernels, 0, INT64_MAX, streamed + ", from the last-level cache"});
+        all->push_back({kernels, 0, name + " streamed, tuning " + std::to_string(i)});
       }
     }
     return all;

@@ -57,8 +57,9 @@ CopyCase LinesCase(CopyKernel kernel, Random* random);
 // A transpose whose rows, of a line's bytes at least, continue each other in dst.
 CopyCase ContinuedCase(Random* random);
 
-// As ContinuedCase, with short rows that are read from the same places in several pages.
-CopyCase PackedRunsCase(Random* random);
+// A permutation of short dimensions, or of short rows that are read from the same places in several
+// pages.
+CopyCase ShortRunsCase(Random* random);
 
 // A transpose of fewer planes than fill a lane, that are deinterleaved or interleaved.
 CopyCase FewPlanesCase(Random* random);
@@ -70,7 +71,7 @@ CopyCase RowsOfGroupsCase(Random* random);
 // Dense rows that follow each other in dst.
 CopyCase JoinedRowsCase(Random* random);
 
-// Rows of dst, with gaps or without, of all elements of src, every second to fourth, or reversed.
+// Long rows of dst, with gaps or without, that are dense in src or repeat one element.
 CopyCase DirectRowsCase(Random* random);
 
 // A transpose with long rows, of which each may lie in its own way to the lines.
@@ -100,12 +101,10 @@ CopyCase SquaresCase(Random* random);
 struct Way {
   Kernels kernels;
   int64_t stream_from;
-  int64_t memory_from;
   std::string name;
 };
 
-// Each level that this machine has, through the cache, and by streaming stores with each tuning;
-// where that prefetches, as if from the last-level cache and as if from memory.
+// Each level that this machine has, through the cache, and by streaming stores with each tuning.
 const std::vector<Way>& AllWays();
 
 }  // namespace cpu

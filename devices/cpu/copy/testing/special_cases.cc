@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
 
@@ -43,7 +45,9 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
   const int64_t line = 64 / e, outer = Pick(random, 1, 3);
   const int64_t n = OneIn(random, 2) ? line * Pick(random, 1, 7) : Pick(random, line, 9 * line);
   const int64_t pitch = (n * e + 63) / 64 * 64 + 64 * Pick(random, 0, 1);
-  if (kernel == CopyKernel::kTranspose) return TransposeInStrips(e, n, pitch - n * e, random);
+  if (kernel == CopyKernel::kTranspose) {
+    return TransposeInStrips(e, n + 16 * line, pitch - n * e, random);
+  }
   const int64_t planes = Pick(random, 2, 4);
   const int64_t back = OneIn(random, 3) ? -1 : 1;  // mirrored pixels
   if (kernel == CopyKernel::kInterleave) {
@@ -79,20 +83,37 @@ CopyCase ContinuedCase(Random* random) {
            {n, e, OneIn(random, 3) ? 4096 : m * a * e}}};
 }
 
-CopyCase PackedRunsCase(Random* random) {
+// A permutation of three to six short dimensions, dense on both sides but for some gaps, with some
+// dimensions reversed in src and some repeated there; or of pages that collide in the cache.
+CopyCase ShortRunsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
-  const int64_t n = Pick(random, 1, 2) * 64 / e,
-                a = Pick(random, 2, std::min<int64_t>(20, 1024 / n));
-  const int64_t m = Pick(random, 16 / e, 700 / e), b = Pick(random, 1, 5), c = Pick(random, 1, 2);
-  const int64_t row = n * e, run = a * row + (OneIn(random, 3) ? 64 : 0);
-  const int64_t page = OneIn(random, 4) ? -4096 : 4096;
-  const bool inner_first = OneIn(random, 2);
-  return {e,
-          {{c, b * m * run, b * m * e},
-           {b, m * run, OneIn(random, 3) ? 2 * m * e : m * e},
-           {m, run, e},
-           {a, row, inner_first ? n * page : page},
-           {n, e, inner_first ? page : a * page}}};
+  if (OneIn(random, 4)) {
+    const int64_t n = Pick(random, 1, 2) * 64 / e,
+                  a = Pick(random, 2, std::min<int64_t>(20, 1024 / n));
+    const int64_t m = Pick(random, 16 / e, 700 / e), b = Pick(random, 1, 5);
+    const int64_t row = n * e, run = a * row + (OneIn(random, 3) ? 64 : 0);
+    const int64_t page = OneIn(random, 4) ? -4096 : 4096;
+    return {e, {{b, m * run, m * e}, {m, run, e}, {a, row, n * page}, {n, e, page}}};
+  }
+  const int64_t rank = Pick(random, 3, 6), most = rank == 3 ? 40 : rank == 4 ? 20 : 9;
+  CopyCase copy{e, {}};
+  for (int64_t i = 0; i < rank; ++i) copy.loops.push_back({Pick(random, 2, most), 0, 0});
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  for (int64_t Loop::* const step : {&Loop::dst_step, &Loop::src_step}) {
+    int64_t next = e;
+    std::shuffle(order.begin(), order.end(), *random);
+    for (const int i : order) {
+      if (OneIn(random, 15)) next += e;
+      copy.loops[i].*step = next;
+      next *= copy.loops[i].count;
+    }
+  }
+  for (Loop& loop : copy.loops) {
+    if (OneIn(random, 10)) loop.src_step = -loop.src_step;
+    if (OneIn(random, 20)) loop.src_step = 0;
+  }
+  return copy;
 }
 
 CopyCase FewPlanesCase(Random* random) {
@@ -142,10 +163,9 @@ CopyCase JoinedRowsCase(Random* random) {
 
 CopyCase DirectRowsCase(Random* random) {
   const int64_t e = int64_t{1} << Pick(random, 0, 4);
-  const int64_t n = Pick(random, 384 / e, 2000 / e), m = Pick(random, 1, 9);
-  const int64_t steps[] = {1, 2, 3, 4, -1}, step = steps[Pick(random, 0, 4)];
+  const int64_t n = Pick(random, 384 / e, 5000 / e), m = Pick(random, 1, 9);
   const int64_t pitch = n * e + e * Pick(random, 0, 70);
-  return {e, {{m, pitch, (std::abs(step) * n + Pick(random, 0, 3)) * e}, {n, e, step * e}}};
+  return {e, {{m, pitch, (n + Pick(random, 0, 3)) * e}, {n, e, OneIn(random, 3) ? 0 : e}}};
 }
 
 CopyCase MisalignedCase(Random* random) {
