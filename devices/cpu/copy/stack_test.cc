@@ -69,7 +69,7 @@ std::vector<CopyCase> Cases() {
   return cases;
 }
 
-TEST(Stack, ACopyWorksOnAThreadOf128Kilobytes) {
+TEST(Stack, ACopyTakesLessThan48Kilobytes) {
   for (const CopyCase& copy : Cases()) {
     const cpu::Reach to = copy.DstReach(), from = copy.SrcReach();
     std::vector<char> dst(to.bytes), expected(to.bytes), src(from.bytes);
@@ -78,7 +78,7 @@ TEST(Stack, ACopyWorksOnAThreadOf128Kilobytes) {
     for (const cpu::Way& way : cpu::AllWays()) {
       std::fill(dst.begin(), dst.end(), 0);
       const int64_t bytes = StackOf({copy, &way, dst.data() + to.first, src.data() + from.first});
-      EXPECT_LT(bytes, 120 << 10) << copy.ToString() << " " << way.name;
+      EXPECT_LT(bytes, 48 << 10) << copy.ToString() << " " << way.name;
       ASSERT_EQ(dst, expected) << copy.ToString() << " " << way.name;
     }
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
@@ -23,14 +25,20 @@ constexpr int64_t kShortestContinued = 2 * kLine;
 // Bytes of each row of src that are read before the next panel.
 constexpr int64_t kStrip = 16 << 10;
 
+// (On the heap: threads may have little stack.)
+struct Scratch {
+  alignas(kLine) char bytes[kScratchBytes];
+};
+
 int64_t BytesOf(const CopyPlan& plan, int loop) { return plan.loops[loop].count * plan.unit(); }
 
 // Transposes all of a plan whose rows in dst have at least a line. `before` is the source offset of
 // the line of columns before a row.
 class Panels {
  public:
-  Panels(const PlacedPlan& part, const Kernels& kernels, int64_t before)
+  Panels(const PlacedPlan& part, const Kernels& kernels, int64_t before, char* scratch)
       : part_(part),
+        scratch_(scratch),
         kernel_(kernels.stream_transpose[part.plan.unit_log2]),
         unit_(part.plan.unit()),
         prefetch_bytes_(kernels.tuning.prefetch_bytes),
@@ -80,7 +88,7 @@ class Panels {
   // Runs a block in pieces of some bytes of each row of src. Each piece prefetches the next one,
   // and the last piece the block at `next`.
   void RunBlock(Block block, int64_t before, const char* next) const {
-    if (prefetch_bytes_ == 0) return kernel_(block, before);
+    if (prefetch_bytes_ == 0) return kernel_(block, before, scratch_);
     const DividedLoop pieces =
         DivideAligned(block.outer, prefetch_bytes_ / unit_, PastLine(block.src));
     for (int64_t i = 0; i < pieces.count(); ++i) {
@@ -89,13 +97,14 @@ class Panels {
       const char* const first = i + 1 < pieces.count() ? end : next;
       block.prefetched = {first, first == nullptr ? 0 : block.inner.count,
                           block.outer.count * unit_, block.inner.src_step};
-      kernel_(block, before);
+      kernel_(block, before, scratch_);
       block.dst += block.outer.count * block.outer.dst_step;
       block.src = end;
     }
   }
 
   const PlacedPlan& part_;
+  char* const scratch_;
   const StreamTransposeKernel kernel_;
   const int64_t unit_;
   const int64_t prefetch_bytes_;
@@ -115,7 +124,7 @@ int64_t BytesOfRun(const CopyPlan& plan) {
 // Rows that are long by themselves. If all have the same alignment, lines begin at the first whole
 // one; if not, after a line that the kernel completes. The ends go through the cache, and may
 // overlap what the kernel writes.
-void StreamLongRows(const PlacedPlan& all, const Kernels& kernels) {
+void StreamLongRows(const PlacedPlan& all, const Kernels& kernels, char* scratch) {
   const Loop& row = all.plan.loops[0];
   const int64_t unit = all.plan.unit(), line = kLine / unit;
   const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(all.dst) % kLine);
@@ -127,7 +136,7 @@ void StreamLongRows(const PlacedPlan& all, const Kernels& kernels) {
   if (head > 0) first.RunCached(kernels);
   middle.plan.loops[0].count = body;
   middle.Skip(0, head);
-  Panels(middle, kernels, -line * row.src_step).Run();
+  Panels(middle, kernels, -line * row.src_step, scratch).Run();
   const int64_t tail = std::min(row.count, row.count - head - body + (is_even ? 0 : line));
   if (tail == 0) return;
   last.plan.loops[0].count = tail;
@@ -138,7 +147,7 @@ void StreamLongRows(const PlacedPlan& all, const Kernels& kernels) {
 // Rows that continue each other: each row's first line begins with the last columns of the row
 // before. That is the one before in the first loop that continues the row; at that loop's first
 // iteration, in the next such loop, and so on.
-void StreamContinuedRows(const PlacedPlan& all, const Kernels& kernels) {
+void StreamContinuedRows(const PlacedPlan& all, const Kernels& kernels, char* scratch) {
   const Loop& row = all.plan.loops[0];
   const int64_t unit = all.plan.unit(), line = kLine / unit;
   PlacedPlan rest = all;
@@ -150,7 +159,7 @@ void StreamContinuedRows(const PlacedPlan& all, const Kernels& kernels) {
     PlacedPlan joined = rest;
     joined.plan.loops[i].count -= 1;
     joined.Skip(i, 1);
-    Panels(joined, kernels, back - loop.src_step).Run();
+    Panels(joined, kernels, back - loop.src_step, scratch).Run();
     rest.plan.loops[i].count = 1;
     run *= loop.count;
     back += (loop.count - 1) * loop.src_step;
@@ -176,13 +185,11 @@ bool StreamTranspose(const CopyPlan& plan, char* dst, const char* src, const Ker
   const int64_t row = BytesOf(plan, 0);
   const bool is_continued = row >= kShortestContinued && BytesOf(plan, 1) >= kShortestContinued &&
                             FindNext(plan, row) > 0 && BytesOfRun(plan) >= kShortest;
-  if (row >= kShortest) {
-    StreamLongRows({plan, dst, src}, kernels);
-  } else if (is_continued) {
-    StreamContinuedRows({plan, dst, src}, kernels);
-  } else {
-    return false;
-  }
+  if (row < kShortest && !is_continued) return false;
+  const std::unique_ptr<Scratch> scratch(new (std::nothrow) Scratch);
+  if (scratch == nullptr) return false;
+  const auto stream = row >= kShortest ? StreamLongRows : StreamContinuedRows;
+  stream({plan, dst, src}, kernels, scratch->bytes);
   return true;
 }
 

@@ -24,8 +24,10 @@ inline constexpr int64_t kMostLines = 8;
 constexpr int64_t MostLines(int64_t unit) { return unit < 4 ? kMostLines : 2 * kMostLines; }
 
 // `before` is the source offset, from the block's first column, of as many columns as a line has
-// elements, which precede the block's columns in dst.
-using StreamTransposeKernel = void (*)(const Block&, int64_t before);
+// elements, which precede the block's columns in dst. `scratch` is a buffer of kScratchBytes that
+// begins at a line.
+using StreamTransposeKernel = void (*)(const Block&, int64_t before, char* scratch);
+inline constexpr int64_t kScratchBytes = 2 * (1 + MostLines(1)) * 64 * 64;
 
 // One function for each kernel and element size; the index is log2 of the element's bytes. Each
 // comment states what the kernel requires of the block's loops; "dense" means steps of one element.
