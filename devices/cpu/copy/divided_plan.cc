@@ -21,9 +21,7 @@ constexpr int64_t kLongSrc = 8 << 10;
 // The iterations of loop i that stay in one part.
 int64_t Grain(const CopyPlan& plan, int i) {
   const Loop& loop = plan.loops[i];
-  const bool is_group =
-      plan.kernel == CopyKernel::kInterleave || plan.kernel == CopyKernel::kPermute;
-  if (i == 0 && is_group) return loop.count;
+  if (i == 0 && plan.HasGroups()) return loop.count;
   if (loop.dst_step == plan.unit()) return kDenseDst / plan.unit();
   if (std::abs(loop.src_step) == plan.unit()) return kDenseSrc / plan.unit();
   return 1;

@@ -82,7 +82,7 @@ TEST(DividedPlan, PixelsAreNotTornApart) {
   plan.Add({1000, 3, 1});
   plan.Add({3, 1, 1000});
   plan.Finish(1);
-  ASSERT_EQ(plan.kernel, CopyKernel::kInterleave);
+  ASSERT_EQ(plan.kernel, CopyKernel::kPermute);
   EXPECT_EQ(DividedPlan(plan, 3, 3).count(), 1);
 }
 

@@ -5,7 +5,6 @@
 #include "dovetail/devices/cpu/copy/streamed_rows.h"
 #include "dovetail/devices/cpu/copy/streamed_transpose.h"
 #include "dovetail/devices/cpu/copy/tiles.h"
-#include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "dovetail/devices/cpu/stream_threshold.h"
 
 namespace dovetail {
@@ -34,16 +33,7 @@ BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log
       return kernels.transpose_gaps[unit_log2];
     case CopyKernel::kTransposeGroups:
       return kernels.transpose_groups[unit_log2];
-    case CopyKernel::kDeinterleave:
-      return kernels.deinterleave[unit_log2];
-    case CopyKernel::kInterleave:
-      return kernels.interleave[unit_log2];
     case CopyKernel::kPermute:
-      return kernels.permute[unit_log2];
-    case CopyKernel::kGather:
-      return kernels.gather[unit_log2];
-    case CopyKernel::kScatter:
-      return kernels.scatter[unit_log2];
     case CopyKernel::kElements:
     case CopyKernel::kNothing:
       break;
@@ -67,9 +57,16 @@ void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* d
 
 void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank, char* dst,
                    const char* src, const Kernels& kernels) {
+  if (kernel == CopyKernel::kPermute) {
+    const int64_t unit = int64_t{1} << unit_log2;
+    if (kernels.permute != nullptr && kernels.permute(unit, loops, rank, dst, src, false)) {
+      return;
+    }
+    const bool is_dense = loops[0].dst_step == unit && loops[0].src_step == unit;
+    kernel = is_dense ? CopyKernel::kRows : CopyKernel::kElements;
+  }
   if (const BlockKernel entry = EntryOf(kernels.cached, kernel, unit_log2); entry != nullptr) {
-    const int own = CopyPlan::KernelLoops(kernel, unit_log2, loops, rank);
-    RunBlocks(entry, own, loops, rank, dst, src);
+    RunBlocks(entry, CopyPlan::KernelLoops(kernel, rank), loops, rank, dst, src);
   } else {
     kElements[unit_log2](dst, src, loops, rank);
   }
@@ -85,8 +82,10 @@ bool ExecuteStreamed(const CopyPlan& plan, char* dst, const char* src, const Ker
   const bool repeats = plan.kernel == CopyKernel::kFill || plan.FindLoop(1, &Loop::src_step, 0) > 0;
   const int64_t least = !plan.GoesByRows() ? from.gathered : repeats ? from.fills : from.rows;
   if (plan.bytes < least) return false;
-  const bool done = StreamTranspose(plan, dst, src, kernels) ||
-                    WriteWholeLines(plan, dst, src, kernels) || StreamRows(plan, dst, src, kernels);
+  const bool is_permuted = plan.kernel == CopyKernel::kPermute && kernels.permute != nullptr &&
+                           kernels.permute(plan.unit(), plan.loops, plan.rank, dst, src, true);
+  const bool done = is_permuted || StreamTranspose(plan, dst, src, kernels) ||
+                    StreamRows(plan, dst, src, kernels);
   if (done) kernels.stream_done();
   const bool is_general =
       plan.kernel == CopyKernel::kTranspose || plan.kernel == CopyKernel::kElements;

@@ -28,7 +28,7 @@ void ExecuteCached(CopyKernel kernel, int unit_log2, const Loop* loops, int rank
 void RunBlocks(BlockKernel kernel, int own, const Loop* loops, int rank, char* dst,
                const char* src);
 
-// The kernel in a table; nullptr for kElements and kNothing, which have none.
+// The kernel in a table; nullptr for kPermute, kElements and kNothing, which have none.
 BlockKernel EntryOf(const BlockKernels& kernels, CopyKernel kernel, int unit_log2);
 
 void Execute(const CopyPlan& plan, void* dst, const void* src, const ExecuteOptions& options = {});

@@ -13,7 +13,6 @@
 #include "dovetail/devices/cpu/copy/streamed_rows.h"
 #include "dovetail/devices/cpu/copy/streamed_transpose.h"
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
-#include "dovetail/devices/cpu/copy/whole_lines.h"
 #include "gtest/gtest.h"
 
 namespace dovetail::cpu {
@@ -42,9 +41,8 @@ std::vector<CopyPlan> PlansFor(const CopyCase& copy) {
   if (plan.kernel != CopyKernel::kElements && plan.kernel != CopyKernel::kNothing) {
     add(CopyKernel::kElements);
   }
-  const bool is_tile = plan.kernel == CopyKernel::kInterleave ||
-                       (plan.kernel == CopyKernel::kDeinterleave && plan.kernel_loops() == 2);
-  if (is_tile && plan.loops[1].src_step > 0) {
+  if (plan.HasPlanes() && plan.loops[1].src_step > 0 && plan.loops[0].dst_step == plan.unit() &&
+      plan.loops[0].src_step != 0) {
     add(CopyKernel::kTranspose);
   }
   return plans;
@@ -89,8 +87,11 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
   Kernels kernels = *KernelsOf(BestSimdLevel());
   for (const CopyTuning* tuning : kAllTunings) {
     kernels.tuning = *tuning;
-    if (StreamTranspose(plan, to, from, kernels) || WriteWholeLines(plan, to, from, kernels) ||
-        StreamRows(plan, to, from, kernels)) {
+    if (plan.kernel == CopyKernel::kPermute && kernels.permute != nullptr &&
+        kernels.permute(plan.unit(), plan.loops, plan.rank, to, from, /*stream=*/true)) {
+      return true;
+    }
+    if (StreamTranspose(plan, to, from, kernels) || StreamRows(plan, to, from, kernels)) {
       return true;
     }
   }
@@ -101,7 +102,7 @@ bool GoesStraight(const CopyCase& copy, int64_t after = 0) {
 bool HasWholeLines(CopyKernel kernel) {
   const Kernels& kernels = *KernelsOf(BestSimdLevel());
   return kernel == CopyKernel::kTranspose ? kernels.stream_transpose[2] != nullptr
-                                          : kernels.streaming.deinterleave[2] != nullptr;
+                                          : kernels.permute != nullptr;
 }
 
 class ExecuteProperty : public testing::TestWithParam<unsigned> {};
@@ -131,8 +132,7 @@ TEST_P(ExecuteProperty, EachKernelWritesTheSameBytesAsANaiveLoop) {
 
 TEST_P(ExecuteProperty, WholeLinesAreTheSameBytesAsOfANaiveLoop) {
   Random random(GetParam() + 200);
-  for (CopyKernel kernel :
-       {CopyKernel::kTranspose, CopyKernel::kDeinterleave, CopyKernel::kInterleave}) {
+  for (CopyKernel kernel : {CopyKernel::kTranspose, CopyKernel::kPermute}) {
     int straight = 0;
     for (int round = 0; round < 120; ++round) {
       const CopyCase copy = LinesCase(kernel, &random);
@@ -212,7 +212,7 @@ TEST_P(ExecuteProperty, RowsOfGroupsAreTheSameBytesAsOfANaiveLoop) {
   for (int round = 0; round < 120; ++round) {
     const CopyCase copy = RowsOfGroupsCase(&random);
     const CopyPlan plan = copy.Plan();
-    permuted += plan.kernel == CopyKernel::kPermute && plan.kernel_loops() == 3;
+    permuted += plan.HasGroups();
     Check(copy, &random);
     if (HasFatalFailure()) return;
   }

@@ -15,10 +15,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/block.h"
+#include "dovetail/devices/cpu/copy/kernels/permutation.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -27,7 +29,7 @@ namespace cpu {
 using internal_loop_nest::Odometer;
 
 // The kernels, with what each requires of the plan's first loops. Dense: the step is one element.
-// Gapped: the step is a few elements (WidestGap, kMaxStride).
+// Gapped: the step is a few elements (WidestGap).
 enum class CopyKernel : uint8_t {
   kNothing,          // there are no elements
   kRows,             // loops[0] is dense in dst and src
@@ -36,14 +38,8 @@ enum class CopyKernel : uint8_t {
   kTransposeGaps,    // as kTranspose, but loops[1] is gapped in src
   kTransposeGroups,  // loops[0] is a short row, dense in dst and src, such as a pixel; loops[1]
                      // continues it in dst, and loops[2] in src, or nearly so
-  kDeinterleave,     // as kTranspose, but loops[0] is gapped in src, forwards or back; or
-                     // loops[0] alone, gapped or reversed in src
-  kInterleave,       // as kTranspose, but loops[0] is short and loops[1] continues it in dst; the
-                     // step of loops[1] in src may be negative
-  kPermute,          // loops[0] is a short group or one element, loops[1] is near it in dst and src
-  kGather,           // loops[0] is dense in dst, and gapped in src in a way that kDeinterleave
-                     // does not support
-  kScatter,          // loops[0] is gapped in dst, and dense in src or repeats one element
+  kPermute,          // windows of a few vectors (permutation.h): loops[0] is gapped or reversed;
+                     // or it is a group and loops[1] is near it in dst
   kElements,         // anything
 };
 
@@ -98,21 +94,27 @@ struct CopyPlan {
     return 0;
   }
 
-  // The number of loops that the kernel runs itself. kDeinterleave has a second loop only if there
-  // are several planes.
-  int kernel_loops() const { return KernelLoops(kernel, unit_log2, loops, rank); }
+  // Whether it is a permutation of groups, loops[0].
+  bool HasGroups() const {
+    return kernel == CopyKernel::kPermute && IsGrouped(loops, rank, unit(), kMaxVector);
+  }
+  // Whether it is a permutation with several planes on one side.
+  bool HasPlanes() const {
+    return kernel == CopyKernel::kPermute && rank > 1 && std::abs(loops[1].src_step) == unit();
+  }
+
+  // The number of loops that the kernel runs itself.
+  int kernel_loops() const {
+    if (kernel == CopyKernel::kPermute) return HasGroups() || HasPlanes() ? 2 : 1;
+    return KernelLoops(kernel, rank);
+  }
   // Whether the kernel writes rows of dst one by one, at any distance.
   bool GoesByRows() const {
     return kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
-           kernel == CopyKernel::kPermute || kernel == CopyKernel::kGather ||
-           (kernel == CopyKernel::kDeinterleave && kernel_loops() == 1);
+           (kernel == CopyKernel::kPermute && !HasPlanes());
   }
-  static int KernelLoops(CopyKernel kernel, int unit_log2, const Loop* loops, int rank) {
-    if (rank < 2) return rank;
-    if (kernel == CopyKernel::kDeinterleave)
-      return loops[1].src_step == int64_t{1} << unit_log2 ? 2 : 1;
-    const bool has_three = kernel == CopyKernel::kPermute || kernel == CopyKernel::kTransposeGroups;
-    return has_three ? std::min(rank, 3) : 2;
+  static int KernelLoops(CopyKernel kernel, int rank) {
+    return std::min(rank, kernel == CopyKernel::kTransposeGroups ? 3 : 2);
   }
 
  private:
@@ -120,19 +122,15 @@ struct CopyPlan {
   void Widen();
   void ChooseKernel();
   CopyKernel ChooseRowKernel() const;
-  bool HasSmallGaps(int64_t step) const;
-  bool IsScatter() const;
-  bool IsPermuted() const;
+  bool IsPermutedRow() const;
+  bool HasPermutedGroups() const;
   int FindNearGroups() const;
-  bool IsSteppedBack() const;
-  void MakeGroupOfOne();
   CopyKernel ChooseTileKernel(const Loop& outer) const;
   void MakeTile(int along);
   void OrderElements();
   int FindNearestInSrc(bool with_gaps) const;
   bool HasGapsInSrc(const Loop& outer) const;
   bool IsNarrow(const Loop& outer) const;
-  int64_t Stride() const;
   bool GoesInside(const Loop& a, const Loop& b) const;
   void SortOuter(int first);
   void MoveTo(int from, int to);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
 #include "dovetail/devices/cpu/copy/plan.h"
 
 namespace dovetail {
@@ -13,16 +12,15 @@ namespace {
 
 // The least sizes for which kernels are faster: fewer elements are copied one by one sooner than a
 // kernel starts. Counts are elements unless they say bytes.
-constexpr int64_t kShortestReversed = 16;    // of a row in the opposite order
-constexpr int64_t kShortestOfPlane = 128;    // of a row of every second to fourth element
-constexpr int64_t kShortestGapped = 16;      // of a row with small gaps on one side,
+constexpr int64_t kShortestGapped = 16;      // of a row with small gaps, or reversed,
 constexpr int64_t kLeastGapped = 64;         // and bytes of it
-constexpr int64_t kLeastOfPlanes = 48;       // of all planes that are deinterleaved or interleaved
+constexpr int64_t kLeastPermuted = 128;      // of all that is permuted
 constexpr int64_t kLeastOfTileSide = 4;      // of each side of a transposed tile,
 constexpr int64_t kLeastOfTile = 128;        // and of all of it
 constexpr int64_t kLeastOfGroups = 192;      // bytes of all of them
 constexpr int64_t kLeastOfGroupTile = 1024;  // bytes of all groups that are transposed
-constexpr int64_t kLeastOfPlaneRow = 64;  // bytes in dst, of planes with gaps that are transposed
+constexpr int64_t kLeastOfPlaneRow = 64;     // bytes in dst, of planes with gaps that are transposed
+constexpr int64_t kMostPlanes = 4;           // that are permuted; more are transposed
 
 // From this distance on, in bytes, it does not matter how far apart two rows are: a page.
 constexpr int64_t kFar = 4096;
@@ -50,8 +48,8 @@ bool CopyPlan::GoesInside(const Loop& a, const Loop& b) const {
   auto reach = [](const Loop& loop) {
     return 2 * std::min(std::abs(loop.dst_step), kFar) + std::min(std::abs(loop.src_step), kFar);
   };
-  const bool whole_rows =
-      kernel == CopyKernel::kRows || kernel == CopyKernel::kFill || kernel == CopyKernel::kScatter;
+  const bool whole_rows = kernel == CopyKernel::kRows || kernel == CopyKernel::kFill ||
+                          (kernel == CopyKernel::kPermute && loops[0].dst_step > unit());
   if (whole_rows && reach(a) != reach(b)) return reach(a) < reach(b);
   return Cost(a) < Cost(b);
 }
@@ -66,27 +64,21 @@ void CopyPlan::SortOuter(int first) {
 
 // The kernel for rows of dst if no loop is dense in src.
 CopyKernel CopyPlan::ChooseRowKernel() const {
-  const Loop& row = loops[0];
-  if (row.src_step == 0) return CopyKernel::kFill;
-  if (row.src_step == -unit() && row.count >= kShortestReversed) return CopyKernel::kDeinterleave;
-  // A vector holds few wide elements.
-  const int64_t least = unit() < 8 ? kShortestOfPlane : 2 * kShortestOfPlane;
-  if (Stride() > 0 && row.count >= least) return CopyKernel::kDeinterleave;
-  return HasSmallGaps(row.src_step) ? CopyKernel::kGather : CopyKernel::kElements;
+  if (loops[0].src_step == 0) return CopyKernel::kFill;
+  return IsPermutedRow() ? CopyKernel::kPermute : CopyKernel::kElements;
 }
 
 // The kernel for a tile of loops[0], which is dense in dst, and `outer`, which is dense in src.
 CopyKernel CopyPlan::ChooseTileKernel(const Loop& outer) const {
   const Loop& inner = loops[0];
-  const bool is_worth = inner.count * outer.count >= kLeastOfPlanes;
-  const int64_t lane = 16 / unit();  // elements of the least vector
-  if (is_worth && std::abs(Stride()) >= outer.count && inner.count >= lane) {
-    return CopyKernel::kDeinterleave;
-  }
-  const bool follows = outer.dst_step == inner.count * unit();
-  if (is_worth && follows && inner.count <= kMaxStride && outer.count >= lane) {
-    return CopyKernel::kInterleave;
-  }
+  const int64_t lane = kLaneBytes / unit();  // elements of the least vector
+  const bool is_worth = inner.count * outer.count >= kLeastPermuted;
+  // Planes of pixels on one side, such as one of each channel.
+  const bool lie_inside = outer.count * unit() <= std::abs(inner.src_step) &&
+                          std::abs(inner.src_step) <= kMostPlanes * unit();
+  const bool follow = outer.dst_step == inner.count * unit() && inner.count <= kMostPlanes;
+  if (is_worth && lie_inside && inner.count >= lane) return CopyKernel::kPermute;
+  if (is_worth && follow && outer.count >= lane) return CopyKernel::kPermute;
   if (inner.count * outer.count >= kLeastOfTile && IsNarrow(outer)) return CopyKernel::kTranspose;
   const int64_t side = std::max(lane, kLeastOfTileSide);
   if (inner.count >= side && outer.count >= side && inner.count * outer.count >= kLeastOfTile) {
@@ -104,35 +96,23 @@ bool CopyPlan::IsNarrow(const Loop& outer) const {
   return IsNarrowInDst(inner, outer, unit()) && outer.count >= least;
 }
 
-// The step of loops[0] in src, in elements, if it is small; else 0.
-int64_t CopyPlan::Stride() const {
-  const int64_t stride = loops[0].src_step / unit(), elements = std::abs(stride);
-  const bool is_small = loops[0].src_step % unit() == 0 && elements >= 2 && elements <= kMaxStride;
-  return is_small ? stride : 0;
-}
-
-// Whether loops[0], which has this step in src or dst, is worth a gather or scatter kernel.
-bool CopyPlan::HasSmallGaps(int64_t step) const {
-  return step > 0 && step <= WidestGap(unit()) && step % unit() == 0 &&
-         loops[0].count >= kShortestGapped && loops[0].count * unit() >= kLeastGapped;
-}
-
-// Whether dense elements, or one repeated element, go to a row with small gaps.
-bool CopyPlan::IsScatter() const {
+// Whether loops[0] has small gaps on one side or both, or is reversed.
+bool CopyPlan::IsPermutedRow() const {
   const Loop& row = loops[0];
-  return (row.src_step == unit() || row.src_step == 0) && HasSmallGaps(row.dst_step);
+  const int64_t widest = WidestGap(unit());
+  return row.dst_step <= widest && std::abs(row.src_step) <= widest &&
+         row.count >= kShortestGapped && row.count * unit() >= kLeastGapped &&
+         bytes >= kLeastPermuted * unit();
 }
 
 // Whether loops[0] is a small group in dst and src, and the next group is near in both.
-bool CopyPlan::IsPermuted() const {
+bool CopyPlan::HasPermutedGroups() const {
   if (rank < 2) return false;
   const Loop &group = loops[0], &next = loops[1];
-  const int64_t bytes = group.count * unit(), near = std::abs(next.src_step);
+  const int64_t group_bytes = group.count * unit(), near = std::abs(next.src_step);
   const int64_t span = (group.count - 1) * std::abs(group.src_step) + unit();
-  if (bytes > kLaneBytes || span > kLaneBytes || next.dst_step > kLaneBytes) return false;
-  // A few repeated elements are handled as planes, from which vectors are interleaved.
-  if (group.src_step == 0 && near == unit() && group.count <= kMaxStride) return false;
-  return near > 0 && near <= kFarthestPixel && next.count * bytes >= kLeastOfGroups;
+  if (group_bytes > kLaneBytes || span > kLaneBytes || next.dst_step > kLaneBytes) return false;
+  return near > 0 && near <= kFarthestPixel && next.count * group_bytes >= kLeastOfGroups;
 }
 
 // For a loops[0] that is a short row, dense in dst and src, of a size that is no unit: the loop
@@ -154,26 +134,12 @@ int CopyPlan::FindNearGroups() const {
   return is_worth ? nearest : 0;
 }
 
-// Whether the step of loops[0] in src is negative and small.
-bool CopyPlan::IsSteppedBack() const {
-  const int64_t step = loops[0].src_step;
-  const bool has_room = rank < kMaxLoops && loops[0].count * unit() >= 2 * kLeastOfGroups;
-  return step < -unit() && unit() - step <= kLaneBytes && has_room;
-}
-
-// Makes each element a group of one.
-void CopyPlan::MakeGroupOfOne() {
-  std::copy_backward(loops, loops + rank, loops + rank + 1);
-  loops[0] = {1, unit(), unit()};
-  ++rank;
-}
-
 // Makes loops[along], which goes along src as loops[0] goes along dst, loops[1]. Turns it forwards
-// in src, except for kInterleave, whose pixels must follow each other in dst.
+// in src, except for groups, which must ascend in dst.
 void CopyPlan::MakeTile(int along) {
   MoveTo(along, 1);
   Loop& outer = loops[1];
-  if (outer.src_step < 0 && kernel != CopyKernel::kInterleave) {
+  if (outer.src_step < 0 && !HasGroups()) {
     dst_offset += (outer.count - 1) * outer.dst_step;
     src_offset += (outer.count - 1) * outer.src_step;
     outer.dst_step = -outer.dst_step;
@@ -222,11 +188,11 @@ void CopyPlan::ChooseKernel() {
   if (rank == 0) return;
   const Loop& inner = loops[0];
   if (inner.dst_step != unit()) {
-    if (!IsScatter()) return OrderElements();
-    kernel = CopyKernel::kScatter;
+    if (!IsPermutedRow()) return OrderElements();
+    kernel = CopyKernel::kPermute;
     return SortOuter(1);
   }
-  if (IsPermuted()) {
+  if (HasPermutedGroups()) {
     kernel = CopyKernel::kPermute;
     return SortOuter(2);
   }
@@ -240,11 +206,6 @@ void CopyPlan::ChooseKernel() {
     return SortOuter(1);
   }
   const int dense = FindDenseInSrc();
-  if (dense == 0 && IsSteppedBack()) {
-    MakeGroupOfOne();
-    kernel = CopyKernel::kPermute;
-    return SortOuter(2);
-  }
   if (dense == 0 || (inner.src_step == 0 && inner.count >= 16 / unit())) {
     kernel = ChooseRowKernel();
     return kernel == CopyKernel::kElements ? OrderElements() : SortOuter(1);

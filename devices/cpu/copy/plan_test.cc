@@ -117,13 +117,19 @@ TEST(CopyPlan, ATransposeOfAReversedSourceRunsBackwardsInDst) {
   EXPECT_EQ(plan.src_offset, -39 * 4);
 }
 
-TEST(CopyPlan, PixelsAreDeinterleavedAndInterleaved) {
-  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, 3}}, 1).kernel, CopyKernel::kDeinterleave);
-  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kInterleave);
+TEST(CopyPlan, PixelsAreDeinterleavedAndInterleavedByPermutes) {
+  const CopyPlan apart = Plan({{3, 1000, 1}, {1000, 1, 3}}, 1);
+  EXPECT_EQ(apart.kernel, CopyKernel::kPermute);
+  EXPECT_TRUE(apart.HasPlanes());
+  EXPECT_FALSE(apart.HasGroups());
+  const CopyPlan together = Plan({{1000, 3, 1}, {3, 1, 1000}}, 1);
+  EXPECT_EQ(together.kernel, CopyKernel::kPermute);
+  EXPECT_TRUE(together.HasPlanes());
+  EXPECT_TRUE(together.HasGroups());
   // Mirrored ones, too.
-  EXPECT_EQ(Plan({{3, 1000, 1}, {1000, 1, -3}}, 1).kernel, CopyKernel::kDeinterleave);
+  EXPECT_TRUE(Plan({{3, 1000, 1}, {1000, 1, -3}}, 1).HasPlanes());
   const CopyPlan mirrored = Plan({{1000, 3, -1}, {3, 1, 1000}}, 1);
-  EXPECT_EQ(mirrored.kernel, CopyKernel::kInterleave);
+  EXPECT_TRUE(mirrored.HasPlanes());
   EXPECT_THAT(Loops(mirrored), ElementsAre(Steps{3, 1, 1000}, Steps{1000, 3, -1}));
   // Pixels with a gap between them in dst can't be written as vectors.
   EXPECT_EQ(Plan({{1000, 4, 1}, {3, 1, 1000}}, 1).kernel, CopyKernel::kElements);
@@ -133,11 +139,9 @@ TEST(CopyPlan, PlanesOfElementsOfAnySizeAreDeinterleavedAndInterleaved) {
   for (int64_t e : {1, 2, 4, 8, 16}) {
     for (int64_t planes : {2, 3, 4}) {
       const int64_t row = 1000 * e;
-      EXPECT_EQ(Plan({{planes, row, e}, {1000, e, planes * e}}, e).kernel,
-                CopyKernel::kDeinterleave)
+      EXPECT_TRUE(Plan({{planes, row, e}, {1000, e, planes * e}}, e).HasPlanes())
           << planes << " of " << e;
-      EXPECT_EQ(Plan({{1000, planes * e, e}, {planes, e, row + e}}, e).kernel,
-                CopyKernel::kInterleave)
+      EXPECT_TRUE(Plan({{1000, planes * e, e}, {planes, e, row + e}}, e).HasPlanes())
           << planes << " of " << e;
     }
   }
@@ -156,11 +160,19 @@ TEST(CopyPlan, ALoopInWhichSrcStandsStillIsNotTheOneThatGoesAlongIt) {
   EXPECT_THAT(Loops(plan), ElementsAre(Steps{8, 12, 4}, Steps{512, 96, 608}, Steps{11, 49152, 0}));
 }
 
-TEST(CopyPlan, EveryOtherElementAndReversedRowsAreDeinterleaved) {
-  EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kDeinterleave);
-  EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kDeinterleave);
-  EXPECT_EQ(Plan({{60, 2, 4}}, 2).kernel, CopyKernel::kGather) << "not many";
+TEST(CopyPlan, RowsWithSmallGapsAndReversedRowsArePermuted) {
+  EXPECT_EQ(Plan({{1000, 2, 4}}, 2).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, 2, -2}}, 2).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kPermute) << "between two elements";
+  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kPermute) << "back";
+  EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
+  EXPECT_EQ(Plan({{1000, 2, -22}}, 2).kernel, CopyKernel::kElements) << "far back";
   EXPECT_EQ(Plan({{30, 2, 10}}, 2).kernel, CopyKernel::kElements) << "few";
+  const CopyPlan rows = Plan({{20, 2000, 5000}, {1000, 2, -4}}, 2);
+  EXPECT_EQ(rows.kernel, CopyKernel::kPermute);
+  EXPECT_EQ(rows.kernel_loops(), 1);
 }
 
 TEST(CopyPlan, PixelsWhoseChannelsChangeArePermuted) {
@@ -169,16 +181,9 @@ TEST(CopyPlan, PixelsWhoseChannelsChangeArePermuted) {
   EXPECT_EQ(Plan({{1000, 16, 12}, {3, 4, 4}}, 4).kernel, CopyKernel::kPermute) << "RGB into RGBA";
   EXPECT_EQ(Plan({{1000, 8, 1}, {8, 1, 0}}, 1).kernel, CopyKernel::kPermute) << "each 8 times";
   EXPECT_EQ(Plan({{1000, 16, 2}, {8, 2, 0}}, 2).kernel, CopyKernel::kPermute) << "a whole lane";
-  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kInterleave) << "3 times";
+  EXPECT_EQ(Plan({{1000, 3, 1}, {3, 1, 0}}, 1).kernel, CopyKernel::kPermute) << "3 times";
   EXPECT_EQ(Plan({{1000, 24, 32}, {3, 8, 8}}, 8).kernel, CopyKernel::kRows) << "too wide";
   EXPECT_EQ(Plan({{1000, 3, 4096}, {3, 1, 1}}, 1).kernel, CopyKernel::kRows) << "too far";
-}
-
-TEST(CopyPlan, AFewElementsBackAreGroupsOfOne) {
-  const CopyPlan plan = Plan({{20, 2000, 5000}, {1000, 2, -4}}, 2);
-  EXPECT_EQ(plan.kernel, CopyKernel::kPermute);
-  EXPECT_THAT(Loops(plan), ElementsAre(Steps{1, 2, 2}, Steps{1000, 2, -4}, Steps{20, 2000, 5000}));
-  EXPECT_EQ(Plan({{1000, 8, -16}}, 8).kernel, CopyKernel::kElements) << "too far";
 }
 
 TEST(CopyPlan, EveryFewColumnsAreTransposedWithTheirGaps) {
@@ -208,15 +213,6 @@ TEST(CopyPlan, AFewPlanesOfNarrowElementsAreTransposed) {
   EXPECT_EQ(Plan({{5, 20, 1}, {20, 1, 5}}, 1).kernel, CopyKernel::kElements) << "few";
 }
 
-TEST(CopyPlan, ElementsWithLargerGapsAreGathered) {
-  EXPECT_EQ(Plan({{1000, 2, 10}}, 2).kernel, CopyKernel::kGather);
-  EXPECT_EQ(Plan({{1000, 1, 10}}, 1).kernel, CopyKernel::kGather);
-  EXPECT_EQ(Plan({{1000, 4, 24}}, 4).kernel, CopyKernel::kElements) << "far apart";
-  EXPECT_EQ(Plan({{1000, 2, 9}}, 2).kernel, CopyKernel::kElements) << "between two elements";
-  EXPECT_EQ(Plan({{1000, 2, -20}}, 2).kernel, CopyKernel::kElements) << "far back";
-  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kPermute) << "less far back";
-}
-
 TEST(CopyPlan, ARepeatedElementIsAFill) {
   const CopyPlan plan = Plan({{10, 400, 4}, {100, 4, 0}}, 4);
   EXPECT_EQ(plan.kernel, CopyKernel::kFill);
@@ -224,13 +220,11 @@ TEST(CopyPlan, ARepeatedElementIsAFill) {
 }
 
 TEST(CopyPlan, DenseRowsAndRepeatedElementsAreScatteredOverSmallGaps) {
-  EXPECT_EQ(Plan({{1000, 2, 1}}, 1).kernel, CopyKernel::kScatter);
-  EXPECT_EQ(Plan({{10, 9000, 3000}, {1000, 12, 4}}, 4).kernel, CopyKernel::kScatter);
-  EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kScatter);
+  EXPECT_EQ(Plan({{1000, 2, 1}}, 1).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{10, 9000, 3000}, {1000, 12, 4}}, 4).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, -8, 0}}, 4).kernel, CopyKernel::kPermute);
+  EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kPermute) << "back";
   EXPECT_EQ(Plan({{1000, 24, 4}}, 4).kernel, CopyKernel::kElements) << "far apart";
-  EXPECT_EQ(Plan({{1000, 3, 2}}, 2).kernel, CopyKernel::kElements) << "between two elements";
-  EXPECT_EQ(Plan({{1000, 8, -4}}, 4).kernel, CopyKernel::kElements) << "far back";
-  EXPECT_EQ(Plan({{1000, 2, -10}}, 2).kernel, CopyKernel::kPermute) << "less far back";
   EXPECT_EQ(Plan({{15, 8, 4}}, 4).kernel, CopyKernel::kElements) << "few";
 }
 

@@ -49,8 +49,8 @@ struct Block {
   const char* src;
   Loop inner;
   Loop outer;
-  // The loop around the other two. Only `permute` (its set-up takes longer than a short row) and
-  // `transpose_groups` (its tiles extend along this loop) use it; for others it has one iteration.
+  // The loop around the other two. Only `transpose_groups` uses it, because its tiles extend along
+  // this loop; for others it has one iteration.
   Loop rows = {1, 0, 0};
   // Rows that a transpose prefetches while it runs.
   PrefetchedRows prefetched = {};
@@ -107,6 +107,8 @@ constexpr int64_t WidestGap(int64_t unit) { return unit == 1 ? 10 : 20; }
 // A lane: 16 bytes, the smallest vector. Wider vectors consist of lanes, and in-lane shuffles do
 // not cross their boundaries.
 inline constexpr int64_t kLaneBytes = 16;
+// The widest vector of any level.
+inline constexpr int64_t kMaxVector = 64;
 // The longest step between two pixels in src that kernels read across: one cache line.
 inline constexpr int64_t kFarthestPixel = 64;
 

@@ -47,29 +47,18 @@ struct BlockKernels {
   // inner dense on both sides, 3 to 15 bytes long; outer follows it in dst without gaps; `rows`
   // close together in src, but not overlapping.
   BlockKernel transpose_groups[kUnitSizes];
-  // inner dense in dst; outer dense in src and shorter than inner's step there, which can be
-  // negative, or outer with one iteration. Or: inner reversed in src.
-  BlockKernel deinterleave[kUnitSizes];
-  // inner dense in dst; outer follows it there without gaps and is dense or reversed in src.
-  BlockKernel interleave[kUnitSizes];
-  // inner dense in dst and at most kLaneBytes long on both sides; outer in steps of at most
-  // kLaneBytes in dst and not 0 in src; any `rows`.
-  BlockKernel permute[kUnitSizes];
-  // inner dense in dst, in positive steps of at most WidestGap bytes in src.
-  BlockKernel gather[kUnitSizes];
-  // inner in steps of at most WidestGap bytes in dst, dense or one repeated element in src.
-  BlockKernel scatter[kUnitSizes];
 };
 
 struct Kernels {
   // Kernels with ordinary stores. If a level lacks the instructions for a kernel, the entry copies
   // element by element or is null.
   BlockKernels cached;
-  // Kernels with streaming stores of whole cache lines; null if a level gains nothing by them. dst
-  // and all its rows must be aligned to lines; for `interleave` 16 bytes suffice, and it then
-  // stores 16 bytes at a time. A deinterleave of some planes also reads the others, up
-  // to the end of the last vector.
-  BlockKernels streaming;
+  // Copies all loops by permutes of vectors (permutation.h), through the cache or with streaming
+  // stores. False, with nothing done, if copying by elements is cheaper, or if dst has gaps between
+  // elements and stores are streaming or the level has no masked ones. Null if there are no
+  // shuffles.
+  bool (*permute)(int64_t unit, const Loop* loops, int rank, char* dst, const char* src,
+                  bool stream);
   // A transpose with streaming stores. Writes every line of dst that ends in the block's columns;
   // the first line of a row that does not begin at a line starts with the columns `before`. inner
   // spans 1 to MostLines() lines, outer at least 16 bytes of each row of src. If the columns do not

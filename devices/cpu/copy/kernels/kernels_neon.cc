@@ -15,11 +15,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
-#include "dovetail/devices/cpu/copy/kernels/plane_orders.h"
+#include "dovetail/devices/cpu/copy/kernels/permutation.h"
 #include "dovetail/devices/cpu/copy/kernels/rows.h"
-#include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

@@ -17,12 +17,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
 #include "dovetail/devices/cpu/copy/kernels/compile_for.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
-#include "dovetail/devices/cpu/copy/kernels/plane_orders.h"
+#include "dovetail/devices/cpu/copy/kernels/permutation.h"
 #include "dovetail/devices/cpu/copy/kernels/rows.h"
-#include "dovetail/devices/cpu/copy/kernels/shuffle_tables.h"
 
 // g++ 12 warns about the undefined operands in its own AVX-512 header.
 #if !defined(__clang__)
@@ -97,11 +97,7 @@ using Tile = Vector256;
 // VBMI moves bytes across lanes, so the kernels for bytes differ from those of `avx512`.
 constexpr Kernels kKernels = [] {
   Kernels kernels = avx512::kKernels;
-  kernels.cached.deinterleave[0] = Deinterleave<1>;
-  kernels.cached.interleave[0] = Interleave<1>;
-  kernels.cached.permute[0] = Permute<1>;
-  kernels.streaming.deinterleave[0] = Deinterleave<1, true>;
-  kernels.streaming.interleave[0] = Interleave<1, true>;
+  kernels.permute = Permute;
   kernels.stream_transpose[0] = TransposeStreaming<1>;
   kernels.join_rows = JoinRows<Widest>;
   return kernels;

@@ -50,6 +50,80 @@ void ChooseSteps(CopyCase* copy, int64_t Loop::* step, bool repeats, Random* ran
   }
 }
 
+// Planes of pixels, or reversed rows.
+CopyCase DeinterleavedCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 16 / e, 160), m = Pick(random, 1, 100), outer = Pick(random, 1, 3);
+  const int64_t gap = e * Pick(random, 0, 5), planes = Pick(random, 2, 4);
+  if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
+  const int64_t wanted = Pick(random, 1, planes), count = OneIn(random, 4) ? 80 * n : n;
+  return {e,
+          {{outer, wanted * (count * e + gap), count * planes * e},
+           {wanted, count * e + gap, e},
+           {count, e, OneIn(random, 3) ? -planes * e : planes * e}}};
+}
+
+// Pixels of planes.
+CopyCase InterleavedCase(Random* random) {
+  const int64_t e = int64_t{1} << Pick(random, 0, 4);
+  const int64_t n = Pick(random, 16 / e, 160), outer = Pick(random, 1, 3);
+  const int64_t gap = e * Pick(random, 0, 5), planes = Pick(random, 2, 4);
+  const int64_t count = OneIn(random, 4) ? 80 * n : n;
+  return {e,
+          {{outer, count * planes * e, planes * (count * e + gap)},
+           {count, planes * e, OneIn(random, 3) ? -e : e},
+           {planes, e, count * e + gap}}};
+}
+
+// Pixels whose channels are permuted, dropped, repeated or inserted.
+CopyCase PixelsCase(Random* random) {
+  const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+  const int64_t m = Pick(random, 16 / unit, 100), outer = Pick(random, 1, 3);
+  const int64_t gap = unit * Pick(random, 0, 5);
+  if (unit < 8 && OneIn(random, 4)) {
+    const int64_t back = unit * Pick(random, 2, 16 / unit - 1);
+    return {unit, {{outer, m * unit + gap, m * back + gap}, {m, unit, -back}}};
+  }
+  const int64_t a = Pick(random, 2, 16 / unit), most = (16 - unit) / (a - 1) / unit;
+  const int64_t step = unit * Pick(random, -most, most);
+  const int64_t next = unit * Pick(random, 1, 64 / unit) * (OneIn(random, 4) ? -1 : 1);
+  const int64_t dst_next = OneIn(random, 3) ? Pick(random, a * unit, 16) : a * unit;
+  return {unit,
+          {{outer, m * dst_next + gap, m * std::abs(next) + gap},
+           {m, dst_next, next},
+           {a, unit, step}}};
+}
+
+// Rows with gaps in src, of any few bytes, forwards or back.
+CopyCase GappedCase(Random* random) {
+  const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+  const int64_t m = Pick(random, 1, 100), outer = Pick(random, 1, 3);
+  const int64_t gap = unit * Pick(random, 0, 5);
+  const int64_t n = Pick(random, std::max<int64_t>(64 / unit, 16), 300);
+  const int64_t widest = WidestGap(unit);
+  const int64_t step = OneIn(random, 3) ? Pick(random, unit + 1, widest)
+                                        : unit * Pick(random, 2, widest / unit);
+  return {unit,
+          {{outer, m * (n * unit + gap), m * (n * step + gap)},
+           {m, n * unit + gap, n * step + gap},
+           {n, unit, OneIn(random, 4) ? -step : step}}};
+}
+
+// Rows with gaps in dst, of a row or of one repeated element.
+CopyCase ScatteredCase(Random* random) {
+  const int64_t unit = int64_t{1} << Pick(random, 0, 3);
+  const int64_t m = Pick(random, 1, 100), outer = Pick(random, 1, 3);
+  const int64_t gap = unit * Pick(random, 0, 5), n = Pick(random, 64, 300);
+  const int64_t step = unit * Pick(random, 2, WidestGap(unit) / unit);
+  const int64_t pitch = n * step + gap;
+  const int64_t src_step = OneIn(random, 4) ? 0 : unit * Pick(random, 1, 2);
+  if (src_step == 0 && OneIn(random, 2)) return {unit, {{m, pitch, 0}, {n, step, 0}}};
+  return {unit,
+          {{outer, m * pitch, m * (2 * n * unit + gap)},
+           {m, pitch, 2 * n * unit + gap},
+           {n, step, src_step}}};
+}
+
 }  // namespace
 
 CopyPlan CopyCase::Plan() const {
@@ -111,7 +185,6 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
   const int64_t n = Pick(random, lane, 160), m = Pick(random, lane, 100);
   const int64_t outer = Pick(random, 1, 3);
   const int64_t gap = e * Pick(random, 0, 5);  // after each row
-  const int64_t planes = Pick(random, 2, 4);
   switch (kernel) {
     case CopyKernel::kRows:
       return {e,
@@ -151,55 +224,10 @@ CopyCase CaseFor(CopyKernel kernel, Random* random) {
                {columns, group, OneIn(random, 3) ? -src_pitch : src_pitch},
                {elements, unit, unit}}};
     }
-    case CopyKernel::kDeinterleave: {
-      if (OneIn(random, 4)) return {e, {{m, n * e + gap, n * e}, {n, e, -e}}};
-      const int64_t wanted = Pick(random, 1, planes), count = OneIn(random, 4) ? 80 * n : n;
-      return {e,
-              {{outer, wanted * (count * e + gap), count * planes * e},
-               {wanted, count * e + gap, e},
-               {count, e, OneIn(random, 3) && wanted > 1 ? -planes * e : planes * e}}};
-    }
-    case CopyKernel::kInterleave: {
-      const int64_t count = OneIn(random, 4) ? 80 * n : n;
-      return {e,
-              {{outer, count * planes * e, planes * (count * e + gap)},
-               {count, planes * e, OneIn(random, 3) ? -e : e},
-               {planes, e, count * e + gap}}};
-    }
     case CopyKernel::kPermute: {
-      const int64_t unit = int64_t{1} << Pick(random, 0, 3);
-      if (unit < 8 && OneIn(random, 4)) {
-        const int64_t back = unit * Pick(random, 2, 16 / unit - 1);
-        return {unit, {{outer, m * unit + gap, m * back + gap}, {m, unit, -back}}};
-      }
-      const int64_t a = Pick(random, 2, 16 / unit), most = (16 - unit) / (a - 1) / unit;
-      const int64_t step = unit * Pick(random, -most, most);
-      const int64_t next = unit * Pick(random, 1, 64 / unit) * (OneIn(random, 4) ? -1 : 1);
-      const int64_t dst_next = OneIn(random, 3) ? Pick(random, a * unit, 16) : a * unit;
-      return {unit,
-              {{outer, m * dst_next + gap, m * std::abs(next) + gap},
-               {m, dst_next, next},
-               {a, unit, step}}};
-    }
-    case CopyKernel::kGather: {
-      const int64_t unit = int64_t{1} << Pick(random, 0, 3);
-      const int64_t n =
-          Pick(random, std::max<int64_t>(64 / unit, 16), unit < 8 && OneIn(random, 2) ? 300 : 127);
-      const int64_t step = unit * Pick(random, n < 128 ? 2 : 5, WidestGap(unit) / unit);
-      return {unit,
-              {{outer, m * (n * unit + gap), m * n * step + 2 * gap},
-               {m, n * unit + gap, n * step + gap},
-               {n, unit, step}}};
-    }
-    case CopyKernel::kScatter: {
-      const int64_t unit = std::min<int64_t>(e, 8), n = Pick(random, 64, 300);
-      const int64_t step = unit * Pick(random, 2, WidestGap(unit) / unit);
-      const int64_t pitch = n * step + gap;
-      const int64_t src_step = OneIn(random, 4) ? 0 : unit;
-      return {unit,
-              {{outer, m * pitch, m * (n * unit + gap)},
-               {m, pitch, n * unit + gap},
-               {n, step, src_step}}};
+      CopyCase (*const cases[])(Random*) = {DeinterleavedCase, InterleavedCase, PixelsCase,
+                                            GappedCase, ScatteredCase};
+      return cases[Pick(random, 0, 4)](random);
     }
     case CopyKernel::kElements:
     case CopyKernel::kNothing:

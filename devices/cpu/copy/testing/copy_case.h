@@ -50,8 +50,8 @@ CopyCase RandomCase(Random* random);
 // One that is planned for the kernel given, of a random size that the kernel takes.
 CopyCase CaseFor(CopyKernel kernel, Random* random);
 
-// One for a kernel that writes whole lines (kTranspose, kDeinterleave or kInterleave), whose rows
-// of dst lie in the same way to its lines.
+// One for a kernel that writes whole lines (kTranspose or kPermute), whose rows of dst lie in the
+// same way to its lines.
 CopyCase LinesCase(CopyKernel kernel, Random* random);
 
 // A transpose whose rows, of a line's bytes at least, continue each other in dst.
@@ -81,12 +81,8 @@ inline constexpr CopyKernel kAllCopyKernels[] = {
     CopyKernel::kRows,
     CopyKernel::kFill,
     CopyKernel::kTranspose,
-    CopyKernel::kDeinterleave,
-    CopyKernel::kInterleave,
     CopyKernel::kTransposeGaps,
     CopyKernel::kPermute,
-    CopyKernel::kGather,
-    CopyKernel::kScatter,
     CopyKernel::kElements,
     CopyKernel::kTransposeGroups,
 };

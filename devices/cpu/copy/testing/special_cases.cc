@@ -50,7 +50,7 @@ CopyCase LinesCase(CopyKernel kernel, Random* random) {
   }
   const int64_t planes = Pick(random, 2, 4);
   const int64_t back = OneIn(random, 3) ? -1 : 1;  // mirrored pixels
-  if (kernel == CopyKernel::kInterleave) {
+  if (OneIn(random, 2)) {
     return {
         e,
         {{outer, planes * pitch, planes * n * e}, {n, planes * e, back * e}, {planes, e, n * e}}};
