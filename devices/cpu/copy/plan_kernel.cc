@@ -19,8 +19,8 @@ constexpr int64_t kLeastOfTileSide = 4;      // of each side of a transposed til
 constexpr int64_t kLeastOfTile = 128;        // and of all of it
 constexpr int64_t kLeastOfGroups = 192;      // bytes of all of them
 constexpr int64_t kLeastOfGroupTile = 1024;  // bytes of all groups that are transposed
-constexpr int64_t kLeastOfPlaneRow = 64;     // bytes in dst, of planes with gaps that are transposed
-constexpr int64_t kMostPlanes = 4;           // that are permuted; more are transposed
+constexpr int64_t kLeastOfPlaneRow = 64;  // bytes in dst, of planes with gaps that are transposed
+constexpr int64_t kMostPlanes = 4;        // that are permuted; more are transposed
 
 // From this distance on, in bytes, it does not matter how far apart two rows are: a page.
 constexpr int64_t kFar = 4096;

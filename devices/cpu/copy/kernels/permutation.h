@@ -127,8 +127,7 @@ class Permutation {
   // Chooses the iterations that go into a step. False if there are none.
   bool ChooseStep() {
     const int64_t step = std::abs(along_.src_step);
-    int64_t most = std::min(along_.count,
-                            1 + (kBytes - group_.count * unit_) / along_.dst_step);
+    int64_t most = std::min(along_.count, 1 + (kBytes - group_.count * unit_) / along_.dst_step);
     while (most > 0 && WindowsOf(most) * vectors_ > kMostTables) --most;
     if (most == 0) return false;
     at_once_ = most;

@@ -101,8 +101,8 @@ CopyCase GappedCase(Random* random) {
   const int64_t gap = unit * Pick(random, 0, 5);
   const int64_t n = Pick(random, std::max<int64_t>(64 / unit, 16), 300);
   const int64_t widest = WidestGap(unit);
-  const int64_t step = OneIn(random, 3) ? Pick(random, unit + 1, widest)
-                                        : unit * Pick(random, 2, widest / unit);
+  const int64_t step =
+      OneIn(random, 3) ? Pick(random, unit + 1, widest) : unit * Pick(random, 2, widest / unit);
   return {unit,
           {{outer, m * (n * unit + gap), m * (n * step + gap)},
            {m, n * unit + gap, n * step + gap},
