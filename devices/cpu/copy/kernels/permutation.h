@@ -163,32 +163,38 @@ class Permutation {
     }
   }
 
-  // The window, of those of a stream, with byte `at` of iteration i.
-  int64_t WindowAt(int64_t i, int64_t at, const int64_t* offsets) const {
-    if (!follow()) return i;
-    return along_.src_step < 0 ? (offsets[0] + kBytes - 1 - at) / kBytes
-                               : (at - offsets[0]) / kBytes;
-  }
-
   void MakeTables(const Loop& planes) {
     const int64_t tables = this->tables(), of_stream = WindowsOfStream(at_once_);
     std::memset(tables_, 0x80, vectors_ * tables * kBytes);
-    for (int64_t p = 0; p < planes.count; ++p) {
-      for (int64_t i = 0; i < at_once_; ++i) {
-        for (int64_t e = 0; e < group_.count; ++e) {
-          const int64_t stream = streams_ > 1 ? e * of_stream : 0;
-          const int64_t dst = i * along_.dst_step + e * unit_;
-          const int64_t src = i * along_.src_step + e * group_.src_step + p * planes.src_step;
-          for (int64_t b = 0; b < unit_; ++b) {
-            const int64_t w = stream + WindowAt(i, src + b, offsets_ + stream);
-            const int64_t at = src + b - offsets_[w] + w % kPerTable * kBytes;
-            tables_[(p + dst / kBytes) * tables + w / kPerTable][dst % kBytes + b] =
-                static_cast<char>(at);
+    // (Copies, because the tables may alias members.)
+    const Loop group = group_, along = along_;
+    const int64_t unit = unit_, n = at_once_, stream_step = streams_ > 1 ? of_stream : 0;
+    const bool follow = this->follow(), goes_back = along.src_step < 0;
+    uint64_t written = 0;
+    for (int64_t e = 0; e < group.count; ++e) {
+      const int64_t first_window = e * stream_step, first = offsets_[first_window];
+      for (int64_t p = 0; p < planes.count; ++p) {
+        int64_t dst = e * unit, src = e * group.src_step + p * planes.src_step - first;
+        for (int64_t i = 0; i < n; ++i, dst += along.dst_step, src += along.src_step) {
+          char (*const of_vector)[kBytes] = tables_ + (p + dst / kBytes) * tables;
+          const int64_t to = dst % kBytes;
+          for (int64_t b = 0; b < unit; ++b) {
+            // From the first window of the stream, which is the last in memory if src goes back.
+            const int64_t at = src + b;
+            int64_t window = i, index = at - i * along.src_step;
+            if (follow) {
+              window = goes_back ? (kBytes - 1 - at) / kBytes : at / kBytes;
+              index = at & (kBytes - 1);
+            }
+            window += first_window;
+            of_vector[window / kPerTable][to + b] =
+                static_cast<char>(index + window % kPerTable * kBytes);
           }
-          written_ |= ((uint64_t{1} << unit_) - 1) << dst % kBytes;
+          written |= ((uint64_t{1} << unit) - 1) << to;
         }
       }
     }
+    written_ = written;
   }
 
   int64_t unit_ = 0;
