@@ -64,18 +64,6 @@ inline Block PartOf(Block block, Loop Block::* loop, int64_t begin, int64_t end)
   return block;
 }
 
-// Calls run(row) for each iteration of block.rows; each `row` is a block with one such iteration.
-template <class Run>
-[[gnu::always_inline]] inline void ForEachRow(Block block, Run run) {
-  const Loop rows = block.rows;
-  block.rows = {1, 0, 0};
-  for (int64_t j = rows.count; j > 0; --j) {
-    run(block);
-    block.dst += rows.dst_step;
-    block.src += rows.src_step;
-  }
-}
-
 // Prefetches a line into `cache`.
 [[gnu::always_inline]] inline void PrefetchLine(const char* line, Cache cache) {
   if (cache == Cache::kL1) {

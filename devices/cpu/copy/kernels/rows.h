@@ -6,7 +6,6 @@
 #define DOVETAIL_DEVICES_CPU_COPY_KERNELS_ROWS_H_
 
 #include <cstring>
-#include <utility>
 
 #include "dovetail/devices/cpu/copy/kernels/block.h"
 #include "dovetail/devices/cpu/copy/kernels/elements.h"
@@ -61,16 +60,6 @@ void CopyRows(const Block& block) {
   if (bytes >= 4) return CopyShortRows<4, 1>(block, bytes);
   if (bytes >= 2) return CopyShortRows<2, 1>(block, bytes);
   return CopyShortRows<1, 1>(block, bytes);
-}
-
-// Copies rows that are dense in dst and have any step in src. Rows of one element are copied along
-// the outer loop.
-template <int kUnit>
-void CopyRowsOrElements(const Block& block) {
-  Block rows = block;
-  if (rows.inner.count == 1) std::swap(rows.inner, rows.outer);
-  const auto copy = rows.inner.src_step == kUnit ? CopyRows<kUnit> : CopyElements<kUnit>;
-  ForEachRow(rows, copy);
 }
 
 }  // namespace cpu
