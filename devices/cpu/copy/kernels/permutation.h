@@ -73,6 +73,7 @@ class Permutation {
   int64_t offset(int window) const { return offsets_[window]; }  // in src, from the step's address
   int64_t vectors() const { return vectors_; }
   int64_t vector_step() const { return vector_step_; }  // from vector to vector in dst
+  bool joins_vectors() const { return streams_ > 1 && vectors_ > 1; }  // they follow each other
   // For each byte of the vector, its index in the table's windows; 0x80 if it is not in them. A
   // vector has tables() tables.
   const char* table(int64_t vector, int64_t table) const {
