@@ -7,8 +7,8 @@
 
 #include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/odometer.h"
+#include "dovetail/devices/cpu/copy/execute.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
-#include "dovetail/devices/cpu/copy/placed_plan.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -28,6 +28,22 @@ constexpr int64_t kStrip = 16 << 10;
 // (On the heap: threads may have little stack.)
 struct Scratch {
   alignas(kLine) char bytes[kScratchBytes];
+};
+
+// A plan with the addresses of its first iteration, for copies of a plan in several parts.
+struct PlacedPlan {
+  CopyPlan plan;
+  char* dst;
+  const char* src;
+
+  // Begins after some iterations; counts do not change.
+  void Skip(int loop, int64_t iterations) {
+    dst += iterations * plan.loops[loop].dst_step;
+    src += iterations * plan.loops[loop].src_step;
+  }
+  void RunCached(const Kernels& kernels) const {
+    ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);
+  }
 };
 
 int64_t BytesOf(const CopyPlan& plan, int loop) { return plan.loops[loop].count * plan.unit(); }

@@ -48,7 +48,7 @@ int64_t Pitch(int64_t row_bytes) {
   return pitch % 256 == 0 ? pitch + 2 * kLaneBytes : pitch;
 }
 
-// A tile as a matrix, row-major in src and column-major in dst, and its packed rows.
+// A tile as a matrix, row-major in src and column-major in dst, and its rows as they lie in src.
 struct Matrix {
   int64_t rows = 0, columns = 0;
   int64_t row_src[kMostRows];        // the offset of each row in src
@@ -78,8 +78,8 @@ struct Matrix {
 
 struct Buffers {
   Matrix matrix;
-  alignas(64) char transposed[kBufferBytes];
-  LineCarry carried[kMostColumns];
+  alignas(64) char transposed[kBufferBytes];  // its columns as they lie in dst
+  LineCarry carried[kMostColumns];            // what fills no line of them yet
 };
 
 class Tiles {
@@ -137,6 +137,9 @@ class Tiles {
     }
   }
 
+  // Transposes and writes the tile, and prefetches a share of the next one with each part: all at
+  // once would wait for memory while nothing is written. is_first, is_last: of the tiles along a
+  // run of dst.
   void Write(char* dst, bool is_first, bool is_last) {
     // (Rows and columns that fill up a lane are never written.)
     const int64_t lanes = kLaneBytes / unit_, bytes = m_.rows * unit_;

@@ -209,7 +209,7 @@ class Permutation {
   uint64_t written_ = 0;
   int64_t begin_ = 0, end_ = 0;  // the bytes of src that a step reads
   int64_t offsets_[kMostTables];
-  alignas(kBytes) char tables_[kMostTables][kBytes];
+  char tables_[kMostTables][kBytes];
 };
 
 }  // namespace cpu
