@@ -24,6 +24,10 @@ constexpr int64_t kShortest = 16 * kLine;
 constexpr int64_t kShortestContinued = 2 * kLine;
 // Bytes of each row of src that are read before the next panel.
 constexpr int64_t kStrip = 16 << 10;
+// (The last panel also takes the rows that remain.)
+static_assert(std::ranges::all_of(kAllTunings, [](const CopyTuning* tuning) {
+  return 2 * tuning->panel_bytes <= kMostLines * kLine;
+}));
 
 // (On the heap: threads may have little stack.)
 struct Scratch {
