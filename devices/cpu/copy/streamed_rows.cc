@@ -106,7 +106,7 @@ void WriteFills(const CopyPlan& plan, char* dst, const char* src, const Kernels&
   const BlockKernel fill = EntryOf(kernels.cached, CopyKernel::kFill, plan.unit_log2);
   Odometer at(plan.loops + 1, plan.rank - 1);
   do {
-    fill({repeated, src + at.src, {kBytes / unit, unit, 0}, {1, 0, 0}});
+    fill({repeated, src + at.src, {std::min(kBytes, bytes) / unit, unit, 0}, {1, 0, 0}});
     char* const to = dst + at.dst;
     for (int64_t i = 0; i < bytes; i += kBytes) {
       WriteRow(to + i, repeated, std::min(kBytes, bytes - i), kernels);

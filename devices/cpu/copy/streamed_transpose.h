@@ -2,9 +2,9 @@
 //
 //   if (!StreamTranspose(plan, dst, src, kernels)) …         // tiles.h
 //
-// A panel of rows of src is read side by side, a strip of some KB of each, and prefetched in
-// software. Each row of dst leaves in whole lines, at any alignment: a line that begins with
-// elements of the columns before is assembled from them.
+// Some rows of src are read side by side, 16 KB of each before the next ones, and what follows is
+// prefetched. Each row of dst is written in whole lines, wherever it begins: a line that also holds
+// elements of the columns before is assembled from both.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_STREAMED_TRANSPOSE_H_
 #define DOVETAIL_DEVICES_CPU_COPY_STREAMED_TRANSPOSE_H_

@@ -52,26 +52,18 @@ struct LineCarry {
 inline void WritePart(char* dst, const char* src, int64_t bytes, bool is_first,
                       const Kernels& kernels, LineCarry* carry) {
   const int64_t left = is_first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
-  if (is_first) {
-    const int64_t head = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
-    std::memcpy(dst, src, head);
-    dst += head;
-    src += head;
-    bytes -= head;
-  } else if (left > 0) {
+  if (left > 0) {
     const int64_t taken = std::min(kLine - left, bytes);
     std::memcpy(carry->line + left, src, taken);
     carry->bytes = left + taken;
-    if (left + taken < kLine) return;
+    if (carry->bytes < kLine) return;
     kernels.stream(dst - left, carry->line, 1);
     dst += taken;
     src += taken;
     bytes -= taken;
   }
-  const int64_t lines = bytes / kLine;
-  kernels.stream(dst, src, lines);
-  carry->bytes = bytes - lines * kLine;
-  std::memcpy(carry->line, src + lines * kLine, carry->bytes);
+  carry->bytes = WriteLines(dst, src, bytes, kernels);
+  std::memcpy(carry->line, src + bytes - carry->bytes, carry->bytes);
 }
 
 }  // namespace cpu
