@@ -18,10 +18,21 @@ namespace {
 using internal_loop_nest::DivideAligned;
 using internal_loop_nest::DividedLoop;
 
+int64_t BytesOf(const CopyPlan& plan, int loop) { return plan.loops[loop].count * plan.unit(); }
+
 // The shortest row, or run of rows that continue each other, that is worth the cost of its ends;
-// and the shortest rows of such a run, on both sides.
+// and the shortest rows of such a run. Rows of src are longer if what follows them is far in dst:
+// their ends are read twice.
 constexpr int64_t kShortest = 16 * kLine;
 constexpr int64_t kShortestContinued = 2 * kLine;
+int64_t ShortestInSrc(const CopyPlan& plan) {
+  const int64_t row = BytesOf(plan, 1);
+  const int follows = plan.FindLoop(1, &Loop::src_step, row);
+  const bool is_near = plan.loops[0].src_step == row ||
+                       (follows > 0 && plan.loops[follows].dst_step == BytesOf(plan, 0));
+  return is_near ? kShortestContinued
+                 : std::clamp(64 * plan.unit(), kShortestContinued, 2 * kShortestContinued);
+}
 // Bytes of each row of src that are read before the next panel.
 constexpr int64_t kStrip = 16 << 10;
 // (The last panel also takes the rows that remain.)
@@ -49,8 +60,6 @@ struct PlacedPlan {
     ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, dst, src, kernels);
   }
 };
-
-int64_t BytesOf(const CopyPlan& plan, int loop) { return plan.loops[loop].count * plan.unit(); }
 
 // Transposes all of a plan whose rows in dst have at least a line. `before` is the source offset of
 // the line of columns before a row.
@@ -203,7 +212,7 @@ bool StreamTranspose(const CopyPlan& plan, char* dst, const char* src, const Ker
     return false;
   }
   const int64_t row = BytesOf(plan, 0);
-  const bool is_continued = row >= kShortestContinued && BytesOf(plan, 1) >= kShortestContinued &&
+  const bool is_continued = row >= kShortestContinued && BytesOf(plan, 1) >= ShortestInSrc(plan) &&
                             FindNext(plan, row) > 0 && BytesOfRun(plan) >= kShortest;
   if (row < kShortest && !is_continued) return false;
   const std::unique_ptr<Scratch> scratch(new (std::nothrow) Scratch);

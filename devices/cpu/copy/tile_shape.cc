@@ -10,52 +10,117 @@ namespace cpu {
 
 using internal_loop_nest::CeilDivide;
 
-// Takes the loop that continues the side into it. False if there is none or it is long enough.
-bool TileShape::Extend(Side* side, int64_t wanted) {
-  if (side->elements * 2 > wanted) return false;
-  int64_t next = unit_;
-  if (side->count > 0) {
-    const int last = side->loops[side->count - 1];
-    if (!IsWhole(last)) return false;
-    next = loops_[last].*(side->step) * loops_[last].count;
+// Whether a run goes on through `loop`, which the other one took. (A loop that is too short for
+// vectors must merge with the next one, so both lie in the order of src. The run of dst, which has
+// passed `passed` loops so far, keeps to this order then.)
+bool TileShape::MayPass(const Run& run, int passed, int loop) const {
+  if (!passes_ || &run == &src_) return passes_;
+  int next = 0;
+  while (next < src_.count && (taken_by_[src_.loops[next]] != &src_ || passed-- > 0)) ++next;
+  if (next < src_.count && src_.loops[next] == loop) return true;
+  const bool is_short_in_src = size_[src_.loops[0]] * unit_ < kLaneBytes;
+  return run.elements * unit_ >= kLaneBytes && !(is_short_in_src && is_matrix_);
+}
+
+int64_t TileShape::piece_bytes() const {
+  int64_t bytes = unit_;
+  for (int k = 0; k < src_.count && taken_by_[src_.loops[k]] == &src_; ++k) {
+    bytes *= size_[src_.loops[k]];
   }
-  int found = -1;
-  for (int i = 0; i < rank_; ++i) {
-    if (!is_taken_[i] && loops_[i].*(side->step) == next) found = i;
+  return bytes;
+}
+
+// Finds the loops of a run, among those that are taken.
+void TileShape::Follow(Run* run) const {
+  int passed = 0;
+  run->count = 0;
+  run->elements = 1;
+  run->cut = -1;
+  for (;;) {
+    run->next = -1;
+    for (int i = 0; i < rank_; ++i) {
+      if (loops_[i].*(run->step) == run->elements * unit_) run->next = i;
+    }
+    const int next = run->next;
+    if (next < 0 || taken_by_[next] == nullptr) return;
+    if (taken_by_[next] != run && !MayPass(*run, passed++, next)) {
+      run->next = -1;
+      return;
+    }
+    run->loops[run->count++] = next;
+    run->elements *= size_[next];
+    if (size_[next] == loops_[next].count) continue;
+    run->cut = next;
+    if (taken_by_[next] != run) run->next = -1;
+    return;
   }
-  if (found < 0) return false;
-  const int64_t count = loops_[found].count;
-  const int64_t parts = (2 * count * side->elements + wanted) / (3 * wanted);
-  is_taken_[found] = true;
-  size_[found] = parts > 1 ? CeilDivide(count, parts) : count;
-  side->loops[side->count++] = found;
-  side->elements *= size_[found];
+}
+
+// Takes the loop that makes `run` longer, or more of it: up to `wanted` elements in the run, and
+// `most` in the tile. False if there is none or the run is long enough.
+bool TileShape::Extend(Run* run, int64_t wanted, int64_t most) {
+  const int i = run->next;
+  if (i < 0 || run->elements * 2 > wanted) return false;
+  const int64_t size = size_[i], count = loops_[i].count;
+  const int64_t fit = std::min(wanted * size / run->elements, most * size / elements_);
+  if (fit < 2 * size) return false;
+  const int64_t parts = (2 * count + fit) / (3 * fit);
+  taken_by_[i] = run;
+  size_[i] = parts > 1 ? CeilDivide(count, parts) : count;
+  elements_ = elements_ / size * size_[i];
+  Follow(&src_);
+  Follow(&dst_);
   return true;
 }
 
-bool TileShape::Find(const CopyPlan& plan, int64_t src_bytes, int64_t dst_bytes,
-                     int64_t tile_bytes) {
-  if (plan.rank < 2 || plan.rank > kMostLoops) return false;
-  unit_ = plan.unit();
-  rank_ = plan.rank;
-  std::copy(plan.loops, plan.loops + rank_, loops_);
-  std::fill(size_, size_ + rank_, 1);
-  const int64_t most = tile_bytes / unit_;
-  const auto extend_dst = [&] {
-    return Extend(&along_dst_, std::min(dst_bytes / unit_, most / along_src_.elements));
+bool TileShape::ExtendShorter(int64_t wanted, int64_t most) {
+  const bool dst_first = dst_.elements <= src_.elements;
+  Run *const first = dst_first ? &dst_ : &src_, *const second = dst_first ? &src_ : &dst_;
+  return Extend(first, wanted, most) || Extend(second, wanted, most);
+}
+
+void TileShape::LayOut() {
+  const auto add = [this](const Run& run, const Run* by, Layout* layout) {
+    for (int k = 0; k < run.count; ++k) {
+      const int i = run.loops[k];
+      if ((by == nullptr || taken_by_[i] == by) && !layout->Has(i)) layout->Add(i);
+    }
   };
-  const auto extend_src = [&] {
-    return Extend(&along_src_, std::min(src_bytes / unit_, most / along_dst_.elements));
-  };
-  for (bool more = true; more;) {  // the shorter side takes the next loop
-    const bool dst_first = along_dst_.elements <= along_src_.elements;
-    more = dst_first ? extend_dst() || extend_src() : extend_src() || extend_dst();
+  add(src_, is_matrix_ ? &src_ : nullptr, &packed_);
+  packed_.dense = packed_.count;
+  // (Both begin with the same loops.)
+  while (packed_.in_run < packed_.dense &&
+         packed_.loops[packed_.in_run] == src_.loops[packed_.in_run]) {
+    ++packed_.in_run;
   }
-  bool is_whole = true;
-  for (int k = 0; k < along_dst_.count; ++k) is_whole = is_whole && IsWhole(along_dst_.loops[k]);
-  joins_ = is_whole && along_src_.count == 1 && along_dst_.elements * unit_ >= kLaneBytes &&
-           loops_[along_src_.loops[0]].dst_step == along_dst_.elements * unit_;
-  return true;
+  add(dst_, nullptr, &packed_);
+  add(src_, nullptr, &packed_);
+  add(dst_, nullptr, &permuted_);
+  permuted_.dense = permuted_.in_run = permuted_.count;
+  add(src_, nullptr, &permuted_);
+}
+
+bool TileShape::Find(const CopyPlan& plan, const Sizes& sizes) {
+  unit_ = plan.unit();
+  for (int i = 0; i < plan.rank; ++i) {
+    if (plan.loops[i].count == 1) continue;  // (of a part of a plan)
+    if (rank_ == kMostLoops) return false;
+    loops_[rank_++] = plan.loops[i];
+  }
+  std::fill(size_, size_ + rank_, 1);
+  Follow(&src_);
+  Follow(&dst_);
+  while (ExtendShorter(sizes.run / unit_, sizes.most / unit_)) {
+  }
+  passes_ = true;
+  is_matrix_ = piece_bytes() >= sizes.piece;
+  Follow(&src_);
+  Follow(&dst_);
+  while (elements_ * unit_ < sizes.least &&
+         ExtendShorter(sizes.least / unit_, sizes.least / unit_)) {
+  }
+  LayOut();
+  return src_.count > 0 && dst_.count > 0;
 }
 
 TileShape::Places TileShape::FindPlaces(bool streams) const {
@@ -73,23 +138,22 @@ TileShape::Places TileShape::FindPlaces(bool streams) const {
     places.of[at] = i;
   };
   if (streams) {
-    int64_t run = unit_;
+    int64_t bytes = unit_;
     const auto follow = [&](int i) {
-      run = loops_[i].dst_step * loops_[i].count;
+      bytes = loops_[i].dst_step * loops_[i].count;
       insert(i, places.rank);
     };
-    for (int k = 0; k < along_dst_.count; ++k) follow(along_dst_.loops[k]);
-    if (joins_) follow(along_src_.loops[0]);
+    for (int k = 0; k < dst_.count; ++k) follow(dst_.loops[k]);
     for (bool more = true; more;) {
       more = false;
       for (int i = 0; i < rank_; ++i) {
-        if (is_done[i] || is_taken_[i] || loops_[i].dst_step != run) continue;
+        if (is_done[i] || taken_by_[i] != nullptr || loops_[i].dst_step != bytes) continue;
         follow(i);
         more = true;
       }
     }
     places.along = places.rank;
-    places.run = run;
+    places.bytes = bytes;
   }
   for (int i = 0; i < rank_; ++i) {
     if (is_done[i]) continue;

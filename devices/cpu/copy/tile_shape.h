@@ -1,8 +1,18 @@
 // The shape of the tiles of a copy (tiles.h), and the places where they lie.
+//
+//   TileShape shape;
+//   if (!shape.Find(plan, {.run = 1024, .least = 16384, .most = 131072, .piece = 128})) …
+//   for each place of shape.FindPlaces(/*streams=*/true) …
+//
+// A tile has some iterations of some of the plan's loops. src and dst take loops by turns, each the
+// one that continues its run: what lies without gaps in its memory. If the next loop of a run is
+// the other side's and the tile is small, the run goes on through it. So the runs of a tile are
+// long on both sides as far as the plan allows. Plain values.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_TILE_SHAPE_H_
 #define DOVETAIL_DEVICES_CPU_COPY_TILE_SHAPE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dovetail/core/config.h"
@@ -16,34 +26,55 @@ class TileShape {
  public:
   static constexpr int kMostLoops = 12;
 
-  // The loops of one side of a tile, the innermost first. The last one may be cut.
-  struct Side {
-    int64_t Loop::* step;
-    int loops[kMostLoops] = {};
+  // How a tile lies in a buffer: its loops, the innermost first. Each begins where the one before
+  // ends; only after the first `dense` loops there may be a gap. The first `in_run` loops lie in
+  // the same way in src or dst, so they are copied at once.
+  struct Layout {
+    int loops[kMostLoops];
     int count = 0;
-    int64_t elements = 1;
+    int in_run = 0;
+    int dense = 0;
+    void Add(int loop) { loops[count++] = loop; }
+    bool Has(int loop) const { return std::find(loops, loops + count, loop) != loops + count; }
   };
 
-  // The places of the tiles, as loops over them. The first `along` continue a tile's run in dst.
+  // The places of the tiles, as loops over them. The first `along` continue a tile's runs in dst.
   struct Places {
     Loop loops[kMostLoops];
     int of[kMostLoops];  // the plan's loop that each goes along
     int rank = 0;
     int along = 0;
-    int64_t run = 0;  // bytes that continue each other in dst, through all tiles along it
+    int64_t bytes = 0;  // that continue each other in dst, through all tiles along it
   };
 
-  // Finds the sides, of about these bytes; a run is cut into equal parts of two thirds to four
-  // thirds of them. False if the plan has too many loops.
-  bool Find(const CopyPlan& plan, int64_t src_bytes, int64_t dst_bytes, int64_t tile_bytes);
+  // The sizes to reach, in bytes. A loop is cut into equal parts, so they are not exact.
+  struct Sizes {
+    int64_t run;    // of the runs on each side,
+    int64_t least;  // and of a tile: runs become longer than `run` for this one,
+    int64_t most;   // and shorter for this one
+    int64_t piece;  // the shortest run of src that is copied by itself
+  };
+
+  // False if the plan has too many loops, or one side has no dense one.
+  bool Find(const CopyPlan& plan, const Sizes& sizes);
   // streams: the tiles that continue each other in dst are consecutive.
   Places FindPlaces(bool streams) const;
 
-  const Side& along_src() const { return along_src_; }
-  const Side& along_dst() const { return along_dst_; }
+  // The tile as it is packed from src: a matrix whose columns are what src took and whose rows are
+  // what dst took, so that loops merge; or, if its pieces of src would be shorter than
+  // Sizes::piece, whole runs of src. And the tile as it is permuted for dst: whole runs of dst.
+  const Layout& packed() const { return packed_; }
+  const Layout& permuted() const { return permuted_; }
+  // Bytes of a tile, of a run on each side, and of the part of a run in src that src took itself.
+  int64_t bytes() const { return elements_ * unit_; }
+  int64_t src_bytes() const { return src_.elements * unit_; }
+  int64_t dst_bytes() const { return dst_.elements * unit_; }
+  int64_t piece_bytes() const;
+  // The loop that is cut on each side; -1 if all are whole.
+  int cut_in_src() const { return src_.cut; }
+  int cut_in_dst() const { return dst_.cut; }
+  int rank() const { return rank_; }
   const Loop& loop(int i) const { return loops_[i]; }
-  // Whether the columns continue each other in dst, in the order of src.
-  bool is_joined() const { return joins_; }
   // Iterations of loop i in a tile; is_last: in the last tile of that loop.
   int64_t SizeOf(int i, bool is_last) const {
     const int64_t rest = loops_[i].count % size_[i];
@@ -51,17 +82,33 @@ class TileShape {
   }
 
  private:
-  bool Extend(Side* side, int64_t wanted);
-  bool IsWhole(int i) const { return size_[i] == loops_[i].count; }
+  // A run: the loops of a tile that continue each other on one side, the innermost first. All but
+  // the last are whole.
+  struct Run {
+    int64_t Loop::* step;
+    int loops[kMostLoops] = {};
+    int count = 0;
+    int64_t elements = 1;
+    int next = -1;  // the loop that would make it longer; -1: none
+    int cut = -1;   // the last one, if it is cut
+  };
+
+  bool MayPass(const Run& run, int passed, int loop) const;
+  void Follow(Run* run) const;
+  bool Extend(Run* run, int64_t wanted, int64_t most);
+  bool ExtendShorter(int64_t wanted, int64_t most);
+  void LayOut();
 
   int64_t unit_ = 1;
   int rank_ = 0;
-  bool joins_ = false;
+  int64_t elements_ = 1;  // of a tile
   Loop loops_[kMostLoops];
-  int64_t size_[kMostLoops];         // iterations in a tile
-  bool is_taken_[kMostLoops] = {};   // by a side
-  Side along_src_{&Loop::src_step};  // rows of a tile
-  Side along_dst_{&Loop::dst_step};  // columns of a tile
+  int64_t size_[kMostLoops];              // iterations in a tile
+  const Run* taken_by_[kMostLoops] = {};  // null: not in the tile
+  bool passes_ = false;                   // runs go on through the loops that the other one took
+  bool is_matrix_ = false;                // the packed tile
+  Run src_{&Loop::src_step}, dst_{&Loop::dst_step};
+  Layout packed_, permuted_;
 };
 
 }  // namespace cpu

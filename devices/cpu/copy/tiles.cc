@@ -19,67 +19,88 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-// The least bytes of a tile's rows in src, and of those in dst, for which tiles are faster than
+// The least bytes of a tile's runs in src, and of those in dst, for which tiles are faster than
 // single elements.
-constexpr int64_t kLeastOfSrcRow = 24;
-constexpr int64_t kLeastOfDstRow = 8;
+constexpr int64_t kLeastOfSrcRun = 24;
+constexpr int64_t kLeastOfDstRun = 8;
 // The widest elements for which they are, if dst is not streamed.
 constexpr int64_t kWidestCached = 4;
 // The least bytes that continue each other in dst for which streaming pays.
-constexpr int64_t kShortestRun = 512;
+constexpr int64_t kShortestStreamed = 512;
 
-// The bytes that a tile should have along src and along dst, and in all: what is packed and what is
-// transposed fit the L2 cache together.
-constexpr int64_t kSrcBytes = 512;
-constexpr int64_t kDstBytes = 512;
-constexpr int64_t kTileBytes = 64 << 10;
+// Both buffers together fit the L2 cache.
+constexpr TileShape::Sizes kSizes = {
+    .run = 1024, .least = 16 << 10, .most = 128 << 10, .piece = 128};
+constexpr int64_t kBufferBytes = 4 * kSizes.most;
+constexpr int64_t kMostRuns = 4096;
 // Bytes that are written between two prefetches.
 constexpr int64_t kPiece = 512;
 
-constexpr int64_t kMostRows = 2 * kDstBytes;
-constexpr int64_t kMostColumns = 2 * kSrcBytes;
-constexpr int64_t kBufferBytes = 3 * kTileBytes;
+// The runs of a tile in memory, and where they lie in a buffer.
+struct Runs {
+  int64_t count = 0;
+  int64_t bytes = 0;  // of each
+  struct Offsets {
+    int64_t memory, buffer;
+  } at[kMostRuns];
+};
 
-int64_t WholeLanes(int64_t bytes) { return (bytes + kLaneBytes - 1) / kLaneBytes * kLaneBytes; }
+// The tiles of one size.
+struct Tile {
+  bool is_made = false;
+  Runs src, dst;
+  CopyPlan plan;  // from the packed tile to the permuted one
 
-// From row to row of a buffer: such that they fall into all sets of the cache.
-int64_t Pitch(int64_t row_bytes) {
-  const int64_t pitch = WholeLanes(row_bytes);
-  return pitch % 256 == 0 ? pitch + 2 * kLaneBytes : pitch;
-}
+  // False if it has too many runs, or does not fit the buffers. is_last: whether the tile is the
+  // last one of each loop.
+  bool Make(const TileShape& shape, const bool* is_last, int64_t unit) {
+    int64_t packed[TileShape::kMostLoops], permuted[TileShape::kMostLoops];
+    is_made = LayOut(shape, shape.packed(), &Loop::src_step, is_last, unit, packed, &src) &&
+              LayOut(shape, shape.permuted(), &Loop::dst_step, is_last, unit, permuted, &dst);
+    if (!is_made) return false;
+    const TileShape::Layout& layout = shape.permuted();
+    for (int k = 0; k < layout.count; ++k) {
+      const int i = layout.loops[k];
+      plan.Add({shape.SizeOf(i, is_last[i]), permuted[i], packed[i]});
+    }
+    plan.Finish(unit);
+    return true;
+  }
 
-// A tile as a matrix, row-major in src and column-major in dst, and its rows as they lie in src.
-struct Matrix {
-  int64_t rows = 0, columns = 0;
-  int64_t row_src[kMostRows];        // the offset of each row in src
-  int64_t column_dst[kMostColumns];  // that of each column in dst
-  alignas(64) char packed[kBufferBytes];
-
-  // Takes the tile's size.
-  void Resize(const TileShape& shape, const bool* is_last) {
+ private:
+  static bool LayOut(const TileShape& shape, const TileShape::Layout& layout,
+                     int64_t Loop::* memory_step, const bool* is_last, int64_t unit,
+                     int64_t* buffer_steps, Runs* runs) {
     Loop loops[TileShape::kMostLoops];
-    const auto offsets = [&](const TileShape::Side& side, bool in_dst, int64_t* to) {
-      for (int k = 0; k < side.count; ++k) {
-        const int i = side.loops[k];
-        const Loop& loop = shape.loop(i);
-        loops[k] = {shape.SizeOf(i, is_last[i]), 0, in_dst ? loop.dst_step : loop.src_step};
+    int64_t bytes = unit;
+    runs->count = 1;
+    for (int k = 0; k < layout.count; ++k) {
+      const int i = layout.loops[k];
+      const int64_t size = shape.SizeOf(i, is_last[i]);
+      if (k == layout.in_run) runs->bytes = bytes;
+      // (A gap lets the runs fall into all sets of the cache.)
+      if (k == layout.dense && bytes % 256 == 0) bytes += 2 * kLaneBytes;
+      if (k >= layout.in_run) {
+        loops[k - layout.in_run] = {size, bytes, shape.loop(i).*memory_step};
+        runs->count *= size;
       }
-      Odometer at(loops, side.count);
-      int64_t count = 0;
-      do {
-        to[count++] = at.src;
-      } while (at.Next());
-      return count;
-    };
-    rows = offsets(shape.along_dst(), false, row_src);
-    columns = offsets(shape.along_src(), true, column_dst);
+      buffer_steps[i] = bytes;
+      bytes *= size;
+    }
+    if (layout.in_run == layout.count) runs->bytes = bytes;
+    if (runs->count > kMostRuns || bytes > kBufferBytes) return false;
+    Odometer at(loops, layout.count - layout.in_run);
+    for (int64_t i = 0; i < runs->count; ++i, at.Next()) runs->at[i] = {at.src, at.dst};
+    return true;
   }
 };
 
 struct Buffers {
-  Matrix matrix;
-  alignas(64) char transposed[kBufferBytes];  // its columns as they lie in dst
-  LineCarry carried[kMostColumns];            // what fills no line of them yet
+  Tile tiles[4];                 // cut or not in src, and in dst
+  LineCarry carried[kMostRuns];  // of each run in dst
+  alignas(64) char packed[kBufferBytes];
+  alignas(64) char line_before[kLine];  // is carried to the first run
+  char permuted[kBufferBytes];
 };
 
 class Tiles {
@@ -89,106 +110,106 @@ class Tiles {
       : shape_(shape),
         places_(places),
         kernels_(kernels),
-        transpose_(EntryOf(kernels.cached, CopyKernel::kTranspose, plan.unit_log2)),
         unit_(plan.unit()),
         streams_(streams),
-        m_(buffers->matrix),
-        buffers_(buffers) {}
+        buffers_(*buffers) {}
 
   void Copy(char* dst, const char* src) {
-    bool is_last[TileShape::kMostLoops] = {};
-    m_.Resize(shape_, is_last);
     Odometer at(places_.loops, places_.rank), ahead = at;
     bool more;
     do {
-      bool changes = false, is_first_part = true, is_last_part = true;
+      bool is_first_part = true, is_last_part = true;
       for (int k = 0; k < places_.rank; ++k) {
-        bool& was = is_last[places_.of[k]];
-        const bool is = at.index(k) + 1 == places_.loops[k].count;
-        changes = changes || is != was;
-        was = is;
+        const bool is_last = at.index(k) + 1 == places_.loops[k].count;
+        is_last_[places_.of[k]] = is_last;
         if (k >= places_.along) continue;
         is_first_part = is_first_part && at.index(k) == 0;
-        is_last_part = is_last_part && is;
+        is_last_part = is_last_part && is_last;
       }
-      if (changes) m_.Resize(shape_, is_last);
+      TakeTile();
       more = ahead.Next();
       next_src_ = more ? src + ahead.src : nullptr;
       next_dst_ = more && !streams_ ? dst + ahead.dst : nullptr;
-      next_row_ = 0;
+      next_run_ = in_run_ = 0;
       Pack(src + at.src);
+      const CopyPlan& plan = tile_->plan;
+      ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, buffers_.permuted,
+                    buffers_.packed, kernels_);
       Write(dst + at.dst, is_first_part, is_last_part);
     } while (at.Next());
   }
 
  private:
+  // Takes the tile of the size at this place.
+  void TakeTile() {
+    const auto is_cut = [this](int loop) { return loop >= 0 && is_last_[loop] ? 1 : 0; };
+    tile_ = &buffers_.tiles[2 * is_cut(shape_.cut_in_src()) + is_cut(shape_.cut_in_dst())];
+    if (!tile_->is_made) tile_->Make(shape_, is_last_, unit_);
+  }
+
   void Pack(const char* src) {
-    const int64_t bytes = m_.columns * unit_, pitch = Pitch(bytes);
-    for (int64_t r = 0; r < m_.rows; ++r) {
-      std::memcpy(m_.packed + r * pitch, src + m_.row_src[r], bytes);
+    const Runs& runs = tile_->src;
+    for (int64_t i = 0; i < runs.count; ++i) {
+      std::memcpy(buffers_.packed + runs.at[i].buffer, src + runs.at[i].memory, runs.bytes);
     }
   }
 
-  // Prefetches further rows of the next tile.
-  void Prefetch(int64_t rows) {
+  // Prefetches about `bytes` more bytes of the next tile.
+  void Prefetch(int64_t bytes) {
     if (next_src_ == nullptr) return;
-    for (const int64_t end = std::min(next_row_ + rows, m_.rows); next_row_ < end; ++next_row_) {
-      PrefetchRow(next_src_ + m_.row_src[next_row_], m_.columns * unit_, Cache::kL2);
+    const Runs& runs = tile_->src;
+    while (bytes > 0 && next_run_ < runs.count) {
+      const int64_t n = std::min(bytes, runs.bytes - in_run_);
+      PrefetchRow(next_src_ + runs.at[next_run_].memory + in_run_, n, Cache::kL2);
+      bytes -= n;
+      in_run_ += n;
+      if (in_run_ < runs.bytes) return;
+      in_run_ = 0;
+      ++next_run_;
     }
   }
 
-  // Transposes and writes the tile, and prefetches a share of the next one with each part: all at
-  // once would wait for memory while nothing is written. is_first, is_last: of the tiles along a
-  // run of dst.
+  // Writes the tile, and prefetches a share of the next one with each piece: all at once would wait
+  // for memory while nothing is written. is_first, is_last: of the tiles along a run of dst.
   void Write(char* dst, bool is_first, bool is_last) {
-    // (Rows and columns that fill up a lane are never written.)
-    const int64_t lanes = kLaneBytes / unit_, bytes = m_.rows * unit_;
-    const bool joins = shape_.is_joined();
-    const int64_t pitch = joins ? bytes : Pitch(bytes);
-    char* const transposed = buffers_->transposed;
-    transpose_({.dst = transposed,
-                .src = m_.packed,
-                .inner = {std::max(m_.rows, lanes), unit_, Pitch(m_.columns * unit_)},
-                .outer = {std::max(m_.columns, lanes), pitch, unit_}});
-    if (joins) {
-      const int64_t all = bytes * m_.columns, parts = (all + kPiece - 1) / kPiece;
-      for (int64_t i = 0; i < all; i += kPiece) {
-        Prefetch((m_.rows + parts - 1) / parts);
-        WritePart(dst + i, transposed + i, std::min(kPiece, all - i), &buffers_->carried[0],
-                  is_first && i == 0, is_last && i + kPiece >= all);
-      }
-    } else {
-      for (int64_t k = 0; k < m_.columns; ++k) {
-        Prefetch((m_.rows + m_.columns - 1) / m_.columns);
-        if (next_dst_ != nullptr) PrefetchLine(next_dst_ + m_.column_dst[k], Cache::kL2);
-        WritePart(dst + m_.column_dst[k], transposed + k * pitch, bytes, &buffers_->carried[k],
-                  is_first, is_last);
+    const Runs& runs = tile_->dst;
+    const int64_t piece = std::min(kPiece, runs.bytes);
+    const auto prefetch = [this, piece] { Prefetch(piece); };
+    for (int64_t i = 0; i < runs.count; ++i) {
+      const auto [offset, in_buffer] = runs.at[i];
+      char* const from = buffers_.permuted + in_buffer;
+      if (streams_) {
+        WritePart<kPiece>(dst + offset, from, runs.bytes, is_first, is_last, kernels_,
+                          &buffers_.carried[i], prefetch);
+      } else {
+        const char* const next = next_dst_ == nullptr ? nullptr : next_dst_ + offset;
+        WriteCached(dst + offset, from, runs.bytes, next, prefetch);
       }
     }
-    Prefetch(m_.rows);
+    Prefetch(tile_->src.count * tile_->src.bytes);
   }
 
-  void WritePart(char* dst, const char* from, int64_t bytes, LineCarry* carry, bool is_first,
-                 bool is_last) const {
-    if (!streams_) {
-      std::memcpy(dst, from, bytes);
-      return;
+  template <class F>
+  static void WriteCached(char* to, const char* from, int64_t bytes, const char* next, F prefetch) {
+    for (int64_t i = 0; i < bytes; i += kPiece) {
+      prefetch();
+      if (next != nullptr) PrefetchLine(next + i, Cache::kL2);
+      std::memcpy(to + i, from + i, std::min(kPiece, bytes - i));
     }
-    cpu::WritePart(dst, from, bytes, is_first, kernels_, carry);
-    if (is_last) carry->Finish(dst + bytes);
   }
 
   const TileShape& shape_;
   const TileShape::Places& places_;
   const Kernels& kernels_;
-  const BlockKernel transpose_;
   const int64_t unit_;
   const bool streams_;
-  Matrix& m_;
-  Buffers* const buffers_;
+  Buffers& buffers_;
+  bool is_last_[TileShape::kMostLoops] = {};
+  Tile* tile_ = nullptr;
+  // Of the next tile:
   const char* next_src_ = nullptr;
   const char* next_dst_ = nullptr;
-  int64_t next_row_ = 0;
+  int64_t next_run_ = 0, in_run_ = 0;
 };
 
 }  // namespace
@@ -196,24 +217,20 @@ class Tiles {
 bool CopyByTiles(const CopyPlan& plan, char* dst, const char* src, const Kernels& kernels,
                  bool streams) {
   TileShape shape;
-  const int64_t unit = plan.unit(), lanes = kLaneBytes / unit;
-  if (!shape.Find(plan, kSrcBytes, kDstBytes, kTileBytes)) return false;
-  if (!streams && unit > kWidestCached) return false;
-  const int64_t rows = shape.along_dst().elements, columns = shape.along_src().elements;
-  if (columns * unit < kLeastOfSrcRow || rows * unit < kLeastOfDstRow || rows > kMostRows ||
-      columns > kMostColumns ||
-      (std::max(rows, lanes) + 1) * Pitch(columns * unit) > kBufferBytes ||
-      columns * Pitch(rows * unit) > kBufferBytes) {
-    return false;
-  }
+  const int64_t unit = plan.unit();
+  if ((!streams && unit > kWidestCached) || !shape.Find(plan, kSizes)) return false;
+  if (shape.src_bytes() < kLeastOfSrcRun || shape.dst_bytes() < kLeastOfDstRun) return false;
+  // Single elements, too, read in order what is short but follows each other.
+  if (shape.piece_bytes() < kLeastOfSrcRun && shape.src_bytes() == shape.bytes()) return false;
   TileShape::Places places = shape.FindPlaces(streams);
-  if (streams && places.run < kShortestRun) {
+  if (streams && (places.bytes < kShortestStreamed || shape.dst_bytes() < kLine)) {
     if (unit > kWidestCached) return false;
     streams = false;
     places = shape.FindPlaces(false);
   }
   const std::unique_ptr<Buffers> buffers(new (std::nothrow) Buffers);
-  if (buffers == nullptr) return false;
+  constexpr bool kWhole[TileShape::kMostLoops] = {};
+  if (buffers == nullptr || !buffers->tiles[0].Make(shape, kWhole, unit)) return false;
   Tiles(plan, shape, places, kernels, streams, buffers.get()).Copy(dst, src);
   if (streams) kernels.stream_done();
   return true;

@@ -2,10 +2,10 @@
 //
 //   if (!CopyByTiles(plan, dst, src, kernels, /*streams=*/true)) …    // copy in another way
 //
-// A tile is a matrix: a run of dst, through as many loops as continue each other there, times a run
-// of src, through as many as continue each other there. Its rows are packed as they lie in src, and
-// transposed to columns as they lie in dst. Columns leave in whole cache lines: what fills no line
-// is carried to the tile that continues them. Never throws. Any thread.
+// A tile is a part of the copy with long runs in src and in dst (tile_shape.h). Its runs in src are
+// packed into a buffer, permuted there by a small plan of their own, and leave for dst in whole
+// cache lines: what fills no line is carried to the tile that continues the run. Never throws. Any
+// thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_TILES_H_
 #define DOVETAIL_DEVICES_CPU_COPY_TILES_H_

@@ -38,32 +38,36 @@ inline void WriteRow(char* dst, const char* src, int64_t bytes, const Kernels& k
   std::memcpy(dst + bytes - rest, src + bytes - rest, rest);
 }
 
-// What fills no line yet of a row that is written in parts.
+// The last line of a run that is written in parts; what fills no line yet is at its end.
 struct LineCarry {
-  int64_t bytes = 0;
   alignas(kLine) char line[kLine];
-
-  // Writes it, through the cache. `end` is where the row ends so far.
-  void Finish(char* end) const { std::memcpy(end - bytes, line, bytes); }
 };
 
-// Writes the next part of a row in whole lines, and carries what fills none to the part after it.
-// The bytes before the row's first line are written with ordinary stores.
-inline void WritePart(char* dst, const char* src, int64_t bytes, bool is_first,
-                      const Kernels& kernels, LineCarry* carry) {
-  const int64_t left = is_first ? 0 : reinterpret_cast<uintptr_t>(dst) & (kLine - 1);
-  if (left > 0) {
-    const int64_t taken = std::min(kLine - left, bytes);
-    std::memcpy(carry->line + left, src, taken);
-    carry->bytes = left + taken;
-    if (carry->bytes < kLine) return;
-    kernels.stream(dst - left, carry->line, 1);
-    dst += taken;
-    src += taken;
-    bytes -= taken;
+// Writes the next part of a run in whole lines, and carries what fills none to the part after it.
+// The bytes before the run's first line, and those after its last, are written with ordinary
+// stores. Overwrites the kLine bytes before src. The first part has at least kLine bytes, unless it
+// is the last one, too. Calls before_piece() before each piece of kPiece bytes.
+template <int64_t kPiece, class F>
+void WritePart(char* dst, char* src, int64_t bytes, bool is_first, bool is_last,
+               const Kernels& kernels, LineCarry* carry, F before_piece) {
+  const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst) % kLine);
+  int64_t at = -past_line;
+  if (is_first) {
+    at = std::min((kLine - past_line) % kLine, bytes);
+    std::memcpy(dst, src, at);
+  } else {
+    std::memcpy(src - kLine, carry->line, kLine);
   }
-  carry->bytes = WriteLines(dst, src, bytes, kernels);
-  std::memcpy(carry->line, src + bytes - carry->bytes, carry->bytes);
+  const int64_t end = bytes - (bytes - at) % kLine;
+  for (; at < end; at += kPiece) {
+    before_piece();
+    kernels.stream(dst + at, src + at, std::min(kPiece, end - at) / kLine);
+  }
+  if (is_last) {
+    std::memcpy(dst + end, src + end, bytes - end);
+  } else {
+    std::memcpy(carry->line, src + bytes - kLine, kLine);
+  }
 }
 
 }  // namespace cpu

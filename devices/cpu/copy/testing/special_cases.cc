@@ -95,9 +95,14 @@ CopyCase ShortRunsCase(Random* random) {
     const int64_t page = OneIn(random, 4) ? -4096 : 4096;
     return {e, {{b, m * run, m * e}, {m, run, e}, {a, row, n * page}, {n, e, page}}};
   }
-  const int64_t rank = Pick(random, 3, 6), most = rank == 3 ? 40 : rank == 4 ? 20 : 9;
+  const int64_t rank = Pick(random, 3, 6);
   CopyCase copy{e, {}};
-  for (int64_t i = 0; i < rank; ++i) copy.loops.push_back({Pick(random, 2, most), 0, 0});
+  int64_t left = (OneIn(random, 4) ? 1 << 20 : 1 << 15) / e;  // of the elements
+  for (int64_t i = rank - 1; i >= 0; --i) {
+    const int64_t most = std::min<int64_t>(100, std::max<int64_t>(left >> i, 2));
+    copy.loops.push_back({Pick(random, 2, Pick(random, 2, most)), 0, 0});
+    left /= copy.loops.back().count;
+  }
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   for (int64_t Loop::* const step : {&Loop::dst_step, &Loop::src_step}) {
