@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -20,19 +21,22 @@ using internal_loop_nest::DividedLoop;
 
 int64_t BytesOf(const CopyPlan& plan, int loop) { return plan.loops[loop].count * plan.unit(); }
 
-// The shortest row, or run of rows that continue each other, that is worth the cost of its ends;
-// and the shortest rows of such a run. Rows of src are longer if what follows them is far in dst:
-// their ends are read twice.
+// The shortest row of dst, or run of rows that continue each other, that is worth the cost of its
+// ends; and the shortest rows of such a run.
 constexpr int64_t kShortest = 16 * kLine;
 constexpr int64_t kShortestContinued = 2 * kLine;
+// The longest step to the next row of src for which the lines that two rows share are still cached.
+constexpr int64_t kNear = 8 * kLine;
+
+// The shortest row of src. What it shares with far rows is read twice.
 int64_t ShortestInSrc(const CopyPlan& plan) {
-  const int64_t row = BytesOf(plan, 1);
-  const int follows = plan.FindLoop(1, &Loop::src_step, row);
-  const bool is_near = plan.loops[0].src_step == row ||
-                       (follows > 0 && plan.loops[follows].dst_step == BytesOf(plan, 0));
-  return is_near ? kShortestContinued
-                 : std::clamp(64 * plan.unit(), kShortestContinued, 2 * kShortestContinued);
+  const int64_t row = BytesOf(plan, 1), step = std::abs(plan.loops[0].src_step);
+  const bool is_near = step == row || step <= kNear;
+  if (is_near && BytesOf(plan, 0) >= kShortest) return kLaneBytes;
+  if (is_near || row % kLine == 0) return 2 * kLine;
+  return std::clamp(64 * plan.unit(), 2 * kLine, 4 * kLine);
 }
+
 // Bytes of each row of src that are read before the next panel.
 constexpr int64_t kStrip = 16 << 10;
 // (The last panel also takes the rows that remain.)
@@ -212,9 +216,9 @@ bool StreamTranspose(const CopyPlan& plan, char* dst, const char* src, const Ker
     return false;
   }
   const int64_t row = BytesOf(plan, 0);
-  const bool is_continued = row >= kShortestContinued && BytesOf(plan, 1) >= ShortestInSrc(plan) &&
-                            FindNext(plan, row) > 0 && BytesOfRun(plan) >= kShortest;
-  if (row < kShortest && !is_continued) return false;
+  const bool is_continued =
+      row >= kShortestContinued && FindNext(plan, row) > 0 && BytesOfRun(plan) >= kShortest;
+  if (BytesOf(plan, 1) < ShortestInSrc(plan) || (row < kShortest && !is_continued)) return false;
   const std::unique_ptr<Scratch> scratch(new (std::nothrow) Scratch);
   if (scratch == nullptr) return false;
   const auto stream = row >= kShortest ? StreamLongRows : StreamContinuedRows;

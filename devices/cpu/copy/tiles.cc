@@ -130,7 +130,7 @@ class Tiles {
       more = ahead.Next();
       next_src_ = more ? src + ahead.src : nullptr;
       next_dst_ = more && !streams_ ? dst + ahead.dst : nullptr;
-      next_run_ = in_run_ = 0;
+      next_run_ = in_run_ = to_prefetch_ = 0;
       Pack(src + at.src);
       const CopyPlan& plan = tile_->plan;
       ExecuteCached(plan.kernel, plan.unit_log2, plan.loops, plan.rank, buffers_.permuted,
@@ -158,12 +158,12 @@ class Tiles {
   void Prefetch(int64_t bytes) {
     if (next_src_ == nullptr) return;
     const Runs& runs = tile_->src;
-    while (bytes > 0 && next_run_ < runs.count) {
-      const int64_t n = std::min(bytes, runs.bytes - in_run_);
-      PrefetchRow(next_src_ + runs.at[next_run_].memory + in_run_, n, Cache::kL2);
-      bytes -= n;
-      in_run_ += n;
-      if (in_run_ < runs.bytes) return;
+    for (to_prefetch_ += bytes; to_prefetch_ > 0 && next_run_ < runs.count; to_prefetch_ -= kLine) {
+      const char* const run = next_src_ + runs.at[next_run_].memory;
+      PrefetchLine(run + in_run_, Cache::kL2);
+      in_run_ += kLine;
+      const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(run) % kLine);
+      if (in_run_ < runs.bytes + past_line) continue;
       in_run_ = 0;
       ++next_run_;
     }
@@ -186,7 +186,7 @@ class Tiles {
         WriteCached(dst + offset, from, runs.bytes, next, prefetch);
       }
     }
-    Prefetch(tile_->src.count * tile_->src.bytes);
+    Prefetch(tile_->src.count * (tile_->src.bytes + kLine));
   }
 
   template <class F>
@@ -209,7 +209,7 @@ class Tiles {
   // Of the next tile:
   const char* next_src_ = nullptr;
   const char* next_dst_ = nullptr;
-  int64_t next_run_ = 0, in_run_ = 0;
+  int64_t next_run_ = 0, in_run_ = 0, to_prefetch_ = 0;
 };
 
 }  // namespace
@@ -231,6 +231,8 @@ bool CopyByTiles(const CopyPlan& plan, char* dst, const char* src, const Kernels
   const std::unique_ptr<Buffers> buffers(new (std::nothrow) Buffers);
   constexpr bool kWhole[TileShape::kMostLoops] = {};
   if (buffers == nullptr || !buffers->tiles[0].Make(shape, kWhole, unit)) return false;
+  const bool is_by_elements = buffers->tiles[0].plan.kernel == CopyKernel::kElements;
+  if (is_by_elements && shape.piece_bytes() < kLaneBytes) return false;
   Tiles(plan, shape, places, kernels, streams, buffers.get()).Copy(dst, src);
   if (streams) kernels.stream_done();
   return true;
