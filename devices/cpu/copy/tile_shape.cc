@@ -64,9 +64,8 @@ bool TileShape::Extend(Run* run, int64_t wanted, int64_t most) {
   const int64_t size = size_[i], count = loops_[i].count;
   const int64_t fit = std::min(wanted * size / run->elements, most * size / elements_);
   if (fit < 2 * size) return false;
-  const int64_t parts = (2 * count + fit) / (3 * fit);
   taken_by_[i] = run;
-  size_[i] = parts > 1 ? CeilDivide(count, parts) : count;
+  size_[i] = CeilDivide(count, CeilDivide(3 * count, 4 * fit));
   elements_ = elements_ / size * size_[i];
   Follow(&src_);
   Follow(&dst_);
@@ -113,14 +112,17 @@ bool TileShape::Find(const CopyPlan& plan, const Sizes& sizes) {
   while (ExtendShorter(sizes.run / unit_, sizes.most / unit_)) {
   }
   passes_ = true;
-  is_matrix_ = piece_bytes() >= sizes.piece;
+  if (src_.count == 0 || dst_.count == 0) return false;
+  const int64_t innermost = std::min(size_[src_.loops[0]], size_[dst_.loops[0]]);
+  const bool must_merge = innermost * unit_ < kLaneBytes;
+  is_matrix_ = piece_bytes() >= (must_merge ? sizes.piece / 2 : sizes.piece);
   Follow(&src_);
   Follow(&dst_);
   while (elements_ * unit_ < sizes.least &&
          ExtendShorter(sizes.least / unit_, sizes.least / unit_)) {
   }
   LayOut();
-  return src_.count > 0 && dst_.count > 0;
+  return true;
 }
 
 TileShape::Places TileShape::FindPlaces(bool streams) const {
