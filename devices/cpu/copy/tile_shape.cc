@@ -10,6 +10,13 @@ namespace cpu {
 
 using internal_loop_nest::CeilDivide;
 
+// The loop with this step; -1 if there is none.
+int TileShape::FindStep(int64_t Loop::* step, int64_t bytes) const {
+  int i = rank_ - 1;
+  while (i >= 0 && loops_[i].*step != bytes) --i;
+  return i;
+}
+
 // Whether a run goes on through `loop`, which the other one took. (A loop that is too short for
 // vectors must merge with the next one, so both lie in the order of src. The run of dst, which has
 // passed `passed` loops so far, keeps to this order then.)
@@ -37,11 +44,7 @@ void TileShape::Follow(Run* run) const {
   run->elements = 1;
   run->cut = -1;
   for (;;) {
-    run->next = -1;
-    for (int i = 0; i < rank_; ++i) {
-      if (loops_[i].*(run->step) == run->elements * unit_) run->next = i;
-    }
-    const int next = run->next;
+    const int next = run->next = FindStep(run->step, run->elements * unit_);
     if (next < 0 || taken_by_[next] == nullptr) return;
     if (taken_by_[next] != run && !MayPass(*run, passed++, next)) {
       run->next = -1;
@@ -146,14 +149,7 @@ TileShape::Places TileShape::FindPlaces(bool streams) const {
       insert(i, places.rank);
     };
     for (int k = 0; k < dst_.count; ++k) follow(dst_.loops[k]);
-    for (bool more = true; more;) {
-      more = false;
-      for (int i = 0; i < rank_; ++i) {
-        if (is_done[i] || taken_by_[i] != nullptr || loops_[i].dst_step != bytes) continue;
-        follow(i);
-        more = true;
-      }
-    }
+    for (int i; (i = FindStep(&Loop::dst_step, bytes)) >= 0 && taken_by_[i] == nullptr;) follow(i);
     places.along = places.rank;
     places.bytes = bytes;
   }

@@ -4,10 +4,10 @@
 //   if (!shape.Find(plan, {.run = 1024, .least = 16384, .most = 131072, .piece = 128})) …
 //   for each place of shape.FindPlaces(/*streams=*/true) …
 //
-// A tile has some iterations of some of the plan's loops. src and dst take loops by turns, each the
-// one that continues its run: what lies without gaps in its memory. If the next loop of a run is
-// the other side's and the tile is small, the run goes on through it. So the runs of a tile are
-// long on both sides as far as the plan allows. Plain values.
+// A tile has some iterations of some of the plan's loops. A run is what lies without gaps in src,
+// or in dst. The side with the shorter run takes the loop that continues it, until both runs are
+// long. If that loop belongs to the other side already, and the tile is small, the run goes on
+// through it. Plain values.
 
 #ifndef DOVETAIL_DEVICES_CPU_COPY_TILE_SHAPE_H_
 #define DOVETAIL_DEVICES_CPU_COPY_TILE_SHAPE_H_
@@ -52,7 +52,7 @@ class TileShape {
     int64_t run;    // of the runs on each side,
     int64_t least;  // and of a tile: runs become longer than `run` for this one,
     int64_t most;   // and shorter for this one
-    int64_t piece;  // the shortest run of src that is copied by itself
+    int64_t piece;  // the shortest piece of src that a matrix has (packed())
   };
 
   // False if the plan has too many loops, or one side has no dense one.
@@ -60,10 +60,12 @@ class TileShape {
   // streams: the tiles that continue each other in dst are consecutive.
   Places FindPlaces(bool streams) const;
 
-  // The tile as it is packed from src: a matrix whose columns are what src took and whose rows are
-  // what dst took, so that loops merge; or, if its pieces of src would be shorter than
-  // Sizes::piece, whole runs of src. And the tile as it is permuted for dst: whole runs of dst.
+  // The tile as it is packed from src. It is a matrix, so that loops merge: its columns are the
+  // loops that src took, its rows those that dst took. If the pieces of src would be shorter than
+  // Sizes::piece, or than half of it if an innermost loop is too short for vectors, it has whole
+  // runs of src.
   const Layout& packed() const { return packed_; }
+  // The tile as it is permuted for dst, in whole runs.
   const Layout& permuted() const { return permuted_; }
   // Bytes of a tile, of a run on each side, and of the part of a run in src that src took itself.
   int64_t bytes() const { return elements_ * unit_; }
@@ -73,7 +75,6 @@ class TileShape {
   // The loop that is cut on each side; -1 if all are whole.
   int cut_in_src() const { return src_.cut; }
   int cut_in_dst() const { return dst_.cut; }
-  int rank() const { return rank_; }
   const Loop& loop(int i) const { return loops_[i]; }
   // Iterations of loop i in a tile; is_last: in the last tile of that loop.
   int64_t SizeOf(int i, bool is_last) const {
@@ -93,6 +94,7 @@ class TileShape {
     int cut = -1;   // the last one, if it is cut
   };
 
+  int FindStep(int64_t Loop::* step, int64_t bytes) const;
   bool MayPass(const Run& run, int passed, int loop) const;
   void Follow(Run* run) const;
   bool Extend(Run* run, int64_t wanted, int64_t most);

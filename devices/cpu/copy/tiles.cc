@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/devices/cpu/copy/execute.h"
-#include "dovetail/devices/cpu/copy/kernels/cache_sets.h"
-#include "dovetail/devices/cpu/copy/kernels/rows.h"
 #include "dovetail/devices/cpu/copy/kernels/stream_lines.h"
 #include "dovetail/devices/cpu/copy/tile_shape.h"
 
@@ -144,7 +141,7 @@ class Tiles {
   void TakeTile() {
     const auto is_cut = [this](int loop) { return loop >= 0 && is_last_[loop] ? 1 : 0; };
     tile_ = &buffers_.tiles[2 * is_cut(shape_.cut_in_src()) + is_cut(shape_.cut_in_dst())];
-    if (!tile_->is_made) tile_->Make(shape_, is_last_, unit_);
+    if (!tile_->is_made) tile_->Make(shape_, is_last_, unit_);  // (fits, as the whole one does)
   }
 
   void Pack(const char* src) {

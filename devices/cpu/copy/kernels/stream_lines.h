@@ -22,20 +22,12 @@ namespace cpu {
 
 inline constexpr int64_t kLine = 64;
 
-// Copies `bytes` bytes up to the end of the last whole line of dst: streams whole lines, and writes
-// the bytes before the first line with ordinary stores. Returns the number of bytes after the last
-// line, which are not written.
-inline int64_t WriteLines(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
-  const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
-  std::memcpy(dst, src, before);
-  const int64_t lines = (bytes - before) / kLine;
-  kernels.stream(dst + before, src + before, lines);
-  return bytes - before - lines * kLine;
-}
-
 inline void WriteRow(char* dst, const char* src, int64_t bytes, const Kernels& kernels) {
-  const int64_t rest = WriteLines(dst, src, bytes, kernels);
-  std::memcpy(dst + bytes - rest, src + bytes - rest, rest);
+  const int64_t before = std::min<int64_t>(-reinterpret_cast<uintptr_t>(dst) & (kLine - 1), bytes);
+  const int64_t lines = (bytes - before) / kLine, end = before + lines * kLine;
+  std::memcpy(dst, src, before);
+  kernels.stream(dst + before, src + before, lines);
+  std::memcpy(dst + end, src + end, bytes - end);
 }
 
 // The last line of a run that is written in parts; what fills no line yet is at its end.
