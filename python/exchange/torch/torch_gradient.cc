@@ -3,42 +3,45 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/exchange/support/interned_name.h"
-#include "dovetail/python/exchange/torch/torch_abi.h"
-#include "dovetail/python/exchange/torch/torch_object.h"
-#include "dovetail/python/exchange/torch/torch_symbol.h"
 
 namespace dovetail::python {
 namespace {
 
-// bool c10::TensorImpl::requires_grad() const
-using RequiresGrad = bool (*)(const void* impl);
+constinit InternedName name("requires_grad");
 
-// The function, if this PyTorch's objects have the layout that TorchImplOf() assumes.
-RequiresGrad FindRequiresGrad(PyObject* x) {
-  if (!HasTorchImpl(x)) return nullptr;
-  return reinterpret_cast<RequiresGrad>(FindTorchSymbol(kC10, kRequiresGrad));
-}
-
-bool RequiresGradByAttribute(PyObject* x) {
-  static constinit InternedName name("requires_grad");
-  PyObject* value = PyObject_GetAttr(x, name.get());
-  if (value == nullptr) ForgetException();
-  const bool required = value != Py_False;
-  Py_XDECREF(value);
-  return required;
+// The getter of the class's attribute, which is called as the interpreter calls it; nullptr if the
+// attribute is no C getter.
+const PyGetSetDef* FindGetter(PyTypeObject* type) {
+  PyObject* descriptor = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name.get());
+  if (descriptor == nullptr) {
+    ForgetException();
+    return nullptr;
+  }
+  const PyGetSetDef* getter = nullptr;
+  if (Py_IS_TYPE(descriptor, &PyGetSetDescr_Type) &&
+      PyType_IsSubtype(type, PyDescr_TYPE(descriptor))) {
+    getter = reinterpret_cast<PyGetSetDescrObject*>(descriptor)->d_getset;
+  }
+  Py_DECREF(descriptor);
+  return getter;
 }
 
 }  // namespace
 
 bool TorchRequiresGrad(PyObject* x) {
-  static constinit GilGuarded<bool> is_known(false);
-  static constinit GilGuarded<RequiresGrad> known(nullptr);
-  if (!is_known.load()) [[unlikely]] {
-    known.store(FindRequiresGrad(x));
-    is_known.store(true);
+  static constinit GilGuarded<const PyGetSetDef*> known(nullptr);
+  const PyGetSetDef* getter = known.load();
+  if (getter == nullptr) [[unlikely]] {
+    getter = FindGetter(Py_TYPE(x));
+    if (PyErr_Occurred() != nullptr) return true;
+    known.store(getter);
   }
-  const RequiresGrad requires_grad = known.load();
-  return requires_grad != nullptr ? requires_grad(TorchImplOf(x)) : RequiresGradByAttribute(x);
+  PyObject* const value =
+      getter != nullptr ? getter->get(x, getter->closure) : PyObject_GetAttr(x, name.get());
+  if (value == nullptr) ForgetException();
+  const bool required = value != Py_False;
+  Py_XDECREF(value);
+  return required;
 }
 
 }  // namespace dovetail::python

@@ -1,9 +1,8 @@
-// Whether a PyTorch tensor requires gradients, by a call of PyTorch in C++.
+// Whether a PyTorch tensor requires gradients, by the getter of its class.
 //
 //   if (TorchRequiresGrad(x)) ...                    // then only __dlpack__ may be asked (rule 55)
 //
-// The Python attribute takes 50 ns, longer than the rest of the import. Most of that is PyTorch's
-// check for warnings and overrides.
+// A Python attribute takes 28 ns, its getter 20.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_GRADIENT_H_
 #define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_GRADIENT_H_

@@ -12,50 +12,38 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
 #include "dovetail/python/exchange/torch/torch_gradient.h"
-#include "dovetail/python/exchange/torch/torch_lazy.h"
+#include "dovetail/python/exchange/torch/torch_marks.h"
 #include "dovetail/python/exchange/torch/torch_mode.h"
-#include "dovetail/python/exchange/torch/torch_plain.h"
+#include "dovetail/python/exchange/torch/torch_read.h"
 #include "dovetail/python/exchange/torch/torch_storage.h"
 
 namespace dovetail::python {
 namespace {
 
-// What PyTorch's table says of `x`. Only an interrupt leaves its error set.
-bool Lend(PyObject* x, DLTensor* lent) {
-  const DLPackExchangeAPI* api = torch_tensor.exchange_api();
-  if (api == nullptr || api->dltensor_from_py_object_no_sync == nullptr) return false;
-  if (api->dltensor_from_py_object_no_sync(x, lent) != 0) {
-    ForgetException();  // __dlpack__ raises a better one
-    return false;
-  }
-  return true;
-}
-
-// The same where it is what __dlpack__ would say. A lazy conjugate that refuses; a lazy negation it
-// would export with the wrong sign, as the table does.
+// What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy conjugate
+// __dlpack__ refuses; a lazy negation it would export with the wrong sign.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (TorchModeIsActive()) return NotTaken();
-  if (ReadPlainTorch(x, lent)) [[likely]] {
-    return PlainTorchMayRequireGrad(x) && TorchRequiresGrad(x) ? NotTaken() : ExchangeResult::kDone;
-  }
-  if (PyErr_Occurred() != nullptr) return ExchangeResult::kError;
-  if (!Lend(x, lent) ||
-      (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x))) {
+  const bool is_plain = ReadPlainTorch(x, lent);
+  if (!is_plain && (PyErr_Occurred() != nullptr || !LendByTorchTable(x, lent))) return NotTaken();
+  if (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) {
     return NotTaken();
   }
-  const TorchLazy lazy = TorchLazyOf(x);
-  if (lazy.is_conjugate) return NotTaken();
-  if (lazy.is_negative) {
-    RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
-    return ExchangeResult::kError;
+  if (!is_plain) {
+    const TorchMark mark = FindTorchMark(x);
+    if (mark == TorchMark::kConjugate) return NotTaken();
+    if (mark == TorchMark::kNegative) {
+      RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
+      return ExchangeResult::kError;
+    }
   }
-  return ExchangeResult::kDone;
+  return CheckTorchStorage(x, *lent);
 }
 
 // A tensor over what `x` lent, which keeps the storage alive.
 ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
   Storage::Release release;
-  if (!HoldTorchStorage(x, &release)) return NotTaken();
+  if (!HoldTorchStorage(x, lent, &release)) return NotTaken();
   if (ImportDLTensor(lent, /*flags=*/0, release, tensor).ok()) return ExchangeResult::kDone;
   release.function(release.context);
   return ExchangeResult::kNotTaken;

@@ -1,12 +1,11 @@
-// Imports PyTorch tensors through PyTorch's DLPack C exchange API.
+// Imports PyTorch tensors through PyTorch's C interfaces.
 //
 //   if (torch_tensor.Is(Py_TYPE(x))) result = ImportTorchTensor(x, &tensor);
 //
 // Makes no capsule and calls no Python method, which costs about a tenth of x.__dlpack__(). PyTorch
-// lends a DLTensor, which is read without a call where the tensor is plain (torch_plain.h); the
-// import holds the storage behind it (torch_storage.h). The API is used only
-// where it answers as __dlpack__ would. On a GPU our current stream waits for PyTorch's, as with
-// __dlpack__. The result is kNotTaken, and the caller calls __dlpack__, for a tensor that requires
+// lends a DLTensor by its stable C functions (torch_read.h) or its exchange API, which are used only
+// where they answer as __dlpack__ would. The import holds the storage (torch_storage.h). On a GPU our
+// current stream waits for PyTorch's, as with __dlpack__. The result is kNotTaken, and the caller calls __dlpack__, for a tensor that requires
 // grad, is a lazy conjugate or is in memory of other kinds, and inside a mode.
 // Source: dlpack.h 1.3, DLPackExchangeAPI.
 

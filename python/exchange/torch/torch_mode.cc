@@ -4,8 +4,8 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/torch/torch_abi.h"
-#include "dovetail/python/exchange/torch/torch_symbol.h"
+#include "dovetail/python/exchange/torch/torch_functions.h"
+#include "dovetail/python/exchange/torch/torch_private.h"
 
 namespace nb = nanobind;
 
@@ -18,9 +18,9 @@ using AnyModesSet = bool (*)(bool);
 using FunctionModeEnabled = bool (*)();
 
 struct Modes {
-  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(FindTorchSymbol(kC10, kAnyModesSet));
+  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(FindTorchSymbol("libc10.so", kAnyModesSet));
   FunctionModeEnabled function_mode_enabled =
-      reinterpret_cast<FunctionModeEnabled>(FindTorchSymbol(kTorchCpu, kFunctionModeEnabled));
+      reinterpret_cast<FunctionModeEnabled>(FindTorchSymbol("libtorch_cpu.so", kFunctionModeEnabled));
 };
 
 // `module.name`, called if it is a function; None where there is none. Only an interrupt

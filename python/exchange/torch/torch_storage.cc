@@ -3,116 +3,117 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/gil_guarded.h"
-#include "dovetail/python/exchange/torch/torch_abi.h"
-#include "dovetail/python/exchange/torch/torch_object.h"
-#include "dovetail/python/exchange/torch/torch_symbol.h"
+#include "dovetail/python/exchange/torch/torch_functions.h"
+#include "dovetail/python/exchange/torch/torch_private.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
 
-// PyTorch's stable C interface for at::Tensor, which is one counted pointer. A c10::Storage is a
-// counted pointer of the same base class with the same virtual destructor, so the two functions
-// count storages, too.
-using CopyHandle = int (*)(void* counted_pointer, void** handle);
-using DropHandle = int (*)(void* handle);
-struct Handles {
-  GilGuarded<CopyHandle> copy{nullptr};
-  GilGuarded<DropHandle> drop{nullptr};
+// Whether PyTorch's C functions may be asked; else its Python side is.
+bool HandlesServe() { return FindTorchFunctions().is_complete && TorchHandlesAreKnown(); }
+
+void DropTensor(void* handle) {
+  (void)FindTorchFunctions().delete_tensor_object(static_cast<TorchHandle>(handle));
+}
+void LetGoOfTensor(void* handle) { LetGo(&DropTensor, handle); }
+
+// The storage object; invalid if there is none. Only an interrupt leaves its error set.
+nb::object StorageObjectOf(PyObject* x) {
+  nb::object storage = nb::steal(PyObject_CallMethod(x, "untyped_storage", nullptr));
+  if (!storage.is_valid()) ForgetException();
+  return storage;
+}
+
+int64_t CallForInt(PyObject* x, const char* method) {
+  const nb::object value = nb::steal(PyObject_CallMethod(x, method, nullptr));
+  const int64_t number = value.is_valid() ? PyLong_AsLongLong(value.ptr()) : -1;
+  if (PyErr_Occurred() != nullptr) ForgetException();
+  return number;
+}
+
+struct Bounds {
+  int64_t offset = -1;  // of element 0, in elements
+  int64_t nbytes = -1;
 };
-constinit Handles handles;
 
-bool FindHandles() {
-  const auto copy = reinterpret_cast<CopyHandle>(FindTorchSymbol(kTorchCpu, kCopyHandle));
-  const auto drop = reinterpret_cast<DropHandle>(FindTorchSymbol(kTorchCpu, kDropHandle));
-  handles.copy.store(copy);
-  handles.drop.store(drop);
-  return copy != nullptr && drop != nullptr;
-}
-
-void** StorageOf(PyObject* x) {
-  return reinterpret_cast<void**>(static_cast<char*>(TorchImplOf(x)) + kStorageInTensorImpl);
-}
-
-uint8_t* ResizableOf(void* storage) {
-  return static_cast<uint8_t*>(storage) + kResizableInStorageImpl;
-}
-
-// A handle that keeps the storage; nullptr where there is none.
-void* Hold(PyObject* x) {
-  void** const storage = StorageOf(x);
-  void* handle = nullptr;
-  if (*storage == nullptr || handles.copy.load()(static_cast<void*>(storage), &handle) != 0)
-    return nullptr;
-  uint8_t* const resizable = ResizableOf(*storage);
-  if (*resizable != 0) *resizable = 0;
-  return handle;
-}
-
-// Whether `x` says of its storage what is read here.
-bool Agrees(PyObject* x) {
-  if (!HasTorchImpl(x)) return false;
-  void* const storage = *StorageOf(x);
-  return reinterpret_cast<int64_t>(storage) == EvaluateTorchInt("x.untyped_storage()._cdata", x) &&
-         *ResizableOf(storage) == EvaluateTorchInt("x.untyped_storage().resizable()", x);
-}
-
-// By PyTorch's Python side: dovetail._torch.
-bool HoldByMethod(PyObject* x, Storage::Release* release) {
-  nb::object module = nb::steal(PyImport_ImportModule("dovetail._torch"));
-  PyObject* storage =
-      module.is_valid() ? PyObject_CallMethod(module.ptr(), "hold_storage", "O", x) : nullptr;
-  if (storage == nullptr) {
-    ForgetException();
-    return false;
+Bounds BoundsOf(PyObject* x) {
+  Bounds bounds;
+  if (HandlesServe()) [[likely]] {
+    const TorchFunctions& torch = FindTorchFunctions();
+    if (torch.get_storage_offset(TorchHandleOf(x), &bounds.offset) != 0 ||
+        torch.get_storage_size(TorchHandleOf(x), &bounds.nbytes) != 0) {
+      return {};
+    }
+  } else if (PyErr_Occurred() == nullptr) {
+    const nb::object storage = StorageObjectOf(x);
+    if (storage.is_valid()) bounds.nbytes = CallForInt(storage.ptr(), "nbytes");
+    if (bounds.nbytes >= 0) bounds.offset = CallForInt(x, "storage_offset");
   }
-  *release = ReleaseObject(storage);
-  return true;
+  return bounds;
+}
+
+// The bytes from the start of the storage to the end of the last element; 0 if there are no
+// elements, the greatest number if there are more. NULL strides are row-major (rule 11).
+int64_t ReachOf(const DLTensor& lent, int64_t offset) {
+  constexpr int64_t kMore = std::numeric_limits<int64_t>::max();
+  int64_t last = offset;
+  int64_t row_major = 1;
+  for (int32_t i = lent.ndim - 1; i >= 0; --i) {
+    if (lent.shape[i] == 0) return 0;
+    const int64_t stride = lent.strides != nullptr ? lent.strides[i] : row_major;
+    int64_t step;
+    if (__builtin_mul_overflow(lent.shape[i] - 1, stride, &step) ||
+        __builtin_add_overflow(last, step, &last) ||
+        __builtin_mul_overflow(row_major, lent.shape[i], &row_major)) {
+      return kMore;
+    }
+  }
+  int64_t bits;
+  if (__builtin_mul_overflow(last + 1, int64_t{lent.dtype.bits} * lent.dtype.lanes, &bits)) {
+    return kMore;
+  }
+  return (bits - 1) / 8 + 1;
 }
 
 }  // namespace
 
-bool TorchStorageIsAsAssumed() {
-  SetForeignRelease(&LetGoOfTorchStorage, &DropTorchStorage);
-  if (!FindHandles()) return false;
-  const nb::object mine = EvaluateTorch("torch.zeros(1, dtype=torch.uint8, device='cpu')");
-  const nb::object borrowed = EvaluateTorch("torch.frombuffer(bytearray(1), dtype=torch.uint8)");
-  if (!mine.is_valid() || !borrowed.is_valid() ||
-      EvaluateTorchInt("x.untyped_storage().resizable()", mine.ptr()) != 1 || !Agrees(mine.ptr()) ||
-      !Agrees(borrowed.ptr())) {
-    return false;
+bool HoldTorchStorage(PyObject* x, const DLTensor& lent, Storage::Release* release) {
+  if (HandlesServe()) [[likely]] {
+    TorchHandle held = nullptr;
+    if (FindTorchFunctions().reinterpret_tensor(TorchHandleOf(x), lent.ndim, lent.shape,
+                                                lent.strides, /*more=*/0, &held) != 0) {
+      return false;
+    }
+    static const bool is_named = (SetForeignRelease(&LetGoOfTensor, &DropTensor), true);
+    (void)is_named;
+    *release = {&LetGoOfTensor, held};
+    return true;
   }
-  // The storage object is a use of its own, and is kept so that the count is of the same uses.
-  const nb::object storage = EvaluateTorch("x.untyped_storage()", mine.ptr());
-  const auto uses = [&] {
-    return storage.is_valid()
-               ? EvaluateTorchInt("torch._C._storage_Use_Count(x._cdata)", storage.ptr())
-               : -1;
-  };
-  const int64_t before = uses();
-  void* const handle = Hold(mine.ptr());
-  if (handle == nullptr) return false;
-  const int64_t held = uses();
-  DropTorchStorage(handle);
-  return before > 0 && held == before + 1 && uses() == before && Agrees(mine.ptr());
+  if (PyErr_Occurred() != nullptr) return false;
+  nb::object storage = StorageObjectOf(x);
+  if (!storage.is_valid()) return false;
+  *release = ReleaseObject(storage.release().ptr());
+  return true;
 }
 
-void DropTorchStorage(void* held) { (void)handles.drop.load()(held); }
-
-void LetGoOfTorchStorage(void* held) { LetGo(&DropTorchStorage, held); }
-
-bool HoldTorchStorage(PyObject* x, Storage::Release* release) {
-  static constinit TorchAssumption assumption(&TorchStorageIsAsAssumed);
-  if (!assumption.Holds()) [[unlikely]]
-    return PyErr_Occurred() == nullptr && HoldByMethod(x, release);
-  void* const handle = Hold(x);
-  *release = {&LetGoOfTorchStorage, handle};
-  return handle != nullptr;
+ExchangeResult CheckTorchStorage(PyObject* x, const DLTensor& lent) {
+  const Bounds bounds = BoundsOf(x);
+  if (bounds.offset < 0 || bounds.nbytes < 0) return NotTaken();
+  const int64_t reach = ReachOf(lent, bounds.offset);
+  if (reach <= bounds.nbytes) [[likely]]
+    return ExchangeResult::kDone;
+  RaiseExchange(absl::StrCat("The tensor takes ", reach, " bytes of its storage, which has ",
+                             bounds.nbytes,
+                             ": it was resized or freed. Resize it first, as in "
+                             "x.untyped_storage().resize_(nbytes)."));
+  return ExchangeResult::kError;
 }
 
 }  // namespace dovetail::python

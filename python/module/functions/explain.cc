@@ -6,7 +6,7 @@
 
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/torch/torch_abi.h"
+#include "dovetail/python/exchange/torch/torch_private.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/functions/convert.h"

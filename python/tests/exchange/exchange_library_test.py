@@ -16,8 +16,8 @@ LIBRARY = """
     asked = []
 
     class Storage:
-        def resizable(self):
-            return False
+        def nbytes(self):
+            return 12
 
     class Tensor:
         requires_grad = False
@@ -28,6 +28,9 @@ LIBRARY = """
 
         def untyped_storage(self):
             return self.storage
+
+        def storage_offset(self):
+            return 0
 
         def is_conj(self):
             return False
@@ -146,10 +149,31 @@ def test_a_table_is_not_used_inside_a_mode_of_the_library_nor_where_that_can_not
 
 # Rule 56.
 @pytest.mark.parametrize(
-    "trouble", ["del Tensor.untyped_storage", "Storage.resizable = lambda self: True"]
+    "trouble",
+    [
+        "del Tensor.untyped_storage",
+        "del Tensor.storage_offset",
+        "del Storage.nbytes",
+        "Storage.nbytes = lambda self: None",
+    ],
 )
-def test_a_table_is_not_used_where_the_storage_can_not_be_held(trouble):
+def test_a_table_is_not_used_where_the_storage_can_not_be_held_or_measured(trouble):
     assert ask(install("table()") + f"; {trouble}") == BY_BOTH
+
+
+@pytest.mark.parametrize(
+    "state", ["Storage.nbytes = lambda self: 11", "Tensor.storage_offset = lambda self: 1"]
+)
+def test_what_the_table_lends_beyond_the_storage_is_refused(state):
+    answer = ask(install("table()") + f"; {state}")
+    assert "of its storage, which has" in answer and answer.endswith(" table 0 0")
+
+
+# Rule 8.
+def test_the_offset_in_bytes_that_a_table_reports_is_added_once():
+    setup = "; Tensor.by_table.managed.dl_tensor.data -= 4"
+    setup += "; Tensor.by_table.managed.dl_tensor.byte_offset = 4"
+    assert ask(install("table()") + setup) == BY_TABLE
 
 
 # Rules 51, 56.

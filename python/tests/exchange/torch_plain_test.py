@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch_without_memory import WITHOUT_MEMORY
 
 import dovetail as dt
 
@@ -103,3 +104,45 @@ def test_shared_memory_of_numpy_keeps_its_offset():
     array = np.arange(10, dtype=np.int16)
     x = torch.from_numpy(array)[3:]
     assert address(x) == array.ctypes.data + 6
+
+
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+@pytest.mark.parametrize("door", [dt.from_dlpack, lambda x: dt.convert(x, np.ndarray)])
+def test_tensors_with_elements_and_no_memory_are_refused(name, door, capfd):
+    with pytest.raises((BufferError, RuntimeError)):
+        door(WITHOUT_MEMORY[name]())
+    assert capfd.readouterr().err == ""
+
+
+def test_the_error_of_a_storage_that_was_resized_names_both_sizes():
+    x = torch.arange(4.0)
+    x.untyped_storage().resize_(8)
+    with pytest.raises(dt.ExchangeError, match="takes 16 bytes of its storage, which has 8"):
+        dt.from_dlpack(x)
+    x.untyped_storage().resize_(16)
+    assert address(x) == x.data_ptr()
+
+
+def test_a_tensor_without_elements_needs_no_storage():
+    x = torch.zeros(3, 0)
+    x.untyped_storage().resize_(0)
+    assert dt.from_dlpack(x).shape == (3, 0)
+    assert dt.from_dlpack(x[1:]).shape == (2, 0)
+
+
+def test_nothing_of_a_shared_storage_is_changed():
+    x = torch.arange(4.0)
+    t = dt.from_dlpack(x)
+    assert x.untyped_storage().resizable()
+    del t
+    x.resize_(8)
+    assert dt.from_dlpack(x).shape == (8,)
+
+
+@pytest.mark.parametrize("inside", [torch.inference_mode, torch.no_grad])
+def test_tensors_come_in_inside_a_mode_of_gradients(inside):
+    outside = torch.arange(3.0)
+    with inside():
+        for x in (outside, torch.arange(3.0), torch.arange(6.0)[::2]):
+            t = dt.from_dlpack(x)
+            assert (t.tolist(), t.data_ptr()) == (x.tolist(), x.data_ptr())

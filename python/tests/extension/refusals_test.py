@@ -9,6 +9,7 @@ import peers
 import pybind11_extension
 import pytest
 import torch
+from torch_without_memory import WITHOUT_MEMORY
 
 import dovetail as dt
 
@@ -104,6 +105,15 @@ def test_what_pytorch_itself_refuses_is_refused(ext):
         ext.doubled(torch.ones(3).to_sparse())
     with pytest.raises((BufferError, TypeError, RuntimeError)):
         ext.doubled(torch.ones(3, device="meta"))
+
+
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+def test_tensors_with_elements_and_no_memory_are_refused(ext, name, capfd):
+    x = WITHOUT_MEMORY[name]()
+    function = ext.complex64 if x.is_complex() else ext.doubled
+    with pytest.raises((BufferError, RuntimeError), match="argument 1"):
+        function(x)
+    assert capfd.readouterr().err == ""
 
 
 def test_tensors_without_values_are_refused(ext):

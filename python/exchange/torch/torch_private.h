@@ -1,0 +1,58 @@
+// What Dovetail reads of PyTorch that PyTorch does not publish: the rows of this table, and nothing
+// else. Each row is checked against PyTorch's own answers when it is first needed. Where it does
+// not hold, the published way is taken, which is slower.
+//
+// | what                | how it is read          | published way (Zen 5, 2 cores)           |
+// |---------------------|-------------------------|------------------------------------------|
+// | an object's handle  | the word after the      | torch_tensor_from_pyobject, from 2.14:   |
+// |                     | PyObject is a tensor    | 50 to 90 ns with its release             |
+// | its dispatch keys   | kDispatchKeys bytes     | is_conj() and is_neg(): 50 ns each;      |
+// |                     | into the TensorImpl     | refusals of the DLPack exchange API      |
+// | whether a mode is   | two C++ functions, by   | none; Python's own marks (torch_mode.cc) |
+// | active              | their mangled names     | take 200 ns                              |
+//
+// python/tests/exchange/torch_private_test.py names the row that a new version breaks.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_PRIVATE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_PRIVATE_H_
+
+#include <Python.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "dovetail/python/exchange/torch/torch_functions.h"
+
+namespace dovetail::python {
+
+// c10::impl::TorchDispatchModeTLS::any_modes_set(bool skip_infra_modes), in libc10.so
+inline constexpr char kAnyModesSet[] = "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb";
+// at::impl::torch_function_mode_enabled(), in libtorch_cpu.so
+inline constexpr char kFunctionModeEnabled[] = "_ZN2at4impl27torch_function_mode_enabledEv";
+// In bytes.
+inline constexpr int kDispatchKeys = 168;
+
+// Of an exact torch.Tensor. Valid only if TorchHandlesAreKnown(), as long as `x` lives.
+inline TorchHandle TorchHandleOf(PyObject* x) { return reinterpret_cast<TorchHandle>(x + 1); }
+
+// Whether TorchHandleOf() gives the handle. Only an interrupt leaves its error set; false then.
+// Needs the GIL.
+bool TorchHandlesAreKnown();
+
+// The dispatch keys of an exact torch.Tensor. Compare them only: they mean nothing by themselves.
+// Valid only if TorchHandlesAreKnown().
+inline uint64_t TorchKeysOf(PyObject* x) {
+  const char* impl;
+  std::memcpy(static_cast<void*>(&impl), TorchHandleOf(x), sizeof(impl));
+  uint64_t keys;
+  std::memcpy(&keys, impl + kDispatchKeys, sizeof(keys));
+  return keys;
+}
+
+// A new dict: for each row of the table, in words, whether it holds for the loaded PyTorch. Imports
+// PyTorch. nullptr with an error set. Needs the GIL.
+PyObject* CheckTorchAssumptions();
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_PRIVATE_H_
