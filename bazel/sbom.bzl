@@ -2,12 +2,12 @@
 
     dovetail_sbom(
         name = "sbom",
-        product = "dovetail",
+        product = "dovetail-dlpack",
         headers = ["absl/base/config.h", "dlpack/dlpack.h"],  # those that define the libraries' versions
         libraries = ["@com_google_absl//absl/base:config", "@dlpack"],
     )
 
-makes dovetail.cdx.json in CycloneDX's format (tools/make_sbom.py).
+makes dovetail-dlpack.cdx.json in CycloneDX's format (tools/make_sbom.py).
 """
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")

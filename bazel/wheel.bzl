@@ -2,20 +2,20 @@
 
     dovetail_metadata(
         name = "METADATA",
-        distribution = "dovetail",
+        distribution = "dovetail-dlpack",
         extras = {"pytest": ["pytest"]},
         summary = "Zero-copy tensor exchange",
     )
     dovetail_wheel(
         name = "wheel",
-        distribution = "dovetail",
+        distribution = "dovetail-dlpack",
         extension = ":dovetail/_core.so",
         srcs = glob(["dovetail/**/*.py", "dovetail/**/*.pyi"]) + ["dovetail/py.typed", ":include"],
         entry_points = ["cmake.root:dovetail=dovetail"],
         metadata = ":METADATA",
     )
 
-makes bazel-bin/python/dovetail-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are relative to the BUILD file's
+makes bazel-bin/python/dovetail_dlpack-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are relative to the BUILD file's
 package. The wheel is for the build's interpreter (third_party/python/interpreter.bzl): its tag and the extension's file
 name say which. Making it installs no Python package.
 """
@@ -64,7 +64,7 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
     )
 
 def dovetail_wheel(name, distribution, extension, srcs, metadata, licenses = [], entry_points = [], sbom = None, **kwargs):
-    """Makes <distribution>-<version>-<tag>.whl.
+    """Makes <distribution>-<version>-<tag>.whl. File names have _ for the - of a distribution's name (PEP 427).
 
     Args:
       name: name of the target.
@@ -94,7 +94,7 @@ def dovetail_wheel(name, distribution, extension, srcs, metadata, licenses = [],
     native.genrule(
         name = name,
         srcs = srcs + [extension, metadata] + licenses + ([sbom] if sbom else []),
-        outs = ["%s-%s-%s.whl" % (distribution, VERSION, WHEEL_TAG)],
+        outs = ["%s-%s-%s.whl" % (distribution.replace("-", "_"), VERSION, WHEEL_TAG)],
         cmd = " ".join(
             ["$(location %s)" % python, "$(location %s)" % tool] +
             ["--%s=%s" % option for option in options.items()] +

@@ -151,7 +151,7 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
   }
   if (api == NULL) {
     PyErr_SetString(PyExc_ImportError,
-                    "the installed dovetail package has no C API: pip install --upgrade dovetail");
+                    "the installed dovetail package has no C API: install a newer dovetail-dlpack");
   } else if (api->major != DOVETAIL_CAPI_MAJOR || api->minor < DOVETAIL_CAPI_MINOR ||
              api->struct_size < sizeof(DovetailCApi)) {
     PyErr_Format(PyExc_ImportError,
@@ -160,7 +160,7 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
                  DOVETAIL_CAPI_MAJOR, DOVETAIL_CAPI_MINOR, DOVETAIL_CAPI_MAJOR, api->version,
                  (int)api->major, (int)api->minor,
                  api->major > DOVETAIL_CAPI_MAJOR ? "compile the extension again"
-                                                  : "pip install --upgrade dovetail");
+                                                  : "install a newer dovetail-dlpack");
     api = NULL;
   }
 #ifdef Py_GIL_DISABLED

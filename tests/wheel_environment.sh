@@ -12,12 +12,12 @@ pins=$2
 install=("$directory/bin/python" -m pip --quiet --no-input --disable-pip-version-check install)
 
 ./bazelw build //python:wheel >&2
-wheel=$(ls -t "$PWD"/bazel-bin/python/dovetail-*.whl | head -n 1) # another version may have left its own
-if ! cmp --silent "$pins" "$directory/made_from.lock"; then
+wheel=$(ls -t "$PWD"/bazel-bin/python/dovetail_dlpack-*.whl | head -n 1) # another version may have left its own
+if ! cmp --silent "$pins" "$directory/pins.lock"; then
   rm -rf "$directory"
   "${DOVETAIL_PYTHON:-python3}" -m venv "$directory"
   "${install[@]}" --only-binary=:all: --no-deps --require-hashes --requirement "$pins" >&2
-  cp "$pins" "$directory/made_from.lock"
+  cp "$pins" "$directory/pins.lock"
 fi
 "${install[@]}" --no-deps --force-reinstall "$wheel" >&2
 echo "$directory"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the metadata of a Python distribution (METADATA of a wheel, PKG-INFO of an sdist).
 
-    make_metadata.py --output=METADATA --distribution=dovetail --version=0.1.0 --summary=… \\
+    make_metadata.py --output=METADATA --distribution=dovetail-dlpack --version=0.1.0 --summary=… \\
         --requires-python='>=3.10' --readme=README.md --license=LICENSE \\
         --classifier='Typing :: Typed' --extra=pytest:pytest --repository=OWNER/NAME
 

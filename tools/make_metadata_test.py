@@ -23,7 +23,7 @@ def write(tmp_path):
             [
                 f"--output={output}",
                 f"--readme={readme}",
-                "--distribution=dovetail",
+                "--distribution=dovetail-dlpack",
                 "--version=1.2.3",
                 "--summary=Exchanges tensors",
                 "--requires-python=>=3.10",
@@ -37,7 +37,7 @@ def write(tmp_path):
 
 def test_it_has_the_name_the_version_and_the_pythons_that_it_is_for(write):
     message = write()
-    assert (message["Name"], message["Version"]) == ("dovetail", "1.2.3")
+    assert (message["Name"], message["Version"]) == ("dovetail-dlpack", "1.2.3")
     assert (message["Summary"], message["Requires-Python"]) == ("Exchanges tensors", ">=3.10")
     assert message["Description-Content-Type"] == "text/markdown"
     assert message.get_payload() == f"{README}\n{PICTURE}\n"

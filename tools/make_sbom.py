@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a software bill of materials (CycloneDX 1.6) of the libraries that a program contains.
 
-    make_sbom.py --name=dovetail --version=0.1.0 --output=dovetail.cdx.json dlpack/dlpack.h …
+    make_sbom.py --name=dovetail-dlpack --version=0.1.0 --output=dovetail-dlpack.cdx.json \\
+        dlpack/dlpack.h …
 
 The build calls it (bazel/sbom.bzl). Each file is the header of a library that defines its version,
 so that the list names the versions that were compiled. The same input gives the same bytes. It

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes a wheel (PEP 427) from the given files. The build calls it (bazel/wheel.bzl).
 
-    make_wheel.py --output=dovetail-0.1.0-cp311-cp311-linux_x86_64.whl \\
-        --tag=cp311-cp311-linux_x86_64 --distribution=dovetail --version=0.1.0 --package=python \\
-        --extension=…/python/dovetail/_core.so --extension-suffix=.cpython-311-….so \\
-        --metadata=METADATA python/dovetail/__init__.py …
+    make_wheel.py --output=dovetail_dlpack-0.1.0-cp311-cp311-linux_x86_64.whl \\
+        --tag=cp311-cp311-linux_x86_64 --distribution=dovetail-dlpack --version=0.1.0 \\
+        --package=python --extension=…/python/dovetail/_core.so \\
+        --extension-suffix=.cpython-311-….so --metadata=METADATA python/dovetail/__init__.py …
 
 The same input gives the same bytes: times are fixed and names sorted. It needs only Python.
 """
@@ -85,7 +85,7 @@ def parse_arguments(arguments):
 
 def main(arguments=None):
     options = parse_arguments(arguments)
-    dist_info = f"{options.distribution}-{options.version}.dist-info"
+    dist_info = f"{options.distribution.replace('-', '_')}-{options.version}.dist-info"
     wheel = Wheel(options.output, dist_info)
     names = {path_in_package(path, options.package): path for path in options.srcs}
     for name in sorted(names):

@@ -25,7 +25,7 @@ def build(tmp_path, monkeypatch):
             [
                 f"--output={output}",
                 f"--tag={tag}",
-                "--distribution=dovetail",
+                "--distribution=dovetail-dlpack",
                 "--version=1.2.3",
                 "--package=python",
                 "--metadata=METADATA",
@@ -47,19 +47,19 @@ def test_files_are_where_installers_look_for_them(build):
         assert wheel.namelist() == [
             "dovetail/__init__.py",
             "dovetail/_core.cpython-312-aarch64-linux-gnu.so",
-            "dovetail-1.2.3.dist-info/METADATA",
-            "dovetail-1.2.3.dist-info/WHEEL",
-            "dovetail-1.2.3.dist-info/entry_points.txt",
-            "dovetail-1.2.3.dist-info/licenses/texts/LICENSE",
-            "dovetail-1.2.3.dist-info/sboms/bill.json",
-            "dovetail-1.2.3.dist-info/RECORD",
+            "dovetail_dlpack-1.2.3.dist-info/METADATA",
+            "dovetail_dlpack-1.2.3.dist-info/WHEEL",
+            "dovetail_dlpack-1.2.3.dist-info/entry_points.txt",
+            "dovetail_dlpack-1.2.3.dist-info/licenses/texts/LICENSE",
+            "dovetail_dlpack-1.2.3.dist-info/sboms/bill.json",
+            "dovetail_dlpack-1.2.3.dist-info/RECORD",
         ]
-        assert wheel.read("dovetail-1.2.3.dist-info/METADATA") == b"Name: dovetail\n"
+        assert wheel.read("dovetail_dlpack-1.2.3.dist-info/METADATA") == b"Name: dovetail\n"
 
 
 def test_the_tag_is_that_of_the_command(build):
     with zipfile.ZipFile(build(tag="cp313-cp313t-manylinux_2_28_x86_64")) as wheel:
-        lines = wheel.read("dovetail-1.2.3.dist-info/WHEEL").decode().splitlines()
+        lines = wheel.read("dovetail_dlpack-1.2.3.dist-info/WHEEL").decode().splitlines()
     assert "Tag: cp313-cp313t-manylinux_2_28_x86_64" in lines
     assert "Root-Is-Purelib: false" in lines
 

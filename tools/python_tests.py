@@ -180,7 +180,7 @@ def find_wheels(folder, one, processor):
     """The wheels for the interpreter in a folder."""
     tag = "cp" + one.name.replace(".", "")
     platform = f"manylinux_*_{processor}" if processor else "linux_*"
-    return list(folder.glob(f"dovetail-*-{tag.rstrip('t')}-{tag}-{platform}.whl"))
+    return list(folder.glob(f"dovetail_dlpack-*-{tag.rstrip('t')}-{tag}-{platform}.whl"))
 
 
 def wheel_for(one, folder):

@@ -1,8 +1,11 @@
-"""This repository's rules for files: at most 400 lines, an opening comment, an include guard."""
+"""This repository's rules for files: at most 400 lines, an opening comment, an include guard, the
+name of the distribution."""
 
 import pathlib
 import re
 from collections.abc import Iterator
+
+from distribution import check_distribution
 
 LONGEST = 400
 # Generated files, and files that may be long.
@@ -52,7 +55,7 @@ def check_ends(name: str, lines: list[str]) -> Iterator[str]:
             yield f"{name}:{number}: trailing white space"
 
 
-CHECKS = [check_length, check_opening, check_guard, check_ends]
+CHECKS = [check_length, check_opening, check_guard, check_ends, check_distribution]
 
 
 def check(workspace: pathlib.Path, names: list[str]) -> list[str]:

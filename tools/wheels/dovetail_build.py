@@ -1,6 +1,6 @@
 """The build backend that pip calls for a source distribution or a checkout (PEP 517).
 
-    pip install dovetail-0.1.0.tar.gz
+    pip install dovetail_dlpack-0.1.0.tar.gz
     pip wheel . --config-settings=bazel="--config=manylinux_x86_64 --disk_cache=/tmp/disk"
 
 It runs `./bazelw build //python:wheel`, which needs Bazel and a C++20 compiler. What is missing is
@@ -18,9 +18,8 @@ import tempfile
 
 import sdist
 
-_FAILED = """dovetail: the build by Bazel failed; its messages are above. Wheels need no build:
-  pip install --only-binary=:all: dovetail
-docs/support.md lists the Pythons and processors that have one."""
+_FAILED = """dovetail: the build by Bazel failed; its messages are above. Wheels of dovetail-dlpack
+need no build; docs/support.md lists the Pythons and processors that have one."""
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -57,5 +56,5 @@ def _build(output_base, options):
         raise SystemExit(_FAILED) from None
     finally:
         run("shutdown", check=False)
-    [wheel] = pathlib.Path(information.stdout.strip(), "python").glob("dovetail-*.whl")
+    [wheel] = pathlib.Path(information.stdout.strip(), "python").glob("dovetail_dlpack-*.whl")
     return wheel

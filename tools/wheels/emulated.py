@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs test files on a wheel for AArch64 under qemu, with a Python of Debian's.
 
-    tools/wheels/emulated.py dist/dovetail-….whl python/tests/tensor/view_test.py …
+    tools/wheels/emulated.py dist/dovetail_dlpack-….whl python/tests/tensor/view_test.py …
 
 NumPy and pytest are installed beside the wheel. Tests that start other processes fail, unless the
 machine runs programs of AArch64 by itself. wheels.py uses it for smoke.py. The Pythons are unpacked

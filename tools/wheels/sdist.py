@@ -21,11 +21,11 @@ def version():
 
 
 def make(folder, metadata):
-    """Writes dovetail-….tar.gz into the folder, and returns its path.
+    """Writes dovetail_dlpack-….tar.gz into the folder, and returns its path.
 
     metadata  the text of PKG-INFO
     """
-    name = f"dovetail-{version()}"
+    name = f"dovetail_dlpack-{version()}"
     with tempfile.TemporaryDirectory() as scratch:
         information = pathlib.Path(scratch) / "PKG-INFO"
         information.write_text(metadata, encoding="utf-8")

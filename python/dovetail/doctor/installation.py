@@ -10,7 +10,9 @@ import sys
 from .finding import FACT, FAULT, HINT, Finding
 
 NAME = "installation"
-_AGAIN = f"{sys.executable} -m pip install --force-reinstall dovetail"
+_DISTRIBUTION = "dovetail-dlpack"
+_WHEEL = "dovetail_dlpack-….whl"
+_AGAIN = f"{sys.executable} -m pip install --force-reinstall {_WHEEL}"
 _OTHER_FOLDER = "run Python from another folder, or take this one out of PYTHONPATH"
 
 
@@ -29,10 +31,16 @@ def check(about, path=None):
     found += _copies(packages)
     for package in packages[:1]:
         found += _several_extensions(package)
-    distributions = _distributions(path)
+    for stranger in _distributions(path, "dovetail"):
+        text = f"dovetail {stranger.version} is not {_DISTRIBUTION}: the name is another project's"
+        remedy = f"{sys.executable} -m pip uninstall dovetail; {_AGAIN}"
+        found.append(Finding(FAULT, NAME, text, remedy))
+    distributions = _distributions(path, _DISTRIBUTION)
     if len(distributions) > 1:
         text = ", ".join(f"{one.version} in {one.locate_file('')}" for one in distributions)
-        remedy = f"{sys.executable} -m pip uninstall dovetail, until none is left; install one"
+        remedy = (
+            f"{sys.executable} -m pip uninstall {_DISTRIBUTION}, until none is left; install one"
+        )
         found.append(Finding(FAULT, NAME, f"there are two installations: {text}", remedy))
     elif distributions:
         found += _against_record(distributions[0], about)
@@ -98,9 +106,9 @@ def _several_extensions(package):
     return [Finding(FAULT, NAME, text, f"rm -r {package}; {_AGAIN}")]
 
 
-def _distributions(path):
+def _distributions(path, name):
     found = {}
-    for one in importlib.metadata.distributions(name="dovetail", path=[p or "." for p in path]):
+    for one in importlib.metadata.distributions(name=name, path=[p or "." for p in path]):
         found.setdefault((one.locate_file("").resolve(), one.version), one)
     return list(found.values())
 

@@ -18,6 +18,14 @@ def row(path, root):
     return f"{path.relative_to(root)},sha256={digest.decode()},{path.stat().st_size}"
 
 
+def describe(root, name, version):
+    """Make the folder that tells of a distribution."""
+    information = root / f"{name.replace('-', '_')}-{version}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+    return information
+
+
 def install(root, version="0.1.0"):
     """Make an installation as pip does, of two files."""
     package = root / "dovetail"
@@ -25,9 +33,7 @@ def install(root, version="0.1.0"):
     files = [package / "__init__.py", package / f"_core{SUFFIX}"]
     for file in files:
         file.write_text("# a file\n")
-    information = root / f"dovetail-{version}.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text(f"Name: dovetail\nVersion: {version}\n")
+    information = describe(root, "dovetail-dlpack", version)
     (information / "RECORD").write_text("\n".join(row(file, root) for file in files) + "\n")
     return package
 
@@ -62,11 +68,17 @@ def test_one_folder_that_stands_twice_on_the_path_is_one(tmp_path):
 
 def test_two_installations_are_a_fault(tmp_path):
     package = install(tmp_path)
-    other = tmp_path / "dovetail-0.0.9.dist-info"
-    other.mkdir()
-    (other / "METADATA").write_text("Name: dovetail\nVersion: 0.0.9\n")
+    describe(tmp_path, "dovetail-dlpack", "0.0.9")
     ((level, text),) = wrong(answer(package), tmp_path)
     assert level == FAULT and "two installations" in text and "0.0.9" in text
+
+
+def test_the_project_of_another_that_has_the_name_on_pypi_is_a_fault(tmp_path):
+    package = install(tmp_path)
+    describe(tmp_path, "dovetail", "1.0.2")
+    assert wrong(answer(package), tmp_path) == [
+        (FAULT, "dovetail 1.0.2 is not dovetail-dlpack: the name is another project's")
+    ]
 
 
 def test_an_extension_of_another_version_is_stale(tmp_path):

@@ -38,14 +38,16 @@ def test_an_extension_of_this_version_is_imported(tmp_path):
 def test_an_extension_for_a_newer_minor_version_asks_for_a_newer_package(tmp_path):
     expected = (
         rf"needs dovetail's C API 1\.99 or a later 1\.x, and dovetail {dt.__version__} has "
-        r"1\.0: pip install --upgrade dovetail"
+        r"1\.0: install a newer dovetail-dlpack"
     )
     with pytest.raises(ImportError, match=expected):
         import_file(compiled(tmp_path, MINOR=99))
 
 
 def test_an_extension_for_a_newer_major_version_asks_for_a_newer_package(tmp_path):
-    with pytest.raises(ImportError, match=r"needs .* 2\.0 .*has 1\.0: pip install --upgrade"):
+    with pytest.raises(
+        ImportError, match=r"needs .* 2\.0 .*has 1\.0: install a newer dovetail-dlpack"
+    ):
         import_file(compiled(tmp_path, MAJOR=2))
 
 
@@ -60,7 +62,7 @@ def test_a_package_without_the_interface_is_an_import_error(tmp_path, monkeypatc
     vars(older).update(attributes)
     path = compiled(tmp_path)
     monkeypatch.setitem(sys.modules, "dovetail._core", older)
-    with pytest.raises(ImportError, match="has no C API: pip install --upgrade dovetail"):
+    with pytest.raises(ImportError, match="has no C API: install a newer dovetail-dlpack"):
         import_file(path)
     monkeypatch.undo()
     assert callable(import_file(path).add)  # the failure was not kept

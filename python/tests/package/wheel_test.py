@@ -57,14 +57,14 @@ def test_pip_installs_it_twice_and_uninstalls_all_of_it(tmp_path):
     environment.pip("install", WHEEL)
     environment.pip("install", "--force-reinstall", WHEEL)
     made = {path.name for path in {*environment.site_packages.iterdir()} - before}
-    assert made == {"dovetail", "dovetail_pytest", f"dovetail-{VERSION}.dist-info"}
-    environment.pip("uninstall", "--yes", "dovetail")
+    assert made == {"dovetail", "dovetail_pytest", f"dovetail_dlpack-{VERSION}.dist-info"}
+    environment.pip("uninstall", "--yes", "dovetail-dlpack")
     assert {*environment.site_packages.iterdir()} == before
 
 
 def test_its_record_has_the_hash_and_the_size_of_every_file():
     with zipfile.ZipFile(WHEEL) as wheel:
-        record = f"dovetail-{VERSION}.dist-info/RECORD"
+        record = f"dovetail_dlpack-{VERSION}.dist-info/RECORD"
         rows = [line.split(",") for line in wheel.read(record).decode().splitlines()]
         assert [row[0] for row in rows] == wheel.namelist()
         for name, digest, size in rows:
@@ -76,22 +76,22 @@ def test_its_record_has_the_hash_and_the_size_of_every_file():
 
 def read_information(name):
     with zipfile.ZipFile(WHEEL) as wheel:
-        return wheel.read(f"dovetail-{VERSION}.dist-info/{name}").decode()
+        return wheel.read(f"dovetail_dlpack-{VERSION}.dist-info/{name}").decode()
 
 
 def test_it_has_a_notice_for_each_project_that_it_contains_and_the_licences():
     assert "Apache License" in read_information("licenses/LICENSE")
     notice = read_information("licenses/third_party/NOTICE")
-    for part in json.loads(read_information("sboms/dovetail.cdx.json"))["components"]:
+    for part in json.loads(read_information("sboms/dovetail-dlpack.cdx.json"))["components"]:
         # The bill names packages, a notice has where they come from.
         assert f"/{part['name']})" in notice
     assert "THE COPYRIGHT HOLDERS AND CONTRIBUTORS" in notice and "Permission is hereby" in notice
 
 
 def test_it_has_a_bill_of_materials_with_the_versions_that_were_compiled():
-    bill = json.loads(read_information("sboms/dovetail.cdx.json"))
+    bill = json.loads(read_information("sboms/dovetail-dlpack.cdx.json"))
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
-    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/dovetail@{VERSION}"
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/dovetail-dlpack@{VERSION}"
     parts = {one["name"]: one for one in bill["components"]}
     assert {*parts} == {"abseil-cpp", "dlpack", "json", "nanobind", "robin-map"}
     assert parts["nanobind"]["version"] == version("nanobind")
@@ -152,7 +152,7 @@ def test_scikit_build_core_pkgconf_and_pytest_find_it_by_its_entry_points(enviro
         "pytest11": "rules.py",
     }
     folders = [str(environment.site_packages)]
-    (distribution,) = Distribution.discover(name="dovetail", path=folders)
+    (distribution,) = Distribution.discover(name="dovetail-dlpack", path=folders)
     points = {point.group: point.value for point in distribution.entry_points}
     assert points.pop("dask.sizeof") == "dovetail.dask:register_sizeof"  # which Dask calls
     assert points.keys() == expected.keys()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import sysconfig
 
-WHEEL = max(pathlib.Path("python").glob("dovetail-*.whl"), default=None)  # of //python:wheel
+WHEEL = max(pathlib.Path("python").glob("dovetail_dlpack-*.whl"), default=None)  # of //python:wheel
 
 
 def run(*command, cwd=None, **settings):
