@@ -6,14 +6,14 @@
 // Holds on the thread that made it. It refuses copies into new memory: Copied(), AsContiguous(),
 // and all that is built on them, such as a change of device or an exchange that falls back to a
 // copy. Writing elements into memory that the caller names (CopyInto, Fill) stays allowed, unless
-// the two sides overlap, which takes a copy aside. So does new memory without a copy.
+// the two sides overlap, which takes a copy aside. So does new memory without a copy. Other threads
+// notice nothing.
 
 #ifndef DOVETAIL_CORE_TRACE_NO_COPIES_H_
 #define DOVETAIL_CORE_TRACE_NO_COPIES_H_
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/trace/observed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -26,15 +26,14 @@ class [[nodiscard]] NoCopiesScope {
   NoCopiesScope& operator=(const NoCopiesScope&) = delete;
 
   // Whether this thread has a scope.
-  static bool IsOn() { return internal_trace::IsObserved() && depth_ != 0; }
+  static bool IsOn() { return depth_ != 0; }
   // The error of a copy under a scope; OK without one.
   static absl::Status Check() { return IsOn() ? Refusal() : absl::OkStatus(); }
 
  private:
   static absl::Status Refusal();
-  static thread_local constinit int depth_;
 
-  internal_trace::Observer observer_;
+  static thread_local constinit int depth_;
 };
 
 }  // namespace DOVETAIL_ABI

@@ -1,6 +1,5 @@
-// Whether anything watches what Dovetail does: a TraceSubscription (core/trace/trace.h) or a
-// NoCopiesScope (core/trace/no_copies.h). Hot paths ask this and nothing else; what follows is off
-// their way.
+// Whether anything watches what Dovetail does: a TraceSubscription (core/trace/trace.h). Hot paths
+// ask this and nothing else; what follows is off their way.
 //
 //   if (IsObserved()) [[unlikely]] return TracedAllocate(nbytes, device);
 

@@ -9,7 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
+#include "dovetail/core/internal/std_mutex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -23,25 +23,32 @@ thread_local constinit bool is_telling = false;
 class Subscriptions {
  public:
   void Add(std::shared_ptr<const Function> function) {
-    absl::MutexLock lock(&mutex_);
+    const StdMutexLock lock(mutex_);
     functions_.push_back(std::move(function));
   }
   void Remove(const std::shared_ptr<const Function>& function) {
-    absl::MutexLock lock(&mutex_);
+    const StdMutexLock lock(mutex_);
     functions_.erase(std::find(functions_.begin(), functions_.end(), function));
   }
-  std::vector<std::shared_ptr<const Function>> All() const {
-    absl::MutexLock lock(&mutex_);
+  std::vector<std::shared_ptr<const Function>> All() {
+    const StdMutexLock lock(mutex_);
     return functions_;
   }
 
+  // Never destroyed: deleters may run late.
   static Subscriptions& Global() {
-    static auto* const subscriptions = new Subscriptions;  // never destroyed: deleters may run late
+    static Subscriptions* const subscriptions = [] {
+      auto* made = new Subscriptions;
+      HoldDuringForks<&Mutex>();
+      return made;
+    }();
     return *subscriptions;
   }
 
  private:
-  mutable absl::Mutex mutex_;
+  static StdMutex& Mutex() { return Global().mutex_; }
+
+  StdMutex mutex_;
   std::vector<std::shared_ptr<const Function>> functions_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,5 +1,8 @@
 #include "dovetail/core/trace/trace.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
@@ -7,6 +10,7 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/address_sanitizer.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/fake_backend.h"
@@ -136,6 +140,61 @@ TEST_F(TraceTest, SubscriptionsComeAndGoWhileOtherThreadsWork) {
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+// ThreadSanitizer does not support fork() after threads have started.
+#if !defined(__SANITIZE_THREAD__)
+
+TEST_F(TraceTest, AChildForkedWhileThreadsTellTellsAndSubscribes) {
+  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer's allocator does not survive it";
+  constexpr TraceEvent kEvent{.kind = TraceKind::kWait};
+  std::atomic<int> heard = 0;
+  std::atomic<bool> done = false;
+  const TraceSubscription trace([&](const TraceEvent&) { ++heard; });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!done) internal_trace::Tell(kEvent);
+    });
+  }
+  int exited = 0;
+  for (int round = 0; round < 100; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(5);  // a child that hangs is killed
+      heard = 0;
+      const TraceSubscription second([&](const TraceEvent&) { ++heard; });
+      internal_trace::Tell(kEvent);
+      _exit(heard);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 2) break;
+    ++exited;
+  }
+  EXPECT_EQ(exited, 100);
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+#endif
+
+TEST_F(TraceTest, ABlockWithoutCopiesObservesNothing) {
+  std::atomic<bool> done = false;
+  std::atomic<bool> begun = false;
+  std::thread other([&] {
+    const NoCopiesScope scope;
+    begun = true;
+    while (!done) std::this_thread::yield();
+  });
+  while (!begun) std::this_thread::yield();
+  EXPECT_FALSE(internal_trace::IsObserved());
+  const NoCopiesScope scope;
+  EXPECT_TRUE(NoCopiesScope::IsOn());
+  EXPECT_FALSE(internal_trace::IsObserved());
+  done = true;
+  other.join();
 }
 
 TEST_F(TraceTest, WhatASubscriptionDoesIsNotTold) {

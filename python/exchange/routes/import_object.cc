@@ -61,14 +61,14 @@ ExchangeResult TakeCapsule(const Import& import) {
 
 bool CallDLPack(const Import& import) {
   bool copied;
-  if (!CheckUnmasked(import.x) ||
-      !ImportByDLPack(import.x, import.request, import.tensor, &copied)) {
+  ImportRequest request = import.request;
+  if (!HeedNoCopies(&request.copy) || !CheckUnmasked(import.x) ||
+      !ImportByDLPack(import.x, request, import.tensor, &copied)) {
     return false;
   }
-  if (import.request.trace != nullptr) import.request.trace->producer_copied = copied;
-  ImportRequest remaining = import.request;
-  if (copied) remaining.copy.reset();
-  return CopyHere(remaining, import.tensor);
+  if (request.trace != nullptr) request.trace->producer_copied = copied;
+  if (copied) request.copy.reset();
+  return CopyHere(request, import.tensor);
 }
 
 ExchangeResult TakeDLPackMethod(const Import& import) {
@@ -111,7 +111,8 @@ bool FindWhetherShared(PyObject* x, const Tensor& tensor, bool* shared) {
 ExchangeResult TakeArrayMethod(const Import& import) {
   if (!HasArrayMethod(import.x)) return ExchangeResult::kNotTaken;
   if (!ImportByArrayMethod(import.x, import.tensor)) return ExchangeResult::kError;
-  const bool forbids_copy = import.request.copy == std::optional<bool>(false);
+  const bool forbids_copy =
+      import.request.copy == std::optional<bool>(false) || NoCopiesScope::IsOn();
   if (!forbids_copy && import.request.trace == nullptr) return ExchangeResult::kDone;
   bool shared;
   if (!FindWhetherShared(import.x, *import.tensor, &shared)) return ExchangeResult::kError;
@@ -175,8 +176,8 @@ const char* ReasonOfCopy(const ImportTrace& facts, const ImportRequest& request)
   return request.copy.value_or(false) ? "copy=True asks for it" : "it was on another device";
 }
 
-// An import while something listens, or while copies are refused: the same as `import`, which
-// returns an ExchangeResult, with a look at how it went.
+// An import while something listens: the same as `import`, which returns an ExchangeResult, with a
+// look at how it went.
 template <typename Work>
 [[gnu::noinline, gnu::cold]] ExchangeResult Observed(PyObject* x, const ImportRequest& request,
                                                      Tensor* tensor, Work import) {
@@ -184,7 +185,6 @@ template <typename Work>
   ImportTrace facts;
   ImportRequest observed = request;
   if (observed.trace == nullptr) observed.trace = &facts;
-  if (NoCopiesScope::IsOn() && !RefuseCopies(&observed.copy)) return ExchangeResult::kError;
   const ExchangeResult result = import(observed);
   if (result == ExchangeResult::kNotTaken) return result;
   if (observed.trace->way != nullptr) told.set_way(observed.trace->way);
@@ -201,7 +201,8 @@ template <typename Work>
 
 }  // namespace
 
-bool RefuseCopies(std::optional<bool>* copy) {
+bool HeedNoCopies(std::optional<bool>* copy) {
+  if (!NoCopiesScope::IsOn()) return true;
   if (copy->value_or(false)) {
     RaiseExchange(NoCopiesScope::Check());
     return false;

@@ -49,9 +49,9 @@ bool ImportBytes(PyObject* x, HeldBytes* bytes);
 // Whether the class of `x` has __dlpack__. False with an error set if the lookup raised one.
 bool FindDLPack(PyObject* x, bool* found);
 
-// Makes `copy` false, as it has to be under a NoCopiesScope. False with an ExchangeError set if it
-// asks for a copy.
-bool RefuseCopies(std::optional<bool>* copy);
+// Under a NoCopiesScope, makes `copy` false, for other libraries: our own copies ask by themselves.
+// False with an ExchangeError set if it asks for a copy.
+bool HeedNoCopies(std::optional<bool>* copy);
 
 // Replaces `tensor` by a copy on `device`.
 bool ReplaceByCopy(Device device, Tensor* tensor);

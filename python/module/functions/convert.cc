@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/numpy/numpy_out.h"
@@ -123,12 +122,11 @@ PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy,
   return Convert(x, found.ptr(), copy, trace);
 }
 
-// While something listens, or while copies are refused.
+// While something listens.
 [[gnu::noinline, gnu::cold]] PyObject* ConvertObserved(PyObject* x, PyObject* target,
                                                        std::optional<bool> copy) {
   ExchangeTold told(TraceKind::kConvert, x);
   ConvertTrace facts;
-  if (NoCopiesScope::IsOn() && !RefuseCopies(&copy)) return nullptr;
   PyObject* made = Convert(x, target, copy, &facts);
   if (facts.import.way != nullptr) told.set_way(facts.import.way);
   if (made == nullptr) {

@@ -55,6 +55,7 @@ bool Fit(const AcceptedMemory& accepts, ClassName class_name, std::optional<bool
   if (trace != nullptr) trace->misfit = misfit;
   *copied = misfit != nullptr || copy.value_or(false);
   if (!*copied) return true;
+  if (!HeedNoCopies(&copy)) return false;
   if (ForbidsCopy(copy)) return RaiseNotShared(class_name(), absl::StrCat("the tensor ", misfit));
   return ReplaceByCopy(tensor->device(), tensor);
 }

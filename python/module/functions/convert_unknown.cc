@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/routes/from_dlpack_function.h"
+#include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/class_name.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -124,6 +125,7 @@ bool MakeConverterTable() {
 
 PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool> copy,
                            ConvertTrace* trace) {
+  if (!HeedNoCopies(&copy)) return nullptr;
   auto* const key = reinterpret_cast<PyObject*>(target);
   nb::object known;
   if (!FindItem(registered, key, &known)) return nullptr;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/trace/trace.h"
 #include "dovetail/python/exchange/lifetime/call_site.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -96,37 +96,42 @@ nb::tuple ToTuple(const Recorded& e) {
       nb::tuple(awaited), text_or_none(e.site.file), e.site.line, e.thread);
 }
 
+// Guards the events of all recorders: fork() can wait for one mutex, but not for each of many.
+constinit StdMutex events_mutex;
+StdMutex& EventsMutex() { return events_mutex; }
+
 // The events of a recorder. Shared with the subscription: an event that another thread tells while
 // the recorder goes away still has a place to go.
 class Log {
  public:
-  explicit Log(size_t limit) : limit_(limit) {}
+  explicit Log(size_t limit) : limit_(limit) {
+    [[maybe_unused]] static const bool arranged = (HoldDuringForks<&EventsMutex>(), true);
+  }
 
   void Add(const TraceEvent& event) noexcept {
     try {
       Recorded recorded = Record(event);
-      absl::MutexLock lock(&mutex_);
+      const StdMutexLock lock(events_mutex);
       if (events_.size() < limit_) {
         events_.push_back(std::move(recorded));
         return;
       }
     } catch (const std::exception&) {  // no memory: it is left out, too
     }
-    absl::MutexLock lock(&mutex_);
+    const StdMutexLock lock(events_mutex);
     ++left_out_;
   }
 
   // The events so far, and the number of those that were left out.
   std::pair<std::vector<Recorded>, int64_t> Events() const {
-    absl::MutexLock lock(&mutex_);
+    const StdMutexLock lock(events_mutex);
     return {events_, left_out_};
   }
 
  private:
   const size_t limit_;
-  mutable absl::Mutex mutex_;
-  std::vector<Recorded> events_ ABSL_GUARDED_BY(mutex_);
-  int64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Recorded> events_ ABSL_GUARDED_BY(events_mutex);
+  int64_t left_out_ ABSL_GUARDED_BY(events_mutex) = 0;
 };
 
 struct Recorder {

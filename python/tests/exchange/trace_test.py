@@ -1,4 +1,4 @@
-"""trace() tells of everything that happens to tensors, and no_copies() refuses copies."""
+"""trace() tells of everything that happens to tensors."""
 
 import gc
 import json
@@ -227,72 +227,78 @@ def test_an_exception_in_flight_is_not_lost_to_a_trace():
     assert kinds(log) == ["import"] and "mine" in log.events[0].reason
 
 
-# ---- no_copies() ----
+# A DataLoader's workers are forked while other threads copy.
+FORKS = """
+    import os, signal, threading
+    import numpy as np
+    import dovetail as dt
+
+    source = dt.zeros(32 * 1024, dtype=dt.uint8)  # long enough for its copies to release the GIL
+
+    def work():
+        while True:
+            source.copy()
+
+    def in_child():
+        signal.alarm(20)
+        with dt.trace() as log:
+            dt.from_dlpack(np.arange(3)).to(dt.float32)
+        os._exit([event.kind for event in log] != ["import", "allocate", "cast"])
+
+    begun = threading.Event()
+
+    def hold():
+        with {scope}:
+            begun.set()
+            threading.Event().wait()
+
+    threading.Thread(target=hold, daemon=True).start()
+    begun.wait()
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in range(100):
+        child = os.fork()
+        if child == 0:
+            in_child()
+        status = os.waitpid(child, 0)[1]
+        if status != 0:
+            break
+    os._exit(status != 0)
+"""
 
 
-@pytest.mark.parametrize(
-    "copy",
-    [
-        lambda t: t.copy(),
-        lambda t: t.T.contiguous(),
-        lambda t: t.T.reshape(-1),
-        lambda t: t.to(dt.float64),
-        lambda t: dt.tensor(np.arange(3)),
-        lambda t: dt.convert(t.expand(2, 2, 3), torch.Tensor),
-        lambda t: dt.convert(t, torch.Tensor, copy=True),
-        lambda t: dt.from_dlpack(np.arange(3), copy=True),
-        lambda t: t.__dlpack__(copy=True),
-    ],
-)
-def test_no_copies_refuses_what_copies(copy):
-    t = dt.arange(6).reshape(2, 3)
-    copy(t)
-    with dt.no_copies(), pytest.raises(dt.ExchangeError):
-        copy(t)
-    copy(t)
+@pytest.mark.parametrize("scope", ["dt.trace()", "dt.no_copies()"])
+def test_children_forked_while_threads_copy_can_trace(scope):
+    run_python(FORKS.format(scope=scope), "-W", "ignore::DeprecationWarning")
 
 
-def test_no_copies_lets_pass_what_shares_and_what_writes():
-    t = dt.arange(6).reshape(2, 3)
-    with dt.no_copies(), dt.trace() as log:
-        dt.from_dlpack(np.arange(3))
-        assert dt.convert(t, torch.Tensor).data_ptr() == t.data_ptr()
-        t.T.numpy()
-        t.contiguous()
-        t[0] = 7
-        t[:] = np.ones((2, 3), dtype=np.int64)
-        dt.zeros(3)
-    assert {event.copied for event in log.exchanges()} == {False}
+LOADER = """
+    import threading
+    import torch
+    import dovetail as dt
+    from torch.utils.data import DataLoader, Dataset
+
+    class Rows(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            return dt.convert(dt.full((4,), i, dtype=dt.float32).copy(), torch.Tensor)
+
+    source = dt.zeros(32 * 1024, dtype=dt.uint8)
+
+    def work():
+        while True:
+            source.copy()
+
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in range(5):
+        with dt.trace(limit=1000):
+            loader = DataLoader(Rows(), batch_size=2, num_workers=2, timeout=30)
+            assert sum(batch.sum().item() for batch in loader) == 4 * sum(range(8))
+"""
 
 
-def test_no_copies_holds_on_its_own_thread_and_until_its_end():
-    t = dt.arange(3)
-    done = []
-    with dt.no_copies():
-        with dt.no_copies():
-            pass
-        with pytest.raises(dt.ExchangeError):
-            t.copy()
-        thread = threading.Thread(target=lambda: done.append(t.copy()))
-        thread.start()
-        thread.join()
-    assert len(done) == 1 and t.copy().tolist() == [0, 1, 2]
-
-
-def test_no_copies_ends_on_the_thread_that_it_began_on():
-    scope = dt.no_copies()
-    scope.__enter__()
-    errors = []
-
-    def leave():
-        try:
-            scope.__exit__(None, None, None)
-        except RuntimeError as error:
-            errors.append(str(error))
-
-    thread = threading.Thread(target=leave)
-    thread.start()
-    thread.join()
-    assert errors == ["no_copies() has to end on the thread that it began on"]
-    scope.__exit__(None, None, None)
-    assert dt.arange(3).copy().tolist() == [0, 1, 2]
+def test_the_workers_of_a_data_loader_make_tensors_under_a_trace():
+    run_python(LOADER, "-W", "ignore::DeprecationWarning")
