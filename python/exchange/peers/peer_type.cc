@@ -46,8 +46,10 @@ nb::object BasesOf(PyTypeObject* type) {
 PeerType builtins_bytes("builtins", "bytes");
 PeerType numpy_ndarray("numpy", "ndarray");
 PeerType numpy_scalar("numpy", "generic");
+PeerType numpy_dtype("numpy", "dtype");
 PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");
+PeerType torch_dtype("torch", "dtype");
 PeerType paddle_tensor("paddle", "Tensor");
 PeerType paddle_dtype("paddle.base.libpaddle", "DataType");  // paddle.dtype
 PeerType jax_array("jax", "Array");

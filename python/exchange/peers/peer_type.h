@@ -55,8 +55,10 @@ class PeerType {
 extern PeerType builtins_bytes;
 extern PeerType numpy_ndarray;
 extern PeerType numpy_scalar;
+extern PeerType numpy_dtype;  // the base class
 extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;
+extern PeerType torch_dtype;
 extern PeerType paddle_tensor;
 extern PeerType paddle_dtype;
 extern PeerType jax_array;       // the base class, whose name users know

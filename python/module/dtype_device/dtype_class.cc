@@ -3,6 +3,8 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 
@@ -13,7 +15,7 @@
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/exchange/support/find_item.h"
+#include "dovetail/python/exchange/support/gil_guarded.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
 
 namespace nb = nanobind;
@@ -23,8 +25,43 @@ namespace {
 
 PyTypeObject* dtype_class = nullptr;
 PyObject* singletons[std::size(kAllDTypes)];
-PyObject* foreign_types = nullptr;  // a dict: type object of another library → DType
-constexpr Py_ssize_t kMaxForeignTypes = 256;
+
+// The type objects of other libraries that were parsed, by identity: equality would find the number
+// 3.0 where NumPy's scalar of 3 was. An entry stays and keeps its object alive, so that no other
+// object can have its address.
+struct Foreign {
+  PyObject* object;
+  DType dtype;
+};
+struct ForeignCell {
+  GilGuarded<const Foreign*> foreign{nullptr};
+};
+constexpr size_t kForeignCells = 256;
+constexpr size_t kForeignProbes = 8;
+constinit ForeignCell foreign_cells[kForeignCells];
+
+// Where `object` may stand: kForeignProbes cells, of which this is one.
+ForeignCell& ForeignCellOf(PyObject* object, size_t probe) {
+  const uint64_t hash = reinterpret_cast<uintptr_t>(object) * 0x9E3779B97F4A7C15;
+  return foreign_cells[((hash >> 56) + probe) % kForeignCells];
+}
+
+bool FindForeign(PyObject* object, DType* dtype) {
+  for (size_t probe = 0; probe < kForeignProbes; ++probe) {
+    const Foreign* const known = ForeignCellOf(object, probe).foreign.load();
+    if (known == nullptr) return false;
+    if (known->object == object) return *dtype = known->dtype, true;
+  }
+  return false;
+}
+
+// Does nothing where there is no cell left.
+void RememberForeign(PyObject* object, DType dtype) {
+  for (size_t probe = 0; probe < kForeignProbes; ++probe) {
+    GilGuarded<const Foreign*>& cell = ForeignCellOf(object, probe).foreign;
+    if (cell.load() == nullptr) return cell.store(new Foreign{Py_NewRef(object), dtype});
+  }
+}
 
 // The place of a type in kAllDTypes, by kind and bits.
 constexpr int kKinds = 18;
@@ -82,18 +119,30 @@ bool Has(nb::handle object, const char* name) {
   return found.is_valid();
 }
 
-// A type object of another library. `*is_constant` becomes false where the object may answer
-// otherwise the next time, or may be one of many.
-bool ParseForeign(PyObject* value, DType* dtype, bool* is_constant) {
-  *is_constant = true;
+// Whether `value` says the same as long as it lives: a type object of a library, or one of its
+// classes of numbers. A number or an array that has a type is none.
+bool IsConstant(PyObject* value) {
+  PyTypeObject* const type = Py_TYPE(value);
+  if (torch_dtype.Is(type) || paddle_dtype.Is(type) || numpy_dtype.IsBaseOf(type)) return true;
+  if (!PyType_Check(value)) return false;
+  if (numpy_scalar.IsBaseOf(reinterpret_cast<PyTypeObject*>(value))) return true;
+  // jax.numpy.float32 and its like: JAX publishes no base class of them.
+  nb::object module = nb::steal(PyImport_GetModule(nb::str("jax.numpy").ptr()));
+  if (!module.is_valid()) return false;
+  return nb::getattr(module, nb::getattr(value, "__name__"), nb::none()).ptr() == value;
+}
+
+bool ParsePythonType(PyObject* value, DType* dtype) {
   if (value == reinterpret_cast<PyObject*>(&PyBool_Type)) return *dtype = kBool, true;
   if (value == reinterpret_cast<PyObject*>(&PyLong_Type)) return *dtype = kInt64, true;
   if (value == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *dtype = kFloat32, true;
   if (value == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *dtype = kComplex64, true;
-  if (IsDLPackType(value)) {
-    *is_constant = paddle_dtype.Is(Py_TYPE(value));
-    return AskDataType(value, dtype);
-  }
+  return false;
+}
+
+// A type object of another library.
+bool ParseForeign(PyObject* value, DType* dtype) {
+  if (IsDLPackType(value)) return AskDataType(value, dtype);
   if (IsDLPackTensor(value)) {
     PyErr_Format(PyExc_TypeError, "'%.200s' object is a tensor, not an element type; pass x.dtype",
                  Py_TYPE(value)->tp_name);
@@ -151,25 +200,14 @@ bool ParseDType(PyObject* value, DType* dtype) {
     *dtype = *parsed;
     return true;
   }
-  nb::object known;
-  if (FindItem(foreign_types, value, &known) && known.is_valid()) {
-    *dtype = *nb::inst_ptr<DType>(known);
-    return true;
-  }
-  PyErr_Clear();  // an object that can't be hashed is no type, which is found out below
-  bool is_constant;
+  if (FindForeign(value, dtype) || ParsePythonType(value, dtype)) return true;
   try {
-    if (!ParseForeign(value, dtype, &is_constant)) return false;
+    if (!ParseForeign(value, dtype)) return false;
+    if (IsConstant(value)) RememberForeign(value, *dtype);
   } catch (nb::python_error& e) {
     e.restore();
     return false;
   }
-  if (!is_constant) return true;
-  nb::object own = nb::steal(DTypeToPython(*dtype));
-  if (own.is_valid() && PyDict_Size(foreign_types) < kMaxForeignTypes) {
-    PyDict_SetItem(foreign_types, value, own.ptr());
-  }
-  PyErr_Clear();  // not remembering it does no harm
   return true;
 }
 
@@ -223,8 +261,6 @@ void AddDTypeClass(nb::module_& m) {
     m.attr(kAllDTypes[i].ToString().c_str()) = object;
     singletons[i] = object.release().ptr();
   }
-  foreign_types = PyDict_New();
-  if (foreign_types == nullptr) throw nb::python_error();
 }
 
 PyObject* DTypeFunction(PyObject*, PyObject* value) {

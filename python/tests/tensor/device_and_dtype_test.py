@@ -204,6 +204,52 @@ def test_a_type_in_the_other_byte_order_is_refused_with_the_remedy():
         dt.dtype(np.dtype(">f4"))
 
 
+class Equal:
+    """Equal to all that has its hash."""
+
+    def __init__(self, other):
+        self.other = other
+
+    def __hash__(self):
+        return hash(self.other)
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("known", "value"),
+    [
+        (np.float32(3), 3.0),
+        (np.int8(7), 7),
+        (np.float32, Equal(np.float32)),
+        (np.dtype("int16"), Equal(np.dtype("int16"))),
+        (jnp.float16, Equal(jnp.float16)),
+        (torch.float64, Equal(torch.float64)),
+    ],
+    ids=["float", "int", "class", "numpy.dtype", "jax", "torch.dtype"],
+)
+def test_what_is_equal_to_a_known_type_is_no_type(known, value):
+    dt.dtype(known)
+    with pytest.raises(TypeError):
+        dt.zeros(2, dtype=value)
+
+
+def test_a_class_whose_type_changes_is_asked_each_time():
+    class Scalar:
+        dtype = np.dtype("float32")
+
+    assert dt.dtype(Scalar) == dt.float32
+    Scalar.dtype = np.dtype("int8")
+    assert dt.dtype(Scalar) == dt.int8
+
+
+def test_many_types_of_a_library_are_told_apart():
+    given = [np.dtype("int8", metadata={"n": n}) for n in range(400)]
+    assert {dt.dtype(t) for t in given} == {dt.int8}
+    assert [dt.dtype(t) for t in (np.int8, np.int16, torch.int32)] == [dt.int8, dt.int16, dt.int32]
+
+
 @pytest.mark.parametrize(
     "value", [dt.Device("cuda:1"), dt.Device((42, 3)), dt.float32, dt.dtype("bfloat16x2")], ids=str
 )
