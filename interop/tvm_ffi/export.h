@@ -6,7 +6,7 @@
 //
 // A tvm::ffi::Tensor keeps the memory until its last reference is dropped, on any thread. A
 // tvm::ffi::TensorView points to the tensor's shape and strides: it is valid while the tensor is
-// alive and unchanged. A tensor that came from tvm-ffi goes back as the same object.
+// alive and unchanged. A writable tensor that came from tvm-ffi goes back as the same object.
 
 #ifndef DOVETAIL_INTEROP_TVM_FFI_EXPORT_H_
 #define DOVETAIL_INTEROP_TVM_FFI_EXPORT_H_
@@ -37,7 +37,8 @@ struct AsTvmFfiOptions {
   // nullopt: nothing is ordered. Not for the CPU.
   std::optional<Stream> stream;
   // Hands read-only memory out, too. A tensor of tvm-ffi cannot say that it is read-only: the
-  // caller sees to it that nothing writes, as when it is the input of a function.
+  // caller sees to it that nothing writes, as when it is the input of a function. FromTvmFfi makes
+  // it read-only again, but not a view that tvm-ffi made of it.
   bool allow_read_only = false;
 };
 

@@ -5,8 +5,9 @@
 //   absl::StatusOr<Tensor> y = FromTvmFfi(gpu_tensor, {.stream = TvmFfiStream(device)});
 //
 // The tensor holds the object of tvm-ffi until its last reference is dropped, on any thread. It is
-// writable; ReadOnly() narrows it. A tensor of AsTvmFfi (export.h) is unwrapped: the result shares
-// the Storage of the original.
+// writable, since tvm-ffi knows no read-only tensors; ReadOnly() narrows it. A tensor of AsTvmFfi
+// (export.h) is unwrapped: the result shares the Storage of the original, and is read-only if that
+// was.
 
 #ifndef DOVETAIL_INTEROP_TVM_FFI_IMPORT_H_
 #define DOVETAIL_INTEROP_TVM_FFI_IMPORT_H_
@@ -54,7 +55,8 @@ inline absl::StatusOr<Tensor> Unwrap(const StorageTensorObj& object) {
   if (view.data != nullptr && IsAddressable(storage->device().type)) {
     byte_offset = static_cast<char*>(view.data) - static_cast<const char*>(storage->data());
   }
-  return Tensor::Make(storage, byte_offset, view.dtype, *std::move(layout), {});
+  return Tensor::Make(storage, byte_offset, view.dtype, *std::move(layout),
+                      {.access = object.access()});
 }
 
 inline absl::StatusOr<Tensor> Hold(tvm::ffi::Tensor x) {
@@ -81,7 +83,11 @@ inline absl::StatusOr<Tensor> FromTvmFfi(tvm::ffi::Tensor x,
   const internal_tvm_ffi::StorageTensorObj* ours = internal_tvm_ffi::StorageTensorObj::Of(x);
   absl::StatusOr<Tensor> tensor{Tensor()};
   if (ours != nullptr) tensor = internal_tvm_ffi::Unwrap(*ours);
-  if (ours == nullptr || !tensor.ok()) tensor = internal_tvm_ffi::Hold(std::move(x));
+  if (ours == nullptr || !tensor.ok()) {
+    const Access access = ours == nullptr ? Access::kReadWrite : ours->access();
+    tensor = internal_tvm_ffi::Hold(std::move(x));
+    if (access == Access::kReadOnly && tensor.ok()) tensor = tensor->ReadOnly();
+  }
   if (options.stream && tensor.ok()) tensor->storage()->RecordUse(*options.stream);
   return tensor;
 }

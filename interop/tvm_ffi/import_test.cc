@@ -100,6 +100,34 @@ TEST(FromTvmFfiTest, ATensorOfTvmFfiGoesBackAsTheSameObject) {
   EXPECT_EQ(part.data_ptr(), static_cast<float*>(x.data_ptr()) + 1);
 }
 
+TEST(FromTvmFfiTest, AReadOnlyTensorThatComesBackIsReadOnly) {
+  RegisterDefaultBackends();
+  const Tensor x = Tensor::Empty({4}, kFloat32).value();
+  const tvm::ffi::Tensor out = AsTvmFfi(x.ReadOnly(), {.allow_read_only = true}).value();
+  const Tensor y = FromTvmFfi(out).value();
+  EXPECT_EQ(y.storage().get(), x.storage().get());
+  EXPECT_TRUE(y.is_read_only());
+  EXPECT_FALSE(FromTvmFfi(AsTvmFfi(x).value()).value().is_read_only());
+  float other[4] = {};
+  const_cast<DLTensor*>(out.GetDLTensorPtr())->data = other;  // no longer unwrapped
+  EXPECT_EQ(FromTvmFfi(out).value().raw_data(), other);
+  EXPECT_TRUE(FromTvmFfi(out).value().is_read_only());
+}
+
+TEST(FromTvmFfiTest, AReadOnlyViewOfTvmFfisTensorComesBackReadOnly) {
+  int freed = 0;
+  {
+    const tvm::ffi::Tensor x = Make({4}, &freed);
+    const Tensor y = FromTvmFfi(x).value().ReadOnly();
+    const tvm::ffi::Tensor out = AsTvmFfi(y, {.allow_read_only = true}).value();
+    EXPECT_FALSE(out.same_as(x));
+    EXPECT_EQ(out.data_ptr(), x.data_ptr());
+    EXPECT_TRUE(FromTvmFfi(out).value().is_read_only());
+    EXPECT_FALSE(FromTvmFfi(x).value().is_read_only());
+  }
+  EXPECT_EQ(freed, 1);
+}
+
 TEST(FromTvmFfiTest, NumbersEmptyTensorsAndNullStrides) {
   int freed = 0;
   EXPECT_EQ(FromTvmFfi(Make({}, &freed))->rank(), 0);

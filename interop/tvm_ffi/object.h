@@ -14,6 +14,7 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/core/tensor_view.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/interop/dlpack/view.h"
 
@@ -28,7 +29,7 @@ using tvm::ffi::detail::ObjectUnsafe;
 class StorageTensorObj final : public tvm::ffi::TensorObj {
  public:
   explicit StorageTensorObj(const Tensor& tensor)
-      : storage_(tensor.storage()), layout_(tensor.layout()) {
+      : storage_(tensor.storage()), layout_(tensor.layout()), access_(tensor.access()) {
     TensorView view = tensor.view();
     view.shape = layout_.shape();
     view.strides = layout_.strides();
@@ -36,6 +37,8 @@ class StorageTensorObj final : public tvm::ffi::TensorObj {
   }
 
   const StorageRef& storage() const { return storage_; }
+  // Of the tensor. Nothing in tvm-ffi can say it.
+  Access access() const { return access_; }
 
   // `x`, if this class made it; else nullptr. `x` is defined.
   static const StorageTensorObj* Of(const tvm::ffi::Tensor& x) {
@@ -49,6 +52,7 @@ class StorageTensorObj final : public tvm::ffi::TensorObj {
  private:
   StorageRef storage_;
   Layout layout_;
+  Access access_;
 };
 
 // Releases a Storage that holds a tensor of tvm-ffi.
@@ -66,10 +70,11 @@ inline bool SameTensor(const DLTensor& a, const DLTensor& b) {
          std::equal(a.strides, a.strides + a.ndim, b.strides);
 }
 
-// The tensor of tvm-ffi that `tensor` holds; undefined if it holds none or is a view of it.
+// The tensor of tvm-ffi that `tensor` holds; undefined if it holds none, is a view of it, or is
+// read-only, which that tensor could not tell.
 inline tvm::ffi::Tensor HeldTvmFfiTensor(const Tensor& tensor) {
   const Release release = tensor.storage()->release();
-  if (release.function != &DropTvmFfiObject) return tvm::ffi::Tensor();
+  if (release.function != &DropTvmFfiObject || tensor.is_read_only()) return tvm::ffi::Tensor();
   tvm::ffi::Tensor held(ObjectUnsafe::ObjectPtrFromUnowned<tvm::ffi::TensorObj>(
       static_cast<TVMFFIObject*>(release.context)));
   const bool same = SameTensor(*held.GetDLTensorPtr(), ToDLTensor(tensor.view()));
