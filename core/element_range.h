@@ -1,10 +1,11 @@
 // ElementRange: the elements of a strided layout in row-major order, for range-based loops.
 //
-//   absl::StatusOr<ElementRange<float>> elements = tensor.elements<float>();
-//   for (float& value : *elements) value = 0;
+//   for (float& value : *tensor.elements<float>()) value = 0;     // if it is known to succeed
+//   RangeOr<ElementRange<float>> elements = tensor.elements<float>();
 //
-// Borrows the Layout and the memory. An iterator is single-pass and ends at std::default_sentinel.
-// For fast loops, use tensor.span<T>() of a contiguous tensor.
+// A range owns its Layout and keeps the memory alive, so it may outlive the tensor. An iterator
+// borrows the range's Layout, is single-pass, and ends at std::default_sentinel. For fast loops,
+// use tensor.span<T>() of a contiguous tensor.
 
 #ifndef DOVETAIL_CORE_ELEMENT_RANGE_H_
 #define DOVETAIL_CORE_ELEMENT_RANGE_H_
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
@@ -19,6 +21,7 @@
 #include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
+#include "dovetail/core/storage.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -73,16 +76,19 @@ class ElementRange {
     absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // the last dimension comes first
   };
 
-  ElementRange(T* first, const Layout& layout ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : first_(first), layout_(&layout) {}
+  // `storage` keeps the elements alive.
+  ElementRange(T* first, Layout layout, StorageRef storage)
+      : first_(first), layout_(std::move(layout)), storage_(std::move(storage)) {}
 
-  Iterator begin() const { return Iterator(first_, layout_); }
+  Iterator begin() const& ABSL_ATTRIBUTE_LIFETIME_BOUND { return Iterator(first_, &layout_); }
+  Iterator begin() const&& = delete;  // it would outlive the range
   std::default_sentinel_t end() const { return {}; }
-  int64_t size() const { return layout_->num_elements(); }
+  int64_t size() const { return layout_.num_elements(); }
 
  private:
   T* first_;
-  const Layout* layout_;
+  Layout layout_;
+  StorageRef storage_;
 };
 
 }  // namespace DOVETAIL_ABI

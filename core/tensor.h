@@ -31,6 +31,7 @@
 #include "dovetail/core/index.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
+#include "dovetail/core/range_or.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor_view.h"
 
@@ -134,7 +135,7 @@ class Tensor {
   // All elements of a contiguous tensor. FailedPrecondition if it is not contiguous; otherwise the
   // errors of data<T>().
   template <typename T>
-  absl::StatusOr<absl::Span<T>> span() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+  RangeOr<absl::Span<T>> span() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     absl::StatusOr<T*> first = data<T>();
     if (!first.ok()) return first.status();
     if (!is_contiguous()) return NotContiguousError();
@@ -155,15 +156,15 @@ class Tensor {
     return first;
   }
 
-  // All elements in row-major order, for any strides. The errors of data<T>().
+  // All elements in row-major order, for any strides. The range keeps the memory alive. The errors
+  // of data<T>().
   //
-  //   absl::StatusOr<ElementRange<const float>> elements = x.elements<const float>();
-  //   for (float value : *elements) sum += value;
+  //   for (float value : *x.elements<const float>()) sum += value;
   template <typename T>
-  absl::StatusOr<ElementRange<T>> elements() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+  RangeOr<ElementRange<T>> elements() const {
     absl::StatusOr<T*> first = data<T>();
     if (!first.ok()) return first.status();
-    return ElementRange<T>(*first, layout_);
+    return ElementRange<T>(*first, layout_, storage_);
   }
 
   // A borrowed view: valid while this Tensor is alive and unchanged.

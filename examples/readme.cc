@@ -19,8 +19,7 @@ absl::Status FiveThings(DLManagedTensorVersioned* managed) {
 
   // 2. Use it: views share the memory; access is checked for type, alignment and access rights.
   absl::StatusOr<Tensor> rows = x->Slice(0, {.start = 1, .stop = 3});
-  absl::StatusOr<dovetail::ElementRange<float>> elements = rows->elements<float>();
-  for (float& value : *elements) value *= 2;
+  for (float& value : *rows->elements<float>()) value *= 2;
 
   // 3. Hand it on.
   absl::StatusOr<dovetail::UniqueDLPack> out = dovetail::ToDLPack(*rows);

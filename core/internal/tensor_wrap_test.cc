@@ -144,5 +144,45 @@ TEST(Elements, ARangeWritesInPlace) {
   EXPECT_THAT(*t.span<float>(), ElementsAre(1, 0, 0, 1, 0, 0));
 }
 
+// The ranges that a StatusOr holds, as one writes them first: the StatusOr ends before the loop.
+// (AddressSanitizer sees a use of it.)
+TEST(Elements, ALoopOverATemporaryRangeReadsAllElements) {
+  const absl::StatusOr<Tensor> t = Tensor::Wrap(std::vector<float>{0, 1, 2, 3, 4, 5}, {2, 3});
+  std::vector<float> seen;
+  for (float value : t->elements<float>().value()) seen.push_back(value);
+  for (float value : *t->elements<float>()) seen.push_back(value);
+  for (float value : t->span<float>().value()) seen.push_back(value);
+  for (float value : *t->span<float>()) seen.push_back(value);
+  EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5,  //
+                                0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5));
+}
+
+TEST(Elements, ALoopOverTheRangeOfATemporaryTensorReadsAllElements) {
+  const Tensor t = *Tensor::Wrap(std::vector<float>{0, 1, 2, 3, 4, 5}, {2, 3});
+  std::vector<float> seen;
+  for (float value : *t.Transpose(0, 1)->elements<float>()) seen.push_back(value);
+  EXPECT_THAT(seen, ElementsAre(0, 3, 1, 4, 2, 5));
+}
+
+TEST(Elements, ARangeKeepsTheMemoryOfItsElements) {
+  int deletions = 0;
+  {
+    float values[2] = {1, 2};
+    const ElementRange<float> elements =
+        *Tensor::Wrap(values, {2}, {1}, Device::Cpu(), [&] { ++deletions; })->elements<float>();
+    EXPECT_EQ(deletions, 0) << "the tensor is gone, the range is there";
+    EXPECT_EQ(*elements.begin(), 1);
+  }
+  EXPECT_EQ(deletions, 1);
+}
+
+TEST(Elements, AnErrorIsThatOfAStatusOr) {
+  const Tensor t = *Tensor::Wrap(std::vector<float>{1}, {1});
+  const absl::StatusOr<ElementRange<int32_t>> elements = t.elements<int32_t>();
+  EXPECT_EQ(elements.status().code(), absl::StatusCode::kFailedPrecondition);
+  const absl::StatusOr<absl::Span<const float>> span = t.span<const float>();
+  EXPECT_THAT(*span, ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace dovetail
