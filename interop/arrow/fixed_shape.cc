@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -69,6 +70,20 @@ absl::StatusOr<Extension> ExtensionOf(const char* metadata) {
   return result;
 }
 
+// Parses without exceptions: the value is discarded if `text` is no JSON. `*repeated` becomes a key
+// that the outermost object has twice, of which the parser keeps one value.
+Json Parse(std::string_view text, std::string* repeated) {
+  std::set<std::string> keys;
+  const auto note_key = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::key && depth == 1 &&
+        !keys.insert(parsed.get<std::string>()).second) {
+      *repeated = parsed.get<std::string>();
+    }
+    return true;
+  };
+  return Json::parse(text, note_key, /*allow_exceptions=*/false);
+}
+
 // Appends the numbers of json[key], if there are any. False if one is no size of a dimension.
 bool Read(const Json& json, const char* key, std::vector<int64_t>* numbers) {
   const auto found = json.find(key);
@@ -108,8 +123,10 @@ absl::StatusOr<std::optional<FixedShape>> FixedShapeOf(const ArrowSchema& schema
   if (!extension.ok()) return extension.status();
   if (extension->name != kName) return std::nullopt;
   const std::string_view text = extension->metadata;
-  const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  std::string repeated;
+  const Json json = Parse(text, &repeated);
   if (!json.contains("shape")) return Error(text, "they give no shape");
+  if (!repeated.empty()) return Error(text, absl::StrCat("they give \"", repeated, "\" twice"));
   FixedShape result;
   if (!Read(json, "shape", &result.shape)) return Error(text, "they give no valid shape");
   const size_t rank = result.shape.size();

@@ -134,6 +134,12 @@ TEST_F(FixedShapes, ParametersThatMakeNoShapeAreRefused) {
   EXPECT_THAT(RefusalOfType(R"({"shape":[2,3],"permutation":[0,0]})"), HasSubstr("below 2"));
   EXPECT_THAT(RefusalOfType(R"({"shape":[2,3],"permutation":[1,2]})"), HasSubstr("below 2"));
   EXPECT_THAT(RefusalOfType(R"({"shape":[2,3],"permutation":"none"})"), HasSubstr("below 2"));
+  // JSON does not say which of two values counts, and other libraries may take the other one.
+  EXPECT_THAT(RefusalOfType(R"({"shape":[3,2],"shape":[2,3]})"), HasSubstr("\"shape\" twice"));
+  EXPECT_THAT(RefusalOfType(R"({"shape":[2,3],"permutation":[0,1],"permutation":[1,0]})"),
+              HasSubstr("\"permutation\" twice"));
+  EXPECT_THAT(RefusalOfType(R"({"dim_names":["H","W"],"shape":[2,3],"dim_names":null})"),
+              HasSubstr("\"dim_names\" twice"));
   // The product is 6, modulo 2^64.
   EXPECT_THAT(RefusalOfType(R"({"shape":[2,5,7378697629483820647]})"), HasSubstr("no lists of as"));
 }

@@ -1,8 +1,10 @@
 #include "dovetail/interop/arrow/format_table.h"
 
+#include <charconv>
+#include <system_error>
+
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/interop/pair_table.h"
@@ -74,11 +76,13 @@ absl::StatusOr<DType> DTypeFromArrow(std::string_view format) {
 }
 
 std::optional<int64_t> FixedListSize(std::string_view format) {
-  int64_t size;
-  if (absl::ConsumePrefix(&format, "+w:") && absl::SimpleAtoi(format, &size) && size >= 0) {
-    return size;
-  }
-  return std::nullopt;
+  if (!absl::ConsumePrefix(&format, "+w:")) return std::nullopt;
+  // Digits alone: SimpleAtoi would also take blanks and a sign.
+  uint64_t size;
+  const char* const end = format.data() + format.size();
+  const std::from_chars_result read = std::from_chars(format.data(), end, size);
+  if (read.ec != std::errc() || read.ptr != end || size > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(size);
 }
 
 absl::StatusOr<const char*> ArrowFromDType(DType dtype) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/interop/arrow/error.h"
 #include "dovetail/interop/arrow/import.h"
@@ -14,8 +15,12 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
+// What a producer of nothing but arrays without elements gives before it is taken for endless.
+constexpr int kMostEmptyArrays = 1 << 20;
+
 absl::Status ProducerError(ArrowArrayStream* stream, int code) {
-  const char* message = stream->get_last_error(stream);
+  const char* message =
+      stream->get_last_error == nullptr ? nullptr : stream->get_last_error(stream);
   return absl::InternalError(absl::StrCat(
       "The producer of this Arrow stream failed: ", std::generic_category().message(code),
       message == nullptr ? "" : ": ", message == nullptr ? "" : message));
@@ -23,17 +28,24 @@ absl::Status ProducerError(ArrowArrayStream* stream, int code) {
 
 // Reads on to the next array with elements. `array` stays as it is if there is none.
 absl::Status Next(ArrowArrayStream* stream, ArrowArray* array) {
-  while (true) {
+  for (int i = 0; i < kMostEmptyArrays; ++i) {
     ArrowArray next = {};
     if (const int code = stream->get_next(stream, &next); code != 0) {
       return ProducerError(stream, code);
     }
     if (next.release == nullptr) return absl::OkStatus();
     OwnedArrow<ArrowArray> owned(&next);
-    if (owned->length == 0) continue;
-    *array = owned.Take();
-    return absl::OkStatus();
+    if (owned->length != 0) {
+      *array = owned.Take();
+      return absl::OkStatus();
+    }
+    if (ScopedInterruption::IsAsked()) {
+      return absl::CancelledError("The reading of an Arrow stream was stopped before its end.");
+    }
   }
+  return ArrowError(absl::StrCat("its stream gave ", kMostEmptyArrays,
+                                 " arrays without elements one after the other, and goes on; "
+                                 "export the array with elements alone"));
 }
 
 // An array without elements of the type that a schema says.
@@ -65,6 +77,8 @@ class EmptyArray {
 };
 
 absl::StatusOr<Tensor> Import(ArrowArrayStream* stream) {
+  if (stream->get_schema == nullptr) return ArrowError("its stream's get_schema is NULL");
+  if (stream->get_next == nullptr) return ArrowError("its stream's get_next is NULL");
   OwnedArrow<ArrowSchema> schema;
   if (const int code = stream->get_schema(stream, schema.get()); code != 0) {
     return ProducerError(stream, code);

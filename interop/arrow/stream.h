@@ -17,8 +17,11 @@ inline namespace DOVETAIL_ABI {
 
 // Takes ownership of the stream and releases it before it returns; the tensor holds the array, as
 // in import.h. Arrays without elements are passed over; a stream of nothing else makes a tensor
-// without elements. InvalidArgument, with a remedy, for several arrays and for what import.h
-// refuses. Internal, with the producer's message, if the producer fails. Any thread.
+// without elements. Any thread. Errors:
+//   InvalidArgument  several arrays, a million arrays without elements in a row, a stream without
+//                    its functions, or what import.h refuses, with a remedy
+//   Internal         the producer failed; its message
+//   Cancelled        stopped by core/internal/interruption.h
 absl::StatusOr<Tensor> FromArrow(ArrowArrayStream* stream);
 
 }  // namespace DOVETAIL_ABI

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dovetail/core/internal/interruption.h"
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/testing/tensors.h"
 #include "gmock/gmock.h"
@@ -25,6 +26,8 @@ class ArrowStream : public testing::Test {
   int schema_error = 0;
   int error = 0;  // of the call after the last chunk
   const char* message = nullptr;
+  bool is_endless = false;  // whether arrays without elements follow the chunks
+  int64_t empty_arrays = 0;
   int releases = 0;
   int ends = 0;  // calls after the last chunk
 
@@ -43,6 +46,12 @@ class ArrowStream : public testing::Test {
   }
   static int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
     std::deque<Tensor>& chunks = Of(stream)->chunks;
+    if (chunks.empty() && Of(stream)->is_endless) {
+      *out = {};
+      out->release = [](ArrowArray* array) { array->release = nullptr; };
+      ++Of(stream)->empty_arrays;
+      return 0;
+    }
     if (chunks.empty()) {
       ++Of(stream)->ends;
       out->release = nullptr;
@@ -102,6 +111,46 @@ TEST_F(ArrowStream, SeveralArraysAreRefusedWithTheRemedy) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("combine_chunks()"));
   EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, OneThatGivesOnlyArraysWithoutElementsIsRefusedInTheEnd) {
+  is_endless = true;
+  const absl::Status status = Take().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("1048576 arrays without elements"));
+  EXPECT_EQ(empty_arrays, 1048576);
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, TheArraysAfterTheFirstCountToo) {
+  chunks = {Iota({2})};
+  is_endless = true;
+  EXPECT_THAT(Take().status().message(), HasSubstr("1048576 arrays without elements"));
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, ReadingCanBeInterrupted) {
+  is_endless = true;
+  int asked = 0;
+  const ScopedInterruption scope([](void* count) { return ++*static_cast<int*>(count) == 3; },
+                                 &asked);
+  EXPECT_EQ(Take().status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(empty_arrays, 3);
+  EXPECT_EQ(releases, 1);
+}
+
+TEST_F(ArrowStream, OneWithoutItsFunctionsIsRefused) {
+  const ArrowArrayStream whole = stream;
+  stream.get_schema = nullptr;
+  EXPECT_THAT(Take().status().message(), HasSubstr("get_schema is NULL"));
+  stream = whole;
+  stream.get_next = nullptr;
+  EXPECT_THAT(Take().status().message(), HasSubstr("get_next is NULL"));
+  stream = whole;
+  stream.get_last_error = nullptr;
+  error = EIO;
+  EXPECT_THAT(Take().status().message(), testing::EndsWith("Input/output error"));
+  EXPECT_EQ(releases, 3);
 }
 
 TEST_F(ArrowStream, TheProducersErrorIsHandedOn) {

@@ -61,8 +61,8 @@ TEST(ArrowFormats, WhatIsNoNumberIsRefusedWithAReason) {
 TEST(ArrowFormats, ListsOfAFixedSizeTellIt) {
   EXPECT_EQ(FixedListSize("+w:3"), 3);
   EXPECT_EQ(FixedListSize("+w:0"), 0);
-  for (const char* other :
-       {"", "5", "f", "+w", "+w:", "+w:-1", "+w:3x", "+l", "+w:9223372036854775808"}) {
+  for (const char* other : {"", "5", "f", "+w", "+w:", "+w:-1", "+w:3x", "+w: 1", "+w:+1", "+w:1 ",
+                            "+w:0x1", "+l", "+w:9223372036854775808"}) {
     EXPECT_EQ(FixedListSize(other), std::nullopt) << other;
   }
 }

@@ -113,11 +113,11 @@ bool ConsumeReturned(PyObject* x, const char* function, PyObject* returned, Tens
   if (!PyCapsule_CheckExact(returned)) {
     PyErr_Format(PyExc_TypeError, "%s() of %.200s returned %.200s, not a capsule", function,
                  Py_TYPE(x)->tp_name, Py_TYPE(returned)->tp_name);
+    DropBesideError(&capsule);
     return false;
   }
   if (ConsumeCapsule(returned, tensor, facts)) return true;
-  nb::error_scope in_flight;  // not every producer's destructor heeds it
-  capsule.reset();
+  DropBesideError(&capsule);
   return false;
 }
 

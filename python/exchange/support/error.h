@@ -51,6 +51,13 @@ PyObject* TakeError();
 // Sets the exception again. Steals the reference.
 void RestoreError(PyObject* error);
 
+// Drops an object of a producer's while an exception is set. It is set aside meanwhile: what the
+// object's destructor calls may run code that does not expect one, or clear it.
+inline void DropBesideError(nanobind::object* object) {
+  nanobind::error_scope in_flight;
+  object->reset();
+}
+
 // The text of the current exception, which stays set: its class's name if it has no text.
 std::string MessageOfError();
 

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from arrow_structs import values_address
+from process import run_python
 
 import dovetail as dt
 
@@ -28,6 +29,42 @@ def test_pieces_without_elements_do_not_count():
     assert t.data_ptr() == values_address(array)
     assert dt.from_arrow(pa.chunked_array([], pa.float32())).shape == (0,)
     assert dt.from_arrow(pa.chunked_array([empty, empty])).shape == (0,)
+
+
+ENDLESS = """
+    import faulthandler, itertools, signal
+    import pyarrow as pa
+    import dovetail as dt
+
+    faulthandler.dump_traceback_later(60, exit=True)
+    empty = pa.record_batch({"a": pa.array([], pa.int64())})
+    # An iterator in C: no bytecode runs between the batches, so nothing else looks for signals.
+    stream = pa.RecordBatchReader.from_batches(empty.schema, itertools.repeat(empty))
+"""
+
+
+def test_a_stream_of_nothing_but_empty_pieces_is_refused_in_the_end():
+    code = """
+    try:
+        dt.from_arrow(stream)
+    except dt.ExchangeError as error:
+        print(error)
+    """
+    assert "1048576 arrays without elements" in run_python(ENDLESS + code)
+
+
+def test_reading_a_stream_heeds_signals():
+    code = """
+    class Alarm(Exception): pass
+    def ring(*_): raise Alarm
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        dt.from_arrow(stream)
+    except Alarm:
+        print("stopped")
+    """
+    assert run_python(ENDLESS + code) == "stopped\n"
 
 
 def test_several_pieces_have_to_be_combined_first():

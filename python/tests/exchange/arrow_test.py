@@ -1,9 +1,11 @@
 """Imports Arrow arrays of numbers: PyArrow's, Pillow's and hand-made ones (rule 62)."""
 
+import ctypes
 import gc
 import types
 
 import arrow_structs
+import capsules
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -233,3 +235,24 @@ def test_an_event_that_nobody_can_wait_for_is_refused():
         with pytest.raises(dt.ExchangeError, match="event"):
             dt.from_arrow(lent)
         assert lent.releases == 1
+
+
+def test_a_refusal_survives_the_destructors_of_the_producers_capsules():
+    destroyed = []
+
+    @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+    def destroy(address):
+        destroyed.append(address)
+
+    lent = LentArrow(b"tdD", [1.0])
+    destructor = ctypes.cast(destroy, ctypes.c_void_p).value
+
+    def method(self, requested_schema=None):
+        return tuple(
+            capsules.new(ctypes.addressof(struct), type(struct).name, destructor)
+            for struct in (lent.schema, lent.array)
+        )
+
+    with pytest.raises(dt.ExchangeError, match="holds dates"):
+        dt.from_arrow(type("Destroying", (), {"__arrow_c_array__": method})())
+    assert len(destroyed) == 2
