@@ -185,11 +185,20 @@ static inline int Dovetail_Borrow(PyObject* object, const DovetailRequirements* 
   return api == NULL ? -1 : api->borrow(object, wanted, call, borrowed);
 }
 
-// Ends the loan.
+// Ends the loan. A Python error that is set stays set: what the memory's owner does does not see
+// it.
 static inline void Dovetail_Release(DovetailBorrowed* borrowed) {
   DLManagedTensorVersioned* const held = borrowed->held;
   borrowed->held = NULL;
-  if (held != NULL) held->deleter(held);
+  if (held == NULL) return;
+  if (PyErr_Occurred() == NULL) {
+    held->deleter(held);
+    return;
+  }
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  held->deleter(held);
+  PyErr_Restore(type, value, traceback);
 }
 
 // Shares the memory of `object` beyond a call. The caller owns `*managed` and calls its deleter, on

@@ -35,11 +35,11 @@ int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t
 
 // Fast path of Walk for nearly all tensors: at most kInlineRank dimensions, sizes of at least 1,
 // strides of at least 0, and none of these numbers large. Returns -1 for all others; then ask Walk.
-// Writes to `dims` (if kKeep) in any case.
+// Writes the sizes and the strides (if kKeep) in any case.
 template <bool kKeep>
 [[gnu::always_inline]] inline int64_t WalkPlain(int64_t rank, const int64_t* shape,
-                                                const int64_t* strides, int64_t* dims,
-                                                Extent* extent) {
+                                                const int64_t* strides, int64_t* kept_shape,
+                                                int64_t* kept_strides, Extent* extent) {
   // If every number is below the limit, no product or sum overflowed on the way. One comparison of
   // all of them OR-ed together therefore suffices at the end.
   constexpr uint64_t kLimit = uint64_t{1} << 30;
@@ -50,8 +50,8 @@ template <bool kKeep>
     const auto size = static_cast<uint64_t>(shape[i]);
     const uint64_t stride = strides != nullptr ? static_cast<uint64_t>(strides[i]) : product;
     if constexpr (kKeep) {
-      dims[i] = static_cast<int64_t>(size);
-      dims[rank + i] = static_cast<int64_t>(stride);
+      kept_shape[i] = static_cast<int64_t>(size);
+      kept_strides[i] = static_cast<int64_t>(stride);
     }
     product *= size;
     highest += (size - 1) * stride;
@@ -72,7 +72,7 @@ inline bool TryAssign(Layout* layout, int64_t rank, const int64_t* shape, const 
   if (!has_rank) [[unlikely]]
     return false;
   Extent reached;  // its address is not taken, so it can stay in registers
-  int64_t count = WalkPlain<true>(rank, shape, strides, dims, &reached);
+  int64_t count = WalkPlain<true>(rank, shape, strides, dims, dims + rank, &reached);
   if (count < 0) [[unlikely]] {
     Extent other;
     count = Walk(rank, shape, strides, dims, &other);
@@ -92,7 +92,8 @@ inline bool TryAssign(Layout* layout, int64_t rank, const int64_t* shape, const 
   if (rank < 0) return false;
   LayoutRep& rep = LayoutAccess::Rep(layout);
   Extent reached;
-  const int64_t count = WalkPlain<true>(rank, shape, strides, rep.BeginInline(), &reached);
+  int64_t* const dims = rep.BeginInline();
+  const int64_t count = WalkPlain<true>(rank, shape, strides, dims, dims + rank, &reached);
   if (count < 0) [[unlikely]]
     return false;
   *extent = reached;
@@ -106,7 +107,7 @@ absl::Status Assign(Layout* layout, int64_t rank, const int64_t* shape, const in
 // The checks alone: the number of elements, or -1 if they make no layout.
 inline int64_t Measure(int64_t rank, const int64_t* shape, const int64_t* strides, Extent* extent) {
   if (rank < 0 || rank > Layout::kMaxRank) return -1;
-  const int64_t count = WalkPlain<false>(rank, shape, strides, nullptr, extent);
+  const int64_t count = WalkPlain<false>(rank, shape, strides, nullptr, nullptr, extent);
   if (count >= 0) [[likely]]
     return count;
   return Walk(rank, shape, strides, nullptr, extent);

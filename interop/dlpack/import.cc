@@ -13,6 +13,7 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+using internal_dlpack::CallDeleter;
 using internal_storage::StorageAccess;
 using internal_tensor::TensorBuilder;
 
@@ -20,12 +21,6 @@ namespace {
 
 [[gnu::cold]] absl::Status NoManagedError() {
   return absl::InvalidArgumentError("The managed tensor to import is nullptr.");
-}
-
-// A Storage::Release function that calls the producer's deleter.
-template <typename Managed>
-void CallDeleter(void* managed) {
-  DLPackDeleter()(static_cast<Managed*>(managed));
 }
 
 // Finishes the tensor over the Storage of a managed tensor that this library exported, and frees
@@ -55,31 +50,19 @@ template <typename Managed>
   return true;
 }
 
-// Fast path of Take below, for nearly all tensors: host memory, whole-byte elements, explicit
-// non-negative strides. False, with nothing taken, for all others.
+// Take() below for the tensors of internal_dlpack::TakePlain(). False, with nothing taken, for all
+// others.
 template <typename Managed>
 [[gnu::always_inline]] inline bool TakePlain(Managed* managed, uint64_t flags,
                                              TensorBuilder& tensor) {
   const DLTensor& t = managed->dl_tensor;
-  const DType dtype = ToDType(t.dtype);
-  const uint32_t bits = dtype.element_bits();
-  if ((flags & ~uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0 || bits % 8 != 0 ||
-      !dtype.is_known() || t.device.device_type != kDLCPU || t.device.device_id < 0 ||
-      t.data == nullptr || t.shape == nullptr || t.strides == nullptr) [[unlikely]] {
+  internal_dlpack::PlainTensor plain;
+  const auto take_dims = [&](Extent* extent) {
+    return internal_layout::TryAssignPlain(tensor.layout(), t.ndim, t.shape, t.strides, extent);
+  };
+  if (!internal_dlpack::TakePlain(t, flags, take_dims, &plain)) [[unlikely]]
     return false;
-  }
-  Extent extent;
-  if (!internal_layout::TryAssignPlain(tensor.layout(), t.ndim, t.shape, t.strides, &extent))
-      [[unlikely]]
-    return false;
-  constexpr int64_t kFar = int64_t{1} << 36;  // kFar * itemsize fits in 64 bits
-  const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
-  uintptr_t first, end;
-  if (extent.highest >= kFar ||
-      __builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||
-      __builtin_add_overflow(first, nbytes, &end)) [[unlikely]] {
-    return false;
-  }
+  const auto [dtype, first, nbytes] = plain;
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed)) {
     const CheckedTensor checked = {.device = Device::Cpu(),
                                    .dtype = dtype,
@@ -97,7 +80,8 @@ template <typename Managed>
 // Takes ownership in its last step, if there is no defect. (It returns a Defect, and its callers
 // make the Status: making one here would keep the tensor's fields live across the call.)
 template <typename Managed>
-[[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, Tensor* out) {
+[[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, void (*call_deleter)(void*),
+                              Tensor* out) {
   TensorBuilder tensor(out);
   CheckedTensor checked;
   const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, tensor.layout());
@@ -106,16 +90,15 @@ template <typename Managed>
   if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
     return Defect::kNone;
   }
-  StorageRef storage =
-      StorageAccess::Adopt(checked.data, checked.nbytes, checked.device,
-                           {.function = &CallDeleter<Managed>, .context = managed});
+  StorageRef storage = StorageAccess::Adopt(checked.data, checked.nbytes, checked.device,
+                                            {.function = call_deleter, .context = managed});
   tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
   return Defect::kNone;
 }
 
 template <typename Managed>
-absl::Status Import(Managed* managed, uint64_t flags, Tensor* out) {
-  const Defect defect = Take(managed, flags, out);
+absl::Status Import(Managed* managed, uint64_t flags, void (*call_deleter)(void*), Tensor* out) {
+  const Defect defect = Take(managed, flags, call_deleter, out);
   return defect == Defect::kNone ? absl::OkStatus()
                                  : DefectError(defect, managed->dl_tensor, flags);
 }
@@ -130,7 +113,7 @@ template <typename Managed>
     (void)owner.release();
     return tensor;
   }
-  const Defect defect = Take(managed, flags, &*tensor);
+  const Defect defect = Take(managed, flags, &CallDeleter<Managed>, &*tensor);
   if (defect != Defect::kNone) [[unlikely]] {
     tensor = DefectError(defect, managed->dl_tensor, flags);
     return tensor;
@@ -154,7 +137,8 @@ template <typename Import>
       .status();
 }
 
-absl::Status UntoldImport(DLManagedTensorVersioned* managed, Tensor* tensor) {
+absl::Status UntoldImport(DLManagedTensorVersioned* managed, void (*call_deleter)(void*),
+                          Tensor* tensor) {
   if (managed == nullptr) {
     *tensor = Tensor();
     return NoManagedError();
@@ -163,7 +147,22 @@ absl::Status UntoldImport(DLManagedTensorVersioned* managed, Tensor* tensor) {
     *tensor = Tensor();
     return s;
   }
-  return Import(managed, managed->flags, tensor);
+  return Import(managed, managed->flags, call_deleter, tensor);
+}
+
+absl::Status UntoldImport(DLManagedTensor* managed, void (*call_deleter)(void*), Tensor* tensor) {
+  if (managed == nullptr) {
+    *tensor = Tensor();
+    return NoManagedError();
+  }
+  return Import(managed, /*flags=*/0, call_deleter, tensor);
+}
+
+template <typename Managed>
+[[gnu::always_inline]] inline absl::Status ImportWith(Managed* managed, void (*call_deleter)(void*),
+                                                      Tensor* tensor) {
+  const auto import = [&] { return UntoldImport(managed, call_deleter, tensor); };
+  return internal_trace::IsObserved() ? Told(tensor, import) : import();
 }
 
 [[gnu::always_inline]] inline absl::StatusOr<Tensor> UntoldFrom(DLManagedTensorVersioned* managed) {
@@ -190,18 +189,19 @@ template <typename Managed>
 
 }  // namespace
 
-absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
-  const auto import = [&] { return UntoldImport(managed, tensor); };
-  return internal_trace::IsObserved() ? Told(tensor, import) : import();
+absl::Status ImportDLPack(DLManagedTensorVersioned* managed, void (*call_deleter)(void*),
+                          Tensor* tensor) {
+  return ImportWith(managed, call_deleter, tensor);
+}
+absl::Status ImportDLPack(DLManagedTensor* managed, void (*call_deleter)(void*), Tensor* tensor) {
+  return ImportWith(managed, call_deleter, tensor);
 }
 
+absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
+  return ImportWith(managed, &CallDeleter<DLManagedTensorVersioned>, tensor);
+}
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
-  if (managed == nullptr) {
-    *tensor = Tensor();
-    return NoManagedError();
-  }
-  const auto import = [&] { return Import(managed, /*flags=*/0, tensor); };
-  return internal_trace::IsObserved() ? Told(tensor, import) : import();
+  return ImportWith(managed, &CallDeleter<DLManagedTensor>, tensor);
 }
 
 absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {

@@ -40,6 +40,13 @@ inline absl::StatusOr<Tensor> FromDLPack(UniqueDLPackLegacy managed) {
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor);
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor);
 
+// The same, with a function that calls the deleter when the last reference is dropped: for programs
+// in which a deleter needs more than a call.
+absl::Status ImportDLPack(DLManagedTensorVersioned* managed, void (*call_deleter)(void* managed),
+                          Tensor* tensor);
+absl::Status ImportDLPack(DLManagedTensor* managed, void (*call_deleter)(void* managed),
+                          Tensor* tensor);
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 

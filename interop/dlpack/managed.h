@@ -26,6 +26,16 @@ struct DLPackDeleter {
 using UniqueDLPack = std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter>;
 using UniqueDLPackLegacy = std::unique_ptr<DLManagedTensor, DLPackDeleter>;
 
+namespace internal_dlpack {
+
+// A Storage::Release function that calls the producer's deleter.
+template <typename Managed>
+void CallDeleter(void* managed) {
+  DLPackDeleter()(static_cast<Managed*>(managed));
+}
+
+}  // namespace internal_dlpack
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 

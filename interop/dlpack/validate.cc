@@ -64,5 +64,10 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
   return absl::OkStatus();
 }
 
+absl::Status Validate(const DLTensor& tensor, uint64_t flags) {
+  CheckedTensor checked;
+  return DefectError(FindDefect(tensor, flags, &checked, /*layout=*/nullptr), tensor, flags);
+}
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

@@ -70,6 +70,41 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
              : -1;
 }
 
+// A tensor that TakePlain() takes. Its first byte is element 0.
+struct PlainTensor {
+  DType dtype;
+  uintptr_t first;
+  uint64_t nbytes;
+};
+
+// Fast branch of FindDefect() for nearly all tensors: host memory, whole-byte elements, explicit
+// non-negative strides. `take_dims(&extent)` takes shape and strides that WalkPlain() does, or is
+// false. False for all other tensors, on which FindDefect() decides.
+template <typename TakeDims>
+[[gnu::always_inline]] inline bool TakePlain(const DLTensor& t, uint64_t flags, TakeDims take_dims,
+                                             PlainTensor* out) {
+  const DType dtype = ToDType(t.dtype);
+  const uint32_t bits = dtype.element_bits();
+  if ((flags & ~uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0 || bits % 8 != 0 ||
+      !dtype.is_known() || t.device.device_type != kDLCPU || t.device.device_id < 0 ||
+      t.data == nullptr || t.shape == nullptr || t.strides == nullptr) [[unlikely]] {
+    return false;
+  }
+  Extent extent;
+  if (!take_dims(&extent)) [[unlikely]]
+    return false;
+  constexpr int64_t kFar = int64_t{1} << 36;  // kFar * itemsize fits in 64 bits
+  const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
+  uintptr_t first, end;
+  if (extent.highest >= kFar ||
+      __builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &first) ||
+      __builtin_add_overflow(first, nbytes, &end)) [[unlikely]] {
+    return false;
+  }
+  *out = {dtype, first, nbytes};
+  return true;
+}
+
 }  // namespace internal_dlpack
 
 // If there is no defect, fills in `checked` and `layout`. `layout` may be nullptr. Inline, because
@@ -124,6 +159,9 @@ constexpr Tensor::Options OptionsOf(uint64_t flags) {
   out->byte_offset = static_cast<int64_t>(below);
   return Defect::kNone;
 }
+
+// The checks alone, for failures: InvalidArgument with the reason.
+[[gnu::cold]] absl::Status Validate(const DLTensor& tensor, uint64_t flags);
 
 // False for another major version: only the version and the deleter may then be read.
 inline bool IsReadable(const DLPackVersion& version) {

@@ -138,9 +138,10 @@ int Refuse(const DovetailCall& call) {
 
 int RefuseMismatch(Mismatch mismatch, int32_t dimension, const DovetailRequirements& wanted,
                    const DovetailCall& call, DovetailBorrowed* borrowed) {
-  if (!call.is_quiet) RaiseMismatch(mismatch, dimension, *borrowed, wanted, call);
-  Dovetail_Release(borrowed);
-  return call.is_quiet ? 1 : -1;
+  Dovetail_Release(borrowed);  // first: its producer's deleter may run Python code
+  if (call.is_quiet) return 1;
+  RaiseMismatch(mismatch, dimension, *borrowed, wanted, call);
+  return -1;
 }
 
 // The road of tensors that do not fit.

@@ -7,11 +7,12 @@
 #include "dovetail/core/version.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export.h"
-#include "dovetail/interop/dlpack/import.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/borrow/borrow_object.h"
 #include "dovetail/python/exchange/borrow/current_stream.h"
 #include "dovetail/python/exchange/borrow/result.h"
+#include "dovetail/python/exchange/dlpack/managed_in.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -29,9 +30,14 @@ int FromPythonObject(PyObject* object, DLManagedTensorVersioned** managed) {
 
 PyObject* ToPythonObject(DLManagedTensorVersioned* managed, PyObject* like) {
   DrainPendingReleases();
-  absl::StatusOr<Tensor> tensor = FromDLPack(managed);
-  if (!tensor.ok()) return RaiseExchange(tensor.status());
-  return MakeLike(*tensor, like);
+  UniqueDLPack owner(managed);
+  Tensor tensor;
+  if (absl::Status s = ImportManaged(managed, &tensor); !s.ok()) {
+    owner.reset();
+    return RaiseExchange(s);
+  }
+  (void)owner.release();
+  return MakeLike(tensor, like);
 }
 
 int Empty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,34 +12,105 @@
 #include "dovetail/core/uses.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {
+
+namespace {
+
+ExchangeResult DoneOrRaise(const absl::Status& status) {
+  if (status.ok()) return ExchangeResult::kDone;
+  RaiseExchange(status);
+  return ExchangeResult::kError;
+}
+
+// Holds a managed tensor of another library's until Dovetail_Release(). One that is refused is
+// deleted before the error is set.
+ExchangeResult HoldForeign(UniqueDLPack managed, DovetailBorrowed* borrowed) {
+  absl::Status status = ValidateVersion(managed->version);
+  if (status.ok()) {
+    if (FillBorrowed(managed->dl_tensor, managed->flags, borrowed)) [[likely]] {
+      DLManagedTensorVersioned* const held = managed.release();
+      if (held->deleter != nullptr) borrowed->held = held;
+      return ExchangeResult::kDone;
+    }
+    status = Validate(managed->dl_tensor, managed->flags);
+  }
+  managed.reset();
+  return DoneOrRaise(status);
+}
+
+}  // namespace
+
+void EnsureError(const PeerType& type, std::string_view function) {
+  if (PyErr_Occurred() != nullptr) return;
+  RaiseExchange(absl::StrCat("The exchange API of ", type.module(), ".", type.name(),
+                             " failed without an error in ", function, "."));
+}
+
+bool FillOther(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed) {
+  CheckedTensor checked;
+  if (FindDefect(lent, flags, &checked, /*layout=*/nullptr) != Defect::kNone) return false;
+  DLTensor valid = lent;
+  valid.device = ToDLDevice(checked.device);
+  const bool has_address = IsAddressable(checked.device.type);
+  valid.data = has_address ? static_cast<char*>(checked.data) + checked.byte_offset : checked.data;
+  valid.byte_offset = has_address ? 0 : static_cast<uint64_t>(checked.byte_offset);
+  if (lent.strides == nullptr) {
+    valid.strides = borrowed->strides;
+    int64_t stride = 1;
+    for (int32_t i = lent.ndim - 1; i >= 0; --i) {
+      borrowed->strides[i] = stride;
+      stride *= lent.shape[i];
+    }
+  }
+  FillTrusted(valid, flags, borrowed);
+  return true;
+}
+
+ExchangeResult RaiseDefect(const DLTensor& lent, uint64_t flags) {
+  return DoneOrRaise(Validate(lent, flags));
+}
+
+ExchangeResult ManagedByExchangeApi(const PeerType& type, PyObject* x, UniqueDLPack* managed) {
+  const DLPackExchangeAPI* api = type.exchange_api();
+  if (api == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr) return NotTaken();
+  DLManagedTensorVersioned* given = nullptr;
+  if (api->managed_tensor_from_py_object_no_sync(x, &given) != 0 || given == nullptr) {
+    if (PyErr_Occurred() != nullptr) ForgetException();  // __dlpack__ raises a better one
+    return NotTaken();
+  }
+  managed->reset(given);
+  return ExchangeResult::kDone;
+}
 
 ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBorrowed* borrowed) {
   const DLPackExchangeAPI* api = type.exchange_api();
   if (api == nullptr) return ExchangeResult::kNotTaken;
   if (api->dltensor_from_py_object_no_sync != nullptr) {
     DLTensor lent{};
-    if (api->dltensor_from_py_object_no_sync(x, &lent) == 0 &&
-        FillBorrowed(lent, /*flags=*/0, borrowed)) {
-      return ExchangeResult::kDone;
+    if (api->dltensor_from_py_object_no_sync(x, &lent) == 0) {
+      if (FillBorrowed(lent, /*flags=*/0, borrowed)) [[likely]]
+        return ExchangeResult::kDone;
+      return RaiseDefect(lent, /*flags=*/0);
     }
     if (PyErr_Occurred() != nullptr && !ForgetException()) return ExchangeResult::kError;
   }
-  DLManagedTensorVersioned* managed = nullptr;
-  if (api->managed_tensor_from_py_object_no_sync(x, &managed) != 0 || managed == nullptr) {
-    if (PyErr_Occurred() != nullptr) ForgetException();  // __dlpack__ raises a better one
-    return NotTaken();
-  }
-  return HoldBorrowed(UniqueDLPack(managed), borrowed) ? ExchangeResult::kDone : NotTaken();
+  UniqueDLPack managed;
+  const ExchangeResult result = ManagedByExchangeApi(type, x, &managed);
+  return result == ExchangeResult::kDone ? HoldForeign(std::move(managed), borrowed) : result;
 }
 
 ExchangeResult StreamByExchangeApi(const PeerType& type, DLDevice device, void** stream) {
   const DLPackExchangeAPI* api = type.exchange_api();
   if (api == nullptr || api->current_work_stream == nullptr) return ExchangeResult::kNotTaken;
-  return ResultOf(api->current_work_stream(device.device_type, device.device_id, stream) == 0);
+  if (api->current_work_stream(device.device_type, device.device_id, stream) == 0) {
+    return ExchangeResult::kDone;
+  }
+  EnsureError(type, absl::StrCat("current_work_stream for ", ToDevice(device).ToString()));
+  return ExchangeResult::kError;
 }
 
 void* OurStream(DLDevice device) {
@@ -64,12 +136,6 @@ ExchangeResult StreamOf(const PeerType& type, Device device, std::optional<Strea
     *stream = Stream::Borrow(device, NativeStream{reinterpret_cast<uintptr_t>(handle)});
   }
   return result;
-}
-
-ExchangeResult DoneOrRaise(const absl::Status& status) {
-  if (status.ok()) return ExchangeResult::kDone;
-  RaiseExchange(status);
-  return ExchangeResult::kError;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Borrows tensors through the DLPack C exchange API of their class.
+// Borrows tensors through the DLPack C exchange API of their class. Any function of the API may be
+// NULL, and what it gives is checked as an import is.
 //
 //   if (tvm_ffi_tensor.Is(Py_TYPE(x))) result = BorrowByExchangeApi(tvm_ffi_tensor, x, &borrowed);
 //
@@ -9,8 +10,11 @@
 
 #include <Python.h>
 
+#include <string_view>
+
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/exchange_result.h"
@@ -19,8 +23,15 @@ namespace dovetail::python {
 
 // `x` is an exact object of the class. Takes the DLTensor that the class lends. Where that refuses
 // (it can't say that memory is read-only), takes a managed tensor and holds it. kNotTaken if the
-// class has no API or refuses both. Needs the GIL.
+// class has no API or refuses both; kError for a tensor that is not valid. Needs the GIL.
 ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBorrowed* borrowed);
+
+// The managed tensor that the class gives for `x`, which is not checked. kNotTaken if the class has
+// no API or refuses. Needs the GIL.
+ExchangeResult ManagedByExchangeApi(const PeerType& type, PyObject* x, UniqueDLPack* managed);
+
+// Sets an error if a function of the API failed without one. Needs the GIL.
+void EnsureError(const PeerType& type, std::string_view function);
 
 // The stream on which the library of the class works now: `*stream` is NULL for its default stream
 // and on host memory. kNotTaken if the class has no API.

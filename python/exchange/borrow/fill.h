@@ -1,9 +1,11 @@
 // Fills a DovetailBorrowed, the borrowed tensor of the C interface (capi.h).
 //
-//   FillBorrowed(view.data, device, dtype, rank, shape, strides, flags, borrowed);
+//   if (!FillBorrowed(lent, /*flags=*/0, borrowed)) return RaiseDefect(lent, /*flags=*/0);
+//   FillTrusted(ToDLTensor(tensor.view()), flags, borrowed);      // of a Tensor: nothing to check
 //
-// Shape and strides are copied: an object may free its own while it lives, as `array.shape = …`
-// does in NumPy.
+// Whatever another library says of its tensor passes the checks of an import, so that no function
+// sees a tensor that a Tensor could not be. Shape and strides are copied: an object may free its
+// own while it lives, as `array.shape = …` does in NumPy.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_BORROW_FILL_H_
 #define DOVETAIL_PYTHON_EXCHANGE_BORROW_FILL_H_
@@ -11,54 +13,68 @@
 #include <cstdint>
 
 #include "dlpack/dlpack.h"
-#include "dovetail/core/device.h"
+#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/capi.h"
+#include "dovetail/python/exchange/support/exchange_result.h"
 
 namespace dovetail::python {
 
 static_assert(DOVETAIL_MAX_NDIM == Layout::kMaxRank);
 
-// `lent` is what a library says of its tensor. Strides may be NULL: row-major. False for a rank
-// that there is no room for.
-inline bool FillBorrowed(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed) {
+// `lent` needs no check: it is a view of a Tensor.
+inline void FillTrusted(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed) {
   const int32_t ndim = lent.ndim;
-  if (ndim < 0 || ndim > DOVETAIL_MAX_NDIM) return false;
   borrowed->tensor = lent;
   borrowed->tensor.shape = borrowed->shape;
   borrowed->tensor.strides = borrowed->strides;
   for (int32_t i = 0; i < ndim; ++i) borrowed->shape[i] = lent.shape[i];
-  if (lent.strides != nullptr) {
-    for (int32_t i = 0; i < ndim; ++i) borrowed->strides[i] = lent.strides[i];
-  } else {
-    int64_t stride = 1;
-    for (int32_t i = ndim - 1; i >= 0; --i) {
-      borrowed->strides[i] = stride;
-      stride *= lent.shape[i];
-    }
-  }
-  if (lent.byte_offset != 0 && IsAddressable(static_cast<DeviceType>(lent.device.device_type))) {
-    borrowed->tensor.data = static_cast<char*>(lent.data) + lent.byte_offset;
-    borrowed->tensor.byte_offset = 0;
-  }
+  for (int32_t i = 0; i < ndim; ++i) borrowed->strides[i] = lent.strides[i];
+  borrowed->flags = flags;
+  borrowed->stream = nullptr;
+  borrowed->held = nullptr;
+}
+
+// FillBorrowed() for what its fast branch does not take.
+bool FillOther(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed);
+
+// `lent` is what a library says of its tensor. Strides may be NULL: row-major. False for what an
+// import refuses (FindDefect); `borrowed` is then unspecified.
+[[gnu::always_inline]] inline bool FillBorrowed(const DLTensor& lent, uint64_t flags,
+                                                DovetailBorrowed* borrowed) {
+  internal_dlpack::PlainTensor plain;
+  const auto take_dims = [&](Extent* extent) {
+    return lent.ndim >= 0 &&
+           internal_layout::WalkPlain<true>(lent.ndim, lent.shape, lent.strides, borrowed->shape,
+                                            borrowed->strides, extent) >= 0;
+  };
+  if (!internal_dlpack::TakePlain(lent, flags, take_dims, &plain)) [[unlikely]]
+    return FillOther(lent, flags, borrowed);
+  borrowed->tensor = {.data = reinterpret_cast<void*>(plain.first),
+                      .device = {kDLCPU, 0},
+                      .ndim = lent.ndim,
+                      .dtype = ToDLDataType(plain.dtype),
+                      .shape = borrowed->shape,
+                      .strides = borrowed->strides,
+                      .byte_offset = 0};
   borrowed->flags = flags;
   borrowed->stream = nullptr;
   borrowed->held = nullptr;
   return true;
 }
 
-// Holds a managed tensor until Dovetail_Release(). Takes ownership.
-inline bool HoldBorrowed(UniqueDLPack managed, DovetailBorrowed* borrowed) {
-  if (!FillBorrowed(managed->dl_tensor, managed->flags, borrowed)) return false;
-  borrowed->held = managed.release();
-  return true;
-}
+// Sets the error of an import that FindDefect() refuses. Returns kError. Needs the GIL.
+[[gnu::cold]] ExchangeResult RaiseDefect(const DLTensor& lent, uint64_t flags);
 
-// Holds a tensor until Dovetail_Release(). Can't fail: a Tensor has no higher rank.
+// Holds a tensor until Dovetail_Release().
 inline void HoldBorrowed(const Tensor& tensor, bool is_copied, DovetailBorrowed* borrowed) {
-  HoldBorrowed(ToDLPackUnordered(tensor, is_copied), borrowed);
+  UniqueDLPack managed = ToDLPackUnordered(tensor, is_copied);
+  FillTrusted(managed->dl_tensor, managed->flags, borrowed);
+  borrowed->held = managed.release();
 }
 
 }  // namespace dovetail::python

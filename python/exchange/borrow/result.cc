@@ -24,6 +24,7 @@ namespace {
 constexpr char kOwnerName[] = "dovetail_tensor";
 
 void DropOwner(PyObject* capsule) {
+  nb::error_scope in_flight;
   auto* tensor = static_cast<Tensor*>(PyCapsule_GetPointer(capsule, kOwnerName));
   DestroyWithGil(*tensor);
   operator delete(tensor);
@@ -135,8 +136,8 @@ PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
   if (peer == nullptr) return Common(tensor).release().ptr();
   if (peer->way_out == WayOut::kNumPy) return ToNumPy(*peer, tensor);
   if (!CheckFit(*peer, tensor)) return nullptr;
-  if (peer->type.exchange_api() != nullptr) return ExportToClass(peer->type, tensor);
-  return ByFunction(*peer, tensor);
+  const bool by_function = peer->type.maker() == nullptr && peer->function != nullptr;
+  return by_function ? ByFunction(*peer, tensor) : ExportToClass(peer->type, tensor);
 }
 
 }  // namespace dovetail::python

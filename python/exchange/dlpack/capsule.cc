@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/validate.h"
+#include "dovetail/python/exchange/dlpack/managed_in.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace nb = nanobind;
@@ -52,7 +52,7 @@ PyObject* Make(Pointer managed) {
 template <typename Managed>
 bool Consume(PyObject* capsule, Tensor* tensor) {
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::kFresh));
-  if (absl::Status s = ImportDLPack(managed, tensor); !s.ok()) return RaiseExchange(s), false;
+  if (absl::Status s = ImportManaged(managed, tensor); !s.ok()) return RaiseExchange(s), false;
   PyCapsule_SetName(capsule, Names<Managed>::kUsed);  // fails for what is no capsule alone
   return true;
 }

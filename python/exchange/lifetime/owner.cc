@@ -5,7 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "dlpack/dlpack.h"
 #include "dovetail/core/internal/storage_access.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
 
@@ -75,6 +77,7 @@ struct ForeignRelease {
 };
 constinit ForeignRelease foreign_release;
 
+using internal_dlpack::CallDeleter;
 using internal_owner::LetGoNow;
 using internal_owner::LetGoOfBuffer;
 using internal_owner::LetGoOfObject;
@@ -127,6 +130,10 @@ void DropBuffer(void* context) {
 void (*WithGil(void (*release)(void*)))(void*) {
   if (release == &LetGoOfObject) return &DropObject;
   if (release == foreign_release.any_thread.load()) return foreign_release.with_gil.load();
+  if (release == &CallDeleterBesideError<DLManagedTensorVersioned>) {
+    return &CallDeleter<DLManagedTensorVersioned>;
+  }
+  if (release == &CallDeleterBesideError<DLManagedTensor>) return &CallDeleter<DLManagedTensor>;
   if (release == &LetGoOfBuffer) return &DropBuffer;
   return release;
 }
@@ -164,6 +171,16 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   // Asks the main thread to drain the list, in case no other call does. One request is enough.
   if (entry->next == nullptr) Py_AddPendingCall(&DrainFromMainThread, nullptr);
 }
+
+template <typename Managed>
+void CallDeleterBesideError(void* managed) noexcept {
+  if (!Py_IsInitialized() || LookAtGil() != Gil::kHeld || PyErr_Occurred() == nullptr) [[likely]]
+    return CallDeleter<Managed>(managed);
+  nb::error_scope in_flight;
+  CallDeleter<Managed>(managed);
+}
+template void CallDeleterBesideError<DLManagedTensor>(void* managed) noexcept;
+template void CallDeleterBesideError<DLManagedTensorVersioned>(void* managed) noexcept;
 
 void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*)) {
   foreign_release.with_gil.store(with_gil);

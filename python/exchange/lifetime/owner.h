@@ -26,6 +26,12 @@ namespace dovetail::python {
 // Calls `let_go(context)` as described above: now, later, or never. Any thread.
 void LetGo(void (*let_go)(void* context), void* context) noexcept;
 
+// A Storage::Release function that calls the deleter of a managed tensor of DLPack's, at once and
+// on any thread. If this thread holds the GIL and a Python error is set, the error is set aside
+// meanwhile: the deleter may run Python code, which must see no error and must not clear this one.
+template <typename Managed>
+void CallDeleterBesideError(void* managed) noexcept;
+
 // Drops one strong reference to `object`. Steals that reference.
 Storage::Release ReleaseObject(PyObject* object);
 
@@ -33,8 +39,8 @@ Storage::Release ReleaseObject(PyObject* object);
 // There is room for one pair (torch_storage.h). Needs the GIL.
 void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*));
 
-// Destroys `tensor` for a caller that holds the GIL. Releases an owner at once, without a check of
-// the GIL.
+// Destroys `tensor` for a caller that holds the GIL and has no Python error set. Releases an owner
+// at once, without a check of the GIL.
 void DestroyWithGil(Tensor& tensor);
 
 // A Python buffer, held until `PyBuffer_Release`.

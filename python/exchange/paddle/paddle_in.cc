@@ -3,9 +3,10 @@
 #include <nanobind/nanobind.h>
 
 #include "dlpack/dlpack.h"
-#include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/exchange/borrow/exchange_api.h"
+#include "dovetail/python/exchange/dlpack/managed_in.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -43,20 +44,17 @@ bool IsPlain(PyObject* x) {
 }  // namespace
 
 ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor) {
-  const DLPackExchangeAPI* api = paddle_tensor.exchange_api();
-  if (api == nullptr || !IsPlain(x)) return NotTaken();
+  if (!IsPlain(x)) return NotTaken();
   // Not a borrowed DLTensor: an assignment to the tensor's data, among others, frees its memory
   // while the tensor lives.
-  DLManagedTensorVersioned* managed = nullptr;
-  if (api->managed_tensor_from_py_object_no_sync(x, &managed) != 0 || managed == nullptr) {
-    if (PyErr_Occurred() != nullptr) ForgetException();  // __dlpack__ raises a better one
-    return NotTaken();
-  }
-  UniqueDLPack owner(managed);
-  if (managed->dl_tensor.device.device_type != kDLCPU || !ImportDLPack(managed, tensor).ok()) {
+  UniqueDLPack managed;
+  const ExchangeResult result = ManagedByExchangeApi(paddle_tensor, x, &managed);
+  if (result != ExchangeResult::kDone) return result;
+  if (!IsReadable(managed->version) || managed->dl_tensor.device.device_type != kDLCPU ||
+      !ImportManaged(managed.get(), tensor).ok()) {
     return ExchangeResult::kNotTaken;
   }
-  (void)owner.release();
+  (void)managed.release();
   return ExchangeResult::kDone;
 }
 

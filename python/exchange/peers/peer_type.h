@@ -39,6 +39,12 @@ class PeerType {
   // reads. Call after Is() returned true.
   const DLPackExchangeAPI* exchange_api() const { return exchange_api_.load(); }
 
+  // The API's function that makes an object of a managed tensor; nullptr if there is none.
+  DLPackManagedTensorToPyObjectNoSync maker() const {
+    const DLPackExchangeAPI* api = exchange_api();
+    return api != nullptr ? api->managed_tensor_to_py_object_no_sync : nullptr;
+  }
+
  private:
   bool Recognise(PyTypeObject* type);
 

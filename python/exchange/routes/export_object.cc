@@ -2,9 +2,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include "absl/strings/str_cat.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/python/exchange/borrow/exchange_api.h"
+#include "dovetail/python/exchange/support/error.h"
 
 namespace nb = nanobind;
 
@@ -32,7 +34,12 @@ PyObject* NewFunction(const PeerClass& peer) {
 // dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
 // to the caller; another may have deleted it.
 PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied) {
-  const auto make = type.exchange_api()->managed_tensor_to_py_object_no_sync;
+  constexpr char kFunction[] = "managed_tensor_to_py_object_no_sync";
+  const auto make = type.maker();
+  if (make == nullptr) {
+    return RaiseExchange(absl::StrCat("The exchange API of ", type.module(), ".", type.name(),
+                                      " has no ", kFunction, " (NULL)."));
+  }
   UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
   void* made = nullptr;
   int failed;
@@ -41,7 +48,9 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied)
     failed = make(managed.get(), &made);
     if (failed == 0 || mark.deleted()) (void)managed.release();
   }
-  return failed == 0 ? static_cast<PyObject*>(made) : nullptr;
+  if (failed == 0 && made != nullptr) return static_cast<PyObject*>(made);
+  EnsureError(type, kFunction);
+  return nullptr;
 }
 
 PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied) {

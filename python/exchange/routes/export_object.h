@@ -24,7 +24,7 @@ bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
 PyObject* NewFunction(const PeerClass& peer);
 
 // A new object of a class with an exchange API over the tensor's memory, on any device, without
-// ordering. nullptr with the library's error set. Needs the GIL.
+// ordering. nullptr with the library's error set, or ours if it sets none. Needs the GIL.
 PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied = false);
 
 // The same for a row of the table; the library's current stream waits for the pending work.

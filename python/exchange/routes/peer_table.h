@@ -50,12 +50,9 @@ struct PeerClass {
   const char* function = nullptr;
   PeerType* objects = nullptr;  // the class of the objects, where `type` is a base of it
 
-  // The function of the exchange API that makes an object of a managed tensor, or nullptr.
+  // The maker of the class, where convert() uses it; or nullptr.
   DLPackManagedTensorToPyObjectNoSync exchange_function() const {
-    const DLPackExchangeAPI* api = type.exchange_api();
-    return way_out == WayOut::kExchangeApi && api != nullptr
-               ? api->managed_tensor_to_py_object_no_sync
-               : nullptr;
+    return way_out == WayOut::kExchangeApi ? type.maker() : nullptr;
   }
 };
 

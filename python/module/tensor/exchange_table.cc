@@ -4,9 +4,9 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export.h"
-#include "dovetail/interop/dlpack/import.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/interop/dlpack/view.h"
+#include "dovetail/python/exchange/dlpack/managed_in.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -58,7 +58,7 @@ int BorrowFromPyObject(void* object, DLTensor* out) {
 int ToPyObject(DLManagedTensorVersioned* managed, void** out) {
   TensorObject* self = NewTensorObject();
   if (self == nullptr) return -1;
-  if (absl::Status s = ImportDLPack(managed, &self->tensor); !s.ok()) {
+  if (absl::Status s = ImportManaged(managed, &self->tensor); !s.ok()) {
     Py_DECREF(self);
     return RaiseExchange(s), -1;
   }
