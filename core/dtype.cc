@@ -26,8 +26,8 @@ constexpr Entry kEntries[] = {
 
 std::string KindName(TypeKind kind) {
   switch (kind) {
-#define DOVETAIL_TYPE_KIND(id, code, name) \
-  case TypeKind::id:                       \
+#define DOVETAIL_TYPE_KIND(id, code, name, dlpack) \
+  case TypeKind::id:                               \
     return name;
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND

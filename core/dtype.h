@@ -28,7 +28,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 enum class TypeKind : uint8_t {
-#define DOVETAIL_TYPE_KIND(id, code, name) id = code,
+#define DOVETAIL_TYPE_KIND(id, code, name, dlpack) id = code,
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND
 };

@@ -1,8 +1,10 @@
 #include "dovetail/core/internal/element.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -68,15 +70,46 @@ void StoreCode(void* data, int64_t bit_offset, int bits, uint64_t code) {
   }
 }
 
+enum class NumberSet { kBool, kSigned, kUnsigned, kFloat, kComplex, kNone };
+
+// kNone for what the list does not have. (Without a default: a new kind needs a case.)
+constexpr NumberSet NumberSetOf(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::kBool:
+      return NumberSet::kBool;
+    case TypeKind::kInt:
+      return NumberSet::kSigned;
+    case TypeKind::kUInt:
+    case TypeKind::kHandle:
+      return NumberSet::kUnsigned;
+    case TypeKind::kComplex:
+      return NumberSet::kComplex;
+    case TypeKind::kFloat:
+    case TypeKind::kBFloat:
+#define DOVETAIL_FLOAT_KIND(id, ...) case TypeKind::k##id:
+#include "dovetail/core/internal/dtype_list.inc"
+      return NumberSet::kFloat;
+  }
+  return NumberSet::kNone;
+}
+
+// The type of the real and imaginary parts.
+constexpr DType PartOf(DType complex) {
+  return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
+}
+
+constexpr bool HasFormat(DType dtype) {
+  const NumberSet set = NumberSetOf(dtype.kind);
+  if (set == NumberSet::kComplex) return FloatFormatOf(PartOf(dtype)).has_value();
+  return FloatFormatOf(dtype).has_value() == (set == NumberSet::kFloat);
+}
+static_assert(std::all_of(std::begin(kAllDTypes), std::end(kAllDTypes), HasFormat),
+              "a floating-point type has no DOVETAIL_FLOAT_FORMAT");
+
 double LoadFloat(const void* data, int64_t bit_offset, DType dtype) {
   const uint64_t code = LoadCode(data, bit_offset, dtype.bits);
   if (dtype == kFloat32) return std::bit_cast<float>(static_cast<uint32_t>(code));
   return DecodeFloat(*FloatFormatOf(dtype), code);
-}
-
-// The type of the real and imaginary parts.
-DType PartOf(DType complex) {
-  return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
 }
 
 std::string Print(const ElementValue& value) {
@@ -169,39 +202,40 @@ absl::Status WriteFloat(void* data, int64_t bit_offset, DType dtype, const Eleme
 }  // namespace
 
 ElementValue ReadElement(const void* data, int64_t bit_offset, DType dtype) {
-  switch (dtype.kind) {
-    case TypeKind::kBool:
+  switch (NumberSetOf(dtype.kind)) {
+    case NumberSet::kBool:
       return LoadCode(data, bit_offset, dtype.bits) != 0;
-    case TypeKind::kInt: {
+    case NumberSet::kSigned: {
       const int unused = 64 - dtype.bits;
       const uint64_t code = LoadCode(data, bit_offset, dtype.bits) << unused;
       return static_cast<int64_t>(code) >> unused;
     }
-    case TypeKind::kUInt:
-    case TypeKind::kHandle:
+    case NumberSet::kUnsigned:
       return LoadCode(data, bit_offset, dtype.bits);
-    case TypeKind::kComplex: {
+    case NumberSet::kComplex: {
       const DType part = PartOf(dtype);
       return std::complex<double>(LoadFloat(data, bit_offset, part),
                                   LoadFloat(data, bit_offset + part.bits, part));
     }
-    default:
+    case NumberSet::kFloat:
       return LoadFloat(data, bit_offset, dtype);
+    case NumberSet::kNone:
+      break;
   }
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const ElementValue& value) {
-  switch (dtype.kind) {
-    case TypeKind::kBool: {
+  switch (NumberSetOf(dtype.kind)) {
+    case NumberSet::kBool: {
       const bool truth = std::visit([](auto v) { return v != decltype(v){}; }, value);
       StoreCode(data, bit_offset, dtype.bits, truth);
       return absl::OkStatus();
     }
-    case TypeKind::kInt:
-    case TypeKind::kUInt:
-    case TypeKind::kHandle:
+    case NumberSet::kSigned:
+    case NumberSet::kUnsigned:
       return std::visit(IntegerWriter{data, bit_offset, dtype}, value);
-    case TypeKind::kComplex: {
+    case NumberSet::kComplex: {
       const DType part = PartOf(dtype);
       const FloatFormat format = *FloatFormatOf(part);
       const std::complex<double> v = std::visit(ToComplex{part}, value);
@@ -209,9 +243,12 @@ absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const Ele
       StoreCode(data, bit_offset + part.bits, part.bits, EncodeFloat(format, v.imag()));
       return absl::OkStatus();
     }
-    default:
+    case NumberSet::kFloat:
       return WriteFloat(data, bit_offset, dtype, value);
+    case NumberSet::kNone:
+      break;
   }
+  return Refuse(value, dtype, "there is no such type");
 }
 
 }  // namespace DOVETAIL_ABI

@@ -26,7 +26,7 @@ using ElementValue = std::variant<bool, int64_t, uint64_t, double, std::complex<
 
 // The element as the widest type of its kind: bool (any byte but 0 is true), int64_t for signed
 // integers, uint64_t for unsigned integers and handles, double for every floating-point format,
-// complex<double> for complex types. Exact.
+// complex<double> for complex types. Exact. NaN for a kind that is in no list.
 ElementValue ReadElement(const void* data, int64_t bit_offset, DType dtype);
 
 // Writes the element and leaves all other bits unchanged. A bool takes the truth of any value. A

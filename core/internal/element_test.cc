@@ -34,6 +34,13 @@ std::string Refusal(DType dtype, const ElementValue& value) {
   return std::string(status.message());
 }
 
+TEST(Element, AKindThatIsInNoListIsNoNumberAndIsNotWritten) {
+  const DType unknown{static_cast<TypeKind>(99), 8, 1};
+  const unsigned char byte = 7;
+  EXPECT_TRUE(std::isnan(std::get<double>(ReadElement(&byte, 0, unknown))));
+  EXPECT_THAT(Refusal(unknown, 1.0), HasSubstr("type code 99"));
+}
+
 TEST(Element, EveryTypeHoldsOneAndReadsItAsTheWidestTypeOfItsKind) {
   for (DType t : kAllDTypes) {
     ElementValue expected = 1.0;

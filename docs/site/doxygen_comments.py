@@ -28,6 +28,24 @@ LIST = re.compile(
 )
 
 
+def entries_of(macro: str, text: str) -> list[list[str]]:
+    """The arguments of each entry of a list, also of entries that other macros make of theirs."""
+    result = [
+        re.split(r",\s+", arguments)
+        for arguments in re.findall(rf"^{macro}\(([^()]*)\)$", text, re.MULTILINE)
+    ]
+    forwards = rf"^#define (\w+)\((.*), \.\.\.\) \\\n +{macro}\((.*)\)$"
+    for forward, parameters, passed in re.findall(forwards, text, re.MULTILINE):
+        names = parameters.split(", ")
+        for values in entries_of(forward, text):
+            bound = dict(zip(names, values, strict=False))
+            bound["__VA_ARGS__"] = ", ".join(values[len(names) :])
+            whole = re.sub(r"##", " ## ", passed)
+            whole = re.sub(r"\w+", lambda m, bound=bound: bound.get(m[0], m[0]), whole)
+            result.append(whole.replace(" ## ", "").split(", "))
+    return result
+
+
 def with_lists(header: str, include: pathlib.Path) -> str:
     """The header with each entry of the lists that it includes written out."""
 
@@ -38,10 +56,8 @@ def with_lists(header: str, include: pathlib.Path) -> str:
         names = parameters.split(", ")
         body = body.replace("\\\n", "\n")
         result = []
-        for arguments in re.findall(
-            rf"^{macro}\((.*)\)$", (include / name).read_text(), re.MULTILINE
-        ):
-            values = dict(zip(names, arguments.split(", "), strict=True))
+        for arguments in entries_of(macro, (include / name).read_text()):
+            values = dict(zip(names, arguments, strict=True))
             word = rf"(?:##)?\b({'|'.join(names)})\b(?:##)?"
             result.append(re.sub(word, lambda m, values=values: values[m[1]], body))
         return "\n".join(result) + "\n"

@@ -11,7 +11,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
 #include "dlpack/dlpack.h"
@@ -28,32 +27,10 @@ struct TypeCodePair {
 };
 
 DOVETAIL_NOT_SHARED inline constexpr TypeCodePair kTypeCodes[] = {
-    {kDLInt, TypeKind::kInt},
-    {kDLUInt, TypeKind::kUInt},
-    {kDLFloat, TypeKind::kFloat},
-    {kDLOpaqueHandle, TypeKind::kHandle},
-    {kDLBfloat, TypeKind::kBFloat},
-    {kDLComplex, TypeKind::kComplex},
-    {kDLBool, TypeKind::kBool},
-    {kDLFloat8_e3m4, TypeKind::kFloat8E3M4},
-    {kDLFloat8_e4m3, TypeKind::kFloat8E4M3},
-    {kDLFloat8_e4m3b11fnuz, TypeKind::kFloat8E4M3B11Fnuz},
-    {kDLFloat8_e4m3fn, TypeKind::kFloat8E4M3Fn},
-    {kDLFloat8_e4m3fnuz, TypeKind::kFloat8E4M3Fnuz},
-    {kDLFloat8_e5m2, TypeKind::kFloat8E5M2},
-    {kDLFloat8_e5m2fnuz, TypeKind::kFloat8E5M2Fnuz},
-    {kDLFloat8_e8m0fnu, TypeKind::kFloat8E8M0Fnu},
-    {kDLFloat6_e2m3fn, TypeKind::kFloat6E2M3Fn},
-    {kDLFloat6_e3m2fn, TypeKind::kFloat6E3M2Fn},
-    {kDLFloat4_e2m1fn, TypeKind::kFloat4E2M1Fn},
-};
-
-DOVETAIL_NOT_SHARED inline constexpr TypeKind kAllTypeKinds[] = {
-#define DOVETAIL_TYPE_KIND(id, code, name) TypeKind::id,
+#define DOVETAIL_TYPE_KIND(id, code, name, dlpack) {dlpack, TypeKind::id},
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_TYPE_KIND
 };
-static_assert(std::size(kTypeCodes) == std::size(kAllTypeKinds), "a kind is not in the table");
 static_assert(internal_dlpack::IsBijection(kTypeCodes));
 static_assert(internal_dlpack::NumbersAgree(kTypeCodes));
 
