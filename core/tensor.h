@@ -192,12 +192,12 @@ class Tensor {
  private:
   friend class internal_tensor::TensorBuilder;
   Tensor(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout, Options options)
-      : storage_(std::move(storage)),
+      : layout_(std::move(layout)),
+        storage_(std::move(storage)),
         byte_offset_(byte_offset),
         dtype_(dtype),
         access_(options.access),
-        packing_(options.packing),
-        layout_(std::move(layout)) {}
+        packing_(options.packing) {}
   absl::Status CheckAccess(DType wanted, size_t alignment, bool write) const;
   static absl::Status NotContiguousError();
   absl::Status OffsetOf(absl::Span<const int64_t> index, int64_t* offset) const;
@@ -217,12 +217,13 @@ class Tensor {
   // Moves element 0 by `offset` elements. InvalidArgument if it would start inside a byte.
   absl::Status MoveOrigin(int64_t offset);
 
+  // First, because only its assignment can fail: the tensor then stays as it was.
+  Layout layout_;
   StorageRef storage_;
   int64_t byte_offset_ = 0;
   DType dtype_;
   Access access_ = Access::kReadWrite;
   Packing packing_ = Packing::kPacked;
-  Layout layout_;
 };
 
 static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_copy_constructible_v<Tensor>);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dovetail/core/registry.h"
+#include "dovetail/core/testing/failing_new.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -219,6 +220,31 @@ TEST_F(TensorTest, PackedElementsCountBits) {
   EXPECT_EQ(padded.Slice(0, {.start = 1})->raw_data(), bytes + 1);
   EXPECT_EQ(padded.Slice(0, {.start = 1})->packing(), Packing::kPadded);
   EXPECT_EQ(Make(Lend(bytes, 3), 0, kInt4, {7}, {1}).status().code(), kInvalid);
+}
+
+TEST_F(TensorTest, AFailedAssignmentLeavesTheTensorAsItWas) {
+  const Tensor one = *Make(Lend(floats, 4), 0, kFloat32, {1}, {1});
+  const Tensor large = *Make(Lend(floats, 96), 0, kInt8, {1, 1, 1, 1, 1, 1, 12, 8},
+                             {96, 96, 96, 96, 96, 96, 8, 1}, {.access = Access::kReadOnly});
+  for (const Tensor& start : {one, large}) {
+    Tensor target;
+    bool failed;
+    {
+      target = start;
+      const Tensor& other = start.rank() == 1 ? large : *large.Select(6, 0);
+      FailingNew scope(0);
+      try {
+        target = other;
+      } catch (const std::bad_alloc&) {
+      }
+      failed = FailingNew::failed();
+    }
+    EXPECT_TRUE(failed);
+    EXPECT_EQ(target.storage(), start.storage());
+    EXPECT_EQ(target.layout(), start.layout());
+    EXPECT_EQ(target.dtype(), start.dtype());
+    EXPECT_EQ(target.access(), start.access());
+  }
 }
 
 TEST_F(TensorTest, EmptyMakesDenseWritableMemory) {

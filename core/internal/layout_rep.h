@@ -34,7 +34,10 @@ class LayoutRep {
   LayoutRep(const LayoutRep& other) : rank_(0) { CopyFrom(other); }
   // The source becomes rank 0 if its dimensions are on the heap; otherwise it keeps its value.
   LayoutRep(LayoutRep&& other) noexcept : rank_(0) { MoveFrom(other); }
+  // Stays as it was if memory runs out.
   LayoutRep& operator=(const LayoutRep& other) {
+    if (other.rank_ > kInlineRank) [[unlikely]]
+      return *this = LayoutRep(other);
     if (this != &other) {
       Free();
       CopyFrom(other);
