@@ -75,7 +75,8 @@ class WithoutSignals {
 struct Work {
   Work(int64_t parts, absl::FunctionRef<void(int64_t)> body) : parts(parts), body(body) {}
 
-  void TakeParts() {
+  // noexcept: an exception would leave the pool with work that is gone, and here ends the program.
+  void TakeParts() noexcept {
     in_body = true;
     for (int64_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(part);
     in_body = false;

@@ -32,7 +32,8 @@ absl::Status SetNumThreads(int64_t count);
 
 // Calls body(0) … body(parts - 1), in any order, on several threads including this one. Uses this
 // thread alone if the pool is working for another thread, if it is called from within a body, or if
-// no thread can be started, be it for want of memory. `body` must not throw. Any thread.
+// no thread can be started, be it for want of memory. `body` must not throw: the program may end
+// then. Any thread.
 void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body);
 
 }  // namespace DOVETAIL_ABI

@@ -186,6 +186,22 @@ TEST(ParallelForDeathTest, NoThreadIsStartedBeforeItIsNeeded) {
       testing::ExitedWithCode(0), "");
 }
 
+// It would leave the pool with work on a frame that is gone.
+TEST(ParallelForDeathTest, AnExceptionOfABodyEndsTheProgram) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto try_to_throw = [](int64_t part) {
+    try {
+      ASSERT_TRUE(SetNumThreads(2).ok());
+      ParallelFor(2, [&](int64_t i) {
+        if (i == part) throw i;
+      });
+    } catch (int64_t) {
+    }
+  };
+  EXPECT_DEATH(try_to_throw(0), "terminate");
+  EXPECT_DEATH(try_to_throw(1), "terminate");
+}
+
 TEST_F(ParallelForTest, AChildProcessStartsThreadsOfItsOwn) {
   ASSERT_TRUE(SetNumThreads(2).ok());
   Meet();

@@ -41,6 +41,14 @@ void* New(size_t size) {
   return data;
 }
 
+void* NewOrNull(size_t size) noexcept {
+  try {
+    return New(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void Delete(void* data) noexcept {
   if (data != nullptr) --live_blocks;
   std::free(data);
@@ -50,12 +58,19 @@ void Delete(void* data) noexcept {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-// The array forms are replaced, too, because AddressSanitizer has its own version of each form.
+// The array forms and those that do not throw are replaced, too, because AddressSanitizer has its
+// own version of each form.
 void* operator new[](size_t size) { return dovetail::internal_failing_new::New(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return dovetail::internal_failing_new::NewOrNull(size);
+}
 void operator delete[](void* data) noexcept { dovetail::internal_failing_new::Delete(data); }
 void operator delete[](void* data, size_t) noexcept {
   dovetail::internal_failing_new::Delete(data);
 }
 void* operator new(size_t size) { return dovetail::internal_failing_new::New(size); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return dovetail::internal_failing_new::NewOrNull(size);
+}
 void operator delete(void* data) noexcept { dovetail::internal_failing_new::Delete(data); }
 void operator delete(void* data, size_t) noexcept { dovetail::internal_failing_new::Delete(data); }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/layout.h"
 #include "dovetail/devices/cpu/cast/cast_loops.h"
 #include "dovetail/devices/cpu/cast/caster.h"
 #include "dovetail/devices/cpu/cast/path.h"
@@ -58,7 +59,7 @@ class Lanes {
  public:
   explicit Lanes(const TensorView& view) : view_(view) {
     if (view.dtype.lanes == 1) return;
-    shape_.assign(view.shape.begin(), view.shape.end());
+    shape_ = CastDims(view.shape);
     shape_.push_back(view.dtype.lanes);
     for (int64_t stride : view.strides)
       strides_.push_back(WrappingMultiply(stride, view.dtype.lanes));
@@ -66,6 +67,7 @@ class Lanes {
     view_.shape = shape_;
     view_.strides = strides_;
     view_.dtype.lanes = 1;
+    view_.packing = Packing::kPacked;  // as HasEvenLanes makes sure
   }
   const TensorView& view() const { return view_; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
+#include "dovetail/core/testing/failing_new.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/devices/cpu/backend.h"
 #include "gmock/gmock.h"
@@ -232,6 +234,33 @@ TEST_F(CastCopyTest, LanesAreCastOneByOne) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 5, 6));
 }
 
+// Elements with lanes that fill bytes are never padded, whatever a view says.
+TEST_F(CastCopyTest, LanesOfLessThanAByteAreCastOneByOne) {
+  constexpr int64_t kCount = 4;
+  for (const DType narrow :
+       {DType{TypeKind::kFloat4E2M1Fn, 4, 2}, DType{TypeKind::kFloat6E2M3Fn, 6, 4}}) {
+    const DType wide{TypeKind::kFloat, 32, narrow.lanes};
+    std::vector<float> numbers(kCount * narrow.lanes);
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(1 + i % 4);
+    // (Behind what the elements take, AddressSanitizer sees every access.)
+    std::vector<unsigned char> bytes(kCount * narrow.itemsize());
+    const auto over = [&](auto& memory, DType dtype) {
+      return *Tensor::Make(
+          Storage::Adopt(memory.data(), kCount * dtype.itemsize(), Device::Cpu(), {}), 0, dtype,
+          *Layout::Contiguous({kCount}), {});
+    };
+    const Tensor to = over(bytes, narrow), from = over(numbers, wide);
+    TensorView padded = to.view();
+    padded.packing = Packing::kPadded;
+    ASSERT_TRUE(CastStrided(padded, from.view()).ok());
+    const Tensor packed = *Copied(from, {.dtype = narrow});
+    EXPECT_EQ(std::memcmp(bytes.data(), packed.raw_data(), bytes.size()), 0);
+    std::vector<float> back(numbers.size());
+    ASSERT_TRUE(CastStrided(over(back, wide).view(), padded).ok());
+    EXPECT_EQ(back, numbers);
+  }
+}
+
 TEST_F(CastCopyTest, WhatCannotBeCastIsRefusedAndNothingIsWritten) {
   std::vector<std::complex<float>> complex(2);
   std::vector<float> real = {1, 2};
@@ -308,6 +337,42 @@ TEST_F(CastCopyTest, SeveralThreadsWriteWhatOneWrites) {
       EXPECT_TRUE(results[1] == results[0]) << view << " to " << to;
       EXPECT_TRUE(results[2] == results[0]) << view << " to " << to;
     }
+  }
+}
+
+// An allocation that failed on a thread of the pool would end the program; on the calling thread it
+// would leave the pool with work that is gone.
+TEST_F(CastCopyTest, ALargeCastOfAnyRankAllocatesNothing) {
+  const ScopedNumThreads threads(2);
+  // In neither order below do two loops merge.
+  const std::vector<int64_t> shape = {3, 5, 3, 5, 3, 5, 3, 5, 3, 2, 8};
+  Tensor src = *Tensor::Empty(shape, kInt32);
+  auto* const first = static_cast<int32_t*>(src.raw_data());
+  std::iota(first, first + src.num_elements(), 0);
+  const auto expect_no_allocation = [&]<typename T>(const std::vector<int64_t>& order, T) {
+    const Tensor from = *src.Permute(order);
+    Tensor to = *Copied(from, {.dtype = dtype_of<T>});  // starts the pool's threads
+    const T zero = 0;
+    ASSERT_TRUE(Fill(to, &zero).ok());
+    absl::Status status;
+    {
+      const FailingNew none(0, Failures::kAllLater);
+      status = CastStrided(to.view(), from.view());
+      EXPECT_FALSE(FailingNew::failed());
+    }
+    ASSERT_TRUE(status.ok()) << status;
+    const auto expected = from.elements<const int32_t>();
+    const T* cast = *to.data<T>();
+    int64_t wrong = 0;
+    for (const int32_t value : *expected) wrong += *cast++ != static_cast<T>(value);
+    EXPECT_EQ(wrong, 0);
+  };
+  for (const std::vector<int64_t>& order :
+       {std::vector<int64_t>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+        std::vector<int64_t>{1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 10}}) {
+    expect_no_allocation(order, float{});
+    expect_no_allocation(order, double{});
+    expect_no_allocation(order, int16_t{});
   }
 }
 

@@ -33,16 +33,16 @@ int64_t Product(absl::Span<const int64_t> extents) {
 }
 
 CastLoops::CastLoops(const TensorView& dst, const TensorView& src) {
-  absl::InlinedVector<Loop, Layout::kInlineRank> loops(dst.rank());
+  Loop loops[internal_loop_nest::kMaxLoops];
   for (int i = 0; i < dst.rank(); ++i) {
     const int dim = dst.rank() - 1 - i;
     loops[i] = {dst.shape[dim], dst.strides[dim], src.strides[dim]};
   }
   Loop::Offsets start;
-  int rank = Normalize<kForm>(loops.data(), dst.rank(), &start);
+  int rank = Normalize<kForm>(loops, dst.rank(), &start);
   dst_start = start.dst;
   src_start = start.src;
-  if (rank == 0) loops.assign(rank = 1, {1, 1, 1});
+  if (rank == 0) loops[rank++] = {1, 1, 1};
   for (int i = rank - 1; i >= 0; --i) {
     counts.push_back(loops[i].count);
     dst_strides.push_back(loops[i].dst_step);

@@ -10,21 +10,62 @@
 #define DOVETAIL_DEVICES_CPU_CAST_CAST_LOOPS_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/core/internal/loop_nest.h"
 #include "dovetail/core/internal/odometer.h"
-#include "dovetail/core/layout.h"
 #include "dovetail/core/tensor_view.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-using CastDims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
+// A number for each dimension or loop. Holds as many as a tensor can have and allocates nothing,
+// because the threads of a cast can't report that memory ran out.
+class CastDims {
+ public:
+  using value_type = int64_t;
+  using const_iterator = const int64_t*;
+
+  CastDims() noexcept {}
+  explicit CastDims(size_t size, int64_t value = 0) : size_(size) {
+    std::fill_n(values_, size, value);
+  }
+  explicit CastDims(absl::Span<const int64_t> values) : size_(values.size()) {
+    std::copy(values.begin(), values.end(), values_);
+  }
+  // Copies what is there.
+  CastDims(const CastDims& other) : CastDims(absl::MakeConstSpan(other)) {}
+  CastDims& operator=(const CastDims& other) {
+    size_ = other.size_;
+    std::copy_n(other.values_, size_, values_);
+    return *this;
+  }
+
+  size_t size() const { return size_; }
+  int64_t* data() { return values_; }
+  const int64_t* data() const { return values_; }
+  int64_t* begin() { return values_; }
+  int64_t* end() { return values_ + size_; }
+  const int64_t* begin() const { return values_; }
+  const int64_t* end() const { return values_ + size_; }
+  int64_t& operator[](size_t i) { return values_[i]; }
+  int64_t operator[](size_t i) const { return values_[i]; }
+  int64_t& back() { return values_[size_ - 1]; }
+  int64_t back() const { return values_[size_ - 1]; }
+  void push_back(int64_t value) { values_[size_++] = value; }
+
+  friend bool operator==(const CastDims& a, absl::Span<const int64_t> b) {
+    return absl::MakeConstSpan(a) == b;
+  }
+
+ private:
+  size_t size_ = 0;
+  int64_t values_[internal_loop_nest::kMaxLoops];
+};
 
 // The row-major strides of a box without gaps.
 CastDims DenseStrides(absl::Span<const int64_t> extents);

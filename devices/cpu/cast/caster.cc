@@ -1,8 +1,6 @@
 #include "dovetail/devices/cpu/cast/caster.h"
 
-#include "absl/container/inlined_vector.h"
 #include "dovetail/core/internal/odometer.h"
-#include "dovetail/core/layout.h"
 #include "dovetail/devices/cpu/copy/strided_copy.h"
 #include "dovetail/devices/cpu/large_work.h"
 
@@ -88,7 +86,7 @@ void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents
   alignas(64) char gathered[kCastTileBytes];
   alignas(64) char cast[kCastTileBytes];
   // An element that src repeats is cast once.
-  CastDims once(extents.begin(), extents.end());
+  CastDims once(extents);
   for (int i = 0; i < loops_.rank(); ++i) {
     if (loops_.src_strides[i] == 0) once[i] = 1;
   }
@@ -119,13 +117,14 @@ void Caster::RunTile(int64_t dst, int64_t src, absl::Span<const int64_t> extents
 void Caster::CastRows(const char* from, int64_t dst, absl::Span<const int64_t> extents) const {
   const int64_t row = extents.back();
   const int rows_rank = static_cast<int>(extents.size()) - 1;
-  absl::InlinedVector<cpu::Loop, Layout::kInlineRank> rows;  // inner first
+  cpu::Loop rows[internal_loop_nest::kMaxLoops];  // inner first
   int64_t row_offset = row;
-  for (int i = rows_rank - 1; i >= 0; --i) {
-    rows.push_back({extents[i], loops_.dst_strides[i], row_offset});
-    row_offset *= extents[i];
+  for (int i = 0; i < rows_rank; ++i) {
+    const int dim = rows_rank - 1 - i;
+    rows[i] = {extents[dim], loops_.dst_strides[dim], row_offset};
+    row_offset *= extents[dim];
   }
-  cpu::Odometer at(rows.data(), rows_rank);
+  cpu::Odometer at(rows, rows_rank);
   do {
     path_.Run(from + at.src * src_.dtype.itemsize(), DstAt(dst + at.dst), row,
               /*past_cache=*/false);

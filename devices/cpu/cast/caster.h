@@ -3,8 +3,7 @@
 //   const Caster caster(path, dst, src);      // borrows its arguments
 //   if (!caster.Run()) …                      // stopped before its end
 //
-// Large casts run on several threads. Stack use is bounded. Throws only if memory for views of more
-// than Layout::kInlineRank dimensions runs out.
+// Large casts run on several threads. Stack use is bounded; nothing is allocated.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_CASTER_H_
 #define DOVETAIL_DEVICES_CPU_CAST_CASTER_H_
