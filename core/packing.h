@@ -22,6 +22,12 @@ inline namespace DOVETAIL_ABI {
 
 enum class Packing : uint8_t { kPacked, kPadded };
 
+// The packing of a tensor whose maker asks for `wanted`: only elements that do not fill whole bytes
+// can be padded. Every Tensor has this packing.
+constexpr Packing PackingOf(DType dtype, Packing wanted) {
+  return wanted == Packing::kPadded && dtype.is_sub_byte() ? Packing::kPadded : Packing::kPacked;
+}
+
 // Bits from one element to the next.
 constexpr int64_t StepBits(DType dtype, Packing packing) {
   const int64_t bits = dtype.element_bits();

@@ -88,6 +88,7 @@ absl::StatusOr<Tensor> Tensor::Make(StorageRef storage, int64_t byte_offset, DTy
   if (!dtype.is_known()) {
     return absl::InvalidArgumentError(absl::StrCat("Unknown type ", dtype.ToString(), "."));
   }
+  options.packing = PackingOf(dtype, options.packing);
   ByteRange bytes;
   if (absl::Status s = BytesReached(layout, dtype, options.packing, &bytes); !s.ok()) return s;
   int64_t begin, end;

@@ -44,7 +44,7 @@ class TensorBuilder;
 
 class Tensor {
  public:
-  // How the elements may be used and how they are packed.
+  // How the elements may be used and, if they do not fill whole bytes, how they are packed.
   struct Options {
     Access access = Access::kReadWrite;
     Packing packing = Packing::kPacked;
@@ -191,6 +191,7 @@ class Tensor {
 
  private:
   friend class internal_tensor::TensorBuilder;
+  // The packing is that of PackingOf.
   Tensor(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout, Options options)
       : layout_(std::move(layout)),
         storage_(std::move(storage)),

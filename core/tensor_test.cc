@@ -222,6 +222,22 @@ TEST_F(TensorTest, PackedElementsCountBits) {
   EXPECT_EQ(Make(Lend(bytes, 3), 0, kInt4, {7}, {1}).status().code(), kInvalid);
 }
 
+TEST_F(TensorTest, OnlyElementsThatDoNotFillBytesArePadded) {
+  unsigned char bytes[12] = {};
+  const auto packing = [&](DType dtype) {
+    const Tensor t = *Make(Lend(bytes, 12), 0, dtype, {4}, {1}, {.packing = Packing::kPadded});
+    EXPECT_EQ(t.view().packing, t.packing());
+    EXPECT_EQ(t.Slice(0, {.start = 1})->packing(), t.packing());
+    return t.packing();
+  };
+  EXPECT_EQ(packing(kInt4), Packing::kPadded);
+  EXPECT_EQ(packing({TypeKind::kFloat6E2M3Fn, 6, 2}), Packing::kPadded);
+  EXPECT_EQ(packing({TypeKind::kFloat4E2M1Fn, 4, 2}), Packing::kPacked);
+  EXPECT_EQ(packing({TypeKind::kFloat6E2M3Fn, 6, 4}), Packing::kPacked);
+  EXPECT_EQ(packing(kUInt8), Packing::kPacked);
+  EXPECT_EQ(packing(kInt16), Packing::kPacked);
+}
+
 TEST_F(TensorTest, AFailedAssignmentLeavesTheTensorAsItWas) {
   const Tensor one = *Make(Lend(floats, 4), 0, kFloat32, {1}, {1});
   const Tensor large = *Make(Lend(floats, 96), 0, kInt8, {1, 1, 1, 1, 1, 1, 12, 8},

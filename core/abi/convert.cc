@@ -65,7 +65,7 @@ TensorView FromC(const DovetailTensorView& c) {
   v.device = FromC(c.device);
   v.dtype = {.kind = static_cast<TypeKind>(c.type_code), .bits = c.bits, .lanes = c.lanes};
   v.access = c.read_only != 0 ? Access::kReadOnly : Access::kReadWrite;
-  v.packing = c.padded != 0 ? Packing::kPadded : Packing::kPacked;
+  v.packing = PackingOf(v.dtype, c.padded != 0 ? Packing::kPadded : Packing::kPacked);
   v.shape = {c.shape, static_cast<size_t>(c.rank)};
   v.strides = {c.strides, static_cast<size_t>(c.rank)};
   return v;

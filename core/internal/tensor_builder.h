@@ -36,12 +36,13 @@ class TensorBuilder {
     tensor_.byte_offset_ = byte_offset;
     tensor_.dtype_ = dtype;
     tensor_.access_ = options.access;
-    tensor_.packing_ = options.packing;
+    tensor_.packing_ = PackingOf(dtype, options.packing);
   }
 
   // Tensor::Make without its checks.
   static Tensor MakeUnchecked(StorageRef storage, int64_t byte_offset, DType dtype, Layout layout,
                               Tensor::Options options) {
+    options.packing = PackingOf(dtype, options.packing);
     return Tensor(std::move(storage), byte_offset, dtype, std::move(layout), options);
   }
 

@@ -13,12 +13,6 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// True if each sub-byte element occupies a byte of its own. Packing matters for sub-byte types
-// only.
-bool IsPadded(const Tensor& tensor) {
-  return tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
-}
-
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   if (tensor.device().type == DeviceType::kCpu) return absl::OkStatus();
@@ -59,7 +53,7 @@ template <typename Managed>
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                    (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
-                   (IsPadded(tensor) ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
+                   (tensor.packing() == Packing::kPadded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   return UniqueDLPack(managed);
 }
 
@@ -115,7 +109,7 @@ absl::StatusOr<UniqueDLPackLegacy> UntoldToDLPackLegacy(const Tensor& tensor,
         "The tensor is read-only, which DLPack before 1.0 can't say; the consumer has to ask for "
         "max_version=(1, 0) or later, or for a copy.");
   }
-  if (IsPadded(tensor)) {
+  if (tensor.packing() == Packing::kPadded) {
     return absl::FailedPreconditionError(
         absl::StrCat("Elements of ", tensor.dtype().ToString(),
                      " have a byte each, which DLPack "

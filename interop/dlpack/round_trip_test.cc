@@ -53,6 +53,20 @@ TEST_F(RoundTrip, AccessAndPackingSurvive) {
   EXPECT_EQ(FromDLPack(ToDLPack(padded)->release())->packing(), Packing::kPadded);
 }
 
+// Rule 18.
+TEST_F(RoundTrip, AFlagOfPaddingMeansNothingForElementsThatFillBytes) {
+  for (const DLDataType dtype : {DLDataType{kDLFloat, 32, 1}, DLDataType{kDLFloat4_e2m1fn, 4, 2},
+                                 DLDataType{kDLFloat6_e2m3fn, 6, 4}}) {
+    DLManagedTensorVersioned* const managed = ToDLPack(Make())->release();
+    managed->dl_tensor.dtype = dtype;
+    managed->flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
+    const Tensor t = *FromDLPack(managed);
+    EXPECT_EQ(t.packing(), Packing::kPacked);
+    EXPECT_EQ((*ToDLPack(t))->flags, 0u);
+    EXPECT_TRUE(ToDLPackLegacy(t).ok());
+  }
+}
+
 // Rule 21.
 TEST_F(RoundTrip, OpaqueHandlesAndEmptyTensorsComeBack) {
   const Tensor metal = Make({DeviceType::kMetal, 0}, 48);

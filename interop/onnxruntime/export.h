@@ -55,7 +55,7 @@ inline absl::Status CheckExport(const Tensor& tensor, ONNXTensorElementDataType 
     return Refused(tensor, "it is not contiguous, and ONNX Runtime has no strides",
                    "Copy it: Copied(tensor)");
   }
-  if (tensor.dtype().is_sub_byte() && tensor.packing() == Packing::kPadded) {
+  if (tensor.packing() == Packing::kPadded) {
     return Refused(tensor, "each element has a byte of its own, and ONNX Runtime packs them",
                    "Copy it: Copied(tensor)");
   }

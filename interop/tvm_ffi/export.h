@@ -53,7 +53,7 @@ inline absl::Status CheckForTvmFfi(const Tensor& tensor, absl::string_view targe
     return Refusal(tensor, target, "it is read-only, and tvm-ffi has no read-only tensors",
                    "Pass Copied(tensor), or allow_read_only if nothing writes");
   }
-  if (tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte()) [[unlikely]] {
+  if (tensor.packing() == Packing::kPadded) [[unlikely]] {
     return Refusal(tensor, target, "each element has a byte, and tvm-ffi packs them",
                    "Pass Copied(tensor), which packs them, too");
   }

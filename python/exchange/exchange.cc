@@ -57,13 +57,14 @@ void BorrowedTensor::MoveFrom(BorrowedTensor& other) {
 TensorView BorrowedTensor::view() const {
   const DLTensor& t = borrowed_.tensor;
   const auto rank = static_cast<size_t>(t.ndim);
+  const DType dtype = ToDType(t.dtype);
   const bool is_padded = (borrowed_.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0;
   return {.data = t.data,
           .byte_offset = static_cast<int64_t>(t.byte_offset),
           .device = ToDevice(t.device),
-          .dtype = ToDType(t.dtype),
+          .dtype = dtype,
           .access = is_read_only() ? Access::kReadOnly : Access::kReadWrite,
-          .packing = is_padded ? Packing::kPadded : Packing::kPacked,
+          .packing = PackingOf(dtype, is_padded ? Packing::kPadded : Packing::kPacked),
           .shape = {t.shape, rank},
           .strides = {t.strides, rank}};
 }

@@ -78,7 +78,7 @@ void TryCopies(Input& input, Tensor view, const Elements& elements) {
   if (!view.is_read_only()) {
     Require(CopyInto(view, *copy).ok(), "a copy is copied back");
     // (The bits beside an element that has a byte of its own mean nothing.)
-    if (view.dtype().is_sub_byte() && view.packing() == Packing::kPadded) TheArena().Restore();
+    if (view.packing() == Packing::kPadded) TheArena().Restore();
     Require(TheArena().unchanged(), "what is copied back is what was there", view);
   }
   const DType other = input.Pick(kAllDTypes);

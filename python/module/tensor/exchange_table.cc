@@ -43,8 +43,7 @@ int BorrowFromPyObject(void* object, DLTensor* out) {
   const Tensor* tensor = Exportable(object);
   if (tensor == nullptr) return -1;
   const ExportTold told(kWay, static_cast<PyObject*>(object), *tensor);
-  if (tensor->is_read_only() ||
-      (tensor->packing() == Packing::kPadded && tensor->dtype().is_sub_byte())) {
+  if (tensor->is_read_only() || tensor->packing() == Packing::kPadded) {
     RaiseExchange(
         "A borrowed DLTensor can't say that a tensor is read-only or padded; take the "
         "managed one, or copy the tensor.");

@@ -52,7 +52,7 @@ ExchangeResult ImportOwn(PyObject* x, Tensor* tensor) {
 ExchangeResult BorrowOwn(PyObject* x, DovetailBorrowed* borrowed) {
   if (AsTensorObject(x)->requires_grad.load()) return RaiseRequiresGrad(), ExchangeResult::kError;
   const Tensor& tensor = AsTensor(x);
-  const bool is_padded = tensor.packing() == Packing::kPadded && tensor.dtype().is_sub_byte();
+  const bool is_padded = tensor.packing() == Packing::kPadded;
   FillTrusted(ToDLTensor(tensor.view()),
               (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                   (is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0),

@@ -171,6 +171,19 @@ def test_padded_float4_has_a_byte_for_each_element():
 
 
 # Rule 18.
+def test_the_flag_of_padding_means_nothing_for_elements_that_fill_bytes():
+    bytes_ = dt.from_dlpack(
+        Lent((2,), code=1, bits=8, flags=SUBBYTE_TYPE_PADDED).fill([0x21, 0x43], ctypes.c_uint8).capsule()
+    )
+    assert bytes_.view("uint4").tolist() == [1, 2, 3, 4]
+    floats = dt.from_dlpack(Lent((2,), flags=SUBBYTE_TYPE_PADDED).fill([1.5, -2]).capsule())
+    assert dt.convert(floats, torch.Tensor).tolist() == [1.5, -2]
+    lanes = Lent((2,), code=17, bits=4, lanes=2, flags=SUBBYTE_TYPE_PADDED)
+    pairs = dt.from_dlpack(lanes.fill([0x42, 0x65], ctypes.c_uint8).capsule())
+    assert pairs.to("float32x2").view("float32").tolist() == [1, 2, 3, 4]
+
+
+# Rule 18.
 def test_torch_exports_float4_in_pairs_and_jax_one_by_one():
     x = torch.tensor([0x42, 0x65], dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
     pairs = dt.from_dlpack(x)
