@@ -18,36 +18,72 @@ using internal_trace::AwaitStream;
 using internal_trace::IsObserved;
 using internal_trace::TellOf;
 
-// Whether the byte ranges that two tensors reach may overlap.
+// Whether the elements of two tensors may share bytes. Addresses decide, whatever the devices are
+// called: pinned memory may be known as the CPU's, too. Opaque handles are compared on one device.
 bool MayOverlap(const Tensor& a, const Tensor& b) {
+  const bool are_addresses = IsAddressable(a.device().type) && IsAddressable(b.device().type);
+  if (!are_addresses && (a.device() != b.device() || a.raw_data() != b.raw_data())) return false;
   ByteRange x, y;
   if (!BytesReached(a.layout(), a.dtype(), a.packing(), &x).ok() ||
       !BytesReached(b.layout(), b.dtype(), b.packing(), &y).ok()) {
     return true;
   }
-  const auto p = reinterpret_cast<intptr_t>(a.raw_data());
-  const auto q = reinterpret_cast<intptr_t>(b.raw_data());
+  const auto origin = [&](const Tensor& t) {
+    return are_addresses ? reinterpret_cast<intptr_t>(t.raw_data()) : t.byte_offset();
+  };
+  const int64_t p = origin(a), q = origin(b);
   return p + x.begin < q + y.end && q + y.begin < p + x.end;
 }
 
-// The device that performs the copy: the one that is not the CPU, if any.
-Device CopyingDevice(Device dst, Device src) { return dst.type == DeviceType::kCpu ? src : dst; }
-
 enum class Transfer { kCopy, kCast, kFill };
 
-absl::Status Do(Transfer transfer, DeviceBackend* backend, const Tensor& dst, const Tensor& src,
-                const Stream& on) {
-  return transfer == Transfer::kCast ? backend->CastCopy(dst.view(), src.view(), on)
-                                     : backend->Copy(dst.view(), src.view(), on);
+// One copy, cast or fill of elements. The tensors have the same shape and do not overlap.
+struct Work {
+  Transfer transfer;
+  const Tensor& dst;
+  const Tensor& src;
+  const std::optional<Stream>& stream;
+  // The source is memory of the host that is gone when the call returns.
+  bool src_is_brief = false;
+
+  // The device that performs it: the one that is not the CPU, if any.
+  Device device() const {
+    return dst.device().type == DeviceType::kCpu ? src.device() : dst.device();
+  }
+  // Whether earlier work on either tensor was recorded.
+  bool has_uses() const {
+    return dst.storage()->uses() != nullptr || src.storage()->uses() != nullptr;
+  }
+  // Whether a call that has enqueued it returns only when it is done.
+  bool keeps_the_host() const {
+    return src_is_brief ||
+           (!stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type)));
+  }
+};
+
+bool IsOfCpu(const Stream& stream) { return stream.device().type == DeviceType::kCpu; }
+
+// Orders the earlier work on a tensor before `on`. For the stream of the CPU, the host waits.
+absl::Status OrderBefore(const Stream& on, const Tensor& tensor) {
+  return IsOfCpu(on) ? tensor.storage()->Synchronize() : tensor.storage()->OrderBefore(on);
 }
 
-// Unimplemented if the transfer is no fill or the backend can't read the element in advance.
-absl::Status TryFill(Transfer transfer, DeviceBackend* backend, const Tensor& dst,
-                     const Tensor& src, const Stream& on) {
-  if (transfer != Transfer::kFill || IsHostAccessible(dst.device().type)) {
+absl::Status Wait(const Stream& stream) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream.device());
+  return backend.ok() ? AwaitStream(**backend, stream) : backend.status();
+}
+
+absl::Status Do(const Work& work, DeviceBackend* backend, const Stream& on) {
+  return work.transfer == Transfer::kCast ? backend->CastCopy(work.dst.view(), work.src.view(), on)
+                                          : backend->Copy(work.dst.view(), work.src.view(), on);
+}
+
+// Unimplemented if the work is no fill or the backend can't read the element in advance.
+absl::Status TryFill(const Work& work, DeviceBackend* backend, const Stream& on) {
+  if (work.transfer != Transfer::kFill || IsHostAccessible(work.dst.device().type)) {
     return absl::UnimplementedError("");
   }
-  return backend->Fill(dst.view(), src.raw_data(), on);
+  return backend->Fill(work.dst.view(), work.src.raw_data(), on);
 }
 
 TraceKind KindOf(Transfer transfer) {
@@ -62,78 +98,99 @@ TraceKind KindOf(Transfer transfer) {
   return TraceKind::kCopy;
 }
 
-absl::Status CopyElementsOn(const Stream& on, Device device, Transfer transfer, const Tensor& dst,
-                            const Tensor& src, const std::optional<Stream>& stream) {
+absl::Status CopyElementsOn(const Stream& on, const Work& work);
+
+// For work on the CPU, which is done when the call returns, and a stream of another device. (Out of
+// line, so that most work needs a smaller stack frame.)
+[[gnu::noinline]] absl::Status CopyOnCpuAfter(const Stream& stream, const Work& work) {
+  absl::Status waited = Wait(stream);
+  return waited.ok() ? CopyElementsOn(Stream::Default(Device::Cpu()), work) : waited;
+}
+
+absl::Status CopyElementsOn(const Stream& on, const Work& work) {
+  const bool is_on_cpu = work.device().type == DeviceType::kCpu;
+  if (is_on_cpu && !IsOfCpu(on)) [[unlikely]]
+    return CopyOnCpuAfter(on, work);
   absl::StatusOr<DeviceBackend*> backend = BackendFor(on.device());
   if (!backend.ok()) return backend.status();
-  if (device.type == DeviceType::kCpu) return Do(transfer, *backend, dst, src, on);
-  if (NeedsTheHost(dst.device(), src.device())) {
-    if (transfer != Transfer::kCast) return CopyThroughHost(dst, src, stream);
+  if (is_on_cpu && !work.has_uses()) [[likely]]
+    return Do(work, *backend, on);
+  if (NeedsTheHost(work.dst.device(), work.src.device())) {
+    if (work.transfer != Transfer::kCast) return CopyThroughHost(work.dst, work.src, work.stream);
     return absl::UnimplementedError("No backend casts between these devices.");
   }
-  for (const Tensor* tensor : {&dst, &src}) {
-    if (absl::Status s = tensor->storage()->OrderBefore(on); !s.ok()) return s;
+  for (const Tensor* tensor : {&work.dst, &work.src}) {
+    if (absl::Status s = OrderBefore(on, *tensor); !s.ok()) return s;
   }
-  absl::Status done = TryFill(transfer, *backend, dst, src, on);
+  if (is_on_cpu) return Do(work, *backend, on);
+  absl::Status done = TryFill(work, *backend, on);
   const bool is_filled = done.ok();
-  if (absl::IsUnimplemented(done)) done = Do(transfer, *backend, dst, src, on);
+  if (absl::IsUnimplemented(done)) done = Do(work, *backend, on);
   if (!done.ok()) return done;
-  dst.storage()->RecordUse(on);
-  src.storage()->RecordUse(on);
-  const bool host_waits =
-      !stream && !is_filled &&
-      (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type));
-  return host_waits ? AwaitStream(**backend, on) : absl::OkStatus();
+  work.dst.storage()->RecordUse(on);
+  work.src.storage()->RecordUse(on);
+  return !is_filled && work.keeps_the_host() ? AwaitStream(**backend, on) : absl::OkStatus();
 }
 
-absl::Status CopyElements(Transfer transfer, const Tensor& dst, const Tensor& src,
-                          const std::optional<Stream>& stream) {
-  const Device device = CopyingDevice(dst.device(), src.device());
-  const Stream on = stream ? *stream : CurrentStream(device);
-  const auto copy = [&] { return CopyElementsOn(on, device, transfer, dst, src, stream); };
+absl::Status CopyElements(const Work& work) {
+  const Stream on = work.stream ? *work.stream : CurrentStream(work.device());
   if (!IsObserved()) [[likely]]
-    return copy();
-  return TellOf({.kind = KindOf(transfer),
-                 .dtype = src.dtype(),
-                 .shape = dst.shape(),
-                 .nbytes = dst.nbytes(),
-                 .device = src.device(),
-                 .to_dtype = dst.dtype(),
-                 .to_device = dst.device(),
+    return CopyElementsOn(on, work);
+  return TellOf({.kind = KindOf(work.transfer),
+                 .dtype = work.src.dtype(),
+                 .shape = work.dst.shape(),
+                 .nbytes = work.dst.nbytes(),
+                 .device = work.src.device(),
+                 .to_dtype = work.dst.dtype(),
+                 .to_device = work.dst.device(),
                  .stream = &on},
-                copy);
+                [&] { return CopyElementsOn(on, work); });
 }
 
-// Checks access, broadcasts the source and resolves overlap; then calls `move`, which copies.
-template <typename Move>
-absl::Status Prepare(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
-                     Move move) {
+absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);
+
+absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src,
+                         const std::optional<Stream>& stream, bool src_is_brief);
+
+// The tensors share memory: the source is set aside. Work on that memory may have been recorded
+// with the destination alone.
+[[gnu::noinline]] absl::Status CopyOverlapping(Transfer transfer, const Tensor& dst,
+                                               const Tensor& src,
+                                               const std::optional<Stream>& stream) {
+  const bool is_on_host = src.device().type == DeviceType::kCpu;
+  const Stream on = stream && !is_on_host ? *stream : CurrentStream(src.device());
+  if (absl::Status s = OrderBefore(on, dst); !s.ok()) return s;
+  absl::StatusOr<Tensor> aside = Copied(src, {.stream = on});
+  if (!aside.ok()) return aside.status();
+  return CopyChecked(transfer, dst, *aside, stream, /*src_is_brief=*/is_on_host);
+}
+
+// `repeated` is `src` in the shape of `dst`.
+absl::Status CopyRepeated(Transfer transfer, const Tensor& dst, const Tensor& src,
+                          const Tensor& repeated, const std::optional<Stream>& stream,
+                          bool src_is_brief) {
+  if (dst.num_elements() == 0) return absl::OkStatus();
+  if (MayOverlap(dst, src)) [[unlikely]]
+    return CopyOverlapping(transfer, dst, src, stream);
+  const Work work{transfer, dst, repeated, stream, src_is_brief};
+  absl::Status status = CopyElements(work);
+  const bool is_missing = transfer == Transfer::kCast && absl::IsUnimplemented(status);
+  if (!is_missing || work.device() == Device::Cpu()) return status;
+  return CastOnHost(dst, src, stream);
+}
+
+// Checks access, broadcasts the source, sets it aside if the two overlap, and copies.
+absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src,
+                         const std::optional<Stream>& stream, bool src_is_brief) {
   if (dst.is_read_only()) {
     return absl::FailedPreconditionError("The destination is read-only.");
   }
-  absl::StatusOr<Tensor> from = src.BroadcastTo(dst.shape());
-  if (!from.ok()) return from.status();
-  if (dst.num_elements() == 0) return absl::OkStatus();
-  if (dst.device() == src.device() && MayOverlap(dst, src)) {
-    absl::StatusOr<Tensor> aside = Copied(src, {.stream = stream});
-    if (!aside.ok()) return aside.status();
-    from = aside->BroadcastTo(dst.shape());
-    if (!from.ok()) return from.status();
+  if (src.shape() == dst.shape()) {
+    return CopyRepeated(transfer, dst, src, src, stream, src_is_brief);
   }
-  return move(dst, *from);
-}
-
-absl::Status Wait(const std::optional<Stream>& stream) {
-  if (!stream) return absl::OkStatus();
-  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream->device());
-  return backend.ok() ? AwaitStream(**backend, *stream) : backend.status();
-}
-
-absl::Status CopySameType(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream,
-                          Transfer transfer = Transfer::kCopy) {
-  return Prepare(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    return CopyElements(transfer, to, from, stream);
-  });
+  absl::StatusOr<Tensor> repeated = src.BroadcastTo(dst.shape());
+  if (!repeated.ok()) return repeated.status();
+  return CopyRepeated(transfer, dst, src, *repeated, stream, src_is_brief);
 }
 
 // Casts on the host, for devices without casts. Copies the source to the host and the result to the
@@ -145,7 +202,7 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
   }
-  if (absl::Status s = Wait(stream); !s.ok()) return s;
+  if (absl::Status s = stream ? Wait(*stream) : absl::OkStatus(); !s.ok()) return s;
   for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
     if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
   }
@@ -158,9 +215,7 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   }
   absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
-  absl::Status status = CopySameType(dst, *cast, stream);
-  // `cast` is freed when this call returns.
-  return status.ok() ? Wait(stream) : status;
+  return CopyChecked(Transfer::kCopy, dst, *cast, stream, /*src_is_brief=*/true);
 }
 
 // Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use
@@ -172,24 +227,19 @@ void EnterForAllocation(const std::optional<Stream>& stream, Device device,
 
 absl::Status CopyAny(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
   if (dst.is_null() || src.is_null()) return internal_tensor::NullTensorError();
-  if (dst.dtype() == src.dtype()) return CopySameType(dst, src, stream);
-  return Prepare(dst, src, stream, [&](const Tensor& to, const Tensor& from) {
-    absl::Status status = CopyElements(Transfer::kCast, to, from, stream);
-    const Device device = CopyingDevice(to.device(), from.device());
-    if (!absl::IsUnimplemented(status) || device == Device::Cpu()) return status;
-    return CastOnHost(dst, src, stream);
-  });
+  const bool is_cast = dst.dtype() != src.dtype();
+  return CopyChecked(is_cast ? Transfer::kCast : Transfer::kCopy, dst, src, stream,
+                     /*src_is_brief=*/false);
 }
 
 absl::Status FillAny(const Tensor& dst, const void* element, const std::optional<Stream>& stream) {
   if (dst.is_null()) return internal_tensor::NullTensorError();
   StorageRef storage = Storage::Adopt(const_cast<void*>(element), dst.dtype().itemsize(),
                                       Device::Cpu(), Storage::Release{});
-  absl::StatusOr<Tensor> scalar =
-      Tensor::Make(std::move(storage), 0, dst.dtype(), Layout(),
-                   {.access = Access::kReadOnly, .packing = Packing::kPacked});
-  if (!scalar.ok()) return scalar.status();
-  return CopySameType(dst, *scalar, stream, Transfer::kFill);
+  const Tensor scalar = internal_tensor::MakeUnchecked(
+      std::move(storage), 0, dst.dtype(), Layout(),
+      {.access = Access::kReadOnly, .packing = Packing::kPacked});
+  return CopyChecked(Transfer::kFill, dst, scalar, stream, /*src_is_brief=*/true);
 }
 
 }  // namespace
@@ -213,7 +263,7 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options) {
   if (!dst.ok() || dst->num_elements() == 0) return dst;
   // New memory overlaps nothing, and its shape is the source's.
   absl::Status status = dtype == src.dtype()
-                            ? CopyElements(Transfer::kCopy, *dst, src, options.stream)
+                            ? CopyElements({Transfer::kCopy, *dst, src, options.stream})
                             : CopyAny(*dst, src, options.stream);
   if (!status.ok()) return status;
   return dst;
@@ -239,7 +289,7 @@ absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stre
     return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
                                                    " and ", src.dtype().ToString(), "."));
   }
-  return CopySameType(dst, src, stream);
+  return CopyAny(dst, src, stream);
 }
 
 absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {

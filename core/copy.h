@@ -55,7 +55,8 @@ struct CopyOptions {
 };
 
 // Copies the elements of `src`, broadcast to the shape of `dst` and cast to its type, into `dst`.
-// If the two overlap, the result is as if `src` had been copied first. If the backend of a device
+// If the two overlap, by the addresses of their elements, the result is as if `src` had been copied
+// first. If the backend of a device
 // has no casts (DeviceBackend::CastCopy), the host casts, which waits for the stream.
 // FailedPrecondition for a read-only `dst`, InvalidArgument for shapes that do not broadcast and
 // types without a cast, NotFound for a device without a backend.
@@ -80,8 +81,9 @@ absl::StatusOr<Tensor> Copied(const Tensor& src, const CopiedOptions& options = 
 absl::StatusOr<Tensor> AsContiguous(const Tensor& src, const CopyOptions& options = {});
 
 // Sets every element of `dst` to the one at `element`, which has dst's type and is in host memory.
-// If the host can't access `dst` and its backend has fills (DeviceBackend::Fill), the element is
-// read before the call returns, and the host doesn't wait. Errors are those of CopyInto.
+// The element is read before the call returns. The host doesn't wait if it can't access `dst` and
+// the backend has such a fill (DeviceBackend::Fill); otherwise it waits, with a stream, too. Errors
+// are those of CopyInto.
 absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options = {});
 absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options = {});
 

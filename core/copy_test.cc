@@ -200,6 +200,56 @@ TEST_F(CopyTest, ContiguousCopiesOnlyWhatHasGaps) {
               ElementsAre(0, 2, 3, 5));
 }
 
+// A backend whose copies run when the host waits for their stream.
+class LateBackend final : public FakeBackend {
+ public:
+  using FakeBackend::FakeBackend;
+  absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
+    pending_.push_back({dst, src, {dst.shape.begin(), dst.shape.end()},
+                        {dst.strides.begin(), dst.strides.end()},
+                        {src.strides.begin(), src.strides.end()}, stream});
+    return absl::OkStatus();
+  }
+  absl::Status Synchronize(const Stream& stream) override {
+    for (Pending& p : pending_) {
+      if (!(p.stream == stream)) continue;
+      p.dst.shape = p.src.shape = p.shape;
+      p.dst.strides = p.dst_strides;
+      p.src.strides = p.src_strides;
+      NaiveCopy(p.dst, p.src);
+    }
+    std::erase_if(pending_, [&](const Pending& p) { return p.stream == stream; });
+    return FakeBackend::Synchronize(stream);
+  }
+
+ private:
+  struct Pending {
+    TensorView dst, src;
+    std::vector<int64_t> shape, dst_strides, src_strides;
+    Stream stream;
+  };
+  std::vector<Pending> pending_;
+};
+
+// Also where the destination is memory of the host, which backends of devices do not fill.
+TEST_F(CopyTest, AFillReadsItsElementDuringTheCall) {
+  ScopedBackendOverride late{std::make_unique<LateBackend>(
+      std::vector<DeviceType>{DeviceType::kCuda, DeviceType::kCudaHost}, &log)};
+  const Stream stream = FakeStream(Device::Cuda(0), 5);
+  for (const Device device : {Device::Cuda(0), Device{DeviceType::kCudaHost, 0}, Device::Cpu()}) {
+    std::vector<int32_t> values(2, -1);
+    const std::vector<int64_t> shape = {2}, strides = {1};
+    const Tensor t = *Tensor::Wrap(values.data(), shape, strides, device, [] {});
+    std::vector<int32_t> element = {9};
+    ASSERT_TRUE(Fill(Tensor(t), element.data(), {.stream = stream}).ok());
+    element = {0};
+    ASSERT_TRUE(Registry::Global().Find(DeviceType::kCuda)->Synchronize(stream).ok());
+    EXPECT_THAT(values, ElementsAre(9, 9));
+    EXPECT_THAT(element, ElementsAre(0));
+  }
+  for (const Release& release : log.late) release.function(release.context);
+}
+
 // Rule 42.
 TEST_F(CopyTest, WithoutAStreamTheWorkIsDoneOnReturn) {
   std::vector<int32_t> values = {0, 1};

@@ -18,6 +18,7 @@ absl::InlinedVector<Stream, 1>& CurrentStreams() {
 }  // namespace
 
 Stream CurrentStream(Device device) {
+  if (device.type == DeviceType::kCpu) return Stream::Default(device);  // it has no other
   device = StreamDevice(device);
   for (const Stream& stream : CurrentStreams()) {
     if (stream.device() == device) return stream;

@@ -1,0 +1,90 @@
+// Copies and casts in memory that the host and the device share, some of it under two names: as the
+// device's memory, and as the host's.
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "dovetail/tests/emulator/fixture.h"
+
+namespace dovetail {
+namespace {
+
+using testing::ElementsAre;
+
+class HostMemoryTest : public EmulatedGpu, public testing::WithParamInterface<MemoryKind> {
+ protected:
+  // 0, 1, 2, …
+  Tensor Counting(int64_t count) {
+    StorageRef storage = *Storage::Allocate(count * sizeof(int32_t), device(), GetParam());
+    Tensor t = *Tensor::Make(std::move(storage), 0, kInt32, *Layout::Contiguous({count}), {});
+    std::iota(*t.data<int32_t>(), *t.data<int32_t>() + count, 0);
+    return t;
+  }
+  // The same memory, as a library that knows of no devices lends it.
+  static Tensor OnHost(const Tensor& t) {
+    return *Tensor::Wrap(*t.data<int32_t>(), t.shape(), t.strides(), Device::Cpu(), [t] {});
+  }
+  static Tensor As(const Tensor& t, DType dtype) {
+    return *Tensor::Make(t.storage(), 0, dtype, t.layout(), {});
+  }
+  template <typename T>
+  static std::vector<T> Read(const Tensor& t) {
+    EXPECT_TRUE(t.storage()->Synchronize().ok());
+    return {(*t.span<const T>()).begin(), (*t.span<const T>()).end()};
+  }
+  static Tensor Reversed(const Tensor& t) { return *t.Slice(0, {.step = -1}); }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, HostMemoryTest,
+                         testing::Values(MemoryKind::kPinnedHost, MemoryKind::kManaged),
+                         [](const auto& info) {
+                           return std::string(info.param == MemoryKind::kManaged ? "Managed"
+                                                                                 : "Pinned");
+                         });
+
+TEST_P(HostMemoryTest, AnOverlappingCastIsAsIfTheSourceHadBeenCopiedFirst) {
+  for (const CopyOptions& options : {CopyOptions{}, CopyOptions{.stream = MakeStream()}}) {
+    const Tensor ints = Counting(20000);
+    Tensor floats = As(ints, kFloat32);
+    ASSERT_TRUE(CopyInto(floats, Reversed(ints), options).ok());
+    const std::vector<float> read = Read<float>(floats);
+    for (int i = 0; i < 20000; ++i) ASSERT_EQ(read[i], 19999 - i) << i;
+  }
+}
+
+TEST_P(HostMemoryTest, AnOverlappingCastRepeatsItsSource) {
+  const Tensor ints = Counting(6);
+  const Tensor floats = *As(ints, kFloat32).Reshape({2, 3});
+  ASSERT_TRUE(CopyInto(Tensor(floats), *ints.Slice(0, {.start = 1, .stop = 4})).ok());
+  EXPECT_THAT(Read<float>(floats), ElementsAre(1, 2, 3, 1, 2, 3));
+}
+
+TEST_P(HostMemoryTest, OverlapIsSeenWhateverTheMemoryIsCalled) {
+  for (const CopyOptions& options : {CopyOptions{}, CopyOptions{.stream = MakeStream()}}) {
+    for (const bool to_host : {false, true}) {
+      const Tensor shared = Counting(5), host = OnHost(shared);
+      const Tensor &dst = to_host ? host : shared, &src = to_host ? shared : host;
+      ASSERT_TRUE(CopyInto(Tensor(dst), Reversed(src), options).ok());
+      EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 3, 2, 1, 0));
+      ASSERT_TRUE(CopyInto(*dst.Slice(0, {.start = 1}), *src.Slice(0, {.stop = 4}), options).ok());
+      EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 4, 3, 2, 1));
+      ASSERT_TRUE(CopyInto(As(dst, kFloat32), Reversed(src), options).ok());
+      EXPECT_THAT(Read<float>(As(shared, kFloat32)), ElementsAre(1, 2, 3, 4, 4));
+    }
+  }
+}
+
+TEST_P(HostMemoryTest, WhatIsSetAsideHasTheWorkThatIsPending) {
+  const Stream stream = MakeStream();
+  Tensor shared = Counting(5);
+  const Tensor host = OnHost(shared), values = OnDevice(Reversed(shared));
+  gpu().Finish();
+  ASSERT_TRUE(CopyInto(shared, values, {.stream = stream}).ok());
+  ASSERT_TRUE(CopyInto(*shared.Slice(0, {.start = 1}), *host.Slice(0, {.stop = 4}),
+                       {.stream = stream})
+                  .ok());
+  EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 4, 3, 2, 1));
+}
+
+}  // namespace
+}  // namespace dovetail
