@@ -1,9 +1,11 @@
 #include "dovetail/core/internal/copy_through_host.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/host_wait.h"
@@ -18,7 +20,7 @@ using internal_trace::AwaitStream;
 
 // In bytes. Large enough to hide the cost of starting a copy, small enough for two copies to
 // overlap early.
-constexpr size_t kChunkBytes = size_t{4} << 20;
+constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
 struct Side {
   DeviceBackend* backend;
@@ -32,69 +34,82 @@ absl::StatusOr<Side> SideOf(Device device, const std::optional<Stream>& stream) 
   return Side{*backend, CurrentStream(device)};
 }
 
-absl::StatusOr<StorageRef> HostBlock(Device device, size_t nbytes) {
-  absl::StatusOr<StorageRef> pinned =
+// Whether the elements follow each other in memory, so that a part of them is one piece of it.
+bool IsPlain(const Tensor& t) { return t.is_contiguous() && t.packing() == Packing::kPacked; }
+
+// Host memory for `count` elements, pinned if the device's backend has pinned memory.
+absl::StatusOr<Tensor> HostBlock(int64_t count, DType dtype, Device device) {
+  const auto nbytes = static_cast<size_t>(BytesWithoutGaps(count, dtype, Packing::kPacked));
+  absl::StatusOr<StorageRef> storage =
       Storage::Allocate(nbytes, StreamDevice(device), MemoryKind::kPinnedHost);
-  return pinned.ok() ? pinned : Storage::Allocate(nbytes, Device::Cpu());
-}
-
-// `nbytes` bytes at `data` as a one-dimensional view. `dims` holds its shape and stride, and must
-// outlive it.
-TensorView Bytes(void* data, Device device, int64_t nbytes, int64_t (&dims)[2]) {
-  dims[0] = nbytes;
-  dims[1] = 1;
-  TensorView view;
-  view.data = data;
-  view.device = device;
-  view.dtype = kUInt8;
-  view.shape = absl::MakeSpan(&dims[0], 1);
-  view.strides = absl::MakeSpan(&dims[1], 1);
-  return view;
-}
-
-absl::Status CopyBytes(const Side& side, const TensorView& dst, const TensorView& src) {
-  return side.backend->Copy(dst, src, side.stream);
-}
-
-// Copies between two dense tensors with the same number of bytes.
-absl::Status CopyDense(const Tensor& dst, const Tensor& src, const Side& to, const Side& from) {
-  const size_t nbytes = static_cast<size_t>(src.nbytes());
-  StorageRef blocks[2];
-  for (StorageRef& block : blocks) {
-    absl::StatusOr<StorageRef> made = HostBlock(src.device(), std::min(nbytes, kChunkBytes));
-    if (!made.ok()) return made.status();
-    block = *std::move(made);
-    if (nbytes <= kChunkBytes) break;
+  if (!storage.ok() || !IsAddressable((*storage)->device().type)) {
+    storage = Storage::Allocate(nbytes, Device::Cpu());
   }
-  std::optional<Event> emptied[2];
-  int64_t a[2], b[2];
-  for (size_t done = 0, i = 0; done < nbytes; done += kChunkBytes, i ^= 1) {
-    const auto size = static_cast<int64_t>(std::min(kChunkBytes, nbytes - done));
-    if (emptied[i]) {
-      if (absl::Status s = AwaitEvent(*to.backend, *emptied[i]); !s.ok()) return s;
-    }
-    const Storage& block = *blocks[i];
-    char* const source = static_cast<char*>(src.raw_data()) + done;
-    char* const target = static_cast<char*>(dst.raw_data()) + done;
-    if (absl::Status s = CopyBytes(from, Bytes(block.data(), block.device(), size, a),
-                                   Bytes(source, src.device(), size, b));
-        !s.ok()) {
-      return s;
-    }
-    absl::StatusOr<Event> filled = from.backend->Record(from.stream);
-    if (!filled.ok()) return filled.status();
-    if (absl::Status s = AwaitEvent(*from.backend, *filled); !s.ok()) return s;
-    // The destination's backend treats the block as ordinary host memory.
-    if (absl::Status s = CopyBytes(to, Bytes(target, dst.device(), size, a),
-                                   Bytes(block.data(), Device::Cpu(), size, b));
-        !s.ok()) {
-      return s;
-    }
-    absl::StatusOr<Event> event = to.backend->Record(to.stream);
-    if (!event.ok()) return event.status();
-    emptied[i] = *std::move(event);
+  absl::StatusOr<Layout> layout = Layout::Contiguous({count});
+  if (!storage.ok()) return storage.status();
+  if (!layout.ok()) return layout.status();
+  return Tensor::Make(*std::move(storage), 0, dtype, *std::move(layout), {});
+}
+
+// One of the two blocks through which the elements pass.
+struct Block {
+  Tensor memory;
+  std::optional<Event> emptied;  // by the destination's device, the last time
+};
+
+// Copies `part` of `src` to `dst` by way of a block. Both have one dimension.
+absl::Status CopyPiece(const Tensor& dst, const Tensor& src, SliceSpec part, const Side& to,
+                       const Side& from, Block* block) {
+  absl::StatusOr<Tensor> target = dst.Slice(0, part), source = src.Slice(0, part),
+                         between = block->memory.Slice(0, {.stop = *part.stop - *part.start});
+  for (const absl::StatusOr<Tensor>* piece : {&target, &source, &between}) {
+    if (!piece->ok()) return piece->status();
   }
-  return AwaitStream(*to.backend, to.stream);  // before the blocks are released
+  if (block->emptied) {
+    if (absl::Status s = AwaitEvent(*to.backend, *block->emptied); !s.ok()) return s;
+  }
+  absl::Status s = from.backend->Copy(between->view(), source->view(), from.stream);
+  if (!s.ok()) return s;
+  absl::StatusOr<Event> filled = from.backend->Record(from.stream);
+  if (!filled.ok()) return filled.status();
+  if (s = AwaitEvent(*from.backend, *filled); !s.ok()) return s;
+  TensorView host = between->view();
+  host.device = Device::Cpu();  // the destination's backend may not know it as pinned memory
+  if (s = to.backend->Copy(target->view(), host, to.stream); !s.ok()) return s;
+  absl::StatusOr<Event> emptied = to.backend->Record(to.stream);
+  if (!emptied.ok()) return emptied.status();
+  block->emptied = *std::move(emptied);
+  return absl::OkStatus();
+}
+
+// Copies between two plain tensors of the same shape.
+absl::Status CopyPlain(const Tensor& dst, const Tensor& src, const Side& to, const Side& from) {
+  const int64_t count = src.num_elements();
+  absl::StatusOr<Tensor> target = dst.Reshape({count}), source = src.Reshape({count});
+  if (!target.ok()) return target.status();
+  if (!source.ok()) return source.status();
+  // Eight packed elements end at a whole byte.
+  const int64_t piece =
+      std::min(count, std::max<int64_t>(kPieceBytes / src.dtype().itemsize() / 8 * 8, 8));
+  Block blocks[2];
+  // A copy that failed half-way may have left work that still uses the blocks.
+  absl::Cleanup wait = [&] {
+    (void)from.backend->Synchronize(from.stream);
+    (void)to.backend->Synchronize(to.stream);
+  };
+  for (int64_t first = 0, i = 0; first < count; first += piece, i ^= 1) {
+    Block& block = blocks[i];
+    if (block.memory.is_null()) {
+      absl::StatusOr<Tensor> made = HostBlock(piece, src.dtype(), src.device());
+      if (!made.ok()) return made.status();
+      block.memory = *std::move(made);
+    }
+    const SliceSpec part = {.start = first, .stop = std::min(first + piece, count)};
+    absl::Status s = CopyPiece(*target, *source, part, to, from, &block);
+    if (!s.ok()) return s;
+  }
+  std::move(wait).Cancel();
+  return AwaitStream(*to.backend, to.stream);
 }
 
 }  // namespace
@@ -111,21 +126,23 @@ absl::Status CopyThroughHost(const Tensor& dst, const Tensor& src,
   if (!to.ok()) return to.status();
   absl::StatusOr<Side> from = SideOf(src.device(), stream);
   if (!from.ok()) return from.status();
-  absl::StatusOr<Tensor> packed = AsContiguous(src, {.stream = from->stream});
-  if (!packed.ok()) return packed.status();
-  // If the destination has gaps or another packing, its own device moves the elements into place.
-  if (!dst.is_contiguous() || dst.nbytes() != packed->nbytes()) {
-    absl::StatusOr<Tensor> dense = Tensor::Empty(dst.shape(), dst.dtype(), dst.device());
-    if (!dense.ok()) return dense.status();
-    if (absl::Status s = CopyThroughHost(*dense, *packed, stream); !s.ok()) return s;
-    if (absl::Status s = CopyInto(Tensor(dst), *dense, {.stream = to->stream}); !s.ok()) return s;
+  // Each device packs and unpacks its own elements.
+  if (!IsPlain(src)) {
+    absl::StatusOr<Tensor> plain = Copied(src, {.stream = from->stream});
+    return plain.ok() ? CopyThroughHost(dst, *plain, stream) : plain.status();
+  }
+  if (!IsPlain(dst)) {
+    absl::StatusOr<Tensor> plain = Tensor::Empty(dst.shape(), dst.dtype(), dst.device());
+    if (!plain.ok()) return plain.status();
+    if (absl::Status s = CopyThroughHost(*plain, src, stream); !s.ok()) return s;
+    if (absl::Status s = CopyInto(Tensor(dst), *plain, {.stream = to->stream}); !s.ok()) return s;
     return AwaitStream(*to->backend, to->stream);
   }
   if (absl::Status s = dst.storage()->OrderBefore(to->stream); !s.ok()) return s;
-  if (absl::Status s = packed->storage()->OrderBefore(from->stream); !s.ok()) return s;
-  absl::Status status = CopyDense(dst, *packed, *to, *from);
+  if (absl::Status s = src.storage()->OrderBefore(from->stream); !s.ok()) return s;
+  absl::Status status = CopyPlain(dst, src, *to, *from);
   dst.storage()->RecordUse(to->stream);
-  packed->storage()->RecordUse(from->stream);
+  src.storage()->RecordUse(from->stream);
   return status;
 }
 

@@ -3,10 +3,10 @@
 //
 //   if (NeedsTheHost(dst.device(), src.device())) return CopyThroughHost(dst, src, stream);
 //
-// The elements pass through two blocks of host memory, which are pinned if the source's backend has
-// pinned memory. The source's device fills one block while the destination's device empties the
-// other. The host waits between the two steps of each block. The copy is done when the call
-// returns.
+// Each side's own device packs or unpacks elements that do not follow each other. The elements pass
+// through two blocks of host memory, which are pinned if the source's backend has pinned memory:
+// the source's device fills one block while the destination's device empties the other. The host
+// waits between the two steps of each block. The copy is done when the call returns.
 
 #ifndef DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
 #define DOVETAIL_CORE_INTERNAL_COPY_THROUGH_HOST_H_
