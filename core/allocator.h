@@ -65,8 +65,8 @@ class Allocator {
   virtual bool GivesZeros(size_t /*nbytes*/) const { return false; }
 
   // Takes back memory that Allocate returned for `nbytes`. The memory is not reused before the work
-  // in `uses` is done; nullptr means that there was no work. Any thread. Must not block, throw or,
-  // on a GPU, call the vendor's driver.
+  // in `uses` is done, all of which is this backend's; nullptr means that there was no work. Any
+  // thread. Must not block, throw or, on a GPU, call the vendor's driver.
   virtual void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept = 0;
 
   // Releases unused memory to the system, except for `keep` bytes.

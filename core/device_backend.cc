@@ -1,9 +1,11 @@
 #include "dovetail/core/device_backend.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -17,15 +19,24 @@ absl::Status DeviceBackend::SelectAllocator(Device device, MemoryKind kind, std:
                    "."));
 }
 
+bool DeviceBackend::Serves(DeviceType type) const {
+  const absl::Span<const DeviceType> types = device_types();
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
 absl::Status DeviceBackend::OrderBefore(Uses& uses, const Stream& consumer) {
+  const auto order_stream = [&](const Stream& stream) {
+    if (!Serves(stream.device().type)) return AwaitOnHost(stream);
+    absl::StatusOr<Event> event = Record(stream);
+    return event.ok() ? Wait(consumer, *event) : event.status();
+  };
   for (const Uses::Use& use : uses.streams()) {
     if (use.stream == consumer) continue;
-    absl::StatusOr<Event> event = Record(use.stream);
-    if (!event.ok()) return event.status();
-    if (absl::Status s = Wait(consumer, *event); !s.ok()) return s;
+    if (absl::Status s = order_stream(use.stream); !s.ok()) return s;
   }
   for (const Event& event : uses.events()) {
-    if (absl::Status s = Wait(consumer, event); !s.ok()) return s;
+    const bool is_own = Serves(event.device().type);
+    if (absl::Status s = is_own ? Wait(consumer, event) : AwaitOnHost(event); !s.ok()) return s;
   }
   return absl::OkStatus();
 }
@@ -55,7 +66,16 @@ absl::StatusOr<OpenedMemory> DeviceBackend::OpenMemory(DeviceType, std::string_v
       absl::StrCat("The backend ", this->name(), " can't open memory of other processes."));
 }
 
-void DeviceBackend::ReleaseAfter(std::unique_ptr<Uses>, Release release) noexcept {
+// (A wait that fails is one for work that will not go on.)
+void DeviceBackend::ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept {
+  uses->DropStreams([this](const Uses::Use& use) {
+    if (use.kind == UseKind::kWork) (void)Synchronize(use.stream);
+    return true;
+  });
+  uses->DropEvents([this](const Event& event) {
+    (void)HostWait(event);
+    return true;
+  });
   if (release.function != nullptr) release.function(release.context);
 }
 

@@ -76,6 +76,8 @@ class DeviceBackend {
   // The device types that this backend serves; the first is the device itself rather than its host
   // memory.
   virtual absl::Span<const DeviceType> device_types() const = 0;
+  // Whether `type` is one of these. Streams and events of other types belong to other backends.
+  bool Serves(DeviceType type) const;
   // The number of devices. An error says why there are none: no driver, or one that is too old.
   virtual absl::StatusOr<int> DeviceCount() = 0;
 
@@ -104,7 +106,8 @@ class DeviceBackend {
 
   // Records an event after the work that was enqueued on `stream` so far.
   virtual absl::StatusOr<Event> Record(const Stream& stream) = 0;
-  // Later work on `stream` starts only after `event` has completed. The host does not wait.
+  // Later work on `stream` starts only after `event`, which this backend recorded, has completed.
+  // The host does not wait. (Dovetail's own backends have the host wait for an event of another.)
   virtual absl::Status Wait(const Stream& stream, const Event& event) = 0;
   // Later work on `consumer` starts only after the work in `uses`. The host does not wait, except
   // for work on devices of other backends.
@@ -119,8 +122,9 @@ class DeviceBackend {
   virtual absl::Status HostWait(const Event& event);
   // Blocks the host until the work that was enqueued on `stream` is done.
   virtual absl::Status Synchronize(const Stream& stream) = 0;
-  // Calls `release`, which gives borrowed memory back, once the work in `uses` is done. Must
-  // neither block nor throw.
+  // Calls `release`, which gives borrowed memory back, once the work in `uses` is done, all of which
+  // is this backend's. Must not throw. The default blocks until the streams' work is done and the
+  // events have completed; unknown work (Uses::has_unknown) it can't wait for.
   virtual void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept;
 
   // Copies the elements of `src` to `dst`. The two have the same type and shape, any strides, and

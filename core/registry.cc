@@ -81,6 +81,22 @@ absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
                                           remedy));
 }
 
+absl::Status AwaitOnHost(const Event& event) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(event.device());
+  return backend.ok() ? (*backend)->HostWait(event) : backend.status();
+}
+
+absl::Status AwaitOnHost(const Stream& stream) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(stream.device());
+  return backend.ok() ? (*backend)->Synchronize(stream) : backend.status();
+}
+
+absl::StatusOr<bool> HasHappened(const Event& event) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(event.device());
+  if (!backend.ok()) return backend.status();
+  return (*backend)->Query(event);
+}
+
 ScopedBackendOverride::ScopedBackendOverride(std::unique_ptr<DeviceBackend> backend,
                                              Registry& registry)
     : registry_(registry), backend_(std::move(backend)) {

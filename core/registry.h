@@ -78,6 +78,13 @@ DeviceBackend* FindServing(DeviceType type);
 // The backend of the global registry for `device`. NotFound, with the remedy, if there is none.
 absl::StatusOr<DeviceBackend*> BackendFor(Device device);
 
+// Waits on the host until an event has completed, or the work of a stream so far is done, whichever
+// backend it belongs to. NotFound if no backend serves its device.
+absl::Status AwaitOnHost(const Event& event);
+absl::Status AwaitOnHost(const Stream& stream);
+// Whether an event of any backend has completed. The same error.
+absl::StatusOr<bool> HasHappened(const Event& event);
+
 // For tests: makes `backend` serve its device types, and restores the previous backends at the end.
 // Nothing else may use those device types during construction and destruction.
 class ScopedBackendOverride {

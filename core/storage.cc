@@ -24,6 +24,27 @@ TraceEvent AllocationEvent(size_t nbytes, Device device) {
   return {.kind = TraceKind::kAllocate, .nbytes = static_cast<int64_t>(nbytes), .device = device};
 }
 
+// Has the host wait for the work of other backends than `own`, and drops it from `uses`: `own` could
+// not wait for it. A wait that fails is one for work that will not go on; of a device that no
+// backend serves, nothing is known.
+void AwaitOthers(Uses* uses, const DeviceBackend* own) {
+  const auto is_own = [own](DeviceType type) { return own != nullptr && own->Serves(type); };
+  if (!uses->HasOthers(is_own)) [[likely]]
+    return;
+  uses->DropStreams([&](const Uses::Use& use) {
+    const DeviceType type = use.stream.device().type;
+    if (is_own(type)) return false;
+    if (use.kind == UseKind::kWork && FindServing(type) != nullptr) (void)AwaitOnHost(use.stream);
+    return true;
+  });
+  uses->DropEvents([&](const Event& event) {
+    const DeviceType type = event.device().type;
+    if (is_own(type)) return false;
+    if (FindServing(type) != nullptr) (void)AwaitOnHost(event);
+    return true;
+  });
+}
+
 }  // namespace
 
 StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release release) {
@@ -97,7 +118,7 @@ void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
   if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
   constexpr size_t kManyEvents = 8;
   if (uses->events().size() >= kManyEvents) {
-    uses->DropEvents([backend](const Event& e) { return backend->Query(e).value_or(false); });
+    uses->DropEvents([](const Event& e) { return HasHappened(e).value_or(false); });
   }
   absl::StatusOr<Event> event = backend->Record(stream);
   if (event.ok()) {
@@ -154,14 +175,10 @@ absl::Status Storage::Synchronize() {
 
 absl::Status Storage::SynchronizeAll(const Uses& uses) {
   for (const Uses::Use& use : uses.streams()) {
-    absl::StatusOr<DeviceBackend*> backend = BackendFor(use.stream.device());
-    if (!backend.ok()) return backend.status();
-    if (absl::Status s = (*backend)->Synchronize(use.stream); !s.ok()) return s;
+    if (absl::Status s = AwaitOnHost(use.stream); !s.ok()) return s;
   }
   for (const Event& event : uses.events()) {
-    absl::StatusOr<DeviceBackend*> backend = BackendFor(event.device());
-    if (!backend.ok()) return backend.status();
-    if (absl::Status s = (*backend)->HostWait(event); !s.ok()) return s;
+    if (absl::Status s = AwaitOnHost(event); !s.ok()) return s;
   }
   return absl::OkStatus();
 }
@@ -195,6 +212,7 @@ void Storage::Destroy() noexcept {
 
 void Storage::GiveBackAfterUses() noexcept {
   std::unique_ptr<Uses> uses(uses_.exchange(nullptr, std::memory_order_acq_rel));
+  AwaitOthers(uses.get(), Registry::Global().Find(StreamDevice(device_).type));
   if (owner_ == Owner::kAllocator) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
   if (release_.function == nullptr) return;
   DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;

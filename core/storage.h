@@ -6,7 +6,8 @@
 // Tensors share a Storage. The last reference releases it, on whichever thread drops it. Memory
 // that a backend allocated returns to its allocator, ordered after the streams that used it.
 // Borrowed memory is given back by a call of the Release that the lender gave, which must be safe
-// to call on any thread.
+// to call on any thread. Whoever drops the last reference waits for work that is recorded on the
+// memory of another backend, such as a GPU's on memory of the CPU.
 
 #ifndef DOVETAIL_CORE_STORAGE_H_
 #define DOVETAIL_CORE_STORAGE_H_
@@ -91,7 +92,7 @@ class Storage {
   // recorded instead. Costs nothing for the CPU. Any thread.
   void RecordUse(const Stream& stream, UseKind kind = UseKind::kWork) noexcept;
 
-  // Records work that is done once `event` has happened.
+  // Records work that is done once `event`, of any backend, has happened.
   void RecordUse(Event event) noexcept;
 
   // Gives a consumer access: later work on its stream starts after the work so far, and the memory

@@ -134,5 +134,168 @@ TEST_F(StorageUses, MemoryOfTheHostHasNone) {
   EXPECT_THAT(log.synchronized, ElementsAre());
 }
 
+// ---- Work of several backends ----
+
+// The events of one backend. An event has happened once the host waited for it.
+class OwnEvents final : public FakeBackend {
+ public:
+  struct State {
+    explicit State(OwnEvents* maker) : backend(maker) {}
+    OwnEvents* backend;
+    bool has_happened = false;
+  };
+
+  OwnEvents(std::vector<DeviceType> types, FakeLog* log) : FakeBackend(std::move(types), log) {}
+
+  Event New() {
+    last = std::make_shared<State>(this);
+    return Event({device_types()[0], 0}, last);
+  }
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    EXPECT_TRUE(Serves(stream.device().type)) << stream;
+    return New();
+  }
+  absl::Status Wait(const Stream& stream, const Event& event) override {
+    Own(event);
+    return FakeBackend::Wait(stream, event);
+  }
+  absl::StatusOr<bool> Query(const Event& event) override { return Own(event).has_happened; }
+  absl::Status HostWait(const Event& event) override {
+    ++host_waits;
+    Own(event).has_happened = true;
+    return absl::OkStatus();
+  }
+  absl::Status Synchronize(const Stream& stream) override {
+    EXPECT_TRUE(Serves(stream.device().type)) << stream;
+    return FakeBackend::Synchronize(stream);
+  }
+  void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
+    DeviceBackend::ReleaseAfter(std::move(uses), release);
+  }
+
+  std::shared_ptr<State> last;
+  int host_waits = 0;
+
+ private:
+  State& Own(const Event& event) {
+    auto* state = static_cast<State*>(event.state());
+    EXPECT_EQ(state->backend, this) << "an event of another backend";
+    return *state;
+  }
+};
+
+class WorkOfOthers : public testing::Test {
+ protected:
+  static std::unique_ptr<ScopedBackendOverride> Register(DeviceType type, FakeLog* log,
+                                                         OwnEvents** backend) {
+    auto made = std::make_unique<OwnEvents>(std::vector<DeviceType>{type}, log);
+    *backend = made.get();
+    return std::make_unique<ScopedBackendOverride>(std::move(made));
+  }
+  // Memory of `device` that a lender gets back. `when` is called then.
+  StorageRef Lend(Device device) {
+    return Storage::Adopt(&byte, 1, device, {[](void* self) {
+                            auto* test = static_cast<WorkOfOthers*>(self);
+                            ++test->returned;
+                            test->event_was_done =
+                                test->other->last == nullptr || test->other->last->has_happened;
+                          },
+                                             this});
+  }
+
+  char byte = 0;
+  int returned = 0;
+  bool event_was_done = false;
+  FakeLog cpu_log, own_log, other_log;
+  OwnEvents *cpu, *own, *other;
+  std::unique_ptr<ScopedBackendOverride> scopes[3] = {
+      Register(DeviceType::kCpu, &cpu_log, &cpu), Register(DeviceType::kCuda, &own_log, &own),
+      Register(DeviceType::kRocm, &other_log, &other)};
+  const Stream ours = FakeStream(Device::Cuda(0), 1), theirs = FakeStream(Device::Rocm(0), 2);
+};
+
+// Rule 49.
+TEST_F(WorkOfOthers, AStreamsNextUserHasTheHostWaitForIt) {
+  const StorageRef s = Lend(Device::Cuda(0));
+  s->RecordUse(other->New());
+  s->RecordUse(theirs);
+  ASSERT_TRUE(s->OrderBefore(ours).ok());
+  EXPECT_EQ(other->host_waits, 1);
+  EXPECT_THAT(other_log.synchronized, ElementsAre(theirs));
+  EXPECT_THAT(own_log.waited, ElementsAre());
+}
+
+TEST_F(WorkOfOthers, EachBackendIsAskedForItsOwnEvents) {
+  const Stream borrowed = Stream::Borrow(Device::Cuda(0), NativeStream{8});
+  const StorageRef s = Lend(Device::Cuda(0));
+  for (int i = 0; i < 20; ++i) {
+    s->RecordUse(other->New());
+    s->RecordUse(borrowed);
+  }
+  EXPECT_EQ(s->uses()->events().size(), 40u) << "none has happened";
+  ASSERT_TRUE(s->Synchronize().ok());
+  s->RecordUse(borrowed);
+  EXPECT_EQ(s->uses()->events().size(), 1u);
+}
+
+// Rule 50.
+TEST_F(WorkOfOthers, MemoryGoesBackAfterIt) {
+  for (const Device device : {Device::Cuda(0), Device::Cpu()}) {
+    returned = other->host_waits = 0;
+    other_log.synchronized.clear();
+    StorageRef s = Lend(device);
+    s->RecordUse(other->New());
+    if (device != Device::Cpu()) s->RecordUse(theirs);
+    s = StorageRef();
+    EXPECT_EQ(returned, 1);
+    EXPECT_TRUE(event_was_done);
+    EXPECT_EQ(other->host_waits, 1);
+    EXPECT_EQ(other_log.synchronized.size(), device == Device::Cpu() ? 0u : 1u);
+  }
+}
+
+TEST_F(WorkOfOthers, AllocatedMemoryGoesBackAfterIt) {
+  for (const Device device : {Device::Cuda(0), Device::Cpu()}) {
+    for (const size_t nbytes : {size_t{8}, size_t{100000}}) {
+      other->host_waits = 0;
+      StorageRef s = *Storage::Allocate(nbytes, device);
+      s->RecordUse(other->New());
+      s = StorageRef();
+      EXPECT_EQ(other->host_waits, 1) << device;
+    }
+  }
+  EXPECT_EQ(own_log.deallocated, 2);
+  EXPECT_EQ(cpu_log.deallocated, 2);
+}
+
+TEST_F(WorkOfOthers, MemoryOfTheHostThatAnotherDeviceReadsGoesBackAfterTheRead) {
+  StorageRef s = Lend(Device::Cpu());
+  s->RecordUse(other->New());
+  EXPECT_TRUE(s->OrderBefore(ours).ok());
+  EXPECT_EQ(other->host_waits, 1);
+  s = StorageRef();
+  EXPECT_EQ(returned, 1);
+}
+
+// Rule 50.
+TEST_F(WorkOfOthers, ABackendThatDoesNotReleaseLaterWaitsBeforeItReleases) {
+  StorageRef s = Lend(Device::Rocm(0));
+  s->RecordUse(other->New());
+  s->RecordUse(theirs);
+  s->RecordUse(FakeStream(Device::Rocm(0), 3), UseKind::kOrder);
+  s = StorageRef();
+  EXPECT_EQ(returned, 1);
+  EXPECT_TRUE(event_was_done);
+  EXPECT_THAT(other_log.synchronized, ElementsAre(theirs)) << "the other stream did no work";
+}
+
+TEST_F(WorkOfOthers, MemoryWithWorkOfADeviceThatNobodyServesGoesBackAtOnce) {
+  StorageRef s = Lend(Device::Cuda(0));
+  s->RecordUse(Event({DeviceType::kOneApi, 0}, nullptr));
+  s->RecordUse(Stream::Borrow({DeviceType::kOneApi, 0}, NativeStream{2}));
+  s = StorageRef();
+  EXPECT_EQ(returned, 1);
+}
+
 }  // namespace
 }  // namespace dovetail

@@ -54,6 +54,19 @@ bool Uses::has_work() const {
                      [](const Use& use) { return use.kind == UseKind::kWork; });
 }
 
+bool Uses::HasOthers(absl::FunctionRef<bool(DeviceType)> is_own) const {
+  absl::MutexLock lock(&mutex_);
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [&](const Use& use) { return !is_own(use.stream.device().type); }) ||
+         std::any_of(events_.begin(), events_.end(),
+                     [&](const Event& event) { return !is_own(event.device().type); });
+}
+
+void Uses::DropStreams(absl::FunctionRef<bool(const Use&)> is_done) {
+  absl::MutexLock lock(&mutex_);
+  streams_.erase(std::remove_if(streams_.begin(), streams_.end(), is_done), streams_.end());
+}
+
 void Uses::DropEvents(absl::FunctionRef<bool(const Event&)> has_happened) {
   absl::MutexLock lock(&mutex_);
   events_.erase(std::remove_if(events_.begin(), events_.end(), has_happened), events_.end());

@@ -73,6 +73,11 @@ class Uses {
   // on an idle stream at any time.
   void DropEvents(absl::FunctionRef<bool(const Event&)> has_happened);
 
+  // For the owner of memory that nobody uses any more: whether some work is of a device for which
+  // `is_own` is false, and the end of work that has been waited for.
+  bool HasOthers(absl::FunctionRef<bool(DeviceType)> is_own) const;
+  void DropStreams(absl::FunctionRef<bool(const Use&)> is_done);
+
   // For the code that releases the memory later.
   Uses* next = nullptr;
   void* data = nullptr;

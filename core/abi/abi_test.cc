@@ -142,6 +142,51 @@ TEST_F(BackendAbi, LentMemoryIsTheBackendsToGiveBack) {
   EXPECT_EQ(returned, 1);
 }
 
+// A backend in this shared object. What the state of its events is, is its own affair.
+class Neighbour final : public FakeBackend {
+ public:
+  using FakeBackend::FakeBackend;
+  absl::StatusOr<Event> Record(const Stream& stream) override {
+    return Event(stream.device(), std::make_shared<std::string>("private to this backend"));
+  }
+  absl::StatusOr<bool> Query(const Event&) override { return host_waits > 0; }
+  absl::Status HostWait(const Event&) override { return ++host_waits, absl::OkStatus(); }
+  int host_waits = 0;
+};
+
+TEST_F(BackendAbi, TheHostWaitsForEventsOfOtherBackends) {
+  FakeLog other_log;
+  auto made = std::make_unique<Neighbour>(std::vector<DeviceType>{DeviceType::kRocm}, &other_log);
+  Neighbour& other = *made;
+  const ScopedBackendOverride others(std::move(made));
+  const Stream theirs = FakeStream(Device::Rocm(0), 4);
+  const Event event = *other.Record(theirs);
+  EXPECT_FALSE(*backend->Query(event));
+  ASSERT_TRUE(backend->Wait(borrowed, event).ok());
+  EXPECT_EQ(other.host_waits, 1);
+  EXPECT_TRUE(*backend->Query(event));
+  ASSERT_TRUE(backend->HostWait(event).ok());
+  EXPECT_EQ(other.host_waits, 2);
+
+  Uses uses;
+  uses.AddEvent(event);
+  uses.AddEvent(*backend->Record(borrowed));
+  uses.AddStream(theirs, UseKind::kWork);
+  log.waited.clear();
+  ASSERT_TRUE(backend->OrderBefore(uses, borrowed).ok());
+  EXPECT_EQ(other.host_waits, 3);
+  EXPECT_THAT(other_log.synchronized, ElementsAre(theirs));
+  EXPECT_THAT(log.waited, ElementsAre(borrowed)) << "for its own event";
+  EXPECT_FALSE(backend->ShareMemory(Device::Cuda(0), &log, 1, &uses, borrowed).ok());
+
+  StorageRef s = *Storage::Allocate(100, Device::Cuda(0));
+  s->RecordUse(event);
+  s->RecordUse(theirs);
+  s = StorageRef();
+  EXPECT_EQ(other.host_waits, 4);
+  EXPECT_THAT(log.used_on, ElementsAre(Stream::Default(Device::Cuda(0))));
+}
+
 TEST_F(BackendAbi, ItsEndIsTheStructsEnd) {
   scope.reset();
   EXPECT_TRUE(log.destroyed);

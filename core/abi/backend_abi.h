@@ -78,7 +78,8 @@ typedef struct DovetailTensorView {
   const int64_t* strides; /* elements */
 } DovetailTensorView;
 
-/* The uses of a block of memory (core/uses.h). */
+/* The uses of a block of memory (core/uses.h), those of this backend's devices alone: the caller
+ * waits for the work of others. */
 typedef struct DovetailUses {
   const DovetailStream* streams;
   const int32_t* stream_works; /* per stream: 1 if it has work on the memory, 0 if it only waited */
@@ -178,7 +179,7 @@ typedef struct DovetailBackend {
                    DovetailMessage* message);
   int32_t (*host_wait)(void* self, const DovetailEvent* event, DovetailMessage* message);
   int32_t (*synchronize)(void* self, const DovetailStream* stream, DovetailMessage* message);
-  /* Calls `function` once, at once or later. Must not block. */
+  /* Calls `function` once the work in `uses` is done, in this call or later. */
   void (*release_after)(void* self, const DovetailUses* uses, void (*function)(void* context),
                         void* context);
 

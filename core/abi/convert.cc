@@ -145,12 +145,15 @@ DovetailEvent LendEvent(const Event& event) {
   return {ToC(event.device()), static_cast<const Lent*>(event.state())->shared};
 }
 
-CUses::CUses(const Uses& uses) : held_(uses.events()) {
+CUses::CUses(const Uses& uses, const DeviceBackend& own) : held_(uses.events()) {
   for (const Uses::Use& use : uses.streams()) {
+    if (!own.Serves(use.stream.device().type)) continue;
     streams_.push_back(BoxStream(use.stream));
     works_.push_back(use.kind == UseKind::kWork);
   }
-  for (const Event& event : held_) events_.push_back(LendEvent(event));
+  for (const Event& event : held_) {
+    if (own.Serves(event.device().type)) events_.push_back(LendEvent(event));
+  }
   c_ = {streams_.data(), works_.data(),  streams_.size(),
         events_.data(),  events_.size(), uses.has_unknown()};
 }

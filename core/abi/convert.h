@@ -20,6 +20,7 @@
 #include "dovetail/core/abi/backend_abi.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/device_backend.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/core/uses.h"
@@ -88,10 +89,11 @@ Stream ToStream(const DovetailStream& stream);     // borrowed
 Stream AdoptStream(const DovetailStream& stream);  // taken over
 DovetailStream BoxStream(const Stream& stream);    // one reference
 
-// Uses as a C struct for the duration of a call, with events as LendEvent gives them.
+// Uses as a C struct for the duration of a call, with events as LendEvent gives them. Without the
+// work of other backends than `own`, whose events have another state: the host waits for it.
 class CUses {
  public:
-  explicit CUses(const Uses& uses);
+  CUses(const Uses& uses, const DeviceBackend& own);
   ~CUses();
   CUses(const CUses&) = delete;
   CUses& operator=(const CUses&) = delete;

@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/abi/convert.h"
 #include "dovetail/core/internal/exceptions.h"
+#include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -27,7 +28,8 @@ using abi::ToC;
 
 class ImportedAllocator final : public Allocator {
  public:
-  ImportedAllocator(const DovetailBackend& c, void* allocator) : c_(c), allocator_(allocator) {}
+  ImportedAllocator(const DovetailBackend& c, const DeviceBackend& backend, void* allocator)
+      : c_(c), backend_(backend), allocator_(allocator) {}
 
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override {
     Message message;
@@ -40,7 +42,7 @@ class ImportedAllocator final : public Allocator {
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override {
     DOVETAIL_TRY {
       if (uses == nullptr) return c_.deallocate(allocator_, data, nbytes, nullptr);
-      c_.deallocate(allocator_, data, nbytes, CUses(*uses).get());
+      c_.deallocate(allocator_, data, nbytes, CUses(*uses, backend_).get());
     }
     DOVETAIL_CATCH(const std::bad_alloc&) {  // no memory to describe its uses: leaked
     }
@@ -57,6 +59,7 @@ class ImportedAllocator final : public Allocator {
 
  private:
   const DovetailBackend& c_;
+  const DeviceBackend& backend_;
   void* allocator_;
 };
 
@@ -89,7 +92,7 @@ class ImportedBackend final : public DeviceBackend {
     if (!s.ok()) return s;
     absl::MutexLock lock(&mutex_);
     std::unique_ptr<ImportedAllocator>& allocator = allocators_[found];
-    if (allocator == nullptr) allocator = std::make_unique<ImportedAllocator>(c_, found);
+    if (allocator == nullptr) allocator = std::make_unique<ImportedAllocator>(c_, *this, found);
     return allocator.get();
   }
   std::vector<std::string> AllocatorNames(Device device, MemoryKind kind) override {
@@ -145,15 +148,24 @@ class ImportedBackend final : public DeviceBackend {
     return AdoptEvent(event);
   }
   absl::Status Wait(const Stream& stream, const Event& event) override {
+    if (!Serves(event.device().type)) return AwaitOnHost(event);
     Message message;
     const CStream on(stream);
     const DovetailEvent lent = LendEvent(event);
     return message.Of(c_.wait(c_.self, on.get(), &lent, message.get()));
   }
   absl::Status OrderBefore(Uses& uses, const Stream& consumer) override {
+    for (const Uses::Use& use : uses.streams()) {
+      if (Serves(use.stream.device().type)) continue;
+      if (absl::Status s = AwaitOnHost(use.stream); !s.ok()) return s;
+    }
+    for (const Event& event : uses.events()) {
+      if (Serves(event.device().type)) continue;
+      if (absl::Status s = AwaitOnHost(event); !s.ok()) return s;
+    }
     Message message;
     const CStream on(consumer), current(CurrentStream(consumer.device()));
-    const CUses given(uses);
+    const CUses given(uses, *this);
     return message.Of(
         c_.order_before(c_.self, given.get(), on.get(), current.get(), message.get()));
   }
@@ -163,6 +175,7 @@ class ImportedBackend final : public DeviceBackend {
     return message.Of(c_.wait_foreign(c_.self, on.get(), event, message.get()));
   }
   absl::StatusOr<bool> Query(const Event& event) override {
+    if (!Serves(event.device().type)) return HasHappened(event);
     Message message;
     int32_t happened = 0;
     const DovetailEvent lent = LendEvent(event);
@@ -171,6 +184,7 @@ class ImportedBackend final : public DeviceBackend {
     return happened != 0;
   }
   absl::Status HostWait(const Event& event) override {
+    if (!Serves(event.device().type)) return AwaitOnHost(event);
     Message message;
     const DovetailEvent lent = LendEvent(event);
     return message.Of(c_.host_wait(c_.self, &lent, message.get()));
@@ -182,7 +196,7 @@ class ImportedBackend final : public DeviceBackend {
   }
   void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
     DOVETAIL_TRY {
-      c_.release_after(c_.self, CUses(*uses).get(), release.function, release.context);
+      c_.release_after(c_.self, CUses(*uses, *this).get(), release.function, release.context);
     }
     DOVETAIL_CATCH(const std::bad_alloc&) {  // leaked, as in Deallocate
     }
@@ -210,7 +224,7 @@ class ImportedBackend final : public DeviceBackend {
     DovetailMemoryShare made{};
     const CStream on(stream);
     std::optional<CUses> c_uses;
-    if (uses != nullptr) c_uses.emplace(*uses);
+    if (uses != nullptr) c_uses.emplace(*uses, *this);
     absl::Status s = message.Of(c_.share_memory(c_.self, ToC(device), data, nbytes,
                                                 c_uses ? c_uses->get() : nullptr, on.get(), &made,
                                                 message.get()));

@@ -53,8 +53,18 @@ class CpuBackend final : public DeviceBackend {
     if (absl::Status s = Check(stream.device()); !s.ok()) return s;
     return Event(stream.device(), nullptr);
   }
-  absl::Status Wait(const Stream& stream, const Event&) override { return Check(stream.device()); }
-  absl::StatusOr<bool> Query(const Event&) override { return true; }
+  // A stream whose work is done at once can't wait: the host does.
+  absl::Status Wait(const Stream& stream, const Event& event) override {
+    absl::Status status = Check(stream.device());
+    return status.ok() ? HostWait(event) : status;
+  }
+  absl::StatusOr<bool> Query(const Event& event) override {
+    if (!Serves(event.device().type)) return HasHappened(event);
+    return true;
+  }
+  absl::Status HostWait(const Event& event) override {
+    return Serves(event.device().type) ? absl::OkStatus() : AwaitOnHost(event);
+  }
   absl::Status Synchronize(const Stream& stream) override { return Check(stream.device()); }
 
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream&) override {

@@ -79,10 +79,17 @@ class GpuBackend final : public DeviceBackend {
     return context_.events.Record(stream);
   }
   absl::Status Wait(const Stream& stream, const Event& event) override {
+    if (!Serves(event.device().type)) return AwaitOnHost(event);
     return context_.events.Wait(stream, event);
   }
-  absl::StatusOr<bool> Query(const Event& event) override { return context_.events.Query(event); }
-  absl::Status HostWait(const Event& event) override { return context_.events.Synchronize(event); }
+  absl::StatusOr<bool> Query(const Event& event) override {
+    if (!Serves(event.device().type)) return HasHappened(event);
+    return context_.events.Query(event);
+  }
+  absl::Status HostWait(const Event& event) override {
+    if (!Serves(event.device().type)) return AwaitOnHost(event);
+    return context_.events.Synchronize(event);
+  }
   absl::Status Synchronize(const Stream& stream) override {
     return context_.streams.Synchronize(stream);
   }

@@ -15,7 +15,6 @@
 namespace dovetail {
 namespace {
 
-using testing::Each;
 using testing::IsEmpty;
 
 class TwoVendors : public testing::TestWithParam<bool> {
@@ -77,6 +76,69 @@ TEST_P(TwoVendors, ElementsOfLessThanAByteArriveWithTheirNeighboursUntouched) {
   ASSERT_TRUE(CopyInto(*dst.Slice(0, {.stop = 5}), *src.Slice(0, {.stop = 5})).ok());
   const Tensor back = *Copied(dst, {.device = Device::Cpu()});
   EXPECT_EQ(std::string(static_cast<const char*>(back.raw_data()), 4), "\x11\x11\x71\x77");
+}
+
+// ---- Work of one vendor on memory of the other, and of the host ----
+
+// Rule 49.
+TEST_P(TwoVendors, AStreamWaitsForAnEventOfTheOther) {
+  const Stream at_rocm = *rocm_backend->CreateStream(Device::Rocm(0));
+  const Tensor x = *Copied(Counting({64}), {.device = Device::Rocm(0), .stream = at_rocm});
+  const Event event = *rocm_backend->Record(at_rocm);
+  EXPECT_FALSE(*rocm_backend->Query(event));
+  const Stream at_cuda = *cuda_backend->CreateStream(Device::Cuda(0));
+  ASSERT_TRUE(cuda_backend->Wait(at_cuda, event).ok());
+  EXPECT_TRUE(*rocm_backend->Query(event)) << "the host waited";
+  EXPECT_TRUE(*cuda_backend->Query(event));
+  EXPECT_TRUE(cuda_backend->HostWait(event).ok());
+  // So it does for the CPU, whose only stream is done with its work at once.
+  const Event later = *cuda_backend->Record(at_cuda);
+  DeviceBackend* const host = *BackendFor(Device::Cpu());
+  ASSERT_TRUE(host->Wait(Stream::Default(Device::Cpu()), later).ok());
+  EXPECT_TRUE(*cuda_backend->Query(later));
+}
+
+// Rule 50.
+TEST_P(TwoVendors, MemoryGoesBackAfterTheWorkOfTheOther) {
+  const Stream at_rocm = *rocm_backend->CreateStream(Device::Rocm(0));
+  std::vector<int32_t> values(64, 7);
+  struct Lender {
+    DeviceBackend* backend;
+    std::optional<Event> event;
+    int returned_early = 0, returned = 0;
+  } lender{.backend = rocm_backend};
+  void* const on_cuda = cuda.Malloc(0, 256);
+  for (const Device device : {Device::Cuda(0), Device::Cpu()}) {
+    StorageRef lent = Storage::Adopt(device == Device::Cpu() ? values.data() : on_cuda, 256, device,
+                                     {[](void* context) {
+                                        auto* l = static_cast<Lender*>(context);
+                                        ++l->returned;
+                                        l->returned_early += !*l->backend->Query(*l->event);
+                                      },
+                                      &lender});
+    const Tensor x = *Copied(Counting({64}), {.device = Device::Rocm(0), .stream = at_rocm});
+    lender.event = *rocm_backend->Record(at_rocm);
+    lent->RecordUse(*lender.event);
+    if (device != Device::Cpu()) lent->RecordUse(at_rocm);
+    lent = StorageRef();
+  }
+  ASSERT_TRUE((*cuda_backend->GetAllocator(Device::Cuda(0), MemoryKind::kDevice))->Trim(0).ok());
+  EXPECT_EQ(lender.returned, 2);
+  EXPECT_EQ(lender.returned_early, 0);
+  cuda.Free(on_cuda);
+}
+
+TEST_P(TwoVendors, AllocatedMemoryIsReusedAfterTheWorkOfTheOther) {
+  const Stream at_rocm = *rocm_backend->CreateStream(Device::Rocm(0));
+  for (int i = 0; i < 3; ++i) {
+    Tensor t = *Tensor::Empty({64}, kInt32, Device::Cuda(0));
+    const Tensor x = *Copied(Counting({64}), {.device = Device::Rocm(0), .stream = at_rocm});
+    const Event event = *rocm_backend->Record(at_rocm);
+    t.storage()->RecordUse(event);
+    t.storage()->RecordUse(at_rocm);
+    t = Tensor();
+    EXPECT_TRUE(*rocm_backend->Query(event));
+  }
 }
 
 }  // namespace

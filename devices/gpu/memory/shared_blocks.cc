@@ -184,9 +184,11 @@ absl::StatusOr<PointerInfo> SharedBlocks::FindAllocation(Device device, const vo
   return info;
 }
 
-std::shared_ptr<SharedBlocks::Block> SharedBlocks::FindBlock(const Uses* uses, const void* base) {
+std::shared_ptr<SharedBlocks::Block> SharedBlocks::FindBlock(const Uses* uses,
+                                                             const void* base) const {
   if (uses == nullptr || base == nullptr) return nullptr;
   for (const Event& event : uses->events()) {
+    if (event.device().type != context_.runtime.vendor().device) continue;  // of another backend
     Hold* const hold = Events::HoldOf(event);
     if (hold == nullptr || hold->shared_base() != base) continue;
     return {event.shared_state(), static_cast<Block*>(hold)};

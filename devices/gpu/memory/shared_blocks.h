@@ -74,7 +74,7 @@ class SharedBlocks {
 
   absl::StatusOr<PointerInfo> FindAllocation(Device device, const void* data, size_t nbytes);
   absl::StatusOr<std::shared_ptr<Block>> MakeBlock(const PointerInfo& info, const Stream& stream);
-  static std::shared_ptr<Block> FindBlock(const Uses* uses, const void* base);
+  std::shared_ptr<Block> FindBlock(const Uses* uses, const void* base) const;
   absl::StatusOr<int> FindDevice(const Description& description);
   absl::StatusOr<void*> Map(const Key& key);
   void Unmap(const Key& key) noexcept;

@@ -22,10 +22,7 @@ class Ordering {
 
   absl::Status After(const Stream& stream) {
     if (stream == consumer_) return absl::OkStatus();
-    if (!IsOurs(context_, stream.device())) {
-      absl::StatusOr<DeviceBackend*> other = BackendFor(stream.device());
-      return other.ok() ? (*other)->Synchronize(stream) : other.status();
-    }
+    if (!IsOurs(context_, stream.device())) return AwaitOnHost(stream);
     if (captured_) {
       if (IsDefault(stream)) return absl::OkStatus();
       absl::StatusOr<bool> with_it = context_.streams.IsCapturing(stream);
@@ -44,10 +41,7 @@ class Ordering {
   }
 
   absl::Status After(const Event& event) {
-    if (!IsOurs(context_, event.device())) {
-      absl::StatusOr<DeviceBackend*> other = BackendFor(event.device());
-      return other.ok() ? (*other)->HostWait(event) : other.status();
-    }
+    if (!IsOurs(context_, event.device())) return AwaitOnHost(event);
     if (Events::HoldOf(event) != nullptr) return absl::OkStatus();
     if (!captured_) {
       return Events::IsCaptured(event) ? absl::OkStatus() : context_.events.Wait(consumer_, event);

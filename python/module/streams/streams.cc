@@ -173,8 +173,15 @@ void AddStreamClass(nb::module_& m) {
       "record", [](const Stream& s) { return OrThrow(BackendOf(s.device()).Record(s)); },
       "An Event after the work that the stream holds now.");
   c.def(
-      "wait", [](const Stream& s, const Event& e) { OrThrow(BackendOf(s.device()).Wait(s, e)); },
-      nb::arg("event"), "Work given to the stream from now on starts after the event.");
+      "wait",
+      [](const Stream& s, const Event& e) {
+        DeviceBackend& backend = BackendOf(s.device());
+        const bool host_waits = !backend.Serves(e.device().type);
+        OrThrow(WithoutGilIf(host_waits, [&] { return backend.Wait(s, e); }));
+      },
+      nb::arg("event"),
+      "Work given to the stream from now on starts after the event. The host waits for an event of\n"
+      "another vendor's device.");
   c.def(
       "synchronize",
       [](const Stream& s) {

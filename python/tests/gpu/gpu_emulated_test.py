@@ -177,6 +177,18 @@ def test_streams_and_events(gpu, device):
     assert device in repr(s)
 
 
+@pytest.mark.parametrize(("mine", "other"), [("cuda", "rocm"), ("rocm", "cuda")])
+def test_the_host_waits_for_an_event_of_another_vendor(mine, other):
+    stream = dt.Stream(f"{other}:0")
+    with dt.stream(stream):
+        x = counting().to(f"{other}:0")
+        y = x.copy()
+    event = stream.record()
+    dt.Stream(f"{mine}:0").wait(event)
+    assert event.query()
+    assert y.tolist() == counting().tolist()
+
+
 def test_the_current_stream(vendor, device):
     default = dt.current_stream(device)
     assert default.handle == 0
