@@ -109,17 +109,16 @@ constexpr bool DType::is_known() const {
          (internal_dtype::kWidths.of_kind[k] >> width & 1) != 0;
 }
 
-// The DType of a C++ type. A program that has its own type for a narrow float adds
+// The DType of a C++ type of the same size. A program that has its own type for a narrow float adds
 //   template <> struct dovetail::DTypeTraits<Eigen::bfloat16> {
 //     static constexpr dovetail::DType dtype = dovetail::kBFloat16;
 //   };
 template <typename T>
 struct DTypeTraits;
-#define DOVETAIL_CPP_TYPE(type, id)                  \
-  template <>                                        \
-  struct DTypeTraits<type> {                         \
-    static constexpr DType dtype = k##id;            \
-    static_assert(sizeof(type) == dtype.itemsize()); \
+#define DOVETAIL_CPP_TYPE(type, id)       \
+  template <>                             \
+  struct DTypeTraits<type> {              \
+    static constexpr DType dtype = k##id; \
   };
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
@@ -144,7 +143,13 @@ constexpr DType Of() {
                 "T is not an element type. It may be bool, a signed or unsigned integer of 8 to "
                 "64 bits, float, double, a std::complex of these, void*, or a type for which the "
                 "program specialises dovetail::DTypeTraits.");
-  if constexpr (kHasTraits) return DTypeTraits<T>::dtype;
+  if constexpr (kHasTraits) {
+    constexpr DType kType = DTypeTraits<T>::dtype;
+    static_assert(size_t{kType.bits} * kType.lanes == 8 * sizeof(T),
+                  "DTypeTraits<T>::dtype has another size than T. Elements of less than a byte "
+                  "need a T of several: kInt4 with 2 lanes is two in a byte.");
+    return kType;
+  }
 }
 
 }  // namespace internal_dtype

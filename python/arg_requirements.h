@@ -16,7 +16,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 
-// The DLPack type of a C++ type. A program adds its own types:
+// The DLPack type of a C++ type of the same size. A program adds its own types:
 //   template <> struct dovetail::DLPackType<__half> {
 //     static constexpr DLDataType value = {kDLFloat, 16, 1};
 //   };
@@ -98,6 +98,16 @@ struct AllowCopy {};
 struct AllowCast {};
 
 namespace internal_arg {
+
+// The DLPack type of T, whose size it states: pointers to T would leave the memory otherwise.
+template <typename T>
+constexpr DLDataType TypeOf() {
+  constexpr DLDataType kType = DLPackType<T>::value;
+  static_assert(size_t{kType.bits} * kType.lanes == 8 * sizeof(T),
+                "DLPackType<T>::value has another size than T. Elements of less than a byte need a "
+                "T of several: {kDLInt, 4, 2} is two in a byte.");
+  return kType;
+}
 
 // What the rules of one Arg say together. Later rules of a kind win.
 struct Gathered {
@@ -227,7 +237,7 @@ struct Facts {
     if constexpr (std::is_void<Element>::value) {
       return {0, 0, 0};  // any
     } else {
-      return DLPackType<std::remove_const_t<Element>>::value;
+      return TypeOf<std::remove_const_t<Element>>();
     }
   }
   static constexpr DovetailRequirements kRequirements = {

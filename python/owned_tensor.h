@@ -48,7 +48,8 @@ class OwnedTensor {
   }
   template <typename T>
   static OwnedTensor Empty(std::initializer_list<int64_t> shape, DLDevice device = {kDLCPU, 0}) {
-    return Empty(shape.begin(), static_cast<int32_t>(shape.size()), DLPackType<T>::value, device);
+    return Empty(shape.begin(), static_cast<int32_t>(shape.size()), internal_arg::TypeOf<T>(),
+                 device);
   }
   // Of the shape, the dtype and the device of an argument.
   template <typename T, typename... Rules>
@@ -141,7 +142,7 @@ OwnedTensor OwnedTensor::Wrap(std::vector<T>&& values, std::vector<int64_t> shap
   managed.dl_tensor.data = owner->values.data();
   managed.dl_tensor.device = {kDLCPU, 0};
   managed.dl_tensor.ndim = static_cast<int32_t>(owner->shape.size());
-  managed.dl_tensor.dtype = DLPackType<T>::value;
+  managed.dl_tensor.dtype = internal_arg::TypeOf<T>();
   managed.dl_tensor.shape = owner->shape.data();
   managed.dl_tensor.strides = owner->strides.data();
   return OwnedTensor(&owner.release()->managed);

@@ -64,3 +64,32 @@ def test_an_older_dlpack_header_of_another_library_is_named(tmp_path):
         AssertionError, match=r"dlpack\.h is older than 1\.0: put dovetail\.get_incl"
     ):
         check(tmp_path, "dovetail/python/capi.h", "cc", "c11", include=tmp_path)
+
+
+USES = {
+    "a read-only argument": "auto wanted = Arg<const Own>::kRequirements;",
+    "an argument": "auto wanted = Arg<Own, Rank<1>>::kRequirements;",
+    "Empty": "OwnedTensor Made() { return OwnedTensor::Empty<Own>({2}); }",
+    "Wrap": "OwnedTensor Made() { return OwnedTensor::Wrap(std::vector<Own>(2), {2}); }",
+}
+
+
+def check_own_type(tmp_path, use, dtype):
+    header = tmp_path / "own.h"
+    header.write_text(f"""
+        #include "dovetail/python/owned_tensor.h"
+        struct Own {{ unsigned char byte; }};
+        template <> struct dovetail::DLPackType<Own> {{
+          static constexpr DLDataType value = {dtype};
+        }};
+        using namespace dovetail;
+        {USES[use]}""")
+    check(tmp_path, header, "g++", "c++17")
+
+
+@pytest.mark.parametrize("use", USES)
+def test_an_element_type_of_another_size_than_its_dlpack_type_does_not_compile(tmp_path, use):
+    check_own_type(tmp_path, use, "{kDLInt, 4, 2}")
+    for dtype in ("{kDLInt, 4, 1}", "{kDLFloat, 32, 1}"):
+        with pytest.raises(AssertionError, match="has another size than T"):
+            check_own_type(tmp_path, use, dtype)
