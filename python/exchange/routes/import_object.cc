@@ -13,11 +13,13 @@
 #include "dovetail/python/exchange/dlpack/capsule.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/numpy/array_method_in.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/interned_name.h"
 #include "dovetail/python/exchange/sycl/usm_array.h"
+#include "dovetail/python/exchange/torch/torch_storage.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 
 namespace nb = nanobind;
@@ -63,7 +65,8 @@ bool CallDLPack(const Import& import) {
   bool copied;
   ImportRequest request = import.request;
   if (!HeedNoCopies(&request.copy) || !CheckUnmasked(import.x) ||
-      !ImportByDLPack(import.x, request, import.tensor, &copied)) {
+      !ImportByDLPack(import.x, request, import.tensor, &copied) ||
+      (torch_tensor.IsBaseOf(Py_TYPE(import.x)) && !CheckTorchExport(import.x, *import.tensor))) {
     return false;
   }
   if (request.trace != nullptr) request.trace->producer_copied = copied;

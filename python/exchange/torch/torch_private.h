@@ -2,7 +2,7 @@
 // else. Each row is checked against PyTorch's own answers when it is first needed. Where it does
 // not hold, the published way is taken, which is slower.
 //
-// | what                | how it is read          | published way (Zen 5, 2 cores)           |
+// | what                | how it is read          | published way (AMD EPYC)                 |
 // |---------------------|-------------------------|------------------------------------------|
 // | an object's handle  | the word after the      | torch_tensor_from_pyobject, from 2.14:   |
 // |                     | PyObject is a tensor    | 50 to 90 ns with its release             |

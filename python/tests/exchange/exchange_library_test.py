@@ -232,7 +232,7 @@ TAKE = """
     def give(x, result):
         try:
             dt.convert(x, Tensor)
-        except SystemError:  # because the function sets no error
+        except dt.ExchangeError:  # for the function, which sets no error
             assert result != 0
 """
 CONSUMERS = pytest.mark.parametrize(

@@ -21,6 +21,9 @@ WITHOUT_MEMORY = {
     "a view of freed memory": lambda: _resized(lambda: torch.arange(8.0)[4:], 0),
     "a view beyond shrunk memory": lambda: _resized(lambda: torch.arange(8.0)[::2][:4], 24),
     "a freed tensor of inference mode": lambda: _resized(_of_inference_mode, 0),
+    "a parameter over freed memory": lambda: torch.nn.Parameter(
+        _resized(lambda: torch.arange(8.0)[4:], 0), requires_grad=False
+    ),
     "functional": lambda: torch._to_functional_tensor(torch.arange(4.0)),
     "zero": lambda: torch._efficientzerotensor(4),
     "zero, complex": lambda: torch._efficientzerotensor(4, dtype=torch.complex64),
