@@ -17,10 +17,14 @@ Which memory a tensor is pickled with:
 - Otherwise the part that its elements reach, if they fill it.
 - Otherwise (a column of a large matrix, say) a copy of its elements, without the gaps.
 
+A Pickler that is used again sends memory again if its thread wrote to a tensor since. What others
+wrote it does not see, as with all objects that a Pickler knows: clear_memo() makes it send all anew.
+
 A tensor of a GPU is copied to the host, and loaded to the device of the same name, or to the one
 that pickle_device() chose.
 """
 
+import threading
 from pickle import PickleBuffer
 from weakref import ref
 
@@ -30,14 +34,24 @@ _FORMAT = 1  # of the arguments of load_tensor; a later format has another numbe
 
 
 class _Memory:
-    """Bytes that are pickled once, however many tensors of a pickle lie in them."""
+    """Bytes that are pickled once, however many tensors of a pickle lie in them.
 
-    __slots__ = ("__weakref__", "row")
+    Only the memos of picklers keep it alive.
+    """
 
-    def __init__(self, row):
+    __slots__ = ("__weakref__", "key", "part", "row", "writes")
+
+    def __init__(self, row, key=None, writes=0):
         self.row = row
+        self.key = key
+        self.writes = writes  # what its thread had written when it was made
+        self.part = None  # the _Part that asks whether a pickler has this
 
     def __reduce_ex__(self, protocol):
+        if self.part is not None:
+            self.part.is_alone = True
+            _memories.known.pop(self.key, None)  # for this pickler it now means ()
+            return tuple, ()
         device = str(self.row.device)
         row = self.row if device == "cpu" else _core.tensor(self.row, device="cpu")
         if protocol >= 5:
@@ -45,44 +59,100 @@ class _Memory:
         return load_bytes, (bytes(memoryview(row)), device)
 
 
-# The memories of the pickles that are being made, which keep them alive, and some that are gone.
-_memories: dict[tuple[int, int, bool], ref[_Memory]] = {}
+class _Part:
+    """A tensor in a small part of `memory`, which some pickler has: this one or another.
+
+    An object is not told which pickler pickles it, but a pickler reduces only what it does not have:
+    one that pickles `memory` and then this has told by then.
+    """
+
+    __slots__ = ("is_alone", "memory", "needs", "tensor")
+
+    def __init__(self, memory, tensor, needs):
+        self.memory = memory
+        self.tensor = tensor
+        self.needs = needs
+        self.is_alone = False
+        memory.part = self
+
+    def __reduce_ex__(self, protocol):
+        self.memory.part = None
+        if self.is_alone:
+            return _reduce_alone(self.tensor, self.needs)
+        return _reduce_in(self.memory, self.tensor, self.needs)
+
+
+class _Memories(threading.local):
+    """The memories of the pickles that this thread makes, and some that are gone."""
+
+    def __init__(self):
+        self.known: dict[tuple[int, int, bool], ref[_Memory]] = {}
+
+
+_memories = _Memories()
 _MOST = 64  # how many there may be before those that are gone are removed
 
 
 def reduce_tensor(tensor, protocol):
     """Return the value of Tensor.__reduce_ex__."""
-    whole, part, worth, address, fields = _core._memory_of(tensor)
-    memory = _find(whole, make=worth)
-    if memory is None and part is not None:
-        memory = _find(part, make=True)
+    needs = _core._memory_of(tensor)
+    whole, _, is_worth, writes, *_ = needs
+    memory = _find(whole, writes, make=is_worth)
     if memory is None:
-        return _reduce_copy(tensor)
+        return _reduce_alone(tensor, needs)
+    if is_worth:
+        return _reduce_in(memory, tensor, needs)
+    return load_beside, (memory, _Part(memory, tensor, needs))
+
+
+def fields_of(tensor):
+    """Return the arguments of load_tensor() for one tensor, without regard to any pickle.
+
+    The second, the memory, is a tensor of uint8 on the tensor's device.
+    """
+    needs = _core._memory_of(tensor)
+    whole, _, is_worth, *_ = needs
+    reduce = _reduce_in(_Memory(whole), tensor, needs) if is_worth else _reduce_alone(tensor, needs)
+    _, (version, memory, *fields) = reduce
+    return version, memory.row, *fields
+
+
+def _reduce_in(memory, tensor, needs):
+    """Return what reduces a tensor that lies in `memory`."""
+    *_, address, fields = needs
     offset = address - memory.row.data_ptr() if tensor.size else 0
     return load_tensor, (_FORMAT, memory, offset, *fields)
 
 
-def _reduce_copy(tensor):
-    """Return what reduces a copy without the gaps, with the access of `tensor`."""
-    row, _, _, _, (dtype, shape, strides, _, padded, _) = _core._memory_of(
-        tensor.detach().copy("K")
-    )
+def _reduce_alone(tensor, needs):
+    """Return what reduces a tensor in a part of its memory, or in a copy without the gaps."""
+    _, part, _, writes, *_ = needs
+    if part is not None:
+        return _reduce_in(_find(part, writes, make=True), tensor, needs)
+    row, *_, (dtype, shape, strides, _, padded, _) = _core._memory_of(tensor.detach().copy("K"))
     fields = dtype, shape, strides, tensor.readonly, padded, tensor.requires_grad
     return load_tensor, (_FORMAT, _Memory(row), 0, *fields)
 
 
-def _find(row, *, make):
-    """Return the _Memory of these bytes in a pickle that is being made; else a new one or None."""
+def _find(row, writes, *, make):
+    """Return the _Memory of these bytes that a pickler of this thread has; else a new one or None.
+
+    One that was pickled before the thread's last write is not it.
+    """
+    known = _memories.known
     key = row.data_ptr(), row.nbytes, row.readonly
-    known = _memories.get(key)
-    memory = None if known is None else known()
-    if memory is None and make:
-        memory = _Memory(row)
-        if len(_memories) >= _MOST:
-            for old, gone in list(_memories.items()):
-                if gone() is None:
-                    _memories.pop(old, None)
-        _memories[key] = ref(memory)
+    found = known.get(key)
+    memory = None if found is None else found()
+    if memory is not None and memory.writes == writes:
+        return memory
+    if not make:
+        return None
+    if len(known) >= _MOST:
+        for old, gone in list(known.items()):
+            if gone() is None:
+                known.pop(old, None)
+    memory = _Memory(row, key, writes)
+    known[key] = ref(memory)
     return memory
 
 
@@ -94,6 +164,11 @@ def load_tensor(format, memory, *fields):
             f" and version {_core.__version__} reads {_FORMAT}"
         )
     return _core._tensor_in(memory, fields)
+
+
+def load_beside(_, tensor):
+    """Return `tensor`, the second of what a _Part's tensor was pickled as."""
+    return tensor
 
 
 def load_memory(data, nbytes, device):

@@ -10,7 +10,7 @@ a GPU's memory as it is. docs/distributed.md says more. Importing this module im
 """
 
 from dovetail import _core
-from dovetail._pickle import load_tensor
+from dovetail._pickle import fields_of, load_tensor
 from dovetail._streams import synchronize
 
 
@@ -44,9 +44,9 @@ def dump_cuda(tensor):
     """
     if tensor.device.type != "cuda":
         raise NotImplementedError(f"{tensor.device} has no CUDA frames")
-    _, (version, memory, *fields) = tensor.__reduce_ex__(5)
+    version, memory, *fields = fields_of(tensor)
     synchronize(tensor)  # UCX knows no streams
-    return {"version": version, "fields": fields}, [memory.row]
+    return {"version": version, "fields": fields}, [memory]
 
 
 def load_cuda(header, frames):

@@ -18,6 +18,7 @@
 #include "dovetail/python/module/dtype_device/dtype_class.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {
 namespace {
@@ -116,7 +117,8 @@ PyObject* MemoryOfFunction(PyObject*, PyObject* object) {
   PyObject* const strides = tensor.is_contiguous() ? NewNone() : ShapeToPython(tensor.strides());
   // (A null pointer among the arguments, which are dropped then, is an error that is set.)
   return Py_BuildValue(
-      "NNOK(sNNOOO)", Bytes(tensor, 0, nbytes), part, AsBool(is_worth),
+      "NNOKK(sNNOOO)", Bytes(tensor, 0, nbytes), part, AsBool(is_worth),
+      static_cast<unsigned long long>(WriteCount()),
       static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(tensor.raw_data())),
       tensor.dtype().ToString().c_str(), ShapeToPython(tensor.shape()), strides,
       AsBool(tensor.is_read_only()), AsBool(tensor.packing() == Packing::kPadded),

@@ -13,6 +13,7 @@ namespace dovetail::python {
 // - a tensor of uint8: all of its Storage;
 // - another: the part that the elements reach, or None if they leave gaps in it or repeat;
 // - whether all of the Storage is worth pickling for this tensor alone;
+// - WriteCount() (assign.h);
 // - the address of element 0;
 // - the fields of _tensor_in() but the offset. The strides are None if the tensor is row-major.
 // Both tensors of uint8 share the memory and have the tensor's access.

@@ -38,6 +38,8 @@ struct Destination {
   }
 };
 
+thread_local uint64_t write_count = 0;
+
 bool Done(const absl::Status& status) { return status.ok() || (RaiseStatus(status), false); }
 
 // Element by element, from values gathered first: for a target that starts inside a byte.
@@ -133,6 +135,7 @@ bool CheckWritable(const Tensor& tensor) {
 
 bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
             const AssignRules& rules) {
+  ++write_count;
   const Destination to{tensor, view};
   DataKind kind;
   nb::object array;
@@ -159,5 +162,7 @@ bool AssignWhole(const Tensor& tensor, PyObject* value, const AssignRules& rules
   whole.layout = tensor.layout();
   return Assign(tensor, whole, value, rules);
 }
+
+uint64_t WriteCount() { return write_count; }
 
 }  // namespace dovetail::python

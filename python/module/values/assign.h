@@ -12,6 +12,8 @@
 
 #include <Python.h>
 
+#include <cstdint>
+
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/module/values/casting.h"
@@ -36,6 +38,9 @@ bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
 // Writes to all elements of a writable tensor, as copyto() does. ValueError for one that is
 // read-only; otherwise the errors of Assign.
 bool AssignWhole(const Tensor& tensor, PyObject* value, const AssignRules& rules);
+
+// How often this thread has called Assign or AssignWhole, for whoever remembers what elements were.
+uint64_t WriteCount();
 
 }  // namespace dovetail::python
 

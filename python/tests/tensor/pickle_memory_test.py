@@ -1,7 +1,10 @@
 """Pickled memory: which bytes a pickle has, where they lie afterwards, and who shares them."""
 
+import concurrent.futures
+import copy
 import ctypes
 import gc
+import io
 import itertools
 import pickle
 from multiprocessing.reduction import ForkingPickler
@@ -152,6 +155,100 @@ def test_each_pickle_has_the_memory_as_it_is_then():
     tensor[0] = 1
     assert pickle.loads(first).tolist() == [0, 0, 0, 0]
     assert pickle.loads(pickle.dumps(tensor)).tolist() == [1, 0, 0, 0]
+
+
+class Stream:
+    """A pickler that is used for several pickles, and the unpickler that reads them."""
+
+    def __init__(self):
+        self.file = io.BytesIO()
+        self.pickler = pickle.Pickler(self.file, protocol=5)
+        self.unpickler = pickle.Unpickler(self.file)
+
+    def send(self, value):
+        """Return what the receiver gets, and the bytes that travelled."""
+        start = self.file.tell()
+        self.pickler.dump(value)
+        nbytes = self.file.tell() - start
+        self.file.seek(start)
+        return self.unpickler.load(), nbytes
+
+
+WRITES = {
+    "item": lambda tensor: tensor.__setitem__(0, 7),
+    "slice": lambda tensor: tensor.__setitem__(slice(0, 1), [7]),
+    "copyto": lambda tensor: dt.copyto(tensor[:1], 7),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_pickler_that_is_used_again_sends_what_was_written_in_between(write):
+    tensor = dt.zeros(4)
+    stream = Stream()
+    first, _ = stream.send(tensor[:2])
+    write(tensor)
+    again, _ = stream.send(tensor[:2])
+    assert first.tolist() == [0, 0] and again.tolist() == [7, 0]
+
+
+def test_a_pickler_that_is_used_again_sends_memory_once():
+    tensor = dt.zeros((100, 100))
+    stream = Stream()
+    whole, _ = stream.send(tensor)
+    row, nbytes = stream.send(tensor[3])
+    whole[3, 5] = 7
+    assert row[5].item() == 7 and nbytes < 400
+
+
+@pytest.mark.parametrize("part", [lambda t: t[3], lambda t: t[:, 5]], ids=["row", "column"])
+def test_a_part_travels_without_the_rest_while_another_pickler_has_the_whole(part):
+    tensor = dt.arange(10_000, dtype="float32").reshape(100, 100)
+    first, second = Stream(), Stream()
+    first.send(tensor)
+    for stream in [second, second, Stream(), first]:
+        received, nbytes = stream.send(part(tensor))
+        assert received.tolist() == part(tensor).tolist() and nbytes < 1000
+    assert len(pickle.dumps(part(tensor))) < 1000
+    assert copy.deepcopy(part(tensor)).tolist() == part(tensor).tolist()
+    whole, nbytes = second.send(tensor)
+    row, _ = second.send(tensor[7])
+    whole[7] = 1
+    assert nbytes > 40_000 and row.tolist() == [1] * 100
+
+
+def test_a_pickle_that_is_made_while_another_is_has_memory_of_its_own():
+    class Inner:
+        def __init__(self, value):
+            self.value = value
+
+        def __reduce__(self):
+            return bytes, (pickle.dumps(self.value),)
+
+    tensor = dt.arange(10_000, dtype="float32").reshape(100, 100)
+    value = [tensor, Inner(tensor[3]), Inner(tensor), tensor[3]]
+    whole, part, again, row = pickle.loads(pickle.dumps(value))
+    assert len(part) < 1000 < 40_000 < len(again)
+    assert pickle.loads(part).tolist() == row.tolist() == tensor[3].tolist()
+    assert pickle.loads(again).tolist() == whole.tolist() == tensor.tolist()
+
+
+def test_threads_that_pickle_one_memory_send_it_each():
+    tensor = dt.arange(10_000, dtype="float32").reshape(100, 100)
+    value = [tensor, tensor[3], tensor[:, 5], tensor.T]
+
+    def work():
+        for _ in range(50):
+            data, row = pickle.dumps(value), pickle.dumps(tensor[3])
+            received = pickle.loads(data)
+            assert 40_000 < len(data) < 42_000 and len(row) < 1000
+            assert [part.tolist() for part in received] == expected
+            received[0][3, 5] = -1
+            assert received[1][5].item() == received[2][3].item() == -1
+
+    expected = [part.tolist() for part in value]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work) for _ in range(4)]:
+            done.result()
 
 
 def test_multiprocessing_sends_views_that_share():

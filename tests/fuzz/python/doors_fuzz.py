@@ -13,7 +13,7 @@ import atheris
 
 with atheris.instrument_imports(include=["dovetail"]):
     import dovetail as dt
-    from dovetail._pickle import rebuild
+    from dovetail._pickle import load_memory, load_tensor
 
 TYPED_ERRORS = (TypeError, ValueError, BufferError, OverflowError, MemoryError, AttributeError)
 TYPESTRS = ("<f4", "|u1", "|b1", "<i8", "<c16", "<f2", "<V2", ">i4", "|V1", "<f16", "<U1", "|O")
@@ -104,8 +104,11 @@ def try_cuda_array_interface(data):
 @atheris.instrument_func
 def try_pickle(data):
     block = bytearray(data.ConsumeBytes(64))
-    flags = [data.PickValueInList([True, False, False, None, 1]) for _ in range(2)]
-    read(rebuild(block, text(data, TYPES), numbers(data), *flags))
+    memory = load_memory(block, len(block), "cpu")
+    shape = numbers(data)
+    strides = data.PickValueInList([None, numbers(data)])
+    flags = [data.PickValueInList([True, False, False, None, 1]) for _ in range(3)]
+    read(load_tensor(1, memory, number(data), text(data, TYPES), shape, strides, *flags))
 
 
 @atheris.instrument_func
