@@ -30,7 +30,7 @@ DOORS = {
     "view": "dt.from_dlpack(x.view(100, 100)).reshape(-1)",
 }
 SCENES = """
-    import copy, gc, io, pickle, tempfile
+    import copy, gc, io, os, pickle, tempfile
     import numpy as np
     import torch
     import dovetail as dt
@@ -54,6 +54,7 @@ SCENES = """
         gc.collect()
         make().fill_(7)
         print(name, flush=True)
+    os._exit(0)  # Paddle's exit handlers can crash in a process that has forked
 """
 
 
