@@ -56,8 +56,8 @@ struct Work {
   }
   // Whether a call that has enqueued it returns only when it is done.
   bool keeps_the_host() const {
-    return src_is_brief ||
-           (!stream && (IsHostAccessible(dst.device().type) || IsHostAccessible(src.device().type)));
+    return src_is_brief || (!stream && (IsHostAccessible(dst.device().type) ||
+                                        IsHostAccessible(src.device().type)));
   }
 };
 
@@ -236,9 +236,9 @@ absl::Status FillAny(const Tensor& dst, const void* element, const std::optional
   if (dst.is_null()) return internal_tensor::NullTensorError();
   StorageRef storage = Storage::Adopt(const_cast<void*>(element), dst.dtype().itemsize(),
                                       Device::Cpu(), Storage::Release{});
-  const Tensor scalar = internal_tensor::MakeUnchecked(
-      std::move(storage), 0, dst.dtype(), Layout(),
-      {.access = Access::kReadOnly, .packing = Packing::kPacked});
+  const Tensor scalar =
+      internal_tensor::MakeUnchecked(std::move(storage), 0, dst.dtype(), Layout(),
+                                     {.access = Access::kReadOnly, .packing = Packing::kPacked});
   return CopyChecked(Transfer::kFill, dst, scalar, stream, /*src_is_brief=*/true);
 }
 

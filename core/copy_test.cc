@@ -205,9 +205,12 @@ class LateBackend final : public FakeBackend {
  public:
   using FakeBackend::FakeBackend;
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) override {
-    pending_.push_back({dst, src, {dst.shape.begin(), dst.shape.end()},
+    pending_.push_back({dst,
+                        src,
+                        {dst.shape.begin(), dst.shape.end()},
                         {dst.strides.begin(), dst.strides.end()},
-                        {src.strides.begin(), src.strides.end()}, stream});
+                        {src.strides.begin(), src.strides.end()},
+                        stream});
     return absl::OkStatus();
   }
   absl::Status Synchronize(const Stream& stream) override {

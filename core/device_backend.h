@@ -122,9 +122,9 @@ class DeviceBackend {
   virtual absl::Status HostWait(const Event& event);
   // Blocks the host until the work that was enqueued on `stream` is done.
   virtual absl::Status Synchronize(const Stream& stream) = 0;
-  // Calls `release`, which gives borrowed memory back, once the work in `uses` is done, all of which
-  // is this backend's. Must not throw. The default blocks until the streams' work is done and the
-  // events have completed; unknown work (Uses::has_unknown) it can't wait for.
+  // Calls `release`, which gives borrowed memory back, once the work in `uses` is done, all of
+  // which is this backend's. Must not throw. The default blocks until the streams' work is done and
+  // the events have completed; unknown work (Uses::has_unknown) it can't wait for.
   virtual void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept;
 
   // Copies the elements of `src` to `dst`. The two have the same type and shape, any strides, and

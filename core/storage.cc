@@ -24,8 +24,8 @@ TraceEvent AllocationEvent(size_t nbytes, Device device) {
   return {.kind = TraceKind::kAllocate, .nbytes = static_cast<int64_t>(nbytes), .device = device};
 }
 
-// Has the host wait for the work of other backends than `own`, and drops it from `uses`: `own` could
-// not wait for it. A wait that fails is one for work that will not go on; of a device that no
+// Has the host wait for the work of other backends than `own`, and drops it from `uses`: `own`
+// could not wait for it. A wait that fails is one for work that will not go on; of a device that no
 // backend serves, nothing is known.
 void AwaitOthers(Uses* uses, const DeviceBackend* own) {
   const auto is_own = [own](DeviceType type) { return own != nullptr && own->Serves(type); };

@@ -194,13 +194,14 @@ class WorkOfOthers : public testing::Test {
   }
   // Memory of `device` that a lender gets back. `when` is called then.
   StorageRef Lend(Device device) {
-    return Storage::Adopt(&byte, 1, device, {[](void* self) {
-                            auto* test = static_cast<WorkOfOthers*>(self);
-                            ++test->returned;
-                            test->event_was_done =
-                                test->other->last == nullptr || test->other->last->has_happened;
-                          },
-                                             this});
+    return Storage::Adopt(&byte, 1, device,
+                          {[](void* self) {
+                             auto* test = static_cast<WorkOfOthers*>(self);
+                             ++test->returned;
+                             test->event_was_done =
+                                 test->other->last == nullptr || test->other->last->has_happened;
+                           },
+                           this});
   }
 
   char byte = 0;

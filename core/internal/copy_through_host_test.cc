@@ -90,8 +90,8 @@ class CopyThroughHostTest : public testing::Test {
     scopes.push_back(std::make_unique<ScopedBackendOverride>(std::move(other)));
     scopes.push_back(std::make_unique<ScopedBackendOverride>(std::make_unique<OpaqueBackend>(
         std::vector<DeviceType>{DeviceType::kOpenCL}, &opaque_log)));
-    scopes.push_back(std::make_unique<ScopedBackendOverride>(std::make_unique<QuickBackend>(
-        std::vector<DeviceType>{DeviceType::kCpu}, &cpu_log)));
+    scopes.push_back(std::make_unique<ScopedBackendOverride>(
+        std::make_unique<QuickBackend>(std::vector<DeviceType>{DeviceType::kCpu}, &cpu_log)));
   }
 
   // Bytes that differ from one MiB to the next.

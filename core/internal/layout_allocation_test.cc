@@ -18,8 +18,7 @@ TEST(LayoutAllocation, AFailedCopyLeavesTheTargetAsItWas) {
     const int64_t live = LiveBlocks();
     Layout target = start;
     const int failures = ForEachAllocationFailure(
-        [&] { target = kLarge; },
-        [&] { EXPECT_TRUE(target == start || target == kLarge); });
+        [&] { target = kLarge; }, [&] { EXPECT_TRUE(target == start || target == kLarge); });
     EXPECT_GE(failures, 1);
     EXPECT_EQ(target, kLarge);
     target = Layout();

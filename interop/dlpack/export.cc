@@ -51,9 +51,10 @@ template <typename Managed>
                                                            StorageRef storage, bool is_copied) {
   auto* managed = Export<DLManagedTensorVersioned>(tensor, device, std::move(storage));
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed->flags = (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-                   (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
-                   (tensor.packing() == Packing::kPadded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
+  managed->flags =
+      (tensor.is_read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+      (is_copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0) |
+      (tensor.packing() == Packing::kPadded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   return UniqueDLPack(managed);
 }
 

@@ -94,10 +94,9 @@ TEST(AsTorchTest, EveryTypeGoesOutAndComesBack) {
 
 TEST(AsTorchTest, ElementsThatFillBytesGoOutWhateverTheirMakerSaidOfPadding) {
   float numbers[2] = {1, 2};
-  const Tensor x =
-      Tensor::Make(Storage::Adopt(numbers, sizeof numbers, Device::Cpu(), {}), 0, kFloat32,
-                   *Layout::Contiguous({2}), {.packing = Packing::kPadded})
-          .value();
+  const Tensor x = Tensor::Make(Storage::Adopt(numbers, sizeof numbers, Device::Cpu(), {}), 0,
+                                kFloat32, *Layout::Contiguous({2}), {.packing = Packing::kPadded})
+                       .value();
   const absl::StatusOr<at::Tensor> y = AsTorch(x);
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(y->data_ptr(), numbers);

@@ -18,7 +18,7 @@ Which memory a tensor is pickled with:
 - Otherwise (a column of a large matrix, say) a copy of its elements, without the gaps.
 
 A Pickler that is used again sends memory again if its thread wrote to a tensor since. What others
-wrote it does not see, as with all objects that a Pickler knows: clear_memo() makes it send all anew.
+wrote it does not see, as with all objects that a Pickler knows; clear_memo() helps.
 
 A tensor of a GPU is copied to the host, and loaded to the device of the same name, or to the one
 that pickle_device() chose.
@@ -62,8 +62,8 @@ class _Memory:
 class _Part:
     """A tensor in a small part of `memory`, which some pickler has: this one or another.
 
-    An object is not told which pickler pickles it, but a pickler reduces only what it does not have:
-    one that pickles `memory` and then this has told by then.
+    An object is not told which pickler pickles it, but a pickler reduces only what it does not
+    have: one that pickles `memory` and then this has told by then.
     """
 
     __slots__ = ("is_alone", "memory", "needs", "tensor")

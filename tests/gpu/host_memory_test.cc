@@ -80,9 +80,9 @@ TEST_P(HostMemoryTest, WhatIsSetAsideHasTheWorkThatIsPending) {
   const Tensor host = OnHost(shared), values = OnDevice(Reversed(shared));
   gpu().Finish();
   ASSERT_TRUE(CopyInto(shared, values, {.stream = stream}).ok());
-  ASSERT_TRUE(CopyInto(*shared.Slice(0, {.start = 1}), *host.Slice(0, {.stop = 4}),
-                       {.stream = stream})
-                  .ok());
+  ASSERT_TRUE(
+      CopyInto(*shared.Slice(0, {.start = 1}), *host.Slice(0, {.stop = 4}), {.stream = stream})
+          .ok());
   EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 4, 3, 2, 1));
 }
 

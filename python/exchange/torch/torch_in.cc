@@ -20,7 +20,8 @@
 namespace dovetail::python {
 namespace {
 
-// What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy conjugate
+// What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy
+// conjugate
 // __dlpack__ refuses; a lazy negation it would export with the wrong sign.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (TorchModeIsActive()) return NotTaken();

@@ -18,9 +18,10 @@ using AnyModesSet = bool (*)(bool);
 using FunctionModeEnabled = bool (*)();
 
 struct Modes {
-  AnyModesSet any_modes_set = reinterpret_cast<AnyModesSet>(FindTorchSymbol("libc10.so", kAnyModesSet));
-  FunctionModeEnabled function_mode_enabled =
-      reinterpret_cast<FunctionModeEnabled>(FindTorchSymbol("libtorch_cpu.so", kFunctionModeEnabled));
+  AnyModesSet any_modes_set =
+      reinterpret_cast<AnyModesSet>(FindTorchSymbol("libc10.so", kAnyModesSet));
+  FunctionModeEnabled function_mode_enabled = reinterpret_cast<FunctionModeEnabled>(
+      FindTorchSymbol("libtorch_cpu.so", kFunctionModeEnabled));
 };
 
 // `module.name`, called if it is a function; None where there is none. Only an interrupt

@@ -30,9 +30,9 @@ bool HoldTorchStorage(PyObject* x, const DLTensor& lent, Storage::Release* relea
 // kError with an ExchangeError set if not; kNotTaken if PyTorch does not say. Needs the GIL.
 ExchangeResult CheckTorchStorage(PyObject* x, const DLTensor& lent);
 
-// The same for what `__dlpack__` gave of `x`, a torch.Tensor of any class, such as a Parameter: of a
-// view of freed memory PyTorch gives a small address. Only a plain tensor (torch_marks.h) that gave
-// its own memory is checked. False with an error set. Needs the GIL.
+// The same for what `__dlpack__` gave of `x`, a torch.Tensor of any class, such as a Parameter: of
+// a view of freed memory PyTorch gives a small address. Only a plain tensor (torch_marks.h) that
+// gave its own memory is checked. False with an error set. Needs the GIL.
 bool CheckTorchExport(PyObject* x, const Tensor& given);
 
 }  // namespace dovetail::python

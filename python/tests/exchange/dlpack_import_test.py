@@ -172,9 +172,8 @@ def test_padded_float4_has_a_byte_for_each_element():
 
 # Rule 18.
 def test_the_flag_of_padding_means_nothing_for_elements_that_fill_bytes():
-    bytes_ = dt.from_dlpack(
-        Lent((2,), code=1, bits=8, flags=SUBBYTE_TYPE_PADDED).fill([0x21, 0x43], ctypes.c_uint8).capsule()
-    )
+    integers = Lent((2,), code=1, bits=8, flags=SUBBYTE_TYPE_PADDED)
+    bytes_ = dt.from_dlpack(integers.fill([0x21, 0x43], ctypes.c_uint8).capsule())
     assert bytes_.view("uint4").tolist() == [1, 2, 3, 4]
     floats = dt.from_dlpack(Lent((2,), flags=SUBBYTE_TYPE_PADDED).fill([1.5, -2]).capsule())
     assert dt.convert(floats, torch.Tensor).tolist() == [1.5, -2]

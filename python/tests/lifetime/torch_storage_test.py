@@ -8,7 +8,7 @@ from process import run_python
 # Statements after which the storage of the tensor `x`, whose values are 0, 1, 2, ..., has an object
 # of its own in Python.
 STORAGES = {
-    "worker": "x = next(iter(torch.utils.data.DataLoader([make()], num_workers=1, batch_size=None)))",
+    "worker": "x = next(iter(DataLoader([make()], num_workers=1, batch_size=None)))",
     "load": "f = io.BytesIO(); torch.save(make(), f); f.seek(0); x = torch.load(f)",
     "load, mapped": "torch.save(make(), path); x = torch.load(path, mmap=True)",
     "deepcopy": "x = copy.deepcopy(make())",
@@ -34,6 +34,7 @@ SCENES = """
     import numpy as np
     import torch
     import dovetail as dt
+    from torch.utils.data import DataLoader
 
     torch.set_num_threads(1)
     path = tempfile.mktemp()
