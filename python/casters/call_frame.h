@@ -1,97 +1,156 @@
-// What the casters of one call of a bound function know together.
+// What the casters of one attempt to call a bound function know together.
 //
-// A binding library makes the casters of all arguments of a call first, then loads them from left
-// to right, calls the function, casts its result, and destroys the casters. So casters that are
-// made while none of the newest frame's has been loaded belong to one call. Frames of nested calls,
-// such as of a Python method that a load runs, lie between. Casters are destroyed in the reverse of
-// the order in which they were made, so the first one, which has the frame, goes last.
+// For each overload that it tries, a binding library makes the casters of all arguments, loads them
+// from left to right, calls the function if all are loaded, casts its result, and destroys the
+// casters. Other calls may run within a load or within the function. So the casters of an attempt
+// find each other by a key: an address that the library keeps for the attempt and no other attempt
+// in progress has.
 
 #ifndef DOVETAIL_PYTHON_CASTERS_CALL_FRAME_H_
 #define DOVETAIL_PYTHON_CASTERS_CALL_FRAME_H_
 
 #include <Python.h>
 
+#include <cstdint>
+
 #include "dovetail/python/arg_requirements.h"
 #include "dovetail/python/capi.h"
+#include "dovetail/python/casters/overloads.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
-// Sets the members that capi.h asks for, and not the array of sizes.
-inline void StartCall(DovetailCall* call) {
-  call->function = nullptr;
-  call->argument = nullptr;
-  call->position = 0;
-  call->is_quiet = 0;
-  call->num_sizes = 0;
-}
+class CallFrame;
 
+// What a thread knows of the calls in progress.
+struct ThreadCalls {
+  static ThreadCalls& Current() {
+    static thread_local ThreadCalls calls;
+    return calls;
+  }
+
+  CallFrame* newest = nullptr;
+  bool is_loaded = false;  // whether a caster was loaded since one was made
+  Overloads overloads;
+};
+
+// One in each caster. The first to join is the attempt's, and the others share it.
 class CallFrame {
  public:
-  CallFrame() {
-    CallFrame*& newest = Newest();
-    if (newest != nullptr && !newest->is_started_) {
-      shared_ = newest;
-      return;
-    }
-    StartCall(&call_);
-    outer_ = newest;
-    newest = this;
-    shared_ = this;
-  }
+  CallFrame() = default;
   ~CallFrame() {
-    if (shared_ == this) Newest() = outer_;
+    if (shared_ == this) End();
   }
   CallFrame(const CallFrame&) = delete;
   CallFrame& operator=(const CallFrame&) = delete;
 
-  // For the load of an argument.
-  DovetailCall* Start() {
-    shared_->is_started_ = true;
-    return &shared_->call_;
+  // A frame without a key is alone.
+  void Join(const void* key) {
+    shared_ = key != nullptr ? Find(key, thread_.newest) : nullptr;
+    if (shared_ != nullptr) return;
+    shared_ = this;
+    key_ = key;
+    call_.function = nullptr;
+    call_.argument = nullptr;
+    call_.position = 0;
+    call_.num_sizes = 0;
+    if (key == nullptr) return;
+    outer_ = thread_.newest;
+    thread_.newest = this;
   }
-  // The first argument that was loaded is what a result is made like.
+
+  // For casters that learn of their attempt when they are loaded, not when they are made. They find
+  // attempts in which none is loaded.
+  void NoteMade() { thread_.is_loaded = false; }
+  void JoinLate(const void* key) {
+    thread_.is_loaded = true;
+    Join(key);
+  }
+  void NoteDestroyed() {
+    if (shared_ == nullptr && !thread_.is_loaded) thread_.overloads.NoteSkipped();
+    thread_.is_loaded = true;  // by this attempt: once is enough
+  }
+
+  // The rest is for frames that joined.
+
+  // An Arg is among the attempt's arguments.
+  void ExpectArg() {
+    if (shared_->outcome_ == Outcome::kUnknown) shared_->outcome_ = Outcome::kSkipped;
+  }
+  // Before an Arg is loaded.
+  DovetailCall* StartArg(bool converts) {
+    CallFrame& frame = *shared_;
+    frame.outcome_ = Outcome::kOpen;
+    if (converts && !frame.converts_) {
+      frame.converts_ = true;
+      frame.reported_ = thread_.overloads.Reported();
+    }
+    frame.call_.is_quiet = !converts || (frame.reported_ != Overloads::kEvery &&
+                                         frame.reported_ != frame.call_.position + 1);
+    return &frame.call_;
+  }
+  void EndArg(int result) {
+    if (result != 0) shared_->outcome_ = result < 0 ? Outcome::kDone : Outcome::kRefused;
+  }
+  // An argument that is a tensor or None, and no Arg.
+  void CountArgument() { ++shared_->call_.position; }
+  // The function is called.
+  void NoteCalled() { shared_->outcome_ = Outcome::kDone; }
+
+  // The first tensor that was loaded is what a result is made like.
   void NoteLoaded(PyObject* object) {
-    if (shared_->like_ == nullptr) shared_->like_ = object;
+    if (shared_->like_ != nullptr) return;
+    Py_INCREF(object);
+    shared_->like_ = object;
   }
-  // Of the call whose result is being cast; nullptr if it has no argument of this kind.
-  static PyObject* Like() { return Newest() != nullptr ? Newest()->like_ : nullptr; }
+  static PyObject* Like(const void* key) {
+    const CallFrame* const frame = Find(key, ThreadCalls::Current().newest);
+    return frame != nullptr ? frame->like_ : nullptr;
+  }
 
  private:
-  static CallFrame*& Newest() {
-    static thread_local CallFrame* newest = nullptr;
-    return newest;
+  enum class Outcome : uint8_t {
+    kUnknown,  // without an Arg
+    kSkipped,  // no Arg was loaded
+    kOpen,     // another argument was refused
+    kRefused,  // an Arg was refused
+    kDone,     // called, or an error was raised
+  };
+
+  static CallFrame* Find(const void* key, CallFrame* newest) {
+    CallFrame* frame = newest;
+    while (frame != nullptr && frame->key_ != key) frame = frame->outer_;
+    return frame;
+  }
+  void End() {
+    for (CallFrame** at = &thread_.newest; *at != nullptr; at = &(*at)->outer_) {
+      if (*at != this) continue;
+      *at = outer_;
+      break;
+    }
+    NoteOutcome();
+    Py_XDECREF(like_);
+  }
+  void NoteOutcome() const {
+    Overloads& overloads = thread_.overloads;
+    if (outcome_ == Outcome::kUnknown) return;
+    if (outcome_ == Outcome::kSkipped) return overloads.NoteSkipped();
+    if (outcome_ == Outcome::kDone) return overloads.Forget();
+    if (converts_) return overloads.NoteConverting();
+    overloads.NoteStrict(outcome_ == Outcome::kRefused ? call_.position : 0);
   }
 
-  CallFrame* shared_;
-  // Of the frame's own caster only:
+  ThreadCalls& thread_ = ThreadCalls::Current();
+  CallFrame* shared_ = nullptr;
+  // Of the attempt's own frame only:
+  const void* key_ = nullptr;
   CallFrame* outer_ = nullptr;
-  bool is_started_ = false;
   PyObject* like_ = nullptr;
+  Outcome outcome_ = Outcome::kUnknown;
+  bool converts_ = false;
+  int32_t reported_ = Overloads::kEvery;
   DovetailCall call_;
-};
-
-// The argument that a strict pass over the overloads of a function refused last. Binding libraries
-// try all overloads strictly and then with conversions, but a function without overloads only with
-// conversions. So an argument that is refused there for the first time has no other overload left,
-// and its error is the one to report.
-class Refused {
- public:
-  // Whether the strict pass refused the object. If so, clears its error, but no interrupt.
-  static bool ClearError(PyObject* object) {
-    if (object != Last() || !PyErr_ExceptionMatches(PyExc_Exception)) return false;
-    PyErr_Clear();
-    return true;
-  }
-  static void Note(PyObject* object) { Last() = object; }
-  static void Forget() { Last() = nullptr; }
-
- private:
-  static PyObject*& Last() {
-    static thread_local PyObject* last = nullptr;
-    return last;
-  }
 };
 
 }  // namespace internal_arg

@@ -14,9 +14,9 @@
 //
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
 // the class of the first tensor argument: torch in, torch out. std::optional<Arg<…>> takes None.
-// Overloads that differ in their Args are told apart by dtype, rank and device; a function without
-// overloads raises an error that says what is wrong with the argument. No other container may hold
-// an Arg: its memory is borrowed for the argument alone.
+// Overloads are told apart by what their Args require; a function without overloads raises an error
+// that says what is wrong with the argument (overloads.h). No other container may hold an Arg: its
+// memory is borrowed for the argument alone.
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -48,15 +48,6 @@ namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
-// For arguments that do not depend on others: a call of its own.
-struct OwnCall {
-  DovetailCall* Start() {
-    StartCall(&call);
-    return &call;
-  }
-  DovetailCall call;
-};
-
 template <size_t... kIndices>
 constexpr auto NanobindName(const Text& text, std::index_sequence<kIndices...>) {
   return nanobind::detail::descr<sizeof...(kIndices)>{text.letters[kIndices]...};
@@ -67,45 +58,64 @@ constexpr auto NanobindName() {
   return NanobindName(kText, std::make_index_sequence<kText.size>());
 }
 
-// The first tensor argument of the call: casters append their arguments to nanobind's list.
+// The first tensor argument of the call. Casters append their arguments to nanobind's list, which
+// keeps them until the call ends. nanobind appends the collections and names of other arguments.
 inline PyObject* LikeOf(const nanobind::detail::cleanup_list* cleanup) {
-  return cleanup != nullptr && cleanup->size() > 1 ? (*cleanup)[1] : nullptr;
+  for (size_t i = 1; cleanup != nullptr && i < cleanup->size(); ++i) {
+    PyObject* const object = (*cleanup)[i];
+    if (!PyTuple_Check(object) && !PyDict_Check(object) && !PyUnicode_Check(object)) return object;
+  }
+  return nullptr;
 }
 
-// A borrowed argument, in a caster.
+// A borrowed argument, in a caster. The cleanup list of a call is the key of its attempts, of which
+// one is in progress at a time.
 template <typename Facts>
 class NanobindLoan {
  public:
-  NanobindLoan() { borrowed_.held = nullptr; }
-  ~NanobindLoan() { Dovetail_Release(&borrowed_); }
+  NanobindLoan() {
+    borrowed_.held = nullptr;
+    frame_.NoteMade();
+  }
+  ~NanobindLoan() {
+    Dovetail_Release(&borrowed_);
+    frame_.NoteDestroyed();
+  }
   NanobindLoan(const NanobindLoan&) = delete;
   NanobindLoan& operator=(const NanobindLoan&) = delete;
 
   // False: the next overload is to be tried. Throws where there is none.
   bool Load(PyObject* object, uint32_t flags, nanobind::detail::cleanup_list* cleanup) {
-    const bool is_strict =
-        (flags & static_cast<uint32_t>(nanobind::detail::cast_flags::convert)) == 0;
-    DovetailCall* const call = call_.Start();
-    call->is_quiet = is_strict;
-    if (cleanup != nullptr) call->position = static_cast<int32_t>(cleanup->size()) - 1;
+    DovetailCall* const call = Start(flags, cleanup);
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
-    if (result == 0) {
-      if (is_strict) Refused::Forget();
-      if (cleanup != nullptr) {
-        Py_INCREF(object);
-        cleanup->append(object);
-      }
-      return true;
+    frame_.EndArg(result);
+    if (result < 0) throw nanobind::python_error();
+    if (result == 0 && cleanup != nullptr) {
+      Py_INCREF(object);
+      cleanup->append(object);
     }
-    if (result < 0 && !Refused::ClearError(object)) throw nanobind::python_error();
-    if (is_strict) Refused::Note(object);
-    return false;
+    return result == 0;
+  }
+  void LoadNone(uint32_t flags, nanobind::detail::cleanup_list* cleanup) {
+    Start(flags, cleanup);
+    frame_.CountArgument();
   }
 
+  // For the call of the function.
+  const DovetailBorrowed& Lend() {
+    frame_.NoteCalled();
+    return borrowed_;
+  }
   const DovetailBorrowed& borrowed() const { return borrowed_; }
 
  private:
-  std::conditional_t<Facts::HasNames(), CallFrame, OwnCall> call_;
+  DovetailCall* Start(uint32_t flags, const void* cleanup) {
+    frame_.JoinLate(cleanup);
+    return frame_.StartArg((flags & static_cast<uint32_t>(nanobind::detail::cast_flags::convert)) !=
+                           0);
+  }
+
+  CallFrame frame_;
   DovetailBorrowed borrowed_;
 };
 
@@ -132,8 +142,11 @@ struct type_caster<dovetail::Arg<T, Rules...>> {
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
     return loan.Load(src.ptr(), flags, cleanup);
   }
-  explicit operator Value() { return Value(loan.borrowed()); }
-  explicit operator const Value&() { return value; }
+  explicit operator Value() { return Value(loan.Lend()); }
+  explicit operator const Value&() {
+    loan.Lend();
+    return value;
+  }
 
   dovetail::internal_arg::NanobindLoan<Facts> loan;
   Value value{loan.borrowed()};
@@ -153,16 +166,22 @@ struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
   }
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
-    if (src.is_none()) return true;
+    if (src.is_none()) {
+      loan.LoadNone(flags, cleanup);
+      return true;
+    }
     if (!loan.Load(src.ptr(), flags, cleanup)) return false;
     value.emplace(loan.borrowed());
     return true;
   }
   explicit operator Value() {
-    if (!value.has_value()) return Value();
-    return Value(std::in_place, loan.borrowed());
+    const DovetailBorrowed& borrowed = loan.Lend();
+    return value.has_value() ? Value(std::in_place, borrowed) : Value();
   }
-  explicit operator const Value&() { return value; }
+  explicit operator const Value&() {
+    loan.Lend();
+    return value;
+  }
 
   dovetail::internal_arg::NanobindLoan<typename Argument::Facts> loan;
   Value value;
@@ -174,6 +193,8 @@ struct type_caster<dovetail::OwnedTensor> {
 
   // The memory is shared beyond the call.
   bool from_python(handle src, uint32_t, cleanup_list* cleanup) noexcept {
+    frame.Join(cleanup);
+    frame.CountArgument();
     value = dovetail::OwnedTensor::FromPython(src.ptr());
     if (!value) {
       if (PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();  // no interrupt
@@ -191,6 +212,8 @@ struct type_caster<dovetail::OwnedTensor> {
     if (!tensor) return handle();
     return std::move(tensor).ToPython(dovetail::internal_arg::LikeOf(cleanup));
   }
+
+  dovetail::internal_arg::CallFrame frame;
 };
 
 #ifdef DOVETAIL_CAPI_LINKED
@@ -199,7 +222,6 @@ struct type_caster<dovetail::Tensor> {
   NB_TYPE_CASTER(dovetail::Tensor, const_name("typing.Any"))
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
-    type_caster<dovetail::OwnedTensor> owned;
     if (!owned.from_python(src, flags, cleanup)) return false;
     absl::StatusOr<dovetail::Tensor> tensor = dovetail::FromDLPack(owned.value.release());
     if (!tensor.ok()) return false;
@@ -212,6 +234,8 @@ struct type_caster<dovetail::Tensor> {
     return Dovetail_ToPython(dovetail::ToDLPackUnordered(tensor).release(),
                              dovetail::internal_arg::LikeOf(cleanup));
   }
+
+  type_caster<dovetail::OwnedTensor> owned;
 };
 #endif
 

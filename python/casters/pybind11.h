@@ -12,9 +12,10 @@
 //   }
 //
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
-// the class of the first tensor argument: torch in, torch out. Overloads that differ in their Args
-// are told apart by dtype, rank and device; a function without overloads raises an error that says
-// what is wrong with the argument. std::optional<Arg<…>> takes None.
+// the class of the first tensor argument: torch in, torch out. Overloads are told apart by what
+// their Args require; a function without overloads raises an error that says what is wrong with the
+// argument (overloads.h). std::optional<Arg<…>> takes None. No other container may hold an Arg: its
+// memory is borrowed for the argument alone.
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -54,30 +55,56 @@ constexpr auto Pybind11Name() {
   return Pybind11Name(kText, std::make_index_sequence<kText.size>());
 }
 
+// Access to a private member of pybind11 (2.13 to 3.1 have it): the frame below another. What it
+// publishes, add_patient(), takes memory in each call.
+struct ParentFrame {
+  friend constexpr auto ParentMember(ParentFrame);
+};
+template <auto kMember>
+struct ParentFrameOpener {
+  friend constexpr auto ParentMember(ParentFrame) { return kMember; }
+};
+template struct ParentFrameOpener<&pybind11::detail::loader_life_support::parent>;
+
+// pybind11's own frame of the attempt that is in progress: the key of its casters. nullptr outside
+// of bound functions.
+inline const void* AttemptInProgress() {
+  const pybind11::detail::loader_life_support newest;
+  return newest.*ParentMember(ParentFrame());
+}
+
 // A borrowed argument, in a caster.
 template <typename Facts>
 class Pybind11Loan {
  public:
-  Pybind11Loan() { borrowed_.held = nullptr; }
+  Pybind11Loan() {
+    borrowed_.held = nullptr;
+    frame_.Join(AttemptInProgress());
+    frame_.ExpectArg();
+  }
   ~Pybind11Loan() { Dovetail_Release(&borrowed_); }
   Pybind11Loan(const Pybind11Loan&) = delete;
   Pybind11Loan& operator=(const Pybind11Loan&) = delete;
 
   // False: the next overload is to be tried. Throws where there is none.
   bool Load(PyObject* object, bool convert) {
-    DovetailCall* const call = frame_.Start();
-    call->is_quiet = !convert;
+    DovetailCall* const call = frame_.StartArg(convert);
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
-    if (result == 0) {
-      if (!convert) Refused::Forget();
-      frame_.NoteLoaded(object);
-      return true;
-    }
-    if (result < 0 && !Refused::ClearError(object)) throw pybind11::error_already_set();
-    if (!convert) Refused::Note(object);
-    return false;
+    frame_.EndArg(result);
+    if (result < 0) throw pybind11::error_already_set();
+    if (result == 0) frame_.NoteLoaded(object);
+    return result == 0;
+  }
+  void LoadNone(bool convert) {
+    frame_.StartArg(convert);
+    frame_.CountArgument();
   }
 
+  // For the call of the function.
+  const DovetailBorrowed& Lend() {
+    frame_.NoteCalled();
+    return borrowed_;
+  }
   const DovetailBorrowed& borrowed() const { return borrowed_; }
 
  private:
@@ -100,8 +127,11 @@ struct type_caster<dovetail::Arg<T, Rules...>> {
   using cast_op_type = std::conditional_t<std::is_lvalue_reference_v<T_>, const Value&, Value>;
 
   bool load(handle src, bool convert) { return loan.Load(src.ptr(), convert); }
-  operator Value() { return Value(loan.borrowed()); }  // NOLINT(google-explicit-constructor)
-  operator const Value&() { return value; }            // NOLINT(google-explicit-constructor)
+  operator Value() { return Value(loan.Lend()); }  // NOLINT(google-explicit-constructor)
+  operator const Value&() {                        // NOLINT(google-explicit-constructor)
+    loan.Lend();
+    return value;
+  }
 
   dovetail::internal_arg::Pybind11Loan<Facts> loan;
   Value value{loan.borrowed()};
@@ -116,16 +146,22 @@ struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
   using cast_op_type = std::conditional_t<std::is_lvalue_reference_v<T_>, const Value&, Value>;
 
   bool load(handle src, bool convert) {
-    if (src.is_none()) return true;
+    if (src.is_none()) {
+      loan.LoadNone(convert);
+      return true;
+    }
     if (!loan.Load(src.ptr(), convert)) return false;
     value.emplace(loan.borrowed());
     return true;
   }
   operator Value() {  // NOLINT(google-explicit-constructor)
-    if (!value.has_value()) return Value();
-    return Value(std::in_place, loan.borrowed());
+    const DovetailBorrowed& borrowed = loan.Lend();
+    return value.has_value() ? Value(std::in_place, borrowed) : Value();
   }
-  operator const Value&() { return value; }  // NOLINT(google-explicit-constructor)
+  operator const Value&() {  // NOLINT(google-explicit-constructor)
+    loan.Lend();
+    return value;
+  }
 
   dovetail::internal_arg::Pybind11Loan<typename Argument::Facts> loan;
   Value value;
@@ -135,9 +171,10 @@ template <>
 struct type_caster<dovetail::OwnedTensor> {
   PYBIND11_TYPE_CASTER(dovetail::OwnedTensor, const_name("typing.Any"));
 
+  type_caster() { frame.Join(dovetail::internal_arg::AttemptInProgress()); }
   // The memory is shared beyond the call.
   bool load(handle src, bool) {
-    frame.Start();
+    frame.CountArgument();
     value = dovetail::OwnedTensor::FromPython(src.ptr());
     if (value) {
       frame.NoteLoaded(src.ptr());
@@ -149,8 +186,9 @@ struct type_caster<dovetail::OwnedTensor> {
   }
   // A null tensor says that a Python error is set.
   static handle cast(dovetail::OwnedTensor&& tensor, return_value_policy, handle) {
-    PyObject* made =
-        tensor ? std::move(tensor).ToPython(dovetail::internal_arg::CallFrame::Like()) : nullptr;
+    PyObject* const like =
+        dovetail::internal_arg::CallFrame::Like(dovetail::internal_arg::AttemptInProgress());
+    PyObject* const made = tensor ? std::move(tensor).ToPython(like) : nullptr;
     if (made == nullptr) throw error_already_set();
     return made;
   }

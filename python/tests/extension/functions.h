@@ -83,6 +83,28 @@ struct Accumulator {
   }
 };
 
+// Overloads, and what comes before and after their tensors.
+template <typename Module>
+void DefineOverloads(Module& m) {
+  m.def("norm", [](Arg<const float, Shape<"n">>, Arg<const float, Shape<"n">>, float) {
+    return "float32";
+  });
+  m.def("norm", [](Arg<const BFloat16, Shape<"n">>, Arg<const BFloat16, Shape<"n">>, float) {
+    return "bfloat16";
+  });
+  m.def("norm", [](Arg<const double, Shape<"n">>, Arg<const double, Shape<"n">>, float) {
+    return "float64";
+  });
+  m.def("factored", [](float, Arg<const float>) { return "float32"; });
+  m.def("factored", [](float, Arg<const double>) { return "float64"; });
+  m.def("listed", [](Arg<const double, Rank<1>>) { return "float64"; });
+  m.def("listed", [](Arg<const float, Rank<1>>) { return "float32"; });
+  m.def("listed", [](const std::vector<float>&) { return "list"; });
+  m.def("weighted", [](float weight, Arg<const float, Shape<"n">> x,
+                       Arg<const float, Shape<"n">> y) { return weight * x(0) + y(0); });
+  m.def("some", [](std::optional<Arg<const float>>, Arg<const float> x) { return x.size(); });
+}
+
 // Adds the functions to a module of nanobind or of pybind11.
 template <typename Module>
 void Define(Module& m) {
@@ -113,6 +135,8 @@ void Define(Module& m) {
   DefineKind<std::complex<float>>(m, "complex64");
   DefineKind<std::complex<double>>(m, "complex128");
   DefineKind<BFloat16>(m, "bfloat16");
+
+  DefineOverloads(m);
 
   m.def("matrix", [](Arg<const float, Shape<-1, 3>> x) { return x.shape(0); });
   m.def("square", [](Arg<const float, Shape<"n", "n">> x) { return x.shape(0); });
@@ -151,6 +175,7 @@ void Define(Module& m) {
   });
   m.def("wrapped", [] { return OwnedTensor::Wrap(std::vector<float>{1, 2, 3, 4}, {2, 2}); });
   m.def("shared", [](OwnedTensor x) { return x; });
+  m.def("with_owned", [](OwnedTensor x, Arg<const float> y) { return x.size() + y.size(); });
   m.def("throws", [](Arg<const float>) { throw std::runtime_error("from the body"); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include "dovetail/python/casters/nanobind.h"
 #include "dovetail/python/tests/extension/functions.h"

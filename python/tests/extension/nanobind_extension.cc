@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include "dovetail/python/casters/nanobind.h"
 #include "dovetail/python/tests/extension/functions.h"
@@ -16,6 +17,9 @@ NB_MODULE(nanobind_extension, m) {
       "without_gil",
       [](dovetail::Arg<const float> x) { return PyGILState_Check() == 0 && x.data() != nullptr; },
       nb::call_guard<nb::gil_scoped_release>());
+  m.def("calling", [](dovetail::Arg<const float>, nb::object f) { return f(); });
+  m.def("with_rest",
+        [](dovetail::Arg<const float> x, nb::args) { return dovetail::OwnedTensor::EmptyLike(x); });
   m.def("linked", [](dovetail::Tensor tensor) { return tensor; });
   nb::class_<Accumulator>(m, "Accumulator")
       .def(nb::init<>())

@@ -1,6 +1,7 @@
 // The test functions, bound by pybind11, with Dovetail linked in.
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "dovetail/python/casters/pybind11.h"
 #include "dovetail/python/tests/extension/functions.h"
@@ -15,6 +16,9 @@ PYBIND11_MODULE(pybind11_extension, m, py::mod_gil_not_used()) {
       "without_gil",
       [](dovetail::Arg<const float> x) { return PyGILState_Check() == 0 && x.data() != nullptr; },
       py::call_guard<py::gil_scoped_release>());
+  m.def("calling", [](dovetail::Arg<const float>, py::object f) { return f(); });
+  m.def("with_rest",
+        [](dovetail::Arg<const float> x, py::args) { return dovetail::OwnedTensor::EmptyLike(x); });
   m.def("linked", [](dovetail::Tensor tensor) { return tensor; });
   py::class_<Accumulator>(m, "Accumulator")
       .def(py::init<>())
