@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -71,12 +73,18 @@ class OwnedTensor {
 
   explicit operator bool() const { return managed_ != nullptr; }
 
-  // Of a tensor that is not null. The type T is not checked.
+  // The members from here to size() are of a tensor that is not null.
+
+  // Element 0. The type T is not checked. Throws std::runtime_error for read-only memory, such as
+  // JAX's, if T is not const; ends the program if it was compiled without exceptions.
   template <typename T>
   T* data() const {
+    if (!std::is_const<T>::value && is_read_only()) RefuseWrite();
     const DLTensor& tensor = managed_->dl_tensor;
     return reinterpret_cast<T*>(static_cast<char*>(tensor.data) + tensor.byte_offset);
   }
+  bool is_read_only() const { return (managed_->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0; }
+  // For functions that take a DLTensor. Its data must not be written if the tensor is read-only.
   const DLTensor& dl_tensor() const { return managed_->dl_tensor; }
   int ndim() const { return managed_->dl_tensor.ndim; }
   int64_t shape(int i) const { return managed_->dl_tensor.shape[i]; }
@@ -94,6 +102,14 @@ class OwnedTensor {
   PyObject* ToPython(PyObject* like) && { return Dovetail_ToPython(release(), like); }
 
  private:
+  [[noreturn]] static void RefuseWrite() {
+    constexpr char kReason[] = "the function writes to a tensor that is read-only: pass a copy";
+#ifdef __cpp_exceptions
+    throw std::runtime_error(kReason);
+#else
+    Py_FatalError(kReason);
+#endif
+  }
   void Reset(DLManagedTensorVersioned* managed) {
     DLManagedTensorVersioned* const old = std::exchange(managed_, managed);
     if (old != nullptr && old->deleter != nullptr) old->deleter(old);

@@ -175,6 +175,11 @@ void Define(Module& m) {
   });
   m.def("wrapped", [] { return OwnedTensor::Wrap(std::vector<float>{1, 2, 3, 4}, {2, 2}); });
   m.def("shared", [](OwnedTensor x) { return x; });
+  m.def("fill", [](OwnedTensor x) { *x.data<float>() = 7; });
+  m.def("fill_all", [](const std::vector<OwnedTensor>& all) {
+    for (const OwnedTensor& x : all) *x.data<float>() = 7;
+  });
+  m.def("first", [](OwnedTensor x) { return *x.data<const float>(); });
   m.def("with_owned", [](OwnedTensor x, Arg<const float> y) { return x.size() + y.size(); });
   m.def("throws", [](Arg<const float>) { throw std::runtime_error("from the body"); });
 }
