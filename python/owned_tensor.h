@@ -8,8 +8,9 @@
 //   }
 //
 // Movable; owns its memory, as a DLManagedTensorVersioned. The functions that make one return a
-// null OwnedTensor where they fail, with a Python error set, and need the GIL. Everything else may
-// run without it. C++17, no abseil.
+// null OwnedTensor where they fail, with a Python error set. Empty, EmptyLike and Wrap may run
+// without the GIL, on the thread that released it, and take it while they need it. FromPython and
+// ToPython need the GIL; everything else does not. C++17, no abseil.
 
 #ifndef DOVETAIL_PYTHON_OWNED_TENSOR_H_
 #define DOVETAIL_PYTHON_OWNED_TENSOR_H_
@@ -27,6 +28,26 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
+namespace internal_arg {
+
+// Holds the GIL, also where the thread released it.
+class HeldGil {
+ public:
+  HeldGil() : is_taken_(PyGILState_Check() == 0) {
+    if (is_taken_) state_ = PyGILState_Ensure();
+  }
+  ~HeldGil() {
+    if (is_taken_) PyGILState_Release(state_);
+  }
+  HeldGil(const HeldGil&) = delete;
+  HeldGil& operator=(const HeldGil&) = delete;
+
+ private:
+  const bool is_taken_;
+  PyGILState_STATE state_ = PyGILState_LOCKED;
+};
+
+}  // namespace internal_arg
 
 class OwnedTensor {
  public:
@@ -44,6 +65,7 @@ class OwnedTensor {
   // it goes to the stream of the argument that the result is made like.
   static OwnedTensor Empty(const int64_t* shape, int32_t ndim, DLDataType dtype,
                            DLDevice device = {kDLCPU, 0}) {
+    const internal_arg::HeldGil gil;
     DLManagedTensorVersioned* managed = nullptr;
     if (Dovetail_Empty(dtype, device, ndim, shape, &managed) != 0) return OwnedTensor();
     return OwnedTensor(managed);
@@ -143,6 +165,7 @@ OwnedTensor OwnedTensor::Wrap(std::vector<T>&& values, std::vector<int64_t> shap
         is_valid && shape[i - 1] >= 0 && !__builtin_mul_overflow(count, shape[i - 1], &count);
   }
   if (!is_valid || count != static_cast<int64_t>(values.size())) {
+    const internal_arg::HeldGil gil;
     PyErr_Format(PyExc_ValueError, "a vector of %zu elements can't have a shape of %lld",
                  values.size(), static_cast<long long>(count));
     return OwnedTensor();

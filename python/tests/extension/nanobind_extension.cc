@@ -17,6 +17,16 @@ NB_MODULE(nanobind_extension, m) {
       "without_gil",
       [](dovetail::Arg<const float> x) { return PyGILState_Check() == 0 && x.data() != nullptr; },
       nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "empty_without_gil",
+      [](dovetail::Arg<const float>, int64_t size) {
+        return dovetail::OwnedTensor::Empty<float>({size});
+      },
+      nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "wrapped_without_gil",
+      [](int64_t size) { return dovetail::OwnedTensor::Wrap(std::vector<float>{1}, {size}); },
+      nb::call_guard<nb::gil_scoped_release>());
   m.def("calling", [](dovetail::Arg<const float>, nb::object f) { return f(); });
   m.def("with_rest",
         [](dovetail::Arg<const float> x, nb::args) { return dovetail::OwnedTensor::EmptyLike(x); });

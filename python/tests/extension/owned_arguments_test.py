@@ -1,4 +1,4 @@
-"""OwnedTensor as an argument."""
+"""OwnedTensor as an argument, and in functions that release the GIL."""
 
 import nanobind_capsule_extension
 import nanobind_extension
@@ -7,6 +7,7 @@ import peers
 import pybind11_extension
 import pytest
 import torch
+from process import run_python
 
 EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
 
@@ -37,3 +38,28 @@ def test_other_memory_is_written(ext):
     assert x.tolist() == [7, 2] and ext.first(x) == 7
     ext.fill_all([x[1:], y])
     assert x.tolist() == [7, 7] and y.tolist() == [7, 2]
+
+
+WITHOUT_GIL = """
+import {extension} as ext
+import numpy as np
+x = np.float32([1])
+assert ext.empty_without_gil(x, 3).shape == (3,)
+assert ext.wrapped_without_gil(1).tolist() == [1]
+for _ in range(10):
+    for function, arguments in [
+        (ext.empty_without_gil, (x, -1)),
+        (ext.wrapped_without_gil, (2,)),
+    ]:
+        try:
+            function(*arguments)
+        except ValueError as error:
+            assert str(error)
+        else:
+            raise AssertionError("no error")
+"""
+
+
+@pytest.mark.parametrize("name", ["nanobind_extension", "pybind11_extension"])
+def test_a_tensor_that_cant_be_made_without_the_gil_is_an_error(name):
+    run_python(WITHOUT_GIL.format(extension=name))

@@ -16,6 +16,16 @@ PYBIND11_MODULE(pybind11_extension, m, py::mod_gil_not_used()) {
       "without_gil",
       [](dovetail::Arg<const float> x) { return PyGILState_Check() == 0 && x.data() != nullptr; },
       py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "empty_without_gil",
+      [](dovetail::Arg<const float>, int64_t size) {
+        return dovetail::OwnedTensor::Empty<float>({size});
+      },
+      py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "wrapped_without_gil",
+      [](int64_t size) { return dovetail::OwnedTensor::Wrap(std::vector<float>{1}, {size}); },
+      py::call_guard<py::gil_scoped_release>());
   m.def("calling", [](dovetail::Arg<const float>, py::object f) { return f(); });
   m.def("with_rest",
         [](dovetail::Arg<const float> x, py::args) { return dovetail::OwnedTensor::EmptyLike(x); });
