@@ -40,7 +40,7 @@ PyObject* MakeOwner(const Tensor& tensor) {
 
 // nullptr without an error for a type that NumPy itself does not have.
 nb::object TryNumPy(const Tensor& tensor) {
-  if (!CheckHostAccess(tensor) || !WaitUntilReady(tensor)) return {};
+  if (!ReadyHost(tensor)) return {};
   const nb::object owner = nb::steal(MakeOwner(tensor));
   if (!owner.is_valid()) return {};
   const nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));

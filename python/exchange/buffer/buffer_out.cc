@@ -92,7 +92,7 @@ void* AddressOf(const Tensor& tensor) {
 
 int ExportBuffer(const Tensor& tensor, PyObject* exporter, Py_buffer* view, int flags) {
   const Layout& layout = tensor.layout();
-  if (!CheckHostAccess(tensor)) return -1;
+  if (!ReadyHost(tensor)) return -1;
   if (Asks(flags, PyBUF_WRITABLE) && tensor.is_read_only()) {
     RaiseExchange(
         "The tensor is read-only and a writable buffer was asked for; copy it first, as in "
@@ -106,7 +106,7 @@ int ExportBuffer(const Tensor& tensor, PyObject* exporter, Py_buffer* view, int 
     return -1;
   }
   const char* format;
-  if (!FindFormat(tensor, flags, &format) || !WaitUntilReady(tensor)) return -1;
+  if (!FindFormat(tensor, flags, &format)) return -1;
   Dimensions dims = DimensionsOf(tensor, flags);
   view->buf = AddressOf(tensor);
   view->len = tensor.nbytes();

@@ -1,36 +1,43 @@
-// Host access to a tensor's memory: whether there is any, and when the memory is ready.
+// Makes a tensor's memory ready for the host, which reads or writes it element by element.
 //
-//   if (!CheckHostAccess(tensor) || !WaitUntilReady(tensor)) return nullptr;
+//   if (!ReadyHost(tensor)) return nullptr;                   // to read and write in place
 //
-// Needs the GIL, and lets it go while it waits.
+//   Tensor copy;
+//   const Tensor* const ready = ReadyHost(tensor, &copy);     // to read, wherever it is
+//   if (ready == nullptr) return nullptr;
+//
+// Memory of the CPU is always ready. For pinned and managed memory the host waits for the pending
+// work, such as a kernel that writes it. Memory of devices that no backend serves counts as ready:
+// Dovetail started no work on it. Needs the GIL, which is released during waits and copies.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_LIFETIME_HOST_READY_H_
 #define DOVETAIL_PYTHON_EXCHANGE_LIFETIME_HOST_READY_H_
 
-#include "absl/strings/str_cat.h"
-#include "dovetail/core/registry.h"
+#include "absl/base/attributes.h"
+#include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {
 
-// Whether the host can reach the memory. False with an ExchangeError set.
-inline bool CheckHostAccess(const Tensor& tensor) {
-  if (IsHostAccessible(tensor.device().type)) return true;
-  RaiseExchange(absl::StrCat("The host can't reach memory on ", tensor.device().ToString(),
-                             "; copy it first, as in dovetail.from_dlpack(t, device=\"cpu\")."));
-  return false;
+namespace internal_host_ready {
+// For memory of other devices than the CPU.
+bool Await(const Tensor& tensor);
+const Tensor* AwaitOrCopy(const Tensor& tensor, Tensor* copy);
+}  // namespace internal_host_ready
+
+// False with an error set: ExchangeError for memory that the host can't reach, or the error of the
+// wait.
+inline bool ReadyHost(const Tensor& tensor) {
+  return tensor.device().type == DeviceType::kCpu || internal_host_ready::Await(tensor);
 }
 
-// Waits for the work that is pending on the tensor's memory, such as pinned or managed memory that
-// a GPU writes. False with an error set. Returns at once for memory of the CPU and of devices
-// without a backend, on which Dovetail started no work.
-inline bool WaitUntilReady(const Tensor& tensor) {
-  const DeviceType type = tensor.device().type;
-  if (type == DeviceType::kCpu || Registry::Global().Find(type) == nullptr) return true;
-  const absl::Status status = WithoutGilIf(true, [&] { return tensor.storage()->Synchronize(); });
-  return status.ok() || (RaiseExchange(status), false);
+// `tensor` itself or, for memory that the host can't reach, a copy on the CPU, which `*copy` holds.
+// nullptr with an error set: ExchangeError for memory that no backend copies, or the error of the
+// wait or the copy.
+inline const Tensor* ReadyHost(const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                               Tensor* copy ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+  if (tensor.device().type == DeviceType::kCpu) return &tensor;
+  return internal_host_ready::AwaitOrCopy(tensor, copy);
 }
 
 }  // namespace dovetail::python

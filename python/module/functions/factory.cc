@@ -9,6 +9,7 @@
 #include "dovetail/core/internal/float_format.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
@@ -50,18 +51,15 @@ bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
                              [&] { return Copied(from, {.dtype = dtype, .device = device}); }),
                 to);
   }
-  Tensor source = from;
-  if (!IsHostAccessible(from.device().type) &&
-      !Take(WithoutGilIf(true, [&] { return Copied(from, {.device = Device::Cpu()}); }), &source)) {
-    return false;
-  }
-  if (!NewHostTensor(from.shape(), dtype, to)) return false;
+  Tensor copy;
+  const Tensor* const source = ReadyHost(from, &copy);
+  if (source == nullptr || !NewHostTensor(from.shape(), dtype, to)) return false;
   int64_t to_bit = 0;
-  const int64_t step = StepBits(source.dtype(), source.packing());
-  return ForEachElement(source.layout(), step, 0,
+  const int64_t step = StepBits(source->dtype(), source->packing());
+  return ForEachElement(source->layout(), step, 0,
                         [&](int64_t bit) {
                           const ElementValue value =
-                              ReadElement(source.raw_data(), bit, source.dtype());
+                              ReadElement(source->raw_data(), bit, source->dtype());
                           const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
                           to_bit += dtype.bits;
                           return written;

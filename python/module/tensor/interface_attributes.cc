@@ -34,7 +34,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
   }
   absl::StatusOr<std::string> typestr = TypestrFromDType(tensor.dtype());
   if (!typestr.ok()) return RaiseAbsent(typestr.status().message());
-  if (!WaitUntilReady(tensor)) return nullptr;
+  if (!ReadyHost(tensor)) return nullptr;
   return ArrayInterfaceDict(tensor, *typestr, AddressOf(tensor));
 }
 

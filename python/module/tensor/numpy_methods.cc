@@ -31,7 +31,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
     return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
                          "; copy the tensor to the CPU first.");
   }
-  if (!WaitUntilReady(tensor)) return nullptr;
+  if (!ReadyHost(tensor)) return nullptr;
   if (LoadedNumPy() == nullptr) {
     nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
     if (!numpy.is_valid()) return nullptr;

@@ -44,9 +44,12 @@ bool Done(const absl::Status& status) { return status.ok() || (RaiseStatus(statu
 
 // Element by element, from values gathered first: for a target that starts inside a byte.
 bool CopyBitwise(const Destination& to, const Tensor& from) {
-  absl::StatusOr<Tensor> source = from.BroadcastTo(to.view.layout.shape());
+  if (!ReadyHost(to.tensor)) return false;
+  Tensor copy;
+  const Tensor* const ready = ReadyHost(from, &copy);
+  if (ready == nullptr) return false;
+  absl::StatusOr<Tensor> source = ready->BroadcastTo(to.view.layout.shape());
   if (!source.ok()) return Done(source.status());
-  if (!CheckHostAccess(to.tensor) || !CheckHostAccess(*source)) return false;
   std::vector<ElementValue> values;
   values.reserve(source->num_elements());
   const DType dtype = to.tensor.dtype();
@@ -87,7 +90,7 @@ bool AssignNumber(const Destination& to, PyObject* value) {
   if (!ElementFromPython(value, dtype, element)) return false;
   if (to.view.layout.num_elements() == 0) return true;
   if (to.starts_inside_byte()) {
-    if (!CheckHostAccess(to.tensor)) return false;
+    if (!ReadyHost(to.tensor)) return false;
     const ElementValue number = ReadElement(element, 0, dtype);
     return ForEachElement(to.view.layout, to.step(), to.first_bit(), [&](int64_t bit) {
       return WriteValue(to.tensor.raw_data(), bit, dtype, number);
@@ -95,6 +98,7 @@ bool AssignNumber(const Destination& to, PyObject* value) {
   }
   if (to.view.layout.num_elements() == 1 && to.step() % 8 == 0 &&
       IsHostAccessible(to.tensor.device().type)) {
+    if (!ReadyHost(to.tensor)) return false;
     std::memcpy(static_cast<char*>(to.tensor.raw_data()) + to.first_bit() / 8, element,
                 dtype.itemsize());
     return true;

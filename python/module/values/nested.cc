@@ -114,9 +114,13 @@ class Collector {
       if (!CheckLength(path_.size() + dim, t.layout().shape(dim))) return false;
     }
     if (t.num_elements() != 0 && !CheckLeaf(path_.size() + t.rank())) return false;
-    if (!CheckHasNumbers(t.dtype()) || !CheckHostAccess(t) || !Join(t.dtype())) return false;
-    return ForEachElement(t.layout(), StepBits(t.dtype(), t.packing()), 0, [&](int64_t bit) {
-      values_.push_back(ReadElement(t.raw_data(), bit, t.dtype()));
+    if (!CheckHasNumbers(t.dtype()) || !Join(t.dtype())) return false;
+    Tensor copy;
+    const Tensor* const ready = ReadyHost(t, &copy);
+    if (ready == nullptr) return false;
+    const int64_t step = StepBits(t.dtype(), ready->packing());
+    return ForEachElement(ready->layout(), step, 0, [&](int64_t bit) {
+      values_.push_back(ReadElement(ready->raw_data(), bit, t.dtype()));
       return true;
     });
   }

@@ -66,8 +66,11 @@ bool TakeTensor(const Tensor& tensor, ElementValue* result) {
                  static_cast<long long>(tensor.num_elements()));
     return false;
   }
-  if (!CheckHasNumbers(tensor.dtype()) || !CheckHostAccess(tensor)) return false;
-  *result = ReadElement(tensor.raw_data(), 0, tensor.dtype());
+  if (!CheckHasNumbers(tensor.dtype())) return false;
+  Tensor copy;
+  const Tensor* const ready = ReadyHost(tensor, &copy);
+  if (ready == nullptr) return false;
+  *result = ReadElement(ready->raw_data(), 0, tensor.dtype());
   return true;
 }
 

@@ -1,12 +1,7 @@
 #include "dovetail/python/module/values/values.h"
 
-#include <utility>
-
-#include "dovetail/core/copy.h"
 #include "dovetail/core/packing.h"
-#include "dovetail/core/registry.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"
@@ -47,23 +42,6 @@ class Lister {
   const int64_t step_;
 };
 
-// The elements where the host can read them, after the work that is pending on them: the tensor
-// itself, or a copy of what lies on a device.
-bool OnHost(const Tensor& tensor, Tensor* on_host) {
-  *on_host = tensor;
-  const DeviceType type = tensor.device().type;
-  if (type == DeviceType::kCpu) return true;
-  if (FindServing(type) == nullptr) return CheckHostAccess(tensor);
-  const absl::Status status = WithoutGilIf(true, [&]() -> absl::Status {
-    if (IsHostAccessible(type)) return tensor.storage()->Synchronize();
-    absl::StatusOr<Tensor> copied = Copied(tensor, {.device = Device::Cpu()});
-    if (!copied.ok()) return copied.status();
-    *on_host = *std::move(copied);
-    return absl::OkStatus();
-  });
-  return status.ok() || (RaiseExchange(status), false);
-}
-
 // The only element.
 bool ReadOne(PyObject* self, const char* what, ElementValue* value) {
   const Tensor& tensor = AsTensor(self);
@@ -73,13 +51,10 @@ bool ReadOne(PyObject* self, const char* what, ElementValue* value) {
     return false;
   }
   if (!CheckHasNumbers(tensor.dtype())) return false;
-  if (tensor.device().type == DeviceType::kCpu) {
-    *value = ReadElement(tensor.raw_data(), 0, tensor.dtype());
-    return true;
-  }
-  Tensor on_host;
-  if (!OnHost(tensor, &on_host)) return false;
-  *value = ReadElement(on_host.raw_data(), 0, tensor.dtype());
+  Tensor copy;
+  const Tensor* const ready = ReadyHost(tensor, &copy);
+  if (ready == nullptr) return false;
+  *value = ReadElement(ready->raw_data(), 0, tensor.dtype());
   return true;
 }
 
@@ -91,9 +66,11 @@ std::nullptr_t RefuseComplex(const char* what) {
 }  // namespace
 
 PyObject* TensorToList(PyObject* self, PyObject*) {
-  Tensor tensor;
-  if (!CheckHasNumbers(AsTensor(self).dtype()) || !OnHost(AsTensor(self), &tensor)) return nullptr;
-  return Lister(tensor).List();
+  const Tensor& tensor = AsTensor(self);
+  if (!CheckHasNumbers(tensor.dtype())) return nullptr;
+  Tensor copy;
+  const Tensor* const ready = ReadyHost(tensor, &copy);
+  return ready == nullptr ? nullptr : Lister(*ready).List();
 }
 
 PyObject* TensorItemMethod(PyObject* self, PyObject*) {

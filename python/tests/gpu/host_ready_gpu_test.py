@@ -1,0 +1,146 @@
+"""The host waits for a GPU before it reads or writes memory that both can reach.
+
+The emulator runs each stream as late as it may, so that a missing wait shows as wrong values.
+"""
+
+import emulated_gpu
+import pytest
+
+import dovetail as dt
+
+GPU = emulated_gpu.Gpu("cuda")
+dt.register_backend(GPU.backend())
+
+KINDS = ["cuda_host", "cuda_managed"]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    yield request.param
+    GPU.finish()
+    assert GPU.complaints() == []
+
+
+class Written:
+    """Another library's array of four elements, whose bytes are 0 until a kernel sets them."""
+
+    def __init__(self, kind, value, dtype):
+        self.memory = dt.zeros(4, dtype=dtype, device=kind)
+        nbytes = self.memory.nbytes
+        self.stream = GPU.make_stream(0)
+        GPU.finish()
+        GPU.set(self.stream, 0, self.memory.data_ptr(), value, nbytes)
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "data": (self.memory.data_ptr(), False),
+            "stream": self.stream,
+        }
+
+
+def late(kind, value, dtype=dt.int32):
+    """A tensor of four elements on which that kernel is pending."""
+    tensor = dt.from_cuda_array_interface(Written(kind, value, dtype)).view(dtype)
+    assert tensor.device == dt.Device(kind)
+    return tensor
+
+
+THREES = 0x03030303
+
+
+# ---- What the host reads ----
+
+
+def test_a_tensor_in_a_list_is_read_after_the_work_on_it(kind):
+    assert dt.tensor([late(kind, 3), late(kind, 5)]).tolist() == [[THREES] * 4, [0x05050505] * 4]
+
+
+def test_a_tensor_in_an_assigned_list_is_read_after_the_work_on_it(kind):
+    u = dt.zeros(4, dtype=dt.int32)
+    u[:] = [late(kind, 3)[0], 1, late(kind, 5)[0], 2]
+    assert u.tolist() == [THREES, 1, 0x05050505, 2]
+
+
+@pytest.mark.parametrize("dtype", [dt.int32, dt.float64])
+def test_an_assigned_element_is_read_after_the_work_on_it(kind, dtype):
+    u = dt.zeros(4, dtype=dtype)
+    u[1] = late(kind, 3)[0]
+    assert u.tolist() == [0, THREES, 0, 0]
+
+
+def test_a_fill_value_is_read_after_the_work_on_it(kind):
+    assert dt.full((2,), late(kind, 3)[0]).tolist() == [THREES] * 2
+
+
+def test_a_checked_conversion_reads_after_the_work(kind):
+    assert dt.tensor(late(kind, 3), dtype=dt.uint32).tolist() == [THREES] * 4
+    with pytest.raises(OverflowError):
+        dt.tensor(late(kind, 3), dtype=dt.int8)
+
+
+def test_elements_that_share_bytes_are_read_after_the_work_on_them(kind):
+    u = dt.zeros(4, dtype=dt.int4)
+    u[1:3] = late(kind, 0x33, dtype=dt.int4)[2:]
+    assert u.tolist() == [0, 3, 3, 0]
+
+
+# ---- What the host writes ----
+
+
+def test_an_element_is_written_after_the_work_on_the_tensor(kind):
+    t = late(kind, 3)
+    t[1] = 7
+    GPU.finish()
+    assert t.tolist() == [THREES, 7, THREES, THREES]
+
+
+def test_an_element_that_starts_inside_a_byte_is_written_after_the_work(kind):
+    t = late(kind, 0x33, dtype=dt.int4)
+    t[1] = 7
+    GPU.finish()
+    assert t.tolist() == [3, 7, 3, 3]
+
+
+def test_elements_that_start_inside_a_byte_are_written_after_the_work(kind):
+    t = late(kind, 0x33, dtype=dt.int4)
+    t[1:3] = dt.tensor([1, 2], dtype=dt.int4)
+    GPU.finish()
+    assert t.tolist() == [3, 1, 2, 3]
+
+
+# ---- Memory that the host can't reach ----
+
+
+@pytest.mark.parametrize("dtype", [dt.int32, dt.float64])
+def test_a_number_on_a_gpu_is_copied_to_the_host(dtype):
+    t = dt.full((1,), 5, dtype=dt.int32, device="cuda:0")
+    u = dt.zeros(2, dtype=dtype)
+    u[1] = t[0]
+    u[0] = t
+    assert u.tolist() == [5, 5]
+    assert dt.tensor([t, t]).tolist() == [[5], [5]]
+    assert dt.full((2,), t[0]).tolist() == [5, 5]
+    u[:] = [t[0], 1]
+    assert u.tolist() == [5, 1]
+
+
+def test_elements_that_share_bytes_on_a_gpu_are_copied_to_the_host():
+    t = dt.tensor([1, 2, 3, 4], dtype=dt.int4, device="cuda:0")
+    u = dt.zeros(4, dtype=dt.int4)
+    u[1:3] = t[:2]
+    assert u.tolist() == [0, 1, 2, 0]
+
+
+def test_part_of_a_byte_on_a_gpu_is_not_written():
+    t = dt.zeros(4, dtype=dt.int4, device="cuda:0")
+    with pytest.raises(dt.ExchangeError, match="can't reach memory on cuda:0"):
+        t[1] = 3
+    with pytest.raises(dt.ExchangeError, match="can't reach memory on cuda:0"):
+        t[1:3] = dt.tensor([1, 2], dtype=dt.int4)
+
+
+def test_a_number_on_a_gpu_is_a_copy_that_no_copies_forbids():
+    t = dt.zeros(1, device="cuda:0")
+    with dt.no_copies(), pytest.raises(dt.ExchangeError):
+        dt.tensor([t])
