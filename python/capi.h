@@ -173,12 +173,14 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
 
 #endif  // DOVETAIL_CAPI_LINKED
 
-// Borrows the memory of `object` for a call, if it meets the requirements. The host waits for
-// no GPU: work there goes to borrowed->stream. 0, and the caller calls Dovetail_Release(). -1 with
-// an error set: TypeError for what is no tensor or has another dtype, rank or device; ValueError
-// for sizes, strides and alignment; BufferError for memory that can't be shared, such as that of a
-// tensor that requires gradients, and for read-only memory that the function would write. 1 without
-// an error for a quiet call, unless user code raised one. `call` may be NULL.
+// Borrows the memory of `object` for a call, if it meets the requirements. If these ask for memory
+// that the CPU can read, the host waits for pending work on pinned and managed memory. Otherwise
+// the host waits for no GPU: work there goes to borrowed->stream. 0, and the caller calls
+// Dovetail_Release(). -1 with an error set: TypeError for what is no tensor or has another dtype,
+// rank or device; ValueError for sizes, strides and alignment; BufferError for memory that can't be
+// shared, such as that of a tensor that requires gradients, and for read-only memory that the
+// function would write. 1 without an error for a quiet call, unless user code raised one. `call`
+// may be NULL.
 static inline int Dovetail_Borrow(PyObject* object, const DovetailRequirements* wanted,
                                   DovetailCall* call, DovetailBorrowed* borrowed) {
   const DovetailCApi* const api = Dovetail_ImportCApi();

@@ -75,8 +75,10 @@ class BorrowedTensor {
 };
 
 // Borrows the memory of `object` if it meets the requirements; by default, if it is in host memory.
-// Orders nothing: work on a GPU goes to stream(). Errors are those of Dovetail_Borrow(). A quiet
-// call is Unknown, without a Python error, for a tensor that does not fit.
+// If `wanted` asks for memory that the CPU can read, the host waits for pending work on it.
+// Otherwise nothing is ordered: work on a GPU goes to stream(). Errors are those of
+// Dovetail_Borrow(). A quiet call is Unknown, without a Python error, for a tensor that does not
+// fit.
 absl::StatusOr<BorrowedTensor> Borrow(PyObject* object, const Requirements& wanted = {},
                                       Call* call = nullptr);
 

@@ -6,12 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/borrow/current_stream.h"
 #include "dovetail/python/exchange/borrow/fill.h"
 #include "dovetail/python/exchange/borrow/mismatch.h"
+#include "dovetail/python/exchange/borrow/package_capi.h"
+#include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/routes/import_object.h"
@@ -112,19 +115,69 @@ void NameArgument(const DovetailCall& call) {
   RestoreError(error);
 }
 
-// The tensor as it is, without a look at the requirements. False with an error set.
-bool BorrowAsIs(PyObject* object, DovetailBorrowed* borrowed) {
-  ExchangeResult result = BorrowKnown(object, borrowed);
-  if (result == ExchangeResult::kNotTaken) {
-    Tensor tensor;
-    result = ResultOf(ImportAny(object, {.is_unordered = &SaysItsStream}, &tensor));
-    if (result == ExchangeResult::kDone) HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
+// Whether the function itself reads or writes the memory: Facts::kOnHost of arg_requirements.h.
+bool IsForHost(const DovetailRequirements& wanted) {
+  return wanted.device_type == DOVETAIL_HOST_MEMORY ||
+         IsHostAccessible(static_cast<DeviceType>(wanted.device_type));
+}
+
+// Has the package, which has backends, wait for the work on `object`. Does nothing without one.
+bool AwaitByPackage(PyObject* object) {
+  const DovetailCApi* const package = FindPackagesCApi();
+  if (package == nullptr) return true;
+  const DovetailRequirements host_memory = {};
+  DovetailBorrowed borrowed;
+  if (package->borrow(object, &host_memory, nullptr, &borrowed) != 0) return false;
+  Dovetail_Release(&borrowed);
+  return true;
+}
+
+// Waits for the work on memory that the host shares with a GPU. `tensor` is an ordered import of
+// `object`. False with an error set.
+bool AwaitImport(PyObject* object, const Tensor& tensor) {
+  const DeviceType type = tensor.device().type;
+  if (type == DeviceType::kCpu || !IsHostAccessible(type)) return true;
+  return FindServing(type) != nullptr ? ReadyHost(tensor) : AwaitByPackage(object);
+}
+
+// Holds what an import gives. A function for the host gets memory that is ready. Any other works on
+// the stream of the object's library, which then orders nothing.
+bool BorrowImported(PyObject* object, const DovetailRequirements& wanted,
+                    DovetailBorrowed* borrowed) {
+  const bool is_for_host = IsForHost(wanted);
+  Tensor tensor;
+  if (!ImportAny(object, {.is_unordered = is_for_host ? nullptr : &SaysItsStream}, &tensor)) {
+    return false;
   }
+  if (is_for_host && !AwaitImport(object, tensor)) return false;
+  HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
+  return true;
+}
+
+// The same for what a known class lent, unordered. The import that orders the class's work, and
+// that knows the work on our own tensors, is dropped again.
+bool AwaitLent(PyObject* object, const DovetailRequirements& wanted,
+               const DovetailBorrowed& borrowed) {
+  const auto type = static_cast<DeviceType>(borrowed.tensor.device.device_type);
+  if (!IsForHost(wanted) || !IsHostAccessible(type)) return true;
+  if (FindServing(type) == nullptr) return AwaitByPackage(object);
+  Tensor tensor;
+  return ImportAny(object, {}, &tensor) && ReadyHost(tensor);
+}
+
+// The tensor as it is, without a look at the other requirements. False with an error set.
+bool BorrowAsIs(PyObject* object, const DovetailRequirements& wanted, DovetailBorrowed* borrowed) {
+  ExchangeResult result = BorrowKnown(object, borrowed);
+  const bool is_lent = result != ExchangeResult::kNotTaken;
+  if (!is_lent) result = ResultOf(BorrowImported(object, wanted, borrowed));
   if (result == ExchangeResult::kError) return false;
   borrowed->object = object;
   if (borrowed->tensor.device.device_type == kDLCPU) [[likely]]
     return true;
-  if (FindCurrentStream(object, borrowed->tensor.device, &borrowed->stream)) return true;
+  if ((!is_lent || AwaitLent(object, wanted, *borrowed)) &&
+      FindCurrentStream(object, borrowed->tensor.device, &borrowed->stream)) {
+    return true;
+  }
   Dovetail_Release(borrowed);
   return false;
 }
@@ -162,7 +215,7 @@ int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* c
   DrainPendingReleases();
   ++call->position;
   borrowed->held = nullptr;
-  if (!BorrowAsIs(object, borrowed)) return Refuse(*call);
+  if (!BorrowAsIs(object, wanted, borrowed)) return Refuse(*call);
   int32_t dimension = 0;
   const Mismatch mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
   if (mismatch != Mismatch::kNone) [[unlikely]]

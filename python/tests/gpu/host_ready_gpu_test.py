@@ -4,6 +4,10 @@ The emulator runs each stream as late as it may, so that a missing wait shows as
 """
 
 import emulated_gpu
+import nanobind_capsule_extension
+import nanobind_extension
+import numpy as np
+import pybind11_extension
 import pytest
 
 import dovetail as dt
@@ -12,6 +16,7 @@ GPU = emulated_gpu.Gpu("cuda")
 dt.register_backend(GPU.backend())
 
 KINDS = ["cuda_host", "cuda_managed"]
+EXTENSIONS = [nanobind_capsule_extension, nanobind_extension, pybind11_extension]
 
 
 @pytest.fixture(params=KINDS)
@@ -19,6 +24,11 @@ def kind(request):
     yield request.param
     GPU.finish()
     assert GPU.complaints() == []
+
+
+@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
+def ext(request):
+    return request.param
 
 
 class Written:
@@ -144,3 +154,80 @@ def test_a_number_on_a_gpu_is_a_copy_that_no_copies_forbids():
     t = dt.zeros(1, device="cuda:0")
     with dt.no_copies(), pytest.raises(dt.ExchangeError):
         dt.tensor([t])
+
+
+# ---- Functions of extensions ----
+
+FLOAT = float(np.frombuffer(b"\x3f" * 4, np.float32)[0])
+
+
+def test_a_function_for_the_host_reads_an_argument_after_the_work_on_it(ext, kind):
+    assert ext.copied(late(kind, 0x3F, dtype=dt.float32)) == (False, FLOAT)
+    matrix = late(kind, 0x3F, dtype=dt.float32).reshape(2, 2)
+    assert ext.elements(matrix) == pytest.approx(10 * FLOAT)
+
+
+def test_a_function_for_the_host_waits_for_work_on_a_stream_of_its_own(ext, kind):
+    with dt.stream(dt.Stream("cuda:0")):
+        x = late(kind, 0x3F, dtype=dt.float32)
+        assert ext.copied(x) == (False, FLOAT)
+    with dt.stream(dt.Stream("cuda:0")):
+        x = late(kind, 0x3F, dtype=dt.float32)
+    assert ext.copied(x) == (False, FLOAT)
+
+
+def test_a_function_for_the_host_writes_an_argument_after_the_work_on_it(ext, kind):
+    one, out = dt.full((4,), 1.0), late(kind, 0x3F, dtype=dt.float32)
+    ext.add(one, one, out)
+    GPU.finish()
+    assert out.tolist() == [2.0] * 4
+
+
+# (An extension with Dovetail linked in has no backend for a copy, or to tell what an address is.)
+def test_a_converted_argument_is_read_after_the_work_on_it(kind):
+    assert nanobind_capsule_extension.cast(late(kind, 3)) == (True, float(np.float32(THREES)))
+
+
+def test_an_argument_of_another_library_is_read_after_the_work_on_it(kind):
+    x = Written(kind, 0x3F, dt.float32)
+    x.__cuda_array_interface__.update(shape=(4,), typestr="<f4")
+    assert nanobind_capsule_extension.copied(x) == (False, FLOAT)
+
+
+class Producer:
+    """Another library's tensor, which orders its stream before the consumer's."""
+
+    def __init__(self):
+        self.written = Written("cuda_managed", 0x3F, dt.float32)
+        self.asked = []
+
+    def __dlpack_device__(self):
+        return self.written.memory.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, **kwargs):
+        self.asked.append(stream)
+        if stream is not None and stream != -1:
+            GPU.record_and_wait(self.written.stream, 0 if stream == 1 else stream, 0)
+        return self.written.memory.__dlpack__(stream=-1, **kwargs)
+
+
+# Under the name of CuPy's class, which says its stream. (Dovetail knows one class of a library in a
+# process.)
+CupyArray = type("ndarray", (Producer,), {"__module__": "cupy"})
+
+
+@pytest.mark.parametrize("producer", [Producer, CupyArray])
+def test_a_function_for_the_host_waits_for_a_producer(ext, producer):
+    x = producer()
+    with dt.stream(dt.Stream("cuda:0")) as stream:
+        assert ext.copied(x) == (False, FLOAT)
+    assert set(x.asked) == {stream.handle}
+    GPU.finish()
+    assert GPU.complaints() == []
+
+
+def test_a_function_for_any_device_does_not_wait(ext):
+    x = late("cuda_managed", 0x3F, dtype=dt.float32)
+    GPU.reset_counts()
+    assert ext.address(x) == x.data_ptr()
+    assert GPU.counts()["host_waits"] == 0

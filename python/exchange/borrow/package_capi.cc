@@ -1,0 +1,27 @@
+#include "dovetail/python/exchange/borrow/package_capi.h"
+
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include "dovetail/python/exchange/borrow/capi_table.h"
+#include "dovetail/python/exchange/support/interned_name.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+
+const DovetailCApi* FindPackagesCApi() {
+  static constinit InternedName module_name("dovetail._core");
+  static constinit InternedName capsule_name("_C_API");
+  const nb::object module = nb::steal(PyImport_GetModule(module_name.get()));
+  const nb::object capsule = module.is_valid()
+                                 ? nb::steal(PyObject_GetAttr(module.ptr(), capsule_name.get()))
+                                 : nb::object();
+  const auto* api = capsule.is_valid() ? static_cast<const DovetailCApi*>(PyCapsule_GetPointer(
+                                             capsule.ptr(), "dovetail._core._C_API"))
+                                       : nullptr;
+  PyErr_Clear();
+  return api == nullptr || api == CApiTable() || api->major != DOVETAIL_CAPI_MAJOR ? nullptr : api;
+}
+
+}  // namespace dovetail::python
