@@ -85,8 +85,10 @@ class _Part:
 class _Memories(threading.local):
     """The memories of the pickles that this thread makes, and some that are gone."""
 
+    known: dict[tuple[int, int, bool], ref[_Memory]]
+
     def __init__(self):
-        self.known: dict[tuple[int, int, bool], ref[_Memory]] = {}
+        self.known = {}
 
 
 _memories = _Memories()
