@@ -19,7 +19,7 @@
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/interned_name.h"
 #include "dovetail/python/exchange/sycl/usm_array.h"
-#include "dovetail/python/exchange/torch/torch_storage.h"
+#include "dovetail/python/exchange/torch/torch_in.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
 
 namespace nb = nanobind;
@@ -66,7 +66,7 @@ bool CallDLPack(const Import& import) {
   ImportRequest request = import.request;
   if (!HeedNoCopies(&request.copy) || !CheckUnmasked(import.x) ||
       !ImportByDLPack(import.x, request, import.tensor, &copied) ||
-      (torch_tensor.IsBaseOf(Py_TYPE(import.x)) && !CheckTorchExport(import.x, *import.tensor))) {
+      (torch_tensor.IsBaseOf(Py_TYPE(import.x)) && !FinishTorchExport(import.x, import.tensor))) {
     return false;
   }
   if (request.trace != nullptr) request.trace->producer_copied = copied;

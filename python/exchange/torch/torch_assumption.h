@@ -17,7 +17,8 @@ namespace dovetail::python {
 // set. Takes microseconds. Needs the GIL.
 nanobind::object EvaluateTorch(const char* expression);
 
-// An assumption, checked when it is first needed.
+// An assumption, checked when it is first needed. What a mode or a transform of PyTorch made fail
+// is checked again, ever more rarely: after 1, 2, 4, ... calls.
 //
 //   static constinit TorchAssumption assumption(&IsAsAssumed);
 //   if (assumption.Holds()) ...
@@ -28,21 +29,25 @@ class TorchAssumption {
   explicit constexpr TorchAssumption(bool (*check)()) : check_(check) {}
 
   // False, with its error set and nothing remembered, if an interrupt stopped the check.
-  bool Holds() {
-    Known known = known_.load();
-    if (known == Known::kNothing) [[unlikely]] {
-      const bool holds = check_();
-      if (PyErr_Occurred() != nullptr) return false;
-      known = holds ? Known::kHolds : Known::kFails;
-      known_.store(known);
-    }
-    return known == Known::kHolds;
-  }
+  bool Holds() { return holds_.load() || Check(); }
 
  private:
-  enum class Known : uint8_t { kNothing, kHolds, kFails };
+  bool Check() {
+    const uint32_t asked = asked_.load() + 1;
+    asked_.store(asked);
+    if ((asked & (asked - 1)) != 0) return false;  // no power of 2
+    const bool holds = check_();
+    if (PyErr_Occurred() != nullptr) {
+      asked_.store(asked - 1);
+      return false;
+    }
+    holds_.store(holds);
+    return holds;
+  }
+
   bool (*check_)();
-  GilGuarded<Known> known_{Known::kNothing};
+  GilGuarded<bool> holds_{false};
+  GilGuarded<uint32_t> asked_{0};
 };
 
 }  // namespace dovetail::python

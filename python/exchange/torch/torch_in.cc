@@ -1,5 +1,7 @@
 #include "dovetail/python/exchange/torch/torch_in.h"
 
+#include <utility>
+
 #include "dlpack/dlpack.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
@@ -20,9 +22,13 @@
 namespace dovetail::python {
 namespace {
 
+bool RefuseNegation() {
+  RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
+  return false;
+}
+
 // What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy
-// conjugate
-// __dlpack__ refuses; a lazy negation it would export with the wrong sign.
+// conjugate __dlpack__ refuses; a lazy negation it would export with the wrong sign.
 ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (TorchModeIsActive()) return NotTaken();
   const bool is_plain = ReadPlainTorch(x, lent);
@@ -33,10 +39,7 @@ ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
   if (!is_plain) {
     const TorchMark mark = FindTorchMark(x);
     if (mark == TorchMark::kConjugate) return NotTaken();
-    if (mark == TorchMark::kNegative) {
-      RaiseExchange("The tensor is a lazy negation; use tensor.resolve_neg().");
-      return ExchangeResult::kError;
-    }
+    if (mark == TorchMark::kNegative) return ResultOf(RefuseNegation());
   }
   return CheckTorchStorage(x, *lent);
 }
@@ -62,12 +65,7 @@ ExchangeResult TakeTorchInOrder(PyObject* x, const DLTensor& lent, Tensor* tenso
   return taken;
 }
 
-}  // namespace
-
-ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
-  DLTensor lent{};  // a table that says nothing lends no tensor
-  const ExchangeResult result = LendTorch(x, &lent);
-  if (result != ExchangeResult::kDone) return result;
+ExchangeResult Take(PyObject* x, const DLTensor& lent, Tensor* tensor) {
   switch (lent.device.device_type) {
     case kDLCPU:
       return TakeTorch(x, lent, tensor);
@@ -77,6 +75,35 @@ ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
     default:
       return ExchangeResult::kNotTaken;
   }
+}
+
+}  // namespace
+
+ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
+  DLTensor lent{};  // a table that says nothing lends no tensor
+  const ExchangeResult result = LendTorch(x, &lent);
+  return result == ExchangeResult::kDone ? Take(x, lent, tensor) : result;
+}
+
+bool FinishTorchExport(PyObject* x, Tensor* given) {
+  DLTensor lent{};
+  if (given->num_elements() == 0 || !LendByTorchTable(x, &lent) ||
+      static_cast<char*>(lent.data) + lent.byte_offset != given->raw_data()) {
+    return PyErr_Occurred() == nullptr;
+  }
+  if (AskTorchMark(x) == TorchMark::kNegative) return RefuseNegation();
+  if (PyErr_Occurred() != nullptr || CheckTorchStorage(x, lent) == ExchangeResult::kError) {
+    return false;
+  }
+  Tensor held;
+  const ExchangeResult taken = Take(x, lent, &held);
+  if (taken == ExchangeResult::kError) return false;
+  // (A subclass may give another shape or type of its memory.)
+  if (taken == ExchangeResult::kDone && held.dtype() == given->dtype() &&
+      held.layout() == given->layout() && !given->is_read_only()) {
+    *given = std::move(held);
+  }
+  return true;
 }
 
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {

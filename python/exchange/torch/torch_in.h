@@ -23,8 +23,14 @@ namespace dovetail::python {
 // `x` is an exact torch.Tensor.
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
 
-// The same for a call of an extension's function, on any device. Nothing is held: the memory is
-// valid until the tensor is resized or is given other data.
+// After `x.__dlpack__()`, of a torch.Tensor of any class, gave `*given`: a Parameter, or a tensor
+// inside a mode. If that is the memory of `x`, the result holds the storage, as an import by
+// ImportTorchTensor does. False with an ExchangeError set for a lazy negation, which comes with the
+// wrong sign, and for memory beyond the storage.
+bool FinishTorchExport(PyObject* x, Tensor* given);
+
+// The same as ImportTorchTensor for a call of an extension's function, on any device. Nothing is
+// held: the memory is valid until the tensor is resized or is given other data.
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
 
 }  // namespace dovetail::python

@@ -65,13 +65,6 @@ bool IsMarked(PyObject* x, PyObject* method) {
   return is_marked;
 }
 
-TorchMark AskMark(PyObject* x) {
-  static constinit InternedName is_conj("is_conj");
-  static constinit InternedName is_neg("is_neg");
-  if (IsMarked(x, is_conj.get()) || PyErr_Occurred() != nullptr) return TorchMark::kConjugate;
-  return IsMarked(x, is_neg.get()) ? TorchMark::kNegative : TorchMark::kNone;
-}
-
 }  // namespace
 
 bool TorchKeysAreKnown() {
@@ -83,11 +76,18 @@ bool IsPlainTorch(PyObject* x) {
   return TorchKeysAreKnown() && TorchKeysOf(x) == plain_keys.load();
 }
 
+TorchMark AskTorchMark(PyObject* x) {
+  static constinit InternedName is_conj("is_conj");
+  static constinit InternedName is_neg("is_neg");
+  if (IsMarked(x, is_conj.get()) || PyErr_Occurred() != nullptr) return TorchMark::kConjugate;
+  return IsMarked(x, is_neg.get()) ? TorchMark::kNegative : TorchMark::kNone;
+}
+
 TorchMark FindTorchMark(PyObject* x) {
   const uint64_t keys = TorchKeysAreKnown() ? TorchKeysOf(x) : 0;
   if (PyErr_Occurred() != nullptr) return TorchMark::kConjugate;
   if (keys != 0 && keys == other_keys_without_mark.load()) return TorchMark::kNone;
-  const TorchMark mark = AskMark(x);
+  const TorchMark mark = AskTorchMark(x);
   if (mark == TorchMark::kNone && PyErr_Occurred() == nullptr) other_keys_without_mark.store(keys);
   return mark;
 }

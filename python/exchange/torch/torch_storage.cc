@@ -10,7 +10,6 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/torch/torch_functions.h"
 #include "dovetail/python/exchange/torch/torch_private.h"
-#include "dovetail/python/exchange/torch/torch_read.h"
 
 namespace nb = nanobind;
 
@@ -115,14 +114,6 @@ ExchangeResult CheckTorchStorage(PyObject* x, const DLTensor& lent) {
                              ": it was resized or freed. Resize it first, as in "
                              "x.untyped_storage().resize_(nbytes)."));
   return ExchangeResult::kError;
-}
-
-bool CheckTorchExport(PyObject* x, const Tensor& given) {
-  DLTensor lent;
-  if (!ReadPlainTorch(x, &lent) || lent.data != given.raw_data()) {
-    return PyErr_Occurred() == nullptr;
-  }
-  return CheckTorchStorage(x, lent) != ExchangeResult::kError;
 }
 
 }  // namespace dovetail::python

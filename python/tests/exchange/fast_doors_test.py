@@ -184,6 +184,16 @@ def test_a_tensor_inside_a_mode_comes_in_as_by_its_dlpack(mode, dtype):
     assert fast == slow
 
 
+# Rule 55.
+@pytest.mark.parametrize("door", [dt.from_dlpack, dt.asarray, lambda x: dt.convert(x, np.ndarray)])
+def test_a_lazy_negation_is_refused_as_a_parameter_and_inside_a_mode(door):
+    x = (torch.arange(3) * (1 + 2j)).conj().imag
+    with pytest.raises(dt.ExchangeError, match=r"resolve_neg\(\)"):
+        door(torch.nn.Parameter(x, requires_grad=False))
+    with torch.device("cpu"), pytest.raises(dt.ExchangeError, match=r"resolve_neg\(\)"):
+        door(x)
+
+
 # Rule 55. A negation may have any strides and any type.
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64], ids=str)
 @pytest.mark.parametrize("shape", [(4,), (2, 3), (1,), ()], ids=str)
@@ -195,7 +205,7 @@ def test_a_lazy_negation_of_any_layout_is_refused_until_resolved(shape, dtype):
     assert dt.from_dlpack(x.resolve_neg()).tolist() == x.tolist()
 
 
-# If a new PyTorch violates the assumptions of torch_lazy.cc, Dovetail calls its methods instead.
+# If a new PyTorch violates the assumptions of torch_private.h, Dovetail calls its methods instead.
 def test_a_lazy_negation_is_refused_where_the_insides_of_torch_are_not_known():
     printed = run_python("""
         import torch

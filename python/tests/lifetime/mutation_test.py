@@ -44,6 +44,17 @@ OTHER_TORCH_MUTATIONS, OTHER_TORCH_PEERS, OTHER_TORCH_DOORS = (
     TORCH_PEERS,
     TORCH_DOORS,
 )
+# What PyTorch lends by __dlpack__ alone.
+PARAMETER = """
+import torch
+import dovetail as dt
+def make():
+    return torch.nn.Parameter(torch.arange(float(COUNT)), requires_grad=False)
+"""
+INSIDE_MODE = TORCH + "torch.set_default_device('cpu')"
+PARAMETER_MUTATIONS = INSIDE_MODE_MUTATIONS = TORCH_MUTATIONS
+PARAMETER_PEERS = INSIDE_MODE_PEERS = {}
+PARAMETER_DOORS = INSIDE_MODE_DOORS = TORCH_DOORS
 
 PADDLE = """
 import paddle
@@ -132,6 +143,18 @@ def test_numpy_of_torch_keeps_it_too(mutation):
 @pytest.mark.parametrize("door, mutation", cases("OTHER_TORCH"))
 def test_the_same_is_so_where_the_insides_of_torch_are_not_known(door, mutation):
     assert outcomes("OTHER_TORCH")[f"{door} | {mutation}"] == "kept"
+
+
+# Rule 56.
+@pytest.mark.parametrize("door, mutation", cases("PARAMETER"))
+def test_what_a_parameter_lent_is_kept_whatever_becomes_of_it(door, mutation):
+    assert outcomes("PARAMETER")[f"{door} | {mutation}"] == "kept"
+
+
+# Rule 56.
+@pytest.mark.parametrize("door, mutation", cases("INSIDE_MODE"))
+def test_what_a_tensor_lent_inside_a_mode_is_kept_whatever_becomes_of_it(door, mutation):
+    assert outcomes("INSIDE_MODE")[f"{door} | {mutation}"] == "kept"
 
 
 def test_memory_of_a_storage_is_freed_with_the_last_that_holds_it():

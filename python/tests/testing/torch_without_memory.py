@@ -24,6 +24,8 @@ WITHOUT_MEMORY = {
     "a parameter over freed memory": lambda: torch.nn.Parameter(
         _resized(lambda: torch.arange(8.0)[4:], 0), requires_grad=False
     ),
+    "a shrunk parameter of inference mode": lambda: _resized(_parameter_of_inference_mode, 8),
+    "a subclass over freed memory": lambda: _resized(lambda: _subclass(torch.arange(8.0)[4:]), 0),
     "functional": lambda: torch._to_functional_tensor(torch.arange(4.0)),
     "zero": lambda: torch._efficientzerotensor(4),
     "zero, complex": lambda: torch._efficientzerotensor(4, dtype=torch.complex64),
@@ -33,3 +35,16 @@ WITHOUT_MEMORY = {
 def _of_inference_mode():
     with torch.inference_mode():
         return torch.arange(4.0)
+
+
+def _parameter_of_inference_mode():
+    with torch.inference_mode():
+        return torch.nn.Parameter(torch.arange(8.0)[4:], requires_grad=False)
+
+
+class _Subclass(torch.Tensor):
+    pass
+
+
+def _subclass(x):
+    return x.as_subclass(_Subclass)
