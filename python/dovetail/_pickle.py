@@ -33,6 +33,10 @@ from dovetail import _core
 _FORMAT = 1  # of the arguments of load_tensor; a later format has another number
 
 
+def _gone():
+    """A weak reference to nothing."""
+
+
 class _Memory:
     """Bytes that are pickled once, however many tensors of a pickle lie in them.
 
@@ -45,11 +49,12 @@ class _Memory:
         self.row = row
         self.key = key
         self.writes = writes  # what its thread had written when it was made
-        self.part = None  # the _Part that asks whether a pickler has this
+        self.part = _gone  # the _Part that asks whether a pickler has this
 
     def __reduce_ex__(self, protocol):
-        if self.part is not None:
-            self.part.is_alone = True
+        part = self.part()
+        if part is not None:
+            part.is_alone = True
             _memories.known.pop(self.key, None)  # for this pickler it now means ()
             return tuple, ()
         device = str(self.row.device)
@@ -66,17 +71,17 @@ class _Part:
     have: one that pickles `memory` and then this has told by then.
     """
 
-    __slots__ = ("is_alone", "memory", "needs", "tensor")
+    __slots__ = ("__weakref__", "is_alone", "memory", "needs", "tensor")
 
     def __init__(self, memory, tensor, needs):
         self.memory = memory
         self.tensor = tensor
         self.needs = needs
         self.is_alone = False
-        memory.part = self
+        memory.part = ref(self)
 
     def __reduce_ex__(self, protocol):
-        self.memory.part = None
+        self.memory.part = _gone
         if self.is_alone:
             return _reduce_alone(self.tensor, self.needs)
         return _reduce_in(self.memory, self.tensor, self.needs)
@@ -121,6 +126,7 @@ def fields_of(tensor):
 
 def _reduce_in(memory, tensor, needs):
     """Return what reduces a tensor that lies in `memory`."""
+    memory.part = _gone  # one that was not pickled after all
     *_, address, fields = needs
     offset = address - memory.row.data_ptr() if tensor.size else 0
     return load_tensor, (_FORMAT, memory, offset, *fields)

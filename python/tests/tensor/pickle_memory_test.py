@@ -216,6 +216,15 @@ def test_a_part_travels_without_the_rest_while_another_pickler_has_the_whole(par
     assert nbytes > 40_000 and row.tolist() == [1] * 100
 
 
+def test_a_part_that_is_not_pickled_after_all_takes_nothing_from_the_whole():
+    tensor = dt.arange(10_000, dtype="float32")
+    stream = Stream()
+    stream.send(tensor)
+    for kept in [tensor[:10].__reduce_ex__(5), tensor[:10].__reduce_ex__(5)[0]]:
+        assert pickle.loads(pickle.dumps(tensor)).tolist() == tensor.tolist()
+        del kept
+
+
 def test_a_pickle_that_is_made_while_another_is_has_memory_of_its_own():
     class Inner:
         def __init__(self, value):
