@@ -191,13 +191,14 @@ template <>
 struct type_caster<dovetail::OwnedTensor> {
   NB_TYPE_CASTER(dovetail::OwnedTensor, const_name("typing.Any"))
 
-  // The memory is shared beyond the call.
-  bool from_python(handle src, uint32_t, cleanup_list* cleanup) noexcept {
+  // The memory is shared beyond the call. Throws an interrupt.
+  bool from_python(handle src, uint32_t, cleanup_list* cleanup) {
     frame.Join(cleanup);
     frame.CountArgument();
     value = dovetail::OwnedTensor::FromPython(src.ptr());
     if (!value) {
-      if (PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();  // no interrupt
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) throw python_error();
+      PyErr_Clear();
       return false;
     }
     if (cleanup != nullptr) {
@@ -221,7 +222,7 @@ template <>
 struct type_caster<dovetail::Tensor> {
   NB_TYPE_CASTER(dovetail::Tensor, const_name("typing.Any"))
 
-  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
     if (!owned.from_python(src, flags, cleanup)) return false;
     absl::StatusOr<dovetail::Tensor> tensor = dovetail::FromDLPack(owned.value.release());
     if (!tensor.ok()) return false;

@@ -184,6 +184,8 @@ def test_errors_of_producers_come_through(ext):
         ext.doubled(Producer(raising(KeyboardInterrupt())))
     with pytest.raises(KeyboardInterrupt):
         ext.kind(Producer(raising(KeyboardInterrupt())))
+    with pytest.raises(KeyboardInterrupt):
+        ext.shared(Producer(raising(KeyboardInterrupt())))
     refused(TypeError, "not a capsule", ext.doubled, Producer(lambda **_: 7))
     with pytest.raises((BufferError, TypeError, ValueError)):
         ext.doubled(Producer(lambda **_: dt.to_dlpack(dt.empty(3, dtype=dt.int8))))
