@@ -14,14 +14,15 @@ namespace {
 // The table behind type.__dlpack_c_exchange_api__, or an older one that it leads to.
 const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
   constexpr char kName[] = "dlpack_exchange_api";
+  constexpr int kMaxTables = 100;  // a chain that leads to itself has no end
   nb::object capsule = nb::steal(
       PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
   void* table = capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), kName)
                     ? PyCapsule_GetPointer(capsule.ptr(), kName)
                     : nullptr;
   PyErr_Clear();
-  for (auto* header = static_cast<const DLPackExchangeAPIHeader*>(table); header != nullptr;
-       header = header->prev_api) {
+  auto* header = static_cast<const DLPackExchangeAPIHeader*>(table);
+  for (int i = 0; i < kMaxTables && header != nullptr; ++i, header = header->prev_api) {
     if (header->version.major == DLPACK_MAJOR_VERSION) {
       return reinterpret_cast<const DLPackExchangeAPI*>(header);
     }

@@ -36,9 +36,10 @@ std::string FromOtherNames(std::string_view text) {
 }
 
 bool ParseText(PyObject* text, Device* device) {
-  const char* utf8 = PyUnicode_AsUTF8(text);
+  Py_ssize_t size;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size);
   if (utf8 == nullptr) return false;
-  absl::StatusOr<Device> parsed = Device::Parse(FromOtherNames(utf8));
+  absl::StatusOr<Device> parsed = Device::Parse(FromOtherNames({utf8, static_cast<size_t>(size)}));
   if (!parsed.ok()) return RaiseStatus(parsed.status()), false;
   *device = *parsed;
   return true;

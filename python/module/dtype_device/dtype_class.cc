@@ -193,9 +193,10 @@ bool ParseDType(PyObject* value, DType* dtype) {
     return true;
   }
   if (PyUnicode_Check(value)) {
-    const char* text = PyUnicode_AsUTF8(value);
+    Py_ssize_t size;
+    const char* text = PyUnicode_AsUTF8AndSize(value, &size);
     if (text == nullptr) return false;
-    absl::StatusOr<DType> parsed = DType::Parse(text);
+    absl::StatusOr<DType> parsed = DType::Parse({text, static_cast<size_t>(size)});
     if (!parsed.ok()) return RaiseStatus(parsed.status()), false;
     *dtype = *parsed;
     return true;

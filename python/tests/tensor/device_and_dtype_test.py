@@ -268,3 +268,9 @@ def test_neither_can_be_changed_or_subclassed(cls):
         value.anything = 5
     with pytest.raises(TypeError):
         type("Sub", (cls,), {})
+
+
+@pytest.mark.parametrize("make, name", [(dt.dtype, "float32\0"), (dt.Device, "cpu\0")])
+def test_a_name_is_read_to_its_end(make, name):
+    with pytest.raises(ValueError):
+        make(name)
