@@ -105,6 +105,11 @@ def test_a_table_is_used_that_is_of_our_major_version_or_leads_to_one(table, way
     assert ask(install(table)) == way
 
 
+def test_a_table_that_leads_to_itself_is_not_used():
+    setup = install("table(2)") + "; kept.prev_api = ctypes.addressof(kept)"
+    assert ask(setup) == BY_DLPACK
+
+
 # Rule 51.
 @pytest.mark.parametrize(
     "value", ["capsule_of(kept, b'dlpack_exchange_API')", "ctypes.addressof(kept)", "None"]
