@@ -287,16 +287,22 @@ LOADER = """
 
     source = dt.zeros(32 * 1024, dtype=dt.uint8)
 
+    stop = threading.Event()
+
     def work():
-        while True:
+        while not stop.is_set():
             source.copy()
 
-    for _ in range(3):
-        threading.Thread(target=work, daemon=True).start()
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
     for _ in range(5):
         with dt.trace(limit=1000):
             loader = DataLoader(Rows(), batch_size=2, num_workers=2, timeout=30)
             assert sum(batch.sum().item() for batch in loader) == 4 * sum(range(8))
+    stop.set()
+    for thread in threads:
+        thread.join()
 """
 
 
