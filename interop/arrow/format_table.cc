@@ -79,8 +79,9 @@ std::optional<int64_t> FixedListSize(std::string_view format) {
   if (!absl::ConsumePrefix(&format, "+w:")) return std::nullopt;
   // Digits alone: SimpleAtoi would also take blanks and a sign.
   uint64_t size = 0;
-  const char* const end = format.data() + format.size();
-  const std::from_chars_result read = std::from_chars(format.data(), end, size);
+  const char* const begin = format.data();
+  const char* const end = begin + format.size();
+  const std::from_chars_result read = std::from_chars(begin, end, size);
   if (read.ec != std::errc() || read.ptr != end || size > INT64_MAX) return std::nullopt;
   return static_cast<int64_t>(size);
 }

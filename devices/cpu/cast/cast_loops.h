@@ -40,6 +40,7 @@ class CastDims {
   // Copies what is there.
   CastDims(const CastDims& other) : CastDims(absl::MakeConstSpan(other)) {}
   CastDims& operator=(const CastDims& other) {
+    if (this == &other) return *this;
     size_ = other.size_;
     std::copy_n(other.values_, size_, values_);
     return *this;

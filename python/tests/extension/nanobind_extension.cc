@@ -27,9 +27,10 @@ NB_MODULE(nanobind_extension, m) {
       "wrapped_without_gil",
       [](int64_t size) { return dovetail::OwnedTensor::Wrap(std::vector<float>{1}, {size}); },
       nb::call_guard<nb::gil_scoped_release>());
-  m.def("calling", [](dovetail::Arg<const float>, nb::object f) { return f(); });
-  m.def("with_rest",
-        [](dovetail::Arg<const float> x, nb::args) { return dovetail::OwnedTensor::EmptyLike(x); });
+  m.def("calling", [](dovetail::Arg<const float>, const nb::object& f) { return f(); });
+  m.def("with_rest", [](dovetail::Arg<const float> x, const nb::args&) {
+    return dovetail::OwnedTensor::EmptyLike(x);
+  });
   m.def("linked", [](dovetail::Tensor tensor) { return tensor; });
   nb::class_<Accumulator>(m, "Accumulator")
       .def(nb::init<>())

@@ -26,9 +26,10 @@ PYBIND11_MODULE(pybind11_extension, m, py::mod_gil_not_used()) {
       "wrapped_without_gil",
       [](int64_t size) { return dovetail::OwnedTensor::Wrap(std::vector<float>{1}, {size}); },
       py::call_guard<py::gil_scoped_release>());
-  m.def("calling", [](dovetail::Arg<const float>, py::object f) { return f(); });
-  m.def("with_rest",
-        [](dovetail::Arg<const float> x, py::args) { return dovetail::OwnedTensor::EmptyLike(x); });
+  m.def("calling", [](dovetail::Arg<const float>, const py::object& f) { return f(); });
+  m.def("with_rest", [](dovetail::Arg<const float> x, const py::args&) {
+    return dovetail::OwnedTensor::EmptyLike(x);
+  });
   m.def("linked", [](dovetail::Tensor tensor) { return tensor; });
   py::class_<Accumulator>(m, "Accumulator")
       .def(py::init<>())
