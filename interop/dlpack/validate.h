@@ -84,7 +84,7 @@ template <typename TakeDims>
 [[gnu::always_inline]] inline bool TakePlain(const DLTensor& t, uint64_t flags, TakeDims take_dims,
                                              PlainTensor* out) {
   const DType dtype = ToDType(t.dtype);
-  const uint32_t bits = dtype.element_bits();
+  const auto bits = static_cast<uint32_t>(dtype.element_bits());
   if ((flags & ~uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0 || bits % 8 != 0 ||
       !dtype.is_known() || t.device.device_type != kDLCPU || t.device.device_id < 0 ||
       t.data == nullptr || t.shape == nullptr || t.strides == nullptr) [[unlikely]] {
