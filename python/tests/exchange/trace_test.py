@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import threading
 
 import jax.numpy as jnp
@@ -228,6 +229,10 @@ def test_an_exception_in_flight_is_not_lost_to_a_trace():
 
 
 # A DataLoader's workers are forked while other threads copy.
+FORKED_AMONG_THREADS = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="AddressSanitizer's allocator does not survive it",
+)
 FORKS = """
     import os, signal, threading
     import numpy as np
@@ -267,6 +272,7 @@ FORKS = """
 """
 
 
+@FORKED_AMONG_THREADS
 @pytest.mark.parametrize("scope", ["dt.trace()", "dt.no_copies()"])
 def test_children_forked_while_threads_copy_can_trace(scope):
     run_python(FORKS.format(scope=scope), "-W", "ignore::DeprecationWarning")
@@ -306,5 +312,6 @@ LOADER = """
 """
 
 
+@FORKED_AMONG_THREADS
 def test_the_workers_of_a_data_loader_make_tensors_under_a_trace():
     run_python(LOADER, "-W", "ignore::DeprecationWarning")
