@@ -38,6 +38,9 @@
 // an earlier minor version.
 #define DOVETAIL_CAPI_MAJOR 1
 #define DOVETAIL_CAPI_MINOR 0
+// Where the package keeps the interface: an attribute of dovetail._core, and its capsule's name.
+#define DOVETAIL_CAPI_ATTRIBUTE "_C_API"
+#define DOVETAIL_CAPI_CAPSULE "dovetail._core._C_API"
 
 #define DOVETAIL_MAX_NDIM 64
 
@@ -142,11 +145,11 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
   if (known != NULL) return known;
   PyObject* module = PyImport_ImportModule("dovetail._core");
   if (module == NULL) return NULL;
-  PyObject* capsule = PyObject_GetAttrString(module, "_C_API");
+  PyObject* capsule = PyObject_GetAttrString(module, DOVETAIL_CAPI_ATTRIBUTE);
   Py_DECREF(module);
   const DovetailCApi* api = NULL;
   if (capsule != NULL) {
-    api = (const DovetailCApi*)PyCapsule_GetPointer(capsule, "dovetail._core._C_API");
+    api = (const DovetailCApi*)PyCapsule_GetPointer(capsule, DOVETAIL_CAPI_CAPSULE);
     Py_DECREF(capsule);
   }
   if (api == NULL) {

@@ -175,7 +175,7 @@ def load_tensor(format, memory, *fields):
 
 
 def load_beside(_, tensor):
-    """Return `tensor`, the second of what a _Part's tensor was pickled as."""
+    """Return `tensor`. Its pickle has the other argument first, for _Part."""
     return tensor
 
 

@@ -276,8 +276,8 @@ void AddEverything(nb::module_ m) {
     throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
   }
   m.attr("__version__") = DOVETAIL_VERSION_STRING;
-  m.attr("_C_API") = nb::steal(
-      PyCapsule_New(const_cast<DovetailCApi*>(CApiTable()), "dovetail._core._C_API", nullptr));
+  m.attr(DOVETAIL_CAPI_ATTRIBUTE) = nb::steal(
+      PyCapsule_New(const_cast<DovetailCApi*>(CApiTable()), DOVETAIL_CAPI_CAPSULE, nullptr));
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   const char* trace = std::getenv("DOVETAIL_TRACE");
   m.attr("_trace_setting") = trace != nullptr && std::string_view(trace) != "0" ? trace : "";
