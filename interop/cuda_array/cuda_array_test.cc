@@ -233,6 +233,18 @@ TEST_F(CudaArray, SeveralStreamsAreBroughtIntoOneOnExport) {
   EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device), Stream::Default(device)));
 }
 
+// A consumer takes the stream for one of the memory's device.
+TEST_F(CudaArray, AStreamOfAnotherDeviceIsBroughtIntoOneOfTheMemorysOnExport) {
+  std::optional<ScopedBackendOverride> cuda;
+  Serve(cuda, DeviceType::kCuda, 1);
+  ASSERT_TRUE(Import(Describe()).ok());
+  const Device device = tensor.device(), other = Device::Cuda(device.index + 1);
+  tensor.storage()->RecordUse(FakeStream(other, 7));
+  EXPECT_EQ(ExportCudaArray(tensor)->stream, 1);
+  EXPECT_THAT(log.recorded, ElementsAre(Stream::Borrow(other, NativeStream{7})));
+  EXPECT_THAT(log.waited, ElementsAre(Stream::Default(device)));
+}
+
 // Rule 59.
 TEST_F(CudaArray, WorkOnABorrowedStreamIsWaitedForByItsEventOnExport) {
   std::optional<ScopedBackendOverride> cuda;

@@ -12,11 +12,14 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
-// The interface names one stream. If one stream has pending work on the memory, this returns it;
-// if several have, the current stream waits for them and is returned.
+// The interface names one stream, of the memory's device. If one such stream alone has pending work
+// on the memory, this returns it; else the current stream waits for the work and is returned.
 absl::StatusOr<Stream> JoinStreams(DeviceBackend* backend, Storage& storage) {
   const auto used = storage.used_on();
-  if (used.size() == 1 && storage.uses()->events().empty()) return used[0];
+  if (used.size() == 1 && storage.uses()->events().empty() &&
+      (backend == nullptr || used[0].device() == StreamDevice(storage.device()))) {
+    return used[0];
+  }
   if (backend == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("The memory was used on several streams, and no backend with devices serves ",
