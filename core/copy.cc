@@ -46,18 +46,22 @@ struct Work {
   // The source is memory of the host that is gone when the call returns.
   bool src_is_brief = false;
 
-  // The device that performs it: the one that is not the CPU, if any.
+  // The device that performs it: one whose own memory takes part, else one that is not the CPU.
   Device device() const {
-    return dst.device().type == DeviceType::kCpu ? src.device() : dst.device();
+    const Device to = dst.device(), from = src.device();
+    if (to.type == DeviceType::kCpu) return from;
+    return IsHostAccessible(to.type) && !IsHostAccessible(from.type) ? from : to;
   }
   // Whether earlier work on either tensor was recorded.
   bool has_uses() const {
     return dst.storage()->uses() != nullptr || src.storage()->uses() != nullptr;
   }
-  // Whether a call that has enqueued it returns only when it is done.
+  // Whether a call that has enqueued it returns only when it is done. The uses of the CPU's memory
+  // are not recorded, and some of it may be pinned: its owner may free it after the call.
   bool keeps_the_host() const {
-    return src_is_brief || (!stream && (IsHostAccessible(dst.device().type) ||
-                                        IsHostAccessible(src.device().type)));
+    const DeviceType to = dst.device().type, from = src.device().type;
+    return src_is_brief || to == DeviceType::kCpu || from == DeviceType::kCpu ||
+           (!stream && (IsHostAccessible(to) || IsHostAccessible(from)));
   }
 };
 
@@ -126,10 +130,13 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
   absl::Status done = TryFill(work, *backend, on);
   const bool is_filled = done.ok();
   if (absl::IsUnimplemented(done)) done = Do(work, *backend, on);
-  if (!done.ok()) return done;
+  if (absl::IsUnimplemented(done)) return done;
+  // A copy that failed half-way may have left work on both.
   work.dst.storage()->RecordUse(on);
   work.src.storage()->RecordUse(on);
-  return !is_filled && work.keeps_the_host() ? AwaitStream(**backend, on) : absl::OkStatus();
+  if (is_filled || !work.keeps_the_host()) return done;
+  absl::Status waited = AwaitStream(**backend, on);
+  return done.ok() ? waited : done;
 }
 
 absl::Status CopyElements(const Work& work) {

@@ -7,8 +7,11 @@
 //
 // If one side is not on the CPU, the backend of that side does the work. The work is ordered on the
 // given stream, after all work on the two tensors so far. Without a stream it is ordered on the
-// current one and, if the host can access either side, done when the call returns. A null tensor on
-// either side is FailedPrecondition.
+// current one of the side that is a device's own memory. It is done when the call returns if one
+// side is memory of the CPU, or if the host can access either side and no stream is given. (Pinned
+// memory of another library may come as the CPU's, and be freed after the call. With a stream, only
+// copies between devices, pinned and managed memory run while the host goes on, and only they can
+// be captured into a graph.) A null tensor on either side is FailedPrecondition.
 //
 // What casts do, for every pair of types but those below:
 //   to bool                  anything but 0 is true, NaN too

@@ -13,6 +13,7 @@
 namespace dovetail {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -278,9 +279,31 @@ TEST_F(CopyTest, BetweenDevicesTheHostDoesNotWait) {
 TEST_F(CopyTest, WithAStreamTheWorkIsOrderedThereAndNotWaitedFor) {
   std::vector<int32_t> values = {0, 1};
   const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});
-  const Tensor y = *Copied(Over(values, {2}), {.device = Device::Cuda(0), .stream = stream});
+  const Tensor x = *Copied(Over(values, {2}), {.device = Device::Cuda(0)});
+  log.copied_on.clear(), log.synchronized.clear();
+  const Tensor y = *Copied(x, {.stream = stream});
   EXPECT_THAT(log.copied_on, ElementsAre(stream));
   EXPECT_THAT(log.synchronized, IsEmpty());
+}
+
+// Other libraries lend pinned memory as the CPU's, and may free it after the call.
+TEST_F(CopyTest, WithMemoryOfTheCpuTheHostWaitsWhateverTheStream) {
+  std::vector<int32_t> values = {0, 1};
+  const Stream stream = Stream::Borrow(Device::Cuda(0), NativeStream{5});
+  const Tensor x = *Copied(Over(values, {2}), {.device = Device::Cuda(0), .stream = stream});
+  EXPECT_THAT(log.synchronized, ElementsAre(stream));
+  const Tensor back = *Copied(x, {.device = Device::Cpu(), .stream = stream});
+  EXPECT_THAT(log.synchronized, ElementsAre(stream, stream));
+}
+
+TEST_F(CopyTest, ACopyThatFailsHalfWayIsAUseOfBothSides) {
+  const Tensor x = *Tensor::Empty({2}, kInt32, Device::Cuda(0));
+  const Tensor y = *Tensor::Empty({2}, kInt32, Device::Cuda(0));
+  const Stream stream = FakeStream(Device::Cuda(0), 7);
+  log.copy_fails = true;
+  EXPECT_FALSE(CopyInto(Tensor(y), x, {.stream = stream}).ok());
+  EXPECT_THAT(x.storage()->used_on(), Contains(stream));
+  EXPECT_THAT(y.storage()->used_on(), Contains(stream));
 }
 
 }  // namespace

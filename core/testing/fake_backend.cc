@@ -67,6 +67,7 @@ absl::Status FakeBackend::Synchronize(const Stream& stream) {
 
 absl::Status FakeBackend::Copy(const TensorView& dst, const TensorView& src, const Stream& stream) {
   log_->copied_on.push_back(stream);
+  if (log_->copy_fails) return absl::InternalError("The copy failed half-way.");
   NaiveCopy(dst, src);
   return absl::OkStatus();
 }

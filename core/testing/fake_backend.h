@@ -32,6 +32,7 @@ struct FakeLog {
   std::vector<Stream> synchronized;
   std::vector<Release> late;  // passed to ReleaseAfter; not yet called
   bool destroyed = false;
+  bool copy_fails = false;  // set by a test: each Copy fails after it is logged
 };
 
 // The value of allocated bytes that nothing has written yet.

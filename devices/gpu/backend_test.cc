@@ -151,7 +151,7 @@ TEST_P(Backend, AStreamGoesWithItsLastCopy) {
 TEST_P(Backend, EventsOrderStreamsAndTellTheHost) {
   const Stream a = MakeStream(), b = MakeStream();
   Tensor x = *Tensor::Empty({4}, kInt32, device());
-  ASSERT_TRUE(CopyInto(x, Counting({4}), {.stream = a}).ok());
+  ASSERT_TRUE(CopyInto(x, Pinned(Counting({4}), device()), {.stream = a}).ok());
   absl::StatusOr<Event> event = backend().Record(a);
   ASSERT_TRUE(event.ok());
   EXPECT_FALSE(*backend().Query(*event));

@@ -37,6 +37,14 @@ inline Tensor Counting(absl::Span<const int64_t> shape) {
   return t;
 }
 
+// The elements of a dense tensor in pinned memory of a device, from where copies are asynchronous.
+inline Tensor Pinned(const Tensor& t, Device device) {
+  const auto nbytes = static_cast<size_t>(t.nbytes());
+  StorageRef storage = *Storage::Allocate(nbytes, device, MemoryKind::kPinnedHost);
+  std::memcpy(storage->data(), t.raw_data(), nbytes);
+  return *Tensor::Make(std::move(storage), 0, t.dtype(), t.layout(), {});
+}
+
 // The int32 elements of a tensor on any device, in row-major order.
 inline std::vector<int32_t> Values(const Tensor& t) {
   const absl::StatusOr<Tensor> host = Copied(t, {.device = Device::Cpu()});

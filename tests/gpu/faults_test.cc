@@ -35,7 +35,7 @@ class FaultTest : public EmulatedGpu {
     const Stream ours = MakeStream();
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
-    EXPECT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
+    EXPECT_TRUE(CopyInto(t, Pinned(source, device()), {.stream = ours}).ok());
     Consumer consumer(gpu(), device());
     gpu().Inject(Fault::kIgnoreWaits, broken == Switch::kSkippedWaitOnExport);
     consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
@@ -72,8 +72,9 @@ class FaultTest : public EmulatedGpu {
   bool ReleaseIsOrdered(Switch broken) {
     const Stream ours = MakeStream();
     StreamScope scope(ours);
+    const Tensor pinned = Pinned(source, device());
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
-    EXPECT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
+    EXPECT_TRUE(CopyInto(t, pinned, {.stream = ours}).ok());
     Consumer consumer(gpu(), device());
     // As if the consumer's stream were a lasting one, kept until the deleter runs.
     const Stream theirs =
@@ -141,7 +142,7 @@ TEST_F(FaultTest, AWrongStreamCodeIsSeen) {
     void* const out = gpu().Malloc(0, kSceneBytes);
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, device());
     gpu().Finish();
-    ASSERT_TRUE(CopyInto(t, source, {.stream = MakeStream()}).ok());
+    ASSERT_TRUE(CopyInto(t, Pinned(source, device()), {.stream = MakeStream()}).ok());
     const absl::StatusOr<StreamRequest> request = backend().DecodeStream(device(), std::nullopt);
     ASSERT_TRUE(ToDLPack(t, {.stream = request->stream}).ok());
     // The consumer reads on the legacy stream, whose code is None.

@@ -1,6 +1,7 @@
 // Copies and casts in memory that the host and the device share, some of it under two names: as the
 // device's memory, and as the host's.
 
+#include <array>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -10,7 +11,9 @@
 namespace dovetail {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class HostMemoryTest : public EmulatedGpu, public testing::WithParamInterface<MemoryKind> {
  protected:
@@ -84,6 +87,54 @@ TEST_P(HostMemoryTest, WhatIsSetAsideHasTheWorkThatIsPending) {
       CopyInto(*shared.Slice(0, {.start = 1}), *host.Slice(0, {.stop = 4}), {.stream = stream})
           .ok());
   EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 4, 3, 2, 1));
+}
+
+// The host's memory has no device of its own: the work is ordered on a stream of the other side's.
+TEST_P(HostMemoryTest, EveryDeviceCopiesIntoItAndFromIt) {
+  for (const int index : {0, 1}) {
+    const Tensor shared = Counting(6);
+    const Tensor on_device = *Copied(shared, {.device = device(index)});
+    EXPECT_EQ(on_device.device(), device(index));
+    const Tensor back = Counting(6);
+    ASSERT_TRUE(CopyInto(Tensor(back), Reversed(on_device)).ok());
+    EXPECT_THAT(Read<int32_t>(back), ElementsAre(5, 4, 3, 2, 1, 0));
+    ASSERT_TRUE(CopyInto(Reversed(back), on_device).ok());
+    EXPECT_THAT(Read<int32_t>(back), ElementsAre(5, 4, 3, 2, 1, 0));
+    EXPECT_THAT(Read<int32_t>(*Copied(on_device, {.device = shared.device()})),
+                ElementsAre(0, 1, 2, 3, 4, 5));
+    const Stream stream = MakeStream(index);
+    ASSERT_TRUE(CopyInto(Tensor(back), on_device, {.stream = stream}).ok());
+    EXPECT_THAT(Read<int32_t>(back), ElementsAre(0, 1, 2, 3, 4, 5));
+  }
+}
+
+// PyTorch lends pinned memory as the CPU's.
+TEST_P(HostMemoryTest, WhatIsLentAsTheCpusIsReadBeforeTheCallReturns) {
+  const Stream stream = MakeStream();
+  const Tensor shared = Counting(6);
+  const Tensor copy = *Copied(OnHost(shared), {.device = device(), .stream = stream});
+  (*shared.data<int32_t>())[0] = 77;
+  EXPECT_THAT(Values(copy), ElementsAre(0, 1, 2, 3, 4, 5));
+  ASSERT_TRUE(CopyInto(OnHost(shared), copy, {.stream = stream}).ok());
+  EXPECT_EQ((*shared.data<int32_t>())[0], 0) << "it has been written";
+}
+
+TEST_P(HostMemoryTest, ACopyOfTheCpusMemoryIsRefusedBeforeAnyOfItIsCaptured) {
+  const Stream stream = MakeStream();
+  const Tensor host = dovetail::Counting({6}), one = *host.Slice(0, {.stop = 1});
+  const Tensor zeros = OnDevice(*host.Slice(0, {.start = 0, .stop = 6}));
+  ASSERT_TRUE(Fill(Tensor(zeros), std::array<int32_t, 1>{}.data()).ok());
+  gpu().Finish();
+  for (const Tensor& src : {host, one}) {
+    gpu().BeginCapture(stream.native(), 0);
+    const absl::Status refused = CopyInto(Tensor(zeros), src, {.stream = stream});
+    EXPECT_THAT(refused.message(), HasSubstr("use pinned memory"));
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+    EXPECT_FALSE(CopyInto(Tensor(host), zeros, {.stream = stream}).ok());
+    EXPECT_TRUE(gpu().EndCapture(stream.native(), 0)) << "the capture is intact";
+    gpu().LaunchLastGraph(stream.native(), 0);
+    EXPECT_THAT(Values(zeros), Each(0)) << "nothing was captured";
+  }
 }
 
 }  // namespace

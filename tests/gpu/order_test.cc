@@ -18,7 +18,8 @@ class OrderTest : public EmulatedGpu, public testing::WithParamInterface<const g
   // A tensor with pending work on `stream`: a copy of Counting().
   Tensor Written(const Stream& stream) {
     Tensor t = *Tensor::Empty({kSceneElements}, kInt32, stream.device());
-    EXPECT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = stream}).ok());
+    const Tensor source = Pinned(Counting({kSceneElements}), device());
+    EXPECT_TRUE(CopyInto(t, source, {.stream = stream}).ok());
     return t;
   }
   const std::vector<int32_t> expected = Values(Counting({kSceneElements}));
@@ -62,7 +63,8 @@ TEST_P(OrderTest, NothingIsDoneWhereBothAreOneStreamOrTheDefaultStreamIsIdle) {
   consumer.Take(*ToDLPack(t, {.stream = consumer.stream()}));
   EXPECT_EQ(gpu().counts().stream_waits, 0) << "all was done";
   EXPECT_EQ(gpu().counts().event_records, 0);
-  ASSERT_TRUE(CopyInto(t, Counting({kSceneElements}), {.stream = ours}).ok());
+  const Tensor source = Pinned(Counting({kSceneElements}), device());
+  ASSERT_TRUE(CopyInto(t, source, {.stream = ours}).ok());
   gpu().ResetCounts();
   ASSERT_TRUE(ToDLPack(t, {.stream = ours}).ok());
   EXPECT_EQ(gpu().counts().stream_waits, 0) << "it is one stream";

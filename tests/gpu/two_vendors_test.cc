@@ -83,7 +83,8 @@ TEST_P(TwoVendors, ElementsOfLessThanAByteArriveWithTheirNeighboursUntouched) {
 // Rule 49.
 TEST_P(TwoVendors, AStreamWaitsForAnEventOfTheOther) {
   const Stream at_rocm = *rocm_backend->CreateStream(Device::Rocm(0));
-  const Tensor x = *Copied(Counting({64}), {.device = Device::Rocm(0), .stream = at_rocm});
+  const Tensor source = Pinned(Counting({64}), Device::Rocm(0));
+  const Tensor x = *Copied(source, {.device = Device::Rocm(0), .stream = at_rocm});
   const Event event = *rocm_backend->Record(at_rocm);
   EXPECT_FALSE(*rocm_backend->Query(event));
   const Stream at_cuda = *cuda_backend->CreateStream(Device::Cuda(0));

@@ -66,6 +66,9 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
         absl::StrCat("A copy from ", src.device.ToString(), " to ", dst.device.ToString(),
                      " can't be ordered on ", stream.ToString(), "; pass a stream of either."));
   }
+  if (IsPlainHost(dst) || IsPlainHost(src)) {
+    if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
+  }
   MergedCopy copy;
   absl::Status merged = MergeCopy(dst, src, &copy);
   if (absl::IsUnimplemented(merged)) return CopyThroughHost(job);
@@ -188,9 +191,9 @@ absl::Status Copier::CheckMayWait(const Job& job) {
   if (!capturing.ok()) return capturing.status();
   if (!*capturing) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "A copy between ordinary host memory and ", context_.runtime.DeviceAt(job.device).ToString(),
-      " that changes the order of the elements can't be captured into a graph, since the host "
-      "takes part; use pinned memory, or copy to a dense tensor first."));
+      "A copy between ", job.dst.device.ToString(), " and ", job.src.device.ToString(),
+      " can't be captured into a graph, since the host takes part; use pinned memory (",
+      context_.runtime.PinnedAt(job.device).ToString(), "), or copy before the capture."));
 }
 
 absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src) {
@@ -198,7 +201,6 @@ absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const T
     absl::Status filled = FillDevice(job, dst, src.data);
     if (!absl::IsUnimplemented(filled)) return filled;
   }
-  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
   const Device pinned = context_.runtime.PinnedAt(job.device);
   return ForEachChunk(CopyChunk(dst, src), kStagingBytes, [&](const CopyChunk& chunk) {
     absl::StatusOr<StagingBlock> block = staging_.Take(static_cast<size_t>(chunk.nbytes()));
@@ -211,7 +213,6 @@ absl::Status Copier::CopyFromHost(const Job& job, const TensorView& dst, const T
 }
 
 absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const TensorView& src) {
-  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
   const Device pinned = context_.runtime.PinnedAt(job.device);
   struct Sent {
     CopyChunk chunk;
