@@ -38,7 +38,7 @@ struct ThreadCalls {
 // One in each caster. The first to join is the attempt's, and the others share it.
 class CallFrame {
  public:
-  CallFrame() = default;
+  CallFrame() {}  // (`= default` lets some compilers clear all of a caster)
   ~CallFrame() {
     if (shared_ == this) End();
   }
@@ -48,16 +48,7 @@ class CallFrame {
   // A frame without a key is alone.
   void Join(const void* key) {
     shared_ = key != nullptr ? Find(key, thread_.newest) : nullptr;
-    if (shared_ != nullptr) return;
-    shared_ = this;
-    key_ = key;
-    call_.function = nullptr;
-    call_.argument = nullptr;
-    call_.position = 0;
-    call_.num_sizes = 0;
-    if (key == nullptr) return;
-    outer_ = thread_.newest;
-    thread_.newest = this;
+    if (shared_ == nullptr) Begin(key);
   }
 
   // For casters that learn of their attempt when they are loaded, not when they are made. They find
@@ -82,8 +73,7 @@ class CallFrame {
   DovetailCall* StartArg(bool converts) {
     CallFrame& frame = *shared_;
     frame.outcome_ = Outcome::kOpen;
-    if (converts && !frame.converts_) {
-      frame.converts_ = true;
+    if (converts && frame.reported_ == Overloads::kUnasked) {
       frame.reported_ = thread_.overloads.Reported();
     }
     frame.call_.is_quiet = !converts || (frame.reported_ != Overloads::kEvery &&
@@ -123,33 +113,54 @@ class CallFrame {
     while (frame != nullptr && frame->key_ != key) frame = frame->outer_;
     return frame;
   }
+  void Begin(const void* key) {
+    shared_ = this;
+    key_ = key;
+    outer_ = nullptr;
+    like_ = nullptr;
+    outcome_ = Outcome::kUnknown;
+    reported_ = Overloads::kUnasked;
+    call_.function = nullptr;
+    call_.argument = nullptr;
+    call_.position = 0;
+    call_.num_sizes = 0;
+    if (key == nullptr) return;
+    outer_ = thread_.newest;
+    thread_.newest = this;
+  }
   void End() {
+    if (thread_.newest == this) {
+      thread_.newest = outer_;
+    } else {
+      Unlink();
+    }
+    if (outcome_ != Outcome::kDone || !thread_.overloads.is_empty()) NoteOutcome();
+    Py_XDECREF(like_);
+  }
+  [[gnu::noinline]] void Unlink() {
     for (CallFrame** at = &thread_.newest; *at != nullptr; at = &(*at)->outer_) {
       if (*at != this) continue;
       *at = outer_;
-      break;
+      return;
     }
-    NoteOutcome();
-    Py_XDECREF(like_);
   }
-  void NoteOutcome() const {
+  [[gnu::noinline]] void NoteOutcome() const {
     Overloads& overloads = thread_.overloads;
     if (outcome_ == Outcome::kUnknown) return;
     if (outcome_ == Outcome::kSkipped) return overloads.NoteSkipped();
     if (outcome_ == Outcome::kDone) return overloads.Forget();
-    if (converts_) return overloads.NoteConverting();
+    if (reported_ != Overloads::kUnasked) return overloads.NoteConverting();
     overloads.NoteStrict(outcome_ == Outcome::kRefused ? call_.position : 0);
   }
 
   ThreadCalls& thread_ = ThreadCalls::Current();
   CallFrame* shared_ = nullptr;
-  // Of the attempt's own frame only:
-  const void* key_ = nullptr;
-  CallFrame* outer_ = nullptr;
-  PyObject* like_ = nullptr;
-  Outcome outcome_ = Outcome::kUnknown;
-  bool converts_ = false;
-  int32_t reported_ = Overloads::kEvery;
+  // Of the attempt's own frame only, from Begin on:
+  const void* key_;
+  CallFrame* outer_;
+  PyObject* like_;
+  Outcome outcome_;
+  int32_t reported_;  // of Overloads; kUnasked before an argument that may be converted
   DovetailCall call_;
 };
 

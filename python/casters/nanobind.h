@@ -85,16 +85,16 @@ class NanobindLoan {
   NanobindLoan& operator=(const NanobindLoan&) = delete;
 
   // False: the next overload is to be tried. Throws where there is none.
-  bool Load(PyObject* object, uint32_t flags, nanobind::detail::cleanup_list* cleanup) {
+  [[gnu::always_inline]] bool Load(PyObject* object, uint32_t flags,
+                                   nanobind::detail::cleanup_list* cleanup) {
     DovetailCall* const call = Start(flags, cleanup);
     const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
-    frame_.EndArg(result);
-    if (result < 0) throw nanobind::python_error();
-    if (result == 0 && cleanup != nullptr) {
+    if (result != 0) return NotLoaded(result);
+    if (cleanup != nullptr) {
       Py_INCREF(object);
       cleanup->append(object);
     }
-    return result == 0;
+    return true;
   }
   void LoadNone(uint32_t flags, nanobind::detail::cleanup_list* cleanup) {
     Start(flags, cleanup);
@@ -109,6 +109,11 @@ class NanobindLoan {
   const DovetailBorrowed& borrowed() const { return borrowed_; }
 
  private:
+  [[gnu::noinline, gnu::cold]] bool NotLoaded(int result) {
+    frame_.EndArg(result);
+    if (result < 0) throw nanobind::python_error();
+    return false;
+  }
   DovetailCall* Start(uint32_t flags, const void* cleanup) {
     frame_.JoinLate(cleanup);
     return frame_.StartArg((flags & static_cast<uint32_t>(nanobind::detail::cast_flags::convert)) !=
@@ -139,7 +144,7 @@ struct type_caster<dovetail::Arg<T, Rules...>> {
     return false;
   }
 
-  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
+  [[gnu::always_inline]] bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
     return loan.Load(src.ptr(), flags, cleanup);
   }
   explicit operator Value() { return Value(loan.Lend()); }

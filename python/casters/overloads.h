@@ -47,15 +47,14 @@ class Overloads {
  public:
   static constexpr int32_t kEvery = 0;
   static constexpr int32_t kNone = -1;
+  static constexpr int32_t kUnasked = -2;  // for those who ask when they need to
+
+  // Whether there is no note, as in a thread that has called no function with overloads.
+  bool is_empty() const { return notes_ == nullptr || notes_->num_calls == 0; }
 
   // The number of the tensor argument whose refusal the next converting attempt of this call
   // reports, or kEvery or kNone.
-  int32_t Reported() const {
-    const Call* const call = Find();
-    if (call == nullptr) return kEvery;
-    const bool is_it = call->furthest_attempt == call->num_converting + 1;
-    return is_it && call->furthest > 1 && !call->is_open ? call->furthest : kNone;
-  }
+  int32_t Reported() const { return is_empty() ? kEvery : ReportedByNotes(); }
 
   // After an attempt. `refused` is the number of the tensor argument that was refused; 0 if none
   // was, and the call did not take place.
@@ -74,7 +73,7 @@ class Overloads {
     if (call != nullptr && ++call->num_converting >= call->num_strict) Remove(call);
   }
   // An attempt in which no tensor argument was loaded, because another was refused before.
-  void NoteSkipped() {
+  [[gnu::noinline]] void NoteSkipped() {
     Call& call = FindOrAdd();
     if (call.num_converting > 0) return NoteConverting();
     ++call.num_strict;
@@ -105,9 +104,14 @@ class Overloads {
     Notes*& notes;
   };
 
-  Call* Find() const {
-    return notes_ == nullptr || notes_->num_calls == 0 ? nullptr : Find(CallSite::Current());
+  [[gnu::noinline]] int32_t ReportedByNotes() const {
+    const Call* const call = Find();
+    if (call == nullptr) return kEvery;
+    const bool is_it = call->furthest_attempt == call->num_converting + 1;
+    return is_it && call->furthest > 1 && !call->is_open ? call->furthest : kNone;
   }
+
+  Call* Find() const { return is_empty() ? nullptr : Find(CallSite::Current()); }
   Call* Find(CallSite site) const {
     for (int i = notes_->num_calls - 1; i >= 0; --i) {
       if (notes_->calls[i].site == site) return &notes_->calls[i];
