@@ -76,6 +76,7 @@ def steps():
         [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tests)],
         needs_gpu=False,  # it reports itself what is missing
         needs_module="pytest",
+        timeout=480,
         keep=60,
     )
     yield Step(
