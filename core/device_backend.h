@@ -37,8 +37,8 @@ struct StreamRequest {
   // The consumer's stream. Its later work must see the producer's work. nullopt: no synchronisation
   // (-1).
   std::optional<Stream> stream;
-  // The consumer's stream is unknown: `stream` is a stand-in, and the host waits for the producer's
-  // work before it hands the memory over.
+  // The consumer may read on the host, or on a stream that is unknown: the host waits for the
+  // producer's work before it hands the memory over. `stream` stands for the consumer's.
   bool host_waits = false;
 };
 

@@ -28,8 +28,8 @@ struct ExportOptions {
   // consumer's later work on that stream, and the memory is not reused before that work is done.
   // nullopt: no ordering. Not used after the call.
   std::optional<Stream> stream;
-  // The consumer's stream is unknown (StreamRequest::host_waits): the call returns after the
-  // pending work.
+  // The consumer may read on the host, or on a stream that is unknown (StreamRequest::host_waits):
+  // the call returns after the pending work.
   bool host_waits = false;
   // The tensor is a copy made for this consumer, which becomes its only owner (IS_COPIED).
   bool is_copied = false;

@@ -9,12 +9,14 @@ def synchronize(tensor):
     If no backend serves the device, nothing here can wait for its streams, and this returns.
     """
     device = tensor.device
-    if device.type not in ("cuda", "rocm", "oneapi") or not isinstance(
-        _core.backends().get(device.type), int
-    ):
+    if device.type == "cpu":
         return
-    if device.type == "oneapi":
-        tensor.__dlpack__(max_version=(1, 0))  # the host waits for a consumer without a queue
+    vendor = device.type.split("_")[0]
+    if not isinstance(_core.backends().get(vendor), int):
+        return
+    if device.type not in ("cuda", "rocm"):
+        # For a consumer that may read on the host, or has no queue, an export waits.
+        tensor.__dlpack__(max_version=(1, 0))
         return
     stream = _core.current_stream(device)
     default = 1 if device.type == "cuda" else 0  # DLPack's numbers for the default stream

@@ -95,7 +95,7 @@ def message(x):
     calls that transmit a whole tensor: Send, Recv, Bcast and the like, but not reductions, nor what
     Gather and Allgather receive.
 
-    On a GPU, the host waits for the work that is pending on the memory.
+    The host waits for the work that is pending on memory of a GPU, pinned, or managed memory.
     """
     tensor = _accessible(x)
     kind = _kind(tensor)
@@ -214,6 +214,7 @@ def _accessible(x):
     tensor = _core.from_dlpack(x)
     device = tensor.device
     if device.type in _HOST:
+        synchronize(tensor)
         return tensor
     if device.type not in _QUERIES:
         raise _core.ExchangeError(f"MPI can't access memory of {device}; copy it to the CPU first.")

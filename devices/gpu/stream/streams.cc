@@ -78,6 +78,8 @@ std::optional<Stream> Streams::FindMade(Device device, NativeStream handle) {
 
 absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64_t> code) {
   if (absl::Status s = runtime_.CheckDevice(device); !s.ok()) return s;
+  // A consumer that names no stream reads such memory on the host, as NumPy does.
+  const bool host_reads = IsHostAccessible(device.type) && !code.has_value();
   device = StreamDevice(device);
   runtime_.MarkActive(device.index);
   const RuntimeApi& api = runtime_.api();
@@ -85,7 +87,7 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
     case StreamMeaning::kNoSync:
       return StreamRequest{};
     case StreamMeaning::kLegacy:
-      return StreamRequest{Stream::Default(device)};
+      return StreamRequest{.stream = Stream::Default(device), .host_waits = host_reads};
     case StreamMeaning::kHostWaits:
       return StreamRequest{.stream = Stream::Default(device), .host_waits = true};
     case StreamMeaning::kPerThread:

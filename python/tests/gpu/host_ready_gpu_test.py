@@ -11,6 +11,7 @@ import pybind11_extension
 import pytest
 
 import dovetail as dt
+import dovetail.distributed
 
 GPU = emulated_gpu.Gpu("cuda")
 dt.register_backend(GPU.backend())
@@ -57,6 +58,28 @@ def late(kind, value, dtype=dt.int32):
 
 
 THREES = 0x03030303
+
+
+# ---- What libraries on the host read ----
+
+
+def test_an_export_to_a_consumer_without_a_stream_waits_for_the_work(kind):
+    tensor = late(kind, 3)
+    assert np.from_dlpack(tensor).tolist() == [THREES] * 4
+
+
+def test_an_export_that_names_a_stream_or_none_at_all_does_not_wait(kind):
+    for stream in (1, -1):
+        tensor = late(kind, 3)
+        capsule = tensor.__dlpack__(stream=stream, max_version=(1, 0))
+        assert GPU.peek(tensor.data_ptr(), 4) == bytes(4)
+        del capsule
+
+
+def test_pinned_memory_is_ready_when_its_description_was_synchronized():
+    tensor = late("cuda_host", 3)
+    dt.distributed.describe(tensor).synchronize()
+    assert GPU.peek(tensor.data_ptr(), 4) == bytes([3] * 4)
 
 
 # ---- What the host reads ----
