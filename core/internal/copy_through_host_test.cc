@@ -134,7 +134,6 @@ TEST_F(CopyThroughHostTest, APartOfAnOpaqueBufferIsCopiedFromAndToItsOffset) {
 
 TEST_F(CopyThroughHostTest, PaddedAndPackedElementsAreCopiedIntoEachOther) {
   // An endless recursion ends the process.
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto copy = [&](Packing from, Packing to) {
     const auto make = [](Device device, Packing packing) {
       return *Tensor::Make(*Storage::Allocate(5, device), 0, kUInt4, *Layout::Contiguous({5}),
