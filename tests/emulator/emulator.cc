@@ -74,6 +74,29 @@ Result Emulator::Impl::FailureOf(Function function) {
   return kOk;
 }
 
+Result Emulator::Impl::PeerFailureOf(Function function, int device, int peer) {
+  if (const Result r = FailureOf(function); r != kOk) return r;
+  if (!options.has_peers || impossible_peers.contains({device, peer})) {
+    return Code(ResultClass::kNotSupported);
+  }
+  const auto found = peer_failures.find({device, peer});
+  return found == peer_failures.end() ? kOk : found->second;
+}
+
+void Emulator::SetPeer(int device, int peer, bool can_access) {
+  std::lock_guard lock(impl_->mutex);
+  if (can_access) {
+    impl_->impossible_peers.erase({device, peer});
+  } else {
+    impl_->impossible_peers.insert({device, peer});
+  }
+}
+
+void Emulator::FailPeer(int device, int peer, ResultClass result) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->peer_failures[{device, peer}] = Code(result);
+}
+
 namespace {
 
 // Another library's call: makes its device current for a scope.
@@ -162,6 +185,13 @@ void* Emulator::Malloc(int device, size_t nbytes) {
   std::lock_guard lock(impl_->mutex);
   void* data = nullptr;
   impl_->Allocate(PointerKind::kDevice, device, nbytes, &data);
+  return data;
+}
+
+void* Emulator::MallocApart(int device, size_t nbytes) {
+  void* const data = Malloc(device, nbytes);
+  std::lock_guard lock(impl_->mutex);
+  if (data != nullptr) impl_->FindAllocation(data)->apart = true;
   return data;
 }
 
