@@ -256,6 +256,12 @@ bool Emulator::IsLive(const void* data) const {
   return a != nullptr && a->live && !a->freeing;
 }
 
+bool Emulator::IsOfPool(const void* data) const {
+  std::lock_guard lock(impl_->mutex);
+  const std::shared_ptr<Allocation> a = impl_->FindAllocation(data);
+  return a != nullptr && a->from_pool;
+}
+
 size_t Emulator::LiveBytes(int device) const {
   std::lock_guard lock(impl_->mutex);
   size_t nbytes = 0;

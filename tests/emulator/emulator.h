@@ -159,6 +159,8 @@ class Emulator {
   // Reads without waiting.
   std::vector<unsigned char> Peek(const void* data, size_t nbytes) const;
   bool IsLive(const void* data) const;
+  // Whether the memory is of a device's pool (malloc_async).
+  bool IsOfPool(const void* data) const;
   size_t LiveBytes(int device) const;
 
  private:

@@ -271,6 +271,27 @@ TEST_F(Apart, MemoryThatIsFreedWithTheCopyPendingIsUsedAgainAfterIt) {
   }
 }
 
+// The host waits for what is under way on the other device before the memory is used again.
+TEST_F(Apart, ACopyThatFailsInTheMiddleLeavesNoWorkOnTheOtherDevice) {
+  const Tensor x = OnDevice(host, 0), y = New(1);
+  for (const int at : {0, 1}) {
+    const Stream s = MakeStream(at);
+    for (const auto function :
+         {emulator::Function::kEventRecord, emulator::Function::kStreamWaitEvent}) {
+      for (int successes = 0; successes < 8; ++successes) {
+        gpu().Fail(function, ResultClass::kOther, successes);
+        const absl::Status copied = CopyInto(Sparse(y), Sparse(x), {.stream = s});
+        gpu().Fail(function, ResultClass::kOk);
+        gpu().Finish();
+        ASSERT_TRUE(AllocatorOf(device(0)).Trim(0).ok());
+        ASSERT_TRUE(AllocatorOf(device(1)).Trim(0).ok());
+        if (!copied.ok()) continue;
+        EXPECT_EQ(Values(Sparse(y)), Values(Sparse(host)));
+      }
+    }
+  }
+}
+
 // ---- Both, at random ----
 
 class AnyAccess : public BetweenDevices, public testing::WithParamInterface<std::pair<bool, bool>> {
