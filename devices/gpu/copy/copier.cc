@@ -100,7 +100,7 @@ absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
           return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
                                  job.native);
         },
-        kMaxLaunchUnits, modules_.Kernels(job.device));
+        modules_.Limits(job.device));
   }
   const RuntimeApi& api = runtime.api();
   return ForEachPitchedCopy(copy, [&](const PitchedCopy& rectangle) {
