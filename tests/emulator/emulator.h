@@ -50,9 +50,9 @@ struct EmulatorOptions {
   bool has_context_events = true;
   bool has_stream_device = true;
   bool has_ipc_events = true;
-  bool has_peers = true;            // each device can access every other one's memory, once enabled
-  bool knows_peer_memory = true;    // there is RuntimeApi::peers_reach
-  std::string missing_driver;  // if not empty, there is no driver: the reason
+  bool has_peers = true;          // each device can access every other one's memory, once enabled
+  bool knows_peer_memory = true;  // there is RuntimeApi::peers_reach
+  std::string missing_driver;     // if not empty, there is no driver: the reason
 };
 
 // What a test of the tests can break.

@@ -96,8 +96,8 @@ Result PeerCanAccess(void* self, int device, int peer, bool* can) {
   if (const Result r = call->FailureOf(Function::kPeerCanAccess); r != kOk) return r;
   const int n = call->options.devices;
   if (device < 0 || device >= n || peer < 0 || peer >= n) return Code(ResultClass::kNoDevice);
-  *can = call->options.has_peers && device != peer &&
-         !call->impossible_peers.contains({device, peer});
+  *can =
+      call->options.has_peers && device != peer && !call->impossible_peers.contains({device, peer});
   return kOk;
 }
 Result PeerEnable(void* self, int peer) {

@@ -166,7 +166,8 @@ hipError_t hipDeviceGetPCIBusId(char* id, int size, int device) {
   std::strncpy(id, info.pci_bus_id, size);
   // Devices that are one GPU are functions of it, so that each has an address of its own.
   const size_t length = strnlen(id, static_cast<size_t>(size));
-  if (length > 0) id[length - 1] = static_cast<char>(id[length - 1] + device / forwarding_hip::RealCount());
+  if (length > 0)
+    id[length - 1] = static_cast<char>(id[length - 1] + device / forwarding_hip::RealCount());
   return hipSuccess;
 }
 hipError_t hipDeviceTotalMem(size_t* nbytes, hipDevice_t device) {
@@ -201,10 +202,10 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 hipError_t hipDeviceSynchronize() { return Forward(&RuntimeApi::device_synchronize); }
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   bool answer = HavePeers() && device != peer;
-  const hipError_t error = AreOneGpu(device, peer)
-                               ? hipSuccess
-                               : Forward(&RuntimeApi::peer_can_access, RealDevice(device),
-                                         RealDevice(peer), &answer);
+  const hipError_t error =
+      AreOneGpu(device, peer)
+          ? hipSuccess
+          : Forward(&RuntimeApi::peer_can_access, RealDevice(device), RealDevice(peer), &answer);
   *can = answer;
   return error;
 }

@@ -108,8 +108,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
 
 // HIP itself does not support these two attributes yet. Here they let kernels access the memory of
 // another device, as on CUDA.
-hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
-                                  hipDeviceptr_t ptr) {
+hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t ptr) {
   const std::optional<Owner> owner = Memory().Find(ptr);
   switch (static_cast<int>(attribute)) {
     case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
@@ -121,8 +120,8 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
       bool reach = false;
       hipError_t error = Forward(&RuntimeApi::pointer_info, static_cast<const void*>(ptr), &info);
       if (error == hipSuccess) {
-        error = Forward(&RuntimeApi::peers_reach, static_cast<const void*>(ptr), info.device,
-                        &reach);
+        error =
+            Forward(&RuntimeApi::peers_reach, static_cast<const void*>(ptr), info.device, &reach);
       }
       *static_cast<bool*>(value) = reach;
       return error;

@@ -1,4 +1,5 @@
-// The Copier's copies between two devices of the vendor. One of them, the near one, is the stream's.
+// The Copier's copies between two devices of the vendor. One of them, the near one, is the
+// stream's.
 
 #include <utility>
 
@@ -145,8 +146,7 @@ absl::Status Copier::CopyThroughHost(const Job& job) {
   }
   absl::StatusOr<DeviceBackend*> cpu = BackendFor(Device::Cpu());
   if (!cpu.ok()) return cpu.status();
-  absl::Status s =
-      (*cpu)->Copy(dst.host_view(), src.host_view(), Stream::Default(Device::Cpu()));
+  absl::Status s = (*cpu)->Copy(dst.host_view(), src.host_view(), Stream::Default(Device::Cpu()));
   if (!s.ok() || job.dst.device.type == DeviceType::kCpu) return s;
   return move(job.dst, dst.device_bytes(), dst.host_bytes());
 }

@@ -117,8 +117,7 @@ TEST_F(BetweenDevices, ManyThreadsUseAPairForTheFirstTime) {
   std::vector<std::thread> threads;
   std::vector<std::vector<int32_t>> seen(4);
   for (auto& values : seen) {
-    threads.emplace_back(
-        [&] { values = Values(*Copied(Permuted(x), {.device = device(1)})); });
+    threads.emplace_back([&] { values = Values(*Copied(Permuted(x), {.device = device(1)})); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& values : seen) EXPECT_EQ(values, permuted);
@@ -155,21 +154,23 @@ class WithoutAccess : public BetweenDevices, public testing::WithParamInterface<
 };
 INSTANTIATE_TEST_SUITE_P(
     Reasons, WithoutAccess,
-    testing::Values(
-        Refusal{"CannotReach", [](auto& gpu) { gpu.SetPeer(0, 1, false), gpu.SetPeer(1, 0, false); }},
-        Refusal{"CannotReachOneWay", [](auto& gpu) { gpu.SetPeer(1, 0, false); }},
-        Refusal{"TooManyPeers",
-                [](auto& gpu) {
-                  gpu.FailPeer(0, 1, ResultClass::kOther), gpu.FailPeer(1, 0, ResultClass::kOther);
-                }},
-        Refusal{"ClosedPools",
-                [](auto& gpu) {
-                  gpu.Fail(emulator::Function::kPoolAllowAccess, ResultClass::kNotSupported);
-                }},
-        Refusal{"NoAnswer",
-                [](auto& gpu) {
-                  gpu.Fail(emulator::Function::kPeerCanAccess, ResultClass::kOther);
-                }}),
+    testing::Values(Refusal{"CannotReach",
+                            [](auto& gpu) { gpu.SetPeer(0, 1, false), gpu.SetPeer(1, 0, false); }},
+                    Refusal{"CannotReachOneWay", [](auto& gpu) { gpu.SetPeer(1, 0, false); }},
+                    Refusal{"TooManyPeers",
+                            [](auto& gpu) {
+                              gpu.FailPeer(0, 1, ResultClass::kOther),
+                                  gpu.FailPeer(1, 0, ResultClass::kOther);
+                            }},
+                    Refusal{"ClosedPools",
+                            [](auto& gpu) {
+                              gpu.Fail(emulator::Function::kPoolAllowAccess,
+                                       ResultClass::kNotSupported);
+                            }},
+                    Refusal{"NoAnswer",
+                            [](auto& gpu) {
+                              gpu.Fail(emulator::Function::kPeerCanAccess, ResultClass::kOther);
+                            }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(WithoutAccess, CopiesArriveAndThePairIsNotTriedAgain) {
@@ -297,8 +298,8 @@ TEST_F(Apart, ACopyThatFailsInTheMiddleLeavesNoWorkOnTheOtherDevice) {
 class AnyAccess : public BetweenDevices, public testing::WithParamInterface<std::pair<bool, bool>> {
  protected:
   AnyAccess()
-      : BetweenDevices({.seed = 5, .has_kernels = GetParam().second, .has_peers = GetParam().first}) {
-  }
+      : BetweenDevices(
+            {.seed = 5, .has_kernels = GetParam().second, .has_peers = GetParam().first}) {}
 };
 INSTANTIATE_TEST_SUITE_P(Ways, AnyAccess,
                          testing::Values(std::pair(true, true), std::pair(true, false),
@@ -339,12 +340,12 @@ TEST_P(AnyAccess, SubByteRowsThatShareBytesKeepTheirNeighbours) {
   std::memset(sevens.raw_data(), 0x77, 8);
   for (const int from : {0, 1}) {
     for (const int at : {0, 1}) {
-      const Stream s = MakeStream(at);
-      // Work is pending on both sides, on the stream that the copy is ordered on.
-      const Tensor x = *Copied(ones, {.device = device(from)});
-      const Tensor y = *Copied(sevens, {.device = device(1 - from)});
-      ASSERT_TRUE(
-          CopyInto(*y.Slice(1, {.step = 2}), *x.Slice(1, {.stop = 3}), {.stream = s}).ok());
+      // Work is pending on both sides.
+      const Stream s = MakeStream(at), other = MakeStream(1 - at);
+      const Tensor x = *Copied(ones, {.device = device(from), .stream = from == at ? s : other});
+      const Tensor y =
+          *Copied(sevens, {.device = device(1 - from), .stream = from == at ? other : s});
+      ASSERT_TRUE(CopyInto(*y.Slice(1, {.step = 2}), *x.Slice(1, {.stop = 3}), {.stream = s}).ok());
       const Tensor back = *Copied(y, {.device = Device::Cpu()});
       // Columns 0, 2 and 4 of each row of five: elements 0, 2, 4; 5, 7, 9; 10, 12, 14.
       const unsigned char expected[] = {0x71, 0x71, 0x11, 0x17, 0x17, 0x71, 0x71};

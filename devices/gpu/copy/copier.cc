@@ -50,8 +50,8 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
   if (!guard.ok()) return guard.status();
   const Job job{dst, src, stream, runtime.Native(stream), on.index};
   const bool crosses = job.IsFar(dst) || job.IsFar(src);
-  if (crosses && !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) &&
-                   job.IsFar(dst) != job.IsFar(src))) {
+  if (crosses &&
+      !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) && job.IsFar(dst) != job.IsFar(src))) {
     return absl::InvalidArgumentError(
         absl::StrCat("A copy from ", src.device.ToString(), " to ", dst.device.ToString(),
                      " can't be ordered on ", stream.ToString(), "; pass a stream of either."));

@@ -48,7 +48,7 @@ class Peers {
   absl::once_flag once_;
   size_t count_ = 0;
   std::vector<std::atomic<State>> states_;  // of each device towards each peer
-  absl::Mutex mutex_;                        // held while a pair is tried
+  absl::Mutex mutex_;                       // held while a pair is tried
 };
 
 }  // namespace gpu

@@ -182,15 +182,16 @@ TEST(CopyKernels, ADeviceWithLinearKernelsAloneIsAskedForNoOthers) {
     ASSERT_TRUE(
         MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape), &merged)
             .ok());
-    ASSERT_TRUE(ForEachCopyLaunch(
-                    merged,
-                    [&](const CopyLaunch& launch) {
-                      const std::string name = KernelName(launch.kernel);
-                      EXPECT_EQ(name.find_first_of("0123456789"), name.rfind('_') + 1) << name;
-                      EXPECT_EQ(name.rfind('_'), std::string("dovetail_copy").size()) << name;
-                      return absl::OkStatus();
-                    },
-                    {.kernels = KernelSet::kLinear})
+    ASSERT_TRUE(ForEachCopyLaunch(merged,
+                                  [&](const CopyLaunch& launch) {
+                                    const std::string name = KernelName(launch.kernel);
+                                    EXPECT_EQ(name.find_first_of("0123456789"), name.rfind('_') + 1)
+                                        << name;
+                                    EXPECT_EQ(name.rfind('_'), std::string("dovetail_copy").size())
+                                        << name;
+                                    return absl::OkStatus();
+                                  },
+                                  {.kernels = KernelSet::kLinear})
                     .ok());
   }
 }

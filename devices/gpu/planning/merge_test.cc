@@ -222,13 +222,12 @@ TEST(Launches, AFillOfAnOddSizeIsRefusedWithARemedy) {
 TEST(Launches, TheFirstFailureEndsThem) {
   int calls = 0;
   const Pair pair{{1000}, {1}, {2}, kUInt8};
-  const absl::Status status = ForEachCopyLaunch(
-      *pair.Merge(),
-      [&](const CopyLaunch&) {
-        ++calls;
-        return absl::InternalError("no");
-      },
-      {.units = 100});
+  const absl::Status status = ForEachCopyLaunch(*pair.Merge(),
+                                                [&](const CopyLaunch&) {
+                                                  ++calls;
+                                                  return absl::InternalError("no");
+                                                },
+                                                {.units = 100});
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(calls, 1);
 }
