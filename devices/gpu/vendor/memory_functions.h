@@ -109,7 +109,8 @@ struct MemoryFunctions {
   static Result PeersReach(void* self, const void* ptr, int device, bool* reach) {
     typename Vendor::Library& library = LibraryOf<Vendor>(self);
     Pool pool = nullptr;
-    Result result = Vendor::GetPointerAttribute(library, &pool, Vendor::kPointerPool, ptr);
+    Result result =
+        Vendor::GetPointerAttribute(library, static_cast<void*>(&pool), Vendor::kPointerPool, ptr);
     if (result == kCodeSuccess && pool != nullptr) {
       Pool ours = nullptr;
       result = library.GetPool(device, &ours);
