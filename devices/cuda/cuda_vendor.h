@@ -59,6 +59,11 @@ struct CudaVendor {
   static constexpr auto kFill16 = &CudaSymbols::cuMemsetD16Async;
   static constexpr auto kFill32 = &CudaSymbols::cuMemsetD32Async;
 
+  static constexpr auto kPointerPool = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;  // 11.3
+  static constexpr auto kPointerIsPlain = CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE;
+  static Result GetPointerAttribute(const CudaDriver& driver, void* value, int attribute,
+                                    const void* ptr);
+
   // ---- Pools ----
   using Pool = CUmemoryPool;
   using PoolProperties = CUmemPoolProps;

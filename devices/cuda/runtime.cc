@@ -101,6 +101,15 @@ Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   return kCodeSuccess;
 }
 
+}  // namespace
+
+Result CudaVendor::GetPointerAttribute(const CudaDriver& driver, void* value, int attribute,
+                                       const void* ptr) {
+  return driver.Call(&CudaSymbols::cuPointerGetAttributes, 1u, &attribute, &value, Address(ptr));
+}
+
+namespace {
+
 // ---- Copies ----
 
 Result CopyAsync(void* self, void* dst, const void* src, size_t nbytes, NativeStream stream) {

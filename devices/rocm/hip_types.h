@@ -27,6 +27,7 @@ using hipMemPool_t = struct ihipMemPoolHandle_t*;
 using hipDeviceAttribute_t = int;
 using hipMemcpyKind = int;
 using hipMemPoolAttr = int;
+using hipPointer_attribute = int;
 using hipStreamCaptureStatus = int;
 using hipStreamCaptureMode = int;
 

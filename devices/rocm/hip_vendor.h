@@ -68,6 +68,12 @@ struct HipVendor {
   static constexpr auto kFill16 = &HipSymbols::hipMemsetD16Async;
   static constexpr auto kFill32 = &HipSymbols::hipMemsetD32Async;
 
+  // HIP 5 to 7 answer that they do not support these attributes.
+  static constexpr auto kPointerPool = HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
+  static constexpr auto kPointerIsPlain = HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE;
+  static Result GetPointerAttribute(const HipLibrary& hip, void* value, int attribute,
+                                    const void* ptr);
+
   // ---- Pools ----
   using Pool = hipMemPool_t;
   using PoolProperties = hipMemPoolProps;

@@ -102,6 +102,15 @@ Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   return kCodeSuccess;
 }
 
+}  // namespace
+
+Result HipVendor::GetPointerAttribute(const HipLibrary& hip, void* value, int attribute,
+                                      const void* ptr) {
+  return hip.Call(&HipSymbols::hipPointerGetAttribute, value, attribute, ToAddress<HipVendor>(ptr));
+}
+
+namespace {
+
 // ---- Copies ----
 
 Result CopyAsync(void* self, void* dst, const void* src, size_t nbytes, NativeStream stream) {

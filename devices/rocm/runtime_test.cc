@@ -121,6 +121,13 @@ TEST_F(RocmRuntime, FindsAStreamsDeviceByTheVersionsFunction) {
 
 TEST_F(RocmRuntime, HasNoEventOverAContext) { EXPECT_EQ(api.context_record_event, nullptr); }
 
+TEST_F(RocmRuntime, PeersReachNoMemoryOfWhichHipDoesNotSayWhoseItIs) {
+  bool reach = false;
+  fake->Fail("hipPointerGetAttribute", 801);
+  EXPECT_EQ(api.peers_reach(self, At(0xa110), 1, &reach), 0) << "the other attribute is asked";
+  EXPECT_FALSE(reach);
+}
+
 TEST_F(RocmRuntime, EnablesAccessToThePeer) {
   EXPECT_EQ(Calls(api.peer_enable(self, 0)), "hipDeviceEnablePeerAccess(0, 0)");
 }

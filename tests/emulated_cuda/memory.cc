@@ -95,6 +95,14 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
       case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         *static_cast<size_t*>(where[i]) = info.nbytes;
         break;
+      case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        *static_cast<CUcontext*>(where[i]) =
+            Gpu().IsOfPool(PointerOf(address)) ? emulated_cuda::ContextOf(info.device) : nullptr;
+        break;
+      case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *static_cast<bool*>(where[i]) =
+            info.kind == PointerKind::kDevice && !Gpu().IsOfPool(PointerOf(address));
+        break;
       default:
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -74,6 +74,29 @@ Result Emulator::Impl::FailureOf(Function function) {
   return kOk;
 }
 
+Result Emulator::Impl::PeerFailureOf(Function function, int device, int peer) {
+  if (const Result r = FailureOf(function); r != kOk) return r;
+  if (!options.has_peers || impossible_peers.contains({device, peer})) {
+    return Code(ResultClass::kNotSupported);
+  }
+  const auto found = peer_failures.find({device, peer});
+  return found == peer_failures.end() ? kOk : found->second;
+}
+
+void Emulator::SetPeer(int device, int peer, bool can_access) {
+  std::lock_guard lock(impl_->mutex);
+  if (can_access) {
+    impl_->impossible_peers.erase({device, peer});
+  } else {
+    impl_->impossible_peers.insert({device, peer});
+  }
+}
+
+void Emulator::FailPeer(int device, int peer, ResultClass result) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->peer_failures[{device, peer}] = Code(result);
+}
+
 namespace {
 
 // Another library's call: makes its device current for a scope.
@@ -165,6 +188,13 @@ void* Emulator::Malloc(int device, size_t nbytes) {
   return data;
 }
 
+void* Emulator::MallocApart(int device, size_t nbytes) {
+  void* const data = Malloc(device, nbytes);
+  std::lock_guard lock(impl_->mutex);
+  if (data != nullptr) impl_->FindAllocation(data)->apart = true;
+  return data;
+}
+
 void Emulator::Free(void* data) {
   std::lock_guard lock(impl_->mutex);
   impl_->FreeNow(data, /*host=*/false);
@@ -224,6 +254,12 @@ bool Emulator::IsLive(const void* data) const {
   std::lock_guard lock(impl_->mutex);
   const std::shared_ptr<Allocation> a = impl_->FindAllocation(data);
   return a != nullptr && a->live && !a->freeing;
+}
+
+bool Emulator::IsOfPool(const void* data) const {
+  std::lock_guard lock(impl_->mutex);
+  const std::shared_ptr<Allocation> a = impl_->FindAllocation(data);
+  return a != nullptr && a->from_pool;
 }
 
 size_t Emulator::LiveBytes(int device) const {

@@ -11,8 +11,9 @@
 // allocation
 //   and 0xDF after its free, in stream order if the free has a stream.
 // - Complaints() lists uses that a real driver leaves undefined: memory used before its
-//   allocation, after its free, freed twice, or accessed from a device without peer access; streams
-//   used after they were destroyed, or on another device; captures that a call broke.
+//   allocation, after its free, freed twice, or accessed from a device without peer access (which
+//   starts off, and is given to plain memory and to the pool one by one); streams used after they
+//   were destroyed, or on another device; captures that a call broke.
 // - The methods of this class do what another library would: capture and launch graphs, for
 // example.
 // - Each Fault breaks one thing, for tests of the tests.
@@ -49,7 +50,9 @@ struct EmulatorOptions {
   bool has_context_events = true;
   bool has_stream_device = true;
   bool has_ipc_events = true;
-  std::string missing_driver;  // if not empty, there is no driver: the reason
+  bool has_peers = true;          // each device can access every other one's memory, once enabled
+  bool knows_peer_memory = true;  // there is RuntimeApi::peers_reach
+  std::string missing_driver;     // if not empty, there is no driver: the reason
 };
 
 // What a test of the tests can break.
@@ -72,6 +75,9 @@ enum class Function {
   kEventSynchronize,
   kContextRecordEvent,
   kDeviceSynchronize,
+  kPeerCanAccess,
+  kPeerEnable,
+  kPoolAllowAccess,
   kCount,
 };
 
@@ -80,6 +86,7 @@ inline constexpr unsigned char kFreedPoison = 0xDF;
 
 // The numbers of calls that tests count.
 struct CallCounts {
+  int stream_creates = 0;
   int event_creates = 0;
   int event_records = 0;
   int context_event_records = 0;
@@ -93,6 +100,7 @@ struct CallCounts {
   int launches = 0;
   int ipc_opens = 0;
   int ipc_closes = 0;
+  int peer_calls = 0;  // questions and changes of which device may access which
   int total = 0;
 };
 
@@ -117,6 +125,10 @@ class Emulator {
   // After `successes` more calls, each call of the function fails with `result` and does nothing.
   // kOk ends that.
   void Fail(Function function, gpu::ResultClass result, int successes = 0);
+  // One pair of devices. Whether `device` can be given access to the memory of `peer`.
+  void SetPeer(int device, int peer, bool can_access);
+  // Each peer_enable of the pair, and each pool_allow_access, fails with `result`; kOk ends that.
+  void FailPeer(int device, int peer, gpu::ResultClass result);
 
   // What other libraries do on their own streams.
   NativeStream MakeStream(int device, bool blocking = false);
@@ -131,6 +143,8 @@ class Emulator {
   // Makes host memory that a program allocated pinned memory.
   void Pin(void* data, size_t nbytes);
   void* Malloc(int device, size_t nbytes);
+  // Memory that only its own device can access, whatever was enabled: of another library's pool.
+  void* MallocApart(int device, size_t nbytes);
   void Free(void* data);
 
   // Captures.
@@ -145,6 +159,8 @@ class Emulator {
   // Reads without waiting.
   std::vector<unsigned char> Peek(const void* data, size_t nbytes) const;
   bool IsLive(const void* data) const;
+  // Whether the memory is of a device's pool (malloc_async).
+  bool IsOfPool(const void* data) const;
   size_t LiveBytes(int device) const;
 
  private:

@@ -240,6 +240,47 @@ TEST_F(EmulatorTest, AnotherDevicesMemoryNeedsPeerAccess) {
   EXPECT_EQ(api().fill_async(api().self, far, 0, 1, 16, api().legacy_stream), 0);
 }
 
+TEST_F(EmulatorTest, APoolNeedsAccessOfItsOwnAndOtherPoolsGiveNone) {
+  const NativeStream far = gpu_.MakeStream(1);
+  void *previous, *pooled = nullptr;
+  ASSERT_EQ(api().push_device(api().self, 1, &previous), 0);
+  ASSERT_EQ(api().malloc_async(api().self, 16, far, &pooled), 0);
+  api().pop_device(api().self, previous);
+  gpu_.Finish();
+  const auto fill = [this](void* data) {
+    const bool filled = api().fill_async(api().self, data, 0, 1, 16, api().legacy_stream) == 0;
+    EXPECT_EQ(gpu_.TakeComplaints().empty(), filled);
+    return filled;
+  };
+  ASSERT_EQ(api().peer_enable(api().self, 1), 0);
+  EXPECT_FALSE(fill(pooled));
+  ASSERT_EQ(api().pool_allow_access(api().self, 1, 0), 0);
+  EXPECT_TRUE(fill(pooled));
+  EXPECT_TRUE(fill(gpu_.Malloc(1, 16)));
+  void* const apart = gpu_.MallocApart(1, 16);
+  EXPECT_FALSE(fill(apart));
+  bool reach = true;
+  EXPECT_EQ(api().peers_reach(api().self, apart, 1, &reach), 0);
+  EXPECT_FALSE(reach);
+}
+
+TEST_F(EmulatorTest, APairOfDevicesCanBeWithoutAccessAndCanFail) {
+  bool can = false;
+  EXPECT_EQ(api().peer_can_access(api().self, 0, 1, &can), 0);
+  EXPECT_TRUE(can);
+  gpu_.FailPeer(0, 1, ResultClass::kOther);
+  EXPECT_EQ(api().classify(api().self, api().peer_enable(api().self, 1)), ResultClass::kOther);
+  gpu_.FailPeer(0, 1, ResultClass::kOk);
+  gpu_.SetPeer(0, 1, false);
+  EXPECT_EQ(api().peer_can_access(api().self, 0, 1, &can), 0);
+  EXPECT_FALSE(can);
+  EXPECT_NE(api().peer_enable(api().self, 1), 0);
+  EXPECT_EQ(api().peer_can_access(api().self, 1, 0, &can), 0);
+  EXPECT_TRUE(can) << "the other way";
+  gpu_.SetPeer(0, 1, true);
+  EXPECT_EQ(api().peer_enable(api().self, 1), 0);
+}
+
 TEST_F(EmulatorTest, WhatACaptureForbidsBreaksIt) {
   const NativeStream s = NewStream();
   void* p = NewMemory(4);
@@ -258,6 +299,7 @@ TEST_F(EmulatorTest, WhatACaptureForbidsBreaksIt) {
       [&] { api().device_synchronize(api().self); },
       [&] { api().fill_async(api().self, p, 6, 1, 4, api().legacy_stream); },
       [&] { api().malloc_device(api().self, 4, &q); },
+      [&] { api().peer_enable(api().self, 1); },
   };
   for (const auto& call : forbidden) {
     gpu_.BeginCapture(s, 0);

@@ -37,6 +37,7 @@ struct Allocation {
   size_t size;
   bool from_pool = false;
   bool of_program = false;         // the program allocated it
+  bool apart = false;              // no other device can access it
   bool ready = true;               // whether the allocation has happened, if it is stream-ordered
   bool freeing = false;            // a free was requested
   bool live = true;                // false once the free has happened
@@ -90,6 +91,7 @@ struct Emulator::Impl {
   Result Resolve(const void* data, size_t nbytes, int device, bool any_device, const char* what,
                  Access* access);
   void CheckAtRun(const Access& access, const char* what);
+  bool MayAccess(int device, const Allocation& allocation) const;
   void* Translate(const Allocation& allocation, const void* data) const;
   void* Reach(const Access& access) const;
   Result Allocate(PointerKind kind, int device, size_t nbytes, void** data);
@@ -124,7 +126,10 @@ struct Emulator::Impl {
   std::vector<std::unique_ptr<Graph>> graphs;
   std::map<std::thread::id, int> currents;
   std::map<std::thread::id, gpu::CaptureMode> modes;
-  std::set<std::pair<int, int>> peers;  // {device, peer whose memory it may access}
+  // {device, peer}: those whose plain memory, and whose pool, the device may access.
+  std::set<std::pair<int, int>> peers, pool_peers;
+  std::set<std::pair<int, int>> impossible_peers;
+  std::map<std::pair<int, int>, Result> peer_failures;
   std::vector<std::string> complaints;
   CallCounts counts;
   bool faults[static_cast<int>(Fault::kCount)] = {};
@@ -132,6 +137,8 @@ struct Emulator::Impl {
   Failure failures[static_cast<int>(Function::kCount)];
   // The result with which this call fails, kOk if it does not.
   Result FailureOf(Function function);
+  // The same for a change of the access of `device` to the memory of `peer`.
+  Result PeerFailureOf(Function function, int device, int peer);
 };
 
 gpu::RuntimeApi MakeRuntimeTable(Emulator::Impl* impl);

@@ -54,14 +54,18 @@ Result Emulator::Impl::Resolve(const void* data, size_t nbytes, int device, bool
                           " goes beyond the end of the allocation."));
     return Code(ResultClass::kInvalidValue);
   }
-  if (a->kind == PointerKind::kDevice && a->device != device && !any_device &&
-      !peers.contains({device, a->device})) {
+  if (!any_device && !MayAccess(device, *a)) {
     Complain(absl::StrCat(what, ": device ", device, " has no access to the memory of device ",
                           a->device, "."));
     return Code(ResultClass::kInvalidValue);
   }
   access->allocation = std::move(a);
   return kOk;
+}
+
+bool Emulator::Impl::MayAccess(int device, const Allocation& a) const {
+  if (a.kind != PointerKind::kDevice || a.device == device) return true;
+  return !a.apart && (a.from_pool ? pool_peers : peers).contains({device, a.device});
 }
 
 void Emulator::Impl::CheckAtRun(const Access& access, const char* what) {

@@ -92,15 +92,21 @@ Result PopDevice(void* self, void* previous) {
 
 Result PeerCanAccess(void* self, int device, int peer, bool* can) {
   Call call(self);
+  ++call->counts.peer_calls;
+  if (const Result r = call->FailureOf(Function::kPeerCanAccess); r != kOk) return r;
   const int n = call->options.devices;
   if (device < 0 || device >= n || peer < 0 || peer >= n) return Code(ResultClass::kNoDevice);
-  *can = device != peer;
+  *can =
+      call->options.has_peers && device != peer && !call->impossible_peers.contains({device, peer});
   return kOk;
 }
 Result PeerEnable(void* self, int peer) {
   Call call(self);
   int device;
   if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
+  ++call->counts.peer_calls;
+  if (const Result r = call->CheckUnsafe("access to another device"); r != kOk) return r;
+  if (const Result r = call->PeerFailureOf(Function::kPeerEnable, device, peer); r != kOk) return r;
   return call->peers.insert({device, peer}).second ? kOk : Code(ResultClass::kPeerAlreadyEnabled);
 }
 

@@ -48,7 +48,8 @@ Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const
   Queue* queue = call->Find(stream, true, &result);
   if (queue == nullptr) return result;
   if (block[0] != static_cast<uint32_t>(gpu::kBlockThreads) || block[1] != 1 || block[2] != 1 ||
-      grid[0] == 0 || grid[1] != 1 || grid[2] != 1) {
+      grid[0] == 0 || grid[1] != 1 || grid[2] != 1 ||
+      uint64_t{grid[0]} * block[0] > call->options.vendor->max_launch_threads) {
     return Code(ResultClass::kInvalidValue);
   }
   const char* name = static_cast<const char*>(function);

@@ -46,7 +46,13 @@ Result PoolGetStats(void* self, int device, gpu::PoolStats* stats) {
   return kOk;
 }
 Result PoolAllowAccess(void* self, int device, int peer) {
-  Call(self)->peers.insert({peer, device});
+  Call call(self);
+  ++call->counts.peer_calls;
+  if (const Result r = call->CheckUnsafe("access to a pool"); r != kOk) return r;
+  if (const Result r = call->PeerFailureOf(Function::kPoolAllowAccess, peer, device); r != kOk) {
+    return r;
+  }
+  call->pool_peers.insert({peer, device});
   return kOk;
 }
 Result MemoryInfo(void* self, size_t* free_bytes, size_t* total_bytes) {
@@ -62,6 +68,13 @@ Result GetPointerInfo(void* self, const void* ptr, gpu::PointerInfo* info) {
   *info = {};
   const std::shared_ptr<Allocation> a = call->FindAllocation(ptr);
   if (a != nullptr && a->live && !a->freeing) *info = {a->kind, a->device, a->base, a->size};
+  return kOk;
+}
+
+Result PeersReach(void* self, const void* ptr, int, bool* reach) {
+  Call call(self);
+  const std::shared_ptr<Allocation> a = call->FindAllocation(ptr);
+  *reach = a != nullptr && a->live && !a->freeing && !a->apart;
   return kOk;
 }
 
@@ -137,6 +150,7 @@ void FillMemory(gpu::RuntimeApi& api, const EmulatorOptions& options) {
   if (options.has_managed) api.malloc_managed = &Malloc<PointerKind::kManaged>;
   api.memory_info = &MemoryInfo;
   api.pointer_info = &GetPointerInfo;
+  if (options.knows_peer_memory) api.peers_reach = &PeersReach;
   api.copy_async = &CopyAsync;
   api.copy_peer_async = &CopyPeerAsync;
   api.copy_2d_async = &Copy2dAsync;

@@ -17,6 +17,7 @@ Result StreamCreate(void* self, NativeStream* stream) {
   Call call(self);
   int device;
   if (const Result r = call->CheckCurrent(&device); r != kOk) return r;
+  ++call->counts.stream_creates;
   Queue* queue = call->queues.Make(device, /*blocking=*/false);
   call->by_handle[queue->handle] = queue;
   *stream = NativeStream{queue->handle};

@@ -1,10 +1,16 @@
 // Versions, errors, devices and access between them.
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "dovetail/devices/cuda/runtime.h"
 #include "tests/forwarding_hip/forward.h"
+#include "tests/forwarding_hip/owners.h"
 
 namespace forwarding_hip {
 
@@ -20,6 +26,51 @@ const RuntimeApi* Cuda() {
 int& CurrentDevice() {
   thread_local int device = 0;
   return device;
+}
+
+namespace {
+
+// A number from the environment, or `otherwise`.
+int Setting(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : otherwise;
+}
+
+// The number of CUDA's devices; 0 if they can't be counted.
+int RealCount() {
+  static const int count = [] {
+    int counted = 0;
+    const RuntimeApi* cuda = Cuda();
+    return cuda != nullptr && cuda->device_count(cuda->self, &counted) == 0 ? counted : 0;
+  }();
+  return count;
+}
+
+int Count() {
+  static const int count = Setting("DOVETAIL_FORWARDED_DEVICES", RealCount());
+  return RealCount() == 0 ? 0 : count;
+}
+
+}  // namespace
+
+int RealDevice(int device) { return device % std::max(RealCount(), 1); }
+
+bool HavePeers() {
+  static const bool have = Setting("DOVETAIL_FORWARDED_PEERS", 1) != 0;
+  return have;
+}
+
+Owners& Memory() {
+  static Owners* const owners = new Owners;
+  return *owners;
+}
+Owners& Streams() {
+  static Owners* const owners = new Owners;
+  return *owners;
+}
+Owners& Events() {
+  static Owners* const owners = new Owners;
+  return *owners;
 }
 
 namespace {
@@ -45,17 +96,21 @@ namespace {
 hipError_t Describe(int device, dovetail::gpu::DeviceInfo* info) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);
-  return Keep(cuda->device_info(cuda->self, device, info));
+  if (device < 0 || device >= Count()) return Keep(hipErrorInvalidDevice);
+  return Keep(cuda->device_info(cuda->self, RealDevice(device), info));
 }
 
 }  // namespace
 }  // namespace forwarding_hip
 
+using forwarding_hip::AreOneGpu;
 using forwarding_hip::Cuda;
 using forwarding_hip::CurrentDevice;
 using forwarding_hip::Describe;
 using forwarding_hip::Forward;
+using forwarding_hip::HavePeers;
 using forwarding_hip::Keep;
+using forwarding_hip::RealDevice;
 using forwarding_hip::RuntimeApi;
 
 extern "C" {
@@ -78,7 +133,9 @@ hipError_t hipGetLastError() { return forwarding_hip::TakeLastError(); }
 hipError_t hipGetDeviceCount(int* count) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);
-  return Keep(cuda->device_count(cuda->self, count));
+  const hipError_t error = Keep(cuda->device_count(cuda->self, count));
+  if (error == hipSuccess) *count = forwarding_hip::Count();
+  return error;
 }
 hipError_t hipGetDevice(int* device) {
   *device = CurrentDevice();
@@ -107,6 +164,10 @@ hipError_t hipDeviceGetPCIBusId(char* id, int size, int device) {
   dovetail::gpu::DeviceInfo info;
   if (hipError_t error = Describe(device, &info); error != hipSuccess) return error;
   std::strncpy(id, info.pci_bus_id, size);
+  // Devices that are one GPU are functions of it, so that each has an address of its own.
+  const size_t length = strnlen(id, static_cast<size_t>(size));
+  if (length > 0)
+    id[length - 1] = static_cast<char>(id[length - 1] + device / forwarding_hip::RealCount());
   return hipSuccess;
 }
 hipError_t hipDeviceTotalMem(size_t* nbytes, hipDevice_t device) {
@@ -140,13 +201,24 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 
 hipError_t hipDeviceSynchronize() { return Forward(&RuntimeApi::device_synchronize); }
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  bool answer = false;
-  const hipError_t error = Forward(&RuntimeApi::peer_can_access, device, peer, &answer);
+  bool answer = HavePeers() && device != peer;
+  const hipError_t error =
+      AreOneGpu(device, peer)
+          ? hipSuccess
+          : Forward(&RuntimeApi::peer_can_access, RealDevice(device), RealDevice(peer), &answer);
   *can = answer;
   return error;
 }
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned) {
-  return Forward(&RuntimeApi::peer_enable, peer);
+  if (!AreOneGpu(CurrentDevice(), peer)) {
+    return Forward(&RuntimeApi::peer_enable, RealDevice(peer));
+  }
+  if (!HavePeers() || peer == CurrentDevice()) return Keep(hipErrorInvalidDevice);
+  static std::mutex mutex;
+  static auto* const enabled = new std::set<std::pair<int, int>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  const bool is_new = enabled->insert({CurrentDevice(), peer}).second;
+  return is_new ? hipSuccess : Keep(hipErrorPeerAccessAlreadyEnabled);
 }
 
 }  // extern "C"

@@ -90,6 +90,14 @@ TEST_F(Forwarding, ErrorsComeBack) {
   EXPECT_EQ(api.classify(self, api.malloc_device(self, 64, &ptr)), ResultClass::kOutOfMemory);
 }
 
+TEST_F(Forwarding, ALaunchOfMoreThreadsThanHipCountsIsRefused) {
+  const uint32_t most[3] = {(1u << 24) - 1, 1, 1}, more[3] = {1u << 24, 1, 1};
+  const uint32_t block[3] = {256, 1, 1};
+  EXPECT_THAT(Calls(api.launch(self, At(0x7100), most, block, 0, stream, nullptr)),
+              HasSubstr("cuLaunchKernel(0x7100, 16777215, 1, 1, 256, 1, 1"));
+  EXPECT_NE(api.launch(self, At(0x7100), more, block, 0, stream, nullptr), 0);
+}
+
 TEST_F(Forwarding, KernelsAreCudasOwn) {
   const KernelImage image = {.data = "an image for AMD", .nbytes = 16};
   NativeModule module = nullptr;

@@ -1,23 +1,37 @@
 // Copies, fills, streams, events and kernels.
 
+#include <optional>
+
 #include "tests/forwarding_hip/forward.h"
+#include "tests/forwarding_hip/owners.h"
 
 using dovetail::gpu::CaptureMode;
 using dovetail::gpu::CaptureStatus;
 using dovetail::gpu::KernelImage;
 using dovetail::gpu::kEventInterprocess;
 using dovetail::gpu::kEventPlain;
+using forwarding_hip::AreOneGpu;
 using forwarding_hip::Cuda;
 using forwarding_hip::CurrentDevice;
+using forwarding_hip::Events;
 using forwarding_hip::Forward;
 using forwarding_hip::Keep;
+using forwarding_hip::Memory;
 using forwarding_hip::NativeStream;
+using forwarding_hip::Owner;
+using forwarding_hip::RealDevice;
 using forwarding_hip::RuntimeApi;
 using forwarding_hip::StreamOf;
+using forwarding_hip::Streams;
 
 namespace {
 
 void* Handle(hipEvent_t event) { return event; }
+
+// Whether something is of a device. Nothing is known of what another library made.
+bool MayBeOf(const std::optional<Owner>& owner, int device) {
+  return !owner || owner->device == device;
+}
 
 hipError_t Fill(void* dst, uint32_t value, size_t size, size_t count, hipStream_t stream) {
   return Forward(&RuntimeApi::fill_async, dst, value, size, count, StreamOf(stream));
@@ -33,7 +47,12 @@ hipError_t hipMemcpyAsync(void* dst, const void* src, size_t nbytes, hipMemcpyKi
 }
 hipError_t hipMemcpyPeerAsync(void* dst, int to, const void* src, int from, size_t nbytes,
                               hipStream_t stream) {
-  return Forward(&RuntimeApi::copy_peer_async, dst, to, src, from, nbytes, StreamOf(stream));
+  if (!MayBeOf(Memory().Find(dst), to) || !MayBeOf(Memory().Find(src), from)) {
+    return Keep(hipErrorInvalidValue);
+  }
+  if (AreOneGpu(to, from)) return hipMemcpyAsync(dst, src, nbytes, hipMemcpyDefault, stream);
+  return Forward(&RuntimeApi::copy_peer_async, dst, RealDevice(to), src, RealDevice(from), nbytes,
+                 StreamOf(stream));
 }
 hipError_t hipMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
                             size_t width, size_t height, hipMemcpyKind, hipStream_t stream) {
@@ -58,10 +77,12 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   const hipError_t error = Forward(&RuntimeApi::stream_create, &made);
   if (error == hipSuccess) {
     *stream = reinterpret_cast<hipStream_t>(static_cast<uintptr_t>(made));
+    Streams().Add(*stream, 1, {CurrentDevice()});
   }
   return error;
 }
 hipError_t hipStreamDestroy(hipStream_t stream) {
+  Streams().Remove(stream);
   return Forward(&RuntimeApi::stream_destroy, StreamOf(stream));
 }
 hipError_t hipStreamQuery(hipStream_t stream) {
@@ -84,6 +105,10 @@ hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* stat
 }
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  if (const std::optional<Owner> owner = Streams().Find(stream)) {
+    *device = owner->device;
+    return hipSuccess;
+  }
   int found = 0;
   const hipError_t error = Forward(&RuntimeApi::stream_device, StreamOf(stream), &found);
   if (error == hipSuccess) *device = found;
@@ -100,13 +125,20 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   void* made = nullptr;
   const unsigned ours = (flags & hipEventInterprocess) != 0 ? kEventInterprocess : kEventPlain;
   const hipError_t error = Forward(&RuntimeApi::event_create, ours, &made);
-  if (error == hipSuccess) *event = static_cast<hipEvent_t>(made);
+  if (error == hipSuccess) {
+    *event = static_cast<hipEvent_t>(made);
+    Events().Add(made, 1, {CurrentDevice()});
+  }
   return error;
 }
 hipError_t hipEventDestroy(hipEvent_t event) {
+  Events().Remove(event);
   return Forward(&RuntimeApi::event_destroy, Handle(event));
 }
+// HIP refuses an event of another device than the stream's. (CUDA would not notice on one GPU.)
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  const int device = Streams().Find(stream).value_or(Owner{CurrentDevice()}).device;
+  if (!MayBeOf(Events().Find(event), device)) return Keep(hipErrorInvalidHandle);
   return Forward(&RuntimeApi::event_record, Handle(event), StreamOf(stream));
 }
 hipError_t hipEventQuery(hipEvent_t event) {
@@ -120,7 +152,7 @@ hipError_t hipEventSynchronize(hipEvent_t event) {
 hipError_t hipModuleLoadData(hipModule_t* module, const void*) {
   const RuntimeApi* cuda = Cuda();
   if (cuda == nullptr) return Keep(hipErrorNoDevice);
-  const KernelImage image = cuda->kernel_image(cuda->self, CurrentDevice());
+  const KernelImage image = cuda->kernel_image(cuda->self, RealDevice(CurrentDevice()));
   if (image.data == nullptr) return Keep(hipErrorNoBinaryForGpu);
   void* loaded = nullptr;
   const hipError_t error = Forward(&RuntimeApi::module_load, &image, &loaded);
@@ -137,6 +169,11 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz,
                                  unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                  hipStream_t stream, void** args, void**) {
+  // HIP counts the threads of each dimension in 32 bits.
+  if (uint64_t{gx} * bx > UINT32_MAX || uint64_t{gy} * by > UINT32_MAX ||
+      uint64_t{gz} * bz > UINT32_MAX) {
+    return Keep(hipErrorInvalidConfiguration);
+  }
   const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
   return Forward(&RuntimeApi::launch, static_cast<void*>(function),
                  static_cast<const uint32_t*>(grid), static_cast<const uint32_t*>(block),

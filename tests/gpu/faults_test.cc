@@ -116,6 +116,27 @@ TEST_F(FaultTest, ASkippedWaitOnImportIsSeen) {
   EXPECT_FALSE(ImportIsSeen(Switch::kSkippedWaitOnImport));
 }
 
+// Rule 49.
+TEST_F(FaultTest, ASkippedWaitBetweenDevicesIsSeen) {
+  Start({.has_peers = false});
+  for (const bool skipped : {false, true}) {
+    const Stream ours = MakeStream(0);
+    const Tensor x = OnDevice(Counting({kSceneElements, 2}), 0);
+    const Tensor y = *Tensor::Empty({kSceneElements, 2}, kInt32, device(1));
+    gpu().Finish();
+    gpu().Inject(Fault::kIgnoreWaits, skipped);
+    ASSERT_TRUE(CopyInto(*y.Select(1, 0), *x.Select(1, 0), {.stream = ours}).ok());
+    gpu().Inject(Fault::kIgnoreWaits, false);
+    ASSERT_TRUE(backend().Synchronize(ours).ok());
+    const std::vector<int32_t> seen = AsInts(gpu().Peek(y.raw_data(), 2 * kSceneBytes));
+    bool right = true;
+    for (int i = 0; i < kSceneElements; ++i) right = right && seen[2 * i] == 2 * i;
+    EXPECT_EQ(right, !skipped);
+    gpu().Finish();
+    if (skipped) gpu().TakeComplaints();
+  }
+}
+
 // Rule 50.
 TEST_F(FaultTest, AnEarlyReuseIsSeen) {
   for (const char* name : {"async", "direct", "caching(async)", "caching(direct)"}) {

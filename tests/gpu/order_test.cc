@@ -97,6 +97,30 @@ TEST_P(OrderTest, OurOwnStreamsSeeEachOther) {
   EXPECT_THAT(Values(t), Each(0));
 }
 
+// By a kernel that reaches both devices, and packed, sent and unpacked.
+// Rule 49.
+TEST_P(OrderTest, AConsumerOnAnotherDeviceSeesAStridedCopyToIt) {
+  for (const bool has_peers : {true, false}) {
+    Start({.vendor = GetParam(), .has_peers = has_peers});
+    for (const int at : {0, 1}) {
+      const NativeStream theirs = gpu().MakeStream(at);
+      for (const Stream& stream :
+           {Stream::Default(device(at)), MakeStream(at), Borrow(theirs, at)}) {
+        const Tensor x = *Tensor::Empty({kSceneElements, 2}, kInt32, device(0));
+        const Tensor y = *Tensor::Empty({2, kSceneElements}, kInt32, device(1));
+        ASSERT_TRUE(CopyInto(Tensor(x), Counting({kSceneElements, 2})).ok());
+        ASSERT_TRUE(CopyInto(*y.Transpose(0, 1), x, {.stream = stream}).ok());
+        Consumer consumer(gpu(), device(1));
+        consumer.Take(*ToDLPack(*y.Select(0, 1), {.stream = consumer.stream()}));
+        consumer.Read();
+        consumer.Synchronize();
+        EXPECT_EQ(consumer.Seen(), Values(*Counting({kSceneElements, 2}).Select(1, 1)));
+      }
+      gpu().DestroyStream(theirs);
+    }
+  }
+}
+
 // Rule 49.
 TEST_P(OrderTest, TheProducersWorkIsSeenAfterAnImport) {
   Producer producer(gpu(), device());

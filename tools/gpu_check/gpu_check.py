@@ -98,6 +98,20 @@ def steps():
         )
     for path in found:
         yield Step(f"{path.name} on ROCm, forwarded to CUDA", [str(path)], rocm, keep=8)
+    shared = {**rocm, "DOVETAIL_FORWARDED_DEVICES": "2"}
+    for name in ("between_devices_test", "conformance_test"):
+        yield Step(
+            f"{name} on ROCm, forwarded: two devices over one GPU",
+            [str(programs / name)],
+            shared,
+            keep=8,
+        )
+    yield Step(
+        "between_devices_test on ROCm, forwarded: two devices without access to each other",
+        [str(programs / "between_devices_test")],
+        {**shared, "DOVETAIL_FORWARDED_PEERS": "0"},
+        keep=8,
+    )
     trial = ["--benchmark_repetitions=1", "--benchmark_min_time=0.0001"]
     trial.append("--benchmark_filter=allocate|export|pinned|transpose f")
     quick = ["--benchmark_repetitions=3", "--benchmark_min_time=0.02"]

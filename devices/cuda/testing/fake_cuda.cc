@@ -139,7 +139,8 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
   *total_bytes = 20;
   return Call("cuMemGetInfo_v2");
 }
-// 0xa… is memory of device 1, 0xb… managed, 0xd… pinned; anything else is unknown.
+// 0xa… is memory of device 1, of its pool at 0xa1… and of another one at 0xa3…; 0xb… is managed,
+// 0xd… pinned; anything else is unknown.
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** where,
                                 CUdeviceptr address) {
   const CUdeviceptr page = address >> 12;
@@ -161,6 +162,16 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
         break;
       case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         *static_cast<size_t*>(where[i]) = 4096;
+        break;
+      case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
+        const CUdeviceptr part = address >> 8;
+        *static_cast<CUmemoryPool*>(where[i]) = part == 0xa1   ? Made<CUmemoryPool>(0x901)
+                                                : part == 0xa3 ? Made<CUmemoryPool>(0x9ff)
+                                                               : nullptr;
+        break;
+      }
+      case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *static_cast<bool*>(where[i]) = (address >> 8) == 0xa0;
         break;
       default:
         return CUDA_ERROR_INVALID_VALUE;

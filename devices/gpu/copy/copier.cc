@@ -39,15 +39,6 @@ TensorView OnCpu(TensorView view) {
 
 }  // namespace
 
-struct Copier::Job {
-  TensorView dst, src;
-  const Stream& stream;
-  NativeStream native;
-  int device;  // of the stream
-
-  bool IsDeviceMemory(const TensorView& view) const { return !IsHostAccessible(view.device.type); }
-};
-
 absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const Stream& stream) {
   Runtime& runtime = context_.runtime;
   for (const TensorView* view : {&dst, &src}) {
@@ -58,10 +49,9 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
   DeviceGuard guard(runtime, on.type == runtime.vendor().device ? on.index : -1);
   if (!guard.ok()) return guard.status();
   const Job job{dst, src, stream, runtime.Native(stream), on.index};
-  const bool dst_is_near = !job.IsDeviceMemory(dst) || dst.device == on;
-  const bool src_is_near = !job.IsDeviceMemory(src) || src.device == on;
-  if (!(dst_is_near && src_is_near) &&
-      !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) && (dst_is_near || src_is_near))) {
+  const bool crosses = job.IsFar(dst) || job.IsFar(src);
+  if (crosses &&
+      !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) && job.IsFar(dst) != job.IsFar(src))) {
     return absl::InvalidArgumentError(
         absl::StrCat("A copy from ", src.device.ToString(), " to ", dst.device.ToString(),
                      " can't be ordered on ", stream.ToString(), "; pass a stream of either."));
@@ -79,7 +69,7 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
     return CopyOnCpu(OnCpu(dst), OnCpu(src));
   }
   if (copy.loops.empty()) return CopyRun(job, copy);
-  if (!dst_is_near || !src_is_near) return CopyBetweenDevices(job);
+  if (crosses) return CopyBetweenDevices(job, copy);
   if (IsPlainHost(src)) return CopyFromHost(job, dst, src);
   if (IsPlainHost(dst)) return CopyToHost(job, dst, src);
   return CopyLoops(job, copy);
@@ -92,6 +82,7 @@ absl::Status Copier::CopyRun(const Job& job, const MergedCopy& copy) {
   const auto nbytes = static_cast<size_t>(copy.run_bytes);
   if (job.IsDeviceMemory(job.dst) && job.IsDeviceMemory(job.src) &&
       job.dst.device != job.src.device) {
+    peers_.Connect(job.dst.device.index, job.src.device.index);
     return runtime.Check(api.copy_peer_async(api.self, copy.dst, job.dst.device.index, copy.src,
                                              job.src.device.index, nbytes, job.native),
                          absl::StrCat("copying from ", job.src.device.ToString(), " to ",
@@ -112,7 +103,7 @@ absl::Status Copier::CopyLoops(const Job& job, const MergedCopy& copy) {
           return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
                                  job.native);
         },
-        kMaxLaunchUnits, modules_.Kernels(job.device));
+        modules_.Limits(job.device));
   }
   const RuntimeApi& api = runtime.api();
   return ForEachPitchedCopy(copy, [&](const PitchedCopy& rectangle) {
@@ -254,49 +245,6 @@ absl::Status Copier::CopyToHost(const Job& job, const TensorView& dst, const Ten
 void Copier::GiveBackBlock(const Job& job, StagingBlock block) {
   absl::StatusOr<Event> used = context_.events.Record(job.stream);
   if (used.ok()) staging_.GiveBack(block, *std::move(used));
-}
-
-// Between two devices of the vendor, through dense temporary memory on each.
-absl::Status Copier::CopyBetweenDevices(const Job& job) {
-  CopySteps steps(context_, temporaries_, job.stream);
-  const CopyChunk whole(job.dst, job.src);
-  absl::StatusOr<Stream> at_src = steps.StreamOn(job.src.device);
-  if (!at_src.ok()) return at_src.status();
-  absl::StatusOr<Stream> at_dst = steps.StreamOn(job.dst.device);
-  if (!at_dst.ok()) return at_dst.status();
-  const auto nbytes = static_cast<size_t>(whole.nbytes());
-  absl::StatusOr<void*> sent = steps.Allocate(nbytes, *at_src, *at_dst);
-  if (!sent.ok()) return sent.status();
-  absl::StatusOr<void*> received = steps.Allocate(nbytes, *at_dst, *at_src);
-  if (!received.ok()) return received.status();
-  const TensorView packed = whole.Dense(*sent, job.src.device, job.src);
-  const TensorView arrived = whole.Dense(*received, job.dst.device, job.src);
-  if (absl::Status s = steps.Order(job.stream, *at_src); !s.ok()) return s;
-  if (absl::Status s = steps.Order(job.stream, *at_dst); !s.ok()) return s;
-  if (absl::Status s = Copy(packed, job.src, *at_src); !s.ok()) return s;
-  if (absl::Status s = steps.Order(*at_dst, *at_src); !s.ok()) return s;
-  if (absl::Status s = Copy(arrived, packed, *at_src); !s.ok()) return s;
-  if (absl::Status s = steps.Order(*at_src, *at_dst); !s.ok()) return s;
-  if (absl::Status s = Copy(job.dst, arrived, *at_dst); !s.ok()) return s;
-  if (absl::Status s = steps.Order(*at_dst, job.stream); !s.ok()) return s;
-  return steps.Order(*at_src, job.stream);
-}
-
-// Copies the bytes of both sides to the host, copies the elements there, and sends dst's bytes
-// back.
-absl::Status Copier::CopyThroughHost(const Job& job) {
-  if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
-  HostCopy dst(job.dst), src(job.src);
-  auto move = [&](const TensorView& to, const TensorView& from) {
-    absl::Status s = Copy(to, from, job.stream);
-    return s.ok() ? context_.streams.Synchronize(job.stream) : s;
-  };
-  for (HostCopy* side : {&dst, &src}) {
-    if (IsPlainHost(side->view())) continue;
-    if (absl::Status s = move(side->host_bytes(), side->device_bytes()); !s.ok()) return s;
-  }
-  if (absl::Status s = CopyOnCpu(dst.host_view(), src.host_view()); !s.ok()) return s;
-  return IsPlainHost(job.dst) ? absl::OkStatus() : move(dst.device_bytes(), dst.host_bytes());
 }
 
 }  // namespace gpu

@@ -7,25 +7,33 @@
 //   one host element repeated everywhere     a fill
 //   the device can access both sides         a kernel; without kernels, a 2D copy per rectangle
 //   pageable host memory on one side         through pinned staging blocks, which the CPU packs
-//   two devices                              packed on one, sent, unpacked on the other
+//   two devices, and a kernel reaches both   that kernel, on the stream's device
+//   two other devices                        packed on one, sent, unpacked on the other; what is
+//                                            dense is sent as it lies, or into its place
 //   elements that share bytes                through the host
 //
 // Ordered on `stream`. The host waits for copies through staging blocks and through the host, so
-// that these can't be captured into a graph: FailedPrecondition. Any thread.
+// that these can't be captured into a graph, nor can those that need temporary memory:
+// FailedPrecondition. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
 #define DOVETAIL_DEVICES_GPU_COPY_COPIER_H_
 
 #include <functional>
+#include <optional>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/devices/gpu/context.h"
 #include "dovetail/devices/gpu/copy/kernel_modules.h"
+#include "dovetail/devices/gpu/copy/peers.h"
 #include "dovetail/devices/gpu/copy/staging.h"
 #include "dovetail/devices/gpu/planning/merge.h"
 
@@ -42,6 +50,7 @@ class Copier {
       : context_(context),
         temporaries_(std::move(temporaries)),
         modules_(context.runtime),
+        peers_(context.runtime),
         staging_(context.runtime, context.events) {}
 
   // As DeviceBackend::Copy.
@@ -53,7 +62,21 @@ class Copier {
   KernelModules& modules() { return modules_; }
 
  private:
-  struct Job;  // one Copy or Fill
+  // One Copy or Fill.
+  struct Job {
+    TensorView dst, src;
+    const Stream& stream;
+    NativeStream native;
+    int device;  // of the stream
+
+    bool IsDeviceMemory(const TensorView& view) const {
+      return !IsHostAccessible(view.device.type);
+    }
+    // Whether the memory is of another device than the stream.
+    bool IsFar(const TensorView& view) const {
+      return IsDeviceMemory(view) && view.device.index != device;
+    }
+  };
 
   absl::Status CopyRun(const Job& job, const MergedCopy& copy);
   absl::Status CopyLoops(const Job& job, const MergedCopy& copy);
@@ -65,13 +88,23 @@ class Copier {
   void GiveBackBlock(const Job& job, StagingBlock block);
   absl::Status CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src);
   absl::Status CopyToHost(const Job& job, const TensorView& dst, const TensorView& src);
-  absl::Status CopyBetweenDevices(const Job& job);
+  // between_devices.cc
+  absl::Status CopyBetweenDevices(const Job& job, const MergedCopy& copy);
+  absl::Status SendFromFar(const Job& job);
+  absl::Status SendToFar(const Job& job);
+  absl::Status Send(const TensorView& dst, const TensorView& src, void* to, const void* from,
+                    size_t nbytes, const Stream& stream);
   absl::Status CopyThroughHost(const Job& job);
+  absl::StatusOr<Stream> InnerStream(Device device);
 
   GpuContext& context_;
   TemporaryAllocator temporaries_;
   KernelModules modules_;
+  Peers peers_;
   Staging staging_;
+  absl::Mutex mutex_;
+  // By device: where the far side of copies works. None until it is needed.
+  std::vector<std::optional<Stream>> inner_streams_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace gpu

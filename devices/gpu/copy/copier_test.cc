@@ -138,6 +138,18 @@ TEST_P(CopierTest, BetweenTwoDevices) {
   }
 }
 
+TEST_P(CopierTest, ALaunchHasNoMoreThreadsThanTheVendorAllows) {
+  static gpu::VendorTraits traits;
+  traits = gpu::kRocmTraits;
+  traits.max_launch_threads = 4 * 256 + 255;  // four blocks
+  Start({.vendor = &traits, .has_kernels = GetParam()});
+  const Tensor host = Counting({2, 15, 8, 8});  // as many blocks as matrices
+  const Tensor x = OnDevice(host);
+  const Tensor y = *AsContiguous(*x.Transpose(2, 3));
+  EXPECT_EQ(Values(y), Values(*host.Transpose(2, 3)));
+  EXPECT_EQ(gpu().counts().launches, GetParam() ? 8 : 0);
+}
+
 TEST_P(CopierTest, SubByteElementsThatShareBytes) {
   const Tensor host = *Tensor::Empty({5}, kFloat4E2M1Fn);
   auto* bytes = static_cast<unsigned char*>(host.raw_data());

@@ -10,41 +10,44 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 
 CopySteps::~CopySteps() {
+  if (forked_) (void)context_.streams.Synchronize(*forked_);
   for (Temporary& temporary : temporaries_held_) {
     auto uses = std::make_unique<Uses>();
-    for (const Stream& stream : temporary.used_on) {
-      absl::StatusOr<Event> event =
-          stream.is_lasting() ? absl::UnknownError("") : context_.events.Record(stream);
-      if (stream.is_lasting()) {
-        uses->AddStream(stream, UseKind::kWork);
-      } else if (event.ok()) {
-        uses->AddEvent(*std::move(event));
-      } else {
-        uses->AddUnknown();
-      }
+    if (temporary.used_on.is_lasting()) {
+      uses->AddStream(temporary.used_on, UseKind::kWork);
+    } else if (absl::StatusOr<Event> event = context_.events.Record(temporary.used_on);
+               event.ok()) {
+      uses->AddEvent(*std::move(event));
+    } else {
+      uses->AddUnknown();
     }
     temporary.allocator->Deallocate(temporary.data, temporary.nbytes, std::move(uses));
   }
 }
 
-absl::StatusOr<Stream> CopySteps::StreamOn(Device device) {
-  if (StreamDevice(stream_.device()) == device) return stream_;
-  return context_.streams.Create(device);
-}
-
 absl::Status CopySteps::Order(const Stream& first, const Stream& then) {
-  if (first == then) return absl::OkStatus();
   absl::StatusOr<Event> event = context_.events.Record(first);
   if (!event.ok()) return event.status();
   return context_.events.Wait(then, *event);
 }
 
-absl::StatusOr<void*> CopySteps::Allocate(size_t nbytes, const Stream& on, const Stream& also) {
+absl::Status CopySteps::Fork(const Stream& other) {
+  absl::Status s = Order(stream_, other);
+  if (s.ok()) forked_ = other;
+  return s;
+}
+
+absl::Status CopySteps::Join() {
+  absl::Status s = Order(*forked_, stream_);
+  if (s.ok()) forked_.reset();
+  return s;
+}
+
+absl::StatusOr<void*> CopySteps::Allocate(size_t nbytes, const Stream& on) {
   absl::StatusOr<Allocator*> allocator = temporaries_(on.device());
   if (!allocator.ok()) return allocator.status();
   absl::StatusOr<void*> data = (*allocator)->Allocate(nbytes, on);
-  if (!data.ok()) return data.status();
-  temporaries_held_.push_back({*allocator, *data, nbytes, {on, also}});
+  if (data.ok()) temporaries_held_.push_back({*allocator, *data, nbytes, on});
   return data;
 }
 

@@ -1,8 +1,11 @@
-// Helpers for copies of several steps: streams on both devices, temporary memory, and bytes on the
-// host. Internal to copier.cc.
+// Helpers for copies of several steps: a second stream, temporary memory, and bytes on the host.
+// Internal to the Copier.
 //
 //   CopySteps steps(context, temporaries, stream);
-//   absl::StatusOr<void*> p = steps.Allocate(nbytes, on, also_used_by);     // freed with `steps`
+//   absl::StatusOr<void*> p = steps.Allocate(nbytes, stream);       // freed with `steps`
+//   absl::Status s = steps.Fork(other);                             // `other` follows `stream`
+//   ... work on `other` ...
+//   s = steps.Join();                                               // `stream` follows `other`
 //
 // One thread.
 
@@ -33,24 +36,29 @@ class CopySteps {
   CopySteps(const CopySteps&) = delete;
   CopySteps& operator=(const CopySteps&) = delete;
 
-  // The copy's stream if it belongs to the device, else a new stream.
-  absl::StatusOr<Stream> StreamOn(Device device);
-  // Later work of `then` starts after the current work of `first`.
-  absl::Status Order(const Stream& first, const Stream& then);
-  // Memory of `on`'s device, usable on `on` at once. It is freed after the work of `on` and `also`.
-  absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& on, const Stream& also);
+  // Later work of `other` starts after the current work of the copy's stream.
+  absl::Status Fork(const Stream& other);
+  // Later work of the copy's stream starts after the work of the stream that was forked. Without
+  // it, as after an error, the destructor has the host wait for that work.
+  absl::Status Join();
+  // Memory of `on`'s device, usable on `on` at once. It is freed in the order of `on`. The other
+  // stream may use it between Fork and Join.
+  absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& on);
 
  private:
   struct Temporary {
     Allocator* allocator;
     void* data;
     size_t nbytes;
-    std::vector<Stream> used_on;
+    Stream used_on;
   };
+
+  absl::Status Order(const Stream& first, const Stream& then);
 
   GpuContext& context_;
   const Copier::TemporaryAllocator& temporaries_;
   const Stream& stream_;
+  std::optional<Stream> forked_;
   std::vector<Temporary> temporaries_held_;
 };
 

@@ -57,7 +57,12 @@ const KernelModules::Module& KernelModules::Get(int device) {
   return *module;
 }
 
-KernelSet KernelModules::Kernels(int device) { return Get(device).kernels; }
+LaunchLimits KernelModules::Limits(int device) {
+  LaunchLimits limits{.kernels = Get(device).kernels};
+  const uint64_t blocks = runtime_.vendor().max_launch_threads / kBlockThreads;
+  if (blocks < static_cast<uint64_t>(limits.blocks)) limits.blocks = static_cast<int64_t>(blocks);
+  return limits;
+}
 
 bool KernelModules::Has(int device) { return Get(device).status.ok(); }
 

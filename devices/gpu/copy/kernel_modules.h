@@ -34,8 +34,8 @@ class KernelModules {
 
   // Whether the kernels can be launched on the device, which is loaded for that.
   bool Has(int device);
-  // Which ones the device has, if it has any.
-  KernelSet Kernels(int device);
+  // Which ones the device has, if it has any, and how large its launches may be.
+  LaunchLimits Limits(int device);
   // Why they can't; empty where they can.
   std::string Reason(int device);
 

@@ -87,8 +87,8 @@ void ForEachIndex(const Dims& shape, const Dims& a, const Dims& b, At at) {
 }
 
 // Runs a copy by kernels and by rectangles, and compares every byte, guard bytes included.
-void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src, int64_t max_units,
-               std::map<std::string, int>* used = nullptr) {
+void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src,
+               const LaunchLimits& limits = {}, std::map<std::string, int>* used = nullptr) {
   const int64_t item = dtype.itemsize();
   Bytes expected = dst.bytes, actual = dst.bytes, from = src.bytes;
   unsigned char* to = dst.Aligned(expected) + dst.origin;
@@ -114,7 +114,7 @@ void CheckCopy(const Dims& shape, DType dtype, const Side& dst, const Side& src,
                    ? absl::OkStatus()
                    : absl::InternalError("no such kernel");
       },
-      max_units);
+      limits);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(launches == 0, Count(shape) == 0);
   ASSERT_EQ(std::memcmp(dst.Aligned(actual), dst.Aligned(expected), dst.bytes.size() - 16), 0);
@@ -159,9 +159,11 @@ TEST(CopyKernels, AnyLayoutOfAnyElementSizeArrivesAndNothingElseIsTouched) {
     const int64_t misaligned[] = {0, 0, 1, 2, 4, 8};
     const Side dst(shape, dtype.itemsize(), false, misaligned[random() % 6], random);
     const Side src(shape, dtype.itemsize(), true, misaligned[random() % 6], random);
-    const int64_t max_units = random() % 10 == 0 ? 16 + random() % 200 : kMaxLaunchUnits;
+    LaunchLimits limits;
+    if (random() % 10 == 0) limits.units = 16 + random() % 200;
+    if (random() % 10 == 0) limits.blocks = 1 + random() % 6;
     SCOPED_TRACE(testing::Message() << "case " << i);
-    CheckCopy(shape, dtype, dst, src, max_units, &used);
+    CheckCopy(shape, dtype, dst, src, limits, &used);
   }
   for (const char* name : {"dovetail_copy_1", "dovetail_copy_2", "dovetail_copy_4",
                            "dovetail_copy_8", "dovetail_copy_16"}) {
@@ -180,15 +182,16 @@ TEST(CopyKernels, ADeviceWithLinearKernelsAloneIsAskedForNoOthers) {
     ASSERT_TRUE(
         MergeCopy(dst.View(dst.bytes, dtype, shape), src.View(src.bytes, dtype, shape), &merged)
             .ok());
-    ASSERT_TRUE(ForEachCopyLaunch(
-                    merged,
-                    [&](const CopyLaunch& launch) {
-                      const std::string name = KernelName(launch.kernel);
-                      EXPECT_EQ(name.find_first_of("0123456789"), name.rfind('_') + 1) << name;
-                      EXPECT_EQ(name.rfind('_'), std::string("dovetail_copy").size()) << name;
-                      return absl::OkStatus();
-                    },
-                    kMaxLaunchUnits, KernelSet::kLinear)
+    ASSERT_TRUE(ForEachCopyLaunch(merged,
+                                  [&](const CopyLaunch& launch) {
+                                    const std::string name = KernelName(launch.kernel);
+                                    EXPECT_EQ(name.find_first_of("0123456789"), name.rfind('_') + 1)
+                                        << name;
+                                    EXPECT_EQ(name.rfind('_'), std::string("dovetail_copy").size())
+                                        << name;
+                                    return absl::OkStatus();
+                                  },
+                                  {.kernels = KernelSet::kLinear})
                     .ok());
   }
 }
@@ -220,7 +223,7 @@ TEST(CopyKernels, ADeviceWithDenseTilesIsAskedForNoTileThatIsNotWhole) {
       }
       return absl::OkStatus();
     };
-    ASSERT_TRUE(ForEachCopyLaunch(merged, check, kMaxLaunchUnits, KernelSet::kDenseTiles).ok());
+    ASSERT_TRUE(ForEachCopyLaunch(merged, check, {.kernels = KernelSet::kDenseTiles}).ok());
   }
   for (const auto& [name, times] : used) {
     EXPECT_EQ(name.find("tiled_8"), name.npos);
@@ -256,7 +259,7 @@ TEST(CopyKernels, TurnedDimensionsGoThroughTilesOfEveryKind) {
     src.bytes.resize(gap * Count(shape) * dtype.itemsize() + 3 * Side::kEdge);
     for (unsigned char& byte : src.bytes) byte = static_cast<unsigned char>(random());
     SCOPED_TRACE(testing::Message() << "case " << i);
-    CheckCopy(shape, dtype, dst, src, kMaxLaunchUnits, &used);
+    CheckCopy(shape, dtype, dst, src, {}, &used);
   }
   for (const std::string name : kKernelNames) {
     if (name.find("tiled") == name.npos && name.find("shifted") == name.npos) continue;
@@ -285,7 +288,10 @@ TEST(CopyKernels, ChannelsAreGatheredInWordsOfEveryKind) {
     src.bytes.resize(images * image * dtype.itemsize() + 3 * Side::kEdge);
     for (unsigned char& byte : src.bytes) byte = static_cast<unsigned char>(random());
     SCOPED_TRACE(testing::Message() << "case " << i);
-    CheckCopy(shape, dtype, dst, src, random() % 10 == 0 ? 500 : kMaxLaunchUnits, &used);
+    LaunchLimits limits;
+    if (random() % 10 == 0) limits.units = 500;
+    if (random() % 10 == 0) limits.blocks = 1 + random() % 6;
+    CheckCopy(shape, dtype, dst, src, limits, &used);
   }
   for (const std::string name : kKernelNames) {
     if (name.find("gathered") == name.npos) continue;
@@ -307,7 +313,7 @@ TEST(CopyKernels, AsManyDimensionsAsThereCanBe) {
   }
   dst.bytes.resize(Count(shape) + 3 * Side::kEdge);
   src.bytes.resize(Count(shape) + 3 * Side::kEdge);
-  CheckCopy(shape, kUInt8, dst, src, kMaxLaunchUnits);
+  CheckCopy(shape, kUInt8, dst, src);
 }
 
 TEST(FillKernels, AnyLayoutOfAnyElementSizeIsFilledAndNothingElseIsTouched) {

@@ -290,28 +290,41 @@ CopyLaunch PlanLinear(const Part& part) {
   return launch;
 }
 
+CopyLaunch Plan(const Part& part, KernelSet kernels) {
+  const int along_src = AlongSrc(part, kernels);
+  std::optional<CopyLaunch> gather;
+  if (kernels != KernelSet::kLinear && along_src < 0) gather = PlanGather(part);
+  const bool all = kernels == KernelSet::kAll;
+  CopyLaunch launch =
+      along_src >= 0 ? PlanTiles(part, along_src, all ? WordsOf(part, along_src) : TileWords::kNone)
+      : gather       ? *gather
+                     : PlanLinear(part);
+  launch.arguments.dst = part.dst;
+  launch.arguments.src = part.src;
+  return launch;
+}
+
+// Divides a part whose launch would have too many blocks: of many small tiles, for example.
+absl::Status TakeWithinBlocks(const Part& part, const LaunchLimits& limits,
+                              absl::FunctionRef<absl::Status(const CopyLaunch&)> take) {
+  const CopyLaunch launch = Plan(part, limits.kernels);
+  const int64_t units = Product(part.loops);
+  if (launch.blocks <= limits.blocks || units <= 1) return take(launch);
+  const auto fitting = static_cast<int64_t>(static_cast<double>(units) *
+                                            static_cast<double>(limits.blocks) / launch.blocks);
+  return ForEachPart(part, std::clamp<int64_t>(fitting, 1, units - 1),
+                     [&](const Part& smaller) { return TakeWithinBlocks(smaller, limits, take); });
+}
+
 }  // namespace
 
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
-                               int64_t max_units, KernelSet kernels) {
+                               const LaunchLimits& limits) {
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
-  const bool all = kernels == KernelSet::kAll;
-  return ForEachPart(
-      {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, max_units, [&](const Part& part) {
-        const int along_src = AlongSrc(part, kernels);
-        std::optional<CopyLaunch> gather;
-        if (kernels != KernelSet::kLinear && along_src < 0) gather = PlanGather(part);
-        CopyLaunch launch =
-            along_src >= 0
-                ? PlanTiles(part, along_src, all ? WordsOf(part, along_src) : TileWords::kNone)
-            : gather ? *gather
-                     : PlanLinear(part);
-        launch.arguments.dst = part.dst;
-        launch.arguments.src = part.src;
-        return take(launch);
-      });
+  return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, limits.units,
+                     [&](const Part& part) { return TakeWithinBlocks(part, limits, take); });
 }
 
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,

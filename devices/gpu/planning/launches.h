@@ -4,8 +4,8 @@
 //     return Launch(KernelName(launch.kernel), launch.blocks, &launch.arguments);
 //   });
 //
-// A copy of 2^31 units or more takes several launches, any other one. Does not access the memory.
-// Any thread.
+// A copy of 2^31 units or more takes several launches, as does one of more blocks than a launch of
+// the device may have; any other copy takes one. Does not access the memory. Any thread.
 
 #ifndef DOVETAIL_DEVICES_GPU_PLANNING_LAUNCHES_H_
 #define DOVETAIL_DEVICES_GPU_PLANNING_LAUNCHES_H_
@@ -33,14 +33,19 @@ struct KernelLaunch {
 using CopyLaunch = KernelLaunch<CopyArguments>;
 using FillLaunch = KernelLaunch<FillArguments>;
 
-// Calls take() for each launch until a call fails. Only tests set `max_units`. `kernels`: those
-// that the device has.
+struct LaunchLimits {
+  KernelSet kernels = KernelSet::kAll;  // those that the device has
+  int64_t blocks = kMaxLaunchUnits;     // of one launch
+  int64_t units = kMaxLaunchUnits;      // of one launch; only tests set it
+};
+
+// Calls take() for each launch until a call fails.
 absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                absl::FunctionRef<absl::Status(const CopyLaunch&)> take,
-                               int64_t max_units = kMaxLaunchUnits,
-                               KernelSet kernels = KernelSet::kAll);
+                               const LaunchLimits& limits = {});
 
-// `element` points to one element of `item_bytes` bytes. InvalidArgument if that is not 1, 2, 4, 8
+// The launches of a fill have at most 2^23 blocks, which every device allows. `element` points to
+// one element of `item_bytes` bytes. InvalidArgument if that is not 1, 2, 4, 8
 // or 16: copy the element with steps of 0 instead.
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,
                                absl::FunctionRef<absl::Status(const FillLaunch&)> take,

@@ -43,7 +43,7 @@ struct Pair {
     if (!s.ok()) return s;
     return absl::StatusOr<MergedCopy>(merged);
   }
-  std::vector<CopyLaunch> Launches(int64_t max_units = kMaxLaunchUnits) const {
+  std::vector<CopyLaunch> Launches(const LaunchLimits& limits = {}) const {
     std::vector<CopyLaunch> launches;
     auto merged = Merge();
     if (!merged.ok()) return launches;
@@ -53,7 +53,7 @@ struct Pair {
                       launches.push_back(launch);
                       return absl::OkStatus();
                     },
-                    max_units)
+                    limits)
                     .ok());
     return launches;
   }
@@ -197,6 +197,21 @@ TEST(Launches, ACopyOfMoreThanALaunchHoldsIsCutIntoSome) {
   EXPECT_EQ(units, int64_t{1} << 32);
 }
 
+// HIP allows fewer than 2^32 threads. No tile is shared by two matrices.
+TEST(Launches, ABatchOfManySmallMatricesIsCutWhereALaunchWouldHaveTooManyBlocks) {
+  constexpr int64_t kMatrices = int64_t{1} << 24;
+  const Pair pair{{kMatrices, 8, 8}, {64, 8, 1}, {64, 1, 8}, kUInt8};
+  EXPECT_EQ(pair.Launches().size(), 1u);
+  int64_t blocks = 0;
+  for (const CopyLaunch& launch : pair.Launches({.blocks = UINT32_MAX / kBlockThreads})) {
+    EXPECT_LE(uint64_t{launch.blocks} * kBlockThreads, UINT32_MAX);
+    EXPECT_EQ(launch.arguments.dst, kDst + 64 * blocks);
+    EXPECT_EQ(launch.arguments.src, kSrc + 64 * blocks);
+    blocks += launch.blocks;
+  }
+  EXPECT_EQ(blocks, kMatrices);
+}
+
 TEST(Launches, AFillOfAnOddSizeIsRefusedWithARemedy) {
   const absl::Status status = ForEachFillLaunch(MergedCopy{kDst, kDst, 12, {}}, "abcdefghijkl", 12,
                                                 [](const FillLaunch&) { return absl::OkStatus(); });
@@ -207,13 +222,12 @@ TEST(Launches, AFillOfAnOddSizeIsRefusedWithARemedy) {
 TEST(Launches, TheFirstFailureEndsThem) {
   int calls = 0;
   const Pair pair{{1000}, {1}, {2}, kUInt8};
-  const absl::Status status = ForEachCopyLaunch(
-      *pair.Merge(),
-      [&](const CopyLaunch&) {
-        ++calls;
-        return absl::InternalError("no");
-      },
-      100);
+  const absl::Status status = ForEachCopyLaunch(*pair.Merge(),
+                                                [&](const CopyLaunch&) {
+                                                  ++calls;
+                                                  return absl::InternalError("no");
+                                                },
+                                                {.units = 100});
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(calls, 1);
 }

@@ -229,6 +229,10 @@ struct RuntimeApi {
   Result (*peer_can_access)(void* self, int device, int peer, bool* can) = nullptr;
   // Lets the current device access the memory of `peer`. kPeerAlreadyEnabled is harmless.
   Result (*peer_enable)(void* self, int peer) = nullptr;
+  // Optional. Whether the devices that peer_enable and pool_allow_access gave access to `device`
+  // reach its memory at `ptr`. False for memory of other libraries' pools and for mapped memory,
+  // each of which has access rights of its own. Needs no current device.
+  Result (*peers_reach)(void* self, const void* ptr, int device, bool* reach) = nullptr;
 
   // -- Kernels. Modules are loaded on the current device and never unloaded.
 

@@ -61,6 +61,8 @@ struct VendorTraits {
   StreamCodes stream_codes;
   // The caching allocators are the default: freeing memory waits for unrelated work.
   bool caches_by_default = false;
+  // The most threads of a launch, all its blocks together.
+  uint64_t max_launch_threads = UINT64_MAX;
 };
 
 // Rules 46 and 47 of docs/protocol.md.
@@ -89,6 +91,7 @@ DOVETAIL_NOT_SHARED inline constexpr VendorTraits kRocmTraits = {
                      .two = StreamMeaning::kRefused,
                      .legacy = 0,
                      .per_thread = std::nullopt},
+    .max_launch_threads = UINT32_MAX,  // a dispatch packet of HSA counts threads in 32 bits
 };
 
 // DLPack's consumers on SYCL pass a queue or nothing. Producers and consumers take the address of a

@@ -104,6 +104,25 @@ struct MemoryFunctions {
     return library.Call(Vendor::kPoolSetAccess, pool, &access, size_t{1});
   }
 
+  // Our pool's memory has the rights of the pool. Of other memory, only what the plain function
+  // allocated follows peer_enable; the library says of it that the plain IPC handles can share it.
+  static Result PeersReach(void* self, const void* ptr, int device, bool* reach) {
+    typename Vendor::Library& library = LibraryOf<Vendor>(self);
+    Pool pool = nullptr;
+    Result result =
+        Vendor::GetPointerAttribute(library, static_cast<void*>(&pool), Vendor::kPointerPool, ptr);
+    if (result == kCodeSuccess && pool != nullptr) {
+      Pool ours = nullptr;
+      result = library.GetPool(device, &ours);
+      if (result == kCodeSuccess) *reach = pool == ours;
+      return result;
+    }
+    unsigned is_plain = 0;  // the library writes a boolean of one byte or of four
+    result = Vendor::GetPointerAttribute(library, &is_plain, Vendor::kPointerIsPlain, ptr);
+    if (result == kCodeSuccess) *reach = is_plain != 0;
+    return result;
+  }
+
   // ---- Host and managed memory ----
 
   static Result MallocHost(void* self, size_t nbytes, void** ptr) {
@@ -152,6 +171,7 @@ struct MemoryFunctions {
     api.pool_set_release_threshold = PoolSetReleaseThreshold;
     api.pool_stats = GetPoolStats;
     api.pool_allow_access = PoolAllowAccess;
+    api.peers_reach = PeersReach;
     api.malloc_host = MallocHost;
     api.free_host = FreeHost;
     api.malloc_managed = MallocManaged;

@@ -141,6 +141,18 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* found, const void* ptr
   found->device = 1;
   return hipSuccess;
 }
+// HIP itself does not support these attributes yet.
+hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t ptr) {
+  const uintptr_t part = Number(ptr) >> 8;
+  if (attribute == HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE) {
+    *static_cast<void**>(data) = part == 0xa1   ? Made<void*>(0x901)
+                                 : part == 0xa3 ? Made<void*>(0x9ff)
+                                                : nullptr;
+  } else {
+    *static_cast<bool*>(data) = part == 0xa0;
+  }
+  return Call("hipPointerGetAttribute", static_cast<int>(attribute), ptr);
+}
 hipError_t hipMallocFromPoolAsync(void** ptr, size_t nbytes, hipMemPool_t pool,
                                   hipStream_t stream) {
   *ptr = Made<void*>(0xa100);

@@ -242,6 +242,18 @@ TYPED_TEST_P(RuntimeSuite, AsksForAccessBetweenDevices) {
   EXPECT_TRUE(can);
 }
 
+// The stand-ins have plain memory at 0xa0.., of our pool at 0xa1.., of another pool at 0xa3...
+TYPED_TEST_P(RuntimeSuite, SaysWhichMemoryPeersReach) {
+  const auto reach = [this](uintptr_t address) {
+    bool answer = false;
+    EXPECT_EQ(this->api.peers_reach(this->self, At(address), 1, &answer), 0);
+    return answer;
+  };
+  EXPECT_TRUE(reach(0xa010));
+  EXPECT_TRUE(reach(0xa110));
+  EXPECT_FALSE(reach(0xa310));
+}
+
 TYPED_TEST_P(RuntimeSuite, LaunchesKernelsOrSaysWhyThereAreNone) {
   const RuntimeApi& api = this->api;
   const KernelImage image = api.kernel_image(this->self, 1);
@@ -290,7 +302,8 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeSuite, DescribesDevices, DescribesErrors,
                             ReturnsErrorsAndWritesNothing, ADeviceThatIsCurrentIsNotPushed,
                             Allocates, EachDeviceHasAPoolOfOurs, SaysWhoseMemoryAPointerIs,
                             FillsWithElementsOfOneTwoAndFourBytes, RunsStreams, RunsEvents,
-                            AsksForAccessBetweenDevices, LaunchesKernelsOrSaysWhyThereAreNone,
+                            AsksForAccessBetweenDevices, SaysWhichMemoryPeersReach,
+                            LaunchesKernelsOrSaysWhyThereAreNone,
                             SharesMemoryAndEventsWithOtherProcesses);
 
 }  // namespace dovetail::gpu
