@@ -208,8 +208,9 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
     absl::StatusOr<Tensor> fetched = Copied(src, {.device = Device::Cpu(), .stream = stream});
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
+  } else if (stream) {
+    if (absl::Status s = Wait(*stream); !s.ok()) return s;
   }
-  if (absl::Status s = stream ? Wait(*stream) : absl::OkStatus(); !s.ok()) return s;
   for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
     if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
   }
