@@ -17,9 +17,14 @@ class PlainAllocator final : public GpuAllocator {
   using Malloc = Result (*)(void* self, size_t nbytes, void** ptr);
   using Free = Result (*)(void* self, void* ptr);
 
-  PlainAllocator(GpuContext& context, int device, std::string where, Malloc malloc, Free free)
-      : GpuAllocator(context, device, std::move(where)), malloc_(malloc), free_(free) {}
+  PlainAllocator(GpuContext& context, int device, std::string where, Malloc malloc, Free free,
+                 bool is_host_accessible)
+      : GpuAllocator(context, device, std::move(where)),
+        malloc_(malloc),
+        free_(free),
+        is_host_accessible_(is_host_accessible) {}
 
+  bool is_host_accessible() const override { return is_host_accessible_; }
   bool ReclaimInOrder(void*, size_t, const Stream&) noexcept override { return false; }
   bool ReclaimAfter(void*, size_t, const Uses::EventList&) noexcept override { return false; }
   void Reclaim(void* data, size_t nbytes) noexcept override {
@@ -46,6 +51,7 @@ class PlainAllocator final : public GpuAllocator {
  private:
   const Malloc malloc_;
   const Free free_;
+  const bool is_host_accessible_;
 };
 
 // Allocates from the device's stream-ordered pool. Memory that several streams used is freed on a
@@ -55,6 +61,7 @@ class AsyncAllocator final : public GpuAllocator {
   AsyncAllocator(GpuContext& context, int device, std::string where)
       : GpuAllocator(context, device, std::move(where)) {}
 
+  bool is_host_accessible() const override { return false; }
   bool ReclaimInOrder(void* data, size_t, const Stream& stream) noexcept override {
     if (StreamDevice(stream.device()).index != device()) return false;
     return Free(data, stream);
@@ -215,15 +222,17 @@ std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource
       return std::make_unique<AsyncAllocator>(context, device, std::move(where));
     case AllocatorSource::kDirect:
       return std::make_unique<PlainAllocator>(context, device, std::move(where), api.malloc_device,
-                                              api.free_device);
+                                              api.free_device, /*is_host_accessible=*/false);
     case AllocatorSource::kPinned:
       return std::make_unique<PlainAllocator>(context, device,
                                               absl::StrCat("pinned host memory of ", where),
-                                              api.malloc_host, api.free_host);
+                                              api.malloc_host, api.free_host,
+                                              /*is_host_accessible=*/true);
     case AllocatorSource::kManaged:
       return std::make_unique<PlainAllocator>(context, device,
                                               absl::StrCat("managed memory of ", where),
-                                              api.malloc_managed, api.free_device);
+                                              api.malloc_managed, api.free_device,
+                                              /*is_host_accessible=*/true);
   }
   return nullptr;
 }

@@ -48,6 +48,10 @@ class GpuAllocator : public ReleasedAllocator {
   }
   absl::Status ReduceFor(size_t keep) { return Reduce(keep); }
 
+  // Whether the host accesses the memory directly: pinned and managed memory. The host does so at
+  // once, not in stream order, so that new memory has no pending work on any stream.
+  virtual bool is_host_accessible() const = 0;
+
   GpuContext& context() { return context_; }
   int device() const { return device_; }
 

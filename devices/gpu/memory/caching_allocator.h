@@ -4,7 +4,8 @@
 //
 // Sizes are rounded up to classes, eight per doubling (at most 12.5 % more than asked for). A block
 // that only one lasting stream used is cached for that stream, which reuses it without waiting. Any
-// other block is cached for all streams once its work is done. Out of memory, all cached blocks
+// other block is cached for all streams once its work is done, and so is each block that the host
+// accesses directly. Out of memory, all cached blocks
 // return to `base`, and the allocation is tried once more; Trim returns all but `keep` bytes. Any
 // thread. A cached block keeps its stream alive.
 
@@ -38,6 +39,7 @@ class CachingAllocator final : public GpuAllocator {
   CachingAllocator(GpuContext& context, GpuAllocator& base, std::string where)
       : GpuAllocator(context, base.device(), std::move(where)), base_(base) {}
 
+  bool is_host_accessible() const override { return base_.is_host_accessible(); }
   bool ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept override;
   bool ReclaimAfter(void* data, size_t nbytes, const Uses::EventList& events) noexcept override;
   void Reclaim(void* data, size_t nbytes) noexcept override;
