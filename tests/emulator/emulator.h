@@ -131,6 +131,8 @@ class Emulator {
   // Makes host memory that a program allocated pinned memory.
   void Pin(void* data, size_t nbytes);
   void* Malloc(int device, size_t nbytes);
+  // Makes the device current on this thread; -1: none.
+  void SetCurrent(int device);
   void Free(void* data);
 
   // Captures.
@@ -146,6 +148,8 @@ class Emulator {
   std::vector<unsigned char> Peek(const void* data, size_t nbytes) const;
   bool IsLive(const void* data) const;
   size_t LiveBytes(int device) const;
+  // Whether a library made a context on the device, by any call that needs one.
+  bool HasContext(int device) const;
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -71,6 +71,7 @@ struct Emulator::Impl {
 
   // Devices and streams.
   int current() const;
+  void SetCurrent(int device);
   Result CheckCurrent(int* device);
   Queue* LegacyOf(int device);
   // The stream of a handle. If there is none, `*result` is the error. `needs_current`: its device
@@ -123,6 +124,7 @@ struct Emulator::Impl {
   std::vector<std::unique_ptr<EmulatedEvent>> events;
   std::vector<std::unique_ptr<Graph>> graphs;
   std::map<std::thread::id, int> currents;
+  std::set<int> used;  // devices that some library used
   std::map<std::thread::id, gpu::CaptureMode> modes;
   std::set<std::pair<int, int>> peers;  // {device, peer whose memory it may access}
   std::vector<std::string> complaints;

@@ -120,8 +120,16 @@ class AsyncAllocator final : public GpuAllocator {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
     DeviceGuard guard(runtime, device());
+    if (!guard.ok()) return false;
     const RuntimeApi& api = runtime.api();
-    return guard.ok() && api.free_async(api.self, data, runtime.Native(stream)) == 0;
+    const NativeStream native = runtime.Native(stream);
+    if (native != api.legacy_stream) {
+      // In a capture the free would be one of the graph's.
+      CaptureStatus capture = CaptureStatus::kNone;
+      const Result result = api.stream_capture_status(api.self, native, &capture);
+      if (result != 0 || capture != CaptureStatus::kNone) return false;
+    }
+    return api.free_async(api.self, data, native) == 0;
   }
 
   std::optional<Stream> OwnStream() {
