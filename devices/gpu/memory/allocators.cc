@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/gpu/memory/allocator_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -17,9 +18,9 @@ class PlainAllocator final : public GpuAllocator {
   using Malloc = Result (*)(void* self, size_t nbytes, void** ptr);
   using Free = Result (*)(void* self, void* ptr);
 
-  PlainAllocator(GpuContext& context, int device, std::string where, Malloc malloc, Free free,
-                 bool is_host_accessible)
-      : GpuAllocator(context, device, std::move(where)),
+  PlainAllocator(GpuContext& context, AllocatorTable& table, int device, std::string where,
+                 Malloc malloc, Free free, bool is_host_accessible)
+      : GpuAllocator(context, table, device, std::move(where)),
         malloc_(malloc),
         free_(free),
         is_host_accessible_(is_host_accessible) {}
@@ -58,8 +59,8 @@ class PlainAllocator final : public GpuAllocator {
 // stream of its own, which waits for them; nothing waits for that stream.
 class AsyncAllocator final : public GpuAllocator {
  public:
-  AsyncAllocator(GpuContext& context, int device, std::string where)
-      : GpuAllocator(context, device, std::move(where)) {}
+  AsyncAllocator(GpuContext& context, AllocatorTable& table, int device, std::string where)
+      : GpuAllocator(context, table, device, std::move(where)) {}
 
   bool is_host_accessible() const override { return false; }
   bool ReclaimInOrder(void* data, size_t, const Stream& stream) noexcept override {
@@ -161,8 +162,7 @@ absl::StatusOr<void*> GpuAllocator::Allocate(size_t nbytes, const Stream& stream
   absl::StatusOr<void*> data = Obtain(nbytes, stream);
   if (absl::IsResourceExhausted(data.status()) && !context_.streams.MayCapture()) {
     retries_.fetch_add(1, std::memory_order_relaxed);
-    context_.releaser.Flush();
-    if (absl::Status s = Reduce(0); !s.ok()) return s;
+    (void)table_.Reduce(*this, 0);  // what fails there fails below, too
     data = Obtain(nbytes, stream);
   }
   if (absl::IsResourceExhausted(data.status())) return OutOfMemory(nbytes, data.status());
@@ -187,12 +187,7 @@ void GpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> u
 absl::Status GpuAllocator::Trim(size_t keep) {
   if (absl::Status s = context_.runtime.Ready(); !s.ok()) return s;
   context_.streams.ForgetBorrowedCaptures();
-  if (context_.streams.MayCapture()) {
-    return absl::FailedPreconditionError(
-        "Memory can't be trimmed while a stream is captured into a graph.");
-  }
-  context_.releaser.Flush();
-  return Reduce(keep);
+  return table_.Reduce(*this, keep);
 }
 
 AllocatorStats GpuAllocator::Stats() {
@@ -219,25 +214,26 @@ absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
       stats.allocated_bytes, ". (", why.message(), ")"));
 }
 
-std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource source,
-                                            int device) {
+std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorTable& table,
+                                            AllocatorSource source, int device) {
   const RuntimeApi& api = context.runtime.api();
   std::string where = context.runtime.DeviceAt(device).ToString();
   switch (source) {
     case AllocatorSource::kAsync:
       // The pool keeps its memory until a trim: returning it at each synchronisation is slow.
       api.pool_set_release_threshold(api.self, device, SIZE_MAX);
-      return std::make_unique<AsyncAllocator>(context, device, std::move(where));
+      return std::make_unique<AsyncAllocator>(context, table, device, std::move(where));
     case AllocatorSource::kDirect:
-      return std::make_unique<PlainAllocator>(context, device, std::move(where), api.malloc_device,
-                                              api.free_device, /*is_host_accessible=*/false);
+      return std::make_unique<PlainAllocator>(context, table, device, std::move(where),
+                                              api.malloc_device, api.free_device,
+                                              /*is_host_accessible=*/false);
     case AllocatorSource::kPinned:
-      return std::make_unique<PlainAllocator>(context, device,
+      return std::make_unique<PlainAllocator>(context, table, device,
                                               absl::StrCat("pinned host memory of ", where),
                                               api.malloc_host, api.free_host,
                                               /*is_host_accessible=*/true);
     case AllocatorSource::kManaged:
-      return std::make_unique<PlainAllocator>(context, device,
+      return std::make_unique<PlainAllocator>(context, table, device,
                                               absl::StrCat("managed memory of ", where),
                                               api.malloc_managed, api.free_device,
                                               /*is_host_accessible=*/true);
