@@ -17,21 +17,26 @@ class PlainAllocator final : public GpuAllocator {
  public:
   using Malloc = Result (*)(void* self, size_t nbytes, void** ptr);
   using Free = Result (*)(void* self, void* ptr);
+  enum class Reach {
+    kDevice,
+    kDeviceAndHost,
+    kAllDevicesAndHost,  // it is all the same with which device the memory is allocated
+  };
 
   PlainAllocator(GpuContext& context, AllocatorTable& table, int device, std::string where,
-                 Malloc malloc, Free free, bool is_host_accessible)
+                 Malloc malloc, Free free, Reach reach)
       : GpuAllocator(context, table, device, std::move(where)),
         malloc_(malloc),
         free_(free),
-        is_host_accessible_(is_host_accessible) {}
+        reach_(reach) {}
 
-  bool is_host_accessible() const override { return is_host_accessible_; }
+  bool is_host_accessible() const override { return reach_ != Reach::kDevice; }
   bool ReclaimInOrder(void*, size_t, const Stream&) noexcept override { return false; }
   bool ReclaimAfter(void*, size_t, const Uses::EventList&) noexcept override { return false; }
   void Reclaim(void* data, size_t nbytes) noexcept override {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
-    DeviceGuard guard(runtime, device());
+    DeviceGuard guard(runtime, DeviceNow());
     if (guard.ok()) free_(runtime.api().self, data);
     AddReserved(-static_cast<int64_t>(nbytes));
   }
@@ -40,7 +45,7 @@ class PlainAllocator final : public GpuAllocator {
   absl::StatusOr<void*> Obtain(size_t nbytes, const Stream&) override {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
-    DeviceGuard guard(runtime, device());
+    DeviceGuard guard(runtime, DeviceNow());
     if (!guard.ok()) return guard.status();
     void* data = nullptr;
     absl::Status s = runtime.Check(malloc_(runtime.api().self, nbytes, &data), "allocating");
@@ -50,9 +55,14 @@ class PlainAllocator final : public GpuAllocator {
   }
 
  private:
+  int DeviceNow() {
+    return reach_ == Reach::kAllDevicesAndHost ? context().runtime.HostMemoryDevice(device())
+                                               : device();
+  }
+
   const Malloc malloc_;
   const Free free_;
-  const bool is_host_accessible_;
+  const Reach reach_;
 };
 
 // Allocates from the device's stream-ordered pool. Memory that several streams used is freed on a
@@ -200,12 +210,14 @@ AllocatorStats GpuAllocator::Stats() {
 
 absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
   const RuntimeApi& api = context_.runtime.api();
-  size_t free = 0, total = 0;
-  DeviceGuard guard(context_.runtime, device_);
-  if (!guard.ok()) return why;
   std::string device = absl::StrCat(context_.runtime.Info(device_).total_bytes, " bytes");
-  if (api.memory_info(api.self, &free, &total) == 0) {
-    device = absl::StrCat(total, " bytes, of which ", free, " are free");
+  if (!context_.runtime.IsUntouched(device_)) {
+    size_t free = 0, total = 0;
+    DeviceGuard guard(context_.runtime, device_);
+    if (!guard.ok()) return why;
+    if (api.memory_info(api.self, &free, &total) == 0) {
+      device = absl::StrCat(total, " bytes, of which ", free, " are free");
+    }
   }
   const AllocatorStats stats = Stats();
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -216,7 +228,9 @@ absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
 
 std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorTable& table,
                                             AllocatorSource source, int device) {
+  using Reach = PlainAllocator::Reach;
   const RuntimeApi& api = context.runtime.api();
+  const VendorTraits& vendor = context.runtime.vendor();
   std::string where = context.runtime.DeviceAt(device).ToString();
   switch (source) {
     case AllocatorSource::kAsync:
@@ -225,18 +239,16 @@ std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorTable&
       return std::make_unique<AsyncAllocator>(context, table, device, std::move(where));
     case AllocatorSource::kDirect:
       return std::make_unique<PlainAllocator>(context, table, device, std::move(where),
-                                              api.malloc_device, api.free_device,
-                                              /*is_host_accessible=*/false);
+                                              api.malloc_device, api.free_device, Reach::kDevice);
     case AllocatorSource::kPinned:
-      return std::make_unique<PlainAllocator>(context, table, device,
-                                              absl::StrCat("pinned host memory of ", where),
-                                              api.malloc_host, api.free_host,
-                                              /*is_host_accessible=*/true);
+      return std::make_unique<PlainAllocator>(
+          context, table, device, absl::StrCat("pinned host memory of ", where), api.malloc_host,
+          api.free_host,
+          vendor.pinned == vendor.device ? Reach::kDeviceAndHost : Reach::kAllDevicesAndHost);
     case AllocatorSource::kManaged:
-      return std::make_unique<PlainAllocator>(context, table, device,
-                                              absl::StrCat("managed memory of ", where),
-                                              api.malloc_managed, api.free_device,
-                                              /*is_host_accessible=*/true);
+      return std::make_unique<PlainAllocator>(
+          context, table, device, absl::StrCat("managed memory of ", where), api.malloc_managed,
+          api.free_device, Reach::kDeviceAndHost);
   }
   return nullptr;
 }

@@ -102,7 +102,9 @@ absl::StatusOr<Event> Events::RecordContext(int index) {
 
 absl::Status Events::Wait(const Stream& stream, const Event& event) {
   if (HoldOf(event) != nullptr) return absl::OkStatus();
-  DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
+  const int device = StreamDevice(stream.device()).index;
+  if (!IsCaptured(event) && runtime_.IsUntouched(device)) return Synchronize(event);
+  DeviceGuard guard(runtime_, device);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
   return runtime_.Check(api.stream_wait_event(api.self, runtime_.Native(stream), Native(event)),
