@@ -104,6 +104,7 @@ TEST_F(RocmRuntime, ADeviceIsInUseIfTheLibrarySaysSo) {
   EXPECT_EQ(api.classify(self, api.device_in_use(self, 0, &in_use)), ResultClass::kNotSupported)
       << "it may be in use all the same";
   EXPECT_FALSE(in_use);
+  fake->TakeLog();
   int device = -1;
   EXPECT_EQ(Calls(api.current_device(self, &device)), "");
   EXPECT_EQ(device, 1);

@@ -87,7 +87,8 @@ TEST_P(HostMemoryTest, WhatIsSetAsideHasTheWorkThatIsPending) {
   EXPECT_THAT(Read<int32_t>(shared), ElementsAre(4, 4, 3, 2, 1));
 }
 
-// Rule 50. The host writes at once, not in a stream's order.
+// The host writes at once, not in a stream's order.
+// Rule 50.
 TEST_P(HostMemoryTest, MemoryThatAStreamStillReadsIsNotGivenToTheHost) {
   const std::string name = GetParam() == MemoryKind::kManaged ? "managed" : "pinned";
   for (const std::string& allocator : {name, "caching(" + name + ")"}) {

@@ -192,7 +192,8 @@ TEST_F(Allocators, PinnedMemoryIsCachedToo) {
   ASSERT_TRUE(allocator.Trim(0).ok());
 }
 
-// Rules 49, 50. Dovetail sees the capture only when it looks at the memory's stream.
+// Dovetail sees the capture only when it looks at the memory's stream.
+// Rules 49, 50.
 TEST_F(Allocators, MemoryOfAStreamThatIsBeingCapturedWaitsForTheEndOfTheCapture) {
   for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
     Allocator& allocator = Choose(name);

@@ -140,7 +140,8 @@ TEST_F(ReleaserTest, UnknownWorkIsCoveredByOneEventOnEachDeviceThatWasUsed) {
   EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2, 3));
 }
 
-// Rule 50. Access between devices, pinned and managed memory make such consumers possible.
+// Access between devices, pinned and managed memory make such consumers possible.
+// Rule 50.
 TEST_F(ReleaserTest, UnknownWorkOnADeviceThatOnlyAnotherLibraryUsesIsWaitedForToo) {
   for (const bool has_context_events : {true, false}) {
     Start({.has_context_events = has_context_events});
@@ -174,10 +175,11 @@ TEST_F(ReleaserTest, WithoutAWordOfTheRuntimeOnlyDevicesThatDovetailUsedAreWaite
 }
 
 // The default stream of a pinned tensor is that of the first device.
-TEST_F(ReleaserTest, ADefaultStreamOfADeviceThatNobodyUsedHasNoWork) {
+// Rule 50.
+TEST_F(ReleaserTest, ADefaultStreamOfADeviceThatNobodyUsedStandsForUnknownWork) {
   const Stream a = MakeStream(1);
   Work(a);
-  releaser().Push(Block(1, {a, Stream::Default(device(0))}));
+  releaser().Push(Block(1, {Stream::Default(device(0))}));
   releaser().Drain();
   EXPECT_EQ(releaser().waiting(), 1);
   Run(a);
