@@ -98,7 +98,7 @@ Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   CudaDriver& driver = DriverOf(self);
   Attributes found;
   Result result = GetAttributes(driver, ptr, &found);
-  // Some drivers answer only a thread that has a context. Memory of CUDA's has one somewhere.
+  // Some drivers answer only a thread that has a context. Any context will do.
   if (result == kCodeInvalidContext) {
     CUcontext context;
     result = driver.GetContext(AnyDeviceWithContext(driver), &context);

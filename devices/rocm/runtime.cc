@@ -51,7 +51,7 @@ Result PopDevice(void* self, void* previous) {
 
 Result CurrentDevice(void* self, int* device) { return HipOf(self).CurrentDevice(device); }
 
-// Older versions call only the current device active: no other answer is one.
+// Some versions call only the current device active, so that "not active" says nothing.
 Result DeviceInUse(void* self, int device, bool* in_use) {
   unsigned flags = 0;
   int active = 0;

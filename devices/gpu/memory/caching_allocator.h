@@ -5,9 +5,8 @@
 // Sizes are rounded up to classes, eight per doubling (at most 12.5 % more than asked for). A block
 // that only one lasting stream used is cached for that stream, which reuses it without waiting. Any
 // other block is cached for all streams once its work is done, and so is each block that the host
-// accesses directly. Out of memory, all cached blocks
-// return to `base`; a Trim returns all but `keep` bytes. Any thread. A cached block keeps its
-// stream alive.
+// accesses directly. Out of memory, all cached blocks return to `base`; a Trim returns all but
+// `keep` bytes. Any thread. A cached block keeps its stream alive.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_

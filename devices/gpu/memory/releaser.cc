@@ -153,8 +153,8 @@ bool Releaser::RecordUses(Uses& uses) {
   const RelaxedCaptureMode relaxed(runtime_);
   for (const Uses::Use& use : uses.streams()) {
     if (!MustAwait(uses, use)) continue;
-    // A consumer that named this stream, as the default one of pinned memory, works elsewhere.
-    if (runtime_.IsUntouched(StreamDevice(use.stream.device()).index)) return false;
+    // A consumer that named this stream for pinned memory works on another device.
+    if (runtime_.IsUntouched(use.stream)) return false;
     absl::StatusOr<Event> event = events_.Record(use.stream);
     if (!event.ok()) return false;
     uses.awaited.push_back(*std::move(event));

@@ -75,6 +75,11 @@ class Runtime {
   // Whether no work of this process can be pending on the device. False if the runtime can't tell.
   // A call that needs the device would make a context on it, which takes hundreds of MB.
   bool IsUntouched(int device) const { return !IsActive(device) && AskWhetherInUse(device) == 0; }
+  // Whether `stream` is the default stream of such a device, as is that of pinned memory in a
+  // process that works on another device. (Other streams have work in a context of their own.)
+  bool IsUntouched(const Stream& stream) const {
+    return stream.native() == NativeStream{0} && IsUntouched(StreamDevice(stream.device()).index);
+  }
   void MarkActive(int device) { active_[device].store(true, std::memory_order_relaxed); }
 
   // The device with which to allocate or free pinned memory, which is no device's own: one that has

@@ -102,9 +102,8 @@ absl::StatusOr<Event> Events::RecordContext(int index) {
 
 absl::Status Events::Wait(const Stream& stream, const Event& event) {
   if (HoldOf(event) != nullptr) return absl::OkStatus();
-  const int device = StreamDevice(stream.device()).index;
-  if (!IsCaptured(event) && runtime_.IsUntouched(device)) return Synchronize(event);
-  DeviceGuard guard(runtime_, device);
+  if (!IsCaptured(event) && runtime_.IsUntouched(stream)) return Synchronize(event);
+  DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
   return runtime_.Check(api.stream_wait_event(api.self, runtime_.Native(stream), Native(event)),

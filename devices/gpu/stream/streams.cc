@@ -167,7 +167,7 @@ absl::StatusOr<std::optional<int64_t>> Streams::Encode(const Stream& stream) con
 }
 
 absl::Status Streams::Synchronize(const Stream& stream) {
-  if (runtime_.IsUntouched(StreamDevice(stream.device()).index)) return absl::OkStatus();
+  if (runtime_.IsUntouched(stream)) return absl::OkStatus();
   DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
@@ -189,7 +189,7 @@ bool Streams::IsIdle(const Stream& stream) {
 bool Streams::IsIdleOutsideCapture(const Stream& stream) {
   const NativeStream native = runtime_.Native(stream);
   const RuntimeApi& api = runtime_.api();
-  if (runtime_.IsUntouched(stream.device().index)) return true;
+  if (runtime_.IsUntouched(stream)) return true;
   if (native == api.legacy_stream && MayCapture()) return false;
   DeviceGuard guard(runtime_, stream.device().index);
   return guard.ok() && api.stream_query(api.self, native) == 0;
