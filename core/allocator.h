@@ -53,8 +53,9 @@ class Allocator {
  public:
   virtual ~Allocator() = default;
 
-  // At least `nbytes` bytes, aligned to kAllocationAlignment and ready for use on `stream`; nullptr
-  // if nbytes is 0. ResourceExhausted, with the sizes, if there is not enough memory. Any thread.
+  // At least `nbytes` bytes, aligned to kAllocationAlignment and ready for use on `stream`, and by
+  // the host if it accesses this kind of memory directly; nullptr if nbytes is 0.
+  // ResourceExhausted, with the sizes, if there is not enough memory. Any thread.
   virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
 
   // Whether this allocates ordinary host memory and takes sizes up to kMostSmallBytes from the

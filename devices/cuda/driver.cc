@@ -59,6 +59,17 @@ Result CudaDriver::GetContext(int device, CUcontext* context) {
   });
 }
 
+Result CudaDriver::HasContext(int device, bool* has) const {
+  CUdevice handle;
+  Result result = Call(&CudaSymbols::cuDeviceGet, &handle, device);
+  if (result != kCodeSuccess) return result;
+  unsigned flags = 0;
+  int active = 0;
+  result = Call(&CudaSymbols::cuDevicePrimaryCtxGetState, handle, &flags, &active);
+  if (result == kCodeSuccess) *has = active != 0;
+  return result;
+}
+
 Result CudaDriver::CurrentDevice(int* device) const {
   CUdevice current;
   const Result result = Call(&CudaSymbols::cuCtxGetDevice, &current);

@@ -35,6 +35,8 @@ class CudaDriver final : public VendorLibrary<CudaVendor> {
 
   // The device's primary context.
   Result GetContext(int device, CUcontext* context);
+  // Whether the device's primary context is active, whoever retained it. Makes none.
+  Result HasContext(int device, bool* has) const;
   // The device of the current context.
   Result CurrentDevice(int* device) const;
   // The device of any context, also one of another library.

@@ -53,6 +53,17 @@ Result PopDevice(void* self, void* previous) {
   return DriverOf(self).Call(&CudaSymbols::cuCtxPopCurrent_v2, &popped);
 }
 
+Result CurrentDevice(void* self, int* device) {
+  const Result result = DriverOf(self).CurrentDevice(device);
+  if (result != kCodeInvalidContext) return result;
+  *device = -1;
+  return kCodeSuccess;
+}
+
+Result DeviceInUse(void* self, int device, bool* in_use) {
+  return DriverOf(self).HasContext(device, in_use);
+}
+
 // ---- Whose memory a pointer is ----
 
 // The driver leaves every attribute as it is here if it does not know the memory.
@@ -74,14 +85,23 @@ Result GetAttributes(const CudaDriver& driver, const void* ptr, Attributes* foun
                      Address(ptr));
 }
 
+// 0 if there is none.
+int AnyDeviceWithContext(const CudaDriver& driver) {
+  for (int device = 0; device < driver.device_count(); ++device) {
+    bool has = false;
+    if (driver.HasContext(device, &has) == kCodeSuccess && has) return device;
+  }
+  return 0;
+}
+
 Result GetPointerInfo(void* self, const void* ptr, PointerInfo* info) {
   CudaDriver& driver = DriverOf(self);
   Attributes found;
   Result result = GetAttributes(driver, ptr, &found);
-  // Some drivers answer only a thread that has a context.
+  // Some drivers answer only a thread that has a context. Any context will do.
   if (result == kCodeInvalidContext) {
     CUcontext context;
-    result = driver.GetContext(0, &context);
+    result = driver.GetContext(AnyDeviceWithContext(driver), &context);
     if (result != kCodeSuccess) return result;
     result = driver.Call(&CudaSymbols::cuCtxPushCurrent_v2, context);
     if (result != kCodeSuccess) return result;
@@ -228,6 +248,8 @@ RuntimeApi MakeApi() {
   IpcFunctions<CudaVendor>::Fill(api);
   api.push_device = PushDevice;
   api.pop_device = PopDevice;
+  api.current_device = CurrentDevice;
+  api.device_in_use = DeviceInUse;
   api.pointer_info = GetPointerInfo;
   api.copy_async = CopyAsync;
   api.copy_peer_async = CopyPeer;

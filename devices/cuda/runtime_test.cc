@@ -4,6 +4,7 @@
 #include "dovetail/devices/cuda/runtime.h"
 
 #include <string>
+#include <thread>
 
 #include "dovetail/devices/gpu/vendor/testing/runtime_suite.h"
 
@@ -90,6 +91,23 @@ TEST_F(CudaRuntime, ADeviceIsPushedAsItsPrimaryContext) {
       << "the context is retained once";
   EXPECT_EQ(Calls(api.pop_device(self, inner)), "cuCtxPopCurrent_v2()");
   EXPECT_EQ(api.classify(self, api.push_device(self, -1, &inner)), ResultClass::kInvalidHandle);
+}
+
+TEST_F(CudaRuntime, ADeviceIsInUseIfItsPrimaryContextIsActive) {
+  bool in_use = false;
+  EXPECT_EQ(Calls(api.device_in_use(self, 1, &in_use)), "cuDevicePrimaryCtxGetState(1)");
+  EXPECT_TRUE(in_use);
+  EXPECT_NE(api.device_in_use(self, 2, &in_use), 0);
+}
+
+TEST_F(CudaRuntime, TheCurrentDeviceIsThatOfTheContextIfThereIsOne) {
+  int device = -2;
+  EXPECT_EQ(Calls(api.current_device(self, &device)), "");
+  EXPECT_EQ(device, 1);
+  std::thread([&] {
+    EXPECT_EQ(api.current_device(self, &device), 0);
+    EXPECT_EQ(device, -1);
+  }).join();
 }
 
 TEST_F(CudaRuntime, Copies) {

@@ -49,6 +49,20 @@ Result PopDevice(void* self, void* previous) {
   return HipOf(self).Call(&HipSymbols::hipSetDevice, device);
 }
 
+Result CurrentDevice(void* self, int* device) { return HipOf(self).CurrentDevice(device); }
+
+// Some versions call only the current device active, so that "not active" says nothing.
+Result DeviceInUse(void* self, int device, bool* in_use) {
+  unsigned flags = 0;
+  int active = 0;
+  const Result result = HipOf(self).Call(&HipSymbols::hipDevicePrimaryCtxGetState,
+                                         hipDevice_t{device}, &flags, &active);
+  if (result != kCodeSuccess) return result;
+  if (active == 0) return kCodeNotSupported;
+  *in_use = true;
+  return kCodeSuccess;
+}
+
 // ---- Whose memory a pointer is ----
 
 // HIP 5 numbers memory types in another way than HIP 6 and 7, and answers with an error for memory
@@ -212,6 +226,8 @@ RuntimeApi MakeApi() {
   IpcFunctions<HipVendor>::Fill(api);
   api.push_device = PushDevice;
   api.pop_device = PopDevice;
+  api.current_device = CurrentDevice;
+  api.device_in_use = DeviceInUse;
   api.pointer_info = GetPointerInfo;
   api.copy_async = CopyAsync;
   api.copy_peer_async = CopyPeer;

@@ -96,6 +96,20 @@ TEST_F(RocmRuntime, ADeviceIsSetAndSetBack) {
   EXPECT_EQ(Calls(api.pop_device(self, inner)), "hipSetDevice(1)");
 }
 
+TEST_F(RocmRuntime, ADeviceIsInUseIfTheLibrarySaysSo) {
+  bool in_use = false;
+  EXPECT_EQ(Calls(api.device_in_use(self, 1, &in_use)), "hipDevicePrimaryCtxGetState(1)");
+  EXPECT_TRUE(in_use);
+  in_use = false;
+  EXPECT_EQ(api.classify(self, api.device_in_use(self, 0, &in_use)), ResultClass::kNotSupported)
+      << "it may be in use all the same";
+  EXPECT_FALSE(in_use);
+  fake->TakeLog();
+  int device = -1;
+  EXPECT_EQ(Calls(api.current_device(self, &device)), "");
+  EXPECT_EQ(device, 1);
+}
+
 TEST_F(RocmRuntime, TheRangeOfHostMemoryIsUnknown) {
   PointerInfo info;
   EXPECT_EQ(api.pointer_info(self, At(0xd010), &info), 0);

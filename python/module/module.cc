@@ -207,8 +207,9 @@ PyMethodDef functions[] = {
     FastKeywords<&TrimMemoryFunction>(
         "trim_memory",
         "trim_memory($module, device, keep=0, kind='device')\n--\n\n"
-        "Waits for the device and gives memory that nobody uses back to the system, all but keep\n"
-        "bytes. Not while a stream is captured into a graph."),
+        "Waits for the device and gives memory that nobody uses back to the system, that of every\n"
+        "allocator of the device, all but keep bytes of the one in use. Not while a stream is\n"
+        "captured into a graph."),
     NoArguments<&BackendsFunction>(
         "backends",
         "backends($module, /)\n--\n\n"

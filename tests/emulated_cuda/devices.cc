@@ -158,8 +158,19 @@ CUresult cuDeviceTotalMem_v2(size_t* nbytes, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (!IsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
+  const RuntimeApi& api = Gpu().api();
+  void* previous;
+  if (const auto r = api.push_device(api.self, device, &previous); r != 0) return ResultOf(r);
+  api.pop_device(api.self, previous);
   *context = ContextOf(device);
-  return IsInitialized() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  if (!IsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
+  *flags = 0;
+  *active = Gpu().HasContext(device) ? 1 : 0;
+  return CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = Contexts().empty() ? nullptr : Contexts().back();

@@ -104,9 +104,9 @@ class OtherLibrary {
  public:
   OtherLibrary(Emulator::Impl& impl, int device) : impl_(impl), lock_(impl.mutex) {
     previous_ = impl_.current();
-    impl_.currents[std::this_thread::get_id()] = device;
+    impl_.SetCurrent(device);
   }
-  ~OtherLibrary() { impl_.currents[std::this_thread::get_id()] = previous_; }
+  ~OtherLibrary() { impl_.SetCurrent(previous_); }
   Queue* Find(NativeStream stream) {
     Result result;
     return impl_.Find(stream, true, &result);
@@ -122,6 +122,7 @@ class OtherLibrary {
 
 NativeStream Emulator::MakeStream(int device, bool blocking) {
   std::lock_guard lock(impl_->mutex);
+  impl_->used.insert(device);
   Queue* queue = impl_->queues.Make(device, blocking);
   impl_->by_handle[queue->handle] = queue;
   return NativeStream{queue->handle};
@@ -184,6 +185,7 @@ void Emulator::Pin(void* data, size_t nbytes) {
 void* Emulator::Malloc(int device, size_t nbytes) {
   std::lock_guard lock(impl_->mutex);
   void* data = nullptr;
+  impl_->used.insert(device);
   impl_->Allocate(PointerKind::kDevice, device, nbytes, &data);
   return data;
 }
@@ -193,6 +195,16 @@ void* Emulator::MallocApart(int device, size_t nbytes) {
   std::lock_guard lock(impl_->mutex);
   if (data != nullptr) impl_->FindAllocation(data)->apart = true;
   return data;
+}
+
+void Emulator::SetCurrent(int device) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->SetCurrent(device);
+}
+
+bool Emulator::HasContext(int device) const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->used.contains(device);
 }
 
 void Emulator::Free(void* data) {

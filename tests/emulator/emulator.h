@@ -145,6 +145,8 @@ class Emulator {
   void* Malloc(int device, size_t nbytes);
   // Memory that only its own device can access, whatever was enabled: of another library's pool.
   void* MallocApart(int device, size_t nbytes);
+  // Makes the device current on this thread; -1: none.
+  void SetCurrent(int device);
   void Free(void* data);
 
   // Captures.
@@ -162,6 +164,8 @@ class Emulator {
   // Whether the memory is of a device's pool (malloc_async).
   bool IsOfPool(const void* data) const;
   size_t LiveBytes(int device) const;
+  // Whether a library made a context on the device, by any call that needs one.
+  bool HasContext(int device) const;
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -72,6 +72,7 @@ struct Emulator::Impl {
 
   // Devices and streams.
   int current() const;
+  void SetCurrent(int device);
   Result CheckCurrent(int* device);
   Queue* LegacyOf(int device);
   // The stream of a handle. If there is none, `*result` is the error. `needs_current`: its device
@@ -125,6 +126,7 @@ struct Emulator::Impl {
   std::vector<std::unique_ptr<EmulatedEvent>> events;
   std::vector<std::unique_ptr<Graph>> graphs;
   std::map<std::thread::id, int> currents;
+  std::set<int> used;  // devices that some library used
   std::map<std::thread::id, gpu::CaptureMode> modes;
   // {device, peer}: those whose plain memory, and whose pool, the device may access.
   std::set<std::pair<int, int>> peers, pool_peers;

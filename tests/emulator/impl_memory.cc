@@ -198,7 +198,10 @@ Result Emulator::Impl::FreeToPool(Queue* queue, void* data) {
         a != nullptr && (!a->live || a->freeing) ? "was freed before." : "is from no pool."));
     return Code(ResultClass::kInvalidValue);
   }
-  if (queue->graph != nullptr) return Code(ResultClass::kNotSupported);
+  if (queue->graph != nullptr) {
+    BreakCaptures(queue->device, "a free of memory that is not the graph's");
+    return Code(ResultClass::kCaptureViolation);
+  }
   const Result r = Add(queue, [this, a] {
     a->live = false;
     Poison(*a, kFreedPoison);

@@ -15,6 +15,11 @@ int Emulator::Impl::current() const {
   return found == currents.end() ? -1 : found->second;
 }
 
+void Emulator::Impl::SetCurrent(int device) {
+  currents[std::this_thread::get_id()] = device;
+  if (device >= 0) used.insert(device);
+}
+
 Result Emulator::Impl::CheckCurrent(int* device) {
   *device = current();
   if (*device >= 0) return kOk;

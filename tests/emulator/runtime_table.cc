@@ -78,13 +78,19 @@ Result PushDevice(void* self, int device, void** previous) {
   if (const Result r = call->FailureOf(Function::kPushDevice); r != kOk) return r;
   if (device < 0 || device >= call->options.devices) return Code(ResultClass::kNoDevice);
   *previous = reinterpret_cast<void*>(static_cast<intptr_t>(call->current()));
-  call->currents[std::this_thread::get_id()] = device;
+  call->SetCurrent(device);
   return kOk;
 }
 Result PopDevice(void* self, void* previous) {
-  Call call(self);
-  call->currents[std::this_thread::get_id()] =
-      static_cast<int>(reinterpret_cast<intptr_t>(previous));
+  Call(self)->SetCurrent(static_cast<int>(reinterpret_cast<intptr_t>(previous)));
+  return kOk;
+}
+Result CurrentDevice(void* self, int* device) {
+  *device = Call(self)->current();
+  return kOk;
+}
+Result DeviceInUse(void* self, int device, bool* in_use) {
+  *in_use = Call(self)->used.contains(device);
   return kOk;
 }
 
@@ -128,6 +134,8 @@ gpu::RuntimeApi MakeRuntimeTable(Emulator::Impl* impl) {
   api.describe = &Describe;
   api.push_device = &PushDevice;
   api.pop_device = &PopDevice;
+  api.current_device = &CurrentDevice;
+  api.device_in_use = &DeviceInUse;
   api.peer_can_access = &PeerCanAccess;
   api.peer_enable = &PeerEnable;
   FillMemory(api, o);

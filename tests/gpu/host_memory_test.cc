@@ -1,6 +1,7 @@
 // Copies and casts in memory that the host and the device share, some of it under two names: as the
 // device's memory, and as the host's.
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string>
@@ -135,6 +136,43 @@ TEST_P(HostMemoryTest, ACopyOfTheCpusMemoryIsRefusedBeforeAnyOfItIsCaptured) {
     gpu().LaunchLastGraph(stream.native(), 0);
     EXPECT_THAT(Values(zeros), Each(0)) << "nothing was captured";
   }
+}
+
+// The host writes at once, not in a stream's order.
+// Rule 50.
+TEST_P(HostMemoryTest, MemoryThatAStreamStillReadsIsNotGivenToTheHost) {
+  const std::string name = GetParam() == MemoryKind::kManaged ? "managed" : "pinned";
+  for (const std::string& allocator : {name, "caching(" + name + ")"}) {
+    ASSERT_TRUE(backend().SelectAllocator(device(), GetParam(), allocator).ok());
+    for (const Stream& stream : {MakeStream(), Stream::Default(device())}) {
+      const StreamScope scope(stream);
+      Tensor out = *Tensor::Empty({1000}, kInt32, device());
+      {
+        const Tensor read = Counting(1000);
+        ASSERT_TRUE(CopyInto(out, read, {.stream = stream}).ok());
+      }
+      const Tensor next = Counting(1000);
+      std::fill_n(*next.data<int32_t>(), 1000, -1);
+      std::vector<int32_t> expected(1000);
+      std::iota(expected.begin(), expected.end(), 0);
+      EXPECT_EQ(Values(out), expected) << allocator << ", " << stream;
+    }
+  }
+}
+
+TEST_P(HostMemoryTest, MemoryWhoseWorkIsDoneIsGivenToTheHostAgain) {
+  const std::string name = GetParam() == MemoryKind::kManaged ? "managed" : "pinned";
+  ASSERT_TRUE(backend().SelectAllocator(device(), GetParam(), "caching(" + name + ")").ok());
+  const Stream stream = MakeStream();
+  Tensor out = *Tensor::Empty({1000}, kInt32, device());
+  const void* data;
+  {
+    const Tensor read = Counting(1000);
+    data = read.raw_data();
+    ASSERT_TRUE(CopyInto(out, read, {.stream = stream}).ok());
+  }
+  ASSERT_TRUE(backend().Synchronize(stream).ok());
+  EXPECT_EQ(Counting(1000).raw_data(), data);
 }
 
 }  // namespace

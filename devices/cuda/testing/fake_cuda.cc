@@ -21,6 +21,7 @@ Handle Made(uintptr_t number) {
 }
 
 thread_local CUcontext current = nullptr;
+bool has_context[2] = {};
 
 }  // namespace
 
@@ -92,7 +93,13 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 // Contexts are 0xc0, 0xc1, …; each thread has a current one, as in the driver.
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = Made<CUcontext>(0xc0 + device);
+  has_context[device] = true;
   return Call("cuDevicePrimaryCtxRetain", device);
+}
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = has_context[device];
+  return Call("cuDevicePrimaryCtxGetState", device);
 }
 CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current;

@@ -69,13 +69,13 @@ GpuAllocator* AllocatorTable::Find(int device, MemoryKind kind, std::string_view
   std::string_view base = name;
   if (absl::ConsumePrefix(&base, "caching(") && absl::ConsumeSuffix(&base, ")")) {
     made = std::make_unique<CachingAllocator>(
-        context_, *Find(device, kind, base),
+        *Find(device, kind, base),
         absl::StrCat(context_.runtime.DeviceAt(device).ToString(), ", allocator ", name));
   } else {
     const auto* source =
         std::find_if(std::begin(kSources), std::end(kSources),
                      [name](const Source& candidate) { return candidate.name == name; });
-    made = MakeAllocator(context_, source->source, device);
+    made = MakeAllocator(context_, *this, source->source, device);
   }
   return (made_[key] = std::move(made)).get();
 }
@@ -125,6 +125,34 @@ absl::Status AllocatorTable::Select(Device device, MemoryKind kind, std::string_
   absl::MutexLock lock(&mutex_);
   current_[index * kKinds + static_cast<int>(kind)].store(Find(index, kind, name));
   return absl::OkStatus();
+}
+
+absl::Status AllocatorTable::CheckNoCapture() {
+  if (!context_.streams.MayCapture()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "Memory can't be trimmed while a stream is captured into a graph.");
+}
+
+absl::Status AllocatorTable::Reduce(const GpuAllocator& keeper, size_t keep) {
+  if (absl::Status s = CheckNoCapture(); !s.ok()) return s;
+  std::vector<GpuAllocator*> of_device;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, allocator] : made_) {
+      if (allocator->device() == keeper.device()) of_device.push_back(allocator.get());
+    }
+  }
+  // First those that return their memory to others.
+  std::partition(of_device.begin(), of_device.end(),
+                 [](GpuAllocator* allocator) { return allocator->base() != nullptr; });
+  context_.releaser.Flush();
+  absl::Status status;
+  for (GpuAllocator* allocator : of_device) {
+    // Again each time: a flush may have found one of the memory's streams in a capture.
+    if (absl::Status s = CheckNoCapture(); !s.ok()) return s;
+    status.Update(allocator->Reduce(allocator == &keeper ? keep : 0));
+  }
+  return status;
 }
 
 }  // namespace gpu

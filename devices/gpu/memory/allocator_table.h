@@ -3,6 +3,9 @@
 //   absl::StatusOr<Allocator*> a = table.Get(Device::Cuda(0), MemoryKind::kDevice);
 //   absl::Status s = table.Select(Device::Cuda(0), MemoryKind::kDevice, "caching(direct)");
 //
+// Memory that one allocator holds unused is missing to the others of the device. Reduce has all of
+// them return it, selected or not.
+//
 // An allocator is made at its first use and lives as long as the table. Memory returns to the
 // allocator that it came from, whichever is selected then. Any thread; Get takes no lock after the
 // first use.
@@ -40,6 +43,11 @@ class AllocatorTable {
   std::vector<std::string> Names(Device device, MemoryKind kind);
   absl::Status Select(Device device, MemoryKind kind, std::string_view name);
 
+  // Has every allocator of the device of `keeper` return its unused memory to the system, `keeper`
+  // except for `keep` bytes. Waits for the memory that is being released, and may wait for the
+  // device. FailedPrecondition while a stream is being captured.
+  absl::Status Reduce(const GpuAllocator& keeper, size_t keep);
+
   // The memory kind in effect: memory of the vendor's pinned device type is pinned, whatever `kind`
   // is.
   MemoryKind KindOf(Device device, MemoryKind kind) const;
@@ -48,6 +56,7 @@ class AllocatorTable {
   static constexpr int kMostDevices = 64;
   static constexpr int kKinds = 4;
 
+  absl::Status CheckNoCapture();
   GpuAllocator* Find(int device, MemoryKind kind, std::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

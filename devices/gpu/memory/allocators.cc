@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/devices/gpu/memory/allocator_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -16,16 +17,26 @@ class PlainAllocator final : public GpuAllocator {
  public:
   using Malloc = Result (*)(void* self, size_t nbytes, void** ptr);
   using Free = Result (*)(void* self, void* ptr);
+  enum class Reach {
+    kDevice,
+    kDeviceAndHost,
+    kAllDevicesAndHost,  // it is all the same with which device the memory is allocated
+  };
 
-  PlainAllocator(GpuContext& context, int device, std::string where, Malloc malloc, Free free)
-      : GpuAllocator(context, device, std::move(where)), malloc_(malloc), free_(free) {}
+  PlainAllocator(GpuContext& context, AllocatorTable& table, int device, std::string where,
+                 Malloc malloc, Free free, Reach reach)
+      : GpuAllocator(context, table, device, std::move(where)),
+        malloc_(malloc),
+        free_(free),
+        reach_(reach) {}
 
+  bool is_host_accessible() const override { return reach_ != Reach::kDevice; }
   bool ReclaimInOrder(void*, size_t, const Stream&) noexcept override { return false; }
   bool ReclaimAfter(void*, size_t, const Uses::EventList&) noexcept override { return false; }
   void Reclaim(void* data, size_t nbytes) noexcept override {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
-    DeviceGuard guard(runtime, device());
+    DeviceGuard guard(runtime, DeviceNow());
     if (guard.ok()) free_(runtime.api().self, data);
     AddReserved(-static_cast<int64_t>(nbytes));
   }
@@ -34,7 +45,7 @@ class PlainAllocator final : public GpuAllocator {
   absl::StatusOr<void*> Obtain(size_t nbytes, const Stream&) override {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
-    DeviceGuard guard(runtime, device());
+    DeviceGuard guard(runtime, DeviceNow());
     if (!guard.ok()) return guard.status();
     void* data = nullptr;
     absl::Status s = runtime.Check(malloc_(runtime.api().self, nbytes, &data), "allocating");
@@ -44,17 +55,24 @@ class PlainAllocator final : public GpuAllocator {
   }
 
  private:
+  int DeviceNow() {
+    return reach_ == Reach::kAllDevicesAndHost ? context().runtime.HostMemoryDevice(device())
+                                               : device();
+  }
+
   const Malloc malloc_;
   const Free free_;
+  const Reach reach_;
 };
 
 // Allocates from the device's stream-ordered pool. Memory that several streams used is freed on a
 // stream of its own, which waits for them; nothing waits for that stream.
 class AsyncAllocator final : public GpuAllocator {
  public:
-  AsyncAllocator(GpuContext& context, int device, std::string where)
-      : GpuAllocator(context, device, std::move(where)) {}
+  AsyncAllocator(GpuContext& context, AllocatorTable& table, int device, std::string where)
+      : GpuAllocator(context, table, device, std::move(where)) {}
 
+  bool is_host_accessible() const override { return false; }
   bool ReclaimInOrder(void* data, size_t, const Stream& stream) noexcept override {
     if (StreamDevice(stream.device()).index != device()) return false;
     return Free(data, stream);
@@ -113,8 +131,16 @@ class AsyncAllocator final : public GpuAllocator {
     Runtime& runtime = context().runtime;
     const RelaxedCaptureMode relaxed(runtime);
     DeviceGuard guard(runtime, device());
+    if (!guard.ok()) return false;
     const RuntimeApi& api = runtime.api();
-    return guard.ok() && api.free_async(api.self, data, runtime.Native(stream)) == 0;
+    const NativeStream native = runtime.Native(stream);
+    if (native != api.legacy_stream) {
+      // In a capture the free would be one of the graph's.
+      CaptureStatus capture = CaptureStatus::kNone;
+      const Result result = api.stream_capture_status(api.self, native, &capture);
+      if (result != 0 || capture != CaptureStatus::kNone) return false;
+    }
+    return api.free_async(api.self, data, native) == 0;
   }
 
   std::optional<Stream> OwnStream() {
@@ -146,8 +172,7 @@ absl::StatusOr<void*> GpuAllocator::Allocate(size_t nbytes, const Stream& stream
   absl::StatusOr<void*> data = Obtain(nbytes, stream);
   if (absl::IsResourceExhausted(data.status()) && !context_.streams.MayCapture()) {
     retries_.fetch_add(1, std::memory_order_relaxed);
-    context_.releaser.Flush();
-    if (absl::Status s = Reduce(0); !s.ok()) return s;
+    (void)table_.Reduce(*this, 0);  // what fails there fails below, too
     data = Obtain(nbytes, stream);
   }
   if (absl::IsResourceExhausted(data.status())) return OutOfMemory(nbytes, data.status());
@@ -172,12 +197,7 @@ void GpuAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> u
 absl::Status GpuAllocator::Trim(size_t keep) {
   if (absl::Status s = context_.runtime.Ready(); !s.ok()) return s;
   context_.streams.ForgetBorrowedCaptures();
-  if (context_.streams.MayCapture()) {
-    return absl::FailedPreconditionError(
-        "Memory can't be trimmed while a stream is captured into a graph.");
-  }
-  context_.releaser.Flush();
-  return Reduce(keep);
+  return table_.Reduce(*this, keep);
 }
 
 AllocatorStats GpuAllocator::Stats() {
@@ -190,12 +210,14 @@ AllocatorStats GpuAllocator::Stats() {
 
 absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
   const RuntimeApi& api = context_.runtime.api();
-  size_t free = 0, total = 0;
-  DeviceGuard guard(context_.runtime, device_);
-  if (!guard.ok()) return why;
   std::string device = absl::StrCat(context_.runtime.Info(device_).total_bytes, " bytes");
-  if (api.memory_info(api.self, &free, &total) == 0) {
-    device = absl::StrCat(total, " bytes, of which ", free, " are free");
+  if (!context_.runtime.IsUntouched(device_)) {
+    size_t free = 0, total = 0;
+    DeviceGuard guard(context_.runtime, device_);
+    if (!guard.ok()) return why;
+    if (api.memory_info(api.self, &free, &total) == 0) {
+      device = absl::StrCat(total, " bytes, of which ", free, " are free");
+    }
   }
   const AllocatorStats stats = Stats();
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -204,26 +226,29 @@ absl::Status GpuAllocator::OutOfMemory(size_t nbytes, const absl::Status& why) {
       stats.allocated_bytes, ". (", why.message(), ")"));
 }
 
-std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorSource source,
-                                            int device) {
+std::unique_ptr<GpuAllocator> MakeAllocator(GpuContext& context, AllocatorTable& table,
+                                            AllocatorSource source, int device) {
+  using Reach = PlainAllocator::Reach;
   const RuntimeApi& api = context.runtime.api();
+  const VendorTraits& vendor = context.runtime.vendor();
   std::string where = context.runtime.DeviceAt(device).ToString();
   switch (source) {
     case AllocatorSource::kAsync:
       // The pool keeps its memory until a trim: returning it at each synchronisation is slow.
       api.pool_set_release_threshold(api.self, device, SIZE_MAX);
-      return std::make_unique<AsyncAllocator>(context, device, std::move(where));
+      return std::make_unique<AsyncAllocator>(context, table, device, std::move(where));
     case AllocatorSource::kDirect:
-      return std::make_unique<PlainAllocator>(context, device, std::move(where), api.malloc_device,
-                                              api.free_device);
+      return std::make_unique<PlainAllocator>(context, table, device, std::move(where),
+                                              api.malloc_device, api.free_device, Reach::kDevice);
     case AllocatorSource::kPinned:
-      return std::make_unique<PlainAllocator>(context, device,
-                                              absl::StrCat("pinned host memory of ", where),
-                                              api.malloc_host, api.free_host);
+      return std::make_unique<PlainAllocator>(
+          context, table, device, absl::StrCat("pinned host memory of ", where), api.malloc_host,
+          api.free_host,
+          vendor.pinned == vendor.device ? Reach::kDeviceAndHost : Reach::kAllDevicesAndHost);
     case AllocatorSource::kManaged:
-      return std::make_unique<PlainAllocator>(context, device,
-                                              absl::StrCat("managed memory of ", where),
-                                              api.malloc_managed, api.free_device);
+      return std::make_unique<PlainAllocator>(
+          context, table, device, absl::StrCat("managed memory of ", where), api.malloc_managed,
+          api.free_device, Reach::kDeviceAndHost);
   }
   return nullptr;
 }

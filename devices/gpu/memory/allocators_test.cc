@@ -192,6 +192,115 @@ TEST_F(Allocators, PinnedMemoryIsCachedToo) {
   ASSERT_TRUE(allocator.Trim(0).ok());
 }
 
+// Dovetail sees the capture only when it looks at the memory's stream.
+// Rules 49, 50.
+TEST_F(Allocators, MemoryOfAStreamThatIsBeingCapturedWaitsForTheEndOfTheCapture) {
+  for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
+    Allocator& allocator = Choose(name);
+    const Stream s = MakeStream(), t = MakeStream();
+    void* a = *allocator.Allocate(1000, s);
+    void* b = *allocator.Allocate(5000, t);
+    gpu().BeginCapture(s.native(), 0);
+    Give(allocator, a, 1000, s);
+    Give(allocator, b, 5000, Stream::Default(device()));
+    void* c = *allocator.Allocate(2000, t);
+    void* d = *allocator.Allocate(2000, t);
+    EXPECT_TRUE(gpu().EndCapture(s.native(), 0)) << name;
+    Give(allocator, c, 2000, t);
+    Give(allocator, d, 2000, t);
+    ASSERT_TRUE(allocator.Trim(0).ok());
+    EXPECT_EQ(allocator.Stats().allocated_bytes, 0) << name;
+    EXPECT_EQ(allocator.Stats().reserved_bytes, 0) << name;
+  }
+}
+
+// Rules 49, 50.
+TEST_F(Allocators, NeitherATrimNorASecondAttemptBreaksACapture) {
+  for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
+    Allocator& allocator = Choose(name);
+    const Stream s = MakeStream(), t = MakeStream();
+    for (const bool trims : {true, false}) {
+      void* a = *allocator.Allocate(1000, s);
+      gpu().BeginCapture(s.native(), 0);
+      Give(allocator, a, 1000, s);
+      const absl::Status status =
+          trims ? allocator.Trim(0) : allocator.Allocate(kDeviceBytes * 2, t).status();
+      EXPECT_EQ(status.code(), trims ? absl::StatusCode::kFailedPrecondition
+                                     : absl::StatusCode::kResourceExhausted)
+          << name << status;
+      EXPECT_TRUE(gpu().EndCapture(s.native(), 0)) << name;
+      ASSERT_TRUE(allocator.Trim(0).ok());
+      EXPECT_EQ(allocator.Stats().reserved_bytes, 0) << name;
+    }
+  }
+}
+
+TEST_F(Allocators, ATrimInACaptureThatIsKnownWaitsForNothing) {
+  Allocator& allocator = Choose("async");
+  const Stream s = MakeStream(), t = MakeStream();
+  void* a = *allocator.Allocate(1000, t);
+  gpu().BeginCapture(s.native(), 0);
+  EXPECT_FALSE(allocator.Allocate(1000, s).ok());
+  auto uses = std::make_unique<Uses>();
+  uses->AddUnknown();
+  allocator.Deallocate(a, 1000, std::move(uses));
+  EXPECT_EQ(allocator.Trim(0).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(gpu().EndCapture(s.native(), 0));
+  ASSERT_TRUE(allocator.Trim(0).ok());
+  EXPECT_EQ(allocator.Stats().reserved_bytes, 0);
+}
+
+TEST_F(Allocators, OneThatHoldsUnusedMemoryDoesNotStarveTheOthersOfTheDevice) {
+  constexpr size_t kMost = kDeviceBytes / 4 * 3;
+  const std::vector<std::string> names = backend().AllocatorNames(device(), MemoryKind::kDevice);
+  const Stream s = MakeStream();
+  for (const std::string& hoarder : names) {
+    for (const std::string& name : names) {
+      Allocator& first = Choose(hoarder);
+      Give(first, *first.Allocate(kMost, s), kMost, s);
+      Allocator& second = Choose(name);
+      absl::StatusOr<void*> data = second.Allocate(kMost - 8192, s);
+      ASSERT_TRUE(data.ok()) << hoarder << ", " << name << data.status();
+      Give(second, *data, kMost - 8192, s);
+      ASSERT_TRUE(second.Trim(0).ok());
+    }
+  }
+}
+
+TEST_F(Allocators, MemoryForOtherProcessesIsNotStarvedEither) {
+  constexpr size_t kMost = kDeviceBytes / 4 * 3;
+  const Stream s = MakeStream();
+  Allocator& pool = Choose("caching(async)");
+  Give(pool, *pool.Allocate(kMost, s), kMost, s);
+  Allocator& shared = AllocatorOf(device(), MemoryKind::kShared);
+  absl::StatusOr<void*> data = shared.Allocate(kMost, s);
+  ASSERT_TRUE(data.ok()) << data.status();
+  Give(shared, *data, kMost, s);
+}
+
+TEST_F(Allocators, ATrimReachesThoseThatWereSelectedBefore) {
+  const Stream s = MakeStream();
+  std::vector<Allocator*> before;
+  for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
+    before.push_back(&Choose(name));
+    Give(*before.back(), *before.back()->Allocate(10'000, s), 10'000, s);
+  }
+  Choose("direct");
+  ASSERT_TRUE(AllocatorOf(device()).Trim(1 << 20).ok()) << "what is kept is of the selected one";
+  for (Allocator* allocator : before) EXPECT_EQ(allocator->Stats().reserved_bytes, 0);
+  EXPECT_EQ(gpu().LiveBytes(0), 0u);
+}
+
+TEST_F(Allocators, ATrimIsOfItsDeviceAlone) {
+  const Stream s = MakeStream(0), t = MakeStream(1);
+  Allocator &first = AllocatorOf(device(0)), &second = AllocatorOf(device(1));
+  Give(first, *first.Allocate(10'000, s), 10'000, s);
+  Give(second, *second.Allocate(10'000, t), 10'000, t);
+  ASSERT_TRUE(second.Trim(0).ok());
+  EXPECT_GT(first.Stats().reserved_bytes, 0);
+  EXPECT_EQ(second.Stats().reserved_bytes, 0);
+}
+
 TEST_F(Allocators, ManyThreadsAllocateAndFree) {
   for (const char* name : {"async", "caching(direct)"}) {
     Allocator& allocator = Choose(name);

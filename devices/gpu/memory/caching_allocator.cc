@@ -34,6 +34,8 @@ bool CachingAllocator::Keep(Block block) noexcept {
 }
 
 bool CachingAllocator::ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept {
+  // The host would write into work that is pending on the stream.
+  if (is_host_accessible()) return false;
   // Blocks of other libraries' streams, which come and go, would pile up here.
   const bool may_be_foreign =
       context().runtime.api().stream_hold != nullptr && stream.native() != NativeStream{0};
@@ -102,7 +104,7 @@ absl::Status CachingAllocator::Reduce(size_t keep) {
   }
   for (Block& block : surplus) GiveToBase(std::move(block));
   context().releaser.Flush();
-  return base_.ReduceFor(0);
+  return absl::OkStatus();
 }
 
 }  // namespace gpu

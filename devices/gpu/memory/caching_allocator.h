@@ -1,12 +1,12 @@
 // CachingAllocator: caches freed memory of another allocator.
 //
-//   CachingAllocator caching(context, base, "cuda:0");     // both outlive the allocator
+//   CachingAllocator caching(base, "cuda:0");              // `base` outlives the allocator
 //
 // Sizes are rounded up to classes, eight per doubling (at most 12.5 % more than asked for). A block
 // that only one lasting stream used is cached for that stream, which reuses it without waiting. Any
-// other block is cached for all streams once its work is done. Out of memory, all cached blocks
-// return to `base`, and the allocation is tried once more; Trim returns all but `keep` bytes. Any
-// thread. A cached block keeps its stream alive.
+// other block is cached for all streams once its work is done, and so is each block that the host
+// accesses directly. Out of memory, all cached blocks return to `base`; a Trim returns all but
+// `keep` bytes. Any thread. A cached block keeps its stream alive.
 
 #ifndef DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_
 #define DOVETAIL_DEVICES_GPU_MEMORY_CACHING_ALLOCATOR_H_
@@ -35,16 +35,18 @@ size_t SizeClass(size_t nbytes);
 
 class CachingAllocator final : public GpuAllocator {
  public:
-  CachingAllocator(GpuContext& context, GpuAllocator& base, std::string where)
-      : GpuAllocator(context, base.device(), std::move(where)), base_(base) {}
+  CachingAllocator(GpuAllocator& base, std::string where)
+      : GpuAllocator(base.context(), base.table(), base.device(), std::move(where)), base_(base) {}
 
+  bool is_host_accessible() const override { return base_.is_host_accessible(); }
   bool ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept override;
   bool ReclaimAfter(void* data, size_t nbytes, const Uses::EventList& events) noexcept override;
   void Reclaim(void* data, size_t nbytes) noexcept override;
+  absl::Status Reduce(size_t keep) override;
+  GpuAllocator* base() override { return &base_; }
 
  protected:
   absl::StatusOr<void*> Obtain(size_t nbytes, const Stream& stream) override;
-  absl::Status Reduce(size_t keep) override;
 
  private:
   // `stream` may use the block without waiting; nullopt: any stream may.

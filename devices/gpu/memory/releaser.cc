@@ -16,6 +16,11 @@ ReleasedAllocator* AllocatorOf(const Uses& uses) {
   return static_cast<ReleasedAllocator*>(uses.allocator);
 }
 
+// An allocator reuses the memory in any order. A lender orders its own later work.
+bool MustAwait(const Uses& uses, const Uses::Use& use) {
+  return uses.allocator != nullptr || use.kind == UseKind::kWork;
+}
+
 }  // namespace
 
 Releaser::~Releaser() {
@@ -35,11 +40,12 @@ void Releaser::Push(std::unique_ptr<Uses> uses) noexcept {
 // (Clang does not see that `unlock` does.)
 void Releaser::Drain() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (pushed_.load(std::memory_order_relaxed) == nullptr && waiting() == 0) return;
-  if (runtime_.IsForkedChild() || streams_.MayCapture()) return;
+  if (runtime_.IsForkedChild()) return;
   if (!mutex_.TryLock()) return;  // another thread is draining
   List ready;
   {
     const absl::Cleanup unlock = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); };
+    if (MayCapture()) return;
     TakePushed();
     CollectSync();
     if (!streams_.MayCapture()) CoverUnknown();  // again: TakePushed may have seen a capture
@@ -66,7 +72,7 @@ void Releaser::Flush() {
     if (sync_thread_.joinable()) sync_thread_.join();
     CollectSync();
     contexts_are_captured_ = false;
-    if (!unknown_.empty()) {
+    if (!unknown_.empty() && captured_.empty()) {
       if (SynchronizeDevices()) {
         for (std::unique_ptr<Uses>& uses : unknown_) Await(std::move(uses));
         unknown_.clear();
@@ -85,11 +91,20 @@ void Releaser::Flush() {
 
 void Releaser::Abandon() {
   absl::MutexLock lock(&mutex_);
+  captured_.clear();
   awaited_.clear();
   unknown_.clear();
 }
 
+// Asks again for the streams of captured_, since Streams counts another library's stream as
+// captured until it is asked about.
+bool Releaser::MayCapture() {
+  for (const std::unique_ptr<Uses>& uses : captured_) (void)IsCaptured(*uses);
+  return streams_.MayCapture();
+}
+
 void Releaser::TakePushed() {
+  for (std::unique_ptr<Uses>& uses : std::exchange(captured_, {})) Arrange(std::move(uses));
   Uses* list = pushed_.exchange(nullptr, std::memory_order_acquire);
   Uses* oldest_first = nullptr;
   while (list != nullptr) {
@@ -106,6 +121,8 @@ void Releaser::TakePushed() {
 }
 
 void Releaser::Arrange(std::unique_ptr<Uses> uses) {
+  // A use of the default stream, too, may break the capture.
+  if (!captured_.empty()) return captured_.push_back(std::move(uses));
   if (uses->allocator != nullptr && !uses->has_unknown() && uses->events().empty()) {
     const Uses::UseList streams = uses->streams();
     if (streams.empty()) return ready_.push_back(std::move(uses));
@@ -114,6 +131,7 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
       return;
     }
   }
+  if (IsCaptured(*uses)) return captured_.push_back(std::move(uses));
   for (const Event& event : uses->events()) {
     if (Events::HoldOf(event) != nullptr) uses->awaited.push_back(event);
   }
@@ -122,13 +140,21 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
   Await(std::move(uses));
 }
 
+bool Releaser::IsCaptured(const Uses& uses) {
+  bool captured = false;
+  for (const Uses::Use& use : uses.streams()) {
+    captured |= MustAwait(uses, use) && streams_.IsCapturing(use.stream).value_or(false);
+  }
+  return captured;
+}
+
 // False if an event could not be recorded: the use then counts as unknown.
 bool Releaser::RecordUses(Uses& uses) {
   const RelaxedCaptureMode relaxed(runtime_);
   for (const Uses::Use& use : uses.streams()) {
-    if (uses.allocator == nullptr && use.kind == UseKind::kOrder) continue;
-    absl::StatusOr<bool> capturing = streams_.IsCapturing(use.stream);
-    if (!capturing.ok() || *capturing) return false;
+    if (!MustAwait(uses, use)) continue;
+    // A consumer that named this stream for pinned memory works on another device.
+    if (runtime_.IsUntouched(use.stream)) return false;
     absl::StatusOr<Event> event = events_.Record(use.stream);
     if (!event.ok()) return false;
     uses.awaited.push_back(*std::move(event));
@@ -159,7 +185,7 @@ void Releaser::CoverUnknown() {
   const RelaxedCaptureMode relaxed(runtime_);
   Uses::EventList over_all;
   for (int device = 0; device < runtime_.DeviceCount().value_or(0); ++device) {
-    if (!runtime_.IsActive(device)) continue;
+    if (!runtime_.IsInUse(device)) continue;
     absl::StatusOr<Event> event = events_.RecordContext(device);
     if (event.status().code() == absl::StatusCode::kFailedPrecondition) {
       contexts_are_captured_ = true;
@@ -211,7 +237,7 @@ bool Releaser::SynchronizeDevices() {
   const RelaxedCaptureMode relaxed(runtime_);
   const RuntimeApi& api = runtime_.api();
   for (int device = 0; device < runtime_.DeviceCount().value_or(0); ++device) {
-    if (!runtime_.IsActive(device)) continue;
+    if (!runtime_.IsInUse(device)) continue;
     DeviceGuard guard(runtime_, device);
     if (!guard.ok() || api.device_synchronize(api.self) != 0) return false;
   }
@@ -239,8 +265,9 @@ void Releaser::Poll(bool thorough) {
 }
 
 Releaser::List Releaser::TakeReady() {
-  waiting_count_.store(static_cast<int>(awaited_.size() + unknown_.size() + syncing_.size()),
-                       std::memory_order_relaxed);
+  waiting_count_.store(
+      static_cast<int>(captured_.size() + awaited_.size() + unknown_.size() + syncing_.size()),
+      std::memory_order_relaxed);
   return std::exchange(ready_, {});
 }
 

@@ -6,15 +6,17 @@
 //   releaser.Flush();                   // at a trim, or out of memory: waits for all work
 //
 // Drain treats memory by its uses:
-//   one lasting stream       returned at once, in the order of that stream, if the allocator can
-//   several streams          returned when an event on each stream has happened
-//   unknown (a consumer      returned after one event over all work of the device; if the runtime
-//   has that named no stream)    no such event, after a synchronisation of the devices on another
-//   thread a Hold                   returned when the Hold is over; nothing waits for that
+//   one lasting stream        returned at once, in the order of that stream, if the allocator can
+//   several streams           returned when an event on each stream has happened
+//   unknown (a consumer that  returned after one event over all work of each device that the
+//   named no stream)          process used, by any library; if the runtime has no such event, after
+//                             a synchronisation of these devices on another thread
+//   a Hold                    returned when the Hold is over; nothing waits for that
 //
 // While a stream may be in a capture (Streams::MayCapture), Drain does nothing, since its calls
-// would break the capture. Once a context was found in a capture that Dovetail was not told of,
-// memory with unknown uses waits for Flush, too.
+// would break the capture. If it finds a stream of the memory in a capture, this memory and all
+// that was pushed later wait for the end of the capture, in a Flush, too. Once a context was found
+// in a capture that Dovetail was not told of, memory with unknown uses waits for Flush.
 //
 // Lent memory goes back by its lender's function, on the thread that drains, with no lock held.
 
@@ -42,8 +44,8 @@ namespace gpu {
 // An allocator whose memory comes back through a Releaser.
 class ReleasedAllocator : public Allocator {
  public:
-  // Takes back memory that only `stream`, a lasting stream, has used. False if the allocator can't:
-  // Reclaim is then called when that work is done.
+  // Takes back memory that only `stream`, a lasting stream, has used. False if the allocator can't,
+  // as in a capture of the stream: Reclaim is then called when that work is done.
   virtual bool ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept = 0;
   // Takes back memory that may be reused once `events` have happened. False: as above.
   virtual bool ReclaimAfter(void* data, size_t nbytes, const Uses::EventList& events) noexcept = 0;
@@ -78,6 +80,8 @@ class Releaser {
   using List = std::vector<std::unique_ptr<Uses>>;
   enum class SyncState { kIdle, kRunning, kDone, kFailed };
 
+  bool MayCapture() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsCaptured(const Uses& uses);
   void TakePushed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Arrange(std::unique_ptr<Uses> uses) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool RecordUses(Uses& uses) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -98,9 +102,10 @@ class Releaser {
   std::atomic<int> waiting_count_ = 0;
 
   absl::Mutex mutex_;
-  List awaited_ ABSL_GUARDED_BY(mutex_);  // wait for their events
-  List unknown_ ABSL_GUARDED_BY(mutex_);  // wait for an event over the device
-  List syncing_ ABSL_GUARDED_BY(mutex_);  // wait for the running synchronisation
+  List captured_ ABSL_GUARDED_BY(mutex_);  // wait for the end of a capture
+  List awaited_ ABSL_GUARDED_BY(mutex_);   // wait for their events
+  List unknown_ ABSL_GUARDED_BY(mutex_);   // wait for an event over the device
+  List syncing_ ABSL_GUARDED_BY(mutex_);   // wait for the running synchronisation
   List ready_ ABSL_GUARDED_BY(mutex_);
   bool contexts_are_captured_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread sync_thread_ ABSL_GUARDED_BY(mutex_);

@@ -199,6 +199,52 @@ TEST_F(ReleaserFaultsTest, ACaptureThatIsSeenAmongTheUsesIsNotBroken) {
   EXPECT_THAT(memory.reclaimed, ElementsAre(1));
 }
 
+// Rules 49, 50.
+TEST_F(ReleaserFaultsTest, UnknownWorkBesideACapturedStreamWaitsForTheEndOfTheCapture) {
+  const Stream a = MakeStream();
+  gpu().BeginCapture(a.native(), 0);
+  std::unique_ptr<Uses> uses = UnknownBlock(1);
+  uses->AddStream(a, UseKind::kWork);
+  releaser().Push(std::move(uses));
+  releaser().Drain();
+  releaser().Flush();
+  EXPECT_EQ(gpu().counts().context_event_records, 0);
+  EXPECT_EQ(gpu().counts().device_synchronizes, 0);
+  EXPECT_EQ(releaser().waiting(), 1);
+  EXPECT_TRUE(gpu().EndCapture(a.native(), 0));
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// Rules 49, 50.
+TEST_F(ReleaserFaultsTest, WhatComesAfterMemoryOfACapturedStreamWaitsToo) {
+  const NativeStream blocking = gpu().MakeStream(0, /*blocking=*/true);
+  const Stream a = Stream::Own(device(), blocking, std::make_shared<int>());
+  (void)MakeStream();
+  gpu().BeginCapture(blocking, 0);
+  releaser().Push(Block(1, {a}));
+  releaser().Push(Block(2, {Stream::Default(device())}));
+  releaser().Drain();
+  releaser().Flush();
+  EXPECT_EQ(releaser().waiting(), 2);
+  EXPECT_THAT(memory.reclaimed, IsEmpty());
+  EXPECT_TRUE(gpu().EndCapture(blocking, 0));
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2)) << "the stream is asked again";
+}
+
+// Rules 49, 50.
+TEST_F(ReleaserFaultsTest, AtItsEndMemoryOfACapturedStreamIsLeaked) {
+  const Stream a = MakeStream();
+  gpu().BeginCapture(a.native(), 0);
+  releaser().Push(Block(1, {a}));
+  releaser().Flush();
+  releaser().Abandon();
+  End();
+  EXPECT_THAT(memory.reclaimed, IsEmpty());
+  EXPECT_TRUE(gpu().EndCapture(a.native(), 0));
+}
+
 // ---- The thread that waits for devices ----
 
 // Holds the next wait for a device until the test opens it.

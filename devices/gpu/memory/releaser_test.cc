@@ -140,6 +140,54 @@ TEST_F(ReleaserTest, UnknownWorkIsCoveredByOneEventOnEachDeviceThatWasUsed) {
   EXPECT_THAT(memory.reclaimed, ElementsAre(1, 2, 3));
 }
 
+// Access between devices, pinned and managed memory make such consumers possible.
+// Rule 50.
+TEST_F(ReleaserTest, UnknownWorkOnADeviceThatOnlyAnotherLibraryUsesIsWaitedForToo) {
+  for (const bool has_context_events : {true, false}) {
+    Start({.has_context_events = has_context_events});
+    memory.reclaimed.clear();
+    (void)MakeStream(0);
+    const Stream theirs = Stream::Borrow(device(1), gpu().MakeStream(1));
+    uint32_t word = 0;
+    gpu().Hold(theirs.native(), 1, &word, 1);
+    releaser().Push(UnknownBlock(1));
+    gpu().ResetCounts();
+    if (has_context_events) {
+      releaser().Drain();
+      EXPECT_EQ(gpu().counts().context_event_records, 2);
+      EXPECT_THAT(memory.reclaimed, IsEmpty());
+    }
+    word = 1;
+    releaser().Flush();
+    EXPECT_EQ(gpu().counts().device_synchronizes, has_context_events ? 0 : 2);
+    EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  }
+}
+
+TEST_F(ReleaserTest, WithoutAWordOfTheRuntimeOnlyDevicesThatDovetailUsedAreWaitedFor) {
+  Start({}, [](RuntimeApi& api) { api.device_in_use = nullptr; });
+  (void)MakeStream(0);
+  (void)gpu().MakeStream(1);
+  releaser().Push(UnknownBlock(1));
+  releaser().Drain();
+  EXPECT_EQ(gpu().counts().context_event_records, 1);
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+}
+
+// The default stream of a pinned tensor is that of the first device.
+// Rule 50.
+TEST_F(ReleaserTest, ADefaultStreamOfADeviceThatNobodyUsedStandsForUnknownWork) {
+  const Stream a = MakeStream(1);
+  Work(a);
+  releaser().Push(Block(1, {Stream::Default(device(0))}));
+  releaser().Drain();
+  EXPECT_EQ(releaser().waiting(), 1);
+  Run(a);
+  releaser().Drain();
+  EXPECT_THAT(memory.reclaimed, ElementsAre(1));
+  EXPECT_FALSE(gpu().HasContext(0));
+}
+
 TEST_F(ReleaserTest, WorkOfKnownStreamsNeedsNoEventOverADevice) {
   const Stream a = MakeStream();
   Work(a);

@@ -108,6 +108,28 @@ absl::Status Runtime::Check(Result result, std::string_view what) const {
   return absl::InternalError(message);
 }
 
+int Runtime::AskWhetherInUse(int device) const {
+  bool in_use = false;
+  if (!Exists(device) || api_.device_in_use == nullptr) return -1;
+  if (api_.device_in_use(api_.self, device, &in_use) != 0) return -1;
+  return in_use ? 1 : 0;
+}
+
+int Runtime::HostMemoryDevice(int otherwise) const {
+  const int count = static_cast<int>(infos_.size());
+  int current = -1;
+  if (api_.current_device != nullptr) (void)api_.current_device(api_.self, &current);
+  if (current >= count) current = -1;
+  if (current >= 0 && IsInUse(current)) return current;
+  for (int device = 0; device < count; ++device) {
+    if (IsActive(device)) return device;
+  }
+  for (int device = 0; device < count; ++device) {
+    if (AskWhetherInUse(device) == 1) return device;
+  }
+  return current >= 0 ? current : otherwise;
+}
+
 DeviceGuard::DeviceGuard(Runtime& runtime, int device) : runtime_(runtime) {
   status_ = runtime.CheckDevice(runtime.DeviceAt(device));
   if (!status_.ok()) return;

@@ -69,12 +69,33 @@ class Runtime {
     return {vendor().pinned, vendor().pinned == vendor().device ? index : 0};
   }
 
-  // Whether Dovetail used the device in this process.
-  bool IsActive(int device) const { return active_[device].load(std::memory_order_relaxed); }
+  // Whether work of this process may be pending on the device: Dovetail used it, or the runtime
+  // says that another library did.
+  bool IsInUse(int device) const { return IsActive(device) || AskWhetherInUse(device) == 1; }
+  // Whether no work of this process can be pending on the device. False if the runtime can't tell.
+  // A call that needs the device would make a context on it, which takes hundreds of MB.
+  bool IsUntouched(int device) const { return !IsActive(device) && AskWhetherInUse(device) == 0; }
+  // Whether `stream` is the default stream of such a device, as is that of pinned memory in a
+  // process that works on another device. (Other streams have work in a context of their own.)
+  bool IsUntouched(const Stream& stream) const {
+    return stream.native() == NativeStream{0} && IsUntouched(StreamDevice(stream.device()).index);
+  }
   void MarkActive(int device) { active_[device].store(true, std::memory_order_relaxed); }
+
+  // The device with which to allocate or free pinned memory, which is no device's own: one that has
+  // a context already, so that none is made. In order: the device that is current on this thread, a
+  // device that Dovetail used, one that another library used, `otherwise`.
+  int HostMemoryDevice(int otherwise) const;
 
  private:
   void Load();
+  // Whether Dovetail used the device in this process.
+  bool IsActive(int device) const {
+    return Exists(device) && active_[device].load(std::memory_order_relaxed);
+  }
+  bool Exists(int device) const { return static_cast<size_t>(device) < active_.size(); }
+  // 0 or 1; -1 if the runtime can't tell.
+  int AskWhetherInUse(int device) const;
 
   const RuntimeApi api_;
   absl::once_flag once_;

@@ -142,6 +142,12 @@ struct RuntimeApi {
   // `*previous`. Neither does anything if `device` is current already.
   Result (*push_device)(void* self, int device, void** previous) = nullptr;
   Result (*pop_device)(void* self, void* previous) = nullptr;
+  // Optional. The device that is current on this thread, whoever selected it; -1 if there is none.
+  // Makes no context.
+  Result (*current_device)(void* self, int* device) = nullptr;
+  // Optional. Whether this process has used the device, by any library: false only if no work on it
+  // can be pending. kNotSupported if the runtime can't tell. Makes no context.
+  Result (*device_in_use)(void* self, int device, bool* in_use) = nullptr;
 
   // -- Memory, aligned to at least 256 bytes (managed and pinned memory: to a page).
 

@@ -102,6 +102,7 @@ absl::StatusOr<Event> Events::RecordContext(int index) {
 
 absl::Status Events::Wait(const Stream& stream, const Event& event) {
   if (HoldOf(event) != nullptr) return absl::OkStatus();
+  if (!IsCaptured(event) && runtime_.IsUntouched(stream)) return Synchronize(event);
   DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();

@@ -48,6 +48,8 @@ class Events {
   absl::StatusOr<Event> Record(const Stream& stream);
   // An event after all current work of the device. Unimplemented if the runtime has no such event.
   absl::StatusOr<Event> RecordContext(int device);
+  // Lets the stream wait. For the default stream of a device that the process has not used, the
+  // host waits instead: no context is made there for the sake of pinned memory.
   absl::Status Wait(const Stream& stream, const Event& event);
   absl::StatusOr<bool> Query(const Event& event);
   absl::Status Synchronize(const Event& event);

@@ -81,7 +81,8 @@ absl::StatusOr<StreamRequest> Streams::Decode(Device device, std::optional<int64
   // A consumer that names no stream reads such memory on the host, as NumPy does.
   const bool host_reads = IsHostAccessible(device.type) && !code.has_value();
   device = StreamDevice(device);
-  runtime_.MarkActive(device.index);
+  // The consumer works there. If the runtime can tell that it has not yet, it will tell later, too.
+  if (!runtime_.IsUntouched(device.index)) runtime_.MarkActive(device.index);
   const RuntimeApi& api = runtime_.api();
   switch (runtime_.vendor().stream_codes.Meaning(code)) {
     case StreamMeaning::kNoSync:
@@ -168,6 +169,7 @@ absl::StatusOr<std::optional<int64_t>> Streams::Encode(const Stream& stream) con
 }
 
 absl::Status Streams::Synchronize(const Stream& stream) {
+  if (runtime_.IsUntouched(stream)) return absl::OkStatus();
   DeviceGuard guard(runtime_, StreamDevice(stream.device()).index);
   if (!guard.ok()) return guard.status();
   const RuntimeApi& api = runtime_.api();
@@ -189,6 +191,7 @@ bool Streams::IsIdle(const Stream& stream) {
 bool Streams::IsIdleOutsideCapture(const Stream& stream) {
   const NativeStream native = runtime_.Native(stream);
   const RuntimeApi& api = runtime_.api();
+  if (runtime_.IsUntouched(stream)) return true;
   if (native == api.legacy_stream && MayCapture()) return false;
   DeviceGuard guard(runtime_, stream.device().index);
   return guard.ok() && api.stream_query(api.self, native) == 0;

@@ -60,6 +60,11 @@ hipError_t hipSetDevice(int device) {
   current = device;
   return Call("hipSetDevice", device);
 }
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = device == current;
+  return Call("hipDevicePrimaryCtxGetState", device);
+}
 hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
   *device = ordinal;
   return ordinal < 0 || ordinal > 1 ? hipErrorInvalidDevice : hipSuccess;
