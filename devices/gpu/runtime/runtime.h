@@ -6,7 +6,8 @@
 //   if (!guard.ok()) return guard.status();
 //   return runtime.Check(runtime.api().event_record(runtime.api().self, event, stream), "record");
 //
-// Any thread. Opens the driver at the first call of Ready or DeviceCount.
+// Any thread. Opens the driver at the first call of Ready or DeviceCount. If there is none, each later
+// call asks RuntimeApi::load again.
 
 #ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
 #define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
@@ -17,9 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/call_once.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/stream.h"
@@ -74,14 +76,21 @@ class Runtime {
   void MarkActive(int device) { active_[device].store(true, std::memory_order_relaxed); }
 
  private:
-  void Load();
+  absl::Status Load();
+  absl::Status DescribeDevices();
 
   const RuntimeApi api_;
-  absl::once_flag once_;
-  absl::Status loaded_;  // written once
+
+  absl::Mutex mutex_;  // held while the driver is loaded
+  std::string reason_ ABSL_GUARDED_BY(mutex_);
+  absl::Status missing_ ABSL_GUARDED_BY(mutex_);  // with reason_, so that a repeat allocates nothing
+
+  // Written once, before is_loaded_.
+  absl::Status loaded_;
   std::vector<DeviceInfo> infos_;
   std::vector<std::atomic<bool>> active_;
   int forks_before_ = 0;
+
   std::atomic<bool> is_loaded_ = false;
 };
 

@@ -125,8 +125,8 @@ struct RuntimeApi {
 
   // -- Loading and describing. These work without a current device.
 
-  // Opens the driver at the first call; later calls repeat its outcome. False: `reason` tells
-  // people why there are no devices.
+  // Opens the driver. A success is final. False: `reason` tells people why there are no devices; a
+  // later call may succeed, once another package has loaded the driver.
   bool (*load)(void* self, std::string* reason) = nullptr;
   Result (*device_count)(void* self, int* count) = nullptr;
   // As the vendor numbers versions: CUDA's 12040 is 12.4, HIP's 50200000 is 5.2.
