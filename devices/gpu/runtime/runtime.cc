@@ -74,6 +74,12 @@ absl::StatusOr<int> Runtime::DeviceCount() {
   return static_cast<int>(infos_.size());
 }
 
+std::vector<std::string> Runtime::LibraryFiles() {
+  std::vector<std::string> files;
+  if (Ready().ok() && api_.library_files != nullptr) api_.library_files(api_.self, &files);
+  return files;
+}
+
 absl::Status Runtime::CheckDevice(Device device) {
   if (absl::Status s = Ready(); !s.ok()) return s;
   const Device found = StreamDevice(device);

@@ -45,6 +45,8 @@ class Runtime {
   // that was forked after the driver was loaded: the driver does not work there.
   absl::Status Ready();
   absl::StatusOr<int> DeviceCount();
+  // DeviceBackend::LibraryFiles.
+  std::vector<std::string> LibraryFiles();
 
   // Whether this process was forked from the one that loaded the driver.
   bool IsForkedChild() const;

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
@@ -135,6 +136,10 @@ struct RuntimeApi {
   ResultClass (*classify)(void* self, Result result) = nullptr;
   // The vendor's name and text for a result. The string lives as long as the process.
   const char* (*describe)(void* self, Result result) = nullptr;
+
+  // Optional. The files of the driver that this process has loaded: the one in use, then other
+  // copies, which don't know its handles and memory.
+  void (*library_files)(void* self, std::vector<std::string>* files) = nullptr;
 
   // -- The current device. CUDA: the device's primary context, retained once and never released.
 

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "dovetail/devices/gpu/runtime/runtime_api.h"
 #include "dovetail/devices/gpu/vendor/testing/fake_library.h"
@@ -45,6 +46,11 @@ TEST(Copies, OneCopyIsLoadedAndGetsTheCalls) {
   expected.TakeLog();
   EXPECT_EQ(api.device_synchronize(api.self), 0);
   EXPECT_THAT(expected.TakeLog(), testing::HasSubstr("Synchronize"));
+  std::vector<std::string> files;
+  api.library_files(api.self, &files);
+  ASSERT_FALSE(files.empty());
+  EXPECT_THAT(files[0], testing::EndsWith(std::getenv("EXPECTED")));
+
   const char* unused = std::getenv("UNUSED");
   EXPECT_FALSE(unused != nullptr && FakeLibrary(unused).is_there());
 }
