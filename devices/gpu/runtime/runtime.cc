@@ -53,8 +53,10 @@ absl::Status Runtime::DescribeDevices() {
 }
 
 absl::Status Runtime::Ready() {
-  const bool is_loaded = is_loaded_.load(std::memory_order_acquire);
-  if (absl::Status s = is_loaded ? loaded_ : Load(); !s.ok()) return s;
+  if (!is_loaded_.load(std::memory_order_acquire)) {
+    if (absl::Status s = Load(); !s.ok()) return s;
+  }
+  if (!loaded_.ok()) return loaded_;
   if (IsForkedChild()) {
     return absl::FailedPreconditionError(absl::StrCat(
         vendor().product,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,6 +38,7 @@ class Numbers final : public DynamicLibrary {
         refused_(std::move(refused)) {}
 
   std::vector<int> started;
+  std::function<void()> when_started = [] {};
 
  private:
   std::vector<std::string> FileNames() const override { return names_; }
@@ -45,6 +47,7 @@ class Numbers final : public DynamicLibrary {
   }
   bool StartUp(const std::string& file, std::string* reason) override {
     started.push_back(number_());
+    when_started();
     *reason = file + " does not start";
     return std::find(refused_.begin(), refused_.end(), number_()) == refused_.end();
   }
@@ -54,7 +57,7 @@ class Numbers final : public DynamicLibrary {
   int (*number_)() = nullptr;
 };
 
-// Of the C library, with the functions that `needed` names.
+// The C library's mathematics, with the functions of `slots`.
 class Functions final : public DynamicLibrary {
  public:
   explicit Functions(std::vector<SymbolSlot> slots)
@@ -122,6 +125,14 @@ TEST(DynamicLibrary, AFailureIsRepeatedUntilACopyIsLoadedAndNoCopyStartsTwice) {
   EXPECT_THAT(library.Files(), ElementsAre(EndsWith("wheel/libdovetail_a-1a2b.so"),
                                            EndsWith("broken/libdovetail_a.so.1"),
                                            EndsWith("a/libdovetail_a.so.2")));
+}
+
+TEST(DynamicLibrary, ACopyThatIsLoadedDuringTheSearchIsFoundByIt) {
+  Numbers library({In("c/libdovetail_c.so.1")}, /*refused=*/{1});
+  library.when_started = [] { LoadForAnother(In("c/libdovetail_c.so.2")); };
+  std::string reason;
+  EXPECT_TRUE(library.Load(&reason)) << reason;
+  EXPECT_THAT(library.started, ElementsAre(1, 2));
 }
 
 TEST(DynamicLibrary, TheVariableChoosesTheFileWhateverIsLoaded) {
