@@ -6,8 +6,8 @@
 //   if (!guard.ok()) return guard.status();
 //   return runtime.Check(runtime.api().event_record(runtime.api().self, event, stream), "record");
 //
-// Any thread. Opens the driver at the first call of Ready or DeviceCount. If there is none, each later
-// call asks RuntimeApi::load again.
+// Any thread. Opens the driver at the first call of Ready or DeviceCount. If there is none, each
+// later call asks RuntimeApi::load again.
 
 #ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
 #define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
@@ -84,8 +84,9 @@ class Runtime {
   const RuntimeApi api_;
 
   absl::Mutex mutex_;  // held while the driver is loaded
+  // Why there is no driver, as text and as a status, so that repeating it allocates nothing.
   std::string reason_ ABSL_GUARDED_BY(mutex_);
-  absl::Status missing_ ABSL_GUARDED_BY(mutex_);  // with reason_, so that a repeat allocates nothing
+  absl::Status missing_ ABSL_GUARDED_BY(mutex_);
 
   // Written once, before is_loaded_.
   absl::Status loaded_;

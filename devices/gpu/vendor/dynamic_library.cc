@@ -79,8 +79,8 @@ bool DynamicLibrary::Find() {
 bool DynamicLibrary::FindChosen(const char* file) {
   void* library = dlopen(file, kOpen);
   if (library == nullptr) {
-    reason_ =
-        WhyNone(absl::StrCat(traits_.variable, " names a library that can't be opened: ", dlerror()));
+    reason_ = WhyNone(
+        absl::StrCat(traits_.variable, " names a library that can't be opened: ", dlerror()));
     return false;
   }
   if (Take(library)) return true;

@@ -76,8 +76,8 @@ class Functions final : public DynamicLibrary {
 TEST(DynamicLibrary, FillsTheSlotsFromTheFirstNameThatThereIs) {
   void* cosine = nullptr;
   void* nothing = &cosine;
-  Functions library({{"cos", &cosine, Need::kRequired},
-                     {"no_such_function", &nothing, Need::kOptional}});
+  Functions library(
+      {{"cos", &cosine, Need::kRequired}, {"no_such_function", &nothing, Need::kOptional}});
   std::string reason;
   ASSERT_TRUE(library.Load(&reason)) << reason;
   ASSERT_NE(cosine, nullptr);
@@ -122,9 +122,9 @@ TEST(DynamicLibrary, AFailureIsRepeatedUntilACopyIsLoadedAndNoCopyStartsTwice) {
   LoadForAnother(In("wheel/libdovetail_a-1a2b.so"));
   EXPECT_TRUE(library.Load(&reason)) << reason;
   EXPECT_THAT(library.started, ElementsAre(2, 3));
-  EXPECT_THAT(library.Files(), ElementsAre(EndsWith("wheel/libdovetail_a-1a2b.so"),
-                                           EndsWith("broken/libdovetail_a.so.1"),
-                                           EndsWith("a/libdovetail_a.so.2")));
+  EXPECT_THAT(library.Files(),
+              ElementsAre(EndsWith("wheel/libdovetail_a-1a2b.so"),
+                          EndsWith("broken/libdovetail_a.so.1"), EndsWith("a/libdovetail_a.so.2")));
 }
 
 TEST(DynamicLibrary, ACopyThatIsLoadedDuringTheSearchIsFoundByIt) {
@@ -143,8 +143,8 @@ TEST(DynamicLibrary, TheVariableChoosesTheFileWhateverIsLoaded) {
   EXPECT_TRUE(library.Load(&reason)) << reason;
   unsetenv(kVariable);
   EXPECT_THAT(library.started, ElementsAre(1));
-  EXPECT_THAT(library.Files(), ElementsAre(EndsWith("libdovetail_b.so.1"),
-                                           EndsWith("libdovetail_b.so.2")));
+  EXPECT_THAT(library.Files(),
+              ElementsAre(EndsWith("libdovetail_b.so.1"), EndsWith("libdovetail_b.so.2")));
 }
 
 TEST(DynamicLibrary, AChosenFileThatCannotBeUsedIsNamedWithTheVariable) {

@@ -1,5 +1,5 @@
-// VendorLibrary: a GPU vendor's library, opened at first use (dynamic_library.h says which copy), and
-// what this process keeps of it.
+// VendorLibrary: a GPU vendor's library, opened at first use (dynamic_library.h says which copy),
+// and what this process keeps of it.
 //
 //   class CudaDriver final : public VendorLibrary<CudaVendor> { ... };
 //   std::string reason;
@@ -123,9 +123,9 @@ class VendorLibrary : public DynamicLibrary {
     Result result = Start(&device_count_);
     if (result == kCodeSuccess && device_count_ == 0) result = kCodeNoDevice;
     if (result != kCodeSuccess) {
-      *reason = absl::StrCat("the ", Vendor::kLibrary, " (", Vendor::kPlatform, " ",
-                             VersionText(version_), ", ", file,
-                             ") offers no device: ", Describe(result));
+      *reason =
+          absl::StrCat("the ", Vendor::kLibrary, " (", Vendor::kPlatform, " ",
+                       VersionText(version_), ", ", file, ") offers no device: ", Describe(result));
       return false;
     }
     pools_.SetCount(device_count_);

@@ -37,11 +37,11 @@ def check_copies(answers):
     for module, answer in answers.items():
         for name, files in ((answer.values or {}).get("library_files") or {}).items():
             if name in _CHOICE and len(files) > 1:
-                text = (
-                    f"{name}: {module} is loaded with a second copy of the driver; they can't share "
-                    f"memory: {files[0]} (Dovetail's), {', '.join(files[1:])}"
-                )
-                remedy = f"import {module} before Dovetail's first use of a GPU; unset {_CHOICE[name]}"
+                others = ", ".join(files[1:])
+                text = f"{name}: {module} comes with a second copy of the driver, {others}; "
+                text += f"its memory is not that of {files[0]}, which Dovetail uses"
+                remedy = f"import {module} before Dovetail's first use of a GPU"
+                remedy += f", and unset {_CHOICE[name]}"
                 found.append(Finding(FAULT, "driver", text, remedy))
     return found
 

@@ -1,5 +1,5 @@
-// dovetail.backends(): each backend with its number of devices, or why it has none; and the files of
-// their drivers.
+// dovetail.backends(): each backend with its number of devices, or why it has none; and the files
+// of their drivers.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_
