@@ -71,7 +71,8 @@ std::vector<std::string> FindCopies(absl::Span<const std::string> names) {
 
 std::string FileOf(void* library) {
   link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return "";
+  void* const found = static_cast<void*>(&map);
+  if (dlinfo(library, RTLD_DI_LINKMAP, found) != 0 || map->l_name == nullptr) return "";
   return map->l_name;
 }
 
