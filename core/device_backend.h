@@ -80,6 +80,10 @@ class DeviceBackend {
   bool Serves(DeviceType type) const;
   // The number of devices. An error says why there are none: no driver, or one that is too old.
   virtual absl::StatusOr<int> DeviceCount() = 0;
+  // The files of the driver's library, for people: the one in use, then other copies that this
+  // process has loaded, which don't know its handles and memory. Empty if unknown or without
+  // devices.
+  virtual std::vector<std::string> LibraryFiles() { return {}; }
 
   // The allocator for memory of `kind`. It lives as long as the process. InvalidArgument if the
   // device has no memory of that kind, NotFound if there is no such device.

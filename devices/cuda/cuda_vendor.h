@@ -27,6 +27,7 @@ struct CudaVendor {
   static Result Checked(const CudaSymbols&, CUresult code) { return code; }
 
   static constexpr const char* kLibraries[] = {"libcuda.so.1"};
+  static constexpr char kVariable[] = "DOVETAIL_CUDA_LIBRARY";
   static constexpr char kLibrary[] = "NVIDIA driver";
   static constexpr char kPlatform[] = "CUDA";
 

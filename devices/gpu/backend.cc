@@ -40,6 +40,7 @@ class GpuBackend final : public DeviceBackend {
   std::string_view name() const override { return context_.runtime.vendor().name; }
   absl::Span<const DeviceType> device_types() const override { return types_; }
   absl::StatusOr<int> DeviceCount() override { return context_.runtime.DeviceCount(); }
+  std::vector<std::string> LibraryFiles() override { return context_.runtime.LibraryFiles(); }
 
   absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) override {
     return allocators_.Get(device, kind);

@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
 #include "absl/strings/str_cat.h"
 #include "dovetail/devices/gpu/vendor/dynamic_library.h"
 
@@ -25,47 +23,34 @@ std::string BesideThisPackage() {
   return absl::StrCat(file.substr(0, slash), "/../dpctl/", kFile);
 }
 
-std::vector<std::string> Candidates() {
-  const char* named = std::getenv("DOVETAIL_ONEAPI_LIBRARY");
-  if (named != nullptr && *named != '\0') return {named};
-  std::vector<std::string> names = {kFile};
-  if (std::string beside = BesideThisPackage(); !beside.empty()) names.push_back(beside);
-  return names;
-}
-
-std::vector<SymbolSlot> Slots(SyclSymbols& symbols) {
-  return {
-#define DOVETAIL_SYCL_SYMBOL(name, need, result, parameters) \
-  {#name, reinterpret_cast<void**>(&symbols.name), Need::need},
-#include "dovetail/devices/oneapi/symbols.inc"
-#undef DOVETAIL_SYCL_SYMBOL
-  };
-}
-
 }  // namespace
+
+SyclLibrary::SyclLibrary()
+    : DynamicLibrary(
+          {"SYCL runtime", "DOVETAIL_ONEAPI_LIBRARY", " (it is part of the package dpctl)"}) {}
 
 SyclLibrary& SyclLibrary::Get() {
   static SyclLibrary* const library = new SyclLibrary;
   return *library;
 }
 
-bool SyclLibrary::Load(std::string* reason) {
-  std::call_once(once_, [this] { loaded_ = Open(&reason_); });
-  if (!loaded_) *reason = reason_;
-  return loaded_;
+std::vector<std::string> SyclLibrary::FileNames() const {
+  std::vector<std::string> names = {kFile};
+  if (std::string beside = BesideThisPackage(); !beside.empty()) names.push_back(beside);
+  return names;
 }
 
-bool SyclLibrary::Open(std::string* reason) {
-  const std::vector<std::string> candidates = Candidates();
-  std::vector<const char*> names;
-  names.reserve(candidates.size());
-  for (const std::string& name : candidates) names.push_back(name.c_str());
-  std::string problem;
-  if (!OpenLibrary(names, Slots(symbols_), &problem)) {
-    *reason = absl::StrCat("no SYCL runtime that can be used: ", problem,
-                           " (it is part of the package dpctl)");
-    return false;
-  }
+std::vector<SymbolSlot> SyclLibrary::FindSlots() {
+  return {
+#define DOVETAIL_SYCL_SYMBOL(name, need, result, parameters) \
+  {#name, reinterpret_cast<void**>(&symbols_.name), Need::need},
+#include "dovetail/devices/oneapi/symbols.inc"
+#undef DOVETAIL_SYCL_SYMBOL
+  };
+}
+
+bool SyclLibrary::StartUp(const std::string& file, std::string* reason) {
+  devices_.clear();
   SyclDeviceVector* found = symbols_.DPCTLDeviceMgr_GetDevices(kSyclAllBackends | kSyclAllDevices);
   const size_t count = found == nullptr ? 0 : symbols_.DPCTLDeviceVector_Size(found);
   for (size_t i = 0; i < count; ++i) {
@@ -75,16 +60,16 @@ bool SyclLibrary::Open(std::string* reason) {
                            ? nullptr
                            : symbols_.DPCTLQueue_Create(context, device, nullptr, kSyclInOrder);
     if (queue == nullptr) {
-      *reason = absl::StrCat("the SYCL runtime makes no queue for its device ", i);
+      *reason = absl::StrCat("the SYCL runtime (", file, ") makes no queue for its device ", i);
       return false;
     }
     devices_.push_back({device, context, queue});
   }
   if (found != nullptr) symbols_.DPCTLDeviceVector_Delete(found);
   if (!devices_.empty()) return true;
-  *reason =
-      "the SYCL runtime finds no device (for the CPU's, install intel-opencl-rt and set "
-      "OCL_ICD_FILENAMES to its libintelocl.so)";
+  *reason = absl::StrCat("the SYCL runtime (", file,
+                         ") finds no device (for the CPU's, install intel-opencl-rt and set "
+                         "OCL_ICD_FILENAMES to its libintelocl.so)");
   return false;
 }
 

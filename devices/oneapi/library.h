@@ -5,9 +5,8 @@
 //   std::string reason;
 //   if (sycl.Load(&reason)) sycl->DPCTLQueue_Wait(sycl.default_queue(0));
 //
-// The library is looked for in this order: the file that DOVETAIL_ONEAPI_LIBRARY names; the
-// loader's path, or the library that this process has loaded already; the package dpctl beside the
-// package that this code is in (in a Python environment, site-packages).
+// The library is looked for as dynamic_library.h says; the loader's path comes before the package
+// dpctl beside the package that this code is in (in a Python environment, site-packages).
 //
 // Why dpctl's interface: tensors share SYCL's default contexts with dpctl, dpnp and others in the
 // process, and only the C++ runtime (libsycl) gives those out. Its own interface is C++ and changes
@@ -17,30 +16,23 @@
 #ifndef DOVETAIL_DEVICES_ONEAPI_LIBRARY_H_
 #define DOVETAIL_DEVICES_ONEAPI_LIBRARY_H_
 
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "dovetail/core/config.h"
+#include "dovetail/devices/gpu/vendor/dynamic_library.h"
 #include "dovetail/devices/oneapi/sycl_types.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-class SyclLibrary {
+class SyclLibrary final : public DynamicLibrary {
  public:
   // The one of this process; opens nothing, never destroyed.
   static SyclLibrary& Get();
 
-  SyclLibrary(const SyclLibrary&) = delete;
-  SyclLibrary& operator=(const SyclLibrary&) = delete;
-
-  // Opens the library at the first call; later calls repeat its outcome. False, with a reason for
-  // people, if there is no library or it finds no device.
-  bool Load(std::string* reason);
-
-  // The rest needs a successful Load.
+  // Load fails if there is no library or it finds no device. The rest needs a successful Load.
 
   const SyclSymbols* operator->() const { return &symbols_; }
   int device_count() const { return static_cast<int>(devices_.size()); }
@@ -61,12 +53,12 @@ class SyclLibrary {
     SyclQueue* queue;
   };
 
-  SyclLibrary() = default;
-  bool Open(std::string* reason);
+  SyclLibrary();
 
-  std::once_flag once_;
-  bool loaded_ = false;
-  std::string reason_;
+  std::vector<std::string> FileNames() const override;
+  std::vector<SymbolSlot> FindSlots() override;
+  bool StartUp(const std::string& file, std::string* reason) override;
+
   SyclSymbols symbols_;
   std::vector<Root> devices_;
 };

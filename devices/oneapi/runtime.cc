@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/allocator.h"
@@ -19,6 +21,10 @@ namespace {
 // ---- Loading and describing ----
 
 bool Load(void* self, std::string* reason) { return SyclOf(self).library.Load(reason); }
+
+void LibraryFiles(void* self, std::vector<std::string>* files) {
+  *files = SyclOf(self).library.Files();
+}
 
 Result DeviceCount(void* self, int* count) {
   *count = SyclOf(self).library.device_count();
@@ -259,6 +265,7 @@ RuntimeApi MakeApi() {
   api.device_info = Describe;
   api.classify = Classify;
   api.describe = TextOf;
+  api.library_files = LibraryFiles;
   api.push_device = PushDevice;
   api.pop_device = PopDevice;
   api.malloc_device = Allocate<&SyclSymbols::DPCTLaligned_alloc_device>;

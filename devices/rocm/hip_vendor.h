@@ -36,6 +36,7 @@ struct HipVendor {
 
   static constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                                "libamdhip64.so.5"};
+  static constexpr char kVariable[] = "DOVETAIL_ROCM_LIBRARY";
   static constexpr char kLibrary[] = "ROCm runtime";
   static constexpr char kPlatform[] = "HIP";
 

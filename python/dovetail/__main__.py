@@ -92,8 +92,10 @@ def _describe():
     print(f"  platform    {platform.platform()}")
     print(f"  extension   {_core.__file__}")
     print("backends")
-    for name, devices in dovetail.backends().items():
-        print(f"  {name:<11} {_devices_text(devices)}")
+    backends = dovetail.backends()
+    files = _core._library_files()
+    for name, devices in backends.items():
+        print(f"  {name:<11} {_devices_text(devices, files[name])}")
     print("libraries")
     for name in _core._convert_targets.split(", "):
         module, _, class_name = name.rpartition(".")
@@ -101,10 +103,15 @@ def _describe():
             print(f"  {name:<20} {_library_text(module, class_name)}")
 
 
-def _devices_text(devices):
+def _devices_text(devices, files):
     if isinstance(devices, str):
         return f"0 devices: {devices}"
-    return f"{devices} device" + ("" if devices == 1 else "s")
+    text = f"{devices} device" + ("" if devices == 1 else "s")
+    if files:
+        text += f", {files[0]}"
+    if files[1:]:
+        text += f" (and not {', '.join(files[1:])}, which is loaded too)"
+    return text
 
 
 def _library_text(module, class_name):

@@ -214,6 +214,10 @@ PyMethodDef functions[] = {
         "backends",
         "backends($module, /)\n--\n\n"
         "The backends by name, each with its number of devices or, as text, why it has none."),
+    NoArguments<&LibraryFilesFunction>(
+        "_library_files",
+        "_library_files($module, /)\n--\n\n"
+        "The files of each backend's driver that the process has loaded; the first is in use."),
     NoArguments<&BuildFactsFunction>("_build_facts",
                                      "_build_facts($module, /)\n--\n\n"
                                      "What the module was built with, for show_config()."),

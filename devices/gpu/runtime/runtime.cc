@@ -21,32 +21,41 @@ int CountForks() {
 
 }  // namespace
 
-void Runtime::Load() {
-  forks_before_ = CountForks();
-  std::string reason;
-  if (!api_.load(api_.self, &reason)) {
-    loaded_ = absl::UnavailableError(reason);
-  } else {
-    int count = 0;
-    const Result result = api_.device_count(api_.self, &count);
-    if (Classify(result) == ResultClass::kNoDevice || (result == 0 && count == 0)) {
-      loaded_ = absl::UnavailableError(
-          absl::StrCat("The ", vendor().product, " driver is there, and finds no device."));
-    } else {
-      loaded_ = Check(result, "counting the devices");
-    }
-    for (int i = 0; loaded_.ok() && i < count; ++i) {
-      loaded_ = Check(api_.device_info(api_.self, i, &infos_.emplace_back()),
-                      absl::StrCat("describing device ", i));
-    }
+absl::Status Runtime::Load() {
+  absl::MutexLock lock(&mutex_);
+  if (is_loaded_.load(std::memory_order_relaxed)) return loaded_;
+  const int forks_before = CountForks();
+  if (!api_.load(api_.self, &reason_)) {
+    if (missing_.message() != reason_) missing_ = absl::UnavailableError(reason_);
+    return missing_;
   }
+  forks_before_ = forks_before;
+  loaded_ = DescribeDevices();
   if (!loaded_.ok()) infos_.clear();
   active_ = std::vector<std::atomic<bool>>(infos_.size());
   is_loaded_.store(true, std::memory_order_release);
+  return loaded_;
+}
+
+absl::Status Runtime::DescribeDevices() {
+  int count = 0;
+  const Result result = api_.device_count(api_.self, &count);
+  if (Classify(result) == ResultClass::kNoDevice || (result == 0 && count == 0)) {
+    return absl::UnavailableError(
+        absl::StrCat("The ", vendor().product, " driver is there, and finds no device."));
+  }
+  absl::Status s = Check(result, "counting the devices");
+  for (int i = 0; s.ok() && i < count; ++i) {
+    s = Check(api_.device_info(api_.self, i, &infos_.emplace_back()),
+              absl::StrCat("describing device ", i));
+  }
+  return s;
 }
 
 absl::Status Runtime::Ready() {
-  absl::call_once(once_, [this] { Load(); });
+  if (!is_loaded_.load(std::memory_order_acquire)) {
+    if (absl::Status s = Load(); !s.ok()) return s;
+  }
   if (!loaded_.ok()) return loaded_;
   if (IsForkedChild()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -65,6 +74,12 @@ bool Runtime::IsForkedChild() const {
 absl::StatusOr<int> Runtime::DeviceCount() {
   if (absl::Status s = Ready(); !s.ok()) return s;
   return static_cast<int>(infos_.size());
+}
+
+std::vector<std::string> Runtime::LibraryFiles() {
+  std::vector<std::string> files;
+  if (Ready().ok() && api_.library_files != nullptr) api_.library_files(api_.self, &files);
+  return files;
 }
 
 absl::Status Runtime::CheckDevice(Device device) {

@@ -6,7 +6,8 @@
 //   if (!guard.ok()) return guard.status();
 //   return runtime.Check(runtime.api().event_record(runtime.api().self, event, stream), "record");
 //
-// Any thread. Opens the driver at the first call of Ready or DeviceCount.
+// Any thread. Opens the driver at the first call of Ready or DeviceCount. If there is none, each
+// later call asks RuntimeApi::load again.
 
 #ifndef DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
 #define DOVETAIL_DEVICES_GPU_RUNTIME_RUNTIME_H_
@@ -17,9 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/call_once.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/stream.h"
@@ -43,6 +45,8 @@ class Runtime {
   // that was forked after the driver was loaded: the driver does not work there.
   absl::Status Ready();
   absl::StatusOr<int> DeviceCount();
+  // DeviceBackend::LibraryFiles.
+  std::vector<std::string> LibraryFiles();
 
   // Whether this process was forked from the one that loaded the driver.
   bool IsForkedChild() const;
@@ -88,21 +92,32 @@ class Runtime {
   int HostMemoryDevice(int otherwise) const;
 
  private:
-  void Load();
+  absl::Status Load();
+  absl::Status DescribeDevices();
   // Whether Dovetail used the device in this process.
   bool IsActive(int device) const {
     return Exists(device) && active_[device].load(std::memory_order_relaxed);
   }
-  bool Exists(int device) const { return static_cast<size_t>(device) < active_.size(); }
+  bool Exists(int device) const {
+    return is_loaded_.load(std::memory_order_acquire) &&
+           static_cast<size_t>(device) < active_.size();
+  }
   // 0 or 1; -1 if the runtime can't tell.
   int AskWhetherInUse(int device) const;
 
   const RuntimeApi api_;
-  absl::once_flag once_;
-  absl::Status loaded_;  // written once
+
+  absl::Mutex mutex_;  // held while the driver is loaded
+  // Why there is no driver, as text and as a status, so that repeating it allocates nothing.
+  std::string reason_ ABSL_GUARDED_BY(mutex_);
+  absl::Status missing_ ABSL_GUARDED_BY(mutex_);
+
+  // Written once, before is_loaded_.
+  absl::Status loaded_;
   std::vector<DeviceInfo> infos_;
   std::vector<std::atomic<bool>> active_;
   int forks_before_ = 0;
+
   std::atomic<bool> is_loaded_ = false;
 };
 

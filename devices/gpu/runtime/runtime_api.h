@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dovetail/core/config.h"
 #include "dovetail/core/stream.h"
@@ -125,8 +126,8 @@ struct RuntimeApi {
 
   // -- Loading and describing. These work without a current device.
 
-  // Opens the driver at the first call; later calls repeat its outcome. False: `reason` tells
-  // people why there are no devices.
+  // Opens the driver. A success is final. False: `reason` tells people why there are no devices; a
+  // later call may succeed, once another package has loaded the driver.
   bool (*load)(void* self, std::string* reason) = nullptr;
   Result (*device_count)(void* self, int* count) = nullptr;
   // As the vendor numbers versions: CUDA's 12040 is 12.4, HIP's 50200000 is 5.2.
@@ -135,6 +136,10 @@ struct RuntimeApi {
   ResultClass (*classify)(void* self, Result result) = nullptr;
   // The vendor's name and text for a result. The string lives as long as the process.
   const char* (*describe)(void* self, Result result) = nullptr;
+
+  // Optional. The files of the driver that this process has loaded: the one in use, then other
+  // copies, which don't know its handles and memory.
+  void (*library_files)(void* self, std::vector<std::string>* files) = nullptr;
 
   // -- The current device. CUDA: the device's primary context, retained once and never released.
 

@@ -10,6 +10,7 @@
 #define DOVETAIL_DEVICES_GPU_VENDOR_DEVICE_FUNCTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "dovetail/core/config.h"
 #include "dovetail/devices/gpu/runtime/runtime_api.h"
@@ -64,6 +65,10 @@ struct DeviceFunctions {
     return kCodeSuccess;
   }
 
+  static void LibraryFiles(void* self, std::vector<std::string>* files) {
+    *files = LibraryOf<Vendor>(self).Files();
+  }
+
   static ResultClass Classify(void*, Result result) { return ClassifyCode(result); }
 
   static const char* Describe(void* self, Result result) {
@@ -77,6 +82,7 @@ struct DeviceFunctions {
     api.device_info = Info;
     api.classify = Classify;
     api.describe = Describe;
+    api.library_files = LibraryFiles;
   }
 };
 

@@ -154,3 +154,39 @@ def gpu_vendor_load_tests(runtime, fakes, empty, cases, real = {}):
             env = env,
             deps = [":load_test_main"],
         )
+
+def gpu_vendor_copies_tests(runtime, fakes, cases):
+    """Which copy of its library a vendor's runtime uses, a test for each case.
+
+    Args:
+      runtime: label of the vendor's runtime.
+      fakes: labels of the stand-ins.
+      cases: by name, the environment of each test (copies_test.cc); FOLDER is where the loader looks, relative to the
+        package, as are the files.
+    """
+    folder = native.package_name() + "/"
+    dovetail_cc_library(
+        name = "copies_test_main",
+        srcs = [
+            "runtime_under_test.cc",
+            "//devices/gpu/vendor/testing:copies_test.cc",
+        ],
+        linkopts = ["-ldl"],
+        deps = [
+            runtime,
+            "//devices/gpu/runtime:runtime_api",
+            "//devices/gpu/vendor/testing:fake_library",
+            "@com_google_googletest//:gtest",
+        ],
+        alwayslink = True,
+    )
+    for name, env in cases.items():
+        environment = {key: folder + value for key, value in env.items()}
+        environment["LD_LIBRARY_PATH"] = environment.pop("FOLDER")
+        dovetail_cc_test(
+            name = "copies_%s_test" % name,
+            srcs = [],
+            data = fakes,
+            env = environment,
+            deps = [":copies_test_main"],
+        )

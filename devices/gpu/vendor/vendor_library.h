@@ -1,4 +1,5 @@
-// VendorLibrary: a GPU vendor's library, opened at first use, and what this process keeps of it.
+// VendorLibrary: a GPU vendor's library, opened at first use (dynamic_library.h says which copy),
+// and what this process keeps of it.
 //
 //   class CudaDriver final : public VendorLibrary<CudaVendor> { ... };
 //   std::string reason;
@@ -8,6 +9,7 @@
 //   Symbols, Code                   the table of functions; the type of error numbers
 //   Checked(symbols, code)          what is done after each call; returns the code as a Result
 //   kLibraries                      file names, the preferred one first
+//   kVariable                       the environment variable that chooses the file
 //   kLibrary, kPlatform             for errors: "NVIDIA driver", "CUDA"
 //   Pool, PoolProperties, kPool...  of stream-ordered memory pools
 //
@@ -16,7 +18,7 @@
 #ifndef DOVETAIL_DEVICES_GPU_VENDOR_VENDOR_LIBRARY_H_
 #define DOVETAIL_DEVICES_GPU_VENDOR_VENDOR_LIBRARY_H_
 
-#include <mutex>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -31,23 +33,13 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 
 template <typename Vendor>
-class VendorLibrary {
+class VendorLibrary : public DynamicLibrary {
  public:
   using Symbols = typename Vendor::Symbols;
   using Pool = typename Vendor::Pool;
 
-  VendorLibrary(const VendorLibrary&) = delete;
-  VendorLibrary& operator=(const VendorLibrary&) = delete;
-
-  // Opens the library at the first call; later calls repeat its outcome. False, with a reason for
-  // people, if there is no library, it is too old, or it finds no device.
-  bool Load(std::string* reason) {
-    std::call_once(once_, [this] { loaded_ = Open(&reason_); });
-    if (!loaded_) *reason = reason_;
-    return loaded_;
-  }
-
-  // The rest needs a successful Load.
+  // Load fails if there is no library, it is too old, or it finds no device. The rest needs a
+  // successful Load.
 
   const Symbols& symbols() const { return symbols_; }
   int device_count() const { return device_count_; }
@@ -102,7 +94,7 @@ class VendorLibrary {
   }
 
  protected:
-  VendorLibrary() = default;
+  VendorLibrary() : DynamicLibrary({Vendor::kLibrary, Vendor::kVariable}) {}
   ~VendorLibrary() = default;
 
   // Where each function's address goes in `symbols`.
@@ -117,32 +109,29 @@ class VendorLibrary {
   virtual void GetErrorTexts(Result result, const char** name, const char** text) const = 0;
 
  private:
-  bool Open(std::string* reason) {
-    const std::vector<SymbolSlot> slots = Slots(symbols_);
-    std::string problem;
-    if (!OpenLibrary(Vendor::kLibraries, slots, &problem)) {
-      *reason = absl::StrCat("no ", Vendor::kLibrary, " that can be used: ", problem);
-      return false;
-    }
+  std::vector<std::string> FileNames() const final {
+    return {std::begin(Vendor::kLibraries), std::end(Vendor::kLibraries)};
+  }
+  std::vector<SymbolSlot> FindSlots() final { return Slots(symbols_); }
+
+  bool StartUp(const std::string& file, std::string* reason) final {
     GetVersions(&version_, &driver_version_);
-    if (problem = WhyTooOld(version_); !problem.empty()) {
-      *reason = absl::StrCat("the ", Vendor::kLibrary, " is too old: ", problem);
+    if (const std::string problem = WhyTooOld(version_); !problem.empty()) {
+      *reason = absl::StrCat("the ", Vendor::kLibrary, " (", file, ") is too old: ", problem);
       return false;
     }
     Result result = Start(&device_count_);
     if (result == kCodeSuccess && device_count_ == 0) result = kCodeNoDevice;
     if (result != kCodeSuccess) {
-      *reason = absl::StrCat("the ", Vendor::kLibrary, " (", Vendor::kPlatform, " ",
-                             VersionText(version_), ") offers no device: ", Describe(result));
+      *reason =
+          absl::StrCat("the ", Vendor::kLibrary, " (", Vendor::kPlatform, " ",
+                       VersionText(version_), ", ", file, ") offers no device: ", Describe(result));
       return false;
     }
     pools_.SetCount(device_count_);
     return true;
   }
 
-  std::once_flag once_;
-  bool loaded_ = false;
-  std::string reason_;
   Symbols symbols_ = {};
   int version_ = 0;
   int driver_version_ = 0;

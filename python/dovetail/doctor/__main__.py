@@ -28,7 +28,10 @@ def examine(timeout=TIMEOUT):
     answers = peers.probe(values["peers"], timeout)
     torch = answers["torch"].values if "torch" in answers else None
     findings += processors.check(values["threads"])
-    findings += driver.check(values["backends"], torch and torch["cuda"])
+    findings += driver.check(
+        values["backends"], torch and torch["cuda"], files=values["library_files"]
+    )
+    findings += driver.check_copies(answers)
     findings += packages.check(values["peers"], answers)
     return findings + peers.check(answers)
 

@@ -11,14 +11,19 @@ _VENDORS = {
     "rocm": ("AMD", "0x1002", ("dev/kfd",)),
 }
 _VISIBLE = {"cuda": "CUDA_VISIBLE_DEVICES", "rocm": "ROCR_VISIBLE_DEVICES"}
+_CHOICE = {"cuda": "DOVETAIL_CUDA_LIBRARY", "rocm": "DOVETAIL_ROCM_LIBRARY"}
 
 
-def check(backends, torch=None, root=pathlib.Path("/")):
-    """`backends` is what dt.backends() says, `torch` what PyTorch's probe says of CUDA."""
+def check(backends, torch=None, root=pathlib.Path("/"), files=None):
+    """Look at each GPU backend.
+
+    `backends` is what dt.backends() says, `torch` what PyTorch's probe says of CUDA, `files` the
+    files of each backend's driver.
+    """
     found = []
     for name, devices in backends.items():
         if name in _VENDORS:
-            found.append(_backend(name, devices, root))
+            found.append(_backend(name, devices, root, (files or {}).get(name)))
     if torch and not torch["available"] and isinstance(backends.get("cuda"), int):
         text = f"PyTorch is built for CUDA {torch['built']} and can't use the NVIDIA driver"
         remedy = "update the driver, or install a PyTorch for an older CUDA (https://pytorch.org)"
@@ -26,10 +31,29 @@ def check(backends, torch=None, root=pathlib.Path("/")):
     return found
 
 
-def _backend(name, devices, root):
+def check_copies(answers):
+    """Find drivers that are loaded twice in the process of another library's probe."""
+    found = []
+    for module, answer in answers.items():
+        for name, files in ((answer.values or {}).get("library_files") or {}).items():
+            if name in _CHOICE and len(files) > 1:
+                others = ", ".join(files[1:])
+                text = f"{name}: {module} comes with a second copy of the driver, {others}; "
+                text += f"its memory is not that of {files[0]}, which Dovetail uses"
+                remedy = f"import {module} before Dovetail's first use of a GPU"
+                remedy += f", and unset {_CHOICE[name]}"
+                found.append(Finding(FAULT, "driver", text, remedy))
+    return found
+
+
+def _backend(name, devices, root, loaded):
     vendor, number, files = _VENDORS[name]
     if isinstance(devices, int):
-        return Finding(FACT, "driver", f"{name}: {devices} device" + "s" * (devices != 1))
+        text = f"{name}: {devices} device" + "s" * (devices != 1)
+        return Finding(FACT, "driver", f"{text}, {loaded[0]}" if loaded else text)
+    if _CHOICE[name] in devices:
+        remedy = f"name another file by {_CHOICE[name]}, or unset it"
+        return Finding(FAULT, "driver", f"{name}: {devices}", remedy)
     if "too old" in devices or " lacks " in devices:
         return Finding(FAULT, "driver", f"{name}: {devices}", f"update {vendor}'s driver")
     if not _has_gpu(root, number) and not any((root / file).exists() for file in files):

@@ -14,6 +14,7 @@ def main():
         "extension": os.path.abspath(_core.__file__),
         "version": dovetail.__version__,
         "backends": dovetail.backends(),
+        "library_files": _core._library_files(),
         "threads": dovetail.get_num_threads(),
         "peers": sorted(set(_targets.CLASSES) - {"dovetail"}),
     }

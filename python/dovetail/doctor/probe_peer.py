@@ -3,6 +3,7 @@
 Prints the version, the file, "exports" and "imports": "versioned" or "unversioned" as the library
 hands out or asks for DLPack's structs, "" where it has neither; or "untried" with the reason;
 or "needs": the backend of the GPUs that the library can't do without, where there are none.
+"library_files": for each backend, the files of its driver that are loaded, the one in use first.
 """
 
 import importlib
@@ -11,7 +12,7 @@ import os
 import sys
 
 import dovetail
-from dovetail import _targets
+from dovetail import _core, _targets
 
 VERSION = (1, 0)
 
@@ -96,6 +97,7 @@ def main():
             try_both_ways(library, name, device, values)
         except Exception as error:
             values["untried"] = f"{type(error).__name__}: {error}"
+    values["library_files"] = _core._library_files()
     print()
     print(json.dumps(values))
     sys.stdout.flush()

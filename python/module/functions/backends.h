@@ -1,4 +1,5 @@
-// dovetail.backends(): each backend with its number of devices, or why it has none.
+// dovetail.backends(): each backend with its number of devices, or why it has none; and the files
+// of their drivers.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_BACKENDS_H_
@@ -7,8 +8,9 @@
 
 namespace dovetail::python {
 
-// A function of the module, METH_NOARGS.
+// Functions of the module, METH_NOARGS.
 PyObject* BackendsFunction(PyObject* module, PyObject*);
+PyObject* LibraryFilesFunction(PyObject* module, PyObject*);
 
 }  // namespace dovetail::python
 

@@ -6,6 +6,7 @@ import types
 import pytest
 
 from dovetail.doctor import driver, processors, shared_memory, system
+from dovetail.doctor.child import Answer
 from dovetail.doctor.finding import FACT, FAULT, HINT
 
 MIB = 1 << 20
@@ -80,6 +81,25 @@ def test_a_pytorch_that_cannot_use_the_driver_is_a_fault(tmp_path):
     assert fault.level == FAULT and "built for CUDA 13.0" in fault.text
     assert len(driver.check({"cuda": 2}, {"built": "13.0", "available": True}, tmp_path)) == 1
     assert len(driver.check({"cuda": NO_DRIVER}, torch, tmp_path)) == 1
+
+
+def test_the_file_of_the_driver_is_named():
+    found = only(driver.check({"rocm": 1}, files={"rocm": ["/opt/rocm/lib/libamdhip64.so.6"]}))
+    assert found.text == "rocm: 1 device, /opt/rocm/lib/libamdhip64.so.6"
+
+
+def test_a_chosen_driver_that_cannot_be_used_is_a_fault(tmp_path):
+    reason = "DOVETAIL_CUDA_LIBRARY names a library that can't be opened: /x: No such file"
+    found = only(driver.check({"cuda": reason}, root=tmp_path))
+    assert found.level == FAULT and "DOVETAIL_CUDA_LIBRARY" in found.remedy
+
+
+def test_two_copies_of_a_driver_in_one_process_are_a_fault():
+    files = {"cpu": [], "cuda": ["/usr/lib/libcuda.so.1"], "rocm": ["/a.so.6", "/torch/a.so"]}
+    answers = {"torch": Answer({"library_files": files}), "cupy": Answer(None, "broken")}
+    found = only(driver.check_copies(answers))
+    assert found.level == FAULT and found.remedy.startswith("import torch before")
+    assert "/torch/a.so; " in found.text and "/a.so.6, which Dovetail uses" in found.text
 
 
 def of_size(size, free):

@@ -84,4 +84,4 @@ def test_settings_are_those_of_the_environment():
         DOVETAIL_CPU_CACHE_BYTES="1M",
         DOVETAIL_CPU_LARGE_CACHE_BYTES="0",
         DOVETAIL_ONEAPI_LIBRARY="none.so",
-    ).split() == ["3", "cpu", "1M", "0", "None", "none.so", "None"]
+    ).split() == ["3", "cpu", "1M", "0", "None", "None", "none.so", "None", "None"]

@@ -23,7 +23,8 @@ struct State {
   std::string taken;
   std::map<std::string, int> failures;  // the next result of a function, by name
 };
-inline State& GetState() {
+// Hidden: several stand-ins in one process have a log each.
+__attribute__((visibility("hidden"))) inline State& GetState() {
   static State* const state = new State;
   return *state;
 }
