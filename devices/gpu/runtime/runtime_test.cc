@@ -58,7 +58,7 @@ TEST(RuntimeTest, ADriverThatIsLoadedLaterIsFound) {
   driver.missing = "";
   EXPECT_EQ(runtime.DeviceCount().value_or(0), 2);
   EXPECT_TRUE(runtime.CheckDevice(Device::Cuda(1)).ok());
-  EXPECT_FALSE(runtime.IsActive(1));
+  EXPECT_FALSE(runtime.IsInUse(1));
   EXPECT_EQ(driver.counted, 1);
 }
 
