@@ -102,6 +102,11 @@ TraceKind KindOf(Transfer transfer) {
   return TraceKind::kCopy;
 }
 
+// Whether a backend does not do the work on that stream, or in its present state.
+bool IsRefusal(const absl::Status& s) {
+  return absl::IsFailedPrecondition(s) || absl::IsInvalidArgument(s) || absl::IsNotFound(s);
+}
+
 absl::Status CopyElementsOn(const Stream& on, const Work& work);
 
 // For work on the CPU, which is done when the call returns, and a stream of another device. (Out of
@@ -131,10 +136,14 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
   const bool is_filled = done.ok();
   if (absl::IsUnimplemented(done)) done = Do(work, *backend, on);
   if (absl::IsUnimplemented(done)) return done;
-  // A copy that failed half-way may have left work on both.
-  work.dst.storage()->RecordUse(on);
-  work.src.storage()->RecordUse(on);
-  if (is_filled || !work.keeps_the_host()) return done;
+  // A copy that failed half-way may have left work on both. For that of a refused one the host
+  // waits: later work may not be able to wait for the stream, which may be captured, or missing.
+  const bool is_refused = IsRefusal(done);
+  if (!is_refused) {
+    work.dst.storage()->RecordUse(on);
+    work.src.storage()->RecordUse(on);
+  }
+  if (is_filled || !(is_refused || work.keeps_the_host())) return done;
   absl::Status waited = AwaitStream(**backend, on);
   return done.ok() ? waited : done;
 }

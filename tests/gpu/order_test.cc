@@ -164,6 +164,16 @@ TEST_P(OrderTest, WorkOnAnotherDevicesStreamIsWaitedFor) {
   EXPECT_EQ(AsInts(gpu().Peek(z.raw_data(), kSceneBytes)), expected);
 }
 
+TEST_P(OrderTest, ACopyOnAStreamThatIsNoneLeavesTheTensorsUsable) {
+  const Tensor source = Counting({kSceneElements});
+  for (const Tensor& t : {*Copied(source, {.device = device()}), Pinned(source, device())}) {
+    EXPECT_TRUE(
+        absl::IsNotFound(CopyInto(Tensor(t), source, {.stream = Stream::Default(device(7))})));
+    EXPECT_TRUE(t.storage()->Synchronize().ok());
+    EXPECT_EQ(Values(t), expected);
+  }
+}
+
 // ---- Captures ----
 
 class CaptureTest : public OrderTest {};
@@ -232,6 +242,19 @@ TEST_P(CaptureTest, TheHostDoesNotWaitForACapturedStreamNorAllocateOnIt) {
   EXPECT_FALSE(backend().Query(*event).ok());
   EXPECT_FALSE(backend().HostWait(*event).ok());
   EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));
+}
+
+TEST_P(CaptureTest, ACopyThatIsRefusedLeavesTheTensorsUsableElsewhere) {
+  const Tensor host = Counting({kSceneElements});
+  const Stream elsewhere = MakeStream();
+  StreamScope scope(elsewhere);
+  const Tensor t = *Copied(host, {.device = device()});
+  for (const Stream& captured : {MakeStream(), Borrow(gpu().MakeStream(0))}) {
+    gpu().BeginCapture(captured.native(), 0);
+    EXPECT_TRUE(absl::IsFailedPrecondition(CopyInto(Tensor(t), host, {.stream = captured})));
+    EXPECT_EQ(Values(*Copied(t, {.device = device()})), expected) << "not in the capture";
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
 }
 
 }  // namespace
