@@ -212,13 +212,22 @@ absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src
 // Casts on the host, for devices without casts. Copies the source to the host and the result to the
 // device as needed.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  // Either copy may be of another device than the stream's. It is on that device's current stream
+  // then, and the host waits for both.
+  const auto stream_of = [&stream](const Tensor& t) {
+    const bool is_own = stream && stream->device() == StreamDevice(t.device());
+    return is_own ? stream : std::nullopt;
+  };
   Tensor from = src;
-  if (!IsHostAccessible(src.device().type)) {
-    absl::StatusOr<Tensor> fetched = Copied(src, {.device = Device::Cpu(), .stream = stream});
+  const bool fetches = !IsHostAccessible(src.device().type);
+  if (stream && !(fetches && stream_of(src))) {
+    if (absl::Status s = Wait(*stream); !s.ok()) return s;
+  }
+  if (fetches) {
+    absl::StatusOr<Tensor> fetched =
+        Copied(src, {.device = Device::Cpu(), .stream = stream_of(src)});
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
-  } else if (stream) {
-    if (absl::Status s = Wait(*stream); !s.ok()) return s;
   }
   for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
     if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
@@ -232,7 +241,7 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   }
   absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
-  return CopyChecked(Transfer::kCopy, dst, *cast, stream, /*src_is_brief=*/true);
+  return CopyChecked(Transfer::kCopy, dst, *cast, stream_of(dst), /*src_is_brief=*/true);
 }
 
 // Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use

@@ -174,6 +174,20 @@ TEST_P(OrderTest, ACopyOnAStreamThatIsNoneLeavesTheTensorsUsable) {
   }
 }
 
+TEST_P(OrderTest, AStreamOfEitherDeviceOrdersACast) {
+  const Tensor source = Counting({kSceneElements});
+  const Tensor x = OnDevice(*Copied(source, {.dtype = kFloat64}));
+  const int32_t other = -1;
+  for (const int at : {0, 1}) {
+    const Stream stream = MakeStream(at);
+    const Tensor y = *Tensor::Empty({kSceneElements}, kInt32, device(1));
+    ASSERT_TRUE(Fill(Tensor(y), &other, {.stream = MakeStream(1)}).ok());
+    const absl::Status cast = CopyInto(Tensor(y), x, {.stream = stream});
+    ASSERT_TRUE(cast.ok()) << cast;
+    EXPECT_EQ(AsInts(gpu().Peek(y.raw_data(), kSceneBytes)), expected);
+  }
+}
+
 // ---- Captures ----
 
 class CaptureTest : public OrderTest {};
