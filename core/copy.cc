@@ -135,7 +135,7 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
   absl::Status done = TryFill(work, *backend, on);
   const bool is_filled = done.ok();
   if (absl::IsUnimplemented(done)) done = Do(work, *backend, on);
-  if (absl::IsUnimplemented(done)) return done;
+  if (absl::IsUnimplemented(done) && work.transfer == Transfer::kCast) return done;
   // A copy that failed half-way may have left work on both. For that of a refused one the host
   // waits: later work may not be able to wait for the stream, which may be captured, or missing.
   const bool is_refused = IsRefusal(done);
