@@ -258,6 +258,31 @@ TEST_P(CaptureTest, TheHostDoesNotWaitForACapturedStreamNorAllocateOnIt) {
   EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));
 }
 
+// Rule 49.
+TEST_P(CaptureTest, AHostThatReadsPinnedMemoryDoesNotTouchTheLegacyStream) {
+  for (const Stream& captured : {MakeStream(), Borrow(gpu().MakeStream(0))}) {
+    const Tensor t = Pinned(Counting({kSceneElements}), device());
+    gpu().BeginCapture(captured.native(), 0);
+    const StreamRequest request = *backend().DecodeStream(pinned(), std::nullopt);
+    EXPECT_TRUE(ToDLPack(t, {.stream = request.stream, .host_waits = request.host_waits}).ok());
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
+}
+
+TEST_P(CaptureTest, TheHostDoesNotWaitForTheDefaultStreamInACapture) {
+  const Stream ours = MakeStream();
+  for (const bool is_current : {true, false}) {
+    const Stream captured = is_current ? Borrow(gpu().MakeStream(0)) : ours;
+    std::optional<StreamScope> scope;
+    if (is_current) scope.emplace(captured);
+    gpu().BeginCapture(captured.native(), 0);
+    EXPECT_FALSE(CopyInto(Counting({8}), Counting({8}), {.stream = captured}).ok());
+    EXPECT_THAT(backend().Synchronize(Stream::Default(device())).message(),
+                HasSubstr("another stream is captured"));
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
+}
+
 TEST_P(CaptureTest, ACopyThatIsRefusedLeavesTheTensorsUsableElsewhere) {
   const Tensor host = Counting({kSceneElements});
   const Stream elsewhere = MakeStream();
