@@ -102,6 +102,11 @@ TraceKind KindOf(Transfer transfer) {
   return TraceKind::kCopy;
 }
 
+// Whether a backend does not do the work on that stream, or in its present state.
+bool IsRefusal(const absl::Status& s) {
+  return absl::IsFailedPrecondition(s) || absl::IsInvalidArgument(s) || absl::IsNotFound(s);
+}
+
 absl::Status CopyElementsOn(const Stream& on, const Work& work);
 
 // For work on the CPU, which is done when the call returns, and a stream of another device. (Out of
@@ -130,11 +135,15 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
   absl::Status done = TryFill(work, *backend, on);
   const bool is_filled = done.ok();
   if (absl::IsUnimplemented(done)) done = Do(work, *backend, on);
-  if (absl::IsUnimplemented(done)) return done;
-  // A copy that failed half-way may have left work on both.
-  work.dst.storage()->RecordUse(on);
-  work.src.storage()->RecordUse(on);
-  if (is_filled || !work.keeps_the_host()) return done;
+  if (absl::IsUnimplemented(done) && work.transfer == Transfer::kCast) return done;
+  // A copy that failed half-way may have left work on both. For that of a refused one the host
+  // waits: later work may not be able to wait for the stream, which may be captured, or missing.
+  const bool is_refused = IsRefusal(done);
+  if (!is_refused) {
+    work.dst.storage()->RecordUse(on);
+    work.src.storage()->RecordUse(on);
+  }
+  if (is_filled || !(is_refused || work.keeps_the_host())) return done;
   absl::Status waited = AwaitStream(**backend, on);
   return done.ok() ? waited : done;
 }
@@ -203,13 +212,22 @@ absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src
 // Casts on the host, for devices without casts. Copies the source to the host and the result to the
 // device as needed.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
+  // Either copy may be of another device than the stream's. It is on that device's current stream
+  // then, and the host waits for both.
+  const auto stream_of = [&stream](const Tensor& t) {
+    const bool is_own = stream && stream->device() == StreamDevice(t.device());
+    return is_own ? stream : std::nullopt;
+  };
   Tensor from = src;
-  if (!IsHostAccessible(src.device().type)) {
-    absl::StatusOr<Tensor> fetched = Copied(src, {.device = Device::Cpu(), .stream = stream});
+  const bool fetches = !IsHostAccessible(src.device().type);
+  if (stream && !(fetches && stream_of(src))) {
+    if (absl::Status s = Wait(*stream); !s.ok()) return s;
+  }
+  if (fetches) {
+    absl::StatusOr<Tensor> fetched =
+        Copied(src, {.device = Device::Cpu(), .stream = stream_of(src)});
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
-  } else if (stream) {
-    if (absl::Status s = Wait(*stream); !s.ok()) return s;
   }
   for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
     if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
@@ -223,7 +241,7 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   }
   absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
-  return CopyChecked(Transfer::kCopy, dst, *cast, stream, /*src_is_brief=*/true);
+  return CopyChecked(Transfer::kCopy, dst, *cast, stream_of(dst), /*src_is_brief=*/true);
 }
 
 // Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use

@@ -16,8 +16,16 @@ namespace {
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   if (tensor.device().type == DeviceType::kCpu) return absl::OkStatus();
-  absl::Status shared = tensor.storage()->Share(options.stream);
-  return shared.ok() && options.host_waits ? tensor.storage()->Synchronize() : shared;
+  Storage& storage = *tensor.storage();
+  if (!options.host_waits || !options.stream || !options.stream->is_lasting()) {
+    absl::Status shared = storage.Share(options.stream);
+    return shared.ok() && options.host_waits ? storage.Synchronize() : shared;
+  }
+  // Then nothing is left to order before the consumer's stream, which stays untouched: to use the
+  // default stream would break a capture.
+  absl::Status done = storage.Synchronize();
+  if (done.ok()) storage.RecordUse(*options.stream);
+  return done;
 }
 
 // `device` is the tensor's device. (It is a parameter because callers that export host memory pass

@@ -164,6 +164,30 @@ TEST_P(OrderTest, WorkOnAnotherDevicesStreamIsWaitedFor) {
   EXPECT_EQ(AsInts(gpu().Peek(z.raw_data(), kSceneBytes)), expected);
 }
 
+TEST_P(OrderTest, ACopyOnAStreamThatIsNoneLeavesTheTensorsUsable) {
+  const Tensor source = Counting({kSceneElements});
+  for (const Tensor& t : {*Copied(source, {.device = device()}), Pinned(source, device())}) {
+    EXPECT_TRUE(
+        absl::IsNotFound(CopyInto(Tensor(t), source, {.stream = Stream::Default(device(7))})));
+    EXPECT_TRUE(t.storage()->Synchronize().ok());
+    EXPECT_EQ(Values(t), expected);
+  }
+}
+
+TEST_P(OrderTest, AStreamOfEitherDeviceOrdersACast) {
+  const Tensor source = Counting({kSceneElements});
+  const Tensor x = OnDevice(*Copied(source, {.dtype = kFloat64}));
+  const int32_t other = -1;
+  for (const int at : {0, 1}) {
+    const Stream stream = MakeStream(at);
+    const Tensor y = *Tensor::Empty({kSceneElements}, kInt32, device(1));
+    ASSERT_TRUE(Fill(Tensor(y), &other, {.stream = MakeStream(1)}).ok());
+    const absl::Status cast = CopyInto(Tensor(y), x, {.stream = stream});
+    ASSERT_TRUE(cast.ok()) << cast;
+    EXPECT_EQ(AsInts(gpu().Peek(y.raw_data(), kSceneBytes)), expected);
+  }
+}
+
 // ---- Captures ----
 
 class CaptureTest : public OrderTest {};
@@ -232,6 +256,44 @@ TEST_P(CaptureTest, TheHostDoesNotWaitForACapturedStreamNorAllocateOnIt) {
   EXPECT_FALSE(backend().Query(*event).ok());
   EXPECT_FALSE(backend().HostWait(*event).ok());
   EXPECT_TRUE(gpu().EndCapture(ours.native(), 0));
+}
+
+// Rule 49.
+TEST_P(CaptureTest, AHostThatReadsPinnedMemoryDoesNotTouchTheLegacyStream) {
+  for (const Stream& captured : {MakeStream(), Borrow(gpu().MakeStream(0))}) {
+    const Tensor t = Pinned(Counting({kSceneElements}), device());
+    gpu().BeginCapture(captured.native(), 0);
+    const StreamRequest request = *backend().DecodeStream(pinned(), std::nullopt);
+    EXPECT_TRUE(ToDLPack(t, {.stream = request.stream, .host_waits = request.host_waits}).ok());
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
+}
+
+TEST_P(CaptureTest, TheHostDoesNotWaitForTheDefaultStreamInACapture) {
+  const Stream ours = MakeStream();
+  for (const bool is_current : {true, false}) {
+    const Stream captured = is_current ? Borrow(gpu().MakeStream(0)) : ours;
+    std::optional<StreamScope> scope;
+    if (is_current) scope.emplace(captured);
+    gpu().BeginCapture(captured.native(), 0);
+    EXPECT_FALSE(CopyInto(Counting({8}), Counting({8}), {.stream = captured}).ok());
+    EXPECT_THAT(backend().Synchronize(Stream::Default(device())).message(),
+                HasSubstr("another stream is captured"));
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
+}
+
+TEST_P(CaptureTest, ACopyThatIsRefusedLeavesTheTensorsUsableElsewhere) {
+  const Tensor host = Counting({kSceneElements});
+  const Stream elsewhere = MakeStream();
+  StreamScope scope(elsewhere);
+  const Tensor t = *Copied(host, {.device = device()});
+  for (const Stream& captured : {MakeStream(), Borrow(gpu().MakeStream(0))}) {
+    gpu().BeginCapture(captured.native(), 0);
+    EXPECT_TRUE(absl::IsFailedPrecondition(CopyInto(Tensor(t), host, {.stream = captured})));
+    EXPECT_EQ(Values(*Copied(t, {.device = device()})), expected) << "not in the capture";
+    EXPECT_TRUE(gpu().EndCapture(captured.native(), 0));
+  }
 }
 
 }  // namespace

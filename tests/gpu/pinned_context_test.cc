@@ -98,5 +98,50 @@ TEST_F(PinnedContextTest, TheDefaultStreamOfTheFirstDeviceHasNoWork) {
   EXPECT_TRUE(AwaitOnHost(Stream::Default(pinned())).ok());
 }
 
+TEST_F(PinnedContextTest, CopiesAndFillsOfPinnedMemoryAloneAreTheHosts) {
+  (void)MakeStream(1);
+  Tensor in = Pinned(7), out = Pinned(0);
+  ASSERT_TRUE(CopyInto(out, in).ok());
+  EXPECT_THAT(*out.span<const int32_t>(), Each(7));
+  const Tensor host = *Copied(in, {.device = Device::Cpu()});
+  EXPECT_THAT(*host.span<const int32_t>(), Each(7));
+  const int32_t eight = 8;
+  ASSERT_TRUE(Fill(in, &eight).ok());
+  ASSERT_TRUE(CopyInto(*out.Slice(0, {.step = -1}), in).ok());
+  EXPECT_THAT(*out.span<const int32_t>(), Each(8));
+  ASSERT_TRUE(CopyInto(in, host).ok());
+  EXPECT_THAT(*in.span<const int32_t>(), Each(7));
+}
+
+TEST_F(PinnedContextTest, TheWorkOfADeviceIsDoneBeforeTheHostCopies) {
+  const Stream stream = MakeStream(1);
+  Tensor in = Pinned(0), out = Pinned(0), from = OnOne();
+  const int32_t seven = 7;
+  ASSERT_TRUE(Fill(from, &seven, {.stream = stream}).ok());
+  ASSERT_TRUE(CopyInto(in, from, {.stream = stream}).ok());
+  ASSERT_TRUE(CopyInto(out, in).ok());
+  EXPECT_THAT(*out.span<const int32_t>(), Each(7));
+}
+
+TEST_F(PinnedContextTest, CopiesThroughStagingBlocksUseTheDeviceOfTheCopy) {
+  const Tensor t = OnOne(), host = Counting({kSceneElements});
+  const auto every_second = [](const Tensor& x) { return *x.Slice(0, {.step = 2}); };
+  ASSERT_TRUE(CopyInto(every_second(t), every_second(host)).ok());
+  ASSERT_TRUE(CopyInto(every_second(host), every_second(t)).ok());
+}
+
+TEST_F(PinnedContextTest, ADeviceWithoutRoomForAContextDoesNotCount) {
+  gpu().Fail(emulator::Function::kPushDevice, gpu::ResultClass::kOutOfMemory);
+  EXPECT_FALSE(Tensor::Empty({kSceneElements}, kInt32, device(0)).ok());
+  gpu().Fail(emulator::Function::kPushDevice, gpu::ResultClass::kOk);
+  (void)MakeStream(1);
+  (void)Pinned(1);
+  ASSERT_TRUE(AllocatorOf(pinned()).Trim(0).ok());
+}
+
+TEST_F(PinnedContextTest, ATrimOfADeviceThatWasNotUsedDoesNothing) {
+  EXPECT_TRUE(AllocatorOf(device(0)).Trim(0).ok());
+}
+
 }  // namespace
 }  // namespace dovetail

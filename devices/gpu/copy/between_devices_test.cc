@@ -293,6 +293,26 @@ TEST_F(Apart, ACopyThatFailsInTheMiddleLeavesNoWorkOnTheOtherDevice) {
   }
 }
 
+// Whatever the failure is called.
+TEST_F(Apart, ACopyThatFailsInTheMiddleStillUsesItsMemory) {
+  const Stream allocates = MakeStream(0), copies = MakeStream(0);
+  const Tensor y = New(1);
+  for (const ResultClass result : {ResultClass::kOther, ResultClass::kNotSupported}) {
+    for (int successes = 0; successes < 25; ++successes) {
+      const StreamScope scope(allocates);
+      Tensor x = OnDevice(host, 0);
+      gpu().Fail(emulator::Function::kPushDevice, result, successes);
+      (void)CopyInto(Tensor(y), *x.Slice(2, {.step = -1}), {.stream = copies});
+      gpu().Fail(emulator::Function::kPushDevice, ResultClass::kOk);
+      x = Tensor();
+      (void)New(0);  // frees it in the order of `allocates`
+      ASSERT_TRUE(backend().Synchronize(allocates).ok());
+      gpu().Finish();
+      ASSERT_THAT(gpu().TakeComplaints(), testing::IsEmpty()) << successes;
+    }
+  }
+}
+
 // ---- Both, at random ----
 
 class AnyAccess : public BetweenDevices, public testing::WithParamInterface<std::pair<bool, bool>> {

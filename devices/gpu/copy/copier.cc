@@ -45,10 +45,20 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
     if (IsPlainHost(*view)) continue;
     if (absl::Status s = runtime.CheckDevice(view->device); !s.ok()) return s;
   }
+  if (absl::Status s = runtime.CheckDevice(stream.device()); !s.ok()) return s;
   const Device on = StreamDevice(stream.device());
-  DeviceGuard guard(runtime, on.type == runtime.vendor().device ? on.index : -1);
-  if (!guard.ok()) return guard.status();
   const Job job{dst, src, stream, runtime.Native(stream), on.index};
+  if (IsPlainHost(dst) || IsPlainHost(src)) {
+    if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
+  }
+  // Without the device, on which pinned memory alone must not make a context.
+  if (IsHostAccessible(dst.device.type) && IsHostAccessible(src.device.type) &&
+      (IsPlainHost(dst) || IsPlainHost(src) || runtime.IsUntouched(stream))) {
+    if (absl::Status s = context_.streams.Synchronize(stream); !s.ok()) return s;
+    return CopyOnCpu(OnCpu(dst), OnCpu(src));
+  }
+  DeviceGuard guard(runtime, on.index);
+  if (!guard.ok()) return guard.status();
   const bool crosses = job.IsFar(dst) || job.IsFar(src);
   if (crosses &&
       !(job.IsDeviceMemory(dst) && job.IsDeviceMemory(src) && job.IsFar(dst) != job.IsFar(src))) {
@@ -56,18 +66,10 @@ absl::Status Copier::Copy(const TensorView& dst, const TensorView& src, const St
         absl::StrCat("A copy from ", src.device.ToString(), " to ", dst.device.ToString(),
                      " can't be ordered on ", stream.ToString(), "; pass a stream of either."));
   }
-  if (IsPlainHost(dst) || IsPlainHost(src)) {
-    if (absl::Status s = CheckMayWait(job); !s.ok()) return s;
-  }
   MergedCopy copy;
   absl::Status merged = MergeCopy(dst, src, &copy);
   if (absl::IsUnimplemented(merged)) return CopyThroughHost(job);
   if (!merged.ok() || copy.run_bytes == 0) return merged;
-  if (IsHostAccessible(dst.device.type) && IsHostAccessible(src.device.type) &&
-      (IsPlainHost(dst) || IsPlainHost(src))) {
-    if (absl::Status s = context_.streams.Synchronize(stream); !s.ok()) return s;
-    return CopyOnCpu(OnCpu(dst), OnCpu(src));
-  }
   if (copy.loops.empty()) return CopyRun(job, copy);
   if (crosses) return CopyBetweenDevices(job, copy);
   if (IsPlainHost(src)) return CopyFromHost(job, dst, src);

@@ -11,7 +11,7 @@ Staging::~Staging() {
   if (runtime_.IsForkedChild()) return;
   absl::MutexLock lock(&mutex_);
   for (Kept& kept : kept_) {
-    DeviceGuard guard(runtime_, 0);
+    DeviceGuard guard(runtime_, runtime_.HostMemoryDevice(0));
     if (!guard.ok()) return;
     if (kept.used_until && !events_.Synchronize(*kept.used_until).ok()) continue;
     runtime_.api().free_host(runtime_.api().self, kept.block.data);

@@ -150,7 +150,7 @@ DeviceGuard::DeviceGuard(Runtime& runtime, int device) : runtime_(runtime) {
   if (!status_.ok()) return;
   status_ = runtime.Check(runtime.api().push_device(runtime.api().self, device, &previous_),
                           "selecting the device");
-  runtime.MarkActive(device);
+  if (status_.ok()) runtime.MarkActive(device);
 }
 
 DeviceGuard::~DeviceGuard() {

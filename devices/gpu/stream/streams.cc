@@ -179,6 +179,13 @@ absl::Status Streams::Synchronize(const Stream& stream) {
     return absl::FailedPreconditionError(absl::StrCat("The host can't wait for ", stream.ToString(),
                                                       " while it is captured into a graph."));
   }
+  // A wait for the default stream would break the capture of another.
+  if (runtime_.Native(stream) == api.legacy_stream &&
+      IsCaptureOpen(StreamDevice(stream.device()))) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("The host can't wait for ", stream.ToString(),
+                     " while another stream is captured into a graph."));
+  }
   return runtime_.Check(api.stream_synchronize(api.self, runtime_.Native(stream)),
                         "waiting for a stream");
 }

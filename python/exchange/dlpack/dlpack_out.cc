@@ -103,8 +103,10 @@ PyObject* ExportCapsule(const Tensor& tensor, const ExportRequest& request) {
   }
   Tensor copied;
   if (options.is_copied) {
+    // A stand-in may be of another device than the tensor. Without a stream, the host waits.
+    const std::optional<Stream> stream = options.host_waits ? std::nullopt : options.stream;
     absl::StatusOr<Tensor> result = WithoutGilIf(IsLong(tensor, device), [&] {
-      return Copied(tensor, {.device = device, .stream = options.stream});
+      return Copied(tensor, {.device = device, .stream = stream});
     });
     if (!result.ok()) return RaiseExchange(result.status());
     copied = *std::move(result);

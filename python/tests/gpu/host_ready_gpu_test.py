@@ -76,6 +76,15 @@ def test_an_export_that_names_a_stream_or_none_at_all_does_not_wait(kind):
         del capsule
 
 
+@pytest.mark.parametrize("device", ["cuda:0", "cuda:1"])
+def test_a_copy_in_pinned_memory_is_made_from_every_device(device):
+    tensor = dt.tensor([3, 4, 5], device=device)
+    capsule = tensor.__dlpack__(dl_device=(3, 0), max_version=(1, 0))
+    copy = dt.from_dlpack(capsule)
+    assert copy.device == dt.Device("cuda_host")
+    assert np.from_dlpack(copy).tolist() == [3, 4, 5]
+
+
 def test_pinned_memory_is_ready_when_its_description_was_synchronized():
     tensor = late("cuda_host", 3)
     dt.distributed.describe(tensor).synchronize()
