@@ -30,6 +30,7 @@ absl::StatusOr<Stream> Copier::InnerStream(Device device) {
 
 absl::Status Copier::CopyBetweenDevices(const Job& job, const MergedCopy& copy) {
   const TensorView& far = job.IsFar(job.src) ? job.src : job.dst;
+  peers_.Connect(job.device, far.device.index);  // for the driver's copies, too
   if (modules_.Has(job.device) && peers_.Reach(job.device, far.data, far.device.index)) {
     return CopyLoops(job, copy);
   }
