@@ -10,7 +10,9 @@ import symbols
 # by an older version or in another library, or they are looked for at run time.
 OLDER = {
     "dladdr",
+    "dlclose",
     "dlerror",
+    "dlinfo",
     "dlopen",
     "dlsym",
     "fstat",

@@ -54,11 +54,16 @@ def test_the_table_has_this_machine_beside_the_published_ones(
     assert document["context"]["torch"][0].isdigit()
 
 
+# The published figures are of an earlier way to take PyTorch's tensors; the page says so.
+UNPUBLISHED = {"from_dlpack(torch tensor)", "torch tensor to numpy array"}
+
+
 def test_every_row_has_the_published_ratios_of_the_same_work_and_library(results):
     figures = run.read_published()
     assert len(results) == EXCHANGES + len(SMALL)
     for result in results:
-        assert result.published.keys() <= figures.keys() and "xeon" in result.published
+        assert result.published.keys() <= figures.keys()
+        assert ("xeon" in result.published) == (result.work not in UNPUBLISHED)
         for name, ratio in result.published.items():
             times = figures[name][result.page]["rows"][result.work]
             assert ratio == times["dovetail"] / times[result.beside]
