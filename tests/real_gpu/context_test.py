@@ -70,7 +70,7 @@ def test_after_a_kernel_failed_memory_is_dropped_and_the_process_ends():
         del t, u, v
         tell(lambda: dt.trim_memory("cuda:0"))
         tell(lambda: dt.zeros(4, device="cuda:0").to("cpu"))
-        """
+        """,
     )
     assert "the end" in output, output
     assert "raised" in output.splitlines()[-2], output
@@ -94,7 +94,7 @@ def test_after_a_reset_of_the_context_memory_is_dropped_and_the_process_ends():
         """
         del t
         tell(lambda: dt.trim_memory("cuda:0"))
-        """
+        """,
     )
     assert "the end" in output, output
     assert own_status == status, output
