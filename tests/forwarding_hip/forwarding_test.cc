@@ -3,41 +3,18 @@
 
 #include <string>
 
-#include "dovetail/devices/gpu/vendor/testing/fake_library.h"
-#include "dovetail/devices/rocm/runtime.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
+#include "dovetail/tests/forwarding_hip/forwarding_fixture.h"
 
 namespace dovetail::gpu {
 namespace {
 
 using testing::HasSubstr;
 
-void* At(uintptr_t address) { return reinterpret_cast<void*>(address); }
-
-class Forwarding : public testing::Test {
+class Forwarding : public ForwardingTest {
  protected:
-  void SetUp() override {
-    std::string reason;
-    ASSERT_TRUE(api.load(api.self, &reason)) << reason;
-    fake = new dovetail_fake::FakeLibrary("libcuda.so.1");
-    ASSERT_TRUE(fake->is_there()) << "the test needs the stand-in, and found a real driver";
-    void* previous;
-    ASSERT_EQ(api.push_device(self, 1, &previous), 0);
-    fake->TakeLog();
-  }
-  void TearDown() override { delete fake; }
+  Forwarding() : ForwardingTest(/*device=*/1) {}
 
-  // The CUDA calls that a function made, after it succeeded.
-  std::string Calls(Result result) {
-    EXPECT_EQ(result, 0);
-    return fake->TakeLog();
-  }
-
-  const RuntimeApi& api = RocmRuntimeApi();
-  void* const self = api.self;
   const NativeStream stream{0x5000};
-  dovetail_fake::FakeLibrary* fake = nullptr;
 };
 
 TEST_F(Forwarding, DescribesCudasDeviceAsRocms) {

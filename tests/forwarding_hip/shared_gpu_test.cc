@@ -2,10 +2,7 @@
 
 #include <string>
 
-#include "dovetail/devices/gpu/vendor/testing/fake_library.h"
-#include "dovetail/devices/rocm/runtime.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
+#include "dovetail/tests/forwarding_hip/forwarding_fixture.h"
 
 namespace dovetail::gpu {
 namespace {
@@ -13,38 +10,15 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-void* At(uintptr_t address) { return reinterpret_cast<void*>(address); }
-
-class SharedGpu : public testing::Test {
+class SharedGpu : public ForwardingTest {
  protected:
-  void SetUp() override {
-    std::string reason;
-    ASSERT_TRUE(api.load(api.self, &reason)) << reason;
-    fake = new dovetail_fake::FakeLibrary("libcuda.so.1");
-    ASSERT_TRUE(fake->is_there()) << "the test needs the stand-in, and found a real driver";
-    Select(2);
-    fake->TakeLog();
-  }
-  void TearDown() override { delete fake; }
+  SharedGpu() : ForwardingTest(/*device=*/2) {}
 
-  void Select(int device) {
-    void* previous;
-    ASSERT_EQ(api.push_device(self, device, &previous), 0);
-  }
-  // The CUDA calls that a function made, after it succeeded.
-  std::string Calls(Result result) {
-    EXPECT_EQ(result, 0);
-    return fake->TakeLog();
-  }
   NativeStream NewStream() {
     NativeStream stream;
     EXPECT_EQ(api.stream_create(self, &stream), 0);
     return stream;
   }
-
-  const RuntimeApi& api = RocmRuntimeApi();
-  void* const self = api.self;
-  dovetail_fake::FakeLibrary* fake = nullptr;
 };
 
 TEST_F(SharedGpu, EachDeviceIsDescribedWithAnAddressOfItsOwn) {

@@ -28,7 +28,8 @@ namespace {
 
 void* Handle(hipEvent_t event) { return event; }
 
-// Whether something is of a device. Nothing is known of what another library made.
+// Whether a stream or event may belong to the device. One that another library made has no known
+// owner, and may.
 bool MayBeOf(const std::optional<Owner>& owner, int device) {
   return !owner || owner->device == device;
 }

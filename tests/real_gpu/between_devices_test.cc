@@ -3,11 +3,9 @@
 // makes several of one GPU.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,20 +13,11 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/tests/real_gpu/device_under_test.h"
+#include "dovetail/tests/real_gpu/random_tensors.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
 namespace {
-
-using Dims = std::vector<int64_t>;
-using Random = std::mt19937;
-
-constexpr DType kTypes[] = {kUInt8, kFloat16, kFloat32, kFloat64, kComplex128};
-
-int Cases() {
-  const char* text = std::getenv("DOVETAIL_TEST_CASES");
-  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : 100;
-}
 
 class BetweenGpus : public OnGpu {
  protected:
@@ -41,17 +30,21 @@ class BetweenGpus : public OnGpu {
 
   const std::vector<Device>& others() const { return others_; }
 
-  static Tensor OnHost(const Dims& shape, DType dtype, Random& random) {
-    const Tensor t = *Tensor::Empty(shape, dtype);
-    auto* bytes = static_cast<unsigned char*>(t.raw_data());
-    for (int64_t i = 0; i < t.nbytes(); ++i) bytes[i] = static_cast<unsigned char>(random());
-    return t;
-  }
   static void ExpectSame(const Tensor& t, const Tensor& expected) {
     const Tensor a = *Copied(t, {.device = Device::Cpu()});
     const Tensor b = *Copied(expected, {.device = Device::Cpu()});
     ASSERT_EQ(a.shape(), b.shape());
     ASSERT_EQ(std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()), 0) << t;
+  }
+  // All elements of the first tensor are 0, of the second 1, …
+  static void ExpectEachIsItsIndex(const std::vector<Tensor>& tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const Tensor back = *Copied(tensors[i], {.device = Device::Cpu()});
+      const auto* values = static_cast<const int32_t*>(back.raw_data());
+      EXPECT_EQ(std::count(values, values + back.num_elements(), static_cast<int32_t>(i)),
+                back.num_elements())
+          << i;
+    }
   }
   // The current one, or one of either device.
   std::optional<Stream> AnyStream(Device other, Random& random) {
@@ -106,7 +99,7 @@ class BetweenGpus : public OnGpu {
 
 TEST_F(BetweenGpus, RandomViewsArriveAsOnTheCpu) {
   Random random(1);
-  for (const Device other : others()) CopyRandomViews(other, Cases(), random);
+  for (const Device other : others()) CopyRandomViews(other, Cases(100), random);
 }
 
 TEST_F(BetweenGpus, MemoryOfEveryAllocatorArrives) {
@@ -115,7 +108,7 @@ TEST_F(BetweenGpus, MemoryOfEveryAllocatorArrives) {
     const std::string usual = backend().AllocatorNames(device(), MemoryKind::kDevice).front();
     for (const std::string& name : backend().AllocatorNames(device(), MemoryKind::kDevice)) {
       SelectAllocators(other, name);
-      CopyRandomViews(other, Cases() / 10, random);
+      CopyRandomViews(other, Cases(100) / 10, random);
     }
     SelectAllocators(other, usual);
   }
@@ -147,11 +140,7 @@ TEST_F(BetweenGpus, EachCopyComesAfterTheWorkThatIsPendingOnBothSides) {
       const Tensor half = *y.Transpose(0, 1)->Slice(0, {.step = 2});
       ASSERT_TRUE(CopyInto(results.back(), half, {.stream = i % 3 == 0 ? near : far}).ok());
     }
-    for (int32_t i = 0; i < 20; ++i) {
-      const Tensor back = *Copied(results[i], {.device = Device::Cpu()});
-      const auto* values = static_cast<const int32_t*>(back.raw_data());
-      EXPECT_EQ(std::count(values, values + back.num_elements(), i), back.num_elements()) << i;
-    }
+    ExpectEachIsItsIndex(results);
   }
 }
 
@@ -165,11 +154,7 @@ TEST_F(BetweenGpus, MemoryIsUsedAgainAfterTheCopyThatReadIt) {
       const Tensor view = i % 3 == 0 ? *x.Select(2, 0) : *x.Select(2, 1)->Transpose(0, 1);
       copies.push_back(*Copied(view, {.device = other, .stream = stream}));
     }
-    for (int32_t i = 0; i < 20; ++i) {
-      const Tensor back = *Copied(copies[i], {.device = Device::Cpu()});
-      const auto* values = static_cast<const int32_t*>(back.raw_data());
-      EXPECT_EQ(std::count(values, values + back.num_elements(), i), back.num_elements()) << i;
-    }
+    ExpectEachIsItsIndex(copies);
   }
 }
 
@@ -199,7 +184,7 @@ TEST_F(BetweenGpus, ThreadsCopyBothWaysAtOnce) {
 TEST_F(BetweenGpus, SubByteElementsArriveWithTheirNeighboursUntouched) {
   Random random(4);
   for (const Device other : others()) {
-    for (int i = 0; i < Cases() / 5; ++i) {
+    for (int i = 0; i < Cases(100) / 5; ++i) {
       const Dims shape = {3, 2 + static_cast<int64_t>(random() % 7)};
       const Tensor from = OnHost(shape, kUInt4, random), to = OnHost(shape, kUInt4, random);
       const auto view = [step = 1 + i % 2](const Tensor& t) { return *t.Slice(1, {.step = step}); };

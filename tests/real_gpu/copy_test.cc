@@ -2,40 +2,21 @@
 // transposes with sizes close to a kernel's tile. DOVETAIL_TEST_CASES sets the number of cases.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/tests/real_gpu/device_under_test.h"
+#include "dovetail/tests/real_gpu/random_tensors.h"
 #include "gtest/gtest.h"
 
 namespace dovetail {
 namespace {
 
-using Dims = std::vector<int64_t>;
-using Random = std::mt19937;
-
-constexpr DType kTypes[] = {kUInt8, kFloat16, kFloat32, kFloat64, kComplex128};
-
-int Cases() {
-  const char* text = std::getenv("DOVETAIL_TEST_CASES");
-  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : 300;
-}
-
 class GpuCopy : public OnGpu {
  protected:
-  // Random bytes on the CPU and on the device.
-  Tensor OnHost(const Dims& shape, DType dtype, Random& random) {
-    const Tensor t = *Tensor::Empty(shape, dtype);
-    auto* bytes = static_cast<unsigned char*>(t.raw_data());
-    for (int64_t i = 0; i < t.nbytes(); ++i) bytes[i] = static_cast<unsigned char>(random());
-    return t;
-  }
-
   // The device and the CPU each make a dense copy of a view; the copies must be equal.
   template <typename View>
   void ExpectSameCopy(const Tensor& host, View view) {
@@ -53,7 +34,7 @@ class GpuCopy : public OnGpu {
 
 TEST_F(GpuCopy, RandomViewsArriveAsOnTheCpu) {
   Random random(1);
-  for (int i = 0; i < Cases() && !HasFatalFailure(); ++i) {
+  for (int i = 0; i < Cases(300) && !HasFatalFailure(); ++i) {
     Dims shape(1 + random() % 5);
     for (int64_t& size : shape) size = 1 + random() % 7;
     shape[random() % shape.size()] = 1 + random() % 50;
@@ -78,7 +59,7 @@ TEST_F(GpuCopy, RandomViewsArriveAsOnTheCpu) {
 TEST_F(GpuCopy, TurnedDimensionsArriveAsOnTheCpu) {
   Random random(2);
   const int64_t sizes[] = {8, 31, 32, 33, 64, 65, 127, 128, 132, 260, 515};
-  for (int i = 0; i < Cases() && !HasFatalFailure(); ++i) {
+  for (int i = 0; i < Cases(300) && !HasFatalFailure(); ++i) {
     const Dims shape = {1 + static_cast<int64_t>(random() % 3), sizes[random() % std::size(sizes)],
                         sizes[random() % std::size(sizes)]};
     const Tensor host = OnHost(shape, kTypes[random() % std::size(kTypes)], random);
@@ -89,7 +70,7 @@ TEST_F(GpuCopy, TurnedDimensionsArriveAsOnTheCpu) {
 
 TEST_F(GpuCopy, ViewsAreWrittenWithoutTouchingWhatIsBetween) {
   Random random(3);
-  for (int i = 0; i < Cases() / 10 && !HasFatalFailure(); ++i) {
+  for (int i = 0; i < Cases(300) / 10 && !HasFatalFailure(); ++i) {
     const DType dtype = kTypes[random() % std::size(kTypes)];
     const Tensor host = OnHost({40, 60}, dtype, random);
     const Tensor part = OnHost({60, 20}, dtype, random);

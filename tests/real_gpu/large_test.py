@@ -7,15 +7,9 @@ import itertools
 import threading
 
 import pytest
+from torch_on_gpu import torch
 
 import dovetail as dt
-
-GPU = dt.backends().get("cuda", "this build has no CUDA backend")
-if not isinstance(GPU, int) or GPU == 0:
-    pytest.skip(f"no GPU: {GPU}", allow_module_level=True)
-torch = pytest.importorskip("torch")
-if not torch.cuda.is_available():
-    pytest.skip("this PyTorch sees no GPU", allow_module_level=True)
 
 GIB = 1 << 30
 # Clock cycles that keep a stream busy for some tens of milliseconds.
