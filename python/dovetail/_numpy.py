@@ -1,15 +1,18 @@
 """Tensor.numpy() for types that NumPy lacks, and numpy.dtype(t). C++ handles all other types."""
 
+from . import _core
+
 
 def to_numpy(tensor):
     """Return an array that shares the tensor's memory. It is read-only if the tensor is.
 
     Types that NumPy lacks (bfloat16, float8, ...) become types of ml_dtypes, which must be
-    installed. Raises TypeError for packed sub-byte elements (int4, float4): NumPy can't hold them.
+    installed. Raises TypeError for sub-byte elements (int4, float4) that share bytes, which NumPy
+    can't hold; those with a byte each, as arrays of ml_dtypes have them, are shared.
     """
     import numpy
 
-    if tensor.dtype.bits % 8:
+    if tensor.dtype.bits % 8 and not _is_padded(tensor):
         name = tensor.dtype.name
         raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
     dtype = to_numpy_dtype(tensor.dtype)
@@ -45,6 +48,11 @@ def to_numpy_dtype(dtype):
         raise TypeError(
             f"neither NumPy nor ml_dtypes {version} has a type {name}; cast to another type"
         ) from None
+
+
+def _is_padded(tensor):
+    *_, (_, _, _, _, padded, _) = _core._memory_of(tensor)
+    return padded
 
 
 class _Bytes:

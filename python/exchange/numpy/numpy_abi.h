@@ -62,7 +62,7 @@ PyObject* NewDescr(const NumPyAbi& numpy, int type_num);
 // or has another ABI. No error is left set.
 const NumPyAbi* LoadedNumPy();
 
-// The DType of a NumPy type number, or nullptr.
+// The DType of a type number of NumPy's own, or nullptr (user_types.h has those of others).
 const DType* DTypeFromNumPy(int type_num);
 // The type number to export a DType as, or −1.
 int NumPyFromDType(DType dtype);

@@ -1,5 +1,7 @@
 #include "dovetail/python/exchange/numpy/numpy_in.h"
 
+#include <nanobind/nanobind.h>
+
 #include <bit>
 
 #include "dovetail/core/internal/layout_builder.h"
@@ -8,6 +10,12 @@
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
+#include "dovetail/python/exchange/numpy/user_types.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/exchange/support/interned_name.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -32,7 +40,20 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
       array->ndim > Layout::kMaxRank) {
     return nullptr;
   }
-  return DTypeFromNumPy(array->descr->type_num);
+  const DType* const own = DTypeFromNumPy(array->descr->type_num);
+  return own != nullptr ? own : FindUserDType(array->descr);
+}
+
+// Whether a class has __dlpack__ from numpy.ndarray.
+bool HasNumPysDLPack(PyTypeObject* type) {
+  static constinit InternedName name("__dlpack__");
+  nb::object own, of_numpy;
+  if (!FindAttribute(reinterpret_cast<PyObject*>(type), name.get(), &own) ||
+      !FindAttribute(reinterpret_cast<PyObject*>(LoadedNumPy()->ndarray), name.get(), &of_numpy)) {
+    PyErr_Clear();
+    return false;
+  }
+  return own.ptr() == of_numpy.ptr();
 }
 
 }  // namespace
@@ -47,9 +68,17 @@ bool ViewNumPyArray(PyObject* x, int64_t* strides, TensorView* view) {
   view->device = Device::Cpu();
   view->dtype = *dtype;
   view->access = array->flags & kNumPyWriteable ? Access::kReadWrite : Access::kReadOnly;
+  view->packing = PackingOf(*dtype, Packing::kPadded);
   view->shape = {reinterpret_cast<const int64_t*>(array->shape), rank};
   view->strides = {strides, rank};
   return true;
+}
+
+bool ImportNumPyUserTypes(PyObject* x, Tensor* tensor) {
+  if (LoadedNumPy() == nullptr || !numpy_ndarray.IsBaseOf(Py_TYPE(x))) return false;
+  const auto* array = reinterpret_cast<const NumPyArray*>(x);
+  return FindUserDType(array->descr) != nullptr && HasNumPysDLPack(Py_TYPE(x)) &&
+         ImportNumPyArray(x, tensor);
 }
 
 bool ImportNumPyArray(PyObject* x, Tensor* tensor) {
@@ -86,7 +115,8 @@ ExchangeResult BorrowNumPyArray(PyObject* x, DovetailBorrowed* borrowed) {
                       .shape = borrowed->shape,
                       .strides = borrowed->strides,
                       .byte_offset = 0};
-  borrowed->flags = array->flags & kNumPyWriteable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY;
+  borrowed->flags = (array->flags & kNumPyWriteable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY) |
+                    (dtype->bits < 8 ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   borrowed->stream = nullptr;
   borrowed->held = nullptr;
   return ExchangeResult::kDone;
@@ -96,6 +126,7 @@ bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes) {
   if (LoadedNumPy() == nullptr) return false;
   const auto* array = reinterpret_cast<const NumPyArray*>(x);
   const DType* dtype = DTypeFromNumPy(array->descr->type_num);
+  if (dtype == nullptr) dtype = FindUserDType(array->descr);
   if (dtype == nullptr || (array->flags & kNumPyRowMajor) == 0 ||
       (array->flags & kNumPyWarnOnWrite) != 0) {
     return false;

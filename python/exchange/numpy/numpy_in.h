@@ -4,7 +4,8 @@
 //
 // The result is that of numpy.ndarray.__dlpack__: the same type, layout and access, and the array
 // is kept alive. Arrays that __dlpack__ refuses (structured types, another byte order, strides that
-// are no multiple of the element size) are not taken.
+// are no multiple of the element size) are not taken, but for those of ml_dtypes' types
+// (user_types.h), which are.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_IN_H_
 #define DOVETAIL_PYTHON_EXCHANGE_NUMPY_NUMPY_IN_H_
@@ -21,6 +22,10 @@ namespace dovetail::python {
 
 // `x` is an exact ndarray. False without an error set if __dlpack__ has to be called.
 bool ImportNumPyArray(PyObject* x, Tensor* tensor);
+
+// The same for a subclass of ndarray, such as numpy.memmap, whose elements are of a registered type
+// and whose __dlpack__ is NumPy's, which refuses them. False for any other object.
+bool ImportNumPyUserTypes(PyObject* x, Tensor* tensor);
 
 // The same as a borrowed view. `strides` has room for Layout::kMaxRank strides. The view is valid
 // as long as the array. Whether its extent fits an address space is not checked.

@@ -13,6 +13,7 @@
 #include "dovetail/python/exchange/dlpack/capsule.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/numpy/array_method_in.h"
+#include "dovetail/python/exchange/numpy/numpy_in.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -61,11 +62,19 @@ ExchangeResult TakeCapsule(const Import& import) {
   return ResultOf(CopyHere(import.request, import.tensor));
 }
 
+// What NumPy's __dlpack__ refused, and we take: an error is set.
+bool TakeRefused(const Import& import) {
+  const nb::object error = nb::steal(TakeError());
+  if (ImportNumPyUserTypes(import.x, import.tensor)) return true;
+  RestoreError(nb::object(error).release().ptr());
+  return false;
+}
+
 bool CallDLPack(const Import& import) {
-  bool copied;
+  bool copied = false;
   ImportRequest request = import.request;
   if (!HeedNoCopies(&request.copy) || !CheckUnmasked(import.x) ||
-      !ImportByDLPack(import.x, request, import.tensor, &copied) ||
+      (!ImportByDLPack(import.x, request, import.tensor, &copied) && !TakeRefused(import)) ||
       (torch_tensor.IsBaseOf(Py_TYPE(import.x)) && !FinishTorchExport(import.x, import.tensor))) {
     return false;
   }

@@ -2,6 +2,7 @@
 
 import array
 
+import ml_dtypes
 import nanobind_capsule_extension
 import nanobind_extension
 import numpy as np
@@ -60,6 +61,15 @@ def test_every_type_is_taken_by_the_function_for_it_alone(ext, peer):
         for other in known - {name}:
             with pytest.raises(TypeError):
                 getattr(ext, other)(x)
+
+
+def test_an_array_of_ml_dtypes_type_is_taken_as_that_type(ext):
+    a = np.ones((2, 3), ml_dtypes.bfloat16)
+    assert ext.bfloat16(a) == address(a)
+    assert ext.kind(a) == "bfloat16"
+    for other in (ext.float32, ext.int16):
+        with pytest.raises(TypeError):
+            other(a)
 
 
 def test_strides_of_every_kind_are_followed(ext):
