@@ -9,7 +9,7 @@ inline namespace DOVETAIL_ABI {
 
 constinit std::atomic<bool> host_gives_small_blocks = false;
 
-Registry& Registry::Global() {
+Registry& Registry::Shared() {
   static Registry* const registry = new Registry();
   return *registry;
 }
@@ -49,7 +49,7 @@ void Registry::FindHostAllocator() {
     found = backend->GetAllocator(Device::Cpu(), kKind).value_or(nullptr);
   }
   host_allocator_.store(found, std::memory_order_release);
-  if (this == &Global()) {
+  if (this == &Shared()) {
     host_gives_small_blocks.store(found != nullptr && found->gives_small_blocks(),
                                   std::memory_order_release);
   }
@@ -64,14 +64,14 @@ std::vector<DeviceBackend*> Registry::Backends() const {
 }
 
 DeviceBackend* FindServing(DeviceType type) {
-  DeviceBackend* backend = Registry::Global().Find(type);
+  DeviceBackend* backend = Registry::Shared().Find(type);
   if (backend == nullptr || type == DeviceType::kCpu) return backend;
   const absl::StatusOr<int> count = backend->DeviceCount();
   return count.ok() && *count > 0 ? backend : nullptr;
 }
 
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
-  if (DeviceBackend* backend = Registry::Global().Find(device.type)) return backend;
+  if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
   const char* const remedy = device.type == DeviceType::kCpu
                                  ? "call RegisterDefaultBackends() first."
                                  : "register a backend for it first.";

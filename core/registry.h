@@ -23,6 +23,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/device_backend.h"
+#include "dovetail/core/linkage/one_copy.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -33,7 +34,12 @@ class Registry {
   static constexpr int kMaxDeviceTypes = 64;
 
   // The registry of this shared object. It holds only what was registered explicitly.
-  static Registry& Global();
+  [[gnu::always_inline]] static Registry& Global() {
+    CheckOneCopy();
+    return Shared();
+  }
+  // The same, for Dovetail's own code: without a check of who calls.
+  static Registry& Shared();
 
   // Registers the backend for all its device types. AlreadyExists if one of them is already served,
   // InvalidArgument for nullptr and types from kMaxDeviceTypes on; nothing is registered then. Any

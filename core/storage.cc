@@ -63,7 +63,7 @@ absl::StatusOr<StorageRef> Storage::AllocateUntold(size_t nbytes, Device device,
   if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
     SmallBlock* const block = StorageAccess::IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
     if (block != nullptr) return StorageRef::Take(StorageAccess::In(block, nbytes));
-    if (Allocator* allocator = Registry::Global().host_allocator()) {
+    if (Allocator* allocator = Registry::Shared().host_allocator()) {
       return AllocateFrom(*allocator, nbytes, device, Stream::Default(device));
     }
   }
@@ -212,7 +212,7 @@ void Storage::Destroy() noexcept {
 
 void Storage::GiveBackAfterUses() noexcept {
   std::unique_ptr<Uses> uses(uses_.exchange(nullptr, std::memory_order_acq_rel));
-  AwaitOthers(uses.get(), Registry::Global().Find(StreamDevice(device_).type));
+  AwaitOthers(uses.get(), Registry::Shared().Find(StreamDevice(device_).type));
   if (owner_ == Owner::kAllocator) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
   if (release_.function == nullptr) return;
   DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;

@@ -32,17 +32,17 @@ const Entry* Find(std::string_view name) {
 
 }  // namespace
 
-void RegisterAllBackends() {
+void internal_linkage::RegisterAll() {
   static const bool registered = [] {
     bool all = true;
     // The only error is that the program registered a backend of its own before: that one stays.
-    for (const Entry& entry : kBackends) all = entry.add(Registry::Global()).ok() && all;
+    for (const Entry& entry : kBackends) all = entry.add(Registry::Shared()).ok() && all;
     return all;
   }();
   static_cast<void>(registered);
 }
 
-absl::Status RegisterBackends(std::string_view names) {
+absl::Status internal_linkage::RegisterNamed(std::string_view names) {
   std::vector<const Entry*> wanted;
   for (std::string_view name : absl::StrSplit(names, ',')) {
     wanted.push_back(Find(name));
@@ -52,7 +52,7 @@ absl::Status RegisterBackends(std::string_view names) {
     }
   }
   for (const Entry* entry : wanted) {
-    if (absl::Status s = entry->add(Registry::Global()); !s.ok()) return s;
+    if (absl::Status s = entry->add(Registry::Shared()); !s.ok()) return s;
   }
   return absl::OkStatus();
 }

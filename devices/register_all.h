@@ -14,17 +14,29 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/linkage/one_copy.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+namespace internal_linkage {
+void RegisterAll();
+absl::Status RegisterNamed(std::string_view names);
+}  // namespace internal_linkage
+
 // Registers them with Registry::Global(); what serves a device type already stays. Later calls do
 // nothing. Any thread.
-void RegisterAllBackends();
+[[gnu::always_inline]] inline void RegisterAllBackends() {
+  CheckOneCopy();
+  internal_linkage::RegisterAll();
+}
 
 // Those with the names given, separated by commas. InvalidArgument, with the names that there are
 // and nothing registered, for another; AlreadyExists where one's device types are served.
-absl::Status RegisterBackends(std::string_view names);
+[[gnu::always_inline]] inline absl::Status RegisterBackends(std::string_view names) {
+  CheckOneCopy();
+  return internal_linkage::RegisterNamed(names);
+}
 
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

@@ -6,9 +6,9 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-void RegisterDefaultBackends() {
+void internal_linkage::RegisterDefault() {
   // The only error is that the program registered a CPU backend of its own before: that one stays.
-  static const bool registered = RegisterCpuBackend(Registry::Global()).ok();
+  static const bool registered = RegisterCpuBackend(Registry::Shared()).ok();
   (void)registered;
 }
 

@@ -9,12 +9,20 @@
 #define DOVETAIL_DEVICES_REGISTER_DEFAULT_H_
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/linkage/one_copy.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+namespace internal_linkage {
+void RegisterDefault();
+}
+
 // Registers them with Registry::Global(). Later calls do nothing. Any thread.
-void RegisterDefaultBackends();
+[[gnu::always_inline]] inline void RegisterDefaultBackends() {
+  CheckOneCopy();
+  internal_linkage::RegisterDefault();
+}
 
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

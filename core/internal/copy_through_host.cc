@@ -116,7 +116,7 @@ absl::Status CopyPlain(const Tensor& dst, const Tensor& src, const Side& to, con
 
 bool NeedsTheHost(Device dst, Device src) {
   if (dst.type == DeviceType::kCpu || src.type == DeviceType::kCpu) return false;
-  const Registry& registry = Registry::Global();
+  const Registry& registry = Registry::Shared();
   return registry.Find(dst.type) != registry.Find(src.type);
 }
 

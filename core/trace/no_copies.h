@@ -14,13 +14,17 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/linkage/one_copy.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 class [[nodiscard]] NoCopiesScope {
  public:
-  NoCopiesScope() { ++depth_; }
+  [[gnu::always_inline]] NoCopiesScope() {
+    CheckOneCopy();
+    ++depth_;
+  }
   ~NoCopiesScope() { --depth_; }
   NoCopiesScope(const NoCopiesScope&) = delete;
   NoCopiesScope& operator=(const NoCopiesScope&) = delete;

@@ -119,7 +119,7 @@ std::string TraceEvent::ToString() const {
   return text;
 }
 
-TraceSubscription::TraceSubscription(Function function)
+TraceSubscription::TraceSubscription(Function function, Checked)
     : function_(std::make_shared<const Function>(std::move(function))) {
   Subscriptions::Global().Add(function_);
 }

@@ -19,12 +19,14 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/linkage/one_copy.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/trace/observed.h"
 
@@ -88,13 +90,17 @@ class [[nodiscard]] TraceSubscription {
  public:
   using Function = std::function<void(const TraceEvent& event)>;
 
-  explicit TraceSubscription(Function function);
+  [[gnu::always_inline]] explicit TraceSubscription(Function function)
+      : TraceSubscription((CheckOneCopy(), std::move(function)), Checked()) {}
   // An event that another thread is telling meanwhile may still arrive afterwards.
   ~TraceSubscription();
   TraceSubscription(const TraceSubscription&) = delete;
   TraceSubscription& operator=(const TraceSubscription&) = delete;
 
  private:
+  struct Checked {};
+  TraceSubscription(Function function, Checked);
+
   std::shared_ptr<const Function> function_;
   internal_trace::Observer observer_;
 };

@@ -26,10 +26,10 @@ struct CudaVendor {
   using Symbols = CudaSymbols;
   static Result Checked(const CudaSymbols&, CUresult code) { return code; }
 
-  static constexpr const char* kLibraries[] = {"libcuda.so.1"};
-  static constexpr char kVariable[] = "DOVETAIL_CUDA_LIBRARY";
-  static constexpr char kLibrary[] = "NVIDIA driver";
-  static constexpr char kPlatform[] = "CUDA";
+  DOVETAIL_NOT_SHARED static constexpr const char* kLibraries[] = {"libcuda.so.1"};
+  DOVETAIL_NOT_SHARED static constexpr char kVariable[] = "DOVETAIL_CUDA_LIBRARY";
+  DOVETAIL_NOT_SHARED static constexpr char kLibrary[] = "NVIDIA driver";
+  DOVETAIL_NOT_SHARED static constexpr char kPlatform[] = "CUDA";
 
   // ---- Devices ----
   using Device = CUdevice;

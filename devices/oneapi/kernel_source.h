@@ -13,7 +13,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-inline constexpr char kOpenClKernels[] = R"cl(
+DOVETAIL_NOT_SHARED inline constexpr char kOpenClKernels[] = R"cl(
 typedef struct { uint divisor, multiplier, shift; } Divisor;
 
 // CopyArguments and FillArguments of arguments.h.

@@ -37,7 +37,7 @@ struct Sycl {
 inline Sycl& SyclOf(void* self) { return *static_cast<Sycl*>(self); }
 
 // SYCL has no current device: this is RuntimeApi's.
-inline int& CurrentSyclDevice() {
+DOVETAIL_NOT_SHARED inline int& CurrentSyclDevice() {
   thread_local int device = 0;
   return device;
 }

@@ -34,11 +34,11 @@ struct HipVendor {
     return code;
   }
 
-  static constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+  DOVETAIL_NOT_SHARED static constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                                "libamdhip64.so.5"};
-  static constexpr char kVariable[] = "DOVETAIL_ROCM_LIBRARY";
-  static constexpr char kLibrary[] = "ROCm runtime";
-  static constexpr char kPlatform[] = "HIP";
+  DOVETAIL_NOT_SHARED static constexpr char kVariable[] = "DOVETAIL_ROCM_LIBRARY";
+  DOVETAIL_NOT_SHARED static constexpr char kLibrary[] = "ROCm runtime";
+  DOVETAIL_NOT_SHARED static constexpr char kPlatform[] = "HIP";
 
   // ---- Devices ----
   using Device = hipDevice_t;

@@ -34,6 +34,9 @@ conformance() { run --cxxopt=-std=c++17 --host_cxxopt=-std=c++17 //:array_test; 
 # Two shared libraries with a copy of Dovetail each, in one process.
 shared() { run //:exchange; }
 
+# The same with a namespace of their own.
+named() { run --@dovetail//:inline_namespace=consumer //:exchange; }
+
 # The program includes dlpack.h, too: there is one in the build.
 dlpack() {
   local headers
@@ -87,7 +90,7 @@ abseil() {
 }
 
 quick=(main door benchmark conformance shared dlpack files)
-slow=(size copy bare asan libcxx aarch64 abseil)
+slow=(size named copy bare asan libcxx aarch64 abseil)
 
 ways=()
 for argument in "$@"; do

@@ -3,11 +3,31 @@
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
+#include "dovetail/trace.h"
 
 // True if a CPU tensor can be allocated, which needs a registered backend.
 extern "C" int CanAllocate() { return dovetail::Tensor::Empty({4}, dovetail::kFloat32).ok(); }
 extern "C" void Register() { dovetail::RegisterDefaultBackends(); }
+// The registry by its name, for a program that registers a backend of its own.
+extern "C" int CountBackends() {
+  return static_cast<int>(dovetail::Registry::Global().Backends().size());
+}
+
+// The number of events that a trace hears of a copy.
+extern "C" int CountEventsOfACopy() {
+  int count = 0;
+  const dovetail::Tensor x = *dovetail::Tensor::Empty({4}, dovetail::kFloat32);
+  dovetail::TraceSubscription trace([&](const dovetail::TraceEvent&) { ++count; });
+  return dovetail::Copied(x).ok() ? count : -1;
+}
+// Whether a copy is refused in a block without copies.
+extern "C" int RefusesCopies() {
+  const dovetail::Tensor x = *dovetail::Tensor::Empty({4}, dovetail::kFloat32);
+  dovetail::NoCopiesScope scope;
+  return !dovetail::Copied(x).ok();
+}
 
 // Frees a block to this thread's free lists: the block of a Storage, and a tensor's memory.
 extern "C" void* FreeABlock() {

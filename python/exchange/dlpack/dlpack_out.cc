@@ -77,7 +77,7 @@ bool FindDestination(const Tensor& tensor, const ExportRequest& request, Device*
     RaiseStream("stream must be None when the data are asked for on the CPU.");
     return false;
   }
-  if (Registry::Global().Find(device->type) == nullptr) {
+  if (Registry::Shared().Find(device->type) == nullptr) {
     RaiseExchange("The tensor can't be moved " + way + ": no backend serves that device.");
     return false;
   }

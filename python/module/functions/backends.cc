@@ -38,7 +38,7 @@ PyObject* ListOf(const std::vector<std::string>& texts) {
 PyObject* BackendsFunction(PyObject*, PyObject*) {
   PyObject* result = PyDict_New();
   if (result == nullptr) return nullptr;
-  for (DeviceBackend* backend : Registry::Global().Backends()) {
+  for (DeviceBackend* backend : Registry::Shared().Backends()) {
     const absl::StatusOr<int> count = backend->DeviceCount();
     PyObject* devices = count.ok() ? PyLong_FromLong(*count) : Text(count.status().message());
     if (!SetItem(result, Text(backend->name()), devices)) {
@@ -52,7 +52,7 @@ PyObject* BackendsFunction(PyObject*, PyObject*) {
 PyObject* LibraryFilesFunction(PyObject*, PyObject*) {
   PyObject* result = PyDict_New();
   if (result == nullptr) return nullptr;
-  for (DeviceBackend* backend : Registry::Global().Backends()) {
+  for (DeviceBackend* backend : Registry::Shared().Backends()) {
     if (!SetItem(result, Text(backend->name()), ListOf(backend->LibraryFiles()))) {
       Py_DECREF(result);
       return nullptr;

@@ -161,7 +161,7 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
     return nullptr;
   }
   // (Empty has asked this allocator, if there is one.)
-  const Allocator* allocator = Registry::Global().host_allocator();
+  const Allocator* allocator = Registry::Shared().host_allocator();
   const auto nbytes = static_cast<size_t>(tensor.nbytes());
   if (nbytes > 0 && (allocator == nullptr || !allocator->GivesZeros(nbytes))) {
     WithoutGilIf(IsLong(tensor), [&] { return std::memset(tensor.raw_data(), 0, nbytes); });

@@ -83,7 +83,7 @@ PyObject* RegisterBackendFunction(PyObject*, PyObject* capsule) {
   absl::StatusOr<std::unique_ptr<DeviceBackend>> backend = ImportBackend(c);
   if (!backend.ok()) return RaiseStatus(backend.status());
   PyCapsule_SetName(capsule, kUsed);
-  return Done(Registry::Global().Register(*std::move(backend)));
+  return Done(Registry::Shared().Register(*std::move(backend)));
 }
 
 PyObject* AllocatorsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,

@@ -43,7 +43,7 @@ DeviceBackend& BackendOf(Device device) { return *OrThrow(BackendFor(device)); }
 // The GPU that is meant where nothing says which: the first of the vendor that has any.
 Device FirstGpu() {
   for (DeviceType type : {DeviceType::kCuda, DeviceType::kRocm}) {
-    DeviceBackend* backend = Registry::Global().Find(type);
+    DeviceBackend* backend = Registry::Shared().Find(type);
     if (backend != nullptr && backend->DeviceCount().value_or(0) > 0) return {type, 0};
   }
   return Device::Cuda(0);
