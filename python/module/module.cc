@@ -69,10 +69,15 @@ PyMethodDef functions[] = {
     Fast<&TraceConvert>("_trace_convert",
                         "_trace_convert($module, x, target, copy, /)\n--\n\n"
                         "A conversion that tells how it went, for explain()."),
-    NoArguments<&TorchAssumptions>(
-        "_torch_assumptions",
-        "_torch_assumptions($module, /)\n--\n\n"
-        "Each assumption about PyTorch's insides, and whether it holds."),
+    NoArguments<&PrivateReadsFunction>(
+        "_private_reads",
+        "_private_reads($module, /)\n--\n\n"
+        "What is read of other libraries that they do not publish: a tuple (library, what, where,\n"
+        "published, check) for each."),
+    NoArguments<&CheckPrivateReadsFunction>(
+        "_check_private_reads",
+        "_check_private_reads($module, /)\n--\n\n"
+        "For each check that C++ makes, whether it holds. Imports PyTorch."),
     FastKeywords<&ConvertFunction>(
         "convert",
         "convert($module, x, target, /, *, copy=None)\n--\n\n"

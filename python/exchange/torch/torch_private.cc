@@ -4,7 +4,6 @@
 
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/torch/torch_assumption.h"
-#include "dovetail/python/exchange/torch/torch_marks.h"
 
 namespace nb = nanobind;
 
@@ -35,25 +34,6 @@ bool HandlesAreAsAssumed() {
 bool TorchHandlesAreKnown() {
   static constinit TorchAssumption assumption(&HandlesAreAsAssumed);
   return assumption.Holds();
-}
-
-PyObject* CheckTorchAssumptions() {
-  const nb::object result = nb::steal(PyDict_New());
-  if (!EvaluateTorch("torch").is_valid() || !result.is_valid()) return nullptr;
-  const auto note = [&](const char* assumption, bool holds) {
-    return PyErr_Occurred() == nullptr &&
-           PyDict_SetItemString(result.ptr(), assumption, holds ? Py_True : Py_False) == 0;
-  };
-  const bool done =
-      note("libtorch_cpu.so exports the stable C functions of torch_functions.h",
-           FindTorchFunctions().is_complete) &&
-      note("a torch.Tensor has its handle after the PyObject", TorchHandlesAreKnown()) &&
-      note("a TensorImpl has its dispatch keys at kDispatchKeys", TorchKeysAreKnown()) &&
-      note("libc10.so exports TorchDispatchModeTLS::any_modes_set",
-           FindTorchSymbol("libc10.so", kAnyModesSet) != nullptr) &&
-      note("libtorch_cpu.so exports torch_function_mode_enabled",
-           FindTorchSymbol("libtorch_cpu.so", kFunctionModeEnabled) != nullptr);
-  return done && PyErr_Occurred() == nullptr ? Py_NewRef(result.ptr()) : nullptr;
 }
 
 }  // namespace dovetail::python

@@ -1,17 +1,7 @@
-// What Dovetail reads of PyTorch that PyTorch does not publish: the rows of this table, and nothing
-// else. Each row is checked against PyTorch's own answers when it is first needed. Where it does
-// not hold, the published way is taken, which is slower.
-//
-// | what                | how it is read          | published way (AMD EPYC)                 |
-// |---------------------|-------------------------|------------------------------------------|
-// | an object's handle  | the word after the      | torch_tensor_from_pyobject, from 2.14:   |
-// |                     | PyObject is a tensor    | 50 to 90 ns with its release             |
-// | its dispatch keys   | kDispatchKeys bytes     | is_conj() and is_neg(): 50 ns each;      |
-// |                     | into the TensorImpl     | refusals of the DLPack exchange API      |
-// | whether a mode is   | two C++ functions, by   | none; Python's own marks (torch_mode.cc) |
-// | active              | their mangled names     | take 200 ns                              |
-//
-// python/tests/exchange/torch_private_test.py names the row that a new version breaks.
+// What Dovetail reads of PyTorch that PyTorch does not publish: the rows of
+// python/exchange/private_reads/table.inc, which also has the published ways. Each is checked
+// against PyTorch's own answers when it is first needed. Where it does not hold, the published way
+// is taken, which is slower.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_PRIVATE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_TORCH_TORCH_PRIVATE_H_
@@ -48,10 +38,6 @@ inline uint64_t TorchKeysOf(PyObject* x) {
   std::memcpy(&keys, impl + kDispatchKeys, sizeof(keys));
   return keys;
 }
-
-// A new dict: for each row of the table, in words, whether it holds for the loaded PyTorch. Imports
-// PyTorch. nullptr with an error set. Needs the GIL.
-PyObject* CheckTorchAssumptions();
 
 }  // namespace dovetail::python
 

@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "dovetail/python/exchange/private_reads/private_reads.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/torch/torch_private.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
 #include "dovetail/python/module/functions/convert.h"
@@ -71,6 +71,8 @@ PyObject* TraceConvert(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   return result.release().ptr();
 }
 
-PyObject* TorchAssumptions(PyObject*, PyObject*) { return CheckTorchAssumptions(); }
+PyObject* PrivateReadsFunction(PyObject*, PyObject*) { return PrivateReads(); }
+
+PyObject* CheckPrivateReadsFunction(PyObject*, PyObject*) { return CheckPrivateReads(); }
 
 }  // namespace dovetail::python

@@ -23,8 +23,9 @@ PyObject* TraceImport(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 //   target_copied    whether the library of an unknown class made the copy
 PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
-// _torch_assumptions() -> dict: each assumption about PyTorch's insides, and whether it holds.
-PyObject* TorchAssumptions(PyObject* module, PyObject* unused);
+// _private_reads() -> list, _check_private_reads() -> dict (python/exchange/private_reads).
+PyObject* PrivateReadsFunction(PyObject* module, PyObject* unused);
+PyObject* CheckPrivateReadsFunction(PyObject* module, PyObject* unused);
 
 }  // namespace dovetail::python
 

@@ -1,21 +1,40 @@
-"""What Dovetail reads of the installed PyTorch's own, each row of the table by itself.
+"""What Dovetail reads of other libraries that they do not publish is as the table says.
 
-A failure names the row of python/exchange/torch/torch_private.h that this version breaks. Dovetail
-goes on working without it, by what PyTorch publishes, which is slower.
+A failure names the row of python/exchange/private_reads/table.inc that a new version breaks. Without
+a row of PyTorch, Dovetail goes on by what PyTorch publishes, which is slower.
 """
 
+import warnings
+
+import numpy
 import pytest
-import torch
 from process import run_python
 
 from dovetail import _core
 
-ASSUMPTIONS = _core._torch_assumptions()
+READS = _core._private_reads()
+OF_CPP = _core._check_private_reads()
 
 
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-def test_what_is_read_of_pytorch_is_as_assumed(assumption):
-    assert ASSUMPTIONS[assumption], f"PyTorch {torch.__version__}: not so: {assumption}"
+def holds(library, check):
+    if check in OF_CPP:
+        return OF_CPP[check]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return eval(check, {library: pytest.importorskip(library), "numpy": numpy})
+
+
+@pytest.mark.parametrize(
+    ("library", "what", "check"),
+    [(library, what, check) for library, what, _, _, check in READS if check],
+    ids=[f"{library}: {what}" for library, what, _, _, check in READS if check],
+)
+def test_what_is_read_of_a_library_is_as_the_table_says(library, what, check):
+    assert holds(library, check), f"not so: {what}"
+
+
+def test_the_table_has_a_row_for_each_check_in_cpp():
+    assert set(OF_CPP) < {check for *_, check in READS}
 
 
 @pytest.mark.parametrize(
@@ -47,6 +66,6 @@ def test_a_check_that_a_transformation_or_a_mode_made_fail_is_made_again(inside)
         {inside}
         for _ in range(8):
             dt.from_dlpack(x)
-        print(set(dt._core._torch_assumptions().values()))
+        print(set(dt._core._check_private_reads().values()))
     """)
     assert printed == "{True}\n"
