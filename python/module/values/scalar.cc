@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/numpy/array_method_in.h"
+#include "dovetail/python/exchange/numpy/time_scalar.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
@@ -96,6 +97,11 @@ bool FindComplex(PyObject* value, bool* has) {
 }
 
 bool RefuseNumber(PyObject* value) {
+  if (IsNumPyTime(value)) {
+    return Raise(PyExc_TypeError,
+                 absl::StrCat("A ", Py_TYPE(value)->tp_name, " scalar ", kNumPyTimeRemedy)),
+           false;
+  }
   PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
                Py_TYPE(value)->tp_name);
   return false;
