@@ -170,11 +170,15 @@ PyObject* ElementToPython(const void* data, int64_t bit_offset, DType dtype) {
   return ValueToPython(ReadElement(data, bit_offset, dtype));
 }
 
-bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
+absl::Status TryWriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
   if (double* real = std::get_if<double>(&value); real != nullptr && IsInteger(dtype)) {
     *real = std::trunc(*real);
   }
-  const absl::Status status = WriteElement(data, bit_offset, dtype, value);
+  return WriteElement(data, bit_offset, dtype, value);
+}
+
+bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
+  const absl::Status status = TryWriteValue(data, bit_offset, dtype, value);
   if (!status.ok()) Raise(RefusalType(dtype, value), status.message());
   return status.ok();
 }
