@@ -18,7 +18,8 @@ bool ImportBuffer(PyObject* object, Tensor* tensor) {
   if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) return false;
   if (view.ndim == 1 && view.len == sizeof(int64_t) && IsNumPyTime(object)) {
     PyBuffer_Release(&view);
-    return RaiseExchange(absl::StrCat("A ", Py_TYPE(object)->tp_name, " scalar ", kNumPyTimeRemedy)),
+    return RaiseExchange(
+               absl::StrCat("A ", Py_TYPE(object)->tp_name, " scalar ", kNumPyTimeRemedy)),
            false;
   }
   BufferLayout layout;

@@ -66,8 +66,7 @@ bool ReadySharedOwner() {
   PyTypeObject& t = shared_owner_type;
   t.tp_name = "dovetail._core._SharedOwner";
   t.tp_basicsize = sizeof(SharedOwner);
-  t.tp_flags =
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC;
+  t.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC;
   t.tp_dealloc = &Deallocate;
   t.tp_traverse = &Traverse;
   return PyType_Ready(&t) == 0;

@@ -29,8 +29,8 @@ struct SharedOwner {
 // Makes its type ready. False with an error set.
 bool ReadySharedOwner();
 
-// A new reference to that of `storage`, for a tensor object that has a share in it. nullptr, without
-// an error, for lack of memory: then the owner is not shown.
+// A new reference to that of `storage`, for a tensor object that has a share in it. nullptr,
+// without an error, for lack of memory: then the owner is not shown.
 SharedOwner* JoinSharedOwner(const Storage& storage) noexcept;
 
 // Steals the reference. The tensor object still has its share in the Storage.

@@ -23,7 +23,7 @@ struct TensorObject {
   PyObject_HEAD PyObject* weak_references;
   // Autograd's mark, for callers that set it. Such a tensor is not exported; detach() clears it.
   GilGuarded<bool> requires_grad;
-  bool is_tracked;  // by the garbage collector
+  bool is_tracked;            // by the garbage collector
   SharedOwner* shared_owner;  // of a tracked object; nullptr for lack of memory
   Tensor tensor;
 };

@@ -2,12 +2,11 @@
 // faster way. The loop needs no GIL.
 //
 //   ElementWriter writer(to);
-//   WithoutGilIf(IsLong(*to), [&] {
-//     for (int64_t i = 0; i < count && writer.Write(ValueOf(i)); ++i) {
-//     }
-//     return 0;
-//   });
-//   if (!writer.Finish()) return nullptr;  // a value that does not fit, or a signal handler's error
+//   for (const ElementValue& value : values) {
+//     if (!writer.Write(value)) break;
+//   }
+//   if (!writer.Finish()) return nullptr;  // a value that does not fit, or a signal handler's
+//   error
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_ELEMENT_WRITER_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_ELEMENT_WRITER_H_

@@ -12,8 +12,8 @@
 namespace dovetail::python {
 namespace {
 
-constexpr int64_t kBlock = 1024;                     // a constant, so that loops are vectorised
-constexpr int64_t kBlocksPerQuestion = 2048;         // 16 MiB of int64
+constexpr int64_t kBlock = 1024;              // a constant, so that loops are vectorised
+constexpr int64_t kBlocksPerQuestion = 2048;  // 16 MiB of int64
 
 struct Range {
   explicit Range(DType integer) {
@@ -73,7 +73,8 @@ absl::StatusOr<ElementBlock> Find(const Tensor& tensor, const Range& range) {
     const int64_t begin = block * kBlock;
     const int64_t size = std::min(kBlock, count - begin);
     const char* const at = data + begin * static_cast<int64_t>(sizeof(T));
-    const bool fits = size == kBlock ? AllWithin<T>(at, kBlock, range) : AllWithin<T>(at, size, range);
+    const bool fits =
+        size == kBlock ? AllWithin<T>(at, kBlock, range) : AllWithin<T>(at, size, range);
     if (!fits) return ElementBlock{begin, size};
   }
   return ElementBlock{};

@@ -21,7 +21,8 @@ bool IsCastExactly(DType dtype) {
 }
 
 template <typename T>
-bool WriteEach(const std::vector<T>& numbers, absl::Span<const int64_t> shape, DType dtype, Tensor* result) {
+bool WriteEach(const std::vector<T>& numbers, absl::Span<const int64_t> shape, DType dtype,
+               Tensor* result) {
   if (!NewHostTensor(shape, dtype, result)) return false;
   ElementWriter writer(result);
   WithoutGilIf(IsLong(*result), [&] {

@@ -46,8 +46,8 @@ class NumberList {
     AddOther(value);
   }
 
-  // The numbers as a tensor of that type: false with the error of the first that does not fit it, or
-  // of a signal handler. `result` is written in any case. Uses the numbers up.
+  // The numbers as a tensor of that type: false with the error of the first that does not fit it,
+  // or of a signal handler. `result` is written in any case. Uses the numbers up.
   bool Write(absl::Span<const int64_t> shape, DType dtype, Tensor* result);
 
  private:
@@ -61,7 +61,8 @@ class NumberList {
   }
   void AddOther(const ElementValue& value);
   template <typename T>
-  bool WriteTyped(std::vector<T>* numbers, absl::Span<const int64_t> shape, DType dtype, Tensor* result);
+  bool WriteTyped(std::vector<T>* numbers, absl::Span<const int64_t> shape, DType dtype,
+                  Tensor* result);
 
   int64_t expected_ = 1;
   // At most one of them has elements.

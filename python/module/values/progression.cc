@@ -63,8 +63,8 @@ bool Fill(const Progression& numbers, Tensor* tensor) {
     return false;
   }
   if (const Filler fill = FillerOf(dtype); fill != nullptr) {
-    const bool done = WithoutGilIf(
-        IsLong(*tensor), [&] { return fill(numbers, tensor->raw_data(), count); });
+    const bool done =
+        WithoutGilIf(IsLong(*tensor), [&] { return fill(numbers, tensor->raw_data(), count); });
     return done || PyErr_Occurred() == nullptr;
   }
   ElementWriter writer(tensor);

@@ -100,7 +100,8 @@ def test_subclasses_of_list_and_tuple_keep_their_class_and_their_attributes():
 
     found = torch.tensor([[1.0, 3.0, 2.0]]).max(dim=1)  # a sequence with names, made in C
     made = dt.convert_tree(found, np.ndarray)
-    assert type(made) is type(found) and made.values.tolist() == [3] and made.indices.tolist() == [1]
+    assert type(made) is type(found)
+    assert made.values.tolist() == [3] and made.indices.tolist() == [1]
     assert type(made.values) is np.ndarray
 
 

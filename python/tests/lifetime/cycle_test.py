@@ -82,7 +82,11 @@ def in_a_cycle_with(make_views, cycle="bytearray"):
     return weakref.ref(owner), views
 
 
-VIEWS = [lambda t: [t[1:]], lambda t: [t[i:] for i in range(5)], lambda t: [t, t[:].reshape(2, 4).T]]
+VIEWS = [
+    lambda t: [t[1:]],
+    lambda t: [t[i:] for i in range(5)],
+    lambda t: [t, t[:].reshape(2, 4).T],
+]
 
 
 @pytest.mark.parametrize("make_views", VIEWS)

@@ -24,7 +24,7 @@ def alarms():
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 
     before = signal.getsignal(signal.SIGALRM)
-    gc.disable()  # an error of a handler that runs within a callback of the collector goes nowhere
+    gc.disable()  # the error of a handler within a callback of the collector goes nowhere
     yield start
     gc.enable()
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -34,23 +34,26 @@ def alarms():
 def work_on(name):
     """Return a function without arguments that treats many elements."""
     numbers = np.zeros(COUNT, np.int64)
+    floats = numbers.astype(np.float64)
+    some = dt.from_dlpack(numbers[: COUNT // 4])
+    pairs = some[: COUNT // 16].reshape(-1, 2)
+    flat, nested = [1] * (COUNT // 4), [[1.5]] * (COUNT // 16)
     return {
         "arange of integers": lambda: dt.arange(COUNT),
         "arange of floats": lambda: dt.arange(float(COUNT)),
         "arange of bfloat16": lambda: dt.arange(COUNT // 4, dtype="bfloat16"),
         "checked cast": lambda: dt.tensor(numbers, dtype="int8"),
-        "checked cast of floats": lambda array=numbers.astype(np.float64): dt.tensor(array, dtype="int8"),
-        "list": lambda data=[1] * (COUNT // 4): dt.tensor(data),
-        "list of lists": lambda data=[[1.5]] * (COUNT // 16): dt.tensor(data),
-        "tolist": lambda tensor=dt.from_dlpack(numbers[: COUNT // 4]): tensor.tolist(),
-        "tolist of pairs": lambda tensor=dt.from_dlpack(numbers.reshape(-1, 2)[: COUNT // 16]): (
-            tensor.tolist()
-        ),
+        "checked cast of floats": lambda: dt.tensor(floats, dtype="int8"),
+        "list": lambda: dt.tensor(flat),
+        "list of lists": lambda: dt.tensor(nested),
+        "tolist": some.tolist,
+        "tolist of pairs": pairs.tolist,
     }[name]
 
 
 NAMES = ["arange of integers", "arange of floats", "arange of bfloat16", "checked cast",
-         "checked cast of floats", "list", "list of lists", "tolist", "tolist of pairs"]  # fmt: skip
+         "checked cast of floats", "list", "list of lists", "tolist", "tolist of pairs",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

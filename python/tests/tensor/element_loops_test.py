@@ -86,11 +86,12 @@ def test_a_list_converts_as_its_numbers_do(dtype, shape, numbers):
 
 
 def test_lists_of_wrong_numbers_are_refused_as_the_numbers_are():
-    for numbers, dtype in [([1, 300], "int8"), ([1, -1], "uint8"), ([1.0, np.nan], "int32"),
-                           ([1.0, np.inf], "int64"), ([1, 2**64], "int64"), ([0, 9], "int4")]:  # fmt: skip
-        error = one(numbers[-1], dtype)
-        with pytest.raises(error, match="300|-1|nan|inf|18446744073709551616|9"):
-            dt.tensor(numbers, dtype=dtype)
+    cases = [(300, "int8"), (-1, "uint8"), (np.nan, "int32"), (np.inf, "int64"), (2**64, "int64"),
+             (9, "int4")]  # fmt: skip
+    for number, dtype in cases:
+        for count in (1, 1000):
+            with pytest.raises(one(number, dtype), match=str(number)):
+                dt.tensor([*[type(number)(1)] * count, number], dtype=dtype)
     with pytest.raises(OverflowError, match="does not fit int64"):
         dt.tensor([1, 2**63])
     assert dt.tensor([1, 2**63], dtype="uint64").tolist() == [1, 2**63]
@@ -114,7 +115,7 @@ def test_lists_of_numbers_of_several_kinds_have_the_common_type():
 def test_arange_has_the_numbers_of_its_formula(dtype, bounds):
     start, stop, step = bounds
     is_whole = float(step).is_integer() and float(start).is_integer()
-    if dtype in INTEGERS + ["int4"] and not is_whole:
+    if dtype in [*INTEGERS, "int4"] and not is_whole:
         pytest.skip("refused")
     made = dt.arange(start, stop, step, dtype=dtype)
     assert made.tolist() == [one(start + i * step, dtype) for i in range(len(made))]
@@ -126,22 +127,27 @@ def test_a_long_arange_is_right_at_its_blocks_ends():
     for dtype in ("int64", "int32", "float64", "float32"):
         made = dt.arange(3, 3 + 2 * count, 2, dtype=dtype).numpy()
         assert np.array_equal(made, np.arange(3, 3 + 2 * count, 2, dtype=dtype))
-    made = dt.arange(0, 70_000, dtype="bfloat16")
-    assert np.array_equal(dt.from_dlpack(made).to("float32").numpy(),
-                          np.arange(70_000).astype(ml_dtypes.bfloat16).astype(np.float32))  # fmt: skip
+    made = dt.arange(0, 70_000, dtype="bfloat16").to("float32").numpy()
+    theirs = np.arange(70_000).astype(ml_dtypes.bfloat16).astype(np.float32)
+    assert np.array_equal(made, theirs)
 
 
-@pytest.mark.parametrize(("arguments", "dtype"), [((300,), "uint8"), ((-1, 1), "uint8"),
-                                                  ((0, 130, 64), "int8"), ((9,), "int4"),
-                                                  ((0.0, 300.0), "int8")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "dtype"),
+    [((300,), "uint8"), ((-1, 1), "uint8"), ((0, 130, 64), "int8"), ((9,), "int4"),
+     ((0.0, 300.0), "int8")],
+)  # fmt: skip
 def test_an_arange_beyond_its_type_is_refused(arguments, dtype):
     with pytest.raises(OverflowError, match=dtype):
         dt.arange(*arguments, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS + SMALL + FLOATS + NARROW + ["complex64", "bool"])
-@pytest.mark.parametrize("index", [..., slice(None, None, -1), (..., slice(None, None, 2)), 0, (1, 0),
-                                   slice(0)], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "index",
+    [..., slice(None, None, -1), (..., slice(None, None, 2)), 0, (1, 0), slice(0)],
+    ids=str,
+)
 @pytest.mark.parametrize("is_transposed", [False, True])
 def test_tolist_gives_each_element(dtype, index, is_transposed):
     numbers = np.array([[0, 1, 1, 0], [1, 0, 1, 1]])

@@ -175,7 +175,7 @@ def test_views_keep_access_and_the_mark_for_autograd():
     assert fixed.view("int32").readonly and not fixed.view("int32").requires_grad
     for dtype in ["int32", "float16", "float32"]:
         assert marked.view(dtype).requires_grad
-        with pytest.raises(BufferError, match="requires? grad"):
+        with pytest.raises(BufferError, match=r"requires? grad"):
             torch.from_dlpack(marked.view(dtype))
-        with pytest.raises(BufferError, match="requires? grad"):
+        with pytest.raises(BufferError, match=r"requires? grad"):
             memoryview(marked.view(dtype))
