@@ -182,8 +182,8 @@ static inline const DovetailCApi* Dovetail_ImportCApi(void) {
 // Dovetail_Release(). -1 with an error set: TypeError for what is no tensor or has another dtype,
 // rank or device; ValueError for sizes, strides and alignment; BufferError for memory that can't be
 // shared, such as that of a tensor that requires gradients, and for read-only memory that the
-// function would write. 1 without an error for a quiet call, unless user code raised one. `call`
-// may be NULL.
+// function would write. 1 without an error for a quiet call, unless the error is no mismatch
+// (Dovetail_IsMismatch()). `call` may be NULL.
 static inline int Dovetail_Borrow(PyObject* object, const DovetailRequirements* wanted,
                                   DovetailCall* call, DovetailBorrowed* borrowed) {
   const DovetailCApi* const api = Dovetail_ImportCApi();
@@ -204,6 +204,27 @@ static inline void Dovetail_Release(DovetailBorrowed* borrowed) {
   PyErr_Fetch(&type, &value, &traceback);
   held->deleter(held);
   PyErr_Restore(type, value, traceback);
+}
+
+// Whether the error that is set, which stays set, is about what the object is: no tensor, or one
+// that its library does not share. Other overloads may take such an object. 0 for what the object's
+// own code raised, lack of memory and interrupts, which are the caller's to see.
+static inline int Dovetail_IsMismatch(void) {
+  const int is_refusal = PyErr_ExceptionMatches(PyExc_BufferError);
+  // Half of a protocol, as in JAX's tracers.
+  if (!is_refusal && PyErr_ExceptionMatches(PyExc_AttributeError)) return 1;
+  if (!is_refusal && !PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  int is_mismatch = traceback == NULL;  // a TypeError that no Python code raised
+  if (is_refusal) {
+    PyObject* const cause = PyException_GetCause(value);
+    is_mismatch = cause == NULL || PyErr_GivenExceptionMatches(cause, PyExc_BufferError);
+    Py_XDECREF(cause);
+  }
+  PyErr_Restore(type, value, traceback);
+  return is_mismatch;
 }
 
 // Shares the memory of `object` beyond a call. The caller owns `*managed` and calls its deleter, on

@@ -68,6 +68,44 @@ inline PyObject* LikeOf(const nanobind::detail::cleanup_list* cleanup) {
   return nullptr;
 }
 
+// An error of an argument that is no mismatch. nanobind's casters of containers are noexcept, so
+// that their elements must not throw when they are loaded: the function's call throws.
+class HeldError {
+ public:
+  HeldError() = default;
+  // What no call threw, as in a container, is reported as unraisable.
+  ~HeldError() {
+    if (type_ != nullptr) Report();
+  }
+  HeldError(const HeldError&) = delete;
+  HeldError& operator=(const HeldError&) = delete;
+
+  bool is_set() const { return type_ != nullptr; }
+  // Holds the error that is set, in place of an earlier one.
+  void Take() {
+    if (is_set()) Report();
+    PyErr_Fetch(&type_, &value_, &traceback_);
+  }
+  void Throw() {
+    PyErr_Restore(std::exchange(type_, nullptr), value_, traceback_);
+    throw nanobind::python_error();
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void Report() {
+    nanobind::error_scope in_flight;
+    const bool is_interrupt = PyErr_GivenExceptionMatches(type_, PyExc_KeyboardInterrupt) != 0;
+    PyErr_Restore(std::exchange(type_, nullptr), value_, traceback_);
+    if (!is_interrupt) return PyErr_WriteUnraisable(nullptr);
+    PyErr_Clear();
+    PyErr_SetInterrupt();  // raised again when the call has ended
+  }
+
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* traceback_ = nullptr;
+};
+
 // A borrowed argument, in a caster. The cleanup list of a call is the key of its attempts, of which
 // one is in progress at a time.
 template <typename Facts>
@@ -194,17 +232,28 @@ struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
 
 template <>
 struct type_caster<dovetail::OwnedTensor> {
-  NB_TYPE_CASTER(dovetail::OwnedTensor, const_name("typing.Any"))
+  using Value = dovetail::OwnedTensor;
+  static constexpr auto Name = const_name("typing.Any");
+  template <typename T_>
+  using Cast = movable_cast_t<T_>;
+  // The casters of containers ask this.
+  template <typename T_>
+  bool can_cast() const {
+    return !error.is_set();
+  }
 
-  // The memory is shared beyond the call. Throws an interrupt.
-  bool from_python(handle src, uint32_t, cleanup_list* cleanup) {
+  // The memory is shared beyond the call. True with an error held, which the call throws.
+  bool from_python(handle src, uint32_t, cleanup_list* cleanup) noexcept {
     frame.Join(cleanup);
     frame.CountArgument();
-    value = dovetail::OwnedTensor::FromPython(src.ptr());
-    if (!value) {
-      if (!PyErr_ExceptionMatches(PyExc_Exception)) throw python_error();
+    value = Value::FromPython(src.ptr());
+    if (!value && Dovetail_IsMismatch()) {
       PyErr_Clear();
       return false;
+    }
+    if (!value) {
+      error.Take();
+      return true;
     }
     if (cleanup != nullptr) {
       Py_INCREF(src.ptr());
@@ -219,16 +268,34 @@ struct type_caster<dovetail::OwnedTensor> {
     return std::move(tensor).ToPython(dovetail::internal_arg::LikeOf(cleanup));
   }
 
+  explicit operator Value*() { return &Get(); }
+  explicit operator Value&() { return Get(); }
+  explicit operator Value&&() { return std::move(Get()); }
+  Value& Get() {
+    if (error.is_set()) error.Throw();
+    return value;
+  }
+
   dovetail::internal_arg::CallFrame frame;
+  dovetail::internal_arg::HeldError error;
+  Value value;
 };
 
 #ifdef DOVETAIL_CAPI_LINKED
 template <>
 struct type_caster<dovetail::Tensor> {
-  NB_TYPE_CASTER(dovetail::Tensor, const_name("typing.Any"))
+  using Value = dovetail::Tensor;
+  static constexpr auto Name = const_name("typing.Any");
+  template <typename T_>
+  using Cast = movable_cast_t<T_>;
+  template <typename T_>
+  bool can_cast() const {
+    return !owned.error.is_set();
+  }
 
-  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
+  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (!owned.from_python(src, flags, cleanup)) return false;
+    if (owned.error.is_set()) return true;
     absl::StatusOr<dovetail::Tensor> tensor = dovetail::FromDLPack(owned.value.release());
     if (!tensor.ok()) return false;
     value = *std::move(tensor);
@@ -241,7 +308,16 @@ struct type_caster<dovetail::Tensor> {
                              dovetail::internal_arg::LikeOf(cleanup));
   }
 
+  explicit operator Value*() { return &Get(); }
+  explicit operator Value&() { return Get(); }
+  explicit operator Value&&() { return std::move(Get()); }
+  Value& Get() {
+    if (owned.error.is_set()) owned.error.Throw();
+    return value;
+  }
+
   type_caster<dovetail::OwnedTensor> owned;
+  Value value;
 };
 #endif
 

@@ -180,7 +180,7 @@ struct type_caster<dovetail::OwnedTensor> {
       frame.NoteLoaded(src.ptr());
       return true;
     }
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw error_already_set();
+    if (!Dovetail_IsMismatch()) throw error_already_set();
     PyErr_Clear();
     return false;
   }

@@ -56,7 +56,8 @@ def convert_tree(tree, target, *, copy=None):
     """Return the containers with every tensor in them converted to the class target.
 
     tree    nested dicts, lists, tuples (named ones, too) and dataclasses, such as a state dict or
-            a batch. New containers of the same classes are returned; what is no tensor stays.
+            a batch. New containers of the same classes are returned, made as copy.copy() makes
+            them, with their attributes; what is no tensor stays.
     target, copy  as in convert()
 
     >>> import numpy as np

@@ -184,8 +184,11 @@ bool BorrowAsIs(PyObject* object, const DovetailRequirements& wanted, DovetailBo
 
 // How a call ends that got no tensor; an error is set.
 int Refuse(const DovetailCall& call) {
-  if (call.is_quiet && ForgetException()) return 1;
-  if (!call.is_quiet) NameArgument(call);
+  if (call.is_quiet && Dovetail_IsMismatch()) {
+    PyErr_Clear();
+    return 1;
+  }
+  NameArgument(call);
   return -1;
 }
 

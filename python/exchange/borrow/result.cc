@@ -14,6 +14,7 @@
 #include "dovetail/python/exchange/routes/export_object.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
 
 namespace nb = nanobind;
@@ -47,21 +48,38 @@ nb::object TryNumPy(const Tensor& tensor) {
   return numpy.is_valid() ? nb::steal(MakeNumPyArray(tensor.view(), owner.ptr())) : nb::object();
 }
 
-// Whether there is a class dovetail.Tensor. Imports the package when it is first asked.
-bool HasPackage() {
-  if (dovetail_tensor.exchange_api() != nullptr) return true;
-  static constinit GilGuarded<bool> is_missing(false);
-  if (is_missing.load()) return false;
-  const nb::object package = nb::steal(PyImport_ImportModule("dovetail"));
-  const nb::object type = package.is_valid()
-                              ? nb::steal(PyObject_GetAttrString(package.ptr(), "Tensor"))
-                              : nb::object();
-  const bool found = type.is_valid() &&
-                     dovetail_tensor.Is(reinterpret_cast<PyTypeObject*>(type.ptr())) &&
-                     dovetail_tensor.exchange_api() != nullptr;
+// Whether the import error that is set says that there is no module of this name. (A module that it
+// imports may be missing, too.)
+bool IsMissing(const char* module) {
+  if (!PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) return false;
+  PyObject* const error = TakeError();
+  const nb::object name = nb::steal(PyObject_GetAttrString(error, "name"));
+  const bool is_it = name.is_valid() && PyUnicode_Check(name.ptr()) &&
+                     PyUnicode_CompareWithASCIIString(name.ptr(), module) == 0;
   PyErr_Clear();
-  is_missing.store(!found);
-  return found;
+  RestoreError(error);
+  return is_it;
+}
+
+// Whether there is a class dovetail.Tensor. Imports the package when it is first asked, and
+// remembers if there is none. False with an error set if the import failed for another reason.
+bool FindPackage(bool* found) {
+  *found = dovetail_tensor.exchange_api() != nullptr;
+  static constinit GilGuarded<bool> is_missing(false);
+  if (*found || is_missing.load()) return true;
+  const nb::object package =
+      nb::steal(HangAtThreadEnd([] { return PyImport_ImportModule("dovetail"); }));
+  if (!package.is_valid()) {
+    if (!IsMissing("dovetail")) return false;
+    PyErr_Clear();
+    is_missing.store(true);
+    return true;
+  }
+  nb::object type;  // another package may have the name
+  if (!FindAttribute(package.ptr(), "Tensor", &type)) return false;
+  *found = type.is_valid() && dovetail_tensor.Is(reinterpret_cast<PyTypeObject*>(type.ptr())) &&
+           dovetail_tensor.exchange_api() != nullptr;
+  return true;
 }
 
 // Whether the library takes the memory as it is. False with an ExchangeError set.
@@ -80,7 +98,9 @@ nb::object DovetailTensor(const Tensor& tensor) {
 
 // What every library takes: a dovetail.Tensor, or a NumPy array.
 nb::object Common(const Tensor& tensor) {
-  if (HasPackage()) return DovetailTensor(tensor);
+  bool has_package;
+  if (!FindPackage(&has_package)) return {};
+  if (has_package) return DovetailTensor(tensor);
   nb::object array = TryNumPy(tensor);
   if (!array.is_valid() && PyErr_Occurred() == nullptr) {
     Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(),
@@ -103,10 +123,11 @@ PyObject* CallJax(PyObject* argument) {
 }
 
 PyObject* ByFunction(const PeerClass& peer, const Tensor& tensor) {
+  bool has_package;
   const nb::object common = Common(tensor);
-  if (!common.is_valid()) return nullptr;
+  if (!common.is_valid() || !FindPackage(&has_package)) return nullptr;
   PyObject* made = Call(NewFunction(peer), common.ptr());
-  if (made != nullptr || HasPackage() || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+  if (made != nullptr || has_package || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
     return made;
   }
   // The function is one of the package's own, which is not there.
@@ -117,7 +138,9 @@ PyObject* ByFunction(const PeerClass& peer, const Tensor& tensor) {
 PyObject* ToNumPy(const PeerClass& peer, const Tensor& tensor) {
   nb::object array = TryNumPy(tensor);
   if (array.is_valid() || PyErr_Occurred() != nullptr) return array.release().ptr();
-  if (HasPackage()) return ByFunction(peer, tensor);  // a type of ml_dtypes
+  bool has_package;
+  if (!FindPackage(&has_package)) return nullptr;
+  if (has_package) return ByFunction(peer, tensor);  // a type of ml_dtypes
   return Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(), "."));
 }
 

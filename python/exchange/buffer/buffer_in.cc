@@ -1,10 +1,13 @@
 #include "dovetail/python/exchange/buffer/buffer_in.h"
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "dovetail/interop/buffer/import.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
+#include "dovetail/python/exchange/numpy/time_scalar.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {
@@ -13,6 +16,12 @@ bool ImportBuffer(PyObject* object, Tensor* tensor) {
   auto held = std::make_unique<HeldBuffer>();
   Py_buffer& view = held->view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) return false;
+  if (view.ndim == 1 && view.len == sizeof(int64_t) && IsNumPyTime(object)) {
+    PyBuffer_Release(&view);
+    return RaiseExchange(
+               absl::StrCat("A ", Py_TYPE(object)->tp_name, " scalar ", kNumPyTimeRemedy)),
+           false;
+  }
   BufferLayout layout;
   const absl::Status status = DescribeBuffer({.data = view.buf,
                                               .nbytes = view.len,

@@ -47,6 +47,8 @@ nb::object BasesOf(PyTypeObject* type) {
 PeerType builtins_bytes("builtins", "bytes");
 PeerType numpy_ndarray("numpy", "ndarray");
 PeerType numpy_scalar("numpy", "generic");
+PeerType numpy_datetime("numpy", "datetime64");
+PeerType numpy_timedelta("numpy", "timedelta64");
 PeerType numpy_dtype("numpy", "dtype");
 PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");

@@ -61,6 +61,8 @@ class PeerType {
 extern PeerType builtins_bytes;
 extern PeerType numpy_ndarray;
 extern PeerType numpy_scalar;
+extern PeerType numpy_datetime;
+extern PeerType numpy_timedelta;
 extern PeerType numpy_dtype;  // the base class
 extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;

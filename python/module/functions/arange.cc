@@ -7,6 +7,7 @@
 #include "dovetail/python/module/dtype_device/placement.h"
 #include "dovetail/python/module/functions/factory.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/values/progression.h"
 #include "dovetail/python/module/values/scalar.h"
 
 namespace dovetail::python {
@@ -64,12 +65,6 @@ std::optional<int64_t> CountReals(double start, double stop, double step) {
   return static_cast<int64_t>(count);
 }
 
-// start + i * step, which fits even where i * step does not.
-int64_t At(int64_t start, int64_t step, int64_t i) {
-  return static_cast<int64_t>(static_cast<uint64_t>(start) +
-                              static_cast<uint64_t>(WrappingMultiply(step, i)));
-}
-
 bool IsIntegral(DType dtype) {
   return dtype.kind == TypeKind::kInt || dtype.kind == TypeKind::kUInt;
 }
@@ -113,11 +108,8 @@ PyObject* Arange(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* k
   if (!count) return Refuse("would have more elements than an int64 counts");
   Tensor tensor;
   if (!NewHostTensor({*count}, dtype, &tensor)) return nullptr;
-  for (int64_t i = 0; i < *count; ++i) {
-    const ElementValue value = integers ? ElementValue(At(start.integer, step.integer, i))
-                                        : ElementValue(start.real + i * step.real);
-    if (!WriteValue(tensor.raw_data(), i * dtype.bits, dtype, value)) return nullptr;
-  }
+  const Progression numbers{integers, start.integer, step.integer, start.real, step.real};
+  if (!Fill(numbers, &tensor)) return nullptr;
   if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }

@@ -6,10 +6,8 @@
 #include <optional>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/internal/float_format.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
@@ -17,11 +15,9 @@
 #include "dovetail/python/module/dtype_device/placement.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
-#include "dovetail/python/module/values/casting.h"
+#include "dovetail/python/module/values/converted.h"
 #include "dovetail/python/module/values/data_kind.h"
-#include "dovetail/python/module/values/elements.h"
 #include "dovetail/python/module/values/nested.h"
-#include "dovetail/python/module/values/scalar.h"
 
 namespace nb = nanobind;
 
@@ -34,43 +30,10 @@ bool Take(absl::StatusOr<Tensor> from, Tensor* to) {
   return true;
 }
 
-// Whether every value of a type can be cast: what is to be refused otherwise is found element by
-// element.
-bool TakesAll(DType from, DType to) {
-  if (CanCast(from, to, Casting::kSafe) || to == kBool) return true;
-  if (from.kind == TypeKind::kComplex) return to.kind == TypeKind::kComplex;
-  const std::optional<FloatFormat> format = FloatFormatOf(to);
-  return to.kind == TypeKind::kComplex || (format && (format->has_nan() || !FloatFormatOf(from)));
-}
-
-// A copy with the elements converted to `dtype`, each checked where it may not fit.
-bool Convert(const Tensor& from, DType dtype, Device device, Tensor* to) {
-  if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
-  if (TakesAll(from.dtype(), dtype)) {
-    return Take(WithoutGilIf(IsLong(from, device),
-                             [&] { return Copied(from, {.dtype = dtype, .device = device}); }),
-                to);
-  }
-  Tensor copy;
-  const Tensor* const source = ReadyHost(from, &copy);
-  if (source == nullptr || !NewHostTensor(from.shape(), dtype, to)) return false;
-  int64_t to_bit = 0;
-  const int64_t step = StepBits(source->dtype(), source->packing());
-  return ForEachElement(source->layout(), step, 0,
-                        [&](int64_t bit) {
-                          const ElementValue value =
-                              ReadElement(source->raw_data(), bit, source->dtype());
-                          const bool written = WriteValue(to->raw_data(), to_bit, dtype, value);
-                          to_bit += dtype.bits;
-                          return written;
-                        }) &&
-         MoveTo(device, to);
-}
-
 bool CopyExchanged(const Tensor& from, const Placement& wanted, Tensor* result) {
   const Device device = wanted.device.value_or(from.device());
   if (wanted.dtype_or(from.dtype()) != from.dtype()) {
-    return Convert(from, *wanted.dtype, device, result);
+    return Converted(from, *wanted.dtype, device, result);
   }
   return Take(WithoutGilIf(IsLong(from, device), [&] { return Copied(from, {.device = device}); }),
               result);

@@ -189,9 +189,10 @@ void AddStreamClass(nb::module_& m) {
       },
       "The host waits for the work that the stream holds.");
   c.def("__repr__", &Repr);
-  c.def("__eq__", [](const Stream& a, nb::handle b) {
-    return nb::isinstance<Stream>(b) && a == *nb::inst_ptr<Stream>(b);
-  });
+  // NotImplemented for what is no Stream.
+  c.def(
+      "__eq__", [](const Stream& a, const Stream& b) { return a == b; }, nb::is_operator(),
+      nb::sig("def __eq__(self, arg: object, /) -> bool"));
   c.def("__hash__", [](const Stream& s) {
     return static_cast<Py_ssize_t>(absl::HashOf(s.device(), static_cast<uintptr_t>(s.native())));
   });

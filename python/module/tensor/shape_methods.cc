@@ -105,9 +105,9 @@ PyObject* ViewAsType(PyObject* self, DType dtype) {
   absl::StatusOr<Layout> layout = Rescaled(tensor.layout(), from, to);
   if (!layout.ok()) return RaiseStatus(layout.status());
   // The bytes of each row are the same, so that no element lies outside.
-  return WrapTensor(internal_tensor::MakeUnchecked(
-      tensor.storage(), tensor.byte_offset(), dtype, *std::move(layout),
-      {.access = tensor.access(), .packing = tensor.packing()}));
+  return ViewOf(self, internal_tensor::MakeUnchecked(
+                          tensor.storage(), tensor.byte_offset(), dtype, *std::move(layout),
+                          {.access = tensor.access(), .packing = tensor.packing()}));
 }
 
 }  // namespace

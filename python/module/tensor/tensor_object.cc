@@ -65,7 +65,10 @@ PyObject* WrapTensor(absl::StatusOr<Tensor>&& tensor, bool requires_grad) {
 
 void DeallocateTensorObject(PyObject* object) {
   TensorObject* self = AsTensorObject(object);
-  if (self->is_tracked) PyObject_GC_UnTrack(object);
+  if (self->is_tracked) {
+    PyObject_GC_UnTrack(object);
+    if (self->shared_owner != nullptr) LeaveSharedOwner(self->shared_owner);
+  }
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   if (PyErr_Occurred() == nullptr) {
     DestroyWithGil(self->tensor);
@@ -80,12 +83,9 @@ void DeallocateTensorObject(PyObject* object) {
   }
 }
 
-// Several tensors may share the one reference to the owner. The collector must count it once: it
-// is shown by a tensor that has it alone. (Whatever shares it without the GIL has begun to with
-// it.)
 int TraverseTensorObject(PyObject* object, visitproc visit, void* arg) {
-  const Storage* const storage = AsTensor(object).storage().get();
-  if (storage != nullptr && storage->use_count() == 1) Py_VISIT(OwnerOf(*storage));
+  const TensorObject* const self = AsTensorObject(object);
+  if (self->is_tracked) Py_VISIT(self->shared_owner);
   return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/module/tensor/shared_owner.h"
 
 namespace dovetail::python {
 
@@ -22,7 +23,8 @@ struct TensorObject {
   PyObject_HEAD PyObject* weak_references;
   // Autograd's mark, for callers that set it. Such a tensor is not exported; detach() clears it.
   GilGuarded<bool> requires_grad;
-  bool is_tracked;  // by the garbage collector
+  bool is_tracked;            // by the garbage collector
+  SharedOwner* shared_owner;  // of a tracked object; nullptr for lack of memory
   Tensor tensor;
 };
 
@@ -64,8 +66,9 @@ inline void TrackOwner(TensorObject* object) {
   const Storage* const storage = object->tensor.storage().get();
   PyObject* const owner = storage != nullptr ? OwnerOf(*storage) : nullptr;
   if (owner != nullptr && PyType_IS_GC(Py_TYPE(owner)) && !PyMemoryView_Check(owner)) {
-    PyObject_GC_Track(object);
+    object->shared_owner = JoinSharedOwner(*storage);
     object->is_tracked = true;
+    PyObject_GC_Track(object);
   }
 }
 

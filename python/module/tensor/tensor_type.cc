@@ -99,7 +99,7 @@ bool AddTensorType(PyObject* module) {
   t.tp_getset = tensor_attributes;
   t.tp_dict = PyDict_New();
   if (t.tp_dict == nullptr || !AddExchangeApi(t.tp_dict) || PyType_Ready(&t) != 0 ||
-      !AddMissingMethods(&t)) {
+      !ReadySharedOwner() || !AddMissingMethods(&t)) {
     return false;
   }
   InstallOwnClass(&tensor_type, {&ImportOwn, &BorrowOwn});

@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/internal/float_format.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/integers.h"
 #include "dovetail/python/module/dtype_device/dtype_class.h"
-#include "dovetail/python/module/dtype_device/placement.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 #include "dovetail/python/module/values/data_kind.h"
 #include "dovetail/python/module/values/elements.h"
+#include "dovetail/python/module/values/number_list.h"
 #include "dovetail/python/module/values/promote.h"
 #include "dovetail/python/module/values/scalar.h"
 
@@ -51,6 +54,20 @@ class Collector {
   explicit Collector(const DType* dtype) : wanted_(dtype) {}
 
   bool Add(PyObject* x) {
+    if (++num_items_ % kItemsPerQuestion == 0 && PyErr_CheckSignals() != 0) return false;
+    if (PyFloat_CheckExact(x)) {
+      if (!CheckLeaf(path_.size()) || !Join(kFloat32)) return false;
+      numbers_.AddReal(PyFloat_AS_DOUBLE(x));
+      return true;
+    }
+    if (PyLong_CheckExact(x)) {
+      int overflow;
+      const int64_t integer = PyLong_AsLongLongAndOverflow(x, &overflow);
+      if (overflow != 0) return AddNumber(x);
+      if (!CheckLeaf(path_.size()) || !Join(kInt64)) return false;
+      numbers_.AddInteger(integer);
+      return true;
+    }
     DataKind kind;
     nb::object array;
     if (!Classify(x, &kind, &array)) return false;
@@ -68,18 +85,15 @@ class Collector {
   }
 
   // `result` is written in any case; it is whole only when this returns true.
-  bool Finish(Tensor* result) const {
+  bool Finish(Tensor* result) {
     const DType dtype = wanted_ != nullptr ? *wanted_ : found_.value_or(kFloat32);
-    if (!NewHostTensor(shape_, dtype, result)) return false;
-    int64_t bit = 0;
-    for (const ElementValue& value : values_) {
-      if (!WriteValue(result->raw_data(), bit, dtype, value)) return false;
-      bit += dtype.bits;
-    }
-    return true;
+    return numbers_.Write(shape_, dtype, result);
   }
 
  private:
+  static constexpr int64_t kItemsPerQuestion = 1 << 16;  // about 2 ms
+  static constexpr int64_t kManyElements = 64;           // for which a copy pays
+
   bool AddNumber(PyObject* x) {
     if (!CheckLeaf(path_.size())) return false;
     const bool to_float =
@@ -90,7 +104,7 @@ class Collector {
       DType dtype;
       if (!InferDType(x, value, &dtype) || !Join(dtype)) return false;
     }
-    values_.push_back(value);
+    numbers_.Add(value);
     return true;
   }
 
@@ -118,15 +132,37 @@ class Collector {
     Tensor copy;
     const Tensor* const ready = ReadyHost(t, &copy);
     if (ready == nullptr) return false;
+    if (t.num_elements() >= kManyElements && IsHeldExactly(t.dtype())) return AddAll(*ready);
     const int64_t step = StepBits(t.dtype(), ready->packing());
     return ForEachElement(ready->layout(), step, 0, [&](int64_t bit) {
-      values_.push_back(ReadElement(ready->raw_data(), bit, t.dtype()));
-      return true;
+      numbers_.Add(ReadElement(ready->raw_data(), bit, t.dtype()));
+      return ++num_items_ % kItemsPerQuestion != 0 || PyErr_CheckSignals() == 0;
     });
   }
 
+  // Whether NumberList holds every element of the type as an integer or a float.
+  static bool IsHeldExactly(DType dtype) {
+    return dtype.kind == TypeKind::kInt || (dtype.kind == TypeKind::kUInt && dtype.bits < 64) ||
+           FloatFormatOf(dtype).has_value();
+  }
+
+  bool AddAll(const Tensor& t) {
+    const Tensor source = t;  // held without the GIL
+    const bool is_real = FloatFormatOf(t.dtype()).has_value();
+    const absl::StatusOr<Tensor> wide = WithoutGilIf(
+        IsLong(source), [&] { return Copied(source, {.dtype = is_real ? kFloat64 : kInt64}); });
+    if (!wide.ok()) return RaiseStatus(wide.status()), false;
+    if (is_real) {
+      for (const double value : *wide->span<double>()) numbers_.AddReal(value);
+    } else {
+      for (const int64_t value : *wide->span<int64_t>()) numbers_.AddInteger(value);
+    }
+    return PyErr_CheckSignals() == 0;
+  }
+
   bool Join(DType dtype) {
-    if (!found_ || wanted_ != nullptr) return found_ = dtype, true;
+    if (wanted_ != nullptr) return true;
+    if (!found_) found_ = dtype;
     if (*found_ == dtype) return true;
     absl::StatusOr<DType> common = Promote(*found_, dtype);
     if (!common.ok()) return RaiseStatus(common.status()), false;
@@ -157,6 +193,7 @@ class Collector {
              false;
     }
     shape_.push_back(size);
+    numbers_.Multiply(size);
     return true;
   }
 
@@ -176,7 +213,8 @@ class Collector {
   bool has_leaf_ = false;
   Dims shape_;
   std::vector<int64_t> path_;
-  std::vector<ElementValue> values_;
+  int64_t num_items_ = 0;
+  NumberList numbers_;
 };
 
 }  // namespace

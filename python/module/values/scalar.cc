@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
 #include "dovetail/python/exchange/numpy/array_method_in.h"
+#include "dovetail/python/exchange/numpy/time_scalar.h"
 #include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
@@ -96,6 +97,11 @@ bool FindComplex(PyObject* value, bool* has) {
 }
 
 bool RefuseNumber(PyObject* value) {
+  if (IsNumPyTime(value)) {
+    return Raise(PyExc_TypeError,
+                 absl::StrCat("A ", Py_TYPE(value)->tp_name, " scalar ", kNumPyTimeRemedy)),
+           false;
+  }
   PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
                Py_TYPE(value)->tp_name);
   return false;
@@ -164,11 +170,15 @@ PyObject* ElementToPython(const void* data, int64_t bit_offset, DType dtype) {
   return ValueToPython(ReadElement(data, bit_offset, dtype));
 }
 
-bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
+absl::Status TryWriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
   if (double* real = std::get_if<double>(&value); real != nullptr && IsInteger(dtype)) {
     *real = std::trunc(*real);
   }
-  const absl::Status status = WriteElement(data, bit_offset, dtype, value);
+  return WriteElement(data, bit_offset, dtype, value);
+}
+
+bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value) {
+  const absl::Status status = TryWriteValue(data, bit_offset, dtype, value);
   if (!status.ok()) Raise(RefusalType(dtype, value), status.message());
   return status.ok();
 }

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/internal/element.h"
 #include "dovetail/core/tensor.h"
@@ -37,6 +38,8 @@ PyObject* ElementToPython(const void* data, int64_t bit_offset, DType dtype);
 
 // WriteElement of core/internal/element.h, after a float for an integer type lost its fraction.
 bool WriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value);
+// The same, without Python's errors and without the GIL.
+absl::Status TryWriteValue(void* data, int64_t bit_offset, DType dtype, ElementValue value);
 
 // Writes the bytes of one element of `dtype` to `element`, which has room for kMaxElementBytes.
 bool ElementFromPython(PyObject* value, DType dtype, void* element);

@@ -1,5 +1,8 @@
 #include "dovetail/python/module/values/values.h"
 
+#include <cstdint>
+#include <cstring>
+
 #include "dovetail/core/packing.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/support/error.h"
@@ -9,27 +12,65 @@
 namespace dovetail::python {
 namespace {
 
-// Makes the nested lists of one tensor.
+PyObject* NumberToPython(int64_t v) { return PyLong_FromLongLong(v); }
+PyObject* NumberToPython(uint64_t v) { return PyLong_FromUnsignedLongLong(v); }
+PyObject* NumberToPython(double v) { return PyFloat_FromDouble(v); }
+
+// What ReadElement makes of an element of type T, which starts at a whole byte.
+template <typename T, typename Widest>
+PyObject* ReadNumber(const char* data, int64_t bit, DType) {
+  T value;
+  std::memcpy(&value, data + bit / 8, sizeof value);
+  return NumberToPython(static_cast<Widest>(value));
+}
+PyObject* ReadAny(const char* data, int64_t bit, DType dtype) {
+  return ValueToPython(ReadElement(data, bit, dtype));
+}
+
+using NumberReader = PyObject* (*)(const char* data, int64_t bit, DType dtype);
+
+NumberReader ReaderOf(DType dtype) {
+  if (dtype == kFloat32) return &ReadNumber<float, double>;
+  if (dtype == kFloat64) return &ReadNumber<double, double>;
+  if (dtype == kInt8) return &ReadNumber<int8_t, int64_t>;
+  if (dtype == kInt16) return &ReadNumber<int16_t, int64_t>;
+  if (dtype == kInt32) return &ReadNumber<int32_t, int64_t>;
+  if (dtype == kInt64) return &ReadNumber<int64_t, int64_t>;
+  if (dtype == kUInt8) return &ReadNumber<uint8_t, uint64_t>;
+  if (dtype == kUInt16) return &ReadNumber<uint16_t, uint64_t>;
+  if (dtype == kUInt32) return &ReadNumber<uint32_t, uint64_t>;
+  if (dtype == kUInt64) return &ReadNumber<uint64_t, uint64_t>;
+  return &ReadAny;
+}
+
+// Makes the nested lists of one tensor. Signals are handled meanwhile.
 class Lister {
  public:
   explicit Lister(const Tensor& tensor)
-      : tensor_(tensor), step_(StepBits(tensor.dtype(), tensor.packing())) {}
+      : tensor_(tensor),
+        data_(static_cast<const char*>(tensor_.raw_data())),
+        dtype_(tensor.dtype()),
+        read_(ReaderOf(dtype_)),
+        step_(StepBits(dtype_, tensor.packing())) {}
 
-  PyObject* List() const { return ListFrom(0, 0); }
+  PyObject* List() { return ListFrom(0, 0); }
 
  private:
-  PyObject* ListFrom(int dim, int64_t bit) const {
-    if (dim == tensor_.rank()) {
-      return ValueToPython(ReadElement(tensor_.raw_data(), bit, tensor_.dtype()));
-    }
+  static constexpr int64_t kItemsPerQuestion = 1 << 16;  // about 2 ms
+
+  PyObject* ListFrom(int dim, int64_t bit) {
+    if (dim == tensor_.rank()) return read_(data_, bit, dtype_);
     const int64_t size = tensor_.layout().shape(dim);
     PyObject* list = PyList_New(size);
     if (list == nullptr) return nullptr;
     // With no elements the strides mean nothing, and no element is read either.
     const int64_t step = WrappingMultiply(tensor_.layout().stride(dim), step_);
+    const bool has_numbers = dim + 1 == tensor_.rank();
     for (int64_t i = 0; i < size; ++i) {
-      PyObject* item = ListFrom(dim + 1, bit + WrappingMultiply(i, step));
-      if (item == nullptr) {
+      const int64_t at = bit + WrappingMultiply(i, step);
+      PyObject* item = has_numbers ? read_(data_, at, dtype_) : ListFrom(dim + 1, at);
+      if (item == nullptr || !Go()) {
+        Py_XDECREF(item);
         Py_DECREF(list);
         return nullptr;
       }
@@ -38,8 +79,15 @@ class Lister {
     return list;
   }
 
-  const Tensor& tensor_;
+  // False if a signal handler raised an error.
+  bool Go() { return ++num_items_ % kItemsPerQuestion != 0 || PyErr_CheckSignals() == 0; }
+
+  const Tensor tensor_;  // a handler may run any code
+  const char* const data_;
+  const DType dtype_;
+  const NumberReader read_;
   const int64_t step_;
+  int64_t num_items_ = 0;
 };
 
 // The only element.

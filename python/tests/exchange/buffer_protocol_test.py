@@ -244,6 +244,19 @@ def test_text_and_objects_are_refused(code):
             dt.tensor(source)
 
 
+TIMES = [np.datetime64("2020-01-02"), np.datetime64("NaT"), np.datetime64(5, "ns"),
+         np.timedelta64(3, "s")]  # fmt: skip
+
+
+@pytest.mark.parametrize("time", TIMES, ids=repr)
+def test_numpys_times_are_not_taken_for_bytes(time):
+    assert memoryview(time).format == "B"  # what NumPy says of them
+    for take in (dt.asarray, lambda x: dt.convert(x, dt.Tensor), lambda x: dt.convert(x, "numpy")):
+        with pytest.raises(dt.ExchangeError, match=r"64 scalar counts units of time.*\.astype"):
+            take(time)
+    assert dt.asarray(time.astype("int64")).item() == time.astype("int64")
+
+
 # Rule 60.
 def test_a_refused_buffer_is_released():
     owner = bytearray(16)

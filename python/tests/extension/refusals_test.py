@@ -9,6 +9,7 @@ import peers
 import pybind11_extension
 import pytest
 import torch
+from process import run_python
 from torch_without_memory import WITHOUT_MEMORY
 
 import dovetail as dt
@@ -189,6 +190,74 @@ def test_errors_of_producers_come_through(ext):
     refused(TypeError, "not a capsule", ext.doubled, Producer(lambda **_: 7))
     with pytest.raises((BufferError, TypeError, ValueError)):
         ext.doubled(Producer(lambda **_: dt.to_dlpack(dt.empty(3, dtype=dt.int8))))
+
+
+OWN_ERRORS = [MemoryError("own"), RuntimeError("own"), ValueError("own"), KeyError("own")]
+
+
+class Interface:
+    """An object whose __array_interface__ raises."""
+
+    def __init__(self, error):
+        self.error = error
+
+    @property
+    def __array_interface__(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", OWN_ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("name", ["kind", "listed", "shared", "doubled"])
+def test_errors_of_producers_come_through_overloads_and_owned_tensors(ext, name, error):
+    with pytest.raises((BufferError, MemoryError), match="own") as caught:
+        getattr(ext, name)(Producer(raising(error)))
+    seen = caught.value
+    assert error in (seen, seen.__cause__)
+    with pytest.raises(type(error), match="own"):
+        getattr(ext, name)(Interface(error))
+
+
+def test_a_producer_that_refuses_leaves_the_other_overloads(ext):
+    class Refusing(list):
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **kwargs):
+            raise BufferError("no tensor today")
+
+    for _ in range(3):
+        assert ext.listed(Refusing([1.5])) == "list"
+        refused(TypeError, "incompatible", ext.kind, Refusing())
+        refused(TypeError, "incompatible", ext.shared, Refusing())
+
+
+def test_interrupts_of_a_tensor_in_a_list_end_no_process(ext):
+    run_python(f"""
+import {ext.__name__} as ext
+
+class Producer:
+    def __init__(self, error):
+        self.error = error
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **kwargs):
+        raise self.error
+
+for error, expected in [(KeyboardInterrupt(), KeyboardInterrupt), (MemoryError(), MemoryError)]:
+    seen = []
+    try:
+        try:
+            ext.fill_all([Producer(error)])
+        except BaseException as e:
+            seen.append(type(e))
+            for _ in range(100):  # a pending interrupt is raised at the next instructions
+                str(_)
+    except KeyboardInterrupt:
+        seen.append(KeyboardInterrupt)
+    assert expected in seen or (seen == [TypeError] and expected is MemoryError), seen
+""")
 
 
 def test_a_producer_may_call_the_same_function(ext):

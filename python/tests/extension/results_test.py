@@ -115,6 +115,41 @@ print("done")
 """
 
 
+# The import of the package fails once, as Ctrl-C or a broken installation makes it fail.
+INTERRUPTED_IMPORT = """
+import sys
+import numpy as np
+import {extension} as ext
+
+class Failing:
+    error = {error}
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "dovetail":
+            raise self.error
+
+finder = Failing()
+sys.meta_path.insert(0, finder)
+for _ in range(2):
+    try:
+        ext.wrapped()
+    except BaseException as error:
+        assert error is finder.error
+    else:
+        raise AssertionError("no error")
+sys.meta_path.remove(finder)
+print(type(ext.wrapped()).__module__)
+"""
+
+
+@pytest.mark.parametrize("name", ["nanobind_extension", "pybind11_extension"])
+@pytest.mark.parametrize("error", ["KeyboardInterrupt()", "MemoryError()", "ImportError('broken')",
+                                   "ModuleNotFoundError('a part', name='absent')"])  # fmt: skip
+def test_a_failed_import_of_the_package_is_an_error_and_not_remembered(name, error):
+    code = INTERRUPTED_IMPORT.format(extension=name, error=error)
+    assert run_python(code).strip() == "dovetail"
+
+
 @pytest.mark.parametrize("name", ["nanobind_extension", "pybind11_extension"])
 def test_a_linked_extension_needs_no_package(name):
     assert run_python(WITHOUT_PACKAGE.format(extension=name)).strip().endswith("done")

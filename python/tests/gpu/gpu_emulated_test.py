@@ -164,6 +164,9 @@ def test_streams_and_events(gpu, device):
     s, t = dt.Stream(device), dt.Stream(device)
     assert s != t
     assert s == s  # noqa: PLR0124: its own equality
+    for other in (None, s.handle, dt.Device(device), device, object()):
+        assert (s == other) is False and (s != other) is True
+    assert s.__eq__(None) is NotImplemented
     assert len({s, t}) == 2
     assert s.device == dt.Device(device)
     assert s.handle > 2

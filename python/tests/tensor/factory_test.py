@@ -114,6 +114,12 @@ def test_what_is_no_number_is_refused(data):
         dt.tensor(data)
 
 
+def test_the_remedy_for_numpys_times_is_said():
+    for data in [np.datetime64("2020-01-02"), [np.timedelta64(3, "s")]]:
+        with pytest.raises(TypeError, match=r"64 scalar counts units of time.*\.astype"):
+            dt.tensor(data)
+
+
 def test_a_list_that_contains_itself_is_refused():
     data = []
     data.append(data)

@@ -172,4 +172,10 @@ def test_views_keep_access_and_the_mark_for_autograd():
     for view in [lambda t: t.unsqueeze(0), lambda t: t.ravel(), lambda t: t.view(4, 1)]:
         assert view(fixed).readonly and not view(fixed).requires_grad
         assert view(marked).requires_grad and not view(marked).readonly
-    assert fixed.view("int32").readonly
+    assert fixed.view("int32").readonly and not fixed.view("int32").requires_grad
+    for dtype in ["int32", "float16", "float32"]:
+        assert marked.view(dtype).requires_grad
+        with pytest.raises(BufferError, match=r"requires? grad"):
+            torch.from_dlpack(marked.view(dtype))
+        with pytest.raises(BufferError, match=r"requires? grad"):
+            memoryview(marked.view(dtype))

@@ -1,0 +1,41 @@
+// Arithmetic progressions: start, start + step, start + 2 * step, …
+//
+//   Progression numbers{.is_integer = true, .start = 3, .step = 2};
+//   if (!Fill(numbers, &tensor)) return nullptr;
+
+#ifndef DOVETAIL_PYTHON_MODULE_VALUES_PROGRESSION_H_
+#define DOVETAIL_PYTHON_MODULE_VALUES_PROGRESSION_H_
+
+#include <cstdint>
+
+#include "dovetail/core/internal/element.h"
+#include "dovetail/core/packing.h"
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+struct Progression {
+  bool is_integer = true;
+  int64_t start = 0, step = 1;           // of integers
+  double real_start = 0, real_step = 1;  // of real numbers
+
+  // start + i * step, which fits even where i * step does not.
+  int64_t IntegerAt(int64_t i) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(start) +
+                                static_cast<uint64_t>(WrappingMultiply(step, i)));
+  }
+  double RealAt(int64_t i) const { return real_start + static_cast<double>(i) * real_step; }
+  ElementValue At(int64_t i) const {
+    return is_integer ? ElementValue(IntegerAt(i)) : ElementValue(RealAt(i));
+  }
+};
+
+// Writes the numbers to the elements of `tensor`, which is new, dense memory of the host. The real
+// numbers for an integer type have no fractions. False with an error set: that of the first or last
+// number if it does not fit the type, or a signal handler's. Needs the GIL, which is released
+// during long work.
+bool Fill(const Progression& numbers, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_VALUES_PROGRESSION_H_
