@@ -22,8 +22,9 @@ inline namespace DOVETAIL_ABI {
 // nothing. Any thread.
 void RegisterAllBackends();
 
-// Those with the names given, separated by commas. InvalidArgument, with the names that there are
-// and nothing registered, for another; AlreadyExists where one's device types are served.
+// Those with the names given, separated by commas; blanks around a name mean nothing.
+// InvalidArgument, with the names that there are and nothing registered, for another;
+// AlreadyExists where one's device types are served.
 absl::Status RegisterBackends(std::string_view names);
 
 }  // namespace DOVETAIL_ABI

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
 #include "dovetail/devices/register_all.h"
@@ -275,7 +276,8 @@ void AddEverything(nb::module_ m) {
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
   // Of the backends that come with Dovetail those that the environment names, or all.
-  if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
+  const char* names = std::getenv("DOVETAIL_BACKENDS");
+  if (names == nullptr || absl::StripAsciiWhitespace(names).empty()) {
     RegisterAllBackends();
   } else if (absl::Status s = RegisterBackends(names); !s.ok()) {
     throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());
