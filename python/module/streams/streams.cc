@@ -19,6 +19,7 @@
 #include "dovetail/python/exchange/sycl/sycl_queue.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/dtype_device/refuse_new.h"
 
 namespace nb = nanobind;
 
@@ -130,6 +131,7 @@ void AddStreamClass(nb::module_& m) {
       "A new queue of work on a device, as in Stream(\"cuda:0\"). It lives as long "
       "as\nanything refers to it; any thread may use it.");
   c.attr("__module__") = "dovetail";
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def(
       "__init__",
       [](Stream* self, nb::handle device) {
@@ -202,6 +204,7 @@ void AddEventClass(nb::module_& m) {
                       "A point in a stream's work, made by Stream.record(), that other streams and "
                       "the\nhost can wait for.");
   c.attr("__module__") = "dovetail";
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def_prop_ro(
       "device", [](const Event& e) { return nb::steal(DeviceToPython(e.device())); },
       nb::sig("def device(self) -> Device"), "The device whose work it is in.");
@@ -214,6 +217,7 @@ void AddEventClass(nb::module_& m) {
 
 void AddContext(nb::module_& m) {
   nb::class_<StreamContext> c(m, "_StreamContext", nb::is_final());
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def(
       "__enter__",
       [](StreamContext& self) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
@@ -137,7 +138,9 @@ PyObject* AsTypeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
                  absl::StrCat("the rule '", CastingName(casting), "' allows no cast from ",
                               from.ToString(), " to ", dtype.ToString()));
   }
-  if (dtype == from && !copy.value_or(true)) return Py_NewRef(self);
+  if (dtype == from && !copy.value_or(true) && IsInOrder(AsTensor(self).layout(), target.order)) {
+    return Py_NewRef(self);
+  }
   target.dtype = dtype;
   return NewCopy(self, target);
 }
