@@ -32,6 +32,7 @@
 #include "dovetail/python/module/functions/threads.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/streams/streams.h"
+#include "dovetail/python/module/tensor/buffer_methods.h"
 #include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/tensor/dlpack_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -254,6 +255,9 @@ PyMethodDef functions[] = {
     Fast<&TensorInFunction>("_tensor_in",
                             "_tensor_in($module, memory, fields, /)\n--\n\n"
                             "A tensor in the memory of a pickle, for dovetail._pickle."),
+    OneArgument<&NewPickleBuffer>("_pickle_buffer",
+                                  "_pickle_buffer($module, tensor, /)\n--\n\n"
+                                  "A PickleBuffer of the tensor, for dovetail._pickle."),
     OneArgument<&TraceStartFunction>("_trace_start",
                                      "_trace_start($module, limit, /)\n--\n\n"
                                      "A recorder of at most limit events, for dovetail.trace()."),

@@ -9,10 +9,16 @@
 
 namespace dovetail::python {
 
-bool ImportBuffer(PyObject* object, Tensor* tensor) {
+bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused) {
   auto held = std::make_unique<HeldBuffer>();
   Py_buffer& view = held->view;
-  if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) return false;
+  if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) {
+    if (is_refused != nullptr) {
+      *is_refused =
+          PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(ExchangeError());
+    }
+    return false;
+  }
   BufferLayout layout;
   const absl::Status status = DescribeBuffer({.data = view.buf,
                                               .nbytes = view.len,

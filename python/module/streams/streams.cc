@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -112,6 +113,7 @@ struct StreamContext {
   explicit StreamContext(Stream s) : stream(std::move(s)) {}
   Stream stream;
   std::optional<Stream> previous;
+  std::thread::id thread;  // that entered, while `previous` is set
 };
 
 std::string Repr(const Stream& s) { return absl::StrCat("<dovetail.Stream: ", s.ToString(), ">"); }
@@ -223,13 +225,18 @@ void AddContext(nb::module_& m) {
       [](StreamContext& self) {
         if (self.previous) throw std::runtime_error("this stream context was entered already");
         self.previous = ExchangeCurrentStream(self.stream);
+        self.thread = std::this_thread::get_id();
         return self.stream;
       },
       nb::lock_self());
   c.def(
       "__exit__",
       [](StreamContext& self, nb::args) {  // NOLINT(performance-unnecessary-value-param)
-        if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
+        if (!self.previous) return;
+        if (self.thread != std::this_thread::get_id()) {
+          throw std::runtime_error("stream() has to end on the thread that it began on");
+        }
+        ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
       },
       nb::sig("def __exit__(self, *args: object) -> None"), nb::lock_self());
 }

@@ -10,6 +10,7 @@
 #include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/packing.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
@@ -150,6 +151,7 @@ PyObject* CloneMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* ToBytesMethod(PyObject* self, PyObject*) {
+  if (absl::Status s = NoCopiesScope::Check(); !s.ok()) return RaiseStatus(s);
   Tensor tensor = AsTensor(self);
   PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(tensor.nbytes()));
   if (bytes == nullptr || tensor.num_elements() == 0) return bytes;
