@@ -107,7 +107,6 @@ PyObject* ByLibrary(PyObject* x, PyTypeObject* target, PyObject* function, std::
     return LetGo(&tensor);
   }
   nb::object made = MakeByFunction(function, copy, trace, &tensor);
-  if (!made.is_valid()) RaiseOfConsumer(ClassName(target));
   if (!made.is_valid() || !CheckClass(made.ptr(), target, function)) return LetGo(&tensor);
   const bool is_checked = ForbidsCopy(copy) || trace != nullptr;
   if (is_checked && !CheckShared(made.ptr(), target, tensor, copy, trace)) {
