@@ -331,29 +331,19 @@ def to_tensor(
 def copyto(
     dst: Tensor, src: _t.Number | _t.Nested | _t.Source, casting: _t.Casting = "same_kind"
 ) -> None: ...
-@overload
 def empty(
-    shape: _t.Shape, *, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
+    *sizes: _t.Shape,
+    shape: _t.Shape | None = None,
+    size: _t.Shape | None = None,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
 ) -> Tensor: ...
-@overload
-def empty(
-    *, size: _t.Shape, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
-) -> Tensor: ...
-@overload
-def empty(
-    *args: SupportsIndex, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
-) -> Tensor: ...
-@overload
 def zeros(
-    shape: _t.Shape, *, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
-) -> Tensor: ...
-@overload
-def zeros(
-    *, size: _t.Shape, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
-) -> Tensor: ...
-@overload
-def zeros(
-    *args: SupportsIndex, dtype: _t.DTypeLike | None = None, device: _t.DeviceLike | None = None
+    *sizes: _t.Shape,
+    shape: _t.Shape | None = None,
+    size: _t.Shape | None = None,
+    dtype: _t.DTypeLike | None = None,
+    device: _t.DeviceLike | None = None,
 ) -> Tensor: ...
 def full(
     shape: _t.Shape,

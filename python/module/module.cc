@@ -139,12 +139,13 @@ PyMethodDef functions[] = {
         "or a dst that is read-only."),
     FastKeywords<&Empty>(
         "empty",
-        "empty($module, *size, dtype=None, device=None)\n--\n\n"
+        "empty($module, *sizes, shape=None, size=None, dtype=None, device=None)\n--\n\n"
         "A tensor in new memory, uninitialised and aligned to 256 bytes: float32 unless dtype says\n"
         "otherwise. The sizes may be one tuple, as shape=, too."),
-    FastKeywords<&Zeros>("zeros",
-                         "zeros($module, *size, dtype=None, device=None)\n--\n\n"
-                         "As empty(), filled with zeros."),
+    FastKeywords<&Zeros>(
+        "zeros",
+        "zeros($module, *sizes, shape=None, size=None, dtype=None, device=None)\n--\n\n"
+        "As empty(), filled with zeros."),
     FastKeywords<&Full>(
         "full",
         "full($module, shape, fill_value, *, dtype=None, device=None)\n--\n\n"

@@ -39,8 +39,9 @@ bool FindMethod(PyObject* x, PyObject* name, bool* found) {
   return true;
 }
 
-// After an AttributeError, or a TypeError where the attribute is None: whether it is because `x` has no such method, which is then said. An
-// object without either is no tensor, and __dlpack__ is what people know the protocol by.
+// After an AttributeError, or a TypeError where the attribute is None: whether it is because `x`
+// has no such method, which is then said. An object without either is no tensor, and __dlpack__ is
+// what people know the protocol by.
 bool IsMissing(PyObject* x, PyObject* name) {
   static constinit InternedName dlpack("__dlpack__");
   bool has_method, has_dlpack;

@@ -70,8 +70,7 @@ std::nullptr_t RaiseExchangeFrom(PyObject* cause, std::string_view message) {
 std::nullptr_t RaiseExchangeFromSet(std::string_view what) {
   const std::string text = MessageOfError();
   PyObject* const cause = TakeError();
-  return RaiseExchangeFrom(
-      cause, std::string(what) + ": " + Py_TYPE(cause)->tp_name + ": " + text);
+  return RaiseExchangeFrom(cause, std::string(what) + ": " + Py_TYPE(cause)->tp_name + ": " + text);
 }
 
 PyObject* TakeError() {

@@ -18,7 +18,8 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   return ExportBuffer(AsTensor(self), self, view, flags);
 }
 
-// numpy.array(t) and bytes(t), which copy, ask for what a memoryview asks for: a layout of any kind.
+// numpy.array(t) and bytes(t), which copy, ask for what a memoryview asks for: a layout of any
+// kind.
 bool CheckCopiesNothing(int flags) {
   constexpr int kByMemoryView = PyBUF_INDIRECT | PyBUF_FORMAT;
   if (!NoCopiesScope::IsOn() || makes_pickle_buffer || (flags & kByMemoryView) != kByMemoryView) {

@@ -1,4 +1,4 @@
-"""What each door makes of producers that lack methods, or whose methods refuse: one rule for all."""
+"""What the doors make of producers that lack methods or refuse: one rule for all."""
 
 import jax
 import jax.numpy as jnp
@@ -120,7 +120,7 @@ UNKNOWN = {
 def test_what_a_library_does_not_take_is_an_exchange_error_with_its_own_as_the_cause(library):
     target, dtype = UNKNOWN[library]
     tensor = dt.zeros(4, dtype=dtype)
-    with pytest.raises(dt.ExchangeError, match="does not take the tensor: .*Error: ") as raised:
+    with pytest.raises(dt.ExchangeError, match=r"does not take the tensor: .*Error: ") as raised:
         dt.convert(tensor, target)
     assert isinstance(raised.value.__cause__, RuntimeError)
     report = dt.explain(tensor, target)

@@ -45,7 +45,7 @@ import dovetail as dt
 def test_no_copies_refuses_what_copies(copy):
     t = dt.arange(6).reshape(2, 3)
     copy(t)
-    with dt.no_copies(), pytest.raises(dt.ExchangeError, match="no_copies|copy=False"):
+    with dt.no_copies(), pytest.raises(dt.ExchangeError, match=r"no_copies|copy=False"):
         copy(t)
     copy(t)
 

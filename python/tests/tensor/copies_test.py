@@ -193,8 +193,14 @@ def test_a_rule_for_casting_holds_for_numbers_as_in_numpy(number, casting):
 
 def test_a_rule_for_casting_holds_for_numbers_in_lists():
     target = dt.zeros(2, dtype="int32")
-    for numbers in ([1, 2.5], [[1.0], [2.0]], [np.float64(1), 2], [np.ones(1), np.zeros(1)], [1, 2j]):
-        with pytest.raises(TypeError, match="int32.*'same_kind'"):
+    for numbers in (
+        [1, 2.5],
+        [[1.0], [2.0]],
+        [np.float64(1), 2],
+        [np.ones(1), np.zeros(1)],
+        [1, 2j],
+    ):
+        with pytest.raises(TypeError, match=r"int32.*'same_kind'"):
             dt.copyto(target, numbers)
     assert target.tolist() == [0, 0]
     dt.copyto(target, [1, np.int8(2)])
