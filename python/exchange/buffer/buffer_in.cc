@@ -13,10 +13,7 @@ bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused) {
   auto held = std::make_unique<HeldBuffer>();
   Py_buffer& view = held->view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) {
-    if (is_refused != nullptr) {
-      *is_refused =
-          PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(ExchangeError());
-    }
+    if (is_refused != nullptr) *is_refused = PyErr_ExceptionMatches(PyExc_BufferError) != 0;
     return false;
   }
   BufferLayout layout;
