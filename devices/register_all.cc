@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "dovetail/core/registry.h"
@@ -44,7 +45,8 @@ void internal_linkage::RegisterAll() {
 
 absl::Status internal_linkage::RegisterNamed(std::string_view names) {
   std::vector<const Entry*> wanted;
-  for (std::string_view name : absl::StrSplit(names, ',')) {
+  for (std::string_view text : absl::StrSplit(names, ',')) {
+    const std::string_view name = absl::StripAsciiWhitespace(text);
     wanted.push_back(Find(name));
     if (wanted.back() == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat("There is no backend \"", name,

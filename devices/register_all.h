@@ -31,8 +31,9 @@ absl::Status RegisterNamed(std::string_view names);
   internal_linkage::RegisterAll();
 }
 
-// Those with the names given, separated by commas. InvalidArgument, with the names that there are
-// and nothing registered, for another; AlreadyExists where one's device types are served.
+// Those with the names given, separated by commas; blanks around a name mean nothing.
+// InvalidArgument, with the names that there are and nothing registered, for another;
+// AlreadyExists where one's device types are served.
 [[gnu::always_inline]] inline absl::Status RegisterBackends(std::string_view names) {
   CheckOneCopy();
   return internal_linkage::RegisterNamed(names);

@@ -12,7 +12,10 @@ TEST(RegisterAll, EveryBackendIsThereAndNoDriverIsOpened) {
   EXPECT_TRUE(Registry::Global().Backends().empty());
   EXPECT_EQ(RegisterBackends("cpu,tpu").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(Registry::Global().Backends().empty()) << "a wrong name registers nothing";
-  EXPECT_TRUE(RegisterBackends("cpu").ok());
+  EXPECT_EQ(RegisterBackends("cpu,,cuda").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(RegisterBackends("c pu").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Registry::Global().Backends().empty()) << "a wrong name registers nothing";
+  EXPECT_TRUE(RegisterBackends(" cpu\t").ok()) << "blanks around a name mean nothing";
   EXPECT_EQ(Registry::Global().Backends().size(), 1u);
   EXPECT_EQ(RegisterBackends("cpu").code(), absl::StatusCode::kAlreadyExists);
   RegisterAllBackends();

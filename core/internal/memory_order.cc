@@ -15,6 +15,7 @@ using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 
 // Whether the layout is column-major without gaps.
 bool IsColumnMajor(const Layout& layout) {
+  if (layout.num_elements() == 0) return true;
   int64_t step = 1;
   for (int i = 0; i < layout.rank(); ++i) {
     if (layout.shape(i) != 1 && layout.stride(i) != step) return false;
@@ -57,6 +58,20 @@ absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType
   }
   absl::StatusOr<Tensor> sorted = Tensor::Empty(shape, dtype, device);
   return sorted.ok() ? sorted->Permute(inverse) : sorted;
+}
+
+bool IsInOrder(const Layout& layout, MemoryOrder order) {
+  switch (order) {
+    case MemoryOrder::kC:
+      return layout.is_contiguous();
+    case MemoryOrder::kF:
+      return IsColumnMajor(layout);
+    case MemoryOrder::kA:
+      return layout.is_contiguous() || IsColumnMajor(layout);
+    case MemoryOrder::kK:
+      break;
+  }
+  return true;
 }
 
 }  // namespace DOVETAIL_ABI

@@ -22,6 +22,10 @@ inline namespace DOVETAIL_ABI {
 absl::StatusOr<Tensor> EmptyInOrder(const Layout& like, MemoryOrder order, DType dtype,
                                     Device device);
 
+// Whether a layout is already in the order, as NumPy's astype() asks before it copies: without gaps
+// for all orders but kK, which every layout is in.
+bool IsInOrder(const Layout& layout, MemoryOrder order);
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 

@@ -55,5 +55,21 @@ TEST_F(MemoryOrderTest, DimensionsOfSizeOneChangeNothing) {
   EXPECT_EQ(strides[2], 2);
 }
 
+TEST_F(MemoryOrderTest, ALayoutWithoutGapsIsInItsOrder) {
+  const auto in = [](MemoryOrder order, std::vector<int64_t> shape, std::vector<int64_t> strides) {
+    return IsInOrder(*Layout::Strided(shape, strides), order);
+  };
+  for (MemoryOrder order : {MemoryOrder::kC, MemoryOrder::kF, MemoryOrder::kA, MemoryOrder::kK}) {
+    const bool is_kept = order == MemoryOrder::kK;
+    EXPECT_EQ(in(order, {2, 3}, {3, 1}), is_kept || order != MemoryOrder::kF);
+    EXPECT_EQ(in(order, {2, 3}, {1, 2}), is_kept || order != MemoryOrder::kC);
+    EXPECT_EQ(in(order, {2, 3}, {4, 1}), is_kept);
+    EXPECT_EQ(in(order, {2, 3}, {-3, 1}), is_kept);
+    EXPECT_TRUE(in(order, {1, 3, 1}, {7, 1, 9})) << "strides of sizes of 1 mean nothing";
+    EXPECT_TRUE(in(order, {2, 0, 3}, {5, 6, 7})) << "nor do those of no elements";
+    EXPECT_TRUE(in(order, {}, {}));
+  }
+}
+
 }  // namespace
 }  // namespace dovetail

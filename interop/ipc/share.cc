@@ -8,6 +8,7 @@
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/exchange.h"
+#include "dovetail/core/trace/no_copies.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -60,6 +61,7 @@ absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Devic
 
 absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
+  if (absl::Status s = NoCopiesScope::Check(); !s.ok()) return s;
   const DeviceType type = tensor.device().type;
   const Device device = IsHostAccessible(type) ? Device::Cpu() : tensor.device();
   absl::StatusOr<Layout> layout = Layout::Contiguous(tensor.shape());

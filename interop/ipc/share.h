@@ -44,7 +44,7 @@ absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                              Device device = Device::Cpu());
 
 // A row-major copy in such memory, on the tensor's device (on the CPU for pinned and managed
-// memory).
+// memory). FailedPrecondition in a NoCopiesScope.
 absl::StatusOr<Tensor> CopyToShared(const Tensor& tensor);
 
 }  // namespace ipc

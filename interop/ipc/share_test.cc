@@ -10,6 +10,7 @@
 
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/fake_backend.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/ipc/open.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -76,6 +77,15 @@ TEST_F(IpcShare, ACopyIsOnTheTensorsDeviceAndAnErrorWhereItFails) {
   EXPECT_EQ(copy->device(), kGpu);
   gpu().copy = absl::InternalError("No copy.");
   EXPECT_EQ(CopyToShared(OnGpu()).status(), gpu().copy);
+}
+
+TEST_F(IpcShare, ACopyIsRefusedInAScopeWithoutCopies) {
+  const Tensor t = OnGpu();
+  {
+    const NoCopiesScope scope;
+    EXPECT_EQ(CopyToShared(t).status(), NoCopiesScope::Check());
+  }
+  EXPECT_TRUE(CopyToShared(t).ok());
 }
 
 TEST_F(IpcShare, ANullTensorIsAnError) {

@@ -96,8 +96,8 @@ def no_copies():
     """Refuse copies of tensors on this thread while a block runs: they raise ExchangeError.
 
     Exchanges behave as with copy=False. Refused as well: copies that a method makes, such as
-    reshape(), contiguous(), to() and copy(). Allowed: writing into existing tensors, such as
-    x[0] = y.
+    reshape(), contiguous(), to() and copy(); numpy.array(x) and memoryview(x), which can't be told
+    apart; and pickles before protocol 5. Allowed: writing into existing tensors, such as x[0] = y.
 
     >>> t = dt.arange(4).reshape(2, 2).T
     >>> with dt.no_copies():

@@ -2,7 +2,7 @@
 
 import builtins
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, SupportsIndex, overload
 
 from dovetail import _typing as _t
@@ -23,7 +23,7 @@ def explain(
 ) -> _Report: ...
 def pickle_device(device: Any) -> contextlib.AbstractContextManager[Any]: ...
 def ones(
-    *size: SupportsIndex | Sequence[SupportsIndex],
+    *size: SupportsIndex | Iterable[SupportsIndex],
     shape: _t.Shape | None = None,
     dtype: _t.DTypeLike | None = None,
     device: _t.DeviceLike | None = None,

@@ -2,7 +2,7 @@
 
 It prints the version, the build, the backends with their devices (or why they have none), and the
 libraries that convert() knows, with their versions and the protocols of their tensors. It imports
-those libraries.
+each of those libraries in a process of its own.
 
 With options it prints what a build of an extension module needs, and imports no other library:
 
@@ -18,8 +18,6 @@ With the name of a tool it runs that, as `python -m dovetail.TOOL` does:
 """
 
 import argparse
-import importlib
-import importlib.metadata
 import os
 import platform
 import runpy
@@ -28,18 +26,8 @@ import sys
 import sysconfig
 
 import dovetail
-from dovetail import _core, _targets
-
-# Maps an attribute of a tensor class to the protocol that it implements.
-_PROTOCOLS = {
-    "__dlpack__": "DLPack",
-    "__dlpack_c_exchange_api__": "DLPack's C exchange API",
-    "__array_interface__": "array interface",
-    "__cuda_array_interface__": "CUDA array interface",
-    "__sycl_usm_array_interface__": "USM array interface",
-    "__arrow_c_array__": "Arrow C data",
-}
-
+from dovetail import _core
+from dovetail.doctor import peers
 
 _TOOLS = ("bench", "conformance", "doctor")
 
@@ -97,10 +85,10 @@ def _describe():
     for name, devices in backends.items():
         print(f"  {name:<11} {_devices_text(devices, files[name])}")
     print("libraries")
-    for name in _core._convert_targets.split(", "):
-        module, _, class_name = name.rpartition(".")
-        if module != "dovetail":
-            print(f"  {name:<20} {_library_text(module, class_name)}")
+    names = [name for name in _core._convert_targets.split(", ") if name != "dovetail.Tensor"]
+    answers = peers.probe([name.rpartition(".")[0] for name in names])
+    for name in names:
+        print(f"  {name:<20} {_library_text(answers.get(name.rpartition('.')[0]))}")
 
 
 def _devices_text(devices, files):
@@ -114,37 +102,19 @@ def _devices_text(devices, files):
     return text
 
 
-def _library_text(module, class_name):
-    try:
-        library = importlib.import_module(module)
-    except ModuleNotFoundError:
+def _library_text(answer):
+    if answer is None:
         return "not installed"
-    except Exception as error:  # report a broken installation in one line, without a traceback
-        return f"can't be imported: {error}"
-    device = _targets.device_for(module)
-    if device is None:
-        lacking = _targets.GPU_BACKENDS[module]
-        return f"{_version(library, module)}: not tried, for lack of a {lacking} device"
-    example = dovetail.convert(dovetail.zeros(1, device=device), getattr(library, class_name))
-    spoken = [text for name, text in _PROTOCOLS.items() if hasattr(type(example), name)]
-    if _has_buffer(example):
-        spoken.insert(0, "buffer")
-    return f"{_version(library, module)}: {', '.join(spoken) or 'no known protocol'}"
-
-
-def _has_buffer(example):
-    try:
-        memoryview(example).release()
-    except (TypeError, BufferError):
-        return False
-    return True
-
-
-def _version(library, module):
-    return getattr(library, "__version__", None) or importlib.metadata.version(module)
+    values = answer.values
+    if values is None:
+        return f"can't be imported: {answer.problem}"
+    version = values["version"] or "unknown version"
+    if values["needs"]:
+        return f"{version}: not tried, for lack of a {values['needs']} device"
+    if values["untried"]:
+        return f"{version}: takes no tensor: {values['untried']}"
+    return f"{version}: {', '.join(values['protocols']) or 'no known protocol'}"
 
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()
-    os._exit(0)  # skips exit handlers: Paddle 3.3.1 frees statics twice and can abort

@@ -44,7 +44,7 @@ def asarray(x, /, *, dtype=None, device=None, copy=None):
 
     NumPy's function, as the array API standard has it.
     """
-    if isinstance(x, (bool, int, float, complex, list, tuple)):
+    if isinstance(x, (bool, int, float, complex, list, tuple, range)):
         if copy is False:
             raise _core.ExchangeError(f"a {type(x).__name__} has no memory that could be shared")
         return _core.tensor(x, dtype=dtype, device=device)

@@ -22,5 +22,5 @@ class Report:
     def __init__(self, **fields: Any) -> None: ...
 
 def explain(
-    x: Any, target: type | None = None, *, device: Any = None, copy: bool | None = None
+    x: Any, target: type | str | None = None, *, device: Any = None, copy: bool | None = None
 ) -> Report: ...

@@ -17,7 +17,7 @@ def to_numpy(tensor):
         raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
     dtype = to_numpy_dtype(tensor.dtype)
     if dtype.isbuiltin == 1:
-        return numpy.asarray(tensor)
+        return numpy.asarray(_Bytes(tensor, dtype))
     return numpy.asarray(_Bytes(tensor, numpy.dtype(f"u{dtype.itemsize}"))).view(dtype)
 
 
@@ -56,7 +56,10 @@ def _is_padded(tensor):
 
 
 class _Bytes:
-    """The elements as unsigned integers of the same size, for NumPy to import by address."""
+    """The elements as elements of another type of the same size, for NumPy to import by address.
+
+    NumPy would ask the tensor itself by __array__() in no_copies(), which calls to_numpy().
+    """
 
     def __init__(self, tensor, dtype):
         self._tensor = tensor  # keeps the memory alive as long as the array exists

@@ -25,7 +25,6 @@ that pickle_device() chose.
 """
 
 import threading
-from pickle import PickleBuffer
 from weakref import ref
 
 from dovetail import _core
@@ -60,7 +59,7 @@ class _Memory:
         device = str(self.row.device)
         row = self.row if device == "cpu" else _core.tensor(self.row, device="cpu")
         if protocol >= 5:
-            return load_memory, (PickleBuffer(row), row.nbytes, device)
+            return load_memory, (_core._pickle_buffer(row), row.nbytes, device)
         return load_bytes, (bytes(memoryview(row)), device)
 
 

@@ -1,7 +1,7 @@
 """What functions of Dovetail take, for type checkers. There is no such module."""
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
@@ -61,7 +61,7 @@ Source: TypeAlias = (
     SupportsDLPack | Buffer | SupportsArrayInterface | SupportsCudaArrayInterface | SupportsArray
 )
 SupportsArrow: TypeAlias = SupportsArrowArray | SupportsArrowDeviceArray | SupportsArrowStream
-Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+Shape: TypeAlias = SupportsIndex | Iterable[SupportsIndex]  # sequences and 1-D arrays
 Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
 Order: TypeAlias = Literal["C", "F", "A", "K"]
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]

@@ -196,7 +196,7 @@ def _reduction(name):
 
     # mpi4py ends all processes if this raises, because MPI has no way to report it.
     def reduce(inputs, results, datatype):
-        dtype = next((name for name, made in _elements.items() if made == datatype), None)
+        dtype = next((name for name, made in _elements.copy().items() if made == datatype), None)
         if dtype not in _WIDER:
             raise TypeError(
                 "this operation is for messages with the datatype element(dtype), as of message(t)"

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/version.h"
 #include "dovetail/devices/register_all.h"
@@ -31,6 +32,7 @@
 #include "dovetail/python/module/functions/threads.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/streams/streams.h"
+#include "dovetail/python/module/tensor/buffer_methods.h"
 #include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/tensor/dlpack_methods.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
@@ -142,12 +144,13 @@ PyMethodDef functions[] = {
         "or a dst that is read-only."),
     FastKeywords<&Empty>(
         "empty",
-        "empty($module, *size, dtype=None, device=None)\n--\n\n"
+        "empty($module, *sizes, shape=None, size=None, dtype=None, device=None)\n--\n\n"
         "A tensor in new memory, uninitialised and aligned to 256 bytes: float32 unless dtype says\n"
         "otherwise. The sizes may be one tuple, as shape=, too."),
-    FastKeywords<&Zeros>("zeros",
-                         "zeros($module, *size, dtype=None, device=None)\n--\n\n"
-                         "As empty(), filled with zeros."),
+    FastKeywords<&Zeros>(
+        "zeros",
+        "zeros($module, *sizes, shape=None, size=None, dtype=None, device=None)\n--\n\n"
+        "As empty(), filled with zeros."),
     FastKeywords<&Full>(
         "full",
         "full($module, shape, fill_value, *, dtype=None, device=None)\n--\n\n"
@@ -258,6 +261,9 @@ PyMethodDef functions[] = {
     Fast<&TensorInFunction>("_tensor_in",
                             "_tensor_in($module, memory, fields, /)\n--\n\n"
                             "A tensor in the memory of a pickle, for dovetail._pickle."),
+    OneArgument<&NewPickleBuffer>("_pickle_buffer",
+                                  "_pickle_buffer($module, tensor, /)\n--\n\n"
+                                  "A PickleBuffer of the tensor, for dovetail._pickle."),
     OneArgument<&TraceStartFunction>("_trace_start",
                                      "_trace_start($module, limit, /)\n--\n\n"
                                      "A recorder of at most limit events, for dovetail.trace()."),
@@ -280,7 +286,8 @@ void AddEverything(nb::module_ m) {
   // The types and their singletons live as long as the process, which is no leak to tell of.
   nb::set_leak_warnings(false);
   // Of the backends that come with Dovetail those that the environment names, or all.
-  if (const char* names = std::getenv("DOVETAIL_BACKENDS"); names == nullptr) {
+  const char* names = std::getenv("DOVETAIL_BACKENDS");
+  if (names == nullptr || absl::StripAsciiWhitespace(names).empty()) {
     RegisterAllBackends();
   } else if (absl::Status s = RegisterBackends(names); !s.ok()) {
     throw nb::import_error(("DOVETAIL_BACKENDS: " + std::string(s.message())).c_str());

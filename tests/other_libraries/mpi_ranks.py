@@ -205,6 +205,16 @@ def an_operation_that_a_type_lacks_is_an_error():
     raised(MPI.Exception, COMM.Allreduce, MPI.IN_PLACE, message(x), MPI.SUM)
 
 
+def a_reduction_finds_its_type_while_others_are_made():
+    class Inserts:
+        def __eq__(self, other):
+            dovetail.mpi._elements[f"made meanwhile {len(dovetail.mpi._elements)}"] = None
+            return False
+
+    dovetail.mpi.element("bfloat16")
+    assert "element(dtype)" in raised(TypeError, dovetail.mpi._reduction("sum"), 0, 0, Inserts())
+
+
 def an_operation_on_bytes_ends_all_ranks():
     reduce = dovetail.mpi._reduction("sum")
     assert "element(dtype)" in raised(TypeError, reduce, bytearray(4), bytearray(4), MPI.BYTE)

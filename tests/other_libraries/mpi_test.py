@@ -38,6 +38,7 @@ def check(name, *arguments):
         "gathers_count_the_elements_of_each_rank",
         "types_of_mpi_have_its_own_operations",
         "an_operation_that_a_type_lacks_is_an_error",
+        "a_reduction_finds_its_type_while_others_are_made",
         "packed_elements_go_as_bytes",
         "read_only_tensors_are_not_received_into",
         "tensors_that_require_gradients_are_refused",

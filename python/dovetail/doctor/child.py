@@ -1,7 +1,7 @@
 """Runs a probe, a file of this folder, in a fresh Python process.
 
 answer = ask("probe_peer.py", "torch")
-answer.values    # the dictionary that the probe printed as JSON, or None
+answer.values    # the dictionary that the probe printed as JSON after "answer: ", or None
 answer.problem   # why there is none: "ended by SIGSEGV"
 answer.warnings  # what it wrote to stderr
 """
@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 
+_ANSWER = "answer: "  # begins the probe's line; other lines are those of libraries
 TIMEOUT = 120.0  # seconds; PyTorch and TensorFlow can take 20 from a cold disk
 
 
@@ -44,7 +45,10 @@ def ask(probe, *arguments, timeout=TIMEOUT):
         return Answer(None, f"did not end within {timeout:g} s")
     if process.returncode:
         return Answer(None, _ending(process.returncode, warnings), warnings)
-    return Answer(json.loads(output.splitlines()[-1]), "", warnings)
+    answers = [line for line in output.splitlines() if line.startswith(_ANSWER)]
+    if not answers:  # an imported library ended the process, as sys.exit() does
+        return Answer(None, "ended with status 0, without an answer", warnings)
+    return Answer(json.loads(answers[-1].removeprefix(_ANSWER)), "", warnings)
 
 
 def _ending(status, warnings):

@@ -86,6 +86,8 @@ def _remedy(about):
         return "this build is for a newer system: install a wheel for this one, or build it here"
     if "undefined symbol" in about.problem:
         return f"the extension is for another Python: {_AGAIN}"
+    if "DOVETAIL_BACKENDS" in about.problem:  # "DOVETAIL_BACKENDS: There is no backend …"
+        return "name backends that there are in DOVETAIL_BACKENDS, or unset it, for all of them"
     return _AGAIN
 
 

@@ -26,9 +26,10 @@ def probe(modules, timeout=TIMEOUT):
 
 def _is_installed(module):
     try:
-        return importlib.util.find_spec(module) is not None
+        spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
         return False
+    return spec is not None and spec.origin is not None  # None: a folder of that name, no package
 
 
 def check(answers):

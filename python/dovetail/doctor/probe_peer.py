@@ -4,9 +4,11 @@ Prints the version, the file, "exports" and "imports": "versioned" or "unversion
 hands out or asks for DLPack's structs, "" where it has neither; or "untried" with the reason;
 or "needs": the backend of the GPUs that the library can't do without, where there are none.
 "library_files": for each backend, the files of its driver that are loaded, the one in use first.
+"protocols": the protocols by which the library's tensors are exchanged, by name.
 """
 
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -15,6 +17,16 @@ import dovetail
 from dovetail import _core, _targets
 
 VERSION = (1, 0)
+
+# Maps an attribute of a tensor class to the protocol that it implements.
+PROTOCOLS = {
+    "__dlpack__": "DLPack",
+    "__dlpack_c_exchange_api__": "DLPack's C exchange API",
+    "__array_interface__": "array interface",
+    "__cuda_array_interface__": "CUDA array interface",
+    "__sycl_usm_array_interface__": "USM array interface",
+    "__arrow_c_array__": "Arrow C data",
+}
 
 
 class RecorderType(type):
@@ -69,9 +81,26 @@ def cuda(library):
     return version and {"built": version, "available": library.cuda.is_available()}
 
 
+def protocols(tensor):
+    spoken = [text for name, text in PROTOCOLS.items() if hasattr(type(tensor), name)]
+    try:
+        memoryview(tensor).release()
+    except (TypeError, BufferError):
+        return spoken
+    return ["buffer", *spoken]
+
+
+def version(library, name):
+    try:
+        return getattr(library, "__version__", None) or importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
 def try_both_ways(library, name, device, values):
     Recorder.tensor = dovetail.ones(16, device=device)
     tensor = dovetail.convert(Recorder.tensor, name)
+    values["protocols"] = protocols(tensor)
     values["exports"] = exports(tensor)
     owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))
     values["imports"] = imports([*owners, type(tensor)])
@@ -81,8 +110,9 @@ def main():
     name = sys.argv[1]
     library = importlib.import_module(name)
     values = {
-        "version": getattr(library, "__version__", ""),
+        "version": version(library, name),
         "file": getattr(library, "__file__", None) or "",
+        "protocols": [],
         "exports": "",
         "imports": "",
         "untried": "",
@@ -98,8 +128,7 @@ def main():
         except Exception as error:
             values["untried"] = f"{type(error).__name__}: {error}"
     values["library_files"] = _core._library_files()
-    print()
-    print(json.dumps(values))
+    print(f"\nanswer: {json.dumps(values)}")
     sys.stdout.flush()
     os._exit(0)  # skips exit handlers, which are not what was asked for
 

@@ -8,14 +8,29 @@
 #include "dovetail/interop/buffer/import.h"
 #include "dovetail/python/exchange/lifetime/owner.h"
 #include "dovetail/python/exchange/numpy/time_scalar.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {
 
-bool ImportBuffer(PyObject* object, Tensor* tensor) {
+namespace {
+
+// Whether the error that is set means that the object has no buffer now. NumPy's scalars of
+// registered types (ml_dtypes' bfloat16) raise TypeError.
+bool IsRefusal(PyObject* object) {
+  return PyErr_ExceptionMatches(PyExc_BufferError) != 0 ||
+         (PyErr_ExceptionMatches(PyExc_TypeError) != 0 && numpy_scalar.IsBaseOf(Py_TYPE(object)));
+}
+
+}  // namespace
+
+bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused) {
   auto held = std::make_unique<HeldBuffer>();
   Py_buffer& view = held->view;
-  if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) return false;
+  if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) {
+    if (is_refused != nullptr) *is_refused = IsRefusal(object);
+    return false;
+  }
   if (view.ndim == 1 && view.len == sizeof(int64_t) && IsNumPyTime(object)) {
     PyBuffer_Release(&view);
     return RaiseExchange(

@@ -17,8 +17,9 @@
 namespace dovetail::python {
 
 // False with an error set: what the owner raises, TypeError for an object without the protocol,
-// ExchangeError for a buffer that can't be shared (interop/buffer/import.h). Needs the GIL.
-bool ImportBuffer(PyObject* object, Tensor* tensor);
+// ExchangeError for a buffer that can't be shared (interop/buffer/import.h). `*is_refused` is set
+// if it is the owner's BufferError: the owner may be asked by another protocol. Needs the GIL.
+bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused = nullptr);
 
 }  // namespace dovetail::python
 

@@ -27,15 +27,9 @@ std::unique_ptr<HeldBuffer> HoldBuffer(PyObject* object) {
   // a BufferError.
   if (PyErr_ExceptionMatches(ExchangeError())) return nullptr;
   if (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_Format(PyExc_ValueError,
-                 "frombuffer() can't have the bytes of this buffer in one run: %S. Where they only "
-                 "are not contiguous, copy it first, as in bytes(buffer)",
-                 value != nullptr ? value : Py_None);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
+    RaiseExchangeFromSet(
+        "frombuffer() can't have the bytes of this buffer in one run (where they only are not "
+        "contiguous, copy it first, as in bytes(buffer))");
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
@@ -73,11 +74,27 @@ PyObject* CallPlain(PyObject* x) {
   return CallMethod(Get().dlpack, args, Get().only_max_version);
 }
 
-bool AskDevice(PyObject* x, Device* device) {
+// A producer without __dlpack_device__ is taken to be on the CPU, as NumPy does.
+bool AskDevice(PyObject* x, Device* device, bool* is_unknown) {
   PyObject* args[1] = {x};
   nb::object answer = nb::steal(CallMethod(Get().dlpack_device, args, nullptr));
-  if (!answer.is_valid()) return RaiseOfProducer(x, Get().dlpack_device), false;
-  return ReadDeviceAnswer(answer.ptr(), device);
+  if (answer.is_valid()) return ReadDeviceAnswer(answer.ptr(), device);
+  if (!LacksDevice(x, Get().dlpack_device)) return RaiseOfProducer(x, Get().dlpack_device), false;
+  PyErr_Clear();
+  *device = Device::Cpu();
+  return *is_unknown = true;
+}
+
+// Memory of the host is ready when its producer says so; managed memory has streams.
+bool HasStreams(DeviceType type) {
+  return !IsHostAccessible(type) || type == DeviceType::kCudaManaged;
+}
+
+std::nullptr_t RaiseUnordered(Device at) {
+  return RaiseExchange(
+      absl::StrCat("The producer has memory of ", at.ToString(),
+                   " and no __dlpack_device__, by which it says so before it is asked for "
+                   "__dlpack__(stream=…): its work would not be ordered before ours."));
 }
 
 bool HasStreamNumbers(DeviceType type) {
@@ -132,10 +149,7 @@ bool AddPackagesStream(Device device, Call* call) {
 // is set to one that our own has to wait for afterwards.
 bool AddStream(PyObject* x, Device device, const ImportRequest& request, Call* call,
                std::optional<Stream>* producers) {
-  // Memory of the host is ready when its producer says so; managed memory has streams.
-  const bool has_streams =
-      !IsHostAccessible(device.type) || device.type == DeviceType::kCudaManaged;
-  if (!has_streams) return true;
+  if (!HasStreams(device.type)) return true;
   if (IsUnordered(x, request)) {
     if (HasStreamNumbers(device.type)) call->Add(Get().stream_name, nb::steal(PyLong_FromLong(-1)));
     return true;
@@ -202,7 +216,8 @@ PyObject* CallProducer(PyObject* x, Device device, const ImportRequest& request,
 
 bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, bool* copied) {
   Device device;
-  if (!AskDevice(x, &device)) return false;
+  bool is_unknown = false;  // the device
+  if (!AskDevice(x, &device, &is_unknown)) return false;
   std::optional<Stream> producers;
   nb::object capsule = nb::steal(CallProducer(x, device, request, copied, &producers));
   const bool forbids_copy = request.copy == std::optional<bool>(false);
@@ -214,11 +229,13 @@ bool ImportByDLPack(PyObject* x, const ImportRequest& request, Tensor* tensor, b
   if (!ConsumeReturned(x, "__dlpack__", capsule.release().ptr(), tensor, &facts)) return false;
   // The producer has ordered its work before our stream, and who uses the tensor next waits for
   // that.
-  if (const Device at = tensor->device();
-      at.type != DeviceType::kCpu && FindServing(at.type) != nullptr && !IsUnordered(x, request)) {
-    const Stream ours = CurrentStream(at);
-    if (producers && !WaitForQueue(*producers, ours)) return false;
-    tensor->storage()->RecordUse(ours, UseKind::kOrder);
+  if (const Device at = tensor->device(); at.type != DeviceType::kCpu) {
+    if (is_unknown && HasStreams(at.type)) return RaiseUnordered(at), false;
+    if (FindServing(at.type) != nullptr && !IsUnordered(x, request)) {
+      const Stream ours = CurrentStream(at);
+      if (producers && !WaitForQueue(*producers, ours)) return false;
+      tensor->storage()->RecordUse(ours, UseKind::kOrder);
+    }
   }
   if (request.trace != nullptr) request.trace->capsule = facts;
   if (facts.is_copied()) {

@@ -35,12 +35,13 @@ bool FindMethod(PyObject* x, PyObject* name, bool* found) {
   nb::object in_flight = nb::steal(TakeError()), method;
   if (!FindAttribute(TypeOf(x), name, &method)) return false;
   RestoreError(in_flight.release().ptr());
-  *found = method.is_valid();
+  *found = method.is_valid() && !method.is_none();  // None: the class has no such method
   return true;
 }
 
-// After an AttributeError: whether it is because `x` has no such method, which is then said. An
-// object without either is no tensor, and __dlpack__ is what people know the protocol by.
+// After an AttributeError, or a TypeError where the attribute is None: whether it is because `x`
+// has no such method, which is then said. An object without either is no tensor, and __dlpack__ is
+// what people know the protocol by.
 bool IsMissing(PyObject* x, PyObject* name) {
   static constinit InternedName dlpack("__dlpack__");
   bool has_method, has_dlpack;
@@ -117,8 +118,19 @@ std::nullptr_t RaiseOfMethod(std::string_view whose, PyObject* name) {
                                                Py_TYPE(error)->tp_name, ": ", TextOf(error)));
 }
 
+bool LacksDevice(PyObject* x, PyObject* name) {
+  static constinit InternedName dlpack("__dlpack__");
+  bool has_method, has_dlpack;
+  return (PyErr_ExceptionMatches(PyExc_AttributeError) ||
+          PyErr_ExceptionMatches(PyExc_TypeError)) &&
+         FindMethod(x, name, &has_method) && FindMethod(x, dlpack.get(), &has_dlpack) &&
+         has_dlpack && !has_method;
+}
+
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name) {
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) && IsMissing(x, name)) return nullptr;
+  const bool may_be_missing =
+      PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_TypeError);
+  if (may_be_missing && IsMissing(x, name)) return nullptr;
   return RaiseOfMethod("The producer", name);
 }
 

@@ -37,6 +37,10 @@ std::nullptr_t RaiseOfMethod(std::string_view whose, PyObject* name);
 // The same for the producer `x`. AttributeError if `x` has no such method.
 std::nullptr_t RaiseOfProducer(PyObject* x, PyObject* name);
 
+// Whether the error is that the class of `x` lacks the method `name`, which asks for the device, or
+// has None for it, and has __dlpack__. The error stays set.
+bool LacksDevice(PyObject* x, PyObject* name);
+
 // Whether `x`, which gave `tensor` by a legacy capsule, belongs to a library whose arrays never
 // change, or shows its memory as read-only. A legacy capsule can't say so. False with an error set
 // if an interrupt stopped the check.

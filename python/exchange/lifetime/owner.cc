@@ -97,24 +97,16 @@ bool InterpreterIsAlive() {
 #endif
 }
 
-// Whether this thread holds the GIL, and if not, whether it can take the GIL without waiting.
-enum class Gil { kHeld, kFree, kOutOfReach };
-
-Gil LookAtGil() {
+// Whether this thread holds the GIL.
+bool HoldsGil() {
 #if PY_VERSION_HEX >= 0x030d0000
-  PyThreadState* const state = PyThreadState_GetUnchecked();
+  return PyThreadState_GetUnchecked() != nullptr;
+#elif PY_VERSION_HEX >= 0x030c0000
+  return _PyThreadState_UncheckedGet() != nullptr;  // the state is this thread's
 #else
-  PyThreadState* const state = _PyThreadState_UncheckedGet();
-#endif
-#if PY_VERSION_HEX >= 0x030c0000
-  return state != nullptr ? Gil::kHeld : Gil::kOutOfReach;  // the state is this thread's
-#else
-  // The state is that of whichever thread has the GIL. A Python thread that let it go for a while,
-  // as PyTorch does when it frees a tensor, finds it free where no other thread took it.
+  // The state is that of whichever thread has the GIL.
   PyThreadState* const own = PyGILState_GetThisThreadState();
-  if (own == nullptr) return Gil::kOutOfReach;
-  if (state == own) return Gil::kHeld;
-  return state == nullptr && InterpreterIsAlive() ? Gil::kFree : Gil::kOutOfReach;
+  return own != nullptr && _PyThreadState_UncheckedGet() == own;
 #endif
 }
 
@@ -149,18 +141,12 @@ void LetGoOfBuffer(void* held) { LetGo(&DropBuffer, held); }
 // Other threads may not.
 void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
-  switch (LookAtGil()) {
-    case Gil::kHeld:
-      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
-      return;
-    case Gil::kFree:
-      TakeGil(PyGILState_GetThisThreadState());
-      HangAtThreadEnd([&] { LetGoNow(let_go, context); });
-      PyEval_SaveThread();
-      return;
-    case Gil::kOutOfReach:
-      break;
+  if (HoldsGil()) {
+    HangAtThreadEnd([&] { LetGoNow(let_go, context); });
+    return;
   }
+  // Not even a GIL that looks free is taken: another thread may be quicker, and may wait for a lock
+  // that the caller holds.
   if (!InterpreterIsAlive()) return;
   auto* entry = new (std::nothrow) Pending{nullptr, let_go, context};
   if (entry == nullptr) return;
@@ -174,7 +160,7 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
 
 template <typename Managed>
 void CallDeleterBesideError(void* managed) noexcept {
-  if (!Py_IsInitialized() || LookAtGil() != Gil::kHeld || PyErr_Occurred() == nullptr) [[likely]]
+  if (!Py_IsInitialized() || !HoldsGil() || PyErr_Occurred() == nullptr) [[likely]]
     return CallDeleter<Managed>(managed);
   nb::error_scope in_flight;
   CallDeleter<Managed>(managed);

@@ -91,10 +91,18 @@ ExchangeResult TakeDLPackMethod(const Import& import) {
 
 ExchangeResult TakeBuffer(const Import& import) {
   if (!PyObject_CheckBuffer(import.x)) return ExchangeResult::kNotTaken;
-  return ResultOf(ImportBuffer(import.x, import.tensor));
+  bool is_refused = false;
+  if (ImportBuffer(import.x, import.tensor, &is_refused)) return ExchangeResult::kDone;
+  if (!is_refused) return ExchangeResult::kError;
+  // As in NumPy, what refuses its buffer is asked for an array (Paddle's DenseTensor).
+  if (HasArrayMethod(import.x)) return PyErr_Clear(), ExchangeResult::kNotTaken;
+  RaiseExchangeFromSet("The producer refuses its buffer");
+  return ExchangeResult::kError;
 }
 
 ExchangeResult TakeArrayInterface(const Import& import) {
+  // A scalar of NumPy says its type by __array__ alone where it has no buffer.
+  if (numpy_scalar.IsBaseOf(Py_TYPE(import.x))) return ExchangeResult::kNotTaken;
   return ImportByArrayInterface(import.x, import.tensor);
 }
 
@@ -227,7 +235,7 @@ bool FindDLPack(PyObject* x, bool* found) {
   static constinit InternedName name("__dlpack__");
   nb::object method;
   if (!FindAttribute(reinterpret_cast<PyObject*>(Py_TYPE(x)), name.get(), &method)) return false;
-  *found = method.is_valid();
+  *found = method.is_valid() && !method.is_none();  // None: the class has no such method
   return true;
 }
 

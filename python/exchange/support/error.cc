@@ -67,6 +67,12 @@ std::nullptr_t RaiseExchangeFrom(PyObject* cause, std::string_view message) {
   return nullptr;
 }
 
+std::nullptr_t RaiseExchangeFromSet(std::string_view what) {
+  const std::string text = MessageOfError();
+  PyObject* const cause = TakeError();
+  return RaiseExchangeFrom(cause, std::string(what) + ": " + Py_TYPE(cause)->tp_name + ": " + text);
+}
+
 PyObject* TakeError() {
 #if PY_VERSION_HEX >= 0x030c0000
   return PyErr_GetRaisedException();

@@ -42,6 +42,8 @@ std::nullptr_t RaiseExchange(std::string_view message);
 std::nullptr_t RaiseStream(std::string_view message);
 // An ExchangeError with `cause` as its __cause__. Steals the reference to `cause`.
 std::nullptr_t RaiseExchangeFrom(PyObject* cause, std::string_view message);
+// An ExchangeError from the error of another library's that is set: "what: ValueError: text".
+std::nullptr_t RaiseExchangeFromSet(std::string_view what);
 // The error of every export of a tensor that requires gradients.
 std::nullptr_t RaiseRequiresGrad();
 std::nullptr_t Raise(PyObject* type, std::string_view message);

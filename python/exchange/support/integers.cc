@@ -34,7 +34,12 @@ bool ParseInts(PyObject* const* items, Py_ssize_t count, Dims* dims) {
 }  // namespace
 
 bool ParseShape(PyObject* value, Dims* shape) {
-  if (PyIndex_Check(value)) return ParseInts(&value, 1, shape);
+  if (PyIndex_Check(value)) {
+    if (ParseInts(&value, 1, shape)) return true;
+    // An array has __index__, too, which refuses if there are several integers.
+    if (PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    PyErr_Clear();
+  }
   nb::object items = nb::steal(PySequence_Fast(value, "a shape is an int or a sequence of ints"));
   if (!items.is_valid()) return false;
   // Copied into a tuple: the __index__ of an item may change the list.

@@ -24,7 +24,7 @@ using Dims = absl::InlinedVector<int64_t, Layout::kInlineRank>;
 // An int or an object with __index__. TypeError for anything else, OverflowError beyond 64 bits.
 bool ParseInt(PyObject* value, int64_t* result);
 
-// An integer or a sequence of them.
+// An integer or a sequence of them, such as a tuple, a range or a one-dimensional array.
 bool ParseShape(PyObject* value, Dims* shape);
 
 // The arguments of t.reshape(2, 3), which may also be t.reshape((2, 3)).

@@ -11,6 +11,7 @@
 #include "dovetail/core/device.h"
 #include "dovetail/python/exchange/dlpack/type_and_device.h"
 #include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/module/dtype_device/refuse_new.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
 
 namespace nb = nanobind;
@@ -119,6 +120,7 @@ void AddDeviceClass(nb::module_& m) {
   c.def("__hash__", [](Device d) { return HashOfText(d.ToString()); });
   c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(d.ToString())); });
   device_class = reinterpret_cast<PyTypeObject*>(c.ptr());
+  RefuseBareNew(device_class);
   cpu = nb::cast(Device::Cpu()).release().ptr();
 }
 

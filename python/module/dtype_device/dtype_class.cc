@@ -16,6 +16,7 @@
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
 #include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/module/dtype_device/refuse_new.h"
 #include "dovetail/python/module/dtype_device/spelling.h"
 
 namespace nb = nanobind;
@@ -102,15 +103,21 @@ bool ParseText(PyObject* value, DType* dtype) {
 
 // A numpy.dtype, or what numpy.dtype() takes for one (numpy.float32, ml_dtypes.bfloat16).
 bool ParseNumPyDType(nb::handle value, DType* dtype) {
-  if (!nb::cast<bool>(value.attr("isnative"))) {
+  const nb::object name = value.attr("name");
+  if (!PyUnicode_Check(name.ptr())) {  // such as a Mock, which has every attribute
+    PyErr_Format(PyExc_TypeError, "%R is no element type: its name is no str", value.ptr());
+    return false;
+  }
+  if (value.attr("isnative").is(nb::bool_(false))) {
     PyErr_Format(PyExc_ValueError,
                  "%R is in the other byte order; convert the data first, as in "
                  "x.astype(x.dtype.newbyteorder('='))",
                  value.ptr());
     return false;
   }
-  const auto name = nb::cast<std::string>(value.attr("name"));
-  return ParseName(value.ptr(), name, dtype);
+  Py_ssize_t size;
+  const char* const utf8 = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+  return utf8 != nullptr && ParseName(value.ptr(), {utf8, static_cast<size_t>(size)}, dtype);
 }
 
 bool Has(nb::handle object, const char* name) {
@@ -257,6 +264,7 @@ void AddDTypeClass(nb::module_& m) {
     return nb::make_tuple(restore, nb::make_tuple(t.ToString()));
   });
   dtype_class = reinterpret_cast<PyTypeObject*>(c.ptr());
+  RefuseBareNew(dtype_class);
   for (size_t i = 0; i < std::size(kAllDTypes); ++i) {
     nb::object object = nb::cast(kAllDTypes[i]);
     m.attr(kAllDTypes[i].ToString().c_str()) = object;

@@ -30,7 +30,9 @@ namespace {
 PyObject* CallFunction(const PeerClass& peer, PyObject* tensor) {
   const nb::object function = nb::steal(NewFunction(peer));
   if (!function.is_valid()) return nullptr;
-  return HangAtThreadEnd([&] { return PyObject_CallOneArg(function.ptr(), tensor); });
+  PyObject* const made =
+      HangAtThreadEnd([&] { return PyObject_CallOneArg(function.ptr(), tensor); });
+  return made != nullptr ? made : RaiseOfConsumer(peer.type.module());
 }
 
 PyObject* MakeOf(const PeerClass& peer, PyObject* tensor) {
@@ -51,7 +53,9 @@ PyObject* MakeOf(const PeerClass& peer, PyObject* tensor) {
 PyObject* Make(const PeerClass& peer, Tensor&& tensor, bool copied) {
   if (HasExchangeApi(peer, tensor)) {
     PyObject* const made = ExportByExchangeApi(peer, tensor, copied);
-    return made != nullptr ? made : LetGo(&tensor);
+    if (made != nullptr) return made;
+    RaiseOfConsumer(peer.type.module());
+    return LetGo(&tensor);
   }
   nb::object object = nb::steal(WrapTensor(std::move(tensor)));
   if (!object.is_valid()) return nullptr;

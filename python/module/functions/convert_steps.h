@@ -60,6 +60,16 @@ bool Fit(const AcceptedMemory& accepts, ClassName class_name, std::optional<bool
   return ReplaceByCopy(tensor->device(), tensor);
 }
 
+// Makes the error that a library's function raised for our tensor an ExchangeError. MemoryError,
+// ExchangeError, ImportError (the library is not there) and what is no Exception stay unchanged.
+inline std::nullptr_t RaiseOfConsumer(std::string_view library) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError) ||
+      PyErr_ExceptionMatches(PyExc_ImportError) || PyErr_ExceptionMatches(ExchangeError())) {
+    return nullptr;
+  }
+  return RaiseExchangeFromSet(absl::StrCat(library, " does not take the tensor"));
+}
+
 // With an error in flight, which not every producer's deleter heeds.
 template <typename T>
 std::nullptr_t LetGo(T* held) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -19,6 +20,7 @@
 #include "dovetail/python/exchange/sycl/sycl_queue.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/dtype_device/refuse_new.h"
 
 namespace nb = nanobind;
 
@@ -111,6 +113,7 @@ struct StreamContext {
   explicit StreamContext(Stream s) : stream(std::move(s)) {}
   Stream stream;
   std::optional<Stream> previous;
+  std::thread::id thread;  // that entered, while `previous` is set
 };
 
 std::string Repr(const Stream& s) { return absl::StrCat("<dovetail.Stream: ", s.ToString(), ">"); }
@@ -130,6 +133,7 @@ void AddStreamClass(nb::module_& m) {
       "A new queue of work on a device, as in Stream(\"cuda:0\"). It lives as long "
       "as\nanything refers to it; any thread may use it.");
   c.attr("__module__") = "dovetail";
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def(
       "__init__",
       [](Stream* self, nb::handle device) {
@@ -203,6 +207,7 @@ void AddEventClass(nb::module_& m) {
                       "A point in a stream's work, made by Stream.record(), that other streams and "
                       "the\nhost can wait for.");
   c.attr("__module__") = "dovetail";
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def_prop_ro(
       "device", [](const Event& e) { return nb::steal(DeviceToPython(e.device())); },
       nb::sig("def device(self) -> Device"), "The device whose work it is in.");
@@ -215,18 +220,24 @@ void AddEventClass(nb::module_& m) {
 
 void AddContext(nb::module_& m) {
   nb::class_<StreamContext> c(m, "_StreamContext", nb::is_final());
+  RefuseBareNew(reinterpret_cast<PyTypeObject*>(c.ptr()));
   c.def(
       "__enter__",
       [](StreamContext& self) {
         if (self.previous) throw std::runtime_error("this stream context was entered already");
         self.previous = ExchangeCurrentStream(self.stream);
+        self.thread = std::this_thread::get_id();
         return self.stream;
       },
       nb::lock_self());
   c.def(
       "__exit__",
       [](StreamContext& self, nb::args) {  // NOLINT(performance-unnecessary-value-param)
-        if (self.previous) ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
+        if (!self.previous) return;
+        if (self.thread != std::this_thread::get_id()) {
+          throw std::runtime_error("stream() has to end on the thread that it began on");
+        }
+        ExchangeCurrentStream(*std::exchange(self.previous, std::nullopt));
       },
       nb::sig("def __exit__(self, *args: object) -> None"), nb::lock_self());
 }

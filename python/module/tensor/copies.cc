@@ -156,7 +156,7 @@ PyObject* CopyToFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
   }
   // A copy, since converting the value may run any Python code.
   const Tensor dst = AsTensor(v[0]);
-  if (!AssignWhole(dst, v[1], {casting, PyExc_TypeError})) return nullptr;
+  if (!AssignWhole(dst, v[1], {casting, PyExc_TypeError, /*covers_numbers=*/true})) return nullptr;
   Py_RETURN_NONE;
 }
 

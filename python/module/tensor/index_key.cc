@@ -2,8 +2,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include "dovetail/core/dtype.h"
 #include "dovetail/python/exchange/lifetime/thread_end.h"
+#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/find_attribute.h"
+#include "dovetail/python/module/dtype_device/dtype_class.h"
+
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -35,22 +40,29 @@ bool AddSlice(PyObject* key, IndexItems* items) {
   return true;
 }
 
-// Whether an object that is an index is also an array with dimensions: that would be advanced
-// indexing.
-// False with an error set where asking raised one.
-bool FindDimensions(PyObject* key, bool* has) {
-  nb::object ndim;
+// Whether an object that is an index is also an array with dimensions or of bools, such as
+// torch.tensor(True): that would be advanced indexing. False with an error set where asking raised
+// one.
+bool IsAdvanced(PyObject* key, bool* advanced) {
+  nb::object ndim, dtype;
   if (!FindAttribute(key, "ndim", &ndim)) return false;
-  *has = ndim.is_valid() && !(PyLong_Check(ndim.ptr()) && PyObject_Not(ndim.ptr()) == 1);
+  *advanced = ndim.is_valid() && !(PyLong_Check(ndim.ptr()) && PyObject_Not(ndim.ptr()) == 1);
+  // (NumPy's scalars of bools are no index.)
+  if (*advanced || !ndim.is_valid() || numpy_scalar.IsBaseOf(Py_TYPE(key))) return true;
+  if (!FindAttribute(key, "dtype", &dtype)) return false;
+  DType type;
+  if (!dtype.is_valid()) return true;
+  if (!ParseDType(dtype.ptr(), &type)) return ForgetException();
+  *advanced = type == kBool;
   return true;
 }
 
 // An object with __index__, such as NumPy's integers and 0-D integer tensors.
 bool AddForeign(PyObject* key, IndexItems* items) {
-  bool has_dimensions;
+  bool advanced;
   if (!PyIndex_Check(key)) return RefuseKey(key);
-  if (!FindDimensions(key, &has_dimensions)) return false;
-  if (has_dimensions) return RefuseKey(key);
+  if (!IsAdvanced(key, &advanced)) return false;
+  if (advanced) return RefuseKey(key);
   nb::object index = nb::steal(HangAtThreadEnd([&] { return PyNumber_Index(key); }));
   if (index.is_valid()) return AddInt(index.ptr(), items);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;

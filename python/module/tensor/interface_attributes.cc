@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/array_interface/typestr.h"
 #include "dovetail/python/exchange/array_interface/array_interface_out.h"
 #include "dovetail/python/exchange/buffer/buffer_out.h"
@@ -25,6 +26,9 @@ std::nullptr_t RaiseAbsent(std::string_view why) {
 PyObject* TensorArrayInterface(PyObject* self, void*) {
   const Tensor& tensor = AsTensor(self);
   const ExportTold told("__array_interface__", self, tensor);
+  if (NoCopiesScope::IsOn()) {
+    return RaiseAbsent("in no_copies() NumPy has to say by __array__() whether it copies.");
+  }
   if (!IsHostAccessible(tensor.device().type)) {
     return RaiseAbsent(
         absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));

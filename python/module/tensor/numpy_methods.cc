@@ -2,11 +2,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/lifetime/host_ready.h"
 #include "dovetail/python/exchange/numpy/numpy_abi.h"
 #include "dovetail/python/exchange/numpy/numpy_out.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/trace/exchange_told.h"
+#include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/tensor/tensor_object.h"
 
 namespace nb = nanobind;
@@ -19,6 +23,30 @@ PyObject* BySlowPath(PyObject* self) {
   nb::object module = nb::steal(PyImport_ImportModule("dovetail._numpy"));
   if (!module.is_valid()) return nullptr;
   return PyObject_CallMethod(module.ptr(), "to_numpy", "O", self);
+}
+
+// Under no_copies(): ExchangeError if `array`, which has the tensor's memory, would be copied for
+// what __array__(dtype, copy) asks.
+bool CheckTakesNoCopy(PyObject* array, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit const Signature kSignature("__array__", 2, 0, {"dtype", "copy"});
+  PyObject* v[2];
+  std::optional<bool> copy;
+  if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[1], "copy", &copy)) {
+    return false;
+  }
+  bool copies = copy.value_or(false);
+  if (!copies && IsGiven(v[0])) {
+    const nb::object own = nb::steal(PyObject_GetAttrString(array, "dtype"));
+    const nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
+    if (!own.is_valid() || !numpy.is_valid()) return false;
+    const nb::object wanted = nb::steal(PyObject_CallMethod(numpy.ptr(), "dtype", "O", v[0]));
+    const int is_own =
+        wanted.is_valid() ? PyObject_RichCompareBool(wanted.ptr(), own.ptr(), Py_EQ) : -1;
+    if (is_own < 0) return false;
+    copies = is_own == 0;
+  }
+  if (copies) RaiseExchange(NoCopiesScope::Check());
+  return !copies;
 }
 
 }  // namespace
@@ -44,6 +72,7 @@ PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
   const ExportTold told("__array__", self, AsTensor(self));
   nb::object array = nb::steal(NumPyMethod(self, nullptr));
   if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
+  if (NoCopiesScope::IsOn() && !CheckTakesNoCopy(array.ptr(), args, nargs, kwnames)) return nullptr;
   nb::object convert = nb::steal(PyObject_GetAttrString(array.ptr(), "__array__"));
   return convert.is_valid() ? PyObject_Vectorcall(convert.ptr(), args, nargs, kwnames) : nullptr;
 }

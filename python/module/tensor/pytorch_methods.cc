@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/memory_order.h"
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/packing.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/lifetime/without_gil.h"
 #include "dovetail/python/exchange/support/error.h"
 #include "dovetail/python/exchange/support/integers.h"
@@ -137,7 +139,9 @@ PyObject* AsTypeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
                  absl::StrCat("the rule '", CastingName(casting), "' allows no cast from ",
                               from.ToString(), " to ", dtype.ToString()));
   }
-  if (dtype == from && !copy.value_or(true)) return Py_NewRef(self);
+  if (dtype == from && !copy.value_or(true) && IsInOrder(AsTensor(self).layout(), target.order)) {
+    return Py_NewRef(self);
+  }
   target.dtype = dtype;
   return NewCopy(self, target);
 }
@@ -147,6 +151,7 @@ PyObject* CloneMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* ToBytesMethod(PyObject* self, PyObject*) {
+  if (absl::Status s = NoCopiesScope::Check(); !s.ok()) return RaiseStatus(s);
   Tensor tensor = AsTensor(self);
   PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(tensor.nbytes()));
   if (bytes == nullptr || tensor.num_elements() == 0) return bytes;

@@ -117,6 +117,9 @@ PyObject* SqueezeMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   static constinit const Signature kSignature("squeeze", 1, 0, {"dim", "axis"});
   PyObject* v[2];
   if (!kSignature.Parse(args, nargs, kwnames, v)) return nullptr;
+  if (IsGiven(v[0]) && IsGiven(v[1])) {
+    return Raise(PyExc_TypeError, "squeeze() takes dim or axis, which mean the same, not both");
+  }
   const Layout& layout = AsTensor(self).layout();
   PyObject* const given = IsGiven(v[0]) ? v[0] : v[1];
   absl::InlinedVector<int, 8> dims;
@@ -231,8 +234,8 @@ PyObject* BroadcastToMethod(PyObject* self, PyObject* value) {
 }
 
 PyObject* ViewMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
-  if (nargs == 1 && !PyLong_Check(args[0]) && !PyTuple_Check(args[0]) && !PyList_Check(args[0]) &&
-      !PyIndex_Check(args[0])) {
+  if (nargs == 1 && !PyIndex_Check(args[0]) &&
+      (!PySequence_Check(args[0]) || PyUnicode_Check(args[0]) || PyType_Check(args[0]))) {
     DType dtype;
     return ParseDType(args[0], &dtype) ? ViewAsType(self, dtype) : nullptr;
   }

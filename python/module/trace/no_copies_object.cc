@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "dovetail/core/trace/no_copies.h"
+#include "dovetail/core/trace/observed.h"
 #include "dovetail/python/exchange/support/error.h"
 
 namespace dovetail::python {
@@ -12,6 +13,7 @@ constexpr char kCapsuleName[] = "dovetail no_copies";
 
 struct Scope {
   NoCopiesScope scope;
+  internal_trace::Observer observer;  // exports look at the scope only while something listens
   std::thread::id thread = std::this_thread::get_id();
 };
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/packing.h"
@@ -106,25 +105,17 @@ bool AssignNumber(const Destination& to, PyObject* value) {
   return Done(WithoutGilIf(IsLong(to.tensor), [&] { return Fill(to.View(), element); }));
 }
 
-bool RefuseCast(DType from, DType to, const AssignRules& rules) {
-  const std::string name = to.ToString();
-  Raise(rules.refusal,
-        absl::StrCat("The value is ", from.ToString(), " and the tensor is ", name,
-                     ", which the rule '", CastingName(rules.casting),
-                     "' does not convert. Convert it first, as in dovetail.tensor(value, "
-                     "dtype=dovetail.",
-                     name, "), or use dovetail.copyto(..., casting='unsafe')."));
-  return false;
-}
-
 // `array` is a dovetail.Tensor.
 bool AssignArray(const Destination& to, PyObject* array, const AssignRules& rules) {
   const Tensor& from = AsTensor(array);
   const DType wanted = to.tensor.dtype();
-  if (from.dtype() != wanted && from.rank() == 0 && rules.casting == Casting::kSameKind) {
+  if (from.dtype() != wanted && from.rank() == 0 && rules.casting == Casting::kSameKind &&
+      !rules.covers_numbers) {
     return AssignNumber(to, array);  // a 0-D tensor is as good as its number
   }
-  if (!CanCast(from.dtype(), wanted, rules.casting)) return RefuseCast(from.dtype(), wanted, rules);
+  if (!CanCast(from.dtype(), wanted, rules.casting)) {
+    return RefuseCast(from.dtype().ToString(), wanted, rules);
+  }
   return CopyTensor(to, from);
 }
 
@@ -146,11 +137,11 @@ bool Assign(const Tensor& tensor, const LayoutView& view, PyObject* value,
   if (!Classify(value, &kind, &array)) return false;
   switch (kind) {
     case DataKind::kNumber:
-      return AssignNumber(to, value);
+      return CheckNumberCast(value, tensor.dtype(), rules) && AssignNumber(to, value);
     case DataKind::kSequence: {
       Tensor from;
       const DType dtype = tensor.dtype();
-      return TensorFromNested(value, &dtype, &from) && CopyTensor(to, std::move(from));
+      return TensorFromNested(value, &dtype, &from, rules) && CopyTensor(to, std::move(from));
     }
     case DataKind::kArray:
       return AssignArray(to, array.ptr(), rules);

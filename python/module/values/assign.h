@@ -16,15 +16,9 @@
 
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/module/values/casting.h"
+#include "dovetail/python/module/values/number_cast.h"
 
 namespace dovetail::python {
-
-struct AssignRules {
-  Casting casting = Casting::kSameKind;
-  // The exception for a cast that is not allowed.
-  PyObject* refusal = PyExc_ValueError;
-};
 
 // ValueError for a tensor that is read-only.
 bool CheckWritable(const Tensor& tensor);

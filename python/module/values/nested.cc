@@ -51,7 +51,7 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
 // Gathers the numbers of nested sequences in order, and the shape that they have.
 class Collector {
  public:
-  explicit Collector(const DType* dtype) : wanted_(dtype) {}
+  Collector(const DType* dtype, const AssignRules& rules) : wanted_(dtype), rules_(rules) {}
 
   bool Add(PyObject* x) {
     if (++num_items_ % kItemsPerQuestion == 0 && PyErr_CheckSignals() != 0) return false;
@@ -96,6 +96,7 @@ class Collector {
 
   bool AddNumber(PyObject* x) {
     if (!CheckLeaf(path_.size())) return false;
+    if (wanted_ != nullptr && !CheckNumberCast(x, *wanted_, rules_)) return false;
     const bool to_float =
         wanted_ != nullptr && wanted_->kind != TypeKind::kInt && wanted_->kind != TypeKind::kUInt;
     ElementValue value;
@@ -129,6 +130,10 @@ class Collector {
     }
     if (t.num_elements() != 0 && !CheckLeaf(path_.size() + t.rank())) return false;
     if (!CheckHasNumbers(t.dtype()) || !Join(t.dtype())) return false;
+    if (wanted_ != nullptr && rules_.covers_numbers &&
+        !CanCast(t.dtype(), *wanted_, rules_.casting)) {
+      return RefuseCast(t.dtype().ToString(), *wanted_, rules_);
+    }
     Tensor copy;
     const Tensor* const ready = ReadyHost(t, &copy);
     if (ready == nullptr) return false;
@@ -209,6 +214,7 @@ class Collector {
   }
 
   const DType* wanted_;
+  const AssignRules& rules_;
   std::optional<DType> found_;
   bool has_leaf_ = false;
   Dims shape_;
@@ -219,9 +225,10 @@ class Collector {
 
 }  // namespace
 
-bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result) {
+bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result,
+                      const AssignRules& rules) {
   if (dtype != nullptr && !CheckHasNumbers(*dtype)) return false;
-  Collector collector(dtype);
+  Collector collector(dtype, rules);
   return collector.Add(data) && collector.Finish(result);
 }
 

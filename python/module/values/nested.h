@@ -14,12 +14,15 @@
 
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/module/values/number_cast.h"
 
 namespace dovetail::python {
 
 // False with an error set: ValueError with the position for sequences of uneven lengths or depths,
-// the errors of scalar.h for numbers that do not fit, TypeError for other objects.
-bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result);
+// the errors of scalar.h for numbers that do not fit, `rules.refusal` for those that the rules
+// don't let be cast to `dtype`, TypeError for other objects.
+bool TensorFromNested(PyObject* data, const DType* dtype, Tensor* result,
+                      const AssignRules& rules = {});
 
 }  // namespace dovetail::python
 

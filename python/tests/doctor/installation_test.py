@@ -119,6 +119,7 @@ def test_two_extensions_for_one_python_are_a_fault(tmp_path):
         ("ImportError: /lib/libc.so.6: version `GLIBC_2.38' not found", "for a newer system"),
         ("ImportError: undefined symbol: PyObject_Nothing", "for another Python"),
         ("ended by SIGILL", "--force-reinstall"),
+        ('ImportError: DOVETAIL_BACKENDS: There is no backend "tpu"', "unset it, for all"),
     ],
 )
 def test_an_import_that_fails_is_a_fault_with_a_remedy(tmp_path, problem, remedy):

@@ -79,6 +79,9 @@ def test_numpy_is_measured_as_versioned(probe):
 CRASHES = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "ended by SIGSEGV",
     "raise SystemExit(3)": "ended with status 3",
+    "raise SystemExit": "ended with status 0, without an answer",
+    "print('{}', flush=True); import os; os._exit(0)": "ended with status 0, without an answer",
+    "import os; os._exit(7)": "ended with status 7",
     "import nothing_like_it": "ModuleNotFoundError: No module named 'nothing_like_it'",
     "while True: pass": "did not end within 1 s",
     "import os, time; os.fork(); time.sleep(1000)": "did not end within 1 s",
@@ -101,6 +104,12 @@ def test_a_library_that_takes_no_tensor_is_a_fault(probe):
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(probe):
     assert probe("print('{}')\n" + NEW)["dpnp"].values["version"] == "1.0"
+
+
+def test_a_folder_that_has_the_name_of_a_library_is_not_asked(tmp_path, monkeypatch):
+    (tmp_path / "dpnp").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert peers.probe(["dpnp"]) == {}
 
 
 def test_a_library_that_is_not_installed_is_not_asked():

@@ -257,11 +257,6 @@ def test_what_dlpack_gives_must_be_a_capsule():
         dt.from_dlpack(Producer(lambda **_: 5))
 
 
-class WithoutDevice:
-    def __dlpack__(self, **_):
-        raise AssertionError("not to be called")
-
-
 class WithoutDLPack:
     def __dlpack_device__(self):
         return (1, 0)
@@ -271,7 +266,6 @@ class WithoutDLPack:
 @pytest.mark.parametrize(
     ("x", "missing"),
     [
-        (WithoutDevice(), "__dlpack_device__"),
         (WithoutDLPack(), "__dlpack__"),
         ([1, 2], "__dlpack__"),
         (None, "__dlpack__"),

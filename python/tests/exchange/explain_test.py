@@ -78,6 +78,42 @@ def test_the_module_run_as_a_program_tells_versions_backends_and_protocols():
     assert "Arrow C data" in lines["pyarrow.Array"]
 
 
+BROKEN = {
+    "import sys; sys.exit('no licence')": "can't be imported: no licence",
+    "import sys; sys.exit()": "can't be imported: ended with status 0, without an answer",
+    "import os; os._exit(3)": "can't be imported: ended with status 3",
+    "import os; os.abort()": "can't be imported: ended by SIGABRT",
+    "__version__ = '7'\nclass Tensor: pass": "7: takes no tensor: ",
+}
+
+
+@pytest.fixture
+def lines(tmp_path, monkeypatch):
+    """The program's line about each library, with modules that are planted."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def lines(**modules):
+        left_out = dict.fromkeys(("torch", "paddle", "jax"), "raise ImportError('left out')")
+        for name, source in {**left_out, **modules}.items():
+            (tmp_path / f"{name}.py").write_text(source)
+        printed = run_python("import runpy; runpy.run_module('dovetail', run_name='__main__')")
+        return {line.split()[0]: line for line in printed.splitlines()}
+
+    return lines
+
+
+@pytest.mark.parametrize("source", BROKEN)
+def test_a_library_that_breaks_has_its_line_and_the_rest_goes_on(source, lines):
+    told = lines(tvm_ffi=source)
+    assert BROKEN[source] in told["tvm_ffi.Tensor"]
+    assert "left out" in told["torch.Tensor"] and np.__version__ in told["numpy.ndarray"]
+
+
+def test_a_folder_that_has_the_name_of_a_library_is_no_library(lines, tmp_path):
+    (tmp_path / "cupy").mkdir()  # Python imports it, as a namespace package
+    assert lines()["cupy.ndarray"].endswith(" not installed")
+
+
 def test_a_target_that_cannot_reach_the_memory_is_refused_as_convert_refuses_it():
     device = (42, 0)
     on_device = Producer(lambda **keywords: Lent(device=device, data=1 << 20).capsule(), device)

@@ -53,6 +53,14 @@ def test_an_array_comes_in_shared_with_its_type_and_values(name, door):
     assert t.tolist() == a.astype("float64").tolist()
 
 
+@pytest.mark.parametrize("name", WHOLE + PADDED)
+def test_a_scalar_is_a_tensor_without_dimensions(name):
+    one = getattr(ml_dtypes, name)(1)
+    for door in (dt.asarray, dt.tensor):
+        t = door(one)
+        assert (t.dtype, t.shape, t.item()) == (getattr(dt, name), (), 1)
+
+
 # Rule 63.
 @pytest.mark.parametrize("name", WHOLE + PADDED)
 def test_what_dovetail_handed_out_comes_back_the_same(name):

@@ -1,5 +1,7 @@
 """no_copies() refuses copies, on its thread."""
 
+import copy as copylib
+import pickle
 import threading
 
 import numpy as np
@@ -21,14 +23,57 @@ import dovetail as dt
         lambda t: dt.convert(t, torch.Tensor, copy=True),
         lambda t: dt.from_dlpack(np.arange(3), copy=True),
         lambda t: t.__dlpack__(copy=True),
+        lambda t: t.T.astype("int64", order="C", copy=False),
+        lambda t: t.clone(),
+        lambda t: dt.asarray(t, dtype="float32"),
+        lambda t: dt.ipc.share(t, copy=True),
+        lambda t: t.__array__(np.float64),
+        lambda t: t.__array__(copy=True),
+        lambda t: t.__array__(None, copy=np.True_),
+        lambda t: np.array(t),
+        lambda t: np.array(t.T),
+        lambda t: np.asarray(t, dtype=np.float32),
+        lambda t: np.from_dlpack(t, copy=True),
+        lambda t: t.tobytes(),
+        lambda t: bytes(t),
+        lambda t: copylib.deepcopy(t),
+        lambda t: pickle.dumps(t[:, ::2], protocol=4),
+        lambda t: pickle.dumps(t.T, protocol=2),
+        lambda t: pickle.dumps(dt.zeros((100, 1000))[:, ::3], protocol=5),
     ],
 )
 def test_no_copies_refuses_what_copies(copy):
     t = dt.arange(6).reshape(2, 3)
     copy(t)
-    with dt.no_copies(), pytest.raises(dt.ExchangeError):
+    with dt.no_copies(), pytest.raises(dt.ExchangeError, match=r"no_copies|copy=False"):
         copy(t)
     copy(t)
+
+
+def test_no_copies_lets_numpy_and_pickle_share():
+    t = dt.arange(6).reshape(2, 3)
+    buffers = []
+    with dt.no_copies():
+        for array in (np.asarray(t), np.asarray(t.T), np.asarray(t, dtype=np.int64),
+                      np.from_dlpack(t), t.__array__(), t.__array__(np.int64, copy=False),
+                      t.numpy()):  # fmt: skip
+            assert array.ctypes.data == t.data_ptr()
+        pickle.dumps(t[:, ::2], protocol=5, buffer_callback=buffers.append)
+    (buffer,) = buffers
+    assert dt.frombuffer(buffer, dtype="uint8").data_ptr() == t.data_ptr()
+    assert memoryview(t).shape == (2, 3) and t.__array_interface__["shape"] == (2, 3)
+
+
+def test_no_copies_of_one_thread_leave_the_buffers_of_others_alone():
+    t = dt.arange(3)
+    made = []
+    with dt.no_copies():
+        with pytest.raises(dt.ExchangeError, match=r"t\.numpy\(\) shares"):
+            memoryview(t)
+        thread = threading.Thread(target=lambda: made.append((np.array(t), memoryview(t))))
+        thread.start()
+        thread.join()
+    assert made[0][0].tolist() == made[0][1].tolist() == [0, 1, 2]
 
 
 def test_no_copies_lets_pass_what_shares_and_what_writes():

@@ -44,6 +44,35 @@ def test_a_function_writes_the_librarys_own_memory(ext, peer):
     assert ext.writable(out) == peer.pointer(out)
 
 
+class Bare:
+    """Has __dlpack__ alone, as NumPy takes it."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __dlpack__(self, **request):
+        return self.source.__dlpack__(**request)
+
+
+class ArrayAlone:
+    """Says that it has no __dlpack__, and has an array."""
+
+    __dlpack__ = None
+    array = np.float32([1, 2, 4])
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def test_an_argument_lacks_methods_as_imports_may(ext):
+    x = np.float32([1, 2, 4])
+    assert ext.address(Bare(x)) == address(x)
+    assert ext.size(ArrayAlone()) == 3
+    dense = peers.paddle.base.core.DenseTensor()  # its buffer raises a BufferError
+    dense.set(x, peers.paddle.base.core.CPUPlace())
+    assert ext.size(dense) == 3
+
+
 def test_libraries_mix_in_one_call(ext):
     out = array.array("f", [0, 0, 0])
     ext.add(torch.tensor([1.0, 2, 4]), np.float32([10, 20, 40]), out)

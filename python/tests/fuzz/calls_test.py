@@ -234,8 +234,6 @@ class Calls(RuleBasedStateMachine):
     def copyto(self, dst, src, casting):
         if not (dst.alive and src.alive):
             return
-        if casting == "same_kind" and not src.mirror.ndim:
-            return  # as good as its number, unlike NumPy's
         if not dst.mirror.size:
             return  # a cast of no elements may exist
         before = dst.mirror.copy()

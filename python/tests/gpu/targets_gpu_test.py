@@ -40,4 +40,5 @@ def test_read_only_memory_of_a_gpu_is_not_shared_with_those_that_may_write(tenso
 def test_read_only_memory_of_a_gpu_goes_to_those_that_never_write(tensor):
     assert dt.convert(tensor, dt.Tensor, copy=False) is tensor
     refused = dt.explain(tensor, pa.Array, copy=False).refused
-    assert isinstance(refused, pa.ArrowException) and "read-only" not in str(refused)
+    assert isinstance(refused, dt.ExchangeError) and "read-only" not in str(refused)
+    assert isinstance(refused.__cause__, pa.ArrowException)

@@ -1,8 +1,10 @@
 """set_num_threads, get_num_threads, and large copies on one thread, on several, and after fork."""
 
+import ctypes
 import os
 import signal
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -155,3 +157,29 @@ def test_a_handler_that_raises_stops_a_very_large_copy(alarms, work):
         alarms(stop)
         work(tensor)
     assert work(tensor).shape == (16384, 16384)
+
+
+class Owner(bytearray):
+    pass
+
+
+def test_a_thread_without_the_gil_leaves_an_owner_to_the_main_thread():
+    owner = Owner(8)
+    capsule = dt.frombuffer(owner, dtype="uint8").__dlpack__(max_version=(1, 0))
+    ended = []
+    weakref.finalize(owner, lambda: ended.append(threading.get_ident()))
+    del owner
+    api = ctypes.pythonapi
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    managed = api.PyCapsule_GetPointer(ctypes.py_object(capsule), b"dltensor_versioned")
+    api.PyCapsule_SetName(ctypes.py_object(capsule), b"used_dltensor_versioned")
+    deleter = ctypes.c_void_p.from_address(managed + 16).value  # after version and context
+    # A call by ctypes lets go of the GIL, which is free, since this thread waits without it.
+    release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)
+    thread = threading.Thread(target=release, args=(managed,))
+    thread.start()
+    thread.join()
+    for _ in range(10_000):  # until the interpreter makes its pending calls
+        if ended:
+            break
+    assert ended == [threading.main_thread().ident]

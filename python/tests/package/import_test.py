@@ -120,6 +120,18 @@ def test_the_environment_chooses_among_the_backends_that_come_with_the_package()
         run_python(prefix + "'tpu'; " + code)
 
 
+@pytest.mark.parametrize("names", ["cpu, rocm", " cpu\t,rocm "])
+def test_blanks_around_the_names_of_backends_mean_nothing(names):
+    code = "import dovetail as dt; print(*dt.backends())"
+    assert run_python(code, DOVETAIL_BACKENDS=names) == "cpu rocm\n"
+
+
+@pytest.mark.parametrize("names", ["", "  "])
+def test_an_empty_choice_of_backends_is_none_that_was_made(names):
+    code = "import dovetail as dt; print(*dt.backends())"
+    assert run_python(code, DOVETAIL_BACKENDS=names) == "cpu cuda rocm oneapi\n"
+
+
 def test_no_driver_is_opened_by_an_import():
     printed = run_python("""
         import dovetail as dt

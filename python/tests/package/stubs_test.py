@@ -88,6 +88,8 @@ t.swapaxes(0, 1).moveaxis(0, -1).broadcast_to((2, 2)).astype("int8", casting="un
 t.cpu().to_device("cpu").fill_(1).zero_().copy_([1, 2]), t.numel(), t.dim(), t.tobytes()
 assert_type(t.stride(), tuple[int, ...])
 assert_type(t.stride(0), int)
+dt.empty(size=(2, 3)), dt.zeros(size=[2]), dt.zeros(shape=2), dt.zeros(range(2, 4))
+dt.zeros(dt.tensor([2, 3])).reshape(range(3, 5)), dt.explain(t, "torch").door
 dt.ones(2, 3), dt.zeros_like(t), dt.asarray([1, 2]), dt.convert(t, "torch")
 assert_type(dt.convert(t, dt.Tensor), dt.Tensor)
 dt.convert_tree({"x": t}, dt.Tensor)

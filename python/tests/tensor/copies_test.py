@@ -166,8 +166,54 @@ def test_a_rule_for_casting_holds_for_tensors_without_dimensions():
         dt.copyto(dst, dt.tensor(value), casting="unsafe")
         np.copyto(expected, np.array(value), casting="unsafe")
         assert dst.tolist() == expected.tolist()
-        with pytest.raises(TypeError, match="'no'"):
-            dt.copyto(dst, dt.tensor(value), casting="no")
+        for rule in ("no", "same_kind"):
+            if not np.can_cast(dt.tensor(value).numpy().dtype, name, rule):
+                with pytest.raises(TypeError, match=f"'{rule}'"):
+                    dt.copyto(dst, dt.tensor(value), casting=rule)
+
+
+NUMBERS = [True, 5, 1.5, float("nan"), 2j, np.bool_(True), np.int8(5), np.int64(5), np.uint8(5),
+           np.float32(1.5), np.float64(1.5), np.complex64(2j)]  # fmt: skip
+
+
+@pytest.mark.parametrize("casting", ["no", "safe", "same_kind"])
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_a_rule_for_casting_holds_for_numbers_as_in_numpy(number, casting):
+    for name in TYPES:
+        ours, theirs = dt.zeros(2, dtype=name), np.zeros(2, name)
+        try:
+            np.copyto(theirs, number, casting=casting)
+        except TypeError:
+            with pytest.raises(TypeError, match=f"{name}.*'{casting}'"):
+                dt.copyto(ours, number, casting=casting)
+        else:
+            dt.copyto(ours, number, casting=casting)
+        np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+def test_a_rule_for_casting_holds_for_numbers_in_lists():
+    target = dt.zeros(2, dtype="int32")
+    for numbers in (
+        [1, 2.5],
+        [[1.0], [2.0]],
+        [np.float64(1), 2],
+        [np.ones(1), np.zeros(1)],
+        [1, 2j],
+    ):
+        with pytest.raises(TypeError, match=r"int32.*'same_kind'"):
+            dt.copyto(target, numbers)
+    assert target.tolist() == [0, 0]
+    dt.copyto(target, [1, np.int8(2)])
+    assert target.tolist() == [1, 2]
+    dt.copyto(target, [1, 2.5], casting="unsafe")
+    assert target.tolist() == [1, 2]
+
+
+def test_numbers_that_are_assigned_lose_their_fraction_as_in_numpy():
+    target = dt.zeros(2, dtype="int32")
+    target[0] = 1.5
+    target[1:] = [2.5]
+    assert target.tolist() == [1, 2]
 
 
 NARROW = ["bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",

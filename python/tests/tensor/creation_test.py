@@ -43,6 +43,14 @@ def test_asarray_shares_what_it_can():
     assert dt.asarray([[1, 2], [3, 4]]).shape == (2, 2) and dt.asarray(2.5).item() == 2.5
 
 
+def test_asarray_takes_the_numbers_of_a_range():
+    for numbers in (range(3), range(5, 1, -2), range(0)):
+        tensor = dt.asarray(numbers)
+        assert (tensor.tolist(), tensor.dtype) == (list(numbers), dt.tensor(list(numbers)).dtype)
+    with pytest.raises(dt.ExchangeError, match="a range has no memory"):
+        dt.asarray(range(3), copy=False)
+
+
 def test_asarray_without_a_copy_refuses_what_takes_one():
     for x in ([1, 2], 3.0):
         with pytest.raises(ValueError, match="no memory that could be shared"):

@@ -1,7 +1,9 @@
 """Device and DType: how they are made, printed, compared, hashed and pickled."""
 
 import copy
+import copyreg
 import pickle
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -274,3 +276,26 @@ def test_neither_can_be_changed_or_subclassed(cls):
 def test_a_name_is_read_to_its_end(make, name):
     with pytest.raises(ValueError):
         make(name)
+
+
+@pytest.mark.parametrize("make_mock", [mock.Mock, mock.MagicMock])
+def test_a_mock_is_neither(make_mock):
+    for make in (dt.dtype, lambda x: dt.zeros(3, dtype=x), lambda x: dt.zeros(3).astype(x)):
+        with pytest.raises(TypeError, match="is no element type"):
+            make(make_mock())
+    assert dt.float32 != make_mock()
+    for make in (dt.Device, lambda x: dt.zeros(3, device=x), dt.Stream):
+        with pytest.raises((TypeError, ValueError)):
+            make(make_mock())
+
+
+CLASSES = [dt.DType, dt.Device, dt.Stream, dt.Event, dt.Tensor, dt._core._StreamContext]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_no_object_is_made_without_its_constructor(cls):
+    for make in (cls.__new__, object.__new__, copyreg.__newobj__, type.__call__):
+        with pytest.raises(TypeError):
+            make(cls)
+    with pytest.raises(TypeError):
+        copyreg._reconstructor(cls, object, None)

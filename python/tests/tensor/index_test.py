@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from peers import paddle
 
 import dovetail as dt
 
@@ -107,6 +108,16 @@ def test_other_keys_are_refused_by_name(key):
         tensor[key]
     with pytest.raises(TypeError, match="only basic indexing is supported"):
         tensor[key] = 1
+
+
+@pytest.mark.parametrize("key", [torch.tensor(True), paddle.to_tensor(False), dt.tensor(True)])
+def test_a_tensor_of_a_bool_is_no_index(key):
+    for tensor, index in [(dt.zeros((3, 4)), key), (dt.zeros((3, 4)), (0, key))]:
+        with pytest.raises(TypeError, match="only basic indexing"):
+            tensor[index]
+        with pytest.raises(TypeError, match="only basic indexing"):
+            tensor[index] = 1
+        assert not any(map(any, tensor.tolist()))
 
 
 @pytest.mark.parametrize("key", [3, -4, 10**30, (0, 0), np.int64(3), (..., 7)])

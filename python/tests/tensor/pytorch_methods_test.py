@@ -40,6 +40,31 @@ def test_astype_copies_as_numpy_does():
         tensor.astype("int8", casting="safe")
 
 
+LAYOUTS = {
+    "row-major": lambda: np.zeros((2, 3), np.float32),
+    "column-major": lambda: np.zeros((3, 2), np.float32).T,
+    "with gaps": lambda: np.zeros((2, 6), np.float32)[:, ::2],
+    "reversed": lambda: np.zeros((2, 3), np.float32)[::-1],
+    "one row": lambda: np.zeros((1, 3), np.float32),
+    "empty": lambda: np.zeros((0, 3), np.float32)[:, ::2],
+    "0-D": lambda: np.zeros((), np.float32),
+}
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K", None])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_astype_without_copy_keeps_a_tensor_that_is_in_the_order_as_numpy_does(layout, order):
+    array = LAYOUTS[layout]()
+    tensor = dt.from_dlpack(array)
+    for dtype in ("float32", "int32"):
+        expected = array.astype(dtype, order=order or "K", copy=False)
+        cast = tensor.astype(dtype, order=order, copy=False)
+        assert (cast is tensor) == (expected is array)
+        if cast is not tensor and array.size:
+            assert cast.strides == tuple(s // expected.itemsize for s in expected.strides)
+            assert cast.data_ptr() != tensor.data_ptr()
+
+
 def test_clone_is_a_copy_in_the_same_order():
     tensor = dt.zeros((2, 3)).T
     clone = tensor.clone()

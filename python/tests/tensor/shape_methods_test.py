@@ -1,5 +1,6 @@
 """Methods that change a tensor's shape, against NumPy's and PyTorch's of the same names."""
 
+import array
 import itertools
 
 import numpy as np
@@ -10,8 +11,8 @@ import dovetail as dt
 
 
 def pair(*shape, order="C"):
-    array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape, order=order)
-    return dt.from_dlpack(array), array
+    theirs = np.arange(np.prod(shape), dtype=np.float32).reshape(shape, order=order)
+    return dt.from_dlpack(theirs), theirs
 
 
 def same_view(ours, theirs, source):
@@ -44,6 +45,56 @@ def test_squeeze_refuses_what_it_can_not_take_away():
             ours.squeeze(wrong)
     with pytest.raises(TypeError):
         ours.squeeze("0")
+
+
+def test_squeeze_takes_its_dimension_once():
+    for keywords in ({"axis": 1}, {"axis": 0}):
+        with pytest.raises(TypeError, match="dim or axis"):
+            dt.zeros((1, 1)).squeeze(0, **keywords)
+    assert dt.zeros((1, 1)).squeeze(None, axis=1).shape == (1,)
+
+
+# Sequences of integers that are no tuples.
+SEQUENCES = {
+    "numpy": lambda *ints: np.array(ints),
+    "numpy.uint8": lambda *ints: np.array(ints, np.uint8),
+    "torch": lambda *ints: torch.tensor(ints),
+    "torch.Size": lambda *ints: torch.Size(ints),
+    "dovetail": lambda *ints: dt.tensor(ints),
+    "array": lambda *ints: array.array("q", ints),
+    "memoryview": lambda *ints: memoryview(array.array("q", ints)),
+    "range": lambda *ints: range(ints[0], ints[0] + len(ints)),
+}
+
+
+@pytest.mark.parametrize("make", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_shape_is_any_sequence_of_integers(make):
+    assert dt.zeros(make(2, 3)).shape == dt.ones(make(2, 3)).shape == (2, 3)
+    assert dt.empty(shape=make(2, 3)).shape == dt.empty(size=make(2, 3)).shape == (2, 3)
+    assert dt.full(make(2, 3), 1).shape == (2, 3)
+    x = dt.arange(6)
+    assert x.reshape(make(2, 3)).data_ptr() == x.view(make(2, 3)).data_ptr() == x.data_ptr()
+    assert x.reshape(make(2, 3)).shape == x.view(make(2, 3)).shape == (2, 3)
+    assert dt.zeros(3).expand(make(2, 3)).shape == dt.zeros(3).broadcast_to(make(2, 3)).shape
+
+
+@pytest.mark.parametrize("make", SEQUENCES.values(), ids=SEQUENCES)
+def test_dimensions_are_any_sequence_of_integers(make):
+    x = dt.zeros((1, 2, 3))
+    assert x.permute(make(0, 1, 2)).shape == x.transpose(make(0, 1, 2)).shape == (1, 2, 3)
+    assert dt.zeros((2, 1, 1)).squeeze(make(1, 2)).shape == (2,)
+    assert x.moveaxis(make(0, 1), make(1, 2)).shape == (3, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [np.array([2.5]), np.array([[2, 3]]), np.array(2.5), torch.tensor([2.5, 1.0]), 2.5, "ab", None,
+     [2, None], np.array([True, False])],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_shape_is_a_type_error(shape):
+    with pytest.raises(TypeError):
+        dt.zeros(shape)
 
 
 @pytest.mark.parametrize("dim", [-3, -2, -1, 0, 1, 2])
