@@ -179,6 +179,15 @@ TEST(AsMdspan, EmptyTensorsAreEmptyMdspans) {
   const Tensor huge = *Tensor::Wrap(static_cast<float*>(nullptr), {0, kHuge, kHuge}, {0, 0, 0},
                                     Device::Cpu(), [] {});
   EXPECT_FALSE((AsMdspan<float, md::dextents<int, 3>, md::layout_stride>(huge).ok()));
+  // Row-major strides, which are never beyond an int64.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const Tensor most = *Tensor::Wrap(static_cast<float*>(nullptr), {0, kMost, kMost}, {0, 0, 0},
+                                    Device::Cpu(), [] {});
+  const auto m = AsMdspan<float, md::dextents<int64_t, 3>, md::layout_stride>(most);
+  ASSERT_TRUE(m.ok()) << m.status();
+  EXPECT_EQ(m->stride(0), kMost * kMost);
+  EXPECT_EQ(m->stride(1), kMost);
+  EXPECT_EQ(m->stride(2), 1);
 }
 
 TEST(AsMdspan, AReadOnlyTensorNeedsConst) {
