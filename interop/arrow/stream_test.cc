@@ -7,6 +7,7 @@
 
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/interop/arrow/export.h"
+#include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/lists.h"
 #include "dovetail/interop/testing/tensors.h"
 #include "gmock/gmock.h"
@@ -24,6 +25,7 @@ class ArrowStream : public testing::Test {
   ArrowArrayStream stream = {&GetSchema, &GetNext, &GetLastError, &Release, this};
   Tensor type = Iota({1});
   int more_lists = 0;  // around that type
+  std::string metadata;  // of those lists
   std::deque<Tensor> chunks;
   int schema_error = 0;
   int error = 0;  // of the call after the last chunk
@@ -48,7 +50,7 @@ class ArrowStream : public testing::Test {
     ArrowArray array;
     EXPECT_TRUE(ToArrow(Of(stream)->type, out, &array).ok());
     array.release(&array);
-    for (int i = 0; i < Of(stream)->more_lists; ++i) WrapInLists(1, "", out);
+    for (int i = 0; i < Of(stream)->more_lists; ++i) WrapInLists(1, Of(stream)->metadata, out);
     if (Of(stream)->schema_error != 0) out->release(out);
     return Of(stream)->schema_error;
   }
@@ -121,6 +123,18 @@ TEST_F(ArrowStream, NothingButATypeOfAsManyListsAsATensorHasDimensionsIsTaken) {
     EXPECT_THAT(Take().status().message(), HasSubstr("at most 64 dimensions")) << more;
   }
   EXPECT_EQ(releases, 4);
+}
+
+// Tensors of no dimension: as many levels as a type of numbers may have, and one more.
+TEST_F(ArrowStream, TheLastLevelOfATypeCountsToo) {
+  metadata = FixedShapeMetadata({});
+  more_lists = Layout::kMaxRank;
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_THAT(taken->shape(), ElementsAre(0));
+  stream.release = &Release;
+  more_lists = Layout::kMaxRank + 1;
+  EXPECT_EQ(Take().status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ArrowStream, SeveralArraysAreRefusedWithTheRemedy) {
