@@ -211,6 +211,22 @@ TEST(SegmentFaults, AProcessThatExitsUnlinksWhatKilledProcessesLeft) {
   });
 }
 
+TEST(SegmentFaults, AChildOfABorrowerReturnsNothing) {
+  InPrivateMemory([] {
+    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+    ASSERT_TRUE(s->Borrow().ok());
+    const size_t files = SharedMemoryFiles().size();
+    ChildProcess child([&](Channel& parent) {
+      s->Return();
+      parent.Send(SharedMemoryFiles().size());
+    });
+    EXPECT_EQ(child.Receive<size_t>(), files) << "it made files of its own";
+    EXPECT_FALSE(s->Close());
+    s->Return();
+    EXPECT_TRUE(s->Close());
+  });
+}
+
 // A child has none of its parent's threads, and would wait forever for a lock that one of them had.
 TEST(SegmentFaults, AChildForkedWhileThreadsBorrowAndMakeCanDoSo) {
   InChild([] {

@@ -84,6 +84,65 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
   });
 }
 
+// Opens segments of host memory that the parent names, and answers with the error.
+void OpenWhenTold(Channel& parent) {
+  while (true) {
+    parent.Send(std::string(TryOpen(parent.Receive<SegmentName>()).message()));
+  }
+}
+
+TEST(SegmentTrust, AHeadThatWasWrittenOverIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  char* const head = static_cast<char*>(s->data()) - 4096;
+  for (const int field : {0, 24, 32}) {  // the magic number, the process, the segment's number
+    head[field] ^= 1;
+    other.Send(s->name());
+    EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over")) << field;
+    head[field] ^= 1;
+    other.Send(s->name());
+    EXPECT_EQ(other.Receive<std::string>(), "");
+  }
+}
+
+TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  const SegmentName renamed{s->name().process, s->name().number ^ 1};
+  ASSERT_EQ(rename(PathOf(s->name()).c_str(), PathOf(renamed).c_str()), 0);
+  other.Send(renamed);
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over"));
+  ASSERT_EQ(rename(PathOf(renamed).c_str(), PathOf(s->name()).c_str()), 0);
+}
+
+TEST(SegmentTrust, AnotherProcessOpensNoOtherKind) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> block = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+  other.Send(block->name());
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("another kind of device"));
+}
+
+// Files of other programs, whose names only begin alike.
+TEST(SegmentTrust, FilesWithOtherNamesAreLeft) {
+  InPrivateMemory([] {
+    const std::string prefix = "/dev/shm/dovetail.", digits = "0123456789abcdef";
+    std::vector<std::string> paths = {prefix, "/dev/shm/dovetail"};
+    for (const std::string& end :
+         {digits.substr(1), digits, digits + "-alive", digits + "x1", "g" + digits.substr(1) + ".1",
+          digits + "." + digits + "0", digits + "." + std::string(200, 'a')}) {
+      paths.push_back(prefix + end);
+    }
+    for (const std::string& path : paths) close(open(path.c_str(), O_CREAT | O_RDWR, 0600));
+    // Segments of a process that has ended, with the least and the most digits.
+    close(open((prefix + digits + ".1").c_str(), O_CREAT | O_RDWR, 0600));
+    close(open((prefix + digits + "." + digits).c_str(), O_CREAT | O_RDWR, 0600));
+    ASSERT_EQ(SharedMemoryFiles().size(), paths.size() + 2);
+    EXPECT_EQ(UnlinkLeftBehind(), 2);
+    EXPECT_TRUE(TryMake().ok());
+    for (const std::string& path : paths) EXPECT_EQ(access(path.c_str(), F_OK), 0) << path;
+  });
+}
+
 TEST(SegmentTrust, NamesCantBeGuessed) {
   int large = 0;
   for (int i = 0; i < 32; ++i) large += (*TryMake())->name().number > uint64_t{1} << 32;
