@@ -102,13 +102,12 @@ class ImportedBackend final : public DeviceBackend {
       std::exception_ptr error;  // of the callback, which C calls: nothing may be thrown there
     } taken;
     using Taken = decltype(taken);
-    c_.allocator_names(
-        c_.self, ToC(device), static_cast<int32_t>(kind), &taken,
-        [](void* context, const char* name) noexcept {
-          auto& to = *static_cast<Taken*>(context);
-          DOVETAIL_TRY { to.names.emplace_back(name); }
-          DOVETAIL_CATCH(...) { to.error = std::current_exception(); }
-        });
+    c_.allocator_names(c_.self, ToC(device), static_cast<int32_t>(kind), &taken,
+                       [](void* context, const char* name) noexcept {
+                         auto& to = *static_cast<Taken*>(context);
+                         DOVETAIL_TRY { to.names.emplace_back(name); }
+                         DOVETAIL_CATCH(...) { to.error = std::current_exception(); }
+                       });
     if (taken.error != nullptr) std::rethrow_exception(taken.error);
     return std::move(taken.names);
   }

@@ -24,7 +24,7 @@ class ArrowStream : public testing::Test {
  protected:
   ArrowArrayStream stream = {&GetSchema, &GetNext, &GetLastError, &Release, this};
   Tensor type = Iota({1});
-  int more_lists = 0;  // around that type
+  int more_lists = 0;    // around that type
   std::string metadata;  // of those lists
   std::deque<Tensor> chunks;
   int schema_error = 0;

@@ -90,7 +90,8 @@ TEST(AsArrowTensor, StridesThatNoElementIsReachedByDoNotMatter) {
   std::vector<float> values(6);
   constexpr int64_t kHuge = int64_t{1} << 62;
   for (const int64_t unused : {int64_t{-3}, int64_t{-kHuge}, kHuge, int64_t{0}}) {
-    const Tensor one = *Tensor::Wrap(values.data(), {2, 1, 3}, {3, unused, 1}, Device::Cpu(), [] {});
+    const Tensor one =
+        *Tensor::Wrap(values.data(), {2, 1, 3}, {3, unused, 1}, Device::Cpu(), [] {});
     auto made = AsArrowTensor(one);
     ASSERT_TRUE(made.ok()) << made.status();
     EXPECT_EQ((*made)->raw_data(), one.raw_data());

@@ -104,17 +104,15 @@ TEST(FromArrowTensor, EmptyAndScalarTensorsAreTaken) {
 TEST(FromArrowTensor, StridesThatNoElementIsReachedByDoNotMatter) {
   std::vector<float> values(6);
   const auto buffer = arrow::Buffer::Wrap(values);
-  const auto one = std::make_shared<arrow::Tensor>(arrow::float32(), buffer,
-                                                   std::vector<int64_t>{2, 1, 3},
-                                                   std::vector<int64_t>{12, 7, 4});
+  const auto one = std::make_shared<arrow::Tensor>(
+      arrow::float32(), buffer, std::vector<int64_t>{2, 1, 3}, std::vector<int64_t>{12, 7, 4});
   absl::StatusOr<Tensor> x = FromArrowTensor(one);
   ASSERT_TRUE(x.ok()) << x.status();
   EXPECT_EQ(x->raw_data(), values.data());
   EXPECT_EQ(x->strides()[0], 3);
   EXPECT_EQ(x->strides()[2], 1);
-  const auto none = std::make_shared<arrow::Tensor>(arrow::float32(), buffer,
-                                                    std::vector<int64_t>{2, 0, 3},
-                                                    std::vector<int64_t>{13, 7, 5});
+  const auto none = std::make_shared<arrow::Tensor>(
+      arrow::float32(), buffer, std::vector<int64_t>{2, 0, 3}, std::vector<int64_t>{13, 7, 5});
   x = FromArrowTensor(none);
   ASSERT_TRUE(x.ok()) << x.status();
   EXPECT_THAT(x->shape(), ElementsAre(2, 0, 3));

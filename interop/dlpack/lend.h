@@ -67,10 +67,10 @@ static_assert(std::is_standard_layout_v<LentBlock>);
   managed.manager_ctx = block;
   managed.deleter = &LentBlock::Delete;
   // Without branches or comparisons: no more instructions than the access alone would take.
-  static_assert(static_cast<int>(Access::kReadOnly) == 1 && static_cast<int>(Packing::kPadded) == 1);
-  managed.flags =
-      static_cast<uint64_t>(view.access) * DLPACK_FLAG_BITMASK_READ_ONLY +
-      static_cast<uint64_t>(view.packing) * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
+  static_assert(static_cast<int>(Access::kReadOnly) == 1 &&
+                static_cast<int>(Packing::kPadded) == 1);
+  managed.flags = static_cast<uint64_t>(view.access) * DLPACK_FLAG_BITMASK_READ_ONLY +
+                  static_cast<uint64_t>(view.packing) * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
   DLTensor& d = managed.dl_tensor;  // member by member, as in export.cc
   d.data = empty ? nullptr : view.data;
   d.device = ToDLDevice(view.device);

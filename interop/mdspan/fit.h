@@ -77,7 +77,8 @@ Misfit FitStrides(const Numbers<kRank>& shape, int64_t num_elements, Numbers<kRa
     return Misfit::kNone;
   }
   if (num_elements == 0) {
-    // No element has an address: row-major. The sizes of a Layout other than 0 multiply to an int64.
+    // No element has an address: row-major. The sizes of a Layout other than 0 multiply to an
+    // int64.
     int64_t stride = 1;
     for (size_t i = kRank; i-- > 0;) {
       (*strides)[i] = stride;
