@@ -131,9 +131,13 @@ TEST(FromArrowTensor, RefusesWithTheRemedyAndFreesTheBuffer) {
                                                       std::vector<int64_t>{13})),
               HasSubstr("beyond its buffer of 48 bytes"));
   EXPECT_THAT(
+      Refusal(std::make_shared<arrow::Tensor>(arrow::float32(), numbers.Buffer(),
+                                              std::vector<int64_t>{2}, std::vector<int64_t>{-4})),
+      HasSubstr("beyond its buffer of 48 bytes"));
+  EXPECT_THAT(
       Refusal(std::make_shared<arrow::Tensor>(arrow::float32(), nullptr, std::vector<int64_t>{13})),
       HasSubstr("no buffer"));
-  EXPECT_EQ(numbers.freed, 3);
+  EXPECT_EQ(numbers.freed, 4);
 }
 
 TEST(FromArrowArray, OfNumbersSharesTheMemory) {
