@@ -69,6 +69,8 @@ TEST(SegmentFaults, ALimitOfFileSizesIsAnError) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_EQ(TryMake(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(TryMake(kMiB / 2).ok());
+    EXPECT_TRUE(TryMake(kMiB - 4096).ok()) << "as large as a file may be, with its head";
+    EXPECT_FALSE(TryMake(kMiB - 4095).ok());
   });
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -113,6 +114,48 @@ TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
   other.Send(renamed);
   EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over"));
   ASSERT_EQ(rename(PathOf(renamed).c_str(), PathOf(s->name()).c_str()), 0);
+}
+
+// With its size as the head of a file shorter than a head would have it: below 0.
+TEST(SegmentTrust, AFileShorterThanAHeadIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  const SegmentName name{s->name().process, s->name().number ^ 1};
+  constexpr size_t kShort = 100;
+  const uint64_t nbytes = uint64_t{kShort} - 4096;
+  char head[kShort];
+  std::memcpy(head, static_cast<char*>(s->data()) - 4096, sizeof head);
+  std::memcpy(head + 16, &nbytes, sizeof nbytes);
+  std::memcpy(head + 32, &name.number, sizeof name.number);
+  const std::string path = PathOf(name);
+  const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(write(file, head, sizeof head), static_cast<ssize_t>(sizeof head));
+  close(file);
+  other.Send(name);
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was never whole"));
+  unlink(path.c_str());
+}
+
+// Entries of the head, as living processes fill them.
+TEST(SegmentTrust, TheEntriesOfLivingBorrowersAreNotTakenAndThoseOfDeadOnesStartAnew) {
+  ChildProcess child([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
+    parent.Receive<char>();
+  });
+  const auto living = static_cast<uint64_t>(child.Receive<ProcessToken>());
+  const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+  char* const borrowers = static_cast<char*>(s->data()) - 4096 + 64;
+  for (int i = 0; i < Segment::kMostBorrowers; ++i) {
+    const uint64_t entry[] = {living, 5};
+    std::memcpy(borrowers + i * sizeof entry, entry, sizeof entry);
+  }
+  EXPECT_EQ(s->Borrow().code(), absl::StatusCode::kResourceExhausted);
+  child.Kill();
+  ASSERT_TRUE(s->Borrow().ok());
+  EXPECT_FALSE(s->Close());
+  s->Return();
+  EXPECT_TRUE(s->Close());
+  UnlinkLeftBehind();
 }
 
 TEST(SegmentTrust, AnotherProcessOpensNoOtherKind) {

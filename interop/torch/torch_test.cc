@@ -97,8 +97,9 @@ TEST(AsTorchTest, NegativeStridesThatNoElementIsReachedByDoNotMatter) {
     EXPECT_THAT(none->sizes().vec(), ElementsAre(2, 0, 3));
     EXPECT_THAT(none->strides().vec(), Each(::testing::Ge(0)));
     EXPECT_FALSE(AsTorch(Counted({2, 3}, {3, -1}, &released, Device::Cpu(), 2)).ok());
+    EXPECT_FALSE(AsTorch(Counted({2}, {-1}, &released, Device::Cpu(), 1)).ok());
   }
-  EXPECT_EQ(released, 3);
+  EXPECT_EQ(released, 4);
 }
 
 TEST(AsTorchTest, EveryTypeGoesOutAndComesBack) {
@@ -132,6 +133,13 @@ TEST(AsTorchTest, WhatPyTorchLacksIsRefused) {
       ErrorOf(AsTorch(Counted({4}, {1}, &released, Device{DeviceType::kVulkan, 0})).status()),
       HasSubstr("device"));
   EXPECT_EQ(released, 2);
+}
+
+TEST(AsTorchTest, ADeviceBeyondPyTorchsNumbersIsRefused) {
+  int released = 0;
+  EXPECT_THAT(ErrorOf(AsTorch(Counted({2}, {1}, &released, Device::Cuda(128))).status()),
+              HasSubstr("does not know its device"));
+  EXPECT_EQ(released, 1);
 }
 
 TEST(AsTorchTest, ReadOnlyMemoryGoesOutOnlyByPromise) {
