@@ -207,9 +207,12 @@ TEST(StorageWithoutMemory, WhatCantBeWaitedForIsLeakedAndNotReturnedEarly) {
     EXPECT_EQ(released, 0) << device;
   }
   StorageRef s = *Storage::Allocate(1, Device::Rocm(0));
+  void* const data = s->data();
   s->RecordUse(FakeStream(Device::Cuda(0), 1));
   s = StorageRef();
   EXPECT_EQ(other_log.deallocated, 0);
+  DeviceBackend* const backend = Registry::Global().Find(DeviceType::kRocm);
+  (*backend->GetAllocator(Device::Rocm(0), MemoryKind::kDevice))->Deallocate(data, 1, nullptr);
 }
 
 // ---- Work of several backends ----
