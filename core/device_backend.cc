@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dovetail/core/internal/exceptions.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -66,16 +67,20 @@ absl::StatusOr<OpenedMemory> DeviceBackend::OpenMemory(DeviceType, std::string_v
       absl::StrCat("The backend ", this->name(), " can't open memory of other processes."));
 }
 
-// (A wait that fails is one for work that will not go on.)
+// (A wait that fails is one for work that will not go on. Without memory to wait, the lender's
+// memory is leaked rather than returned too early.)
 void DeviceBackend::ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept {
-  uses->DropStreams([this](const Uses::Use& use) {
-    if (use.kind == UseKind::kWork) (void)Synchronize(use.stream);
-    return true;
-  });
-  uses->DropEvents([this](const Event& event) {
-    (void)HostWait(event);
-    return true;
-  });
+  DOVETAIL_TRY {
+    uses->DropStreams([this](const Uses::Use& use) {
+      if (use.kind == UseKind::kWork) (void)Synchronize(use.stream);
+      return true;
+    });
+    uses->DropEvents([this](const Event& event) {
+      (void)HostWait(event);
+      return true;
+    });
+  }
+  DOVETAIL_CATCH(...) { return; }
   if (release.function != nullptr) release.function(release.context);
 }
 

@@ -6,6 +6,7 @@
 
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/exceptions.h"
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
@@ -111,24 +112,42 @@ Uses* Storage::GetUses() {
   return uses;
 }
 
-void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
-  if (device_.type == DeviceType::kCpu) return;
-  Uses* uses = GetUses();
-  DeviceBackend* backend = FindServing(stream.device().type);
-  if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
-  constexpr size_t kManyEvents = 8;
-  if (uses->events().size() >= kManyEvents) {
-    uses->DropEvents([](const Event& e) { return HasHappened(e).value_or(false); });
+// If there is no memory to record the use, it is unknown; without a Uses the host waits for the
+// work. If it can't, the memory is never given back, rather than reused too early.
+template <typename Record, typename Await>
+void Storage::RecordOrAwait(Record record, Await await) noexcept {
+  DOVETAIL_TRY { return record(GetUses()); }
+  DOVETAIL_CATCH(...) {}
+  if (Uses* uses = uses_.load(std::memory_order_acquire)) return uses->AddUnknown();
+  DOVETAIL_TRY {
+    if (await().ok()) return;
   }
-  absl::StatusOr<Event> event = backend->Record(stream);
-  if (event.ok()) {
-    uses->AddEvent(*std::move(event));
-  } else {
-    uses->AddUnknown();
-  }
+  DOVETAIL_CATCH(...) {}
+  refs_.Add();
 }
 
-void Storage::RecordUse(Event event) noexcept { GetUses()->AddEvent(std::move(event)); }
+void Storage::RecordUse(const Stream& stream, UseKind kind) noexcept {
+  if (device_.type == DeviceType::kCpu) return;
+  const auto record = [&](Uses* uses) {
+    DeviceBackend* backend = FindServing(stream.device().type);
+    if (stream.is_lasting() || backend == nullptr) return uses->AddStream(stream, kind);
+    constexpr size_t kManyEvents = 8;
+    if (uses->events().size() >= kManyEvents) {
+      uses->DropEvents([](const Event& e) { return HasHappened(e).value_or(false); });
+    }
+    absl::StatusOr<Event> event = backend->Record(stream);
+    if (event.ok()) {
+      uses->AddEvent(*std::move(event));
+    } else {
+      uses->AddUnknown();
+    }
+  };
+  RecordOrAwait(record, [&] { return AwaitOnHost(stream); });
+}
+
+void Storage::RecordUse(Event event) noexcept {
+  RecordOrAwait([&](Uses* uses) { uses->AddEvent(event); }, [&] { return AwaitOnHost(event); });
+}
 
 absl::Status Storage::Share(const std::optional<Stream>& consumer) {
   if (device_.type == DeviceType::kCpu) return absl::OkStatus();
@@ -200,8 +219,11 @@ void Storage::Destroy() noexcept {
 // Not inlined: the path of small blocks then needs no stack frame.
 [[gnu::noinline]] void Storage::DestroyUnkept() noexcept {
   if (uses() != nullptr) [[unlikely]] {
-    GiveBackAfterUses();
-    if (owner_ == Owner::kSmallBlock) return GiveSmallBlock(SmallBlock::OfHeader(this), nbytes_);
+    const bool given_back = GiveBackAfterUses();
+    if (owner_ == Owner::kSmallBlock) {
+      if (given_back) GiveSmallBlock(SmallBlock::OfHeader(this), nbytes_);
+      return;
+    }
   } else if (owner_ == Owner::kAllocator) {
     allocator_->Deallocate(data_, nbytes_, nullptr);
   } else if (release_.function != nullptr) {
@@ -210,14 +232,22 @@ void Storage::Destroy() noexcept {
   FreeBlock<sizeof(Storage)>(this);
 }
 
-void Storage::GiveBackAfterUses() noexcept {
+// False if there was no memory to wait for the uses: the memory is leaked then.
+bool Storage::GiveBackAfterUses() noexcept {
   std::unique_ptr<Uses> uses(uses_.exchange(nullptr, std::memory_order_acq_rel));
-  AwaitOthers(uses.get(), Registry::Shared().Find(StreamDevice(device_).type));
-  if (owner_ == Owner::kAllocator) return allocator_->Deallocate(data_, nbytes_, std::move(uses));
-  if (release_.function == nullptr) return;
-  DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
-  if (backend == nullptr) return release_.function(release_.context);
-  backend->ReleaseAfter(std::move(uses), release_);
+  DOVETAIL_TRY { AwaitOthers(uses.get(), Registry::Shared().Find(StreamDevice(device_).type)); }
+  DOVETAIL_CATCH(...) { return false; }
+  if (owner_ == Owner::kAllocator) {
+    allocator_->Deallocate(data_, nbytes_, std::move(uses));
+  } else if (release_.function != nullptr) {
+    DeviceBackend* backend = uses->has_work() ? FindServing(StreamDevice(device_).type) : nullptr;
+    if (backend != nullptr) {
+      backend->ReleaseAfter(std::move(uses), release_);
+    } else {
+      release_.function(release_.context);
+    }
+  }
+  return true;
 }
 
 }  // namespace DOVETAIL_ABI

@@ -89,7 +89,8 @@ class Storage {
 
   // Records that work on this memory was enqueued on `stream`. The memory is not reused before that
   // work is done, and later users wait for it. If the stream may be destroyed earlier, an event is
-  // recorded instead. Costs nothing for the CPU. Any thread.
+  // recorded instead. Costs nothing for the CPU. Without memory for the record, the host waits.
+  // Any thread.
   void RecordUse(const Stream& stream, UseKind kind = UseKind::kWork) noexcept;
 
   // Records work that is done once `event`, of any backend, has happened.
@@ -137,7 +138,9 @@ class Storage {
                                                  const Stream& stream);
   void Destroy() noexcept;
   void DestroyUnkept() noexcept;
-  void GiveBackAfterUses() noexcept;
+  bool GiveBackAfterUses() noexcept;
+  template <typename Record, typename Await>
+  void RecordOrAwait(Record record, Await await) noexcept;
   Uses* GetUses();
   static absl::Status SynchronizeAll(const Uses& uses);
 

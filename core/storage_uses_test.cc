@@ -1,10 +1,12 @@
 // What Storage asks of the backend for the uses of its memory: waits, events, and their failures.
 
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "dovetail/core/registry.h"
 #include "dovetail/core/storage.h"
+#include "dovetail/core/testing/failing_new.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -132,6 +134,85 @@ TEST_F(StorageUses, MemoryOfTheHostHasNone) {
   EXPECT_EQ(host->uses(), nullptr);
   EXPECT_TRUE(host->Synchronize().ok());
   EXPECT_THAT(log.synchronized, ElementsAre());
+}
+
+// ---- Without memory for the record ----
+
+// Calls record(storage) with each of its allocations failing, on memory that was never used.
+template <typename Record>
+void ExpectWorkIsNotForgotten(FakeLog& log, Record record) {
+  static int released;
+  char byte = 0;
+  for (const Failures failures : {Failures::kOne, Failures::kAllLater}) {
+    bool failed = true;
+    for (int allowed = 0; failed; ++allowed) {
+      log.synchronized.clear();
+      log.synchronized.shrink_to_fit();
+      released = 0;
+      StorageRef s = Storage::Adopt(&byte, 1, Device::Cuda(0), {[](void*) { ++released; }, &byte});
+      {
+        const FailingNew scope(allowed, failures);
+        record(*s);
+        failed = FailingNew::failed();
+      }
+      const Uses* const uses = s->uses();
+      const bool is_recorded = uses != nullptr && uses->has_work();
+      const bool was_awaited = !log.synchronized.empty();
+      const int64_t kept = s->use_count() - 1;
+      EXPECT_TRUE(is_recorded || was_awaited || kept > 0) << allowed;
+      if (kept == 0) continue;
+      Storage* const memory = s.get();
+      s = StorageRef();
+      EXPECT_EQ(released, 0) << "the work may go on";
+      for (int64_t i = 0; i < kept; ++i) StorageRef::Take(memory);
+    }
+  }
+}
+
+TEST_F(StorageUses, WorkThatFindsNoMemoryForItsRecordIsAwaitedOrKeepsTheMemory) {
+  script.happened = true;
+  ExpectWorkIsNotForgotten(log, [&](Storage& s) { s.RecordUse(borrowed); });
+  ExpectWorkIsNotForgotten(log, [&](Storage& s) { s.RecordUse(lasting); });
+  const Event event(Device::Cuda(0), nullptr);
+  script.query = absl::AbortedError("An error whose text is long enough for a block of memory.");
+  ExpectWorkIsNotForgotten(log, [&](Storage& s) { s.RecordUse(event); });
+  ExpectWorkIsNotForgotten(log, [&](Storage& s) {
+    for (int i = 0; i < 12; ++i) s.RecordUse(borrowed);
+  });
+}
+
+// A backend that finds no memory to wait.
+class CantWait final : public FakeBackend {
+ public:
+  CantWait(std::vector<DeviceType> types, FakeLog* log) : FakeBackend(std::move(types), log) {}
+  absl::Status Synchronize(const Stream&) override { throw std::bad_alloc(); }
+  void ReleaseAfter(std::unique_ptr<Uses> uses, Release release) noexcept override {
+    DeviceBackend::ReleaseAfter(std::move(uses), release);
+  }
+};
+
+TEST(StorageWithoutMemory, WhatCantBeWaitedForIsLeakedAndNotReturnedEarly) {
+  FakeLog log, other_log;
+  const ScopedBackendOverride gpu(
+      std::make_unique<CantWait>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
+  const ScopedBackendOverride other(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kRocm}, &other_log));
+  static int released;
+  char byte = 0;
+  released = 0;
+  for (const Device device : {Device::Cuda(0), Device::Rocm(0)}) {
+    StorageRef s = Storage::Adopt(&byte, 1, device, {[](void*) { ++released; }, &byte});
+    s->RecordUse(FakeStream(Device::Cuda(0), 1));
+    s = StorageRef();
+    EXPECT_EQ(released, 0) << device;
+  }
+  StorageRef s = *Storage::Allocate(1, Device::Rocm(0));
+  void* const data = s->data();
+  s->RecordUse(FakeStream(Device::Cuda(0), 1));
+  s = StorageRef();
+  EXPECT_EQ(other_log.deallocated, 0);
+  DeviceBackend* const backend = Registry::Global().Find(DeviceType::kRocm);
+  (*backend->GetAllocator(Device::Rocm(0), MemoryKind::kDevice))->Deallocate(data, 1, nullptr);
 }
 
 // ---- Work of several backends ----

@@ -69,7 +69,8 @@ class Tensor {
                                      Layout layout, Options options);
 
   // The program's own memory as a tensor, without a copy. InvalidArgument for a bad shape or bad
-  // strides and for a shape that does not fit the memory; nothing is taken then.
+  // strides and for a shape that does not fit the memory. Nothing is taken then: the vector, array
+  // or deleter is moved from only if there is a tensor.
   //
   //   Tensor a = *Tensor::Wrap(std::vector<float>{1, 2, 3, 4}, {2, 2});
   //   Tensor b = *Tensor::Wrap(std::make_unique<int32_t[]>(6), {2, 3});
@@ -81,14 +82,15 @@ class Tensor {
   template <typename T, typename A>
   static absl::StatusOr<Tensor> Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape);
   template <typename T>
-  static absl::StatusOr<Tensor> Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape);
+  static absl::StatusOr<Tensor> Wrap(std::unique_ptr<T[]>&& values,
+                                     absl::Span<const int64_t> shape);
   // `data` is element 0, `strides` are in elements. `deleter` is called once, with `data` or
   // without an argument, on whichever thread drops the last reference; it must not throw. The
   // tensor is read-only if T is const.
   template <typename T, typename Deleter>
   static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape,
                                      absl::Span<const int64_t> strides, Device device,
-                                     Deleter deleter);
+                                     Deleter&& deleter);
 
   DType dtype() const { return dtype_; }
   Device device() const {

@@ -1,5 +1,6 @@
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "dovetail/core/abi/convert.h"
@@ -7,6 +8,7 @@
 #include "dovetail/core/abi/import.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
+#include "dovetail/core/testing/failing_new.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -259,6 +261,61 @@ TEST(ImportBackend, TakesEventsWithoutAnObject) {
   const absl::StatusOr<Event> event = backend->Record(Stream::Default(Device::Cuda(0)));
   ASSERT_TRUE(event.ok()) << event.status();
   EXPECT_TRUE(*backend->Query(*event));
+}
+
+// As C code does, the backend lets no exception through.
+TEST(ImportBackend, NamesThatFindNoMemoryAreAnExceptionAfterTheCall) {
+  FakeLog log;
+  DovetailBackend* c = ExportBackend(
+      std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
+  static int told;
+  c->allocator_names = [](void*, DovetailDevice, int32_t, void* context,
+                          void (*take)(void*, const char*)) noexcept {
+    for (told = 0; told < 3; ++told) take(context, "a name that takes a block of memory");
+  };
+  const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
+  std::vector<std::string> names;
+  const int failures = ForEachAllocationFailure(
+      [&] {
+        names.clear();
+        names = backend->AllocatorNames(Device::Cuda(0), MemoryKind::kDevice);
+      },
+      [&] {
+        EXPECT_EQ(told, 3);
+        EXPECT_TRUE(names.empty() || names.size() == 3u) << "no part of the names";
+      });
+  EXPECT_GE(failures, 4);
+  EXPECT_EQ(names.size(), 3u);
+}
+
+class ThrowingBackend final : public FakeBackend {
+ public:
+  using FakeBackend::FakeBackend;
+  absl::StatusOr<int> DeviceCount() override { throw 5; }
+  Device MemoryDevice(Device, MemoryKind) override { throw std::bad_alloc(); }
+  absl::StatusOr<Allocator*> GetAllocator(Device, MemoryKind) override { return &allocator_; }
+
+ private:
+  class ThrowingAllocator final : public Allocator {
+   public:
+    absl::StatusOr<void*> Allocate(size_t, const Stream&) override { throw std::bad_alloc(); }
+    void Deallocate(void*, size_t, std::unique_ptr<Uses>) noexcept override {}
+    AllocatorStats Stats() override { throw std::bad_alloc(); }
+  };
+  ThrowingAllocator allocator_;
+};
+
+TEST(ExportBackend, NothingIsThrownThroughTheStruct) {
+  FakeLog log;
+  const std::unique_ptr<DeviceBackend> backend = *ImportBackend(ExportBackend(
+      std::make_unique<ThrowingBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
+  const Device device = Device::Cuda(1);
+  EXPECT_EQ(backend->DeviceCount().status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(backend->MemoryDevice(device, MemoryKind::kPinnedHost), device);
+  Allocator* const allocator = *backend->GetAllocator(device, MemoryKind::kDevice);
+  EXPECT_EQ(allocator->Allocate(1, Stream::Default(device)).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(allocator->Stats().allocated_bytes, 0);
 }
 
 // Gives the answers that a test sets, and remembers its arguments.

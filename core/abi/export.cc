@@ -1,6 +1,6 @@
 #include "dovetail/core/abi/export.h"
 
-#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,9 +39,7 @@ int32_t Try(DovetailMessage* message, Body body) noexcept {
   DOVETAIL_CATCH(const std::bad_alloc&) {
     return static_cast<int32_t>(absl::StatusCode::kResourceExhausted);
   }
-  DOVETAIL_CATCH(const std::exception&) {
-    return static_cast<int32_t>(absl::StatusCode::kInternal);
-  }
+  DOVETAIL_CATCH(...) { return static_cast<int32_t>(absl::StatusCode::kInternal); }
 }
 
 // The same for a StatusOr, with its value.
@@ -95,8 +93,12 @@ int32_t Trim(void* allocator, size_t keep, DovetailMessage* message) {
 }
 
 void Stats(void* allocator, DovetailAllocatorStats* stats) {
-  const AllocatorStats s = AsAllocator(allocator).Stats();
-  *stats = {s.allocated_bytes, s.peak_bytes, s.reserved_bytes, s.allocations, s.retries};
+  *stats = {};  // stays so if Stats() throws
+  Try(nullptr, [&] {
+    const AllocatorStats s = AsAllocator(allocator).Stats();
+    *stats = {s.allocated_bytes, s.peak_bytes, s.reserved_bytes, s.allocations, s.retries};
+    return absl::OkStatus();
+  });
 }
 
 void AllocatorNames(void* self, DovetailDevice device, int32_t kind, void* context,
@@ -118,7 +120,12 @@ int32_t SelectAllocator(void* self, DovetailDevice device, int32_t kind, const c
 }
 
 DovetailDevice MemoryDevice(void* self, DovetailDevice device, int32_t kind) {
-  return abi::ToC(Backend(self).MemoryDevice(FromC(device), static_cast<MemoryKind>(kind)));
+  DovetailDevice found = device;  // if it throws
+  Try(nullptr, [&] {
+    found = abi::ToC(Backend(self).MemoryDevice(FromC(device), static_cast<MemoryKind>(kind)));
+    return absl::OkStatus();
+  });
+  return found;
 }
 
 int32_t CreateStream(void* self, DovetailDevice device, DovetailStream* stream,

@@ -1,6 +1,7 @@
 #include "dovetail/core/abi/import.h"
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -96,12 +97,19 @@ class ImportedBackend final : public DeviceBackend {
     return allocator.get();
   }
   std::vector<std::string> AllocatorNames(Device device, MemoryKind kind) override {
-    std::vector<std::string> names;
-    c_.allocator_names(c_.self, ToC(device), static_cast<int32_t>(kind), &names,
-                       [](void* context, const char* name) {
-                         static_cast<std::vector<std::string>*>(context)->emplace_back(name);
+    struct {
+      std::vector<std::string> names;
+      std::exception_ptr error;  // of the callback, which C calls: nothing may be thrown there
+    } taken;
+    using Taken = decltype(taken);
+    c_.allocator_names(c_.self, ToC(device), static_cast<int32_t>(kind), &taken,
+                       [](void* context, const char* name) noexcept {
+                         auto& to = *static_cast<Taken*>(context);
+                         DOVETAIL_TRY { to.names.emplace_back(name); }
+                         DOVETAIL_CATCH(...) { to.error = std::current_exception(); }
                        });
-    return names;
+    if (taken.error != nullptr) std::rethrow_exception(taken.error);
+    return std::move(taken.names);
   }
   absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name) override {
     Message message;

@@ -59,7 +59,8 @@ absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const
 }
 
 template <typename T>
-absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]> values, absl::Span<const int64_t> shape) {
+absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]>&& values,
+                                    absl::Span<const int64_t> shape) {
   return internal_tensor::OwnedBy(
       values,
       internal_tensor::WrapUnowned(internal_tensor::WithoutConst(values.get()), dtype_of<T>, shape,
@@ -69,24 +70,25 @@ absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]> values, absl::Span<cons
 template <typename T, typename Deleter>
 absl::StatusOr<Tensor> Tensor::Wrap(T* data, absl::Span<const int64_t> shape,
                                     absl::Span<const int64_t> strides, Device device,
-                                    Deleter deleter) {
+                                    Deleter&& deleter) {
   absl::StatusOr<Tensor> tensor =
       internal_tensor::WrapUnowned(internal_tensor::WithoutConst(data), dtype_of<T>, shape,
                                    &strides, device, internal_tensor::AccessOf<T>());
   if (!tensor.ok()) return tensor;
+  using Kept = std::decay_t<Deleter>;
   struct Call {
-    Deleter deleter;
+    Kept deleter;
     T* data;
   };
   constexpr auto kRelease = [](void* kept) {
     const std::unique_ptr<Call> call(static_cast<Call*>(kept));
-    if constexpr (std::is_invocable_v<Deleter&, T*>) {
+    if constexpr (std::is_invocable_v<Kept&, T*>) {
       call->deleter(call->data);
     } else {
       call->deleter();
     }
   };
-  internal_tensor::SetRelease(*tensor, {kRelease, new Call{std::move(deleter), data}});
+  internal_tensor::SetRelease(*tensor, {kRelease, new Call{std::forward<Deleter>(deleter), data}});
   return tensor;
 }
 

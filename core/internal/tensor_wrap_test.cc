@@ -87,6 +87,66 @@ TEST(Wrap, ConstMemoryIsReadOnly) {
   EXPECT_EQ(t.data<float>().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(Wrap, AnArrayStaysWithItsOwnerOnAnError) {
+  auto values = std::make_unique<int32_t[]>(2);
+  const int32_t* const memory = values.get();
+  values[1] = 7;
+  EXPECT_FALSE(Tensor::Wrap(std::move(values), {2, -1}).ok());
+  ASSERT_EQ(values.get(), memory);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(values[1], 7);
+  EXPECT_TRUE(Tensor::Wrap(std::move(values), {2}).ok()) << "it can be passed again";
+  EXPECT_EQ(values, nullptr);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Wrap, ANullArrayIsRefusedUnlessThereAreNoElements) {
+  std::unique_ptr<float[]> none;
+  EXPECT_EQ(Tensor::Wrap(std::move(none), {1}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Tensor::Wrap(std::unique_ptr<float[]>(), {0}).ok());
+}
+
+TEST(Wrap, AVectorStaysUnchangedIfTheShapeIsBad) {
+  std::vector<float> values = {1, 2, 3, 4};
+  const float* const memory = values.data();
+  EXPECT_FALSE(Tensor::Wrap(std::move(values), {-4}).ok());
+  EXPECT_EQ(values.data(), memory);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Wrap, ADeleterThatOwnsTheMemoryStaysWithTheCallerOnAnError) {
+  int deleted = 0;
+  struct Free {
+    void operator()(float* data) const {
+      ++*deleted;
+      delete[] data;
+    }
+    int* deleted;
+  };
+  std::unique_ptr<float[], Free> memory(new float[2]{1, 2}, Free{&deleted});
+  float* const data = memory.get();
+  auto owner = [kept = std::move(memory)] {};
+  EXPECT_FALSE(Tensor::Wrap(data, {3, -1}, {1, 1}, Device::Cpu(), std::move(owner)).ok());
+  EXPECT_EQ(deleted, 0);
+  {
+    const auto t = Tensor::Wrap(data, {2}, {1}, Device::Cpu(), std::move(owner));
+    ASSERT_TRUE(t.ok());
+    EXPECT_EQ(**t->at<float>({1}), 2);
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(Wrap, ADeleterIsCopiedFromAnLvalueAndMayBeAFunction) {
+  static int freed = 0;
+  struct Functions {
+    static void Count(float*) { ++freed; }
+  };
+  float value = 1;
+  const auto count = [](const float*) { ++freed; };
+  EXPECT_TRUE(Tensor::Wrap(&value, {1}, {1}, Device::Cpu(), count).ok());
+  EXPECT_TRUE(Tensor::Wrap(&value, {1}, {1}, Device::Cpu(), count).ok());
+  EXPECT_TRUE(Tensor::Wrap(&value, {1}, {1}, Device::Cpu(), Functions::Count).ok());
+  EXPECT_TRUE(Tensor::Wrap(&value, {1}, {1}, Device::Cpu(), &Functions::Count).ok());
+  EXPECT_EQ(freed, 4);
+}
+
 TEST(Wrap, NothingIsTakenOnAnError) {
   int deleted = 0;
   auto deleter = [&] { ++deleted; };

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -238,6 +239,35 @@ TEST(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
       EXPECT_TRUE(owner.Receive<bool>());
     });
   }
+}
+
+TEST(SegmentCalls, WhoeverOpensItMeanwhileHasTheSameMapping) {
+  Alone([] {
+    ChildProcess owner([](Channel& parent) {
+      const auto s = *Segment::Create(SegmentKind::kHostMemory, 5000);
+      parent.Send(s->name());
+      parent.Receive<char>();
+    });
+    const auto name = owner.Receive<SegmentName>();
+    const auto open = [name] { return *Segment::Open(name, SegmentKind::kHostMemory); };
+    int calls = 0;
+    for (bool reached = true; reached; ++calls) {
+      std::shared_ptr<Segment> meanwhile, opened;
+      {
+        const AtSystemCall other(calls, [&] { meanwhile = open(); });
+        opened = open();
+        reached = AtSystemCall::happened();
+      }
+      if (!reached) break;
+      EXPECT_EQ(opened, meanwhile) << calls;
+      // The mapping that came too late is gone, and the other one is still known.
+      EXPECT_EQ(open(), opened) << calls;
+      EXPECT_EQ(Segment::FindAt(opened->data()), opened) << calls;
+      EXPECT_EQ(opened.use_count(), 2) << calls;
+    }
+    EXPECT_GE(calls, 5);
+    owner.Send('x');
+  });
 }
 
 // As kernels before 6 did, the reservation of pages gives up if a signal can arrive meanwhile.

@@ -69,6 +69,8 @@ TEST(SegmentFaults, ALimitOfFileSizesIsAnError) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_EQ(TryMake(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(TryMake(kMiB / 2).ok());
+    EXPECT_TRUE(TryMake(kMiB - 4096).ok()) << "as large as a file may be, with its head";
+    EXPECT_FALSE(TryMake(kMiB - 4095).ok());
   });
 }
 
@@ -208,6 +210,22 @@ TEST(SegmentFaults, AProcessThatExitsUnlinksWhatKilledProcessesLeft) {
     survivor.Send('x');
     EXPECT_EQ(survivor.Join(), 0);
     EXPECT_EQ(SharedMemoryFiles().size(), 0u);
+  });
+}
+
+TEST(SegmentFaults, AChildOfABorrowerReturnsNothing) {
+  InPrivateMemory([] {
+    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+    ASSERT_TRUE(s->Borrow().ok());
+    const size_t files = SharedMemoryFiles().size();
+    ChildProcess child([&](Channel& parent) {
+      s->Return();
+      parent.Send(SharedMemoryFiles().size());
+    });
+    EXPECT_EQ(child.Receive<size_t>(), files) << "it made files of its own";
+    EXPECT_FALSE(s->Close());
+    s->Return();
+    EXPECT_TRUE(s->Close());
   });
 }
 

@@ -174,6 +174,9 @@ TEST(SegmentTest, ThreadsThatOpenItAtTheSameTimeGetOneMapping) {
         meet.arrive_and_wait();
         EXPECT_NE(opened[i], nullptr);
         EXPECT_EQ(opened[i], opened[0]);
+        // A thread that came too late has unmapped its own mapping, and forgot no other.
+        EXPECT_EQ(*Segment::Open(name, SegmentKind::kHostMemory), opened[0]);
+        EXPECT_EQ(Segment::FindAt(opened[0]->data()), opened[0]);
         meet.arrive_and_wait();
         opened[i] = nullptr;
       }

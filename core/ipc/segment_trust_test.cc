@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -81,6 +82,107 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
       const absl::Status s = TryMake().status();
       EXPECT_TRUE(s.ok()) << s;
     }
+  });
+}
+
+// Opens segments of host memory that the parent names, and answers with the error.
+void OpenWhenTold(Channel& parent) {
+  while (true) {
+    parent.Send(std::string(TryOpen(parent.Receive<SegmentName>()).message()));
+  }
+}
+
+TEST(SegmentTrust, AHeadThatWasWrittenOverIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  char* const head = static_cast<char*>(s->data()) - 4096;
+  for (const int field : {0, 24, 32}) {  // the magic number, the process, the segment's number
+    head[field] ^= 1;
+    other.Send(s->name());
+    EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over")) << field;
+    head[field] ^= 1;
+    other.Send(s->name());
+    EXPECT_EQ(other.Receive<std::string>(), "");
+  }
+}
+
+TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  const SegmentName renamed{s->name().process, s->name().number ^ 1};
+  ASSERT_EQ(rename(PathOf(s->name()).c_str(), PathOf(renamed).c_str()), 0);
+  other.Send(renamed);
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over"));
+  ASSERT_EQ(rename(PathOf(renamed).c_str(), PathOf(s->name()).c_str()), 0);
+}
+
+// With its size as the head of a file shorter than a head would have it: below 0.
+TEST(SegmentTrust, AFileShorterThanAHeadIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> s = *TryMake();
+  const SegmentName name{s->name().process, s->name().number ^ 1};
+  constexpr size_t kShort = 100;
+  const uint64_t nbytes = uint64_t{kShort} - 4096;
+  char head[kShort];
+  std::memcpy(head, static_cast<char*>(s->data()) - 4096, sizeof head);
+  std::memcpy(head + 16, &nbytes, sizeof nbytes);
+  std::memcpy(head + 32, &name.number, sizeof name.number);
+  const std::string path = PathOf(name);
+  const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(write(file, head, sizeof head), static_cast<ssize_t>(sizeof head));
+  close(file);
+  other.Send(name);
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was never whole"));
+  unlink(path.c_str());
+}
+
+// Entries of the head, as living processes fill them.
+TEST(SegmentTrust, TheEntriesOfLivingBorrowersAreNotTakenAndThoseOfDeadOnesStartAnew) {
+  ChildProcess child([](Channel& parent) {
+    parent.Send(MyProcess().value_or(ProcessToken{}));
+    parent.Receive<char>();
+  });
+  const auto living = static_cast<uint64_t>(child.Receive<ProcessToken>());
+  const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+  char* const borrowers = static_cast<char*>(s->data()) - 4096 + 64;
+  for (int i = 0; i < Segment::kMostBorrowers; ++i) {
+    const uint64_t entry[] = {living, 5};
+    std::memcpy(borrowers + i * sizeof entry, entry, sizeof entry);
+  }
+  EXPECT_EQ(s->Borrow().code(), absl::StatusCode::kResourceExhausted);
+  child.Kill();
+  ASSERT_TRUE(s->Borrow().ok());
+  EXPECT_FALSE(s->Close());
+  s->Return();
+  EXPECT_TRUE(s->Close());
+  UnlinkLeftBehind();
+}
+
+TEST(SegmentTrust, AnotherProcessOpensNoOtherKind) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> block = *Segment::Create(SegmentKind::kDeviceBlock, 8);
+  other.Send(block->name());
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("another kind of device"));
+}
+
+// Files of other programs, whose names only begin alike.
+TEST(SegmentTrust, FilesWithOtherNamesAreLeft) {
+  InPrivateMemory([] {
+    const std::string prefix = "/dev/shm/dovetail.", digits = "0123456789abcdef";
+    std::vector<std::string> paths = {prefix, "/dev/shm/dovetail"};
+    for (const std::string& end :
+         {digits.substr(1), digits, digits + "-alive", digits + "x1", "g" + digits.substr(1) + ".1",
+          digits + "." + digits + "0", digits + "." + std::string(200, 'a')}) {
+      paths.push_back(prefix + end);
+    }
+    for (const std::string& path : paths) close(open(path.c_str(), O_CREAT | O_RDWR, 0600));
+    // Segments of a process that has ended, with the least and the most digits.
+    close(open((prefix + digits + ".1").c_str(), O_CREAT | O_RDWR, 0600));
+    close(open((prefix + digits + "." + digits).c_str(), O_CREAT | O_RDWR, 0600));
+    ASSERT_EQ(SharedMemoryFiles().size(), paths.size() + 2);
+    EXPECT_EQ(UnlinkLeftBehind(), 2);
+    EXPECT_TRUE(TryMake().ok());
+    for (const std::string& path : paths) EXPECT_EQ(access(path.c_str(), F_OK), 0) << path;
   });
 }
 

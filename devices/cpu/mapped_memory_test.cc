@@ -67,6 +67,20 @@ TEST_F(MappedMemory, AFreedBlockIsTheNextOneOfAboutItsSize) {
   FreeMapped(other, 20 * kMiB);
 }
 
+TEST_F(MappedMemory, ALargerBlockIsLeftForItsOwnSize) {
+  void* large = AllocateMapped(20 * kMiB);
+  FreeMapped(large, 20 * kMiB);
+  for (const size_t nbytes : {10 * kMiB, 18 * kMiB, 22 * kMiB}) {
+    void* other = AllocateMapped(nbytes);
+    EXPECT_NE(other, large) << nbytes;
+    EXPECT_EQ(MappedBytesKept(), 20 << 20);
+    FreeMapped(other, nbytes);
+    TrimMapped(0);
+    large = AllocateMapped(20 * kMiB);
+    FreeMapped(large, 20 * kMiB);
+  }
+}
+
 TEST_F(MappedMemory, TheLastOneFreedIsTheNext) {
   std::vector<void*> blocks(3);
   for (void*& block : blocks) block = AllocateMapped(8 * kMiB);

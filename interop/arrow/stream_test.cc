@@ -7,6 +7,8 @@
 
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/interop/arrow/export.h"
+#include "dovetail/interop/arrow/fixed_shape.h"
+#include "dovetail/interop/arrow/lists.h"
 #include "dovetail/interop/testing/tensors.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -22,6 +24,8 @@ class ArrowStream : public testing::Test {
  protected:
   ArrowArrayStream stream = {&GetSchema, &GetNext, &GetLastError, &Release, this};
   Tensor type = Iota({1});
+  int more_lists = 0;    // around that type
+  std::string metadata;  // of those lists
   std::deque<Tensor> chunks;
   int schema_error = 0;
   int error = 0;  // of the call after the last chunk
@@ -33,6 +37,11 @@ class ArrowStream : public testing::Test {
 
   absl::StatusOr<Tensor> Take() { return FromArrow(&stream); }
 
+  static void Release(ArrowArrayStream* stream) {
+    ++Of(stream)->releases;
+    stream->release = nullptr;
+  }
+
  private:
   static ArrowStream* Of(ArrowArrayStream* stream) {
     return static_cast<ArrowStream*>(stream->private_data);
@@ -41,6 +50,7 @@ class ArrowStream : public testing::Test {
     ArrowArray array;
     EXPECT_TRUE(ToArrow(Of(stream)->type, out, &array).ok());
     array.release(&array);
+    for (int i = 0; i < Of(stream)->more_lists; ++i) WrapInLists(1, Of(stream)->metadata, out);
     if (Of(stream)->schema_error != 0) out->release(out);
     return Of(stream)->schema_error;
   }
@@ -64,10 +74,6 @@ class ArrowStream : public testing::Test {
     return 0;
   }
   static const char* GetLastError(ArrowArrayStream* stream) { return Of(stream)->message; }
-  static void Release(ArrowArrayStream* stream) {
-    ++Of(stream)->releases;
-    stream->release = nullptr;
-  }
 };
 
 // Rule 64.
@@ -103,6 +109,32 @@ TEST_F(ArrowStream, NothingButATypeOfListsHasTheirSizes) {
   ASSERT_TRUE(taken.ok()) << taken.status();
   EXPECT_THAT(taken->shape(), ElementsAre(0, 2, 3));
   EXPECT_EQ(taken->dtype(), kInt16);
+}
+
+TEST_F(ArrowStream, NothingButATypeOfAsManyListsAsATensorHasDimensionsIsTaken) {
+  type = Zeros(std::vector<int64_t>(Layout::kMaxRank, 1), kInt16);
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_EQ(taken->rank(), Layout::kMaxRank);
+  EXPECT_EQ(taken->num_elements(), 0);
+  for (const int more : {1, 2, 100}) {
+    stream.release = &Release;
+    more_lists = more;
+    EXPECT_THAT(Take().status().message(), HasSubstr("at most 64 dimensions")) << more;
+  }
+  EXPECT_EQ(releases, 4);
+}
+
+// Tensors of no dimension: as many levels as a type of numbers may have, and one more.
+TEST_F(ArrowStream, TheLastLevelOfATypeCountsToo) {
+  metadata = FixedShapeMetadata({});
+  more_lists = Layout::kMaxRank;
+  absl::StatusOr<Tensor> taken = Take();
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_THAT(taken->shape(), ElementsAre(0));
+  stream.release = &Release;
+  more_lists = Layout::kMaxRank + 1;
+  EXPECT_EQ(Take().status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ArrowStream, SeveralArraysAreRefusedWithTheRemedy) {

@@ -9,8 +9,8 @@
 #ifndef DOVETAIL_INTEROP_ARROW_TENSOR_EXPORT_H_
 #define DOVETAIL_INTEROP_ARROW_TENSOR_EXPORT_H_
 
-#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -28,6 +28,7 @@
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow_tensor/type_table.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/usable_strides.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -57,8 +58,7 @@ inline absl::Status CheckForArrow(const Tensor& tensor) {
     return Refuse(tensor, "the host cannot access its memory",
                   "Pass Copied(tensor, {.device = Device::Cpu()})");
   }
-  if (std::any_of(tensor.strides().begin(), tensor.strides().end(),
-                  [](int64_t stride) { return stride < 0; })) {
+  if (internal_interop::StepsBack(tensor.layout())) {
     return Refuse(tensor, "Arrow has no negative strides", "Pass Copied(tensor)");
   }
   return absl::OkStatus();
@@ -68,7 +68,8 @@ inline absl::Status CheckForArrow(const Tensor& tensor) {
 
 // Strides and access are kept: the buffer of a read-only tensor is not mutable. FailedPrecondition,
 // with the remedy, for a tensor that is null, of a type that Arrow's tensors lack (bool, complex,
-// bfloat16 and narrower), in memory that the host cannot access, or with negative strides.
+// bfloat16 and narrower), in memory that the host cannot access, or with negative strides. A stride
+// that Arrow can't express and that leads to no element becomes 1 element.
 inline absl::StatusOr<std::shared_ptr<arrow::Tensor>> AsArrowTensor(const Tensor& tensor) {
   namespace internal = internal_arrow_tensor;
   if (absl::Status s = internal::CheckForArrow(tensor); !s.ok()) return s;
@@ -82,7 +83,9 @@ inline absl::StatusOr<std::shared_ptr<arrow::Tensor>> AsArrowTensor(const Tensor
   const int64_t itemsize = tensor.dtype().itemsize();
   const int64_t count =
       tensor.num_elements() == 0 ? 0 : tensor.layout().extent().highest + int64_t{1};
-  std::vector<int64_t> strides(tensor.strides().begin(), tensor.strides().end());
+  const auto usable = internal_interop::UsableStrides(
+      tensor.layout(), std::numeric_limits<int64_t>::max() / itemsize);
+  std::vector<int64_t> strides(usable.begin(), usable.end());
   for (int64_t& stride : strides) stride *= itemsize;
   return std::make_shared<arrow::Tensor>(
       *type, std::make_shared<internal::TensorBuffer>(tensor, count * itemsize),

@@ -86,6 +86,27 @@ TEST(AsArrowTensor, EmptyAndScalarAndBroadcastTensorsAreTaken) {
   }
 }
 
+TEST(AsArrowTensor, StridesThatNoElementIsReachedByDoNotMatter) {
+  std::vector<float> values(6);
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  for (const int64_t unused : {int64_t{-3}, int64_t{-kHuge}, kHuge, int64_t{0}}) {
+    const Tensor one =
+        *Tensor::Wrap(values.data(), {2, 1, 3}, {3, unused, 1}, Device::Cpu(), [] {});
+    auto made = AsArrowTensor(one);
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ((*made)->raw_data(), one.raw_data());
+    EXPECT_THAT((*made)->shape(), ElementsAre(2, 1, 3));
+    EXPECT_THAT((*made)->strides(), ElementsAre(12, testing::Ge(0), 4));
+    EXPECT_TRUE((*made)->Validate().ok()) << (*made)->Validate().ToString();
+    const Tensor none =
+        *Tensor::Wrap(values.data(), {2, 0, 3}, {unused, 1, unused}, Device::Cpu(), [] {});
+    made = AsArrowTensor(none);
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_THAT((*made)->strides(), testing::Each(testing::Ge(0)));
+    EXPECT_TRUE((*made)->Validate().ok()) << (*made)->Validate().ToString();
+  }
+}
+
 TEST(AsArrowTensor, RefusesWithTheRemedy) {
   EXPECT_THAT(Refusal(Tensor()), HasSubstr("null"));
   EXPECT_THAT(Refusal(*Iota({4}).Slice(0, {.step = -1})), HasSubstr("Copied(tensor)"));

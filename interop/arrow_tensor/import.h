@@ -65,8 +65,9 @@ inline absl::StatusOr<Tensor> Borrow(const arrow::Tensor& x, bool read_only) {
   if (!dtype) return Refuse(absl::StrCat("its type is ", x.type()->ToString()), "Cast it first");
   const int64_t itemsize = dtype->itemsize();
   absl::InlinedVector<int64_t, Layout::kInlineRank> strides;
-  for (const int64_t bytes : x.strides()) {
-    if (bytes % itemsize != 0) {
+  for (size_t i = 0; i < x.strides().size(); ++i) {
+    const int64_t bytes = x.strides()[i];
+    if (bytes % itemsize != 0 && x.shape()[i] > 1 && x.size() != 0) {
       return Refuse(absl::StrCat("a stride of ", bytes, " bytes is no multiple of ", itemsize),
                     "Copy it first");
     }

@@ -101,6 +101,26 @@ TEST(FromArrowTensor, EmptyAndScalarTensorsAreTaken) {
   EXPECT_EQ(FromArrowTensor(Make(numbers.Buffer(), {}))->rank(), 0);
 }
 
+TEST(FromArrowTensor, StridesThatNoElementIsReachedByDoNotMatter) {
+  std::vector<float> values(6);
+  const auto buffer = arrow::Buffer::Wrap(values);
+  const auto one = std::make_shared<arrow::Tensor>(
+      arrow::float32(), buffer, std::vector<int64_t>{2, 1, 3}, std::vector<int64_t>{12, 7, 4});
+  absl::StatusOr<Tensor> x = FromArrowTensor(one);
+  ASSERT_TRUE(x.ok()) << x.status();
+  EXPECT_EQ(x->raw_data(), values.data());
+  EXPECT_EQ(x->strides()[0], 3);
+  EXPECT_EQ(x->strides()[2], 1);
+  const auto none = std::make_shared<arrow::Tensor>(
+      arrow::float32(), buffer, std::vector<int64_t>{2, 0, 3}, std::vector<int64_t>{13, 7, 5});
+  x = FromArrowTensor(none);
+  ASSERT_TRUE(x.ok()) << x.status();
+  EXPECT_THAT(x->shape(), ElementsAre(2, 0, 3));
+  const auto used = std::make_shared<arrow::Tensor>(
+      arrow::float32(), buffer, std::vector<int64_t>{2, 1}, std::vector<int64_t>{7, 4});
+  EXPECT_FALSE(FromArrowTensor(used).ok());
+}
+
 TEST(FromArrowTensor, RefusesWithTheRemedyAndFreesTheBuffer) {
   Numbers numbers;
   EXPECT_THAT(Refusal(nullptr), HasSubstr("nullptr"));
@@ -111,9 +131,13 @@ TEST(FromArrowTensor, RefusesWithTheRemedyAndFreesTheBuffer) {
                                                       std::vector<int64_t>{13})),
               HasSubstr("beyond its buffer of 48 bytes"));
   EXPECT_THAT(
+      Refusal(std::make_shared<arrow::Tensor>(arrow::float32(), numbers.Buffer(),
+                                              std::vector<int64_t>{2}, std::vector<int64_t>{-4})),
+      HasSubstr("beyond its buffer of 48 bytes"));
+  EXPECT_THAT(
       Refusal(std::make_shared<arrow::Tensor>(arrow::float32(), nullptr, std::vector<int64_t>{13})),
       HasSubstr("no buffer"));
-  EXPECT_EQ(numbers.freed, 3);
+  EXPECT_EQ(numbers.freed, 4);
 }
 
 TEST(FromArrowArray, OfNumbersSharesTheMemory) {

@@ -17,6 +17,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/layout.h"
+#include "dovetail/core/packing.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/interop/dlpack/device_table.h"
@@ -65,7 +66,11 @@ static_assert(std::is_standard_layout_v<LentBlock>);
   managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed.manager_ctx = block;
   managed.deleter = &LentBlock::Delete;
-  managed.flags = view.access == Access::kReadOnly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  // Without branches or comparisons: no more instructions than the access alone would take.
+  static_assert(static_cast<int>(Access::kReadOnly) == 1 &&
+                static_cast<int>(Packing::kPadded) == 1);
+  managed.flags = static_cast<uint64_t>(view.access) * DLPACK_FLAG_BITMASK_READ_ONLY +
+                  static_cast<uint64_t>(view.packing) * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
   DLTensor& d = managed.dl_tensor;  // member by member, as in export.cc
   d.data = empty ? nullptr : view.data;
   d.device = ToDLDevice(view.device);

@@ -52,6 +52,19 @@ TEST(Lend, ReadOnlyMemoryIsMarked) {
   EXPECT_EQ(LendDLPack(view, {&Count, &lender.first})->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
+TEST(Lend, PaddedElementsAreMarked) {
+  Lender lender;
+  TensorView view = lender.view();
+  view.dtype = kInt4;
+  EXPECT_EQ(LendDLPack(view, {&Count, &lender.first})->flags, 0) << "they are packed";
+  view.packing = Packing::kPadded;
+  EXPECT_EQ(LendDLPack(view, {&Count, &lender.first})->flags,
+            DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
+  view.access = Access::kReadOnly;
+  EXPECT_EQ(LendDLPack(view, {&Count, &lender.first})->flags,
+            DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED | DLPACK_FLAG_BITMASK_READ_ONLY);
+}
+
 TEST(Lend, NoElementsHaveNoData) {
   Lender lender;
   lender.shape[1] = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "Eigen/Dense"
 #include "dovetail/core/tensor.h"
@@ -186,6 +187,29 @@ TEST(EigenExport, ContiguousMapsHaveNoStrides) {
   EXPECT_FALSE(AsContiguousMap<float>(*t.Slice(1, {.step = -1})).ok());
 }
 
+TEST(EigenExport, RowsOrColumnsThatAreApartOrOverlapAreNotContiguous) {
+  float values[16] = {};
+  const auto in = [&](std::vector<int64_t> shape, std::vector<int64_t> strides) {
+    return *Tensor::Wrap(values, shape, strides, Device::Cpu(), [] {});
+  };
+  for (const int64_t rows : {2, 3}) {
+    for (const int64_t stride : {0, 1, 2, 4, 5}) {
+      EXPECT_FALSE(AsContiguousMap<float>(in({rows, 3}, {stride, 1})).ok()) << stride;
+      EXPECT_FALSE(AsContiguousMap<Eigen::MatrixXf>(in({3, rows}, {1, stride})).ok()) << stride;
+    }
+    EXPECT_TRUE(AsContiguousMap<float>(in({rows, 3}, {3, 1})).ok());
+    EXPECT_TRUE(AsContiguousMap<Eigen::MatrixXf>(in({3, rows}, {1, 3})).ok());
+  }
+}
+
+TEST(EigenExport, NoElementsHaveNoGaps) {
+  const auto without = [](std::vector<int64_t> shape) {
+    return *Tensor::Wrap(static_cast<float*>(nullptr), shape, {-7, 5}, Device::Cpu(), [] {});
+  };
+  EXPECT_TRUE(AsContiguousMap<float>(without({0, 3})).ok());
+  EXPECT_TRUE(AsContiguousMap<float>(without({3, 0})).ok());
+}
+
 TEST(EigenExport, StridesOfSizeOneDoNotCount) {
   const Tensor t = Iota({4, 3});
   const Tensor row = *t.Slice(0, {.start = 0, .stop = 1});
@@ -193,6 +217,14 @@ TEST(EigenExport, StridesOfSizeOneDoNotCount) {
   EXPECT_TRUE(AsContiguousMap<Eigen::MatrixXf>(row).ok());
   const Tensor one = *t.Index({IndexItem::Range({.stop = 1}), IndexItem::Range({.stop = 1})});
   EXPECT_TRUE((AsContiguousMap<Eigen::Vector<float, 1>>(one).ok()));
+  float values[3] = {0, 1, 2};
+  for (const int64_t stride : {-9, 0, 9}) {
+    const Tensor odd = *Tensor::Wrap(values, {1, 3}, {stride, 1}, Device::Cpu(), [] {});
+    EXPECT_EQ((*AsContiguousMap<float>(odd))(0, 2), 2) << stride;
+    const Tensor column = *odd.Transpose(0, 1);
+    EXPECT_EQ((*AsContiguousMap<Eigen::MatrixXf>(column))(2, 0), 2) << stride;
+    EXPECT_EQ((*AsContiguousMap<float>(column))(2, 0), 2) << stride;
+  }
 }
 
 TEST(EigenExport, ATensorThatIsMisalignedForItsTypeIsRefused) {

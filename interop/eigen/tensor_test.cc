@@ -50,6 +50,16 @@ TEST(AsTensorMap, AColumnMajorTypeTakesColumnMajorTensors) {
   EXPECT_THAT(ErrorOf(AsTensorMap<float, 3>(transposed)), HasSubstr("AsContiguous"));
 }
 
+TEST(AsTensorMap, StridesOfSizeOneDoNotCount) {
+  float values[6] = {0, 1, 2, 3, 4, 5};
+  for (const int64_t stride : {-7, 0, 7}) {
+    const Tensor rows = *Tensor::Wrap(values, {2, 1, 3}, {3, stride, 1}, Device::Cpu(), [] {});
+    EXPECT_EQ((*AsTensorMap<float, 3>(rows))(1, 0, 2), 5) << stride;
+    const Tensor columns = *Tensor::Wrap(values, {2, 1, 3}, {1, stride, 2}, Device::Cpu(), [] {});
+    EXPECT_EQ((*AsTensorMap<Eigen::Tensor<float, 3>>(columns))(1, 0, 2), 5) << stride;
+  }
+}
+
 TEST(AsTensorMap, WhatDoesNotFitIsRefused) {
   const Tensor t = Iota({2, 3});
   EXPECT_THAT(ErrorOf(AsTensorMap<float, 3>(t)),

@@ -125,6 +125,14 @@ TEST(AsMdspan, StridesOfSizeOneSayNothing) {
     EXPECT_EQ(m->stride(0), 1);
     EXPECT_TRUE((AsMdspan<float, Matrix>(odd).ok()));
   }
+  // What the row spans is beyond an int64. No element is read.
+  constexpr int64_t kFar = int64_t{1} << 62;
+  int8_t value = 0;
+  const Tensor far = *Tensor::Wrap(&value, {1, 2}, {kFar + 1, kFar}, Device::Cpu(), [] {});
+  const auto m = AsMdspan<int8_t, Matrix, md::layout_stride>(far);
+  ASSERT_TRUE(m.ok()) << m.status();
+  EXPECT_EQ(m->stride(0), 1);
+  EXPECT_EQ(m->stride(1), kFar);
 }
 
 TEST(AsMdspan, StaticExtentsAreChecked) {
@@ -159,6 +167,14 @@ TEST(AsMdspan, OffsetsMustFitTheIndexType) {
   EXPECT_TRUE((AsMdspan<int8_t, md::dextents<int16_t, 2>>(t).ok()));
   const Tensor corners = *t.Index({IndexItem::Range({.step = 19}), IndexItem::Range({.step = 19})});
   EXPECT_FALSE((AsMdspan<int8_t, md::dextents<uint8_t, 2>, md::layout_stride>(corners).ok()));
+  // The size that the offsets span must fit, and not only the last offset.
+  int8_t values[128] = {};
+  using Small = md::dextents<int8_t, 1>;
+  const auto at = [&](int64_t last) {
+    return *Tensor::Wrap(values, {2}, {last}, Device::Cpu(), [] {});
+  };
+  EXPECT_TRUE((AsMdspan<int8_t, Small, md::layout_stride>(at(126)).ok()));
+  EXPECT_FALSE((AsMdspan<int8_t, Small, md::layout_stride>(at(127)).ok()));
   const Tensor first = *t.Select(0, 0);
   EXPECT_TRUE((AsMdspan<int8_t, md::dextents<uint8_t, 1>>(first).ok()));
 }
@@ -179,6 +195,15 @@ TEST(AsMdspan, EmptyTensorsAreEmptyMdspans) {
   const Tensor huge = *Tensor::Wrap(static_cast<float*>(nullptr), {0, kHuge, kHuge}, {0, 0, 0},
                                     Device::Cpu(), [] {});
   EXPECT_FALSE((AsMdspan<float, md::dextents<int, 3>, md::layout_stride>(huge).ok()));
+  // Row-major strides, which are never beyond an int64.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const Tensor most = *Tensor::Wrap(static_cast<float*>(nullptr), {0, kMost, kMost}, {0, 0, 0},
+                                    Device::Cpu(), [] {});
+  const auto m = AsMdspan<float, md::dextents<int64_t, 3>, md::layout_stride>(most);
+  ASSERT_TRUE(m.ok()) << m.status();
+  EXPECT_EQ(m->stride(0), kMost * kMost);
+  EXPECT_EQ(m->stride(1), kMost);
+  EXPECT_EQ(m->stride(2), 1);
 }
 
 TEST(AsMdspan, AReadOnlyTensorNeedsConst) {

@@ -76,13 +76,15 @@ Misfit FitStrides(const Numbers<kRank>& shape, int64_t num_elements, Numbers<kRa
   if (ArePositive(*strides) && StepOverEachOther(shape, *strides)) [[likely]] {
     return Misfit::kNone;
   }
-  if (num_elements == 0) {  // no element has an address: row-major
-    uint64_t stride = 1;
+  if (num_elements == 0) {
+    // No element has an address: row-major. The sizes of a Layout other than 0 multiply to an
+    // int64.
+    int64_t stride = 1;
     for (size_t i = kRank; i-- > 0;) {
-      (*strides)[i] = static_cast<int64_t>(stride);
-      stride *= static_cast<uint64_t>(std::max<int64_t>(shape[i], 1));
+      (*strides)[i] = stride;
+      stride *= std::max<int64_t>(shape[i], 1);
     }
-    return ArePositive(*strides) ? Misfit::kNone : Misfit::kIndex;
+    return Misfit::kNone;
   }
   for (size_t i = 0; i < kRank; ++i) {
     if (shape[i] == 1) (*strides)[i] = 1;

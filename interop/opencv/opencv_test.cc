@@ -62,26 +62,6 @@ TEST(AsMatTest, AMatrixIsSharedWithItsSteps) {
   EXPECT_EQ(cv::sum(mat)[0], 0 + 1 + 2 + 3 + 8 + 9 + 10 + 11);
 }
 
-TEST(AsMatTest, TheLastOfThreeDimensionsIsTheChannels) {
-  Tensor image = Tensor::Wrap(Counting<uint8_t>(2 * 3 * 4), {2, 3, 4}).value();
-  EXPECT_EQ(AsMat(image)->type(), CV_8UC4);
-  EXPECT_EQ(AsMat(image)->dims, 2);
-  EXPECT_EQ(AsMat(image)->at<cv::Vec4b>(1, 2), cv::Vec4b(20, 21, 22, 23));
-
-  const cv::Mat whole = AsMat(image, ChannelDimension::kNone).value();
-  EXPECT_EQ(whole.dims, 3);
-  EXPECT_EQ(whole.type(), CV_8UC1);
-  EXPECT_EQ(whole.at<uchar>(1, 2, 3), 23);
-}
-
-TEST(AsMatTest, TheLastDimensionIsTheChannelsWhereThatIsAsked) {
-  Tensor points = Tensor::Wrap(Counting<double>(6), {3, 2}).value();
-  const cv::Mat mat = AsMat(points, ChannelDimension::kLast).value();
-  EXPECT_EQ(mat.type(), CV_64FC2);
-  EXPECT_EQ(mat.size(), cv::Size(1, 3));
-  EXPECT_EQ(mat.at<cv::Point2d>(2), cv::Point2d(4, 5));
-}
-
 TEST(AsMatTest, AVectorIsAColumnAndAScalarIsOneElement) {
   Tensor x = Tensor::Wrap(Counting<float>(6), {6}).value();
   Tensor even = x.Slice(0, {.start = 0, .stop = 6, .step = 2}).value();
@@ -184,17 +164,6 @@ TEST(AsMatTest, StridesOfSingleElementsDoNotCount) {
   EXPECT_EQ(row.at<float>(0, 3), 3);
   EXPECT_TRUE(row.isContinuous());
   EXPECT_EQ(AsMat(Counted({4, 1}, {4, 99}, &released))->at<float>(3, 0), 12);
-}
-
-TEST(AsMatTest, PixelsWithGapsAreDimensionsButNoChannels) {
-  Tensor rgba = Tensor::Wrap(Counting<uint8_t>(2 * 3 * 4), {2, 3, 4}).value();
-  Tensor rgb = rgba.Slice(2, {.start = 0, .stop = 3}).value();
-  EXPECT_THAT(ErrorOf(AsMat(rgb).status()), HasSubstr("Copied(tensor)"));
-  const cv::Mat mat = AsMat(rgb, ChannelDimension::kNone).value();
-  EXPECT_EQ(mat.dims, 3);
-  EXPECT_FALSE(mat.isContinuous());
-  EXPECT_EQ(mat.at<uchar>(1, 2, 0), 20);
-  EXPECT_EQ(mat.data, static_cast<uchar*>(rgba.raw_data()));
 }
 
 TEST(AsMatTest, AMisalignedTensorIsRefused) {

@@ -9,11 +9,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/refusal.h"
 #include "dovetail/interop/torch/type_table.h"
+#include "dovetail/interop/usable_strides.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -23,7 +25,8 @@ namespace internal_torch {
 struct TorchFacts {
   TorchScalarType type{};
   TorchDeviceType device{};
-  int8_t index = -1;  // -1 for the CPU, as PyTorch has it
+  int8_t index = -1;          // -1 for the CPU, as PyTorch has it
+  bool has_negative = false;  // strides, which lead to no element (interop/usable_strides.h)
 };
 
 [[gnu::cold]] inline absl::Status RefuseForTorch(const Tensor& tensor, absl::string_view reason,
@@ -49,14 +52,21 @@ inline absl::Status CheckForTorch(const Tensor& tensor, bool allow_read_only, To
     return RefuseForTorch(tensor, "PyTorch does not know its device",
                           "Copy it to another device with Copied(tensor, {.device = …})");
   }
-  for (int i = 0; i < tensor.rank(); ++i) {
-    if (tensor.layout().stride(i) < 0) {
-      return RefuseForTorch(tensor, "PyTorch has no negative strides", "Pass Copied(tensor)");
-    }
-  }
   *facts = {*type, *device_type};
+  for (int i = 0; i < tensor.rank(); ++i) facts->has_negative |= tensor.layout().stride(i) < 0;
+  if (facts->has_negative && internal_interop::StepsBack(tensor.layout())) {
+    return RefuseForTorch(tensor, "PyTorch has no negative strides", "Pass Copied(tensor)");
+  }
   if (*device_type != TorchDeviceType::CPU) facts->index = static_cast<int8_t>(device.index);
   return absl::OkStatus();
+}
+
+// The strides of such a tensor, in `*usable` if its own will not do.
+inline absl::Span<const int64_t> StridesForTorch(const Tensor& tensor, const TorchFacts& facts,
+                                                 internal_interop::UsableStrideList* usable) {
+  if (!facts.has_negative) [[likely]]
+    return tensor.strides();
+  return *usable = internal_interop::UsableStrides(tensor.layout());
 }
 
 }  // namespace internal_torch

@@ -40,7 +40,7 @@ struct AsTorchOptions {
 
 // FailedPrecondition, with the remedy, for a tensor that is null, read-only (but see above), of an
 // element type or on a device that PyTorch lacks, with padded sub-byte elements, or with negative
-// strides.
+// strides. A negative stride that leads to no element becomes 1.
 inline absl::StatusOr<at::Tensor> AsTorch(const Tensor& tensor,
                                           const AsTorchOptions& options = {}) {
   internal_torch::TorchFacts facts;
@@ -73,9 +73,11 @@ inline absl::StatusOr<at::Tensor> AsTorch(const Tensor& tensor,
         std::move(storage),
         c10::DispatchKeySet(c10::computeDispatchKey(facts.type, at::kStrided, device)),
         c10::scalarTypeToTypeMeta(facts.type));
+    internal_interop::UsableStrideList usable;
+    const auto strides = internal_torch::StridesForTorch(tensor, facts, &usable);
     made.unsafeGetTensorImpl()->set_sizes_and_strides(
-        {tensor.shape().data(), tensor.shape().size()},
-        {tensor.strides().data(), tensor.strides().size()}, offset / itemsize);
+        {tensor.shape().data(), tensor.shape().size()}, {strides.data(), strides.size()},
+        offset / itemsize);
     return made;
   } catch (const c10::Error& error) {
     return absl::InternalError(error.what_without_backtrace());

@@ -89,11 +89,12 @@ inline absl::StatusOr<torch::stable::Tensor> AsStableTorch(const Tensor& tensor,
     return s;
   }
   try {
-    return torch::stable::from_blob(tensor.raw_data(),
-                                    {tensor.shape().data(), tensor.shape().size()},
-                                    {tensor.strides().data(), tensor.strides().size()},
-                                    torch::stable::Device(facts.device, facts.index), facts.type,
-                                    [storage = tensor.storage()](void*) {});
+    internal_interop::UsableStrideList usable;
+    const auto strides = internal_torch::StridesForTorch(tensor, facts, &usable);
+    return torch::stable::from_blob(
+        tensor.raw_data(), {tensor.shape().data(), tensor.shape().size()},
+        {strides.data(), strides.size()}, torch::stable::Device(facts.device, facts.index),
+        facts.type, [storage = tensor.storage()](void*) {});
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
   }

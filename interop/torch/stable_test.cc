@@ -40,6 +40,14 @@ TEST(StableTorchTest, ATensorGoesOutAndKeepsTheMemory) {
   EXPECT_EQ(released, 1);
 }
 
+TEST(StableTorchTest, ANegativeStrideThatNoElementIsReachedByDoesNotMatter) {
+  int released = 0;
+  const auto y = AsStableTorch(Counted({2, 1, 3}, {3, -5, 1}, &released));
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_EQ(y->stride(0), 3);
+  EXPECT_GE(y->stride(1), 0);
+}
+
 TEST(StableTorchTest, ATensorComesInAndIsKept) {
   int released = 0;
   Tensor back;

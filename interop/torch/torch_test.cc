@@ -82,6 +82,26 @@ TEST(AsTorchTest, ScalarsAndEmptyTensorsPass) {
   EXPECT_EQ(broadcast.sum().item<float>(), 3);
 }
 
+TEST(AsTorchTest, NegativeStridesThatNoElementIsReachedByDoNotMatter) {
+  int released = 0;
+  {
+    const Tensor one = Counted({2, 1, 3}, {3, -5, 1}, &released);
+    const absl::StatusOr<at::Tensor> y = AsTorch(one);
+    ASSERT_TRUE(y.ok()) << y.status();
+    EXPECT_EQ(y->data_ptr(), one.raw_data());
+    EXPECT_THAT(y->strides().vec(), ElementsAre(3, ::testing::Ge(0), 1));
+    EXPECT_EQ((*y)[1][0][2].item<float>(), 5);
+    EXPECT_TRUE(y->is_contiguous());
+    const absl::StatusOr<at::Tensor> none = AsTorch(Counted({2, 0, 3}, {-3, -1, -1}, &released));
+    ASSERT_TRUE(none.ok()) << none.status();
+    EXPECT_THAT(none->sizes().vec(), ElementsAre(2, 0, 3));
+    EXPECT_THAT(none->strides().vec(), Each(::testing::Ge(0)));
+    EXPECT_FALSE(AsTorch(Counted({2, 3}, {3, -1}, &released, Device::Cpu(), 2)).ok());
+    EXPECT_FALSE(AsTorch(Counted({2}, {-1}, &released, Device::Cpu(), 1)).ok());
+  }
+  EXPECT_EQ(released, 4);
+}
+
 TEST(AsTorchTest, EveryTypeGoesOutAndComesBack) {
   for (const auto& [type, dtype] : internal_torch::kTypes) {
     Tensor x = New({2, 3}, dtype);
@@ -113,6 +133,13 @@ TEST(AsTorchTest, WhatPyTorchLacksIsRefused) {
       ErrorOf(AsTorch(Counted({4}, {1}, &released, Device{DeviceType::kVulkan, 0})).status()),
       HasSubstr("device"));
   EXPECT_EQ(released, 2);
+}
+
+TEST(AsTorchTest, ADeviceBeyondPyTorchsNumbersIsRefused) {
+  int released = 0;
+  EXPECT_THAT(ErrorOf(AsTorch(Counted({2}, {1}, &released, Device::Cuda(128))).status()),
+              HasSubstr("does not know its device"));
+  EXPECT_EQ(released, 1);
 }
 
 TEST(AsTorchTest, ReadOnlyMemoryGoesOutOnlyByPromise) {

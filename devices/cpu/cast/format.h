@@ -5,7 +5,8 @@
 //   DecodeOp<*FloatFormatOf(kFloat8E5M2)>::Do(0x35)      // 0.3125f
 //
 // The results are those of EncodeFloat and DecodeFloat in core/internal/float_format.h, except for
-// the payload of NaNs (narrow.h). Nothing fails; any thread.
+// the payload of NaNs (narrow.h), also in threads that flush subnormal numbers to zero. Nothing
+// fails; any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
 #define DOVETAIL_DEVICES_CPU_CAST_FORMAT_H_
@@ -119,6 +120,9 @@ struct DecodeOp {
     std::array<float, size_t{1} << f.bits> numbers{};
     for (size_t code = 0; code < numbers.size(); ++code) {
       numbers[code] = static_cast<float>(DecodeFloat(f, code));
+      if (f == kFloat8E4M3FnFormat && (code & f.magnitude_mask()) > f.max_finite()) {
+        numbers[code] = std::bit_cast<float>(code == f.nan(true) ? 0xfff00000u : 0x7ff00000u);
+      }
     }
     return numbers;
   }();
@@ -140,12 +144,15 @@ struct DecodeOp<kFloat16Format> {
   using Out = float;
   static float Do(uint16_t code) {
     const uint32_t sign = static_cast<uint32_t>(code & 0x8000) << 16;
-    const uint32_t size = static_cast<uint32_t>(code & 0x7fff) << 13;
-    // First with the exponent bias of float32, then scaled to the bias of the format.
-    constexpr float kScale = 0x1p112f;
-    const uint32_t number = std::bit_cast<uint32_t>(std::bit_cast<float>(size) * kScale);
-    const uint32_t quiet = size > 0x0f800000 ? 0x7fc00000 : 0x7f800000;
-    return std::bit_cast<float>(sign | (size >= 0x0f800000 ? size | quiet : number));
+    const int32_t magnitude = code & 0x7fff;
+    const uint32_t size = static_cast<uint32_t>(magnitude) << 13;
+    // A subnormal number counts steps of 2^-24. A float32 with these bits would be subnormal, too,
+    // and 0 in a thread that flushes such numbers.
+    const auto subnormal = std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f);
+    constexpr uint32_t kMoreBias = (127 - 15) << 23;
+    const uint32_t number = magnitude < 0x0400 ? subnormal : size + kMoreBias;
+    const uint32_t quiet = magnitude > 0x7c00 ? 0x7fc00000 : 0x7f800000;
+    return std::bit_cast<float>(sign | (magnitude >= 0x7c00 ? size | quiet : number));
   }
 };
 

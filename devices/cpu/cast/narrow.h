@@ -8,7 +8,7 @@
 // Sub-byte elements have a byte each here (Packing::kPadded). Rounding is to nearest, ties to even.
 // Overflow and NaN follow core/internal/float_format.h, which agrees with ml_dtypes. A NaN keeps
 // its sign if the format has one. Its payload is kept from float32 to float16, and from float16,
-// bfloat16 and float8_e5m2 to float32; it becomes quiet, except from bfloat16.
+// bfloat16, float8_e5m2 and float8_e4m3fn to float32; it becomes quiet, except from bfloat16.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_NARROW_H_
 #define DOVETAIL_DEVICES_CPU_CAST_NARROW_H_

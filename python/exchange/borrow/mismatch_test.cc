@@ -88,6 +88,14 @@ TEST(MismatchTest, AWrongSizeIsReportedWithItsDimension) {
   EXPECT_EQ(x.dimension, 1);
 }
 
+TEST(MismatchTest, ARequiredSizeOfZeroIsASize) {
+  constexpr int64_t kNone[] = {0};
+  DovetailCall call{};
+  EXPECT_EQ(Lent({0}, {1}).Against({.shape = kNone, .ndim = 1}, &call), Mismatch::kNone);
+  EXPECT_EQ(Lent({1}, {1}).Against({.shape = kNone, .ndim = 1}, &call), Mismatch::kSize);
+  EXPECT_EQ(call.num_sizes, 0) << "and no name";
+}
+
 TEST(MismatchTest, SizesOfOneNameAgreeWithinAnArgumentAndAmongArguments) {
   constexpr int64_t kSquare[] = {DOVETAIL_SIZE('n'), DOVETAIL_SIZE('n')};
   Lent x = Matrix();
@@ -135,6 +143,10 @@ TEST(MismatchTest, TheThreeKindsOfContiguity) {
       {{2, 3}, {0, 1}, false, false, true},   // broadcast
       {{4}, {1}, true, true, true},
       {{4}, {-1}, false, false, false},
+      {{2}, {2}, false, false, false},  // two elements are enough for a gap
+      {{3, 2}, {2, 1}, true, false, true},
+      {{3, 2}, {4, 2}, false, false, false},
+      {{2, 2}, {1, 2}, false, true, false},
       {{1, 3}, {77, 1}, true, true, true},  // strides of one element do not count
       {{3, 1}, {1, 77}, true, true, true},
       {{0, 3}, {5, 7}, true, true, true},  // nor do those without elements
@@ -166,6 +178,16 @@ TEST(MismatchTest, TheAlignmentIsThatOfElementZero) {
   EXPECT_EQ(x.Against({.alignment = 8}), Mismatch::kAlignment);
   x->tensor.data = memory + 1;
   EXPECT_EQ(x.Against({.alignment = 8}), Mismatch::kNone);
+}
+
+TEST(MismatchTest, WithoutElementsThereIsNothingToAlign) {
+  Lent none({3, 0}, {1, 1});
+  none->tensor.data = reinterpret_cast<char*>(memory) + 1;
+  EXPECT_EQ(none.Against({.alignment = 64}), Mismatch::kNone);
+  Lent one({1, 1}, {1, 1});
+  one->tensor.data = none->tensor.data;
+  EXPECT_EQ(one.Against({.alignment = 1}), Mismatch::kNone);
+  EXPECT_EQ(one.Against({.alignment = 2}), Mismatch::kAlignment);
 }
 
 TEST(MismatchTest, TheFirstOfSeveralIsReported) {
