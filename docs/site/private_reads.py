@@ -3,7 +3,7 @@
 
     ./bazelw run //docs/site:private_reads
 
-The rows are those of python/exchange/private_reads/table.inc, as the built extension has them.
+The rows are those of python/exchange/peers/private_reads.inc, as the built extension has them.
 """
 
 import os
@@ -25,7 +25,7 @@ def section():
     lines = [
         "",
         "What Dovetail reads of other libraries that they do not publish, and nothing else of that kind. The",
-        "list is `python/exchange/private_reads/table.inc`; `./bazelw run //docs/site:private_reads` writes it here.",
+        "list is `python/exchange/peers/private_reads.inc`; `./bazelw run //docs/site:private_reads` writes it here.",
         "`python/tests/exchange/private_reads_test.py` names the row that a new version breaks. Of PyTorch each",
         "row is checked when it is first needed, and the published way is taken where it does not hold.",
         "",

@@ -2,7 +2,7 @@
 
 #include "dovetail/devices/register_default.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/borrow/capi_table.h"
+#include "dovetail/python/exchange/routes/capi_table.h"
 
 extern "C" const DovetailCApi* DovetailLinkedCApi() {
   static const bool registered = (dovetail::RegisterDefaultBackends(), true);  // for copies

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 namespace {

@@ -1,11 +1,12 @@
 """This repository's rules for files: at most 400 lines, an opening comment, an include guard, the
-name of the distribution."""
+name of the distribution, includes that go down."""
 
 import pathlib
 import re
 from collections.abc import Iterator
 
 from distribution import check_distribution
+from floors import check_floors
 
 LONGEST = 400
 # Generated files, and files that may be long.
@@ -55,7 +56,7 @@ def check_ends(name: str, lines: list[str]) -> Iterator[str]:
             yield f"{name}:{number}: trailing white space"
 
 
-CHECKS = [check_length, check_opening, check_guard, check_ends, check_distribution]
+CHECKS = [check_length, check_opening, check_guard, check_ends, check_distribution, check_floors]
 
 
 def check(workspace: pathlib.Path, names: list[str]) -> list[str]:

@@ -10,7 +10,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
+#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 
 namespace dovetail::python {

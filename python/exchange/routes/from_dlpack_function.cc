@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/exchange/support/interned_name.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/interned_name.h"
 
 namespace nb = nanobind;
 

@@ -13,7 +13,7 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
-#include "dovetail/python/exchange/routes/accepted_memory.h"
+#include "dovetail/python/exchange/base/accepted_memory.h"
 
 namespace dovetail::python {
 

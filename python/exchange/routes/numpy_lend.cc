@@ -4,8 +4,8 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/dlpack/lend.h"
-#include "dovetail/python/exchange/lifetime/owner.h"
-#include "dovetail/python/exchange/numpy/numpy_in.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/peers/numpy_in.h"
 
 namespace dovetail::python {
 namespace {

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/borrow/exchange_api.h"
-#include "dovetail/python/exchange/jax/jax_in.h"
-#include "dovetail/python/exchange/numpy/numpy_in.h"
-#include "dovetail/python/exchange/onnxruntime/ort_value_in.h"
-#include "dovetail/python/exchange/paddle/paddle_in.h"
-#include "dovetail/python/exchange/tensorflow/tensorflow_in.h"
-#include "dovetail/python/exchange/torch/torch_in.h"
+#include "dovetail/python/exchange/protocols/exchange_api.h"
+#include "dovetail/python/exchange/peers/jax_in.h"
+#include "dovetail/python/exchange/peers/numpy_in.h"
+#include "dovetail/python/exchange/peers/ort_value_in.h"
+#include "dovetail/python/exchange/peers/paddle_in.h"
+#include "dovetail/python/exchange/peers/tensorflow_in.h"
+#include "dovetail/python/exchange/peers/torch/torch_in.h"
 
 namespace dovetail::python {
 namespace {

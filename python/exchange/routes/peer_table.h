@@ -14,10 +14,10 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/buffer/bytes_in.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
-#include "dovetail/python/exchange/routes/accepted_memory.h"
-#include "dovetail/python/exchange/support/exchange_result.h"
+#include "dovetail/python/exchange/protocols/bytes_in.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/accepted_memory.h"
+#include "dovetail/python/exchange/base/exchange_result.h"
 
 namespace dovetail::python {
 

@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/gil_guarded.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/gil_guarded.h"
 
 namespace nb = nanobind;
 

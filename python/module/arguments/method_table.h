@@ -14,7 +14,7 @@
 
 #include <Python.h>
 
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 

@@ -2,11 +2,11 @@
 #include <limits>
 #include <optional>
 
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/placement.h"
+#include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/functions/factory.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/progression.h"
 #include "dovetail/python/module/values/scalar.h"
 

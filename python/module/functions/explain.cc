@@ -4,13 +4,13 @@
 
 #include <utility>
 
-#include "dovetail/python/exchange/private_reads/private_reads.h"
+#include "dovetail/python/exchange/peers/private_reads.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/functions/convert.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;
 

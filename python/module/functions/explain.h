@@ -23,7 +23,7 @@ PyObject* TraceImport(PyObject* module, PyObject* const* args, Py_ssize_t nargs)
 //   target_copied    whether the library of an unknown class made the copy
 PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
-// _private_reads() -> list, _check_private_reads() -> dict (python/exchange/private_reads).
+// _private_reads() -> list, _check_private_reads() -> dict (python/exchange/peers/private_reads.h).
 PyObject* PrivateReadsFunction(PyObject* module, PyObject* unused);
 PyObject* CheckPrivateReadsFunction(PyObject* module, PyObject* unused);
 

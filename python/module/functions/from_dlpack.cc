@@ -1,15 +1,15 @@
 #include "dovetail/python/module/functions/from_dlpack.h"
 
-#include "dovetail/python/exchange/array_interface/array_interface_in.h"
-#include "dovetail/python/exchange/arrow/arrow_in.h"
-#include "dovetail/python/exchange/cuda_array/cuda_array.h"
+#include "dovetail/python/exchange/protocols/array_interface_in.h"
+#include "dovetail/python/exchange/protocols/arrow_in.h"
+#include "dovetail/python/exchange/protocols/cuda_array.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/sycl/usm_array.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/usm_array.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/functions/new_tensor_told.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

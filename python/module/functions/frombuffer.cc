@@ -10,12 +10,12 @@
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/functions/new_tensor_told.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 
 namespace nb = nanobind;

@@ -9,11 +9,11 @@
 
 #include "dovetail/core/abi/import.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
+#include "dovetail/python/module/objects/device_class.h"
 
 namespace dovetail::python {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <Python.h>
 
-#include "dovetail/python/exchange/trace/exchange_told.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 

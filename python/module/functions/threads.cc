@@ -1,8 +1,8 @@
 #include "dovetail/python/module/functions/threads.h"
 
 #include "dovetail/core/parallel.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
 
 namespace dovetail::python {
 

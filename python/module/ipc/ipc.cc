@@ -8,13 +8,13 @@
 #include "dovetail/interop/ipc/handle.h"
 #include "dovetail/interop/ipc/open.h"
 #include "dovetail/interop/ipc/share.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
-#include "dovetail/python/module/dtype_device/placement.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/module/objects/device_class.h"
+#include "dovetail/python/module/objects/dtype_class.h"
+#include "dovetail/python/module/objects/placement.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

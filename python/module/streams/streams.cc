@@ -12,15 +12,15 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/python/exchange/lifetime/owner.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/exchange/support/integers.h"
-#include "dovetail/python/exchange/sycl/sycl_queue.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/protocols/sycl_queue.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
-#include "dovetail/python/module/dtype_device/refuse_new.h"
+#include "dovetail/python/module/objects/device_class.h"
+#include "dovetail/python/module/objects/refuse_new.h"
 
 namespace nb = nanobind;
 

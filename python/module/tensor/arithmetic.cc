@@ -1,7 +1,7 @@
 #include "dovetail/python/module/tensor/arithmetic.h"
 
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

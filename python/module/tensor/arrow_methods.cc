@@ -1,10 +1,10 @@
 #include "dovetail/python/module/tensor/arrow_methods.h"
 
-#include "dovetail/python/exchange/arrow/arrow_out.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
+#include "dovetail/python/exchange/protocols/arrow_out.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

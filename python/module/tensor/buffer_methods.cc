@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/python/exchange/buffer/buffer_out.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/protocols/buffer_out.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

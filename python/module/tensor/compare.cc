@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "dovetail/core/internal/float_format.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/data_kind.h"
 #include "dovetail/python/module/values/scalar.h"
 #include "dovetail/python/module/values/values.h"

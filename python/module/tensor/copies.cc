@@ -3,15 +3,15 @@
 #include <optional>
 #include <utility>
 
-#include "dovetail/python/exchange/dlpack/type_and_device.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/torch/torch_gradient.h"
+#include "dovetail/python/exchange/protocols/type_and_device.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/peers/torch/torch_gradient.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
-#include "dovetail/python/module/dtype_device/placement.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/device_class.h"
+#include "dovetail/python/module/objects/dtype_class.h"
+#include "dovetail/python/module/objects/placement.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 #include "dovetail/python/module/values/assign.h"
 

@@ -1,8 +1,8 @@
 #include "dovetail/python/module/tensor/index.h"
 
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/tensor/index_key.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {

@@ -3,11 +3,11 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/core/dtype.h"
-#include "dovetail/python/exchange/lifetime/thread_end.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/module/objects/dtype_class.h"
 
 namespace nb = nanobind;
 

@@ -5,14 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/array_interface/typestr.h"
-#include "dovetail/python/exchange/array_interface/array_interface_out.h"
-#include "dovetail/python/exchange/buffer/buffer_out.h"
-#include "dovetail/python/exchange/cuda_array/cuda_array.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/sycl/usm_array.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/protocols/array_interface_out.h"
+#include "dovetail/python/exchange/protocols/buffer_out.h"
+#include "dovetail/python/exchange/protocols/cuda_array.h"
+#include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/usm_array.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

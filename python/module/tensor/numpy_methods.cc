@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
-#include "dovetail/python/exchange/numpy/numpy_abi.h"
-#include "dovetail/python/exchange/numpy/numpy_out.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/trace/exchange_told.h"
+#include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/numpy_abi.h"
+#include "dovetail/python/exchange/peers/numpy_out.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;
 

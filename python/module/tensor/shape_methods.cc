@@ -11,11 +11,11 @@
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/packing.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/dtype_class.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 
 namespace dovetail::python {

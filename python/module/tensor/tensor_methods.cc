@@ -1,6 +1,6 @@
 #include "dovetail/python/module/tensor/tensor_methods.h"
 
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/tensor/arrow_methods.h"
@@ -11,7 +11,7 @@
 #include "dovetail/python/module/tensor/numpy_methods.h"
 #include "dovetail/python/module/tensor/pytorch_methods.h"
 #include "dovetail/python/module/tensor/shape_methods.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/text.h"
 #include "dovetail/python/module/tensor/view_methods.h"
 #include "dovetail/python/module/values/values.h"

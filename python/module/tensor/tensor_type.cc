@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "dovetail/interop/dlpack/view.h"
-#include "dovetail/python/exchange/borrow/fill.h"
+#include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/tensor/arithmetic.h"
 #include "dovetail/python/module/tensor/attributes.h"
 #include "dovetail/python/module/tensor/buffer_methods.h"
@@ -15,7 +15,7 @@
 #include "dovetail/python/module/tensor/index.h"
 #include "dovetail/python/module/tensor/missing_methods.h"
 #include "dovetail/python/module/tensor/tensor_methods.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/text.h"
 #include "dovetail/python/module/values/values.h"
 

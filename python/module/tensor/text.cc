@@ -3,8 +3,8 @@
 #include <string>
 
 #include "dovetail/core/format_values.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace dovetail::python {

@@ -1,11 +1,11 @@
 #include "dovetail/python/module/tensor/view_methods.h"
 
 #include "dovetail/core/copy.h"
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
-#include "dovetail/python/exchange/torch/torch_gradient.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/peers/torch/torch_gradient.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 

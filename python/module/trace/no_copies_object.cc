@@ -4,7 +4,7 @@
 
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/core/trace/observed.h"
-#include "dovetail/python/exchange/support/error.h"
+#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 namespace {

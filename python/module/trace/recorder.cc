@@ -17,11 +17,11 @@
 #include "absl/base/thread_annotations.h"
 #include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/trace/trace.h"
-#include "dovetail/python/exchange/lifetime/call_site.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/integers.h"
-#include "dovetail/python/module/dtype_device/device_class.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/exchange/base/call_site.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/module/objects/device_class.h"
+#include "dovetail/python/module/objects/dtype_class.h"
 
 namespace nb = nanobind;
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/support/interned_name.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"
 
 namespace nb = nanobind;

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/module/dtype_device/dtype_class.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/module/objects/dtype_class.h"
 
 namespace nb = nanobind;
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "dovetail/python/exchange/lifetime/without_gil.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/module/dtype_device/placement.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/values/converted.h"
 #include "dovetail/python/module/values/element_writer.h"
 

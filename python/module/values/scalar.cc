@@ -6,14 +6,14 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
-#include "dovetail/python/exchange/lifetime/thread_end.h"
-#include "dovetail/python/exchange/numpy/array_method_in.h"
-#include "dovetail/python/exchange/numpy/time_scalar.h"
-#include "dovetail/python/exchange/peers/peer_type.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/exchange/support/find_attribute.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/protocols/array_method_in.h"
+#include "dovetail/python/exchange/base/time_scalar.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "dovetail/core/packing.h"
-#include "dovetail/python/exchange/lifetime/host_ready.h"
-#include "dovetail/python/exchange/support/error.h"
-#include "dovetail/python/module/tensor/tensor_object.h"
+#include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"
 
 namespace dovetail::python {

@@ -1,6 +1,6 @@
 """What Dovetail reads of other libraries that they do not publish is as the table says.
 
-A failure names the row of python/exchange/private_reads/table.inc that a new version breaks. Without
+A failure names the row of python/exchange/peers/private_reads.inc that a new version breaks. Without
 a row of PyTorch, Dovetail goes on by what PyTorch publishes, which is slower.
 """
 

@@ -1,0 +1,48 @@
+// AcceptedMemory: the memory that a library takes without a copy.
+//
+//   if (const char* misfit = FindMisfit(peer->accepts, tensor)) …   // "is read-only, which …"
+//
+// Any thread.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_ACCEPTED_MEMORY_H_
+#define DOVETAIL_PYTHON_EXCHANGE_BASE_ACCEPTED_MEMORY_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/tensor.h"
+
+namespace dovetail::python {
+
+// Read-only memory that a library takes without a copy.
+enum class ReadOnlyMemory {
+  kNone,  // the library would write to it
+  kCpu,   // only on the CPU
+  kAny,
+};
+
+struct AcceptedMemory {
+  ReadOnlyMemory read_only = ReadOnlyMemory::kNone;
+  bool negative_strides = false;
+  bool strides = false;  // strides with gaps or not in row-major order
+  int alignment = 1;     // of element 0, in bytes
+
+  bool TakesAccess(Access access, DeviceType device) const {
+    return access == Access::kReadWrite || read_only == ReadOnlyMemory::kAny ||
+           (read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
+  }
+  bool TakesSigns(absl::Span<const int64_t> signed_strides) const {
+    int64_t signs = 0;
+    for (int64_t stride : signed_strides) signs |= stride;
+    return negative_strides || signs >= 0;
+  }
+};
+
+// Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
+// does.
+const char* FindMisfit(const AcceptedMemory& accepts, const Tensor& tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_BASE_ACCEPTED_MEMORY_H_

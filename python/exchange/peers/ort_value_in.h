@@ -1,0 +1,25 @@
+// Imports an onnxruntime.OrtValue. The memory is shared.
+//
+//   if (onnxruntime_ort_value.Is(Py_TYPE(x))) result = ImportOrtValue(x, &tensor);
+//
+// The tensor holds `x` itself. A capsule of ONNX Runtime holds only the C object, and not the NumPy
+// array whose memory the value uses after ortvalue_from_numpy(). The tensor is read-only if that
+// array is. Values on a GPU are ready: a session's run() waits for its stream.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_ORT_VALUE_IN_H_
+#define DOVETAIL_PYTHON_EXCHANGE_PEERS_ORT_VALUE_IN_H_
+
+#include <Python.h>
+
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/base/exchange_result.h"
+
+namespace dovetail::python {
+
+// `x` is an exact OrtValue. kNotTaken if this version of ONNX Runtime has no DLPack. An
+// ExchangeError for values that are no tensors (sequences, sparse tensors). Needs the GIL.
+ExchangeResult ImportOrtValue(PyObject* x, Tensor* tensor);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_PEERS_ORT_VALUE_IN_H_

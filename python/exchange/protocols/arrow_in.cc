@@ -1,0 +1,98 @@
+#include "dovetail/python/exchange/protocols/arrow_in.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/interruption.h"
+#include "dovetail/interop/arrow/import.h"
+#include "dovetail/interop/arrow/stream.h"
+#include "dovetail/python/exchange/protocols/arrow_capsule.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_attribute.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+constexpr char kDeviceArray[] = "__arrow_c_device_array__";
+constexpr char kArray[] = "__arrow_c_array__";
+constexpr char kStream[] = "__arrow_c_stream__";
+
+nb::object Call(const nb::object& method) {
+  return nb::steal(HangAtThreadEnd([&] { return PyObject_CallNoArgs(method.ptr()); }));
+}
+
+bool Assign(absl::StatusOr<Tensor> taken, Tensor* tensor) {
+  if (!taken.ok()) return RaiseExchange(taken.status()), false;
+  *tensor = *std::move(taken);
+  return true;
+}
+
+template <typename Array>
+bool TakePair(PyObject* pair, const char* name, Tensor* tensor) {
+  if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+    PyErr_Format(PyExc_TypeError, "%s() returned %.200s, not a pair of capsules", name,
+                 Py_TYPE(pair)->tp_name);
+    return false;
+  }
+  // Other threads may be taking from the same capsules. (Does nothing in builds with the GIL.)
+  const nb::ft_object2_guard guard(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+  auto* schema = ArrowOf<ArrowSchema>(PyTuple_GET_ITEM(pair, 0));
+  if (schema == nullptr) return false;
+  auto* array = ArrowOf<Array>(PyTuple_GET_ITEM(pair, 1));
+  return array != nullptr && Assign(FromArrow(schema, array), tensor);
+}
+
+bool TakeStream(PyObject* capsule, const char*, Tensor* tensor) {
+  const nb::ft_object_guard guard(capsule);  // as above
+  auto* stream = ArrowOf<ArrowArrayStream>(capsule);
+  if (stream == nullptr) return false;
+  nb::object raised;  // by a signal's handler; set aside until the producer has released the stream
+  const ScopedInterruption stop_at_signals(
+      [](void* error) {
+        if (PyErr_CheckSignals() == 0) return false;
+        *static_cast<nb::object*>(error) = nb::steal(TakeError());
+        return true;
+      },
+      &raised);
+  absl::StatusOr<Tensor> taken = FromArrow(stream);
+  if (raised.is_valid()) return RestoreError(raised.release().ptr()), false;
+  return Assign(std::move(taken), tensor);
+}
+
+// Calls the producer's method and takes the structs out of what it returns.
+bool Take(const nb::object& method, const char* name, Tensor* tensor,
+          bool (*take)(PyObject* returned, const char* name, Tensor* tensor)) {
+  nb::object returned = Call(method);
+  if (!returned.is_valid()) return false;
+  if (take(returned.ptr(), name, tensor)) return true;
+  DropBesideError(&returned);
+  return false;
+}
+
+std::nullptr_t RaiseWithout(PyObject* x) {
+  return Raise(PyExc_AttributeError,
+               absl::StrCat("'", Py_TYPE(x)->tp_name, "' object has no attribute '", kArray, "', '",
+                            kDeviceArray, "' or '", kStream, "'"));
+}
+
+}  // namespace
+
+bool ImportArrow(PyObject* x, Tensor* tensor) {
+  nb::object method;
+  if (!FindAttribute(x, kDeviceArray, &method)) return false;
+  if (method.is_valid()) {
+    return Take(method, kDeviceArray, tensor, &TakePair<ArrowDeviceArray>);
+  }
+  if (!FindAttribute(x, kArray, &method)) return false;
+  if (method.is_valid()) return Take(method, kArray, tensor, &TakePair<ArrowArray>);
+  if (!FindAttribute(x, kStream, &method)) return false;
+  if (method.is_valid()) return Take(method, kStream, tensor, &TakeStream);
+  return RaiseWithout(x), false;
+}
+
+}  // namespace dovetail::python

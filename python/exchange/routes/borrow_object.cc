@@ -1,0 +1,243 @@
+#include "dovetail/python/exchange/routes/borrow_object.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/copy.h"
+#include "dovetail/core/registry.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/routes/current_stream.h"
+#include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/exchange/routes/package_capi.h"
+#include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/exchange/base/error.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// Whether a cast keeps the kind of number or makes it more general: what NumPy calls same_kind.
+bool IsSameKindCast(DType from, DType to) {
+  const auto generality = [](TypeKind kind) {
+    switch (kind) {
+      case TypeKind::kBool:
+        return 0;
+      case TypeKind::kUInt:
+        return 1;
+      case TypeKind::kInt:
+        return 2;
+      case TypeKind::kComplex:
+        return 4;
+      case TypeKind::kHandle:
+        return 5;
+      default:
+        return 3;  // the floats of all formats
+    }
+  };
+  return generality(from.kind) <= generality(to.kind) && to.kind != TypeKind::kHandle;
+}
+
+// Whether a converted copy, which the requirements allow, would meet them.
+bool CopyMayHelp(Mismatch mismatch, const DovetailBorrowed& borrowed,
+                 const DovetailRequirements& wanted) {
+  if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
+  switch (mismatch) {
+    case Mismatch::kDType:
+      return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
+             IsSameKindCast(ToDType(borrowed.tensor.dtype), ToDType(wanted.dtype));
+    case Mismatch::kDevice:
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
+             (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
+    case Mismatch::kCContiguous:
+    case Mismatch::kFContiguous:
+    case Mismatch::kInnerContiguous:
+    case Mismatch::kAlignment:
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0;
+    default:
+      return false;
+  }
+}
+
+// Replaces what is borrowed by a dense copy of the wanted type, device and order. False with an
+// error set, and nothing held.
+bool ReplaceByCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed) {
+  Tensor tensor;
+  Dovetail_Release(borrowed);
+  if (!ImportAny(borrowed->object, {}, &tensor)) return false;
+  CopiedOptions options;
+  if (wanted.dtype.bits != 0) options.dtype = ToDType(wanted.dtype);
+  if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {
+    options.device = Device::Cpu();
+  }
+  options.order = (wanted.flags & DOVETAIL_F_CONTIGUOUS) != 0 ? MemoryOrder::kF : MemoryOrder::kC;
+  absl::StatusOr<Tensor> copied =
+      WithoutGilIf(IsLong(tensor), [&] { return Copied(tensor, options); });
+  if (!copied.ok()) return RaiseExchange(copied.status()), false;
+  HoldBorrowed(*copied, /*is_copied=*/true, borrowed);
+  return true;
+}
+
+// Says of an error of the exchange which argument it is about.
+void NameArgument(const DovetailCall& call) {
+  if (call.function == nullptr && call.argument == nullptr && call.position == 0) return;
+  PyObject* type = nullptr;
+  for (PyObject* known : {PyExc_TypeError, PyExc_ValueError, PyExc_BufferError, ExchangeError()}) {
+    if (PyErr_ExceptionMatches(known)) type = known;
+  }
+  // A class may have half of a protocol, as JAX's tracers do.
+  if (PyErr_ExceptionMatches(PyExc_AttributeError)) type = PyExc_TypeError;
+  if (type == nullptr) return;
+  const nb::object cause = nb::steal(TakeError());
+  const nb::object text = nb::steal(PyObject_Str(cause.ptr()));
+  const char* words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (words == nullptr) {
+    PyErr_Clear();
+    return RestoreError(nb::object(cause).release().ptr());
+  }
+  Raise(type, absl::StrCat(ArgumentPrefix(call), ": ", words));
+  // A new error of the same class has the same cause; of another class, the old error as its cause.
+  PyObject* inner = Py_IS_TYPE(cause.ptr(), reinterpret_cast<PyTypeObject*>(type))
+                        ? PyException_GetCause(cause.ptr())
+                        : Py_NewRef(cause.ptr());
+  if (inner == nullptr) return;
+  PyObject* error = TakeError();
+  PyException_SetCause(error, inner);
+  RestoreError(error);
+}
+
+// Whether the function itself reads or writes the memory: Facts::kOnHost of arg_requirements.h.
+bool IsForHost(const DovetailRequirements& wanted) {
+  return wanted.device_type == DOVETAIL_HOST_MEMORY ||
+         IsHostAccessible(static_cast<DeviceType>(wanted.device_type));
+}
+
+// Has the package, which has backends, wait for the work on `object`. Does nothing without one.
+bool AwaitByPackage(PyObject* object) {
+  const DovetailCApi* const package = FindPackagesCApi();
+  if (package == nullptr) return true;
+  const DovetailRequirements host_memory = {};
+  DovetailBorrowed borrowed;
+  if (package->borrow(object, &host_memory, nullptr, &borrowed) != 0) return false;
+  Dovetail_Release(&borrowed);
+  return true;
+}
+
+// Waits for the work on memory that the host shares with a GPU. `tensor` is an ordered import of
+// `object`. False with an error set.
+bool AwaitImport(PyObject* object, const Tensor& tensor) {
+  const DeviceType type = tensor.device().type;
+  if (type == DeviceType::kCpu || !IsHostAccessible(type)) return true;
+  return FindServing(type) != nullptr ? ReadyHost(tensor) : AwaitByPackage(object);
+}
+
+// Holds what an import gives. A function for the host gets memory that is ready. Any other works on
+// the stream of the object's library, which then orders nothing.
+bool BorrowImported(PyObject* object, const DovetailRequirements& wanted,
+                    DovetailBorrowed* borrowed) {
+  const bool is_for_host = IsForHost(wanted);
+  Tensor tensor;
+  if (!ImportAny(object, {.is_unordered = is_for_host ? nullptr : &SaysItsStream}, &tensor)) {
+    return false;
+  }
+  if (is_for_host && !AwaitImport(object, tensor)) return false;
+  HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
+  return true;
+}
+
+// The same for what a known class lent, unordered. The import that orders the class's work, and
+// that knows the work on our own tensors, is dropped again.
+bool AwaitLent(PyObject* object, const DovetailRequirements& wanted,
+               const DovetailBorrowed& borrowed) {
+  const auto type = static_cast<DeviceType>(borrowed.tensor.device.device_type);
+  if (!IsForHost(wanted) || !IsHostAccessible(type)) return true;
+  if (FindServing(type) == nullptr) return AwaitByPackage(object);
+  Tensor tensor;
+  return ImportAny(object, {}, &tensor) && ReadyHost(tensor);
+}
+
+// The tensor as it is, without a look at the other requirements. False with an error set.
+bool BorrowAsIs(PyObject* object, const DovetailRequirements& wanted, DovetailBorrowed* borrowed) {
+  ExchangeResult result = BorrowKnown(object, borrowed);
+  const bool is_lent = result != ExchangeResult::kNotTaken;
+  if (!is_lent) result = ResultOf(BorrowImported(object, wanted, borrowed));
+  if (result == ExchangeResult::kError) return false;
+  borrowed->object = object;
+  if (borrowed->tensor.device.device_type == kDLCPU) [[likely]]
+    return true;
+  if ((!is_lent || AwaitLent(object, wanted, *borrowed)) &&
+      FindCurrentStream(object, borrowed->tensor.device, &borrowed->stream)) {
+    return true;
+  }
+  Dovetail_Release(borrowed);
+  return false;
+}
+
+// How a call ends that got no tensor; an error is set.
+int Refuse(const DovetailCall& call) {
+  if (call.is_quiet && Dovetail_IsMismatch()) {
+    PyErr_Clear();
+    return 1;
+  }
+  NameArgument(call);
+  return -1;
+}
+
+int RefuseMismatch(Mismatch mismatch, int32_t dimension, const DovetailRequirements& wanted,
+                   const DovetailCall& call, DovetailBorrowed* borrowed) {
+  Dovetail_Release(borrowed);  // first: its producer's deleter may run Python code
+  if (call.is_quiet) return 1;
+  RaiseMismatch(mismatch, dimension, *borrowed, wanted, call);
+  return -1;
+}
+
+// The road of tensors that do not fit.
+[[gnu::noinline]] int BorrowCopy(Mismatch mismatch, int32_t dimension,
+                                 const DovetailRequirements& wanted, DovetailCall* call,
+                                 DovetailBorrowed* borrowed) {
+  if (!CopyMayHelp(mismatch, *borrowed, wanted)) {
+    return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
+  }
+  if (!ReplaceByCopy(wanted, borrowed)) return Refuse(*call);
+  mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
+  if (mismatch == Mismatch::kNone) return 0;
+  return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
+}
+
+int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
+           DovetailBorrowed* borrowed) {
+  DrainPendingReleases();
+  ++call->position;
+  borrowed->held = nullptr;
+  if (!BorrowAsIs(object, wanted, borrowed)) return Refuse(*call);
+  int32_t dimension = 0;
+  const Mismatch mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
+  if (mismatch != Mismatch::kNone) [[unlikely]]
+    return BorrowCopy(mismatch, dimension, wanted, call, borrowed);
+  return 0;
+}
+
+}  // namespace
+
+int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
+                 DovetailBorrowed* borrowed) {
+  if (call != nullptr) return Borrow(object, *wanted, call, borrowed);
+  DovetailCall unnamed;
+  unnamed.function = nullptr;
+  unnamed.argument = nullptr;
+  unnamed.position = -1;
+  unnamed.is_quiet = 0;
+  unnamed.num_sizes = 0;
+  return Borrow(object, *wanted, &unnamed, borrowed);
+}
+
+}  // namespace dovetail::python

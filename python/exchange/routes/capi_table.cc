@@ -1,0 +1,87 @@
+#include "dovetail/python/exchange/routes/capi_table.h"
+
+#include <utility>
+
+#include "dovetail/core/dtype.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/core/version.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/routes/borrow_object.h"
+#include "dovetail/python/exchange/routes/current_stream.h"
+#include "dovetail/python/exchange/routes/result.h"
+#include "dovetail/python/exchange/protocols/managed_in.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/base/error.h"
+
+namespace dovetail::python {
+namespace {
+
+int FromPythonObject(PyObject* object, DLManagedTensorVersioned** managed) {
+  DrainPendingReleases();
+  Tensor tensor;
+  if (!ImportAny(object, {}, &tensor)) return -1;
+  *managed = ToDLPackUnordered(tensor).release();
+  return 0;
+}
+
+PyObject* ToPythonObject(DLManagedTensorVersioned* managed, PyObject* like) {
+  DrainPendingReleases();
+  UniqueDLPack owner(managed);
+  Tensor tensor;
+  if (absl::Status s = ImportManaged(managed, &tensor); !s.ok()) {
+    owner.reset();
+    return RaiseExchange(s);
+  }
+  (void)owner.release();
+  return MakeLike(tensor, like);
+}
+
+int Empty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
+          DLManagedTensorVersioned** managed) {
+  if (ndim < 0 || (ndim > 0 && shape == nullptr)) {
+    PyErr_Format(PyExc_ValueError, "%d sizes at %p are no shape", static_cast<int>(ndim),
+                 static_cast<const void*>(shape));
+    return -1;
+  }
+  const DType type = ToDType(dtype);
+  if (!type.is_known()) {
+    PyErr_Format(PyExc_ValueError, "code %d, %d bits and %d lanes are no type of dlpack.h %d.%d",
+                 static_cast<int>(dtype.code), static_cast<int>(dtype.bits),
+                 static_cast<int>(dtype.lanes), DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+    return -1;
+  }
+  absl::StatusOr<Tensor> tensor =
+      Tensor::Empty({shape, static_cast<size_t>(ndim)}, type, ToDevice(device));
+  if (!tensor.ok()) return RaiseStatus(tensor.status()), -1;
+  *managed = ToDLPackUnordered(*tensor).release();
+  return 0;
+}
+
+int CurrentStreamOf(PyObject* like, DLDevice device, void** stream) {
+  return FindCurrentStream(like, device, stream) ? 0 : -1;
+}
+
+}  // namespace
+
+const DovetailCApi* CApiTable() {
+  static const DovetailCApi table = {
+      .struct_size = sizeof(DovetailCApi),
+      .major = DOVETAIL_CAPI_MAJOR,
+      .minor = DOVETAIL_CAPI_MINOR,
+      .version = DOVETAIL_VERSION_STRING,
+      .borrow = &Guard<&BorrowObject, PyObject*, const DovetailRequirements*, DovetailCall*,
+                       DovetailBorrowed*>,
+      .from_python = &Guard<&FromPythonObject, PyObject*, DLManagedTensorVersioned**>,
+      .to_python = &Guard<&ToPythonObject, DLManagedTensorVersioned*, PyObject*>,
+      .empty =
+          &Guard<&Empty, DLDataType, DLDevice, int32_t, const int64_t*, DLManagedTensorVersioned**>,
+      .current_stream = &Guard<&CurrentStreamOf, PyObject*, DLDevice, void**>,
+  };
+  return &table;
+}
+
+}  // namespace dovetail::python

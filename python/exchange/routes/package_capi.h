@@ -1,0 +1,19 @@
+// The C interface of the installed dovetail package, for an extension that links the exchange
+// library: the package has the backends of GPUs.
+//
+//   if (const DovetailCApi* package = FindPackagesCApi()) package->borrow(x, &wanted, nullptr, &b);
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_PACKAGE_CAPI_H_
+#define DOVETAIL_PYTHON_EXCHANGE_ROUTES_PACKAGE_CAPI_H_
+
+#include "dovetail/python/capi.h"
+
+namespace dovetail::python {
+
+// nullptr without an error if the package is not imported, has another major version, or is this
+// module. Valid for the life of the process. Needs the GIL.
+const DovetailCApi* FindPackagesCApi();
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_ROUTES_PACKAGE_CAPI_H_
