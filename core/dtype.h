@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/freestanding/type_widths.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -54,7 +55,9 @@ struct DType {
   constexpr bool is_sub_byte() const { return element_bits() % 8 != 0; }
   // Whether (kind, bits) is in the list and lanes is not 0. False only for a DType that was not
   // made by Make, Parse or from the constants below.
-  constexpr bool is_known() const;
+  constexpr bool is_known() const {
+    return internal_dtype::IsKnownType(static_cast<uint8_t>(kind), bits, lanes);
+  }
 
   friend constexpr bool operator==(DType, DType) = default;
   template <typename H>
@@ -81,33 +84,6 @@ DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
 };
-
-namespace internal_dtype {
-
-// The widths of each kind: bit i stands for 2 * (i + 1) bits. It is a table because every import
-// checks its type.
-struct Widths {
-  uint64_t of_kind[32] = {};
-};
-constexpr Widths MakeWidths() {
-  Widths widths;
-  for (DType t : kAllDTypes) {
-    widths.of_kind[static_cast<int>(t.kind)] |= uint64_t{1} << (t.bits / 2 - 1);
-  }
-  return widths;
-}
-DOVETAIL_NOT_SHARED inline constexpr Widths kWidths = MakeWidths();
-
-}  // namespace internal_dtype
-
-constexpr bool DType::is_known() const {
-  const auto k = static_cast<uint8_t>(kind);
-  // The position of the bit in the table. A width of 0 or an odd width gives a position of 64 or
-  // more.
-  const auto width = std::rotr(static_cast<uint8_t>(bits - 2), 1);
-  return k < 32 && width < 64 && lanes != 0 &&
-         (internal_dtype::kWidths.of_kind[k] >> width & 1) != 0;
-}
 
 // The DType of a C++ type of the same size. A program that has its own type for a narrow float adds
 //   template <> struct dovetail::DTypeTraits<Eigen::bfloat16> {

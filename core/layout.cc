@@ -9,35 +9,6 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_layout {
 
-int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
-             Extent* extent) {
-  int64_t product = 1;  // of the nonzero sizes; must fit even if there are no elements
-  int64_t lowest = 0, highest = 0;
-  bool bad = false, empty = false, too_far = false;
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    const int64_t size = shape[i];
-    // A size of 0 counts as 1 in row-major strides, as in other array libraries.
-    const int64_t stride = strides != nullptr ? strides[i] : product;
-    if (dims != nullptr) {
-      dims[i] = size;
-      dims[rank + i] = stride;
-    }
-    if (size <= 1) {
-      bad |= size < 0;
-      empty |= size == 0;
-      continue;
-    }
-    int64_t span;
-    bad |= __builtin_mul_overflow(product, size, &product);
-    too_far |= __builtin_mul_overflow(size - 1, stride, &span);
-    int64_t& end = stride >= 0 ? highest : lowest;
-    too_far |= __builtin_add_overflow(end, span, &end);
-  }
-  *extent = empty ? Extent{} : Extent{lowest, highest};
-  if (bad || (too_far && !empty)) return -1;
-  return empty ? 0 : product;
-}
-
 void LayoutRep::FreeHeap() {
   delete[] heap_;
   rank_ = 0;  // the layout can be destroyed even if the next step fails

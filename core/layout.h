@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/freestanding/extent.h"
 #include "dovetail/core/internal/layout_rep.h"
 
 namespace dovetail {
@@ -31,14 +32,6 @@ inline namespace DOVETAIL_ABI {
 namespace internal_layout {
 class LayoutAccess;
 }  // namespace internal_layout
-
-// The offsets of the first and last element that strides reach, in elements from element 0.
-// lowest <= 0 <= highest; both are 0 when there are no elements or one.
-struct Extent {
-  int64_t lowest = 0;
-  int64_t highest = 0;
-  friend bool operator==(const Extent&, const Extent&) = default;
-};
 
 // How the dimensions of new memory are ordered. The names are NumPy's.
 enum class MemoryOrder : uint8_t {

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/freestanding/extent.h"
 #include "dovetail/core/layout.h"
 
 namespace dovetail {
@@ -30,10 +31,7 @@ constexpr Packing PackingOf(DType dtype, Packing wanted) {
 
 // Bits from one element to the next.
 constexpr int64_t StepBits(DType dtype, Packing packing) {
-  const int64_t bits = dtype.element_bits();
-  if (bits % 8 == 0) [[likely]]
-    return bits;
-  return packing == Packing::kPadded ? dtype.itemsize() * 8 : bits;
+  return internal_layout::StepBits(dtype.element_bits(), packing == Packing::kPadded);
 }
 
 // Where element `index` starts: the byte, rounded down, and the bit in that byte. Wraps around only
@@ -57,33 +55,10 @@ constexpr int64_t BytesWithoutGaps(int64_t count, DType dtype, Packing packing) 
   return bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(bytes);
 }
 
-// The bytes that a layout reaches, counted from the byte of element 0: [begin, end), begin <= 0 <=
-// end.
-struct ByteRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
-namespace internal_packing {
-bool BytesOfFarExtent(Extent extent, DType dtype, Packing packing, ByteRange* range);
-}  // namespace internal_packing
-
 // The bytes that an extent reaches. False if an offset overflows. `extent` is that of a layout with
 // elements.
 inline bool BytesOfExtent(const Extent& extent, DType dtype, Packing packing, ByteRange* range) {
-  // One element has fewer than 2^24 bits, so the bits of an extent below kFar fit an int64.
-  constexpr uint64_t kFar = uint64_t{1} << 36;
-  if (static_cast<uint64_t>(extent.highest) - static_cast<uint64_t>(extent.lowest) >= kFar)
-      [[unlikely]] {
-    ByteRange far;  // a local: *range can then stay in registers
-    const bool fits = internal_packing::BytesOfFarExtent(extent, dtype, packing, &far);
-    *range = far;
-    return fits;
-  }
-  const int64_t bits = StepBits(dtype, packing);
-  *range = {extent.lowest * bits >> 3, (extent.highest * bits + bits + 7) >> 3};  // rounds down
-  return true;
+  return internal_layout::BytesOfExtent(extent, StepBits(dtype, packing), range);
 }
 
 // The bytes that a layout reaches. Empty if the layout has no elements. InvalidArgument if an

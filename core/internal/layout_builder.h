@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/freestanding/extent.h"
 #include "dovetail/core/internal/layout_rep.h"
 #include "dovetail/core/layout.h"
 
@@ -28,41 +29,6 @@ class LayoutAccess {
   static const LayoutRep& Rep(const Layout& layout) { return layout.rep_; }
 };
 
-// Checks sizes and strides, and writes them to `dims` (sizes first) unless it is nullptr. Returns
-// the number of elements, or -1 if they make no layout.
-int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides, int64_t* dims,
-             Extent* extent);
-
-// Fast path of Walk for nearly all tensors: at most kInlineRank dimensions, sizes of at least 1,
-// strides of at least 0, and none of these numbers large. Returns -1 for all others; then ask Walk.
-// Writes the sizes and the strides (if kKeep) in any case.
-template <bool kKeep>
-[[gnu::always_inline]] inline int64_t WalkPlain(int64_t rank, const int64_t* shape,
-                                                const int64_t* strides, int64_t* kept_shape,
-                                                int64_t* kept_strides, Extent* extent) {
-  // If every number is below the limit, no product or sum overflowed on the way. One comparison of
-  // all of them OR-ed together therefore suffices at the end.
-  constexpr uint64_t kLimit = uint64_t{1} << 30;
-  static_assert(kLimit * kLimit * Layout::kInlineRank < uint64_t{1} << 63);
-  if (rank > Layout::kInlineRank) return -1;
-  uint64_t product = 1, highest = 0, seen = 0;
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    const auto size = static_cast<uint64_t>(shape[i]);
-    const uint64_t stride = strides != nullptr ? static_cast<uint64_t>(strides[i]) : product;
-    if constexpr (kKeep) {
-      kept_shape[i] = static_cast<int64_t>(size);
-      kept_strides[i] = static_cast<int64_t>(stride);
-    }
-    product *= size;
-    highest += (size - 1) * stride;
-    seen |= (size - 1) | stride | product;
-  }
-  if (seen >= kLimit) [[unlikely]]
-    return -1;
-  *extent = {0, static_cast<int64_t>(highest)};
-  return static_cast<int64_t>(product);
-}
-
 // Assigns, and tells in `extent` which offsets the strides reach. False if they make no layout.
 inline bool TryAssign(Layout* layout, int64_t rank, const int64_t* shape, const int64_t* strides,
                       Extent* extent) {
@@ -75,7 +41,7 @@ inline bool TryAssign(Layout* layout, int64_t rank, const int64_t* shape, const 
   int64_t count = WalkPlain<true>(rank, shape, strides, dims, dims + rank, &reached);
   if (count < 0) [[unlikely]] {
     Extent other;
-    count = Walk(rank, shape, strides, dims, &other);
+    count = Walk(rank, shape, strides, dims, dims + rank, &other);
     reached = other;
     if (count < 0) return rep.Abandon(static_cast<int>(rank)), false;
   }
@@ -110,7 +76,7 @@ inline int64_t Measure(int64_t rank, const int64_t* shape, const int64_t* stride
   const int64_t count = WalkPlain<false>(rank, shape, strides, nullptr, nullptr, extent);
   if (count >= 0) [[likely]]
     return count;
-  return Walk(rank, shape, strides, nullptr, extent);
+  return Walk(rank, shape, strides, nullptr, nullptr, extent);
 }
 
 // Keeps the indices start, start + step, ... of dimension `dim`, `count` of them, which must all

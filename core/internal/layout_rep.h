@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
+#include "dovetail/core/freestanding/extent.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -27,7 +28,7 @@ inline void CopyWords(int64_t* to, const int64_t* from, int count) {
 
 class LayoutRep {
  public:
-  static constexpr int kInlineRank = 6;
+  static constexpr int kInlineRank = kPlainRank;
 
   // Rank 0: one element.
   LayoutRep() noexcept : rank_(0), num_elements_(1), heap_(nullptr) {}

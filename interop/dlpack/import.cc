@@ -50,38 +50,11 @@ template <typename Managed>
   return true;
 }
 
-// Take() below for the tensors of internal_dlpack::TakePlain(). False, with nothing taken, for all
-// others.
-template <typename Managed>
-[[gnu::always_inline]] inline bool TakePlain(Managed* managed, uint64_t flags,
-                                             TensorBuilder& tensor) {
-  const DLTensor& t = managed->dl_tensor;
-  internal_dlpack::PlainTensor plain;
-  const auto take_dims = [&](Extent* extent) {
-    return internal_layout::TryAssignPlain(tensor.layout(), t.ndim, t.shape, t.strides, extent);
-  };
-  if (!internal_dlpack::TakePlain(t, flags, take_dims, &plain)) [[unlikely]]
-    return false;
-  const auto [dtype, first, nbytes] = plain;
-  if (internal_dlpack::ExportBlock<Managed>::Owns(managed)) {
-    const CheckedTensor checked = {.device = Device::Cpu(),
-                                   .dtype = dtype,
-                                   .options = internal_dlpack::OptionsOf(flags),
-                                   .data = reinterpret_cast<void*>(first),
-                                   .nbytes = nbytes};
-    return Unwrap(managed, checked, tensor);
-  }
-  tensor.Finish(StorageAccess::Adopt(reinterpret_cast<void*>(first), nbytes, Device::Cpu(),
-                                     {.function = &CallDeleter<Managed>, .context = managed}),
-                0, dtype, internal_dlpack::OptionsOf(flags));
-  return true;
-}
-
 // Takes ownership in its last step, if there is no defect. (It returns a Defect, and its callers
 // make the Status: making one here would keep the tensor's fields live across the call.)
 template <typename Managed>
-[[gnu::noinline]] Defect Take(Managed* managed, uint64_t flags, void (*call_deleter)(void*),
-                              Tensor* out) {
+[[gnu::always_inline]] inline Defect Take(Managed* managed, uint64_t flags,
+                                          void (*call_deleter)(void*), Tensor* out) {
   TensorBuilder tensor(out);
   CheckedTensor checked;
   const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, tensor.layout());
@@ -108,11 +81,6 @@ template <typename Managed>
                                                                   uint64_t flags) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // deletes on std::bad_alloc, too
   absl::StatusOr<Tensor> tensor(std::in_place);            // returned on all paths, so never moved
-  TensorBuilder assembly(&*tensor);
-  if (TakePlain(managed, flags, assembly)) [[likely]] {
-    (void)owner.release();
-    return tensor;
-  }
   const Defect defect = Take(managed, flags, &CallDeleter<Managed>, &*tensor);
   if (defect != Defect::kNone) [[unlikely]] {
     tensor = DefectError(defect, managed->dl_tensor, flags);

@@ -66,7 +66,7 @@ absl::Status DefectError(Defect defect, const DLTensor& t, uint64_t flags) {
 
 absl::Status Validate(const DLTensor& tensor, uint64_t flags) {
   CheckedTensor checked;
-  return DefectError(FindDefect(tensor, flags, &checked, /*layout=*/nullptr), tensor, flags);
+  return DefectError(FindDefect(tensor, flags, &checked), tensor, flags);
 }
 
 }  // namespace DOVETAIL_ABI

@@ -34,7 +34,7 @@ namespace internal_dlpack {
 // dimensions, because nothing could own the row-major strides that they stand for.
 [[gnu::always_inline]] inline absl::Status FromDLTensor(const DLTensor& tensor, TensorView* view) {
   CheckedTensor checked;
-  const Defect defect = FindDefect(tensor, /*flags=*/0, &checked, /*layout=*/nullptr);
+  const Defect defect = FindDefect(tensor, /*flags=*/0, &checked);
   if (defect != Defect::kNone) [[unlikely]]
     return DefectError(defect, tensor, /*flags=*/0);
   if (tensor.ndim > 0 && tensor.strides == nullptr) return internal_dlpack::NoStridesError();

@@ -50,26 +50,6 @@ void EnsureError(const PeerType& type, std::string_view function) {
                              " failed without an error in ", function, "."));
 }
 
-bool FillOther(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed) {
-  CheckedTensor checked;
-  if (FindDefect(lent, flags, &checked, /*layout=*/nullptr) != Defect::kNone) return false;
-  DLTensor valid = lent;
-  valid.device = ToDLDevice(checked.device);
-  const bool has_address = IsAddressable(checked.device.type);
-  valid.data = has_address ? static_cast<char*>(checked.data) + checked.byte_offset : checked.data;
-  valid.byte_offset = has_address ? 0 : static_cast<uint64_t>(checked.byte_offset);
-  if (lent.strides == nullptr) {
-    valid.strides = borrowed->strides;
-    int64_t stride = 1;
-    for (int32_t i = lent.ndim - 1; i >= 0; --i) {
-      borrowed->strides[i] = stride;
-      stride *= lent.shape[i];
-    }
-  }
-  FillTrusted(valid, flags, borrowed);
-  return true;
-}
-
 ExchangeResult RaiseDefect(const DLTensor& lent, uint64_t flags) {
   return DoneOrRaise(Validate(lent, flags));
 }

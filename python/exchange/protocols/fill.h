@@ -13,12 +13,11 @@
 #include <cstdint>
 
 #include "dlpack/dlpack.h"
-#include "dovetail/core/internal/layout_builder.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/parse.h"
 #include "dovetail/interop/dlpack/type_table.h"
-#include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
 
@@ -39,35 +38,44 @@ inline void FillTrusted(const DLTensor& lent, uint64_t flags, DovetailBorrowed* 
   borrowed->held = nullptr;
 }
 
-// FillBorrowed() for what its fast branch does not take.
-bool FillOther(const DLTensor& lent, uint64_t flags, DovetailBorrowed* borrowed);
+// Writes shape and strides into a borrowed tensor, for Parse().
+struct BorrowedDims {
+  static constexpr bool kKeeps = true;
+  DovetailBorrowed* borrowed;
+
+  void Begin(int32_t, int64_t** shape, int64_t** strides) {
+    *shape = borrowed->shape;
+    *strides = borrowed->strides;
+  }
+  void Finish(int32_t, int64_t) {}
+  void Abandon(int32_t) {}
+};
 
 // `lent` is what a library says of its tensor. Strides may be NULL: row-major. False for what an
-// import refuses (FindDefect); `borrowed` is then unspecified.
+// import refuses (parse.h); `borrowed` is then unspecified.
 [[gnu::always_inline]] inline bool FillBorrowed(const DLTensor& lent, uint64_t flags,
                                                 DovetailBorrowed* borrowed) {
-  internal_dlpack::PlainTensor plain;
-  const auto take_dims = [&](Extent* extent) {
-    return lent.ndim >= 0 &&
-           internal_layout::WalkPlain<true>(lent.ndim, lent.shape, lent.strides, borrowed->shape,
-                                            borrowed->strides, extent) >= 0;
-  };
-  if (!internal_dlpack::TakePlain(lent, flags, take_dims, &plain)) [[unlikely]]
-    return FillOther(lent, flags, borrowed);
-  borrowed->tensor = {.data = reinterpret_cast<void*>(plain.first),
-                      .device = {kDLCPU, 0},
-                      .ndim = lent.ndim,
-                      .dtype = ToDLDataType(plain.dtype),
-                      .shape = borrowed->shape,
-                      .strides = borrowed->strides,
-                      .byte_offset = 0};
+  ParsedTensor parsed;
+  if (Parse(lent, flags, BorrowedDims{borrowed}, &parsed) != Defect::kNone) [[unlikely]]
+    return false;
+  // Element 0 is at `data` where that is an address.
+  const bool has_address = parsed.device.device_type == kDLCPU ||
+                           internal_dlpack::FactsOf(parsed.device.device_type).addressable;
+  borrowed->tensor = {
+      .data = has_address ? static_cast<char*>(parsed.data) + parsed.byte_offset : parsed.data,
+      .device = parsed.device,
+      .ndim = lent.ndim,
+      .dtype = ToDLDataType(ToDType(parsed.dtype)),
+      .shape = borrowed->shape,
+      .strides = borrowed->strides,
+      .byte_offset = has_address ? 0 : static_cast<uint64_t>(parsed.byte_offset)};
   borrowed->flags = flags;
   borrowed->stream = nullptr;
   borrowed->held = nullptr;
   return true;
 }
 
-// Sets the error of an import that FindDefect() refuses. Returns kError. Needs the GIL.
+// Sets the error of an import that Parse() refuses. Returns kError. Needs the GIL.
 [[gnu::cold]] ExchangeResult RaiseDefect(const DLTensor& lent, uint64_t flags);
 
 // Holds a tensor until Dovetail_Release().
