@@ -14,7 +14,7 @@
 
 namespace dovetail::python {
 
-// Whether the class of `x` has the method. Runs no Python code.
+// Whether the class of `x` has the method. Runs no Python code. No error may be set.
 bool HasArrayMethod(PyObject* x);
 
 // x.__array__(). Invalid with an error set: what the method raises, or TypeError for a result that

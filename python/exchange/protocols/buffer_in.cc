@@ -1,5 +1,7 @@
 #include "dovetail/python/exchange/protocols/buffer_in.h"
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -18,8 +20,10 @@ namespace {
 // Whether the error that is set means that the object has no buffer now. NumPy's scalars of
 // registered types (ml_dtypes' bfloat16) raise TypeError.
 bool IsRefusal(PyObject* object) {
-  return PyErr_ExceptionMatches(PyExc_BufferError) != 0 ||
-         (PyErr_ExceptionMatches(PyExc_TypeError) != 0 && numpy_scalar.IsBaseOf(Py_TYPE(object)));
+  if (PyErr_ExceptionMatches(PyExc_BufferError)) return true;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  nanobind::error_scope in_flight;  // a lookup with an error set may take it for its own
+  return numpy_scalar.IsBaseOf(Py_TYPE(object));
 }
 
 }  // namespace

@@ -95,7 +95,9 @@ ExchangeResult TakeBuffer(const Import& import) {
   if (ImportBuffer(import.x, import.tensor, &is_refused)) return ExchangeResult::kDone;
   if (!is_refused) return ExchangeResult::kError;
   // As in NumPy, what refuses its buffer is asked for an array (Paddle's DenseTensor).
-  if (HasArrayMethod(import.x)) return PyErr_Clear(), ExchangeResult::kNotTaken;
+  nb::object refusal = nb::steal(TakeError());  // _PyType_Lookup would take it for its own
+  if (HasArrayMethod(import.x)) return ExchangeResult::kNotTaken;
+  RestoreError(refusal.release().ptr());
   RaiseExchangeFromSet("The producer refuses its buffer");
   return ExchangeResult::kError;
 }

@@ -1,5 +1,7 @@
 """NumPy arrays of ml_dtypes' types come in by every door, shared, and go back."""
 
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -59,6 +61,14 @@ def test_a_scalar_is_a_tensor_without_dimensions(name):
     for door in (dt.asarray, dt.tensor):
         t = door(one)
         assert (t.dtype, t.shape, t.item()) == (getattr(dt, name), (), 1)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of _clear_type_cache, from 3.13
+@pytest.mark.parametrize("name", WHOLE + PADDED)
+def test_a_scalar_comes_in_though_the_cache_of_attributes_is_empty(name):
+    one = getattr(ml_dtypes, name)(1)
+    sys._clear_type_cache()
+    assert dt.asarray(one).item() == 1
 
 
 # Rule 63.
