@@ -5,7 +5,7 @@
 //
 // No copy: the tensor's Storage spans the bytes that the strides reach. It calls the producer's
 // deleter when its last reference is dropped, on that thread. Sources: dlpack.h 1.3 and the array
-// API standard's data interchange. validate.h has the checks.
+// API standard's data interchange. parse.h has the checks.
 //
 // A managed tensor that this shared object exported is unwrapped: the new tensor shares the
 // original Storage, so passing a tensor back and forth adds no layers.

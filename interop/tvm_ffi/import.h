@@ -73,7 +73,7 @@ inline absl::StatusOr<Tensor> Hold(tvm::ffi::Tensor x) {
 }  // namespace internal_tvm_ffi
 
 // InvalidArgument, with the reason, for an undefined tensor and one that is no valid DLPack tensor
-// (interop/dlpack/validate.h).
+// (interop/dlpack/parse.h).
 inline absl::StatusOr<Tensor> FromTvmFfi(tvm::ffi::Tensor x,
                                          const FromTvmFfiOptions& options = {}) {
   if (!x.defined()) [[unlikely]] {
