@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/backends.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <string>
 #include <string_view>

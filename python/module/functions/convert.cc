@@ -1,4 +1,5 @@
 #include "dovetail/python/module/functions/convert.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <nanobind/nanobind.h>
 
@@ -19,7 +20,7 @@
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/functions/convert_unknown.h"
-#include "dovetail/python/module/tensor/numpy_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;

@@ -16,9 +16,6 @@
 
 namespace dovetail::python {
 
-PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
-                          PyObject* kwnames);
-
 // How a conversion went, for explain().
 struct ConvertTrace {
   ImportTrace import;

@@ -1,4 +1,5 @@
 #include "dovetail/python/module/functions/convert_unknown.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <nanobind/nanobind.h>
 

@@ -18,16 +18,9 @@
 
 namespace dovetail::python {
 
-// Makes the table of register_converter(). Called once, before the other functions. False with an
-// error set.
-bool MakeConverterTable();
-
 // TypeError for a class with neither function. `trace` may be nullptr.
 PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool> copy,
                            ConvertTrace* trace);
-
-// register_converter(type, from_tensor)
-PyObject* RegisterConverter(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
 }  // namespace dovetail::python
 

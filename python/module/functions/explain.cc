@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/explain.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <nanobind/nanobind.h>
 

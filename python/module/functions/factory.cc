@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/factory.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <nanobind/nanobind.h>
 
@@ -14,7 +14,8 @@
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 #include "dovetail/python/module/values/converted.h"
 #include "dovetail/python/module/values/data_kind.h"
 #include "dovetail/python/module/values/nested.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/from_dlpack.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include "dovetail/python/exchange/protocols/array_interface_in.h"
 #include "dovetail/python/exchange/protocols/arrow_in.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/frombuffer.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <nanobind/nanobind.h>
 
@@ -16,7 +16,8 @@
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/functions/new_tensor_told.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 
 namespace nb = nanobind;
 

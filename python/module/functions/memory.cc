@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/memory.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <cstdint>
 #include <memory>

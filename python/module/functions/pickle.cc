@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/pickle.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,8 @@
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 #include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {

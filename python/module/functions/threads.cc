@@ -1,4 +1,4 @@
-#include "dovetail/python/module/functions/threads.h"
+#include "dovetail/python/module/functions/functions.h"
 
 #include "dovetail/core/parallel.h"
 #include "dovetail/python/exchange/base/error.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/arithmetic.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/objects/tensor_object.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/arrow_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
 
 #include "dovetail/python/exchange/protocols/arrow_out.h"
 #include "dovetail/python/exchange/base/error.h"

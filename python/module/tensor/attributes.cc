@@ -1,14 +1,12 @@
-#include "dovetail/python/module/tensor/attributes.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
-#include "dovetail/python/module/tensor/interface_attributes.h"
-#include "dovetail/python/module/tensor/pytorch_methods.h"
-#include "dovetail/python/module/tensor/shape_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
 
 namespace dovetail::python {
 namespace {

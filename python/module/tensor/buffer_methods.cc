@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/buffer_methods.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"

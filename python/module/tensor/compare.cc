@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/compare.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,5 @@
-#include "dovetail/python/module/tensor/copies.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 
 #include <optional>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
 #include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {

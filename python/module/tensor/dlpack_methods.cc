@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/dlpack_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/exchange_table.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"

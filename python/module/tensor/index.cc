@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/index.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/tensor/index_key.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/interface_attributes.h"
+#include "dovetail/python/module/tensor/methods.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/missing_methods.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/numpy_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
 
 #include <nanobind/nanobind.h>
 

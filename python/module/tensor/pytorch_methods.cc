@@ -1,4 +1,5 @@
-#include "dovetail/python/module/tensor/pytorch_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 
 #include <cstdint>
 #include <cstring>
@@ -17,7 +18,6 @@
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
-#include "dovetail/python/module/tensor/copies.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/assign.h"
 

@@ -1,4 +1,5 @@
-#include "dovetail/python/module/tensor/shape_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,6 @@
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/view_methods.h"
 
 namespace dovetail::python {
 namespace {

@@ -1,19 +1,10 @@
-#include "dovetail/python/module/tensor/tensor_methods.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/arguments/method_table.h"
-#include "dovetail/python/module/tensor/arrow_methods.h"
-#include "dovetail/python/module/tensor/compare.h"
-#include "dovetail/python/module/tensor/copies.h"
-#include "dovetail/python/module/tensor/dlpack_methods.h"
-#include "dovetail/python/module/tensor/missing_methods.h"
-#include "dovetail/python/module/tensor/numpy_methods.h"
-#include "dovetail/python/module/tensor/pytorch_methods.h"
-#include "dovetail/python/module/tensor/shape_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/text.h"
-#include "dovetail/python/module/tensor/view_methods.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace dovetail::python {

@@ -7,16 +7,8 @@
 #include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/module/tensor/arithmetic.h"
-#include "dovetail/python/module/tensor/attributes.h"
-#include "dovetail/python/module/tensor/buffer_methods.h"
-#include "dovetail/python/module/tensor/compare.h"
-#include "dovetail/python/module/tensor/exchange_table.h"
-#include "dovetail/python/module/tensor/index.h"
-#include "dovetail/python/module/tensor/missing_methods.h"
-#include "dovetail/python/module/tensor/tensor_methods.h"
+#include "dovetail/python/module/tensor/slots.h"
 #include "dovetail/python/module/objects/tensor_object.h"
-#include "dovetail/python/module/tensor/text.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace dovetail::python {

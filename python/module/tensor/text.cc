@@ -1,4 +1,4 @@
-#include "dovetail/python/module/tensor/text.h"
+#include "dovetail/python/module/tensor/slots.h"
 
 #include <string>
 

@@ -1,4 +1,5 @@
-#include "dovetail/python/module/tensor/view_methods.h"
+#include "dovetail/python/module/tensor/methods.h"
+#include "dovetail/python/module/tensor/new_tensors.h"
 
 #include "dovetail/core/copy.h"
 #include "dovetail/python/exchange/base/without_gil.h"

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/trace/no_copies_object.h"
+#include "dovetail/python/module/trace/trace.h"
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-#include "dovetail/python/module/trace/recorder.h"
+#include "dovetail/python/module/trace/trace.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
