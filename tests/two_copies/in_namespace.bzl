@@ -1,14 +1,15 @@
-"""A target as it is in a build with --//:inline_namespace=NAME."""
+"""A target as it is in a build with --//:inline_namespace=NAME, without optimisation: all that it needs is compiled anew."""
 
 _FLAG = "//:inline_namespace"
+_MODE = "//command_line_option:compilation_mode"
 
 def _transition_impl(_settings, attr):
-    return {_FLAG: attr.inline_namespace}
+    return {_FLAG: attr.inline_namespace, _MODE: "fastbuild"}
 
 _in_namespace = transition(
     implementation = _transition_impl,
     inputs = [],
-    outputs = [_FLAG],
+    outputs = [_FLAG, _MODE],
 )
 
 def _impl(ctx):
