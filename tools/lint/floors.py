@@ -10,8 +10,7 @@ from collections.abc import Iterator
 FLOORS = (
     "python/exchange/base",  # errors, names, owners, the GIL, classes of other libraries
     "python/exchange/protocols",  # a protocol each
-    "python/exchange/peers/torch",
-    "python/exchange/peers",  # a library each
+    "python/exchange/peers",  # a library each; PyTorch has a folder
     "python/exchange/routes",  # import, borrow, make, explain
     "python/exchange",  # exchange.h
     "python/module/arguments",

@@ -24,6 +24,6 @@ def test_includes_of_lower_floors_the_same_floor_and_other_folders_are_allowed()
 
 
 def test_a_file_belongs_to_its_longest_folder():
-    up = ['#include "dovetail/python/exchange/peers/numpy_in.h"']
-    assert len(list(check_floors("python/exchange/peers/torch/torch_in.cc", up))) == 1
-    assert not list(check_floors("python/exchange/exchange.cc", up))
+    lines = ['#include "dovetail/python/exchange/exchange.h"']
+    assert len(list(check_floors("python/exchange/peers/torch/torch_in.cc", lines))) == 1
+    assert not list(check_floors("python/exchange/linked_capi.cc", lines))

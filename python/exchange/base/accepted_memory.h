@@ -28,7 +28,7 @@ struct AcceptedMemory {
   bool strides = false;  // strides with gaps or not in row-major order
   int alignment = 1;     // of element 0, in bytes
 
-  bool TakesAccess(Access access, DeviceType device) const {
+  constexpr bool TakesAccess(Access access, DeviceType device) const {
     return access == Access::kReadWrite || read_only == ReadOnlyMemory::kAny ||
            (read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
   }
@@ -38,6 +38,8 @@ struct AcceptedMemory {
     return negative_strides || signs >= 0;
   }
 };
+
+inline constexpr AcceptedMemory kEveryMemory = {ReadOnlyMemory::kAny, true, true, 1};
 
 // Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
 // does.

@@ -55,14 +55,6 @@ PeerType torch_tensor("torch", "Tensor");
 PeerType torch_dtype("torch", "dtype");
 PeerType paddle_tensor("paddle", "Tensor");
 PeerType paddle_dtype("paddle.base.libpaddle", "DataType");  // paddle.dtype
-PeerType jax_array("jax", "Array");
-PeerType jax_array_impl("jaxlib._jax", "ArrayImpl");
-PeerType cupy_ndarray("cupy", "ndarray");
-PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
-PeerType pyarrow_array("pyarrow", "Array");
-PeerType onnxruntime_ort_value("onnxruntime", "OrtValue");
-PeerType tensorflow_tensor("tensorflow", "Tensor");
-PeerType tensorflow_eager_tensor("tensorflow.python.framework.ops", "EagerTensor");
 PeerType dovetail_tensor("dovetail", "Tensor");
 
 void PeerType::Install(PyTypeObject* type) {

@@ -57,7 +57,7 @@ class PeerType {
   GilGuarded<const DLPackExchangeAPI*> exchange_api_{nullptr};
 };
 
-// The classes that are known by name.
+// The classes that several files know. That of a single library stands in its file in peers/.
 extern PeerType builtins_bytes;
 extern PeerType numpy_ndarray;
 extern PeerType numpy_scalar;
@@ -69,14 +69,6 @@ extern PeerType torch_tensor;
 extern PeerType torch_dtype;
 extern PeerType paddle_tensor;
 extern PeerType paddle_dtype;
-extern PeerType jax_array;       // the base class, whose name users know
-extern PeerType jax_array_impl;  // the class of arrays with values
-extern PeerType cupy_ndarray;
-extern PeerType tvm_ffi_tensor;
-extern PeerType pyarrow_array;
-extern PeerType onnxruntime_ort_value;
-extern PeerType tensorflow_tensor;        // the base class, whose name users know
-extern PeerType tensorflow_eager_tensor;  // the class of tensors with values
 extern PeerType dovetail_tensor;
 
 }  // namespace dovetail::python

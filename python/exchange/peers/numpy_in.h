@@ -18,6 +18,7 @@
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/protocols/bytes_in.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {
 
@@ -48,6 +49,24 @@ bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes);
 // The same, held by the array or, where GetNumPyBytes() is false, by its buffer. False with an error
 // set, as HoldBufferBytes().
 bool HoldNumPyBytes(PyObject* x, HeldBytes* bytes);
+
+// ImportNumPyArray() for the table of peers: what it does not take, __dlpack__ has to refuse.
+inline ExchangeResult TryImportNumPyArray(PyObject* x, Tensor* tensor) {
+  return ImportNumPyArray(x, tensor) ? ExchangeResult::kDone : ExchangeResult::kNotTaken;
+}
+
+// (NumPy 2.4)
+DOVETAIL_NOT_SHARED inline constexpr Peer kNumPyPeer = {
+    .type = numpy_ndarray,
+    .way_in = "NumPy array",
+    .import = &TryImportNumPyArray,
+    .hold_bytes = &HoldNumPyBytes,
+    .borrow = &BorrowNumPyArray,
+    .way_out = WayOut::kNumPy,
+    .accepts = kEveryMemory,
+    .direct_from = &torch_tensor,
+    .function = {"dovetail._numpy", "to_numpy"},
+};
 
 }  // namespace dovetail::python
 

@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 
-bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
+bool HasExchangeApi(const Peer& peer, const Tensor& tensor) {
   if (peer.exchange_function() == nullptr) return false;
   const Device device = tensor.device();
   return device.type == DeviceType::kCpu ||
@@ -20,15 +20,15 @@ bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor) {
           peer.type.exchange_api()->current_work_stream != nullptr);
 }
 
-PyObject* NewFunction(const PeerClass& peer) {
-  const nb::object name = nb::steal(PyUnicode_InternFromString(peer.function_module));
+PyObject* NewFunction(const PythonFunction& function) {
+  const nb::object name = nb::steal(PyUnicode_InternFromString(function.module));
   if (!name.is_valid()) return nullptr;
   // Nearly always imported already, and found in a fifth of the time that an import takes.
   nb::object module = nb::steal(PyImport_GetModule(name.ptr()));
   if (!module.is_valid() && PyErr_Occurred() == nullptr) {
     module = nb::steal(PyImport_Import(name.ptr()));
   }
-  return module.is_valid() ? PyObject_GetAttrString(module.ptr(), peer.function) : nullptr;
+  return module.is_valid() ? PyObject_GetAttrString(module.ptr(), function.name) : nullptr;
 }
 
 // dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
@@ -53,7 +53,7 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied)
   return nullptr;
 }
 
-PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied) {
+PyObject* ExportByExchangeApi(const Peer& peer, const Tensor& tensor, bool copied) {
   if (OrderBeforeLibrary(peer.type, tensor) != ExchangeResult::kDone) return nullptr;
   return ExportToClass(peer.type, tensor, copied);
 }

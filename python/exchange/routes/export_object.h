@@ -17,11 +17,11 @@ namespace dovetail::python {
 
 // Whether ExportByExchangeApi() can make the object: the class has an exchange API, and the tensor
 // is on the CPU, or on a device that a backend serves and whose streams the API names.
-bool HasExchangeApi(const PeerClass& peer, const Tensor& tensor);
+bool HasExchangeApi(const Peer& peer, const Tensor& tensor);
 
 // The function of the table, whose module is imported if need be. nullptr with an error set. Needs
 // the GIL.
-PyObject* NewFunction(const PeerClass& peer);
+PyObject* NewFunction(const PythonFunction& function);
 
 // A new object of a class with an exchange API over the tensor's memory, on any device, without
 // ordering. nullptr with the library's error set, or ours if it sets none. Needs the GIL.
@@ -29,7 +29,7 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied 
 
 // The same for a row of the table; the library's current stream waits for the pending work.
 // `copied` sets DLPack's flag for a copy. nullptr with the library's error set. Needs the GIL.
-PyObject* ExportByExchangeApi(const PeerClass& peer, const Tensor& tensor, bool copied);
+PyObject* ExportByExchangeApi(const Peer& peer, const Tensor& tensor, bool copied);
 
 }  // namespace dovetail::python
 

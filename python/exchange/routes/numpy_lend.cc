@@ -23,7 +23,7 @@ void Mark(void* deleted) { *static_cast<bool*>(deleted) = true; }
 
 }  // namespace
 
-PyObject* LendNumPyArray(const PeerClass& peer, PyObject* x) {
+PyObject* LendNumPyArray(const Peer& peer, PyObject* x) {
   const auto make = peer.exchange_function();
   if (make == nullptr || !peer.accepts.strides || peer.accepts.alignment != 1) return nullptr;
   int64_t strides[Layout::kMaxRank];

@@ -15,7 +15,7 @@ namespace dovetail::python {
 // A new object over the memory of `x`, which it keeps alive. nullptr without an error if the class
 // does not take the memory without a copy, or the array has to go through __dlpack__. Needs the
 // GIL.
-PyObject* LendNumPyArray(const PeerClass& peer, PyObject* x);
+PyObject* LendNumPyArray(const Peer& peer, PyObject* x);
 
 }  // namespace dovetail::python
 

@@ -83,8 +83,8 @@ bool FindPackage(bool* found) {
 }
 
 // Whether the library takes the memory as it is. False with an ExchangeError set.
-bool CheckFit(const PeerClass& peer, const Tensor& tensor) {
-  if (&peer.type == &jax_array) return true;  // JAX refuses or copies by itself
+bool CheckFit(const Peer& peer, const Tensor& tensor) {
+  if (peer.checks_by_itself) return true;
   const char* misfit = FindMisfit(peer.accepts, tensor);
   if (misfit == nullptr) return true;
   RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
@@ -116,26 +116,21 @@ PyObject* Call(PyObject* function, PyObject* argument) {
   return HangAtThreadEnd([&] { return PyObject_CallOneArg(callable.ptr(), argument); });
 }
 
-PyObject* CallJax(PyObject* argument) {
-  const nb::object module = nb::steal(PyImport_ImportModule("jax.dlpack"));
-  return module.is_valid() ? Call(PyObject_GetAttrString(module.ptr(), "from_dlpack"), argument)
-                           : nullptr;
-}
-
-PyObject* ByFunction(const PeerClass& peer, const Tensor& tensor) {
+PyObject* ByFunction(const Peer& peer, const Tensor& tensor) {
   bool has_package;
   const nb::object common = Common(tensor);
   if (!common.is_valid() || !FindPackage(&has_package)) return nullptr;
-  PyObject* made = Call(NewFunction(peer), common.ptr());
+  PyObject* made = Call(NewFunction(peer.function), common.ptr());
   if (made != nullptr || has_package || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
     return made;
   }
   // The function is one of the package's own, which is not there.
   PyErr_Clear();
-  return &peer.type == &jax_array ? CallJax(common.ptr()) : Py_NewRef(common.ptr());
+  return peer.own_function.name != nullptr ? Call(NewFunction(peer.own_function), common.ptr())
+                                           : Py_NewRef(common.ptr());
 }
 
-PyObject* ToNumPy(const PeerClass& peer, const Tensor& tensor) {
+PyObject* ToNumPy(const Peer& peer, const Tensor& tensor) {
   nb::object array = TryNumPy(tensor);
   if (array.is_valid() || PyErr_Occurred() != nullptr) return array.release().ptr();
   bool has_package;
@@ -150,7 +145,7 @@ PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
   if (like == nullptr) return Common(tensor).release().ptr();
   const bool is_class = PyType_Check(like);
   auto* const type = is_class ? reinterpret_cast<PyTypeObject*>(like) : Py_TYPE(like);
-  const PeerClass* const peer = FindPeerOrBase(type);
+  const Peer* const peer = FindPeerOrBase(type);
   if (peer == nullptr && is_class) {
     PyErr_Format(PyExc_TypeError, "%.200s objects can't be made of a tensor; known classes are %s",
                  type->tp_name, PeerNames());
@@ -159,7 +154,7 @@ PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
   if (peer == nullptr) return Common(tensor).release().ptr();
   if (peer->way_out == WayOut::kNumPy) return ToNumPy(*peer, tensor);
   if (!CheckFit(*peer, tensor)) return nullptr;
-  const bool by_function = peer->type.maker() == nullptr && peer->function != nullptr;
+  const bool by_function = peer->type.maker() == nullptr && peer->function.name != nullptr;
   return by_function ? ByFunction(*peer, tensor) : ExportToClass(peer->type, tensor);
 }
 

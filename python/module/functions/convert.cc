@@ -28,15 +28,15 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-PyObject* CallFunction(const PeerClass& peer, PyObject* tensor) {
-  const nb::object function = nb::steal(NewFunction(peer));
+PyObject* CallFunction(const Peer& peer, PyObject* tensor) {
+  const nb::object function = nb::steal(NewFunction(peer.function));
   if (!function.is_valid()) return nullptr;
   PyObject* const made =
       HangAtThreadEnd([&] { return PyObject_CallOneArg(function.ptr(), tensor); });
   return made != nullptr ? made : RaiseOfConsumer(peer.type.module());
 }
 
-PyObject* MakeOf(const PeerClass& peer, PyObject* tensor) {
+PyObject* MakeOf(const Peer& peer, PyObject* tensor) {
   switch (peer.way_out) {
     case WayOut::kOwn:
       return Py_NewRef(tensor);
@@ -51,7 +51,7 @@ PyObject* MakeOf(const PeerClass& peer, PyObject* tensor) {
   return nullptr;
 }
 
-PyObject* Make(const PeerClass& peer, Tensor&& tensor, bool copied) {
+PyObject* Make(const Peer& peer, Tensor&& tensor, bool copied) {
   if (HasExchangeApi(peer, tensor)) {
     PyObject* const made = ExportByExchangeApi(peer, tensor, copied);
     if (made != nullptr) return made;
@@ -77,7 +77,7 @@ PyObject* TorchToNumPy(PyObject* x) {
 }
 
 // Converts in one step if the table names the pair; nullptr as above.
-PyObject* ConvertDirectly(PyObject* x, const PeerClass& peer) {
+PyObject* ConvertDirectly(PyObject* x, const Peer& peer) {
   if (peer.direct_from == nullptr || !peer.direct_from->Is(Py_TYPE(x))) return nullptr;
   return peer.way_out == WayOut::kNumPy ? TorchToNumPy(x) : LendNumPyArray(peer, x);
 }
@@ -92,7 +92,7 @@ PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
   auto* type = reinterpret_cast<PyTypeObject*>(target_class);
   const bool may_share = !copy.value_or(false);
   if (Py_TYPE(x) == type && may_share) return Py_NewRef(x);
-  const PeerClass* peer = FindPeer(type);
+  const Peer* peer = FindPeer(type);
   if (peer == nullptr) return ConvertToUnknown(x, type, copy, trace);
   if (peer->objects != nullptr && may_share && peer->objects->Is(Py_TYPE(x))) return Py_NewRef(x);
   DrainPendingReleases();

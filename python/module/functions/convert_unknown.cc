@@ -32,7 +32,7 @@ PyObject* NoTarget(PyTypeObject* target) {
 }
 
 // Its library makes none of a subclass (torch.nn.Parameter).
-PyObject* IsSubclass(PyTypeObject* target, const PeerClass& base) {
+PyObject* IsSubclass(PyTypeObject* target, const Peer& base) {
   PyErr_Format(PyExc_TypeError,
                "convert() makes a %s.%s, and no %R, which is a subclass; register_converter() adds "
                "others",
@@ -131,7 +131,7 @@ PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool
   nb::object known;
   if (!FindItem(registered, key, &known)) return nullptr;
   if (known.is_valid()) return ByRegistered(x, known.ptr(), copy, trace);
-  if (const PeerClass* base = FindPeerOrBase(target)) return IsSubclass(target, *base);
+  if (const Peer* base = FindPeerOrBase(target)) return IsSubclass(target, *base);
   nb::object function;
   if (!FindFromDLPack(target, &function)) return nullptr;
   if (!function.is_valid()) return NoTarget(target);

@@ -17,6 +17,7 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {
 
@@ -32,6 +33,18 @@ bool FinishTorchExport(PyObject* x, Tensor* given);
 // The same as ImportTorchTensor for a call of an extension's function, on any device. Nothing is
 // held: the memory is valid until the tensor is resized or is given other data.
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
+
+// PyTorch would write to read-only memory, and aborts on negative strides. (PyTorch 2.13)
+DOVETAIL_NOT_SHARED inline constexpr Peer kTorchPeer = {
+    .type = torch_tensor,
+    .way_in = kByExchangeApi,
+    .import = &ImportTorchTensor,
+    .borrow = &BorrowTorchTensor,
+    .way_out = WayOut::kExchangeApi,
+    .accepts = {.strides = true},
+    .direct_from = &numpy_ndarray,
+    .function = {"torch", "from_dlpack"},
+};
 
 }  // namespace dovetail::python
 

@@ -1,4 +1,4 @@
-#include "dovetail/python/exchange/peers/jax_in.h"
+#include "dovetail/python/exchange/peers/jax.h"
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/protocols/fill.h"

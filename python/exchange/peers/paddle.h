@@ -6,14 +6,15 @@
 // caller calls __dlpack__, for a tensor that requires gradients, is not dense or not in host
 // memory. Source: dlpack.h 1.3, DLPackExchangeAPI.
 
-#ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_IN_H_
-#define DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_IN_H_
+#ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_H_
 
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {
 
@@ -23,6 +24,18 @@ ExchangeResult ImportPaddleTensor(PyObject* x, Tensor* tensor);
 // The same for a call of an extension's function, on any device.
 ExchangeResult BorrowPaddleTensor(PyObject* x, DovetailBorrowed* borrowed);
 
+// Paddle would write to read-only memory. (Paddle 3.3)
+DOVETAIL_NOT_SHARED inline constexpr Peer kPaddlePeer = {
+    .type = paddle_tensor,
+    .way_in = kByExchangeApi,
+    .import = &ImportPaddleTensor,
+    .borrow = &BorrowPaddleTensor,
+    .way_out = WayOut::kExchangeApi,
+    .accepts = {.strides = true},
+    .direct_from = &numpy_ndarray,
+    .function = {"paddle", "from_dlpack"},
+};
+
 }  // namespace dovetail::python
 
-#endif  // DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_IN_H_
+#endif  // DOVETAIL_PYTHON_EXCHANGE_PEERS_PADDLE_H_

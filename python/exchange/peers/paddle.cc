@@ -1,4 +1,4 @@
-#include "dovetail/python/exchange/peers/paddle_in.h"
+#include "dovetail/python/exchange/peers/paddle.h"
 
 #include <nanobind/nanobind.h>
 

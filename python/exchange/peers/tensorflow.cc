@@ -1,4 +1,4 @@
-#include "dovetail/python/exchange/peers/tensorflow_in.h"
+#include "dovetail/python/exchange/peers/tensorflow.h"
 
 #include <nanobind/nanobind.h>
 

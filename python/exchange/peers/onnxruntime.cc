@@ -1,4 +1,4 @@
-#include "dovetail/python/exchange/peers/ort_value_in.h"
+#include "dovetail/python/exchange/peers/onnxruntime.h"
 
 #include <nanobind/nanobind.h>
 
