@@ -73,7 +73,8 @@ DeviceBackend* FindServing(DeviceType type) {
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
   const char* const remedy = device.type == DeviceType::kCpu
-                                 ? "call RegisterDefaultBackends() first."
+                                 ? "call RegisterDefaultBackends() first (in Python: "
+                                   "DOVETAIL_BACKENDS must not leave cpu out)."
                                  : "register a backend for it first.";
   return absl::NotFoundError(absl::StrCat("No backend serves ", device.ToString(),
                                           ". Its memory can be passed on, but not allocated, "

@@ -14,7 +14,10 @@ def to_numpy(tensor):
 
     if tensor.dtype.bits % 8 and not _is_padded(tensor):
         name = tensor.dtype.name
-        raise TypeError(f"{name} elements share bytes, and NumPy gives each a byte of its own")
+        raise TypeError(
+            f"{name} elements share bytes, and NumPy gives each a byte of its own. Cast them, "
+            "as in t.to(dovetail.int8) or t.to(dovetail.float32)"
+        )
     dtype = to_numpy_dtype(tensor.dtype)
     if dtype.isbuiltin == 1:
         return numpy.asarray(_Bytes(tensor, dtype))

@@ -60,7 +60,7 @@ class _Memory:
         row = self.row if device == "cpu" else _core.tensor(self.row, device="cpu")
         if protocol >= 5:
             return load_memory, (_core._pickle_buffer(row), row.nbytes, device)
-        return load_bytes, (bytes(memoryview(row)), device)
+        return load_bytes, (row.tobytes(), device)
 
 
 class _Part:

@@ -50,7 +50,7 @@ bool IsMissing(PyObject* x, PyObject* name) {
     PyErr_Format(
         PyExc_AttributeError,
         "'%.200s' object has no attribute '__dlpack__'; from_dlpack() takes an object with "
-        "__dlpack__ and __dlpack_device__, or a DLPack capsule",
+        "__dlpack__, or a DLPack capsule; dovetail.asarray() takes buffers, arrays and lists, too",
         Py_TYPE(x)->tp_name);
   }
   return !has_method || !has_dlpack;

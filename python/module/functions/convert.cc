@@ -79,7 +79,9 @@ PyObject* TorchToNumPy(PyObject* x) {
 // Converts in one step if the table names the pair; nullptr as above.
 PyObject* ConvertDirectly(PyObject* x, const Peer& peer) {
   if (peer.direct_from == nullptr || !peer.direct_from->Is(Py_TYPE(x))) return nullptr;
-  return peer.way_out == WayOut::kNumPy ? TorchToNumPy(x) : LendNumPyArray(peer, x);
+  if (peer.way_out == WayOut::kNumPy) return TorchToNumPy(x);
+  PyObject* const made = LendNumPyArray(peer, x);
+  return made == nullptr && PyErr_Occurred() ? RaiseOfConsumer(peer.type.module()) : made;
 }
 
 PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy, ConvertTrace* trace);

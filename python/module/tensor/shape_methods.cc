@@ -74,7 +74,12 @@ PyObject* FlattenDims(PyObject* self, int first, int last) {
 absl::StatusOr<Layout> Rescaled(const Layout& layout, int64_t from, int64_t to) {
   if (from == to) return layout;
   const int last = layout.rank() - 1;
-  if (last < 0 || (layout.shape(last) > 1 && layout.stride(last) != 1)) {
+  if (last < 0) {
+    return absl::InvalidArgumentError(
+        "a tensor without dimensions has no last one to view as a type of another size; call "
+        "reshape(1) first");
+  }
+  if (layout.shape(last) > 1 && layout.stride(last) != 1) {
     return absl::InvalidArgumentError(
         "a view as a type of another size needs a last dimension without gaps; call contiguous()");
   }

@@ -51,10 +51,15 @@ bool InferDType(PyObject* number, const ElementValue& value, DType* dtype) {
 // Gathers the numbers of nested sequences in order, and the shape that they have.
 class Collector {
  public:
-  Collector(const DType* dtype, const AssignRules& rules) : wanted_(dtype), rules_(rules) {}
+  Collector(const DType* dtype, const AssignRules& rules)
+      : wanted_(dtype),
+        rules_(rules),
+        is_checked_(dtype != nullptr && rules.covers_numbers &&
+                    rules.casting != Casting::kUnsafe) {}
 
   bool Add(PyObject* x) {
     if (++num_items_ % kItemsPerQuestion == 0 && PyErr_CheckSignals() != 0) return false;
+    if (is_checked_) return AddOther(x);
     if (PyFloat_CheckExact(x)) {
       if (!CheckLeaf(path_.size()) || !Join(kFloat32)) return false;
       numbers_.AddReal(PyFloat_AS_DOUBLE(x));
@@ -68,6 +73,20 @@ class Collector {
       numbers_.AddInteger(integer);
       return true;
     }
+    return AddOther(x);
+  }
+
+  // `result` is written in any case; it is whole only when this returns true.
+  bool Finish(Tensor* result) {
+    const DType dtype = wanted_ != nullptr ? *wanted_ : found_.value_or(kFloat32);
+    return numbers_.Write(shape_, dtype, result);
+  }
+
+ private:
+  static constexpr int64_t kItemsPerQuestion = 1 << 16;  // about 2 ms
+  static constexpr int64_t kManyElements = 64;           // for which a copy pays
+
+  bool AddOther(PyObject* x) {
     DataKind kind;
     nb::object array;
     if (!Classify(x, &kind, &array)) return false;
@@ -83,16 +102,6 @@ class Collector {
     }
     return RaiseNoData(Place(), x);
   }
-
-  // `result` is written in any case; it is whole only when this returns true.
-  bool Finish(Tensor* result) {
-    const DType dtype = wanted_ != nullptr ? *wanted_ : found_.value_or(kFloat32);
-    return numbers_.Write(shape_, dtype, result);
-  }
-
- private:
-  static constexpr int64_t kItemsPerQuestion = 1 << 16;  // about 2 ms
-  static constexpr int64_t kManyElements = 64;           // for which a copy pays
 
   bool AddNumber(PyObject* x) {
     if (!CheckLeaf(path_.size())) return false;
@@ -215,6 +224,7 @@ class Collector {
 
   const DType* wanted_;
   const AssignRules& rules_;
+  const bool is_checked_;  // each number, against the rule
   std::optional<DType> found_;
   bool has_leaf_ = false;
   Dims shape_;

@@ -13,6 +13,17 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 
+namespace {
+
+// A complex number for a real tensor, which no rule converts.
+bool RefuseComplex(DType to, const AssignRules& rules) {
+  Raise(rules.refusal, absl::StrCat("The value is a complex number and the tensor is ", to.ToString(),
+                                    ". Pass its real part, as in value.real."));
+  return false;
+}
+
+}  // namespace
+
 bool RefuseCast(std::string_view what, DType to, const AssignRules& rules) {
   const std::string name = to.ToString();
   Raise(rules.refusal,
@@ -36,7 +47,7 @@ bool CheckNumberCast(PyObject* number, DType to, const AssignRules& rules) {
     return CanCast(from, to, rules.casting) || RefuseCast(from.ToString(), to, rules);
   }
   if (PyComplex_Check(number)) {
-    return to.kind == TypeKind::kComplex || RefuseCast("a complex number", to, rules);
+    return to.kind == TypeKind::kComplex || RefuseComplex(to, rules);
   }
   if (PyLong_Check(number) || PyIndex_Check(number)) {
     return to.kind != TypeKind::kBool || RefuseCast("an int", to, rules);

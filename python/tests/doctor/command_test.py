@@ -38,6 +38,14 @@ def test_a_sound_installation_has_no_fault():
     assert "libraries: numpy " in result.stdout
 
 
+def test_a_library_is_no_fault_where_the_backend_of_the_cpu_is_left_out():
+    result = doctor(DOVETAIL_BACKENDS="cuda")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "takes memory of a cpu device alone, and none is here" in result.stdout
+    result = doctor(program=("-m", "dovetail"), DOVETAIL_BACKENDS="cuda")
+    assert "not tried, for lack of a cpu device" in result.stdout
+
+
 def test_a_fault_sets_the_exit_status_and_a_child_imported_it(tmp_path):
     mark = tmp_path / "imported_by"
     library = (

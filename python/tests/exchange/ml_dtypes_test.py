@@ -71,6 +71,12 @@ def test_a_scalar_comes_in_though_the_cache_of_attributes_is_empty(name):
     assert dt.asarray(one).item() == 1
 
 
+@pytest.mark.parametrize("name", ["int4", "float4_e2m1fn", "float8_e3m4"])
+def test_what_pytorch_lacks_is_refused_by_an_error_of_the_exchange(name):
+    with pytest.raises(dt.ExchangeError, match="torch does not take the tensor"):
+        dt.convert(make(name), torch.Tensor)
+
+
 # Rule 63.
 @pytest.mark.parametrize("name", WHOLE + PADDED)
 def test_what_dovetail_handed_out_comes_back_the_same(name):

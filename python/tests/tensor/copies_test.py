@@ -195,6 +195,7 @@ def test_a_rule_for_casting_holds_for_numbers_in_lists():
     target = dt.zeros(2, dtype="int32")
     for numbers in (
         [1, 2.5],
+        [1.5, 2],
         [[1.0], [2.0]],
         [np.float64(1), 2],
         [np.ones(1), np.zeros(1)],
