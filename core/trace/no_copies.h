@@ -35,9 +35,23 @@ class [[nodiscard]] NoCopiesScope {
   static absl::Status Check() { return IsOn() ? Refusal() : absl::OkStatus(); }
 
  private:
+  friend class InternalCopies;
   static absl::Status Refusal();
 
   static thread_local constinit int depth_;
+};
+
+// Lifts the scopes of this thread for its own lifetime: for copies inside of an operation that is
+// allowed, such as the conversion of a list's numbers, which are in memory of Dovetail's own.
+class [[nodiscard]] InternalCopies {
+ public:
+  InternalCopies() : depth_(NoCopiesScope::depth_) { NoCopiesScope::depth_ = 0; }
+  ~InternalCopies() { NoCopiesScope::depth_ = depth_; }
+  InternalCopies(const InternalCopies&) = delete;
+  InternalCopies& operator=(const InternalCopies&) = delete;
+
+ private:
+  const int depth_;
 };
 
 }  // namespace DOVETAIL_ABI

@@ -35,7 +35,7 @@ def _walk(tree, target, copy):
         return _copy_with(tree, _changes(enumerate(tree), target, copy), _set_item)
     if isinstance(tree, tuple):
         return _tuple_with(tree, dict(_changes(enumerate(tree), target, copy)))
-    if hasattr(kind, "__dataclass_fields__"):
+    if hasattr(kind, "__dataclass_params__"):
         fields = [(f.name, getattr(tree, f.name, _MISSING)) for f in dataclasses.fields(tree)]
         put = object.__setattr__ if kind.__dataclass_params__.frozen else setattr
         return _copy_with(tree, _changes(fields, target, copy), put)
@@ -79,7 +79,7 @@ def _tuple_with(tree, changes):
 
 
 def _is_tensor(leaf):
-    if isinstance(leaf, type) or not any(hasattr(leaf, way) for way in _WAYS):
+    if isinstance(leaf, type) or all(getattr(leaf, way, None) is None for way in _WAYS):
         return False
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(leaf, numpy.generic):

@@ -92,7 +92,7 @@ def protocols(tensor):
 
 def version(library, name):
     try:
-        return getattr(library, "__version__", None) or importlib.metadata.version(name)
+        return str(getattr(library, "__version__", "") or importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         return ""
 

@@ -22,6 +22,16 @@ namespace {
 
 constexpr char kOtherByteOrder = std::endian::native == std::endian::little ? '>' : '<';
 
+// Whether strides that lead to an element are no whole number of elements.
+[[gnu::cold, gnu::noinline]] bool HasMisfit(const NumPyArray* array, int64_t itemsize) {
+  bool has_misfit = false;
+  for (int i = 0; i < array->ndim; ++i) {
+    if (array->shape[i] == 0) return false;
+    has_misfit |= array->shape[i] > 1 && (array->strides[i] & (itemsize - 1)) != 0;
+  }
+  return has_misfit;
+}
+
 // Strides in elements; false where they are no whole number of them. Item sizes are powers of two.
 bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides) {
   const int shift = std::countr_zero(static_cast<uint64_t>(itemsize));
@@ -30,7 +40,7 @@ bool ElementStrides(const NumPyArray* array, int64_t itemsize, int64_t* strides)
     misfit |= array->strides[i] & (itemsize - 1);
     strides[i] = array->strides[i] >> shift;
   }
-  return misfit == 0;
+  return misfit == 0 || !HasMisfit(array, itemsize);
 }
 
 // The type of an array that may be taken. nullptr for another ABI, type or byte order, and for a

@@ -12,7 +12,8 @@ namespace dovetail::python {
 
 bool HasArrayMethod(PyObject* x) {
   static constinit InternedName name("__array__");
-  return _PyType_Lookup(Py_TYPE(x), name.get()) != nullptr;
+  PyObject* const method = _PyType_Lookup(Py_TYPE(x), name.get());
+  return method != nullptr && method != Py_None;
 }
 
 nb::object CallArrayMethod(PyObject* x) {

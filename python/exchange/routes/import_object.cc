@@ -64,6 +64,7 @@ ExchangeResult TakeCapsule(const Import& import) {
 
 // What NumPy's __dlpack__ refused, and we take: an error is set.
 bool TakeRefused(const Import& import) {
+  if (!PyErr_ExceptionMatches(PyExc_BufferError)) return false;
   const nb::object error = nb::steal(TakeError());
   if (ImportNumPyUserTypes(import.x, import.tensor)) return true;
   RestoreError(nb::object(error).release().ptr());

@@ -6,6 +6,7 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/float_format.h"
 #include "dovetail/core/packing.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
@@ -89,6 +90,7 @@ bool ByElement(const Tensor& source, DType dtype, Device device, Tensor* to) {
 
 bool Converted(const Tensor& from, DType dtype, Device device, Tensor* to) {
   if (!CheckHasNumbers(from.dtype()) || !CheckHasNumbers(dtype)) return false;
+  if (absl::Status s = NoCopiesScope::Check(); !s.ok()) return RaiseStatus(s), false;
   if (TakesAll(from.dtype(), dtype)) return Cast(from, {.dtype = dtype, .device = device}, to);
   Tensor copy;
   const Tensor* const ready = ReadyHost(from, &copy);

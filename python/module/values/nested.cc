@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/float_format.h"
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/without_gil.h"
@@ -161,6 +162,7 @@ class Collector {
   }
 
   bool AddAll(const Tensor& t) {
+    const InternalCopies allowed;
     const Tensor source = t;  // held without the GIL
     const bool is_real = FloatFormatOf(t.dtype()).has_value();
     const absl::StatusOr<Tensor> wide = WithoutGilIf(

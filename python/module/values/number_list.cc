@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/objects/placement.h"
@@ -52,6 +53,7 @@ bool NumberList::WriteTyped(std::vector<T>* numbers, absl::Span<const int64_t> s
   }
   const absl::StatusOr<Tensor> typed = Tensor::Wrap(std::move(*numbers), shape);
   if (!typed.ok()) return RaiseStatus(typed.status()), false;
+  const InternalCopies allowed;
   return Converted(*typed, dtype, Device::Cpu(), result);
 }
 

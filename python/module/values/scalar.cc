@@ -97,17 +97,17 @@ bool FindComplex(PyObject* value, bool* has) {
 }
 
 bool RefuseNumber(PyObject* value) {
-  if (IsNumPyTime(value)) {
-    return Raise(PyExc_TypeError,
-                 absl::StrCat("A ", Py_TYPE(value)->tp_name, " scalar ", kNumPyTimeRemedy)),
-           false;
-  }
   PyErr_Format(PyExc_TypeError, "expected a number (bool, int, float or complex), not %.200s",
                Py_TYPE(value)->tp_name);
   return false;
 }
 
 bool TakeForeign(PyObject* value, bool to_float, ElementValue* result) {
+  if (IsNumPyTime(value)) {  // its item() may be an int
+    return Raise(PyExc_TypeError,
+                 absl::StrCat("A ", Py_TYPE(value)->tp_name, " scalar ", kNumPyTimeRemedy)),
+           false;
+  }
   nb::object item = CallItem(value);
   if (PyErr_Occurred()) return false;
   if (item.is_valid() && IsPythonNumber(item.ptr())) {

@@ -63,6 +63,7 @@ class Lister {
     const int64_t size = tensor_.layout().shape(dim);
     PyObject* list = PyList_New(size);
     if (list == nullptr) return nullptr;
+    PyObject_GC_UnTrack(list);  // while it has gaps: a signal handler may run any code
     // With no elements the strides mean nothing, and no element is read either.
     const int64_t step = WrappingMultiply(tensor_.layout().stride(dim), step_);
     const bool has_numbers = dim + 1 == tensor_.rank();
@@ -76,6 +77,7 @@ class Lister {
       }
       PyList_SET_ITEM(list, i, item);
     }
+    PyObject_GC_Track(list);
     return list;
   }
 

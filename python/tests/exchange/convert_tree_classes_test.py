@@ -11,6 +11,19 @@ import torch
 import dovetail as dt
 
 
+class Nothing:
+    """It says that it has none of the methods."""
+
+    __array__ = None
+    __dlpack__ = None
+
+
+def test_a_method_that_is_none_is_not_there():
+    nothing = Nothing()
+    assert dt.convert_tree([nothing], "numpy")[0] is nothing
+    assert (dt.zeros(1) == nothing) is False
+
+
 def same_memory(tensor, array):
     """Whether a torch.Tensor is over the memory of an array."""
     return type(tensor) is torch.Tensor and tensor.data_ptr() == array.ctypes.data

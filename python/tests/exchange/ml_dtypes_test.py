@@ -71,6 +71,23 @@ def test_a_scalar_comes_in_though_the_cache_of_attributes_is_empty(name):
     assert dt.asarray(one).item() == 1
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_what_an_arrays_own_method_raises_is_passed_on(error):
+    class Raising(np.ndarray):
+        def __dlpack_device__(self):
+            raise error
+
+    with pytest.raises(error):
+        dt.asarray(make("bfloat16").view(Raising))
+
+
+def test_strides_that_lead_to_no_element_need_not_be_whole_elements():
+    pairs = np.zeros(1, [("byte", "u1"), ("number", ml_dtypes.bfloat16)])
+    assert dt.asarray(pairs["number"]).tolist() == [0.0]
+    assert dt.asarray(pairs[:0]["number"]).shape == (0,)
+    assert dt.asarray(np.zeros(1, [("byte", "u1"), ("number", "f2")])["number"]).tolist() == [0.0]
+
+
 @pytest.mark.parametrize("name", ["int4", "float4_e2m1fn", "float8_e3m4"])
 def test_what_pytorch_lacks_is_refused_by_an_error_of_the_exchange(name):
     with pytest.raises(dt.ExchangeError, match="torch does not take the tensor"):

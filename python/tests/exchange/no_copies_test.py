@@ -23,6 +23,9 @@ import dovetail as dt
         lambda t: dt.convert(t, torch.Tensor, copy=True),
         lambda t: dt.from_dlpack(np.arange(3), copy=True),
         lambda t: t.__dlpack__(copy=True),
+        lambda t: dt.tensor(dt.tensor([1.5]), dtype="int32"),
+        lambda t: dt.tensor(np.zeros(31), dtype="int8"),
+        lambda t: dt.tensor(np.zeros(4000), dtype="int8"),
         lambda t: t.T.astype("int64", order="C", copy=False),
         lambda t: t.clone(),
         lambda t: dt.asarray(t, dtype="float32"),
@@ -48,6 +51,20 @@ def test_no_copies_refuses_what_copies(copy):
     with dt.no_copies(), pytest.raises(dt.ExchangeError, match=r"no_copies|copy=False"):
         copy(t)
     copy(t)
+
+
+@pytest.mark.parametrize("count", [2, 511, 512, 4000])
+def test_no_copies_lets_numbers_become_a_tensor_and_be_written_however_many(count):
+    with dt.no_copies():
+        assert dt.tensor([1.5] * count).shape == (count,)
+        assert dt.asarray(range(count)).tolist() == list(range(count))
+        t = dt.zeros(count)
+        t[:] = [2] * count
+        dt.copyto(t, [1.5] * count)
+        assert t.tolist() == [1.5] * count
+        rows = dt.zeros(1, count)
+        rows[:] = [np.ones(count)]
+        assert rows.tolist() == [[1.0] * count]
 
 
 def test_no_copies_lets_numpy_and_pickle_share():

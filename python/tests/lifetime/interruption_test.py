@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from process import run_python
 
 import dovetail as dt
 
@@ -29,6 +30,25 @@ def alarms():
     gc.enable()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
+
+
+def test_a_handler_may_look_at_the_list_that_is_being_made():
+    run_python("""
+import gc, signal
+import dovetail as dt
+
+count = 3_000_000
+def look(*_):
+    for found in gc.get_objects():
+        if type(found) is list and len(found) == count:
+            found[-1]
+
+big = dt.arange(count)
+signal.signal(signal.SIGALRM, look)
+signal.setitimer(signal.ITIMER_REAL, 0.002, 0.02)
+assert big.tolist()[-1] == count - 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+""")
 
 
 def work_on(name):

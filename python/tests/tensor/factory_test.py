@@ -120,6 +120,23 @@ def test_the_remedy_for_numpys_times_is_said():
             dt.tensor(data)
 
 
+@pytest.mark.parametrize("unit", ["ns", "us", "D", "Y", "generic"])
+def test_numpys_times_are_no_numbers_whatever_their_unit(unit):
+    time = np.timedelta64(3) if unit == "generic" else np.timedelta64(3, unit)
+    t = dt.zeros(2, dtype="int64")
+    for take in (
+        lambda: t.__setitem__(0, time),
+        lambda: dt.copyto(t, time, casting="unsafe"),
+        lambda: dt.tensor([time], dtype="int64"),
+        lambda: dt.full(2, time, dtype="int64"),
+        lambda: dt.arange(time),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            take()
+    assert t.tolist() == [0, 0]
+    assert dt.tensor(3) != time
+
+
 def test_a_list_that_contains_itself_is_refused():
     data = []
     data.append(data)
