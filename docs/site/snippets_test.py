@@ -28,6 +28,7 @@ BLOCK = re.compile(
 # side by side.
 ELSEWHERE = {
     "adding-a-backend.md",
+    "adding-a-library.md",
     "bazel.md",
     "benchmarks.md",
     "conformance.md",

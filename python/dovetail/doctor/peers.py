@@ -1,6 +1,7 @@
 """Libraries that Dovetail exchanges tensors with: whether they import, and what they speak."""
 
 import concurrent.futures
+import importlib.machinery
 import importlib.util
 import os
 
@@ -25,8 +26,14 @@ def probe(modules, timeout=TIMEOUT):
 
 
 def _is_installed(module):
+    top, _, rest = module.partition(".")
     try:
-        spec = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(top)
+        for name in rest.split(".") if rest else ():  # (find_spec would import what is above)
+            folders = spec.submodule_search_locations if spec is not None else None
+            if folders is None:
+                return False
+            spec = importlib.machinery.PathFinder.find_spec(f"{spec.name}.{name}", folders)
     except (ImportError, ValueError):
         return False
     return spec is not None and spec.origin is not None  # None: a folder of that name, no package

@@ -91,15 +91,28 @@ def protocols(tensor):
 
 
 def version(library, name):
-    try:
-        return str(getattr(library, "__version__", "") or importlib.metadata.version(name))
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    found = getattr(library, "__version__", "")
+    while not found and name:
+        try:
+            found = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            name = name.rpartition(".")[0]  # cuda.core of cuda.core.utils
+    return str(found)
+
+
+def class_of(library, name):
+    """Return the class of the library's tensors that convert() knows."""
+    (target,) = (
+        target.rpartition(".")[2]
+        for target in _core._convert_targets.split(", ")
+        if target.rpartition(".")[0] == name
+    )
+    return getattr(library, target)
 
 
 def try_both_ways(library, name, device, values):
     Recorder.tensor = dovetail.ones(16, device=device)
-    tensor = dovetail.convert(Recorder.tensor, name)
+    tensor = dovetail.convert(Recorder.tensor, class_of(library, name))
     values["protocols"] = protocols(tensor)
     values["exports"] = exports(tensor)
     owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))

@@ -21,6 +21,11 @@ bool HasExchangeApi(const Peer& peer, const Tensor& tensor) {
 }
 
 PyObject* NewFunction(const PythonFunction& function) {
+  if (function.name == nullptr) {
+    return Raise(PyExc_TypeError,
+                 "The class makes objects by its exchange API alone, which does not take memory of "
+                 "this device.");
+  }
   const nb::object name = nb::steal(PyUnicode_InternFromString(function.module));
   if (!name.is_valid()) return nullptr;
   // Nearly always imported already, and found in a fifth of the time that an import takes.

@@ -9,6 +9,7 @@
 #include "dovetail/python/exchange/peers/jax.h"
 #include "dovetail/python/exchange/peers/tvm_ffi.h"
 #include "dovetail/python/exchange/peers/pyarrow.h"
+#include "dovetail/python/exchange/peers/cuda_core.h"
 #include "dovetail/python/exchange/peers/cupy.h"
 #include "dovetail/python/exchange/peers/numpy_in.h"
 #include "dovetail/python/exchange/peers/onnxruntime.h"
@@ -44,7 +45,7 @@ constexpr Peer kBytesPeer = {.type = builtins_bytes, .hold_bytes = &HoldBytesObj
 // of other libraries named "Tensor", which are looked up by name until their library is imported.
 constexpr Peer kPeers[] = {
     kNumPyPeer,      kOwnPeer,   kTorchPeer,   kPaddlePeer,      kJaxArrayImplPeer,
-    kJaxArrayPeer,   kTvmFfiPeer, kCupyPeer,   kPyArrowPeer,     kOnnxRuntimePeer,
+    kJaxArrayPeer,   kTvmFfiPeer, kCupyPeer,   kCudaCorePeer, kPyArrowPeer,     kOnnxRuntimePeer,
     kTensorFlowEagerPeer, kTensorFlowPeer, kBytesPeer,
 };
 
