@@ -5,8 +5,8 @@
 //   }
 //
 // It changes whenever the layout of a public class changes. Two releases of Dovetail in one process
-// then fail to link or stay separate; they never mix. A program that embeds Dovetail can name it, so
-// that it does not mix with another program's copy of the same release either:
+// then fail to link or stay separate; they never mix. A program that embeds Dovetail can name it,
+// so that it does not mix with another program's copy of the same release either:
 // --@dovetail//:inline_namespace=my_product, which defines DOVETAIL_INLINE_NAMESPACE for all of its
 // build, makes it v0_my_product.
 

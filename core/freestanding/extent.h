@@ -46,9 +46,8 @@ constexpr int kPlainRank = 6;
 
 // Any sizes and strides of at most 64 dimensions. Writes them to `kept_shape` and `kept_strides`
 // unless these are nullptr. Returns the number of elements, or -1 if they make no layout.
-[[gnu::noinline]] inline int64_t Walk(int64_t rank, const int64_t* shape,
-                                                 const int64_t* strides, int64_t* kept_shape,
-                                                 int64_t* kept_strides, Extent* extent) {
+[[gnu::noinline]] inline int64_t Walk(int64_t rank, const int64_t* shape, const int64_t* strides,
+                                      int64_t* kept_shape, int64_t* kept_strides, Extent* extent) {
   int64_t product = 1;  // of the nonzero sizes; must fit even if there are no elements
   int64_t lowest = 0, highest = 0;
   bool bad = false, empty = false, too_far = false;

@@ -34,8 +34,8 @@ struct HipVendor {
     return code;
   }
 
-  DOVETAIL_NOT_SHARED static constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-                                               "libamdhip64.so.5"};
+  DOVETAIL_NOT_SHARED static constexpr const char* kLibraries[] = {
+      "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
   DOVETAIL_NOT_SHARED static constexpr char kVariable[] = "DOVETAIL_ROCM_LIBRARY";
   DOVETAIL_NOT_SHARED static constexpr char kLibrary[] = "ROCm runtime";
   DOVETAIL_NOT_SHARED static constexpr char kPlatform[] = "HIP";

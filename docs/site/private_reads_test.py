@@ -8,7 +8,9 @@ import private_reads
 def test_the_page_has_the_table():
     page = pathlib.Path(private_reads.PAGE).read_text()
     assert page.count(private_reads.HEADING) == 1
-    assert page == private_reads.with_section(page), "./bazelw run //docs/site:private_reads mends it"
+    assert page == private_reads.with_section(page), (
+        "./bazelw run //docs/site:private_reads mends it"
+    )
 
 
 def test_every_file_of_the_table_is_named_once_more_in_the_section():

@@ -150,8 +150,8 @@ template <typename Dims>
   Extent extent;
   int64_t *shape = nullptr, *strides = nullptr;
   dims.Begin(t.ndim, &shape, &strides);
-  const int64_t count = internal_layout::WalkPlain<Dims::kKeeps>(t.ndim, t.shape, t.strides, shape,
-                                                                 strides, &extent);
+  const int64_t count =
+      internal_layout::WalkPlain<Dims::kKeeps>(t.ndim, t.shape, t.strides, shape, strides, &extent);
   constexpr int64_t kFar = int64_t{1} << 36;  // kFar * itemsize fits in 64 bits
   const uint64_t nbytes = (static_cast<uint64_t>(extent.highest) + 1) * (bits / 8);
   uintptr_t first = 0, end = 0;

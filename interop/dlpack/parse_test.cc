@@ -160,7 +160,8 @@ TEST_F(ParseTest, TheFastBranchAgreesWithTheGeneralOne) {
     x.ndim = static_cast<int32_t>(pick({0, 1, 2, 3, 6, 7, 8}));
     x.shape = random() % 32 == 0 && x.ndim == 0 ? nullptr : sizes;
     x.strides = random() % 8 == 0 ? nullptr : steps;
-    x.data = random() % 16 == 0 ? nullptr : reinterpret_cast<void*>(pick({4096, 1, -64, -(1 << 20)}));
+    x.data =
+        random() % 16 == 0 ? nullptr : reinterpret_cast<void*>(pick({4096, 1, -64, -(1 << 20)}));
     x.byte_offset = static_cast<uint64_t>(pick({0, 0, 64, -1, 1 << 19}));
     x.dtype = {static_cast<uint8_t>(pick({kDLInt, kDLFloat, kDLFloat, kDLFloat4_e2m1fn, 99})),
                static_cast<uint8_t>(pick({32, 32, 32, 4, 64, 0, 255})),

@@ -4,13 +4,13 @@
 
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/protocols/dlpack_out.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
-#include "dovetail/python/exchange/routes/result.h"
-#include "dovetail/python/exchange/protocols/dlpack_out.h"
-#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/routes/result.h"
 
 namespace dovetail::python {
 namespace {

@@ -9,7 +9,8 @@ def test_an_include_of_a_higher_floor_is_named():
         ["", '#include "dovetail/python/exchange/routes/import_object.h"'],
     )
     assert problem.startswith(
-        "python/exchange/base/owner.h:2: python/exchange/base must not include python/exchange/routes"
+        "python/exchange/base/owner.h:2: python/exchange/base must not include "
+        "python/exchange/routes,"
     )
 
 

@@ -134,7 +134,9 @@ def main():
     }
     device = _targets.device_for(name)
     if device is None:
-        values["needs"] = _targets.GPU_BACKENDS.get(name, "cpu")  # which DOVETAIL_BACKENDS leaves out
+        values["needs"] = _targets.GPU_BACKENDS.get(
+            name, "cpu"
+        )  # which DOVETAIL_BACKENDS leaves out
     else:
         try:
             try_both_ways(library, name, device, values)

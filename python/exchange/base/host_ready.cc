@@ -7,8 +7,8 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/storage.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 
 namespace dovetail::python::internal_host_ready {
 

@@ -8,8 +8,8 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/interop/dlpack/managed.h"
-#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/thread_end.h"
 
 namespace nb = nanobind;
 

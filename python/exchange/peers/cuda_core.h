@@ -1,5 +1,5 @@
-// cuda.core: a StridedMemoryView is NVIDIA's view of any library's memory, read-only or not. Views go
-// both ways by the class's DLPack exchange API. (cuda.core 1.2)
+// cuda.core: a StridedMemoryView is NVIDIA's view of any library's memory, read-only or not. Views
+// go both ways by the class's DLPack exchange API. (cuda.core 1.2)
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_CUDA_CORE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_PEERS_CUDA_CORE_H_

@@ -1,10 +1,10 @@
 #include "dovetail/python/exchange/peers/jax.h"
 
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/buffer_in.h"
 #include "dovetail/python/exchange/protocols/dlpack_call.h"
-#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/fill.h"
 
 namespace dovetail::python {
 

@@ -8,12 +8,12 @@
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/interop/dlpack/type_table.h"
-#include "dovetail/python/exchange/base/owner.h"
-#include "dovetail/python/exchange/base/numpy_abi.h"
-#include "dovetail/python/exchange/peers/user_types.h"
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/numpy_abi.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/peers/user_types.h"
 
 namespace nb = nanobind;
 

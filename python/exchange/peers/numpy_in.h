@@ -16,9 +16,9 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/protocols/bytes_in.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
 #include "dovetail/python/exchange/peers/peer.h"
+#include "dovetail/python/exchange/protocols/bytes_in.h"
 
 namespace dovetail::python {
 
@@ -46,8 +46,8 @@ struct NumPyBytes {
 // elements, a type that has no DType, an array that warns when it is written.
 bool GetNumPyBytes(PyObject* x, NumPyBytes* bytes);
 
-// The same, held by the array or, where GetNumPyBytes() is false, by its buffer. False with an error
-// set, as HoldBufferBytes().
+// The same, held by the array or, where GetNumPyBytes() is false, by its buffer. False with an
+// error set, as HoldBufferBytes().
 bool HoldNumPyBytes(PyObject* x, HeldBytes* bytes);
 
 // ImportNumPyArray() for the table of peers: what it does not take, __dlpack__ has to refuse.

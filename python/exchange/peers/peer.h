@@ -1,5 +1,6 @@
-// Peer: what the doors know of one class of another library. A library's file in this folder has one
-// for each of its classes, and routes/peer_table.cc lists them. docs/adding-a-library.md is the way.
+// Peer: what the doors know of one class of another library. A library's file in this folder has
+// one for each of its classes, and routes/peer_table.cc lists them. docs/adding-a-library.md is the
+// way.
 //
 //   DOVETAIL_NOT_SHARED inline constexpr Peer kCupyPeer = {
 //       .type = cupy_ndarray, .way_out = WayOut::kFunction, .accepts = {…}, …};

@@ -43,8 +43,8 @@ constexpr Row kRows[] = {
 PyObject* PrivateReads() {
   nb::object rows = nb::steal(PyList_New(0));
   for (const Row& row : kRows) {
-    const nb::object entry = nb::steal(Py_BuildValue("(sssss)", row.library, row.what, row.where,
-                                                     row.published, row.check.text));
+    const nb::object entry = nb::steal(
+        Py_BuildValue("(sssss)", row.library, row.what, row.where, row.published, row.check.text));
     if (!rows.is_valid() || !entry.is_valid() || PyList_Append(rows.ptr(), entry.ptr()) != 0) {
       return nullptr;
     }

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "dovetail/python/exchange/protocols/capsule.h"
-#include "dovetail/python/exchange/protocols/producer.h"
-#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/protocols/capsule.h"
+#include "dovetail/python/exchange/protocols/producer.h"
 
 namespace nb = nanobind;
 

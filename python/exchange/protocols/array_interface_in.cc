@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/array_interface/describe.h"
-#include "dovetail/python/exchange/protocols/array_fields.h"
-#include "dovetail/python/exchange/base/owner.h"
-#include "dovetail/python/exchange/protocols/array_method_in.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/protocols/array_fields.h"
+#include "dovetail/python/exchange/protocols/array_method_in.h"
 
 namespace nb = nanobind;
 

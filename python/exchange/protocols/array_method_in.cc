@@ -2,9 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/peer_type.h"
 
 namespace nb = nanobind;
 

@@ -8,10 +8,10 @@
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/interop/arrow/import.h"
 #include "dovetail/interop/arrow/stream.h"
-#include "dovetail/python/exchange/protocols/arrow_capsule.h"
-#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/protocols/arrow_capsule.h"
 
 namespace nb = nanobind;
 

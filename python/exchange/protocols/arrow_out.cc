@@ -9,8 +9,8 @@
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/format_table.h"
-#include "dovetail/python/exchange/protocols/arrow_capsule.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/arrow_capsule.h"
 
 namespace nb = nanobind;
 

@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/buffer/import.h"
-#include "dovetail/python/exchange/base/owner.h"
-#include "dovetail/python/exchange/base/time_scalar.h"
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/time_scalar.h"
 
 namespace dovetail::python {
 

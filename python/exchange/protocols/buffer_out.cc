@@ -7,8 +7,8 @@
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/buffer/format.h"
 #include "dovetail/interop/buffer/strided.h"
-#include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/host_ready.h"
 
 namespace dovetail::python {
 namespace {

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/protocols/array_method_in.h"
-#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 namespace {

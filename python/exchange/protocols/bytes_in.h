@@ -25,8 +25,8 @@ struct HeldBytes {
   Storage::Release release;
 };
 
-// Of an exact bytes object: its bytes stay where they are as long as it lives, so only the object is
-// held.
+// Of an exact bytes object: its bytes stay where they are as long as it lives, so only the object
+// is held.
 bool HoldBytesObject(PyObject* object, HeldBytes* bytes);
 
 // Of any object with the buffer protocol, whose buffer is held. ValueError for an object without

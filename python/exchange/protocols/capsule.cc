@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "dovetail/interop/dlpack/validate.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/managed_in.h"
 
 namespace nb = nanobind;
 

@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/interop/cuda_array/export.h"
 #include "dovetail/interop/cuda_array/import.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/protocols/array_fields.h"
 #include "dovetail/python/exchange/protocols/array_interface_out.h"
-#include "dovetail/python/exchange/base/owner.h"
-#include "dovetail/python/exchange/base/error.h"
 
 namespace nb = nanobind;
 

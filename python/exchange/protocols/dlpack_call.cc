@@ -9,14 +9,14 @@
 #include "dlpack/dlpack.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/device_table.h"
-#include "dovetail/python/exchange/protocols/exchange_api.h"
-#include "dovetail/python/exchange/protocols/producer.h"
-#include "dovetail/python/exchange/protocols/type_and_device.h"
-#include "dovetail/python/exchange/protocols/writable.h"
-#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/protocols/exchange_api.h"
+#include "dovetail/python/exchange/protocols/producer.h"
 #include "dovetail/python/exchange/protocols/sycl_queue.h"
+#include "dovetail/python/exchange/protocols/type_and_device.h"
+#include "dovetail/python/exchange/protocols/writable.h"
 
 namespace nb = nanobind;
 

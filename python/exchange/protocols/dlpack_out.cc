@@ -7,9 +7,9 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/export.h"
-#include "dovetail/python/exchange/protocols/capsule.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/protocols/capsule.h"
 
 namespace dovetail::python {
 namespace {

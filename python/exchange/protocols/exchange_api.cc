@@ -13,8 +13,8 @@
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
-#include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/fill.h"
 
 namespace dovetail::python {
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/protocols/producer.h"
-#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/protocols/producer.h"
 
 namespace nb = nanobind;
 

@@ -11,11 +11,11 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/array_interface/describe.h"
 #include "dovetail/interop/array_interface/typestr.h"
-#include "dovetail/python/exchange/protocols/array_fields.h"
-#include "dovetail/python/exchange/protocols/array_interface_out.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/without_gil.h"
-#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/array_fields.h"
+#include "dovetail/python/exchange/protocols/array_interface_out.h"
 #include "dovetail/python/exchange/protocols/sycl_queue.h"
 
 namespace nb = nanobind;

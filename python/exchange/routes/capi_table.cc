@@ -9,13 +9,13 @@
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/protocols/managed_in.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
-#include "dovetail/python/exchange/routes/result.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
-#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/routes/result.h"
 
 namespace dovetail::python {
 namespace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/interop/dlpack/export.h"
-#include "dovetail/python/exchange/protocols/exchange_api.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/exchange_api.h"
 
 namespace nb = nanobind;
 

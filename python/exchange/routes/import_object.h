@@ -16,9 +16,9 @@
 
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/base/exchange_result.h"
 #include "dovetail/python/exchange/protocols/bytes_in.h"
 #include "dovetail/python/exchange/protocols/dlpack_call.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
 
 namespace dovetail::python {
 

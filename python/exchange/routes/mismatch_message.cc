@@ -9,9 +9,9 @@
 #include "dovetail/core/dtype.h"
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/type_table.h"
-#include "dovetail/python/exchange/routes/mismatch.h"
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
 
 namespace nb = nanobind;
 

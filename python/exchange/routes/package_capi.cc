@@ -3,8 +3,8 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
-#include "dovetail/python/exchange/routes/capi_table.h"
 #include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/routes/capi_table.h"
 
 namespace nb = nanobind;
 

@@ -5,17 +5,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/protocols/exchange_api.h"
-#include "dovetail/python/exchange/peers/jax.h"
-#include "dovetail/python/exchange/peers/tvm_ffi.h"
-#include "dovetail/python/exchange/peers/pyarrow.h"
 #include "dovetail/python/exchange/peers/cuda_core.h"
 #include "dovetail/python/exchange/peers/cupy.h"
+#include "dovetail/python/exchange/peers/jax.h"
 #include "dovetail/python/exchange/peers/numpy_in.h"
 #include "dovetail/python/exchange/peers/onnxruntime.h"
 #include "dovetail/python/exchange/peers/paddle.h"
+#include "dovetail/python/exchange/peers/pyarrow.h"
 #include "dovetail/python/exchange/peers/tensorflow.h"
 #include "dovetail/python/exchange/peers/torch/torch_in.h"
+#include "dovetail/python/exchange/peers/tvm_ffi.h"
+#include "dovetail/python/exchange/protocols/exchange_api.h"
 
 namespace dovetail::python {
 namespace {
@@ -44,9 +44,10 @@ constexpr Peer kBytesPeer = {.type = builtins_bytes, .hold_bytes = &HoldBytesObj
 // THE list of known classes, in the order in which one is looked for. Our own class precedes those
 // of other libraries named "Tensor", which are looked up by name until their library is imported.
 constexpr Peer kPeers[] = {
-    kNumPyPeer,      kOwnPeer,   kTorchPeer,   kPaddlePeer,      kJaxArrayImplPeer,
-    kJaxArrayPeer,   kTvmFfiPeer, kCupyPeer,   kCudaCorePeer, kPyArrowPeer,     kOnnxRuntimePeer,
-    kTensorFlowEagerPeer, kTensorFlowPeer, kBytesPeer,
+    kNumPyPeer,        kOwnPeer,      kTorchPeer,       kPaddlePeer,
+    kJaxArrayImplPeer, kJaxArrayPeer, kTvmFfiPeer,      kCupyPeer,
+    kCudaCorePeer,     kPyArrowPeer,  kOnnxRuntimePeer, kTensorFlowEagerPeer,
+    kTensorFlowPeer,   kBytesPeer,
 };
 
 // Calls `use(peer)` with the first peer whose member `kWay` is set and whose class is that of `x`;

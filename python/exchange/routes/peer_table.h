@@ -4,8 +4,8 @@
 //   if (!peer->accepts.TakesAccess(tensor.access(), device)) ...
 //
 // from_dlpack(), convert(), copyto(), assignment, tensor() and frombuffer() look here first, and
-// then in the list of protocols (import_object.cc). A new library is a file in peers/ and its name in
-// peer_table.cc: docs/adding-a-library.md.
+// then in the list of protocols (import_object.cc). A new library is a file in peers/ and its name
+// in peer_table.cc: docs/adding-a-library.md.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_PEER_TABLE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_ROUTES_PEER_TABLE_H_
@@ -14,9 +14,9 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/protocols/bytes_in.h"
-#include "dovetail/python/exchange/peers/peer.h"
 #include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/peers/peer.h"
+#include "dovetail/python/exchange/protocols/bytes_in.h"
 
 namespace dovetail::python {
 

@@ -4,8 +4,8 @@
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/functions/functions.h"
+#include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/progression.h"
 #include "dovetail/python/module/values/scalar.h"

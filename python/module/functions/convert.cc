@@ -6,22 +6,22 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/class_name.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/peers/numpy_out.h"
+#include "dovetail/python/exchange/peers/torch/torch_in.h"
 #include "dovetail/python/exchange/routes/export_object.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/numpy_lend.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
-#include "dovetail/python/exchange/base/class_name.h"
-#include "dovetail/python/exchange/peers/torch/torch_in.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/functions/convert_unknown.h"
-#include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+#include "dovetail/python/module/tensor/methods.h"
 
 namespace nb = nanobind;
 

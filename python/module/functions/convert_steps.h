@@ -21,8 +21,8 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/base/accepted_memory.h"
-#include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/functions/convert.h"
 
 namespace dovetail::python {

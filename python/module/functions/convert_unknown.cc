@@ -6,13 +6,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/class_name.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/find_item.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/routes/from_dlpack_function.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
-#include "dovetail/python/exchange/base/class_name.h"
-#include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_item.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 

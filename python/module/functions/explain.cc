@@ -4,12 +4,12 @@
 
 #include <utility>
 
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/private_reads.h"
 #include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/functions/convert.h"
+#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;

@@ -1,14 +1,14 @@
 #include "dovetail/python/module/functions/functions.h"
 
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/array_interface_in.h"
 #include "dovetail/python/exchange/protocols/arrow_in.h"
 #include "dovetail/python/exchange/protocols/cuda_array.h"
-#include "dovetail/python/exchange/routes/import_object.h"
-#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/usm_array.h"
+#include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/functions/new_tensor_told.h"
+#include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

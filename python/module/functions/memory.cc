@@ -9,9 +9,9 @@
 
 #include "dovetail/core/abi/import.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/device_class.h"
 

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dovetail/core/device.h"
-#include "dovetail/python/exchange/protocols/type_and_device.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/type_and_device.h"
 #include "dovetail/python/module/objects/refuse_new.h"
 #include "dovetail/python/module/objects/spelling.h"
 

@@ -11,11 +11,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/python/exchange/protocols/type_and_device.h"
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/protocols/type_and_device.h"
 #include "dovetail/python/module/objects/refuse_new.h"
 #include "dovetail/python/module/objects/spelling.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "dovetail/core/internal/address_sanitizer.h"
-#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
 
 namespace nb = nanobind;
 

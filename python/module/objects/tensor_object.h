@@ -13,8 +13,8 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/module/objects/shared_owner.h"
 
 namespace dovetail::python {

@@ -1,8 +1,8 @@
 #include "dovetail/python/module/tensor/methods.h"
 
-#include "dovetail/python/exchange/protocols/arrow_out.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/protocols/arrow_out.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 

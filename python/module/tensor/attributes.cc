@@ -4,9 +4,9 @@
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
+#include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/tensor/new_tensors.h"
-#include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {
 namespace {

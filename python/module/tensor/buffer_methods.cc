@@ -2,9 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/python/exchange/protocols/buffer_out.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/protocols/buffer_out.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

@@ -6,9 +6,9 @@
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/interop/dlpack/view.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/protocols/managed_in.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

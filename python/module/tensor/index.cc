@@ -1,8 +1,8 @@
 #include "dovetail/python/module/tensor/slots.h"
 
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/module/tensor/index_key.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+#include "dovetail/python/module/tensor/index_key.h"
 #include "dovetail/python/module/values/assign.h"
 
 namespace dovetail::python {

@@ -3,10 +3,10 @@
 #include <nanobind/nanobind.h>
 
 #include "dovetail/core/dtype.h"
-#include "dovetail/python/exchange/base/thread_end.h"
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 
 namespace nb = nanobind;

@@ -5,13 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/array_interface/typestr.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/protocols/array_interface_out.h"
 #include "dovetail/python/exchange/protocols/buffer_out.h"
 #include "dovetail/python/exchange/protocols/cuda_array.h"
-#include "dovetail/python/exchange/base/host_ready.h"
-#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/usm_array.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "dovetail/core/trace/no_copies.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/numpy_abi.h"
 #include "dovetail/python/exchange/peers/numpy_out.h"
-#include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 

@@ -3,8 +3,8 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/arguments/method_table.h"
-#include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+#include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace dovetail::python {

@@ -4,11 +4,11 @@
 #include <cstddef>
 
 #include "dovetail/interop/dlpack/view.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
-#include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/module/tensor/slots.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+#include "dovetail/python/module/tensor/slots.h"
 #include "dovetail/python/module/values/values.h"
 
 namespace dovetail::python {

@@ -2,9 +2,9 @@
 #include "dovetail/python/module/tensor/new_tensors.h"
 
 #include "dovetail/core/copy.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/peers/torch/torch_gradient.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 

@@ -10,12 +10,12 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/float_format.h"
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/python/exchange/base/host_ready.h"
-#include "dovetail/python/exchange/base/thread_end.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/data_kind.h"
@@ -55,8 +55,8 @@ class Collector {
   Collector(const DType* dtype, const AssignRules& rules)
       : wanted_(dtype),
         rules_(rules),
-        is_checked_(dtype != nullptr && rules.covers_numbers &&
-                    rules.casting != Casting::kUnsafe) {}
+        is_checked_(dtype != nullptr && rules.covers_numbers && rules.casting != Casting::kUnsafe) {
+  }
 
   bool Add(PyObject* x) {
     if (++num_items_ % kItemsPerQuestion == 0 && PyErr_CheckSignals() != 0) return false;

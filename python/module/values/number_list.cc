@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/values/converted.h"
 #include "dovetail/python/module/values/element_writer.h"

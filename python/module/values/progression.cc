@@ -4,8 +4,8 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/internal/interruption.h"
-#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/values/element_writer.h"
 #include "dovetail/python/module/values/scalar.h"
 

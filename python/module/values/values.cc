@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "dovetail/core/packing.h"
-#include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/peers/torch/torch_functions.h"
 #include "dovetail/python/exchange/peers/torch/torch_marks.h"
 #include "dovetail/python/exchange/peers/torch/torch_private.h"

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/peers/torch/torch_functions.h"
 #include "dovetail/python/exchange/peers/torch/torch_private.h"
 
