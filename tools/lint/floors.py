@@ -1,6 +1,7 @@
 """Includes go down: a folder includes folders before it in its list, and itself.
 
-Bazel's visibility holds devices, interop and core apart; here stand the folders whose order it can't say.
+Bazel's visibility holds devices, interop and core apart. Here stand the folders of python/, whose
+order it can't say.
 """
 
 import re

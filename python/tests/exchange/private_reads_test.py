@@ -1,7 +1,7 @@
 """What Dovetail reads of other libraries that they do not publish is as the table says.
 
-A failure names the row of python/exchange/peers/private_reads.inc that a new version breaks. Without
-a row of PyTorch, Dovetail goes on by what PyTorch publishes, which is slower.
+A failure names the row of python/exchange/peers/private_reads.inc that a new version breaks.
+Without a row of PyTorch, Dovetail goes on by what PyTorch publishes, which is slower.
 """
 
 import warnings
