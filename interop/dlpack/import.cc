@@ -56,17 +56,18 @@ template <typename Managed>
 [[gnu::always_inline]] inline Defect Take(Managed* managed, uint64_t flags,
                                           void (*call_deleter)(void*), Tensor* out) {
   TensorBuilder tensor(out);
-  CheckedTensor checked;
-  const Defect defect = FindDefect(managed->dl_tensor, flags, &checked, tensor.layout());
-  if (defect != Defect::kNone) [[unlikely]]
-    return defect;
-  if (internal_dlpack::ExportBlock<Managed>::Owns(managed) && Unwrap(managed, checked, tensor)) {
-    return Defect::kNone;
-  }
-  StorageRef storage = StorageAccess::Adopt(checked.data, checked.nbytes, checked.device,
-                                            {.function = call_deleter, .context = managed});
-  tensor.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
-  return Defect::kNone;
+  return FindDefect(
+      managed->dl_tensor, flags, tensor.layout(),
+      [=](const CheckedTensor& checked) __attribute__((always_inline)) {
+        TensorBuilder made = TensorBuilder::OfNull(out);
+        if (internal_dlpack::ExportBlock<Managed>::Owns(managed) &&
+            Unwrap(managed, checked, made)) {
+          return;
+        }
+        StorageRef storage = StorageAccess::Adopt(checked.data, checked.nbytes, checked.device,
+                                                  {.function = call_deleter, .context = managed});
+        made.Finish(std::move(storage), checked.byte_offset, checked.dtype, checked.options);
+      });
 }
 
 template <typename Managed>

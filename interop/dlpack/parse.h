@@ -132,6 +132,14 @@ template <typename Dims>
   return Defect::kNone;
 }
 
+template <typename Dims, typename Use>
+[[gnu::noinline]] Defect ParseAnyThen(const DLTensor& t, uint64_t flags, Dims dims, Use use) {
+  ParsedTensor parsed;
+  const Defect defect = ParseAny(t, flags, dims, &parsed);
+  if (defect == Defect::kNone) use(parsed);
+  return defect;
+}
+
 // Parse for nearly all tensors: host memory, whole-byte elements, explicit non-negative strides.
 // False for all others, on which ParseAny decides.
 template <typename Dims>
@@ -169,8 +177,21 @@ template <typename Dims>
 
 }  // namespace internal_dlpack
 
-// Fills in `out` and `dims` (see NoDims; it is copied) if there is no defect. Else what they hold
-// is unspecified.
+// Calls `use(parsed)` if there is no defect, once `dims` (see NoDims; it is copied) is filled in. Else
+// `dims` is unspecified. Each of the two branches has its own copy of `use`, so that the fast one
+// works with constants; `use` should capture by value, or what it captures is kept in memory.
+template <typename Dims, typename Use>
+[[gnu::always_inline]] inline Defect Parse(const DLTensor& tensor, uint64_t flags, Dims dims,
+                                           Use use) {
+  ParsedTensor plain;
+  if (__builtin_expect(internal_dlpack::ParsePlain(tensor, flags, dims, &plain), 1)) {
+    use(plain);
+    return Defect::kNone;
+  }
+  return internal_dlpack::ParseAnyThen(tensor, flags, dims, use);
+}
+
+// The same with the answer in `out`, which is unspecified if there is a defect.
 template <typename Dims>
 [[gnu::always_inline]] inline Defect Parse(const DLTensor& tensor, uint64_t flags, Dims dims,
                                            ParsedTensor* out) {

@@ -93,7 +93,19 @@ static_assert(kMaxRank == Layout::kMaxRank);
   return defect;
 }
 
-// The same without the layout.
+// Calls `use(checked)` if there is no defect, once the layout is filled in; see Parse.
+template <typename Use>
+[[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags, Layout* layout,
+                                                Use use) {
+  return Parse(t, flags, internal_dlpack::LayoutDims{layout},
+               [=](const ParsedTensor& parsed) __attribute__((always_inline)) {
+                 CheckedTensor checked;
+                 internal_dlpack::TakeFields(parsed, flags, &checked);
+                 use(checked);
+               });
+}
+
+// Without the layout.
 [[gnu::always_inline]] inline Defect FindDefect(const DLTensor& t, uint64_t flags,
                                                 CheckedTensor* out) {
   ParsedTensor parsed;
