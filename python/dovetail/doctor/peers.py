@@ -29,10 +29,10 @@ def _is_installed(module):
     top, _, rest = module.partition(".")
     try:
         spec = importlib.util.find_spec(top)
-        for name in rest.split(".") if rest else ():  # (find_spec would import what is above)
-            folders = spec.submodule_search_locations if spec is not None else None
-            if folders is None:
-                return False
+        for name in rest.split(".") if rest else ():
+            if spec is None or spec.origin is not None:
+                break  # a package, which knows where its modules are
+            folders = spec.submodule_search_locations  # (find_spec would import the package)
             spec = importlib.machinery.PathFinder.find_spec(f"{spec.name}.{name}", folders)
     except (ImportError, ValueError):
         return False

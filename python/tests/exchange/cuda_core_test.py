@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cuda.core.utils import StridedMemoryView
+from process import run_python
 
 import dovetail as dt
 
@@ -40,6 +41,17 @@ def frozen():
     return array
 
 
-def test_types_that_numpy_lacks_are_refused():
-    with pytest.raises(dt.ExchangeError, match=r"cuda\.core.*dtype"):
-        dt.convert(dt.zeros(2, dtype="float8_e5m2"), StridedMemoryView)
+def test_a_view_of_a_type_that_it_does_not_name_does_not_come_back():
+    view = dt.convert(dt.zeros(2, dtype="float8_e5m2"), StridedMemoryView)
+    with pytest.raises(dt.ExchangeError, match="Unsupported dtype"):
+        dt.from_dlpack(view)
+
+
+def test_the_doctor_finds_it_without_importing_it():
+    text = run_python("""
+import sys
+from dovetail.doctor import peers
+assert peers._is_installed("cuda.core.utils") and not peers._is_installed("cuda.core_missing")
+print("cuda.core" in sys.modules, peers.probe(["cuda.core.utils"])["cuda.core.utils"].values)
+""")
+    assert text.startswith("False {'version': '") and "C exchange API" in text
