@@ -87,8 +87,9 @@ def _describe():
     print("libraries")
     names = [name for name in _core._convert_targets.split(", ") if name != "dovetail.Tensor"]
     answers = peers.probe([name.rpartition(".")[0] for name in names])
+    width = max(map(len, names))
     for name in names:
-        print(f"  {name:<20} {_library_text(answers.get(name.rpartition('.')[0]))}")
+        print(f"  {name:<{width}} {_library_text(answers.get(name.rpartition('.')[0]))}")
 
 
 def _devices_text(devices, files):
