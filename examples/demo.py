@@ -1,4 +1,4 @@
-"""One memory in NumPy, PyTorch, another process and whatever else is installed. README.md shows it.
+"""One memory in NumPy, PyTorch, another process and whatever else is installed. docs/start.md shows it.
 
 ./bazelw run //examples:demo
 """

@@ -1,4 +1,4 @@
-"""The program in README.md is the demo, and the demo does what it says."""
+"""The program in docs/start.md is the demo, and the demo does what it says."""
 
 import pathlib
 import subprocess
@@ -7,9 +7,9 @@ import sys
 DEMO = pathlib.Path("examples/demo.py")
 
 
-def test_the_readme_has_the_program():
+def test_the_page_has_the_program():
     _, _, program = DEMO.read_text().partition('"""\n\n')
-    assert f"```python\n{program}```" in pathlib.Path("README.md").read_text()
+    assert f"```python\n{program}```" in pathlib.Path("docs/start.md").read_text()
 
 
 def test_every_library_has_the_same_memory():

@@ -7,7 +7,7 @@ import sysconfig
 
 from dovetail import _core
 
-# The environment variables that Dovetail reads (README.md says what they do).
+# The environment variables that Dovetail reads (docs/settings.md says what they do).
 SETTINGS = (
     "DOVETAIL_BACKENDS",
     "DOVETAIL_CPU_CACHE_BYTES",
