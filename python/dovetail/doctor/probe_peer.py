@@ -104,13 +104,12 @@ def version(library, name):
 
 
 def class_of(library, name):
-    """Return the class of the library's tensors that convert() knows."""
-    (target,) = (
-        target.rpartition(".")[2]
-        for target in _core._convert_targets.split(", ")
-        if target.rpartition(".")[0] == name
-    )
-    return getattr(library, target)
+    """Return the class of the library's tensors that convert() knows, or else the library's name."""
+    for target in _core._convert_targets.split(", "):
+        module, _, tensor = target.rpartition(".")
+        if module == name:
+            return getattr(library, tensor)
+    return name
 
 
 def try_both_ways(library, name, device, values):
