@@ -1,4 +1,6 @@
-"""One memory in NumPy, PyTorch, another process and whatever else is installed. docs/start.md shows it.
+"""One memory in NumPy, PyTorch, another process and whatever else is installed.
+
+docs/start.md shows it.
 
 ./bazelw run //examples:demo
 """

@@ -24,10 +24,11 @@ def section():
     """The section of the page, without its heading."""
     lines = [
         "",
-        "What Dovetail reads of other libraries that they do not publish; the table is complete. The",
-        "list is `python/exchange/peers/private_reads.inc`; `./bazelw run //docs/site:private_reads` writes it here.",
-        "`python/tests/exchange/private_reads_test.py` names the row that a new version breaks. Of PyTorch each",
-        "row is checked when it is first needed, and the published way is taken where it does not hold.",
+        "What Dovetail reads of other libraries that they do not publish; the table is complete.",
+        "`./bazelw run //docs/site:private_reads` writes it here, from",
+        "`python/exchange/peers/private_reads.inc`. `python/tests/exchange/private_reads_test.py`",
+        "names the row that a new version breaks. Of PyTorch each row is checked when it is first",
+        "needed, and the published way is taken where it does not hold.",
         "",
         "| library | what | where | the published way |",
         "|---|---|---|---|",

@@ -177,9 +177,9 @@ template <typename Dims>
 
 }  // namespace internal_dlpack
 
-// Calls `use(parsed)` if there is no defect, once `dims` (see NoDims; it is copied) is filled in. Else
-// `dims` is unspecified. Each of the two branches has its own copy of `use`, so that the fast one
-// works with constants; `use` should capture by value, or what it captures is kept in memory.
+// Calls `use(parsed)` if there is no defect, once `dims` (see NoDims; it is copied) is filled in.
+// Else `dims` is unspecified. Each of the two branches has its own copy of `use`, so that the fast
+// one works with constants; `use` should capture by value, or what it captures is kept in memory.
 template <typename Dims, typename Use>
 [[gnu::always_inline]] inline Defect Parse(const DLTensor& tensor, uint64_t flags, Dims dims,
                                            Use use) {

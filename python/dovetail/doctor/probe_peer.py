@@ -104,7 +104,7 @@ def version(library, name):
 
 
 def class_of(library, name):
-    """Return the class of the library's tensors that convert() knows, or else the library's name."""
+    """Return the library's class that convert() knows, or else the library's name."""
     for target in _core._convert_targets.split(", "):
         module, _, tensor = target.rpartition(".")
         if module == name:

@@ -14,6 +14,7 @@ namespace {
 
 // A row's check: an expression, or the name of a C++ function's answer with the function.
 struct Check {
+  // NOLINTNEXTLINE(google-explicit-constructor): a row of the list has the expression alone.
   constexpr Check(const char* expression) : text(expression) {}
   constexpr Check(const char* name, bool (*function)()) : text(name), holds(function) {}
 

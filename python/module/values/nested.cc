@@ -163,7 +163,8 @@ class Collector {
 
   bool AddAll(const Tensor& t) {
     const InternalCopies allowed;
-    const Tensor source = t;  // held without the GIL
+    // Held without the GIL. NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    const Tensor source = t;
     const bool is_real = FloatFormatOf(t.dtype()).has_value();
     const absl::StatusOr<Tensor> wide = WithoutGilIf(
         IsLong(source), [&] { return Copied(source, {.dtype = is_real ? kFloat64 : kInt64}); });

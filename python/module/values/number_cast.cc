@@ -17,10 +17,9 @@ namespace {
 
 // A complex number for a real tensor, which no rule converts.
 bool RefuseComplex(DType to, const AssignRules& rules) {
-  Raise(rules.refusal,
-        absl::StrCat("The value is a complex number and the tensor is ", to.ToString(),
-                     ", which the rule '", CastingName(rules.casting),
-                     "' does not convert. Pass its real part, as in value.real."));
+  Raise(rules.refusal, absl::StrCat("The value is a complex number and the tensor is ",
+                                    to.ToString(), ", which the rule '", CastingName(rules.casting),
+                                    "' does not convert. Pass its real part, as in value.real."));
   return false;
 }
 
