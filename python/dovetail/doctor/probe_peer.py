@@ -136,9 +136,8 @@ def main():
     }
     device = _targets.device_for(name)
     if device is None:
-        values["needs"] = _targets.GPU_BACKENDS.get(
-            name, "cpu"
-        )  # which DOVETAIL_BACKENDS leaves out
+        # (DOVETAIL_BACKENDS may leave the CPU's backend out.)
+        values["needs"] = _targets.GPU_BACKENDS.get(name, "cpu")
     else:
         try:
             try_both_ways(library, name, device, values)

@@ -11,13 +11,9 @@ namespace dovetail::python {
 
 DOVETAIL_NOT_SHARED inline PeerType cuda_core_view("cuda.core.utils", "StridedMemoryView");
 
-inline ExchangeResult BorrowCudaCoreView(PyObject* x, DovetailBorrowed* borrowed) {
-  return BorrowByExchangeApi(cuda_core_view, x, borrowed);
-}
-
 DOVETAIL_NOT_SHARED inline constexpr Peer kCudaCorePeer = {
     .type = cuda_core_view,
-    .borrow = &BorrowCudaCoreView,
+    .borrow = &BorrowByExchangeApiOf<cuda_core_view>,
     .way_out = WayOut::kExchangeApi,
     .accepts = kEveryMemory,
 };

@@ -1,5 +1,6 @@
-// The table of what Dovetail reads of other libraries that they do not publish, and nothing else of
-// that kind is read (private_reads.inc). Each row has a check against the library's own answer.
+// The table of private reads (private_reads.inc): what Dovetail reads of other libraries though
+// they do not publish it. The table is complete. Each row has a check against the library's own
+// answer.
 //
 //   PyObject* rows = PrivateReads();
 //

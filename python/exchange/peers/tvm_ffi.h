@@ -10,13 +10,9 @@ namespace dovetail::python {
 
 DOVETAIL_NOT_SHARED inline PeerType tvm_ffi_tensor("tvm_ffi", "Tensor");
 
-inline ExchangeResult BorrowTvmFfiTensor(PyObject* x, DovetailBorrowed* borrowed) {
-  return BorrowByExchangeApi(tvm_ffi_tensor, x, borrowed);
-}
-
 DOVETAIL_NOT_SHARED inline constexpr Peer kTvmFfiPeer = {
     .type = tvm_ffi_tensor,
-    .borrow = &BorrowTvmFfiTensor,
+    .borrow = &BorrowByExchangeApiOf<tvm_ffi_tensor>,
     .way_out = WayOut::kFunction,
     .accepts = {.negative_strides = true, .strides = true},
     .function = {"tvm_ffi", "from_dlpack"},

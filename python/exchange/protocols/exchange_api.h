@@ -26,6 +26,12 @@ namespace dovetail::python {
 // class has no API or refuses both; kError for a tensor that is not valid. Needs the GIL.
 ExchangeResult BorrowByExchangeApi(const PeerType& type, PyObject* x, DovetailBorrowed* borrowed);
 
+// The same of one class, as a row of the table of peers has it.
+template <PeerType& kType>
+ExchangeResult BorrowByExchangeApiOf(PyObject* x, DovetailBorrowed* borrowed) {
+  return BorrowByExchangeApi(kType, x, borrowed);
+}
+
 // The managed tensor that the class gives for `x`, which is not checked. kNotTaken if the class has
 // no API or refuses. Needs the GIL.
 ExchangeResult ManagedByExchangeApi(const PeerType& type, PyObject* x, UniqueDLPack* managed);

@@ -12,6 +12,7 @@
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/kind_order.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/protocols/fill.h"
@@ -28,23 +29,8 @@ namespace {
 
 // Whether a cast keeps the kind of number or makes it more general: what NumPy calls same_kind.
 bool IsSameKindCast(DType from, DType to) {
-  const auto generality = [](TypeKind kind) {
-    switch (kind) {
-      case TypeKind::kBool:
-        return 0;
-      case TypeKind::kUInt:
-        return 1;
-      case TypeKind::kInt:
-        return 2;
-      case TypeKind::kComplex:
-        return 4;
-      case TypeKind::kHandle:
-        return 5;
-      default:
-        return 3;  // the floats of all formats
-    }
-  };
-  return generality(from.kind) <= generality(to.kind) && to.kind != TypeKind::kHandle;
+  const int order = KindOrder(from.kind);
+  return order >= 0 && order <= KindOrder(to.kind);
 }
 
 // Whether a converted copy, which the requirements allow, would meet them.

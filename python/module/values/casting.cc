@@ -5,29 +5,12 @@
 #include <optional>
 
 #include "dovetail/core/internal/float_format.h"
+#include "dovetail/python/exchange/base/kind_order.h"
 
 namespace dovetail::python {
 namespace {
 
 constexpr const char* kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
-
-// The order of kinds of numbers; -1 for what is no number.
-int Order(DType t) {
-  switch (t.kind) {
-    case TypeKind::kBool:
-      return 0;
-    case TypeKind::kUInt:
-      return 1;
-    case TypeKind::kInt:
-      return 2;
-    case TypeKind::kComplex:
-      return 4;
-    case TypeKind::kHandle:
-      return -1;
-    default:
-      return 3;
-  }
-}
 
 // The type of the real part; the type itself of a real one.
 DType RealOf(DType t) {
@@ -49,7 +32,7 @@ bool Holds(const FloatFormat& to, const FloatFormat& from) {
 // Of bool, integers and floating-point types.
 bool IsSafe(DType from, DType to) {
   if (from == to || from == kBool) return true;
-  if (Order(from) > Order(to)) return false;
+  if (KindOrder(from.kind) > KindOrder(to.kind)) return false;
   const std::optional<FloatFormat> format = FloatFormatOf(to);
   if (!format) return from.kind == to.kind ? from.bits <= to.bits : from.bits < to.bits;
   if (std::optional<FloatFormat> source = FloatFormatOf(from)) return Holds(*format, *source);
@@ -82,7 +65,7 @@ bool ParseCasting(PyObject* value, Casting* rule) {
 
 bool CanCast(DType from, DType to, Casting rule) {
   if (from == to || rule == Casting::kUnsafe) return true;
-  if (from.lanes != to.lanes || Order(from) < 0 || Order(to) < 0) return false;
+  if (from.lanes != to.lanes || KindOrder(from.kind) < 0 || KindOrder(to.kind) < 0) return false;
   const bool is_complex = from.kind == TypeKind::kComplex;
   const bool safe = (!is_complex || to.kind == TypeKind::kComplex) &&
                     IsSafe(RealOf({from.kind, from.bits, 1}), RealOf({to.kind, to.bits, 1}));
@@ -90,7 +73,7 @@ bool CanCast(DType from, DType to, Casting rule) {
     case Casting::kSafe:
       return safe;
     case Casting::kSameKind:
-      return safe || Order(from) <= Order(to);
+      return safe || KindOrder(from.kind) <= KindOrder(to.kind);
     default:
       return false;
   }

@@ -5,8 +5,7 @@
 //   for (const ElementValue& value : values) {
 //     if (!writer.Write(value)) break;
 //   }
-//   if (!writer.Finish()) return nullptr;  // a value that does not fit, or a signal handler's
-//   error
+//   if (!writer.Finish()) return nullptr;  // a value did not fit, or a signal handler raised
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_ELEMENT_WRITER_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_ELEMENT_WRITER_H_

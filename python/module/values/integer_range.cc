@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/internal/interruption.h"
+#include "dovetail/python/module/values/number_types.h"
 
 namespace dovetail::python {
 namespace {
@@ -83,23 +84,7 @@ absl::StatusOr<ElementBlock> Find(const Tensor& tensor, const Range& range) {
 using Finder = absl::StatusOr<ElementBlock> (*)(const Tensor& tensor, const Range& range);
 
 Finder FinderOf(DType dtype) {
-  if (dtype.lanes != 1) return nullptr;
-  if (dtype == kFloat32) return &Find<float>;
-  if (dtype == kFloat64) return &Find<double>;
-  const bool is_signed = dtype.kind == TypeKind::kInt;
-  if (!is_signed && dtype.kind != TypeKind::kUInt) return nullptr;
-  switch (dtype.bits) {
-    case 8:
-      return is_signed ? &Find<int8_t> : &Find<uint8_t>;
-    case 16:
-      return is_signed ? &Find<int16_t> : &Find<uint16_t>;
-    case 32:
-      return is_signed ? &Find<int32_t> : &Find<uint32_t>;
-    case 64:
-      return is_signed ? &Find<int64_t> : &Find<uint64_t>;
-    default:
-      return nullptr;
-  }
+  return OfNumberType<Finder>(dtype, []<typename T>() { return &Find<T>; });
 }
 
 }  // namespace

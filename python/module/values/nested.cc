@@ -106,7 +106,7 @@ class Collector {
 
   bool AddNumber(PyObject* x) {
     if (!CheckLeaf(path_.size())) return false;
-    if (wanted_ != nullptr && !CheckNumberCast(x, *wanted_, rules_)) return false;
+    if (is_checked_ && !CheckNumberCast(x, *wanted_, rules_)) return false;
     const bool to_float =
         wanted_ != nullptr && wanted_->kind != TypeKind::kInt && wanted_->kind != TypeKind::kUInt;
     ElementValue value;
@@ -140,8 +140,7 @@ class Collector {
     }
     if (t.num_elements() != 0 && !CheckLeaf(path_.size() + t.rank())) return false;
     if (!CheckHasNumbers(t.dtype()) || !Join(t.dtype())) return false;
-    if (wanted_ != nullptr && rules_.covers_numbers &&
-        !CanCast(t.dtype(), *wanted_, rules_.casting)) {
+    if (is_checked_ && !CanCast(t.dtype(), *wanted_, rules_.casting)) {
       return RefuseCast(t.dtype().ToString(), *wanted_, rules_);
     }
     Tensor copy;

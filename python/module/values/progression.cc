@@ -7,6 +7,7 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/values/element_writer.h"
+#include "dovetail/python/module/values/number_types.h"
 #include "dovetail/python/module/values/scalar.h"
 
 namespace dovetail::python {
@@ -37,17 +38,7 @@ using Filler = bool (*)(const Progression& numbers, void* data, int64_t count);
 
 // nullptr for types that C++ does not have.
 Filler FillerOf(DType dtype) {
-  if (dtype == kFloat32) return &FillAs<float>;
-  if (dtype == kFloat64) return &FillAs<double>;
-  if (dtype == kInt8) return &FillAs<int8_t>;
-  if (dtype == kInt16) return &FillAs<int16_t>;
-  if (dtype == kInt32) return &FillAs<int32_t>;
-  if (dtype == kInt64) return &FillAs<int64_t>;
-  if (dtype == kUInt8) return &FillAs<uint8_t>;
-  if (dtype == kUInt16) return &FillAs<uint16_t>;
-  if (dtype == kUInt32) return &FillAs<uint32_t>;
-  if (dtype == kUInt64) return &FillAs<uint64_t>;
-  return nullptr;
+  return OfNumberType<Filler>(dtype, []<typename T>() { return &FillAs<T>; });
 }
 
 }  // namespace

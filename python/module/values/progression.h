@@ -30,10 +30,10 @@ struct Progression {
   }
 };
 
-// Writes the numbers to the elements of `tensor`, which is new, dense memory of the host. The real
-// numbers for an integer type have no fractions. False with an error set: that of the first or last
-// number if it does not fit the type, or a signal handler's. Needs the GIL, which is released
-// during long work.
+// Writes the numbers to the elements of `tensor`, which is new, dense memory of the host. For an
+// integer type, the caller sees to it that real numbers have no fractions. False with an error set
+// if the first or the last number does not fit the type, or if a signal handler raised one. Needs
+// the GIL, which is released during long work.
 bool Fill(const Progression& numbers, Tensor* tensor);
 
 }  // namespace dovetail::python
