@@ -3,8 +3,8 @@
     leaves_nothing(lambda: dt.from_dlpack(x), watched=[x])
 
 Counts references to the watched objects, Python's memory blocks, and the bytes allocated by malloc
-(exact bytes, not pages), after the first tenth of the exchanges and at the end. One lost byte per
-hundred exchanges would show. A leak recurs with every thousand exchanges, while growth of a
+(exact bytes, not pages), after the first tenth of the exchanges and at the end. One lost block per
+thousand exchanges would show. A leak recurs with every thousand exchanges, while growth of a
 framework's cache does not: with few exchanges, only recurring growth counts as a leak.
 """
 
@@ -13,7 +13,7 @@ import gc
 import itertools
 import sys
 
-MILLION = 1_000_000
+MANY = 200_000
 PER_EXCHANGE = 0.01  # bytes; caches that fill late may take this much more:
 BLOCKS_OF_CACHES, BYTES_OF_CACHES = 100, 8192
 ROUNDS = 3  # a leak grows in each of them
@@ -36,7 +36,7 @@ def bytes_counter():
         mallinfo.restype = MallInfo
         return lambda: (info := mallinfo()).uordblks + info.hblkhd, 1
     count.restype = ctypes.c_size_t
-    return count, 100  # under a sanitizer
+    return count, 40  # under a sanitizer
 
 
 allocated_bytes, SLOWER = bytes_counter()
@@ -47,7 +47,7 @@ def look(watched):
     return [sys.getrefcount(x) for x in watched], sys.getallocatedblocks(), allocated_bytes()
 
 
-def leaves_nothing(exchange, watched=(), times=MILLION):
+def leaves_nothing(exchange, watched=(), times=MANY):
     times = max(times // SLOWER, 1000)
     for _ in itertools.repeat(None, times // 10):
         exchange()
