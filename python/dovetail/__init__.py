@@ -20,10 +20,9 @@ except ImportError as error:
 from dovetail import ipc, utils
 from dovetail._core import *  # noqa: F403
 from dovetail._core import __version__  # noqa: F401
-from dovetail._creation import asarray, empty_like, full_like, ones, ones_like, zeros_like
+from dovetail._creation import empty_like, full_like, ones, ones_like, zeros_like
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
-    "asarray",
     "convert_tree",
     "empty_like",
     "explain",

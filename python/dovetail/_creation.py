@@ -36,14 +36,7 @@ def full_like(x, fill_value, *, dtype=None, device=None):
 
 
 def asarray(x, /, *, dtype=None, device=None, copy=None):
-    """Return x as a tensor: over its own memory if x can be exchanged, else a copy.
-
-    x      another library's tensor or array, or numbers in nested lists
-    copy   True: always a copy. False: never one; ExchangeError (ValueError, too) if it takes one.
-           None: a copy only for another dtype or device, and for numbers
-
-    NumPy's function, as the array API standard has it.
-    """
+    """What asarray() of _core does where it is more than convert(x, Tensor)."""
     if isinstance(x, (bool, int, float, complex, list, tuple, range)):
         if copy is False:
             raise _core.ExchangeError(f"a {type(x).__name__} has no memory that could be shared")

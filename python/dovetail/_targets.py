@@ -2,7 +2,19 @@
 
 import importlib
 
-from dovetail._core import ExchangeError, backends
+from dovetail._core import (
+    ExchangeError,
+    backends,
+    complex64,
+    complex128,
+    convert,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint32,
+    uint64,
+)
 
 # Names for convert(), beside those of classes: the class in the module.
 CLASSES = {
@@ -75,6 +87,21 @@ def to_jax(tensor):
             f"x.to(dovetail.{array.dtype})."
         )
     return array
+
+
+# What JAX makes of types of 64 bits that it does not have.
+_NARROWED = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
+
+
+def as_jax(tensor):
+    """Return what jax.numpy.asarray(tensor) is: over the tensor's memory, but for types of 64 bits
+    that JAX narrows unless it is told not to."""
+    import jax
+
+    narrow = _NARROWED.get(tensor.dtype)
+    if narrow is not None and not jax.config.jax_enable_x64:
+        tensor = tensor.to(narrow)
+    return convert(tensor, jax.Array)
 
 
 def to_pyarrow(tensor):

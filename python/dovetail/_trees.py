@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 from copy import copy as shallow_copy
+from functools import partial
 
 from dovetail import _core
 from dovetail._targets import class_named
@@ -16,36 +17,60 @@ _MISSING = object()
 def convert_tree(tree, target, *, copy=None):
     """Return a copy of the containers in which every tensor is converted. See dovetail."""
     target = class_named(target) if isinstance(target, str) else target
-    return _walk(tree, target, copy)
+    return _Walk(target, copy).node(tree)
 
 
-def _walk(tree, target, copy):
-    kind = type(tree)
-    if kind is dict:
-        return {key: _walk(value, target, copy) for key, value in tree.items()}
-    if kind is list:
-        return [_walk(item, target, copy) for item in tree]
-    if kind is tuple:
-        return tuple([_walk(item, target, copy) for item in tree])
-    if kind in _PLAIN:
-        return tree
-    if isinstance(tree, dict):
-        return _copy_with(tree, _changes(tree.items(), target, copy), _set_item)
-    if isinstance(tree, list):
-        return _copy_with(tree, _changes(enumerate(tree), target, copy), _set_item)
-    if isinstance(tree, tuple):
-        return _tuple_with(tree, dict(_changes(enumerate(tree), target, copy)))
-    if hasattr(kind, "__dataclass_params__"):
-        fields = [(f.name, getattr(tree, f.name, _MISSING)) for f in dataclasses.fields(tree)]
-        put = object.__setattr__ if kind.__dataclass_params__.frozen else setattr
-        return _copy_with(tree, _changes(fields, target, copy), put)
-    return _core.convert(tree, target, copy=copy) if _is_tensor(tree) else tree
+class _Walk:
+    """One walk over a tree."""
 
+    def __init__(self, target, copy):
+        self._target = target
+        self._convert = _core.convert if copy is None else partial(_core.convert, copy=copy)
+        self._tensors = set()  # the classes whose objects are all tensors, as far as they were met
 
-def _changes(parts, target, copy):
-    """Return the parts that become other objects, with their keys."""
-    walked = [(key, part, _walk(part, target, copy)) for key, part in parts]
-    return [(key, made) for key, part, made in walked if made is not part]
+    def node(self, tree):
+        kind = type(tree)
+        if kind in self._tensors:
+            return self._convert(tree, self._target)
+        if kind is dict:
+            return dict(zip(tree, self._nodes(tree.values()), strict=True))
+        if kind is list:
+            return self._nodes(tree)
+        if kind is tuple:
+            return tuple(self._nodes(tree))
+        if kind in _PLAIN:
+            return tree
+        if isinstance(tree, dict):
+            return _copy_with(tree, self._changes(tree.items()), _set_item)
+        if isinstance(tree, list):
+            return _copy_with(tree, self._changes(enumerate(tree)), _set_item)
+        if isinstance(tree, tuple):
+            return _tuple_with(tree, dict(self._changes(enumerate(tree))))
+        if hasattr(kind, "__dataclass_params__"):
+            fields = [(f.name, getattr(tree, f.name, _MISSING)) for f in dataclasses.fields(tree)]
+            put = object.__setattr__ if kind.__dataclass_params__.frozen else setattr
+            return _copy_with(tree, self._changes(fields), put)
+        return self._convert(tree, self._target) if self._is_tensor(tree) else tree
+
+    def _nodes(self, parts):
+        # Without a call for each tensor: a list of them takes little longer than a loop.
+        tensors, convert, target, node = self._tensors, self._convert, self._target, self.node
+        return [convert(x, target) if type(x) in tensors else node(x) for x in parts]
+
+    def _changes(self, parts):
+        """Return the parts that become other objects, with their keys."""
+        walked = [(key, part, self.node(part)) for key, part in parts]
+        return [(key, made) for key, part, made in walked if made is not part]
+
+    def _is_tensor(self, leaf):
+        if isinstance(leaf, type) or all(getattr(leaf, way, None) is None for way in _WAYS):
+            return False
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(leaf, numpy.generic):
+            return leaf.dtype.kind not in "SUMm" and not isinstance(leaf, numpy.void)
+        if any(callable(getattr(type(leaf), way, None)) for way in _WAYS):
+            self._tensors.add(type(leaf))
+        return True
 
 
 def _copy_with(tree, changes, put):
@@ -76,12 +101,3 @@ def _tuple_with(tree, changes):
     if hasattr(tree, "__dict__"):
         made.__dict__.update(tree.__dict__)
     return made
-
-
-def _is_tensor(leaf):
-    if isinstance(leaf, type) or all(getattr(leaf, way, None) is None for way in _WAYS):
-        return False
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(leaf, numpy.generic):
-        return True
-    return leaf.dtype.kind not in "SUMm" and not isinstance(leaf, numpy.void)

@@ -80,6 +80,14 @@ PyMethodDef functions[] = {
         "copy  True: always a copy; False: never one, ExchangeError if it would take one;\n"
         "      None: a copy only where the target can't take the memory as it is: read-only memory\n"
         "      for a library that would write to it, strides that it does not have"),
+    FastKeywords<&AsArrayFunction>(
+        "asarray",
+        "asarray($module, x, /, *, dtype=None, device=None, copy=None)\n--\n\n"
+        "x as a tensor: over its own memory if x can be exchanged, else a copy.\n\n"
+        "x     another library's tensor or array, or numbers in nested lists\n"
+        "copy  True: always a copy; False: never one, ExchangeError (ValueError, too) if it takes\n"
+        "      one; None: a copy only for another dtype or device, and for numbers\n\n"
+        "NumPy's function, as the array API standard has it."),
     Fast<&RegisterConverter>(
         "register_converter",
         "register_converter($module, type, from_tensor, /)\n--\n\n"

@@ -11,13 +11,19 @@
 
 namespace dovetail::python {
 
-// A new reference; nullptr with an error set. The arguments are objects.
-template <typename... Args>
-PyObject* CallPackage(const char* module, const char* function, Args... args) {
+// A function of the package: a new reference; nullptr with an error set.
+inline PyObject* FindInPackage(const char* module, const char* function) {
   PyObject* imported = PyImport_ImportModule(module);
   if (imported == nullptr) return nullptr;
   PyObject* callable = PyObject_GetAttrString(imported, function);
   Py_DECREF(imported);
+  return callable;
+}
+
+// Its result for arguments that are objects, likewise.
+template <typename... Args>
+PyObject* CallPackage(const char* module, const char* function, Args... args) {
+  PyObject* callable = FindInPackage(module, function);
   if (callable == nullptr) return nullptr;
   PyObject* result = PyObject_CallFunctionObjArgs(callable, args..., nullptr);
   Py_DECREF(callable);

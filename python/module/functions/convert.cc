@@ -17,9 +17,9 @@
 #include "dovetail/python/exchange/routes/numpy_lend.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/arguments/call_package.h"
 #include "dovetail/python/module/functions/convert_steps.h"
 #include "dovetail/python/module/functions/convert_unknown.h"
+#include "dovetail/python/module/functions/named_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/methods.h"
 
@@ -120,13 +120,8 @@ PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy,
                  "convert() takes a class to convert to, or a library's name, not %R", name);
     return nullptr;
   }
-  const nb::object found = nb::steal(CallPackage("dovetail._targets", "class_named", name));
-  if (!found.is_valid()) return nullptr;
-  if (!PyType_Check(found.ptr())) {
-    PyErr_Format(PyExc_TypeError, "%R is no class: %R", name, found.ptr());
-    return nullptr;
-  }
-  return Convert(x, found.ptr(), copy, trace);
+  const nb::object found = FindNamedClass(name);
+  return found.is_valid() ? Convert(x, found.ptr(), copy, trace) : nullptr;
 }
 
 // While something listens.

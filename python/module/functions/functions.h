@@ -159,6 +159,11 @@ PyObject* CheckPrivateReadsFunction(PyObject* module, PyObject* unused);
 PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames);
 
+// In asarray.cc. asarray(x, /, *, dtype=None, device=None, copy=None): x as a tensor over its own
+// memory. What is not simply convert(x, dovetail.Tensor) is done by dovetail._creation.
+PyObject* AsArrayFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames);
+
 // register_converter(type, from_tensor)
 PyObject* RegisterConverter(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 

@@ -13,6 +13,9 @@ namespace {
 PyObject* ReduceEx(PyObject* self, PyObject* protocol) {
   return CallPackage("dovetail._pickle", "reduce_tensor", self, protocol);
 }
+PyObject* JaxArray(PyObject* self, PyObject*) {
+  return CallPackage("dovetail._targets", "as_jax", self);
+}
 PyObject* ReprHtml(PyObject* self, PyObject*) {
   return CallPackage("dovetail._notebook", "to_html", self);
 }
@@ -51,6 +54,8 @@ PyMethodDef tensor_methods[] = {
     FastKeywords<&ArrayMethod>(
         "__array__",
         "__array__($self, /, dtype=None, copy=None)\n--\n\nWhat numpy.asarray() asks for."),
+    NoArguments<&JaxArray>("__jax_array__",
+                           "__jax_array__($self, /)\n--\n\nWhat jax.numpy.asarray() asks for."),
     Fast<&PermuteMethod>(
         "permute", "permute($self, /, *dims)\n--\n\nA view with the dimensions in that order."),
     Fast<&TransposeMethod>(

@@ -2,6 +2,8 @@
 
 import collections
 import dataclasses
+import sys
+import types
 import typing
 
 import jax
@@ -79,3 +81,41 @@ def test_a_tensor_alone_and_copies():
     with pytest.raises(dt.ExchangeError):
         dt.convert_tree([np.zeros(2, np.int64)], jax.Array)
     assert dt.convert_tree(np.ndarray, "torch") is np.ndarray
+
+
+def planted(monkeypatch, size):
+    """A library of the name dpnp, whose class is made of a tensor and `size`."""
+    module = types.ModuleType("dpnp")
+    module.ndarray = type("ndarray", (), {"__module__": "dpnp"})
+    monkeypatch.setitem(sys.modules, "dpnp", module)
+    dt.register_converter(module.ndarray, lambda t: (size, t))
+
+
+def test_a_name_means_the_module_that_is_imported_now(monkeypatch):
+    array = np.arange(3)
+    for size in (1, 2):
+        planted(monkeypatch, size)
+        for _ in range(2):
+            assert dt.convert(array, "dpnp")[0] == size
+
+
+def test_names_that_are_no_literals_do_as_well():
+    for _ in range(100):
+        assert type(dt.convert(np.zeros(1), "".join(["tor", "ch"]))) is torch.Tensor
+
+
+def test_some_objects_of_a_class_may_be_no_tensors():
+    class Maybe:
+        """Its attribute is None for some objects."""
+
+        def __init__(self, array):
+            self._array = array
+
+        @property
+        def __array_interface__(self):
+            return None if self._array is None else self._array.__array_interface__
+
+    array, nothing = np.arange(3), Maybe(None)
+    made = dt.convert_tree([Maybe(array), nothing, np.float32(1), np.str_("cat")], np.ndarray)
+    assert made[0].ctypes.data == array.ctypes.data and made[1] is nothing
+    assert made[2].tolist() == 1 and made[3] == "cat"

@@ -1,0 +1,22 @@
+// The class that a library's name stands for, where convert() is given one: "torch" is torch.Tensor.
+//
+//   const nb::object target = FindNamedClass(name);        // invalid with an error set
+//
+// The names are those of dovetail._targets, which imports the library. A name is looked up once, and
+// again only if sys.modules has another module under it.
+
+#ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
+#define DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
+
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+namespace dovetail::python {
+
+// `name` is a str. TypeError for a name of what is no class, ValueError for one that stands for
+// nothing, or the error of the library's import. Needs the GIL.
+nanobind::object FindNamedClass(PyObject* name);
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
