@@ -65,6 +65,7 @@ constexpr Alias kAliases[] = {
     {"boolean", "bool"},
     {"bool_", "bool"},
     {"chalf", "complex32"},
+    {"bcomplex", "bcomplex32"},
     {"complex", "complex64"},
     {"cfloat", "complex64"},
     {"c64", "complex64"},

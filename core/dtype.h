@@ -53,6 +53,14 @@ struct DType {
   // Whether an element does not fill whole bytes, so that elements may share a byte. A float4 with
   // two lanes fills a byte and is not a sub-byte type in this sense.
   constexpr bool is_sub_byte() const { return element_bits() % 8 != 0; }
+  // Whether an element is a pair of a real and an imaginary part, and the type of a part.
+  constexpr bool is_complex() const {
+    return kind == TypeKind::kComplex || kind == TypeKind::kBComplex;
+  }
+  constexpr DType part() const {
+    const TypeKind real = kind == TypeKind::kBComplex ? TypeKind::kBFloat : TypeKind::kFloat;
+    return is_complex() ? DType{real, static_cast<uint8_t>(bits / 2), lanes} : *this;
+  }
   // Whether (kind, bits) is in the list and lanes is not 0. False only for a DType that was not
   // made by Make, Parse or from the constants below.
   constexpr bool is_known() const {

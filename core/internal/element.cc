@@ -83,6 +83,7 @@ constexpr NumberSet NumberSetOf(TypeKind kind) {
     case TypeKind::kHandle:
       return NumberSet::kUnsigned;
     case TypeKind::kComplex:
+    case TypeKind::kBComplex:
       return NumberSet::kComplex;
     case TypeKind::kFloat:
     case TypeKind::kBFloat:
@@ -93,14 +94,9 @@ constexpr NumberSet NumberSetOf(TypeKind kind) {
   return NumberSet::kNone;
 }
 
-// The type of the real and imaginary parts.
-constexpr DType PartOf(DType complex) {
-  return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
-}
-
 constexpr bool HasFormat(DType dtype) {
   const NumberSet set = NumberSetOf(dtype.kind);
-  if (set == NumberSet::kComplex) return FloatFormatOf(PartOf(dtype)).has_value();
+  if (set == NumberSet::kComplex) return FloatFormatOf(dtype.part()).has_value();
   return FloatFormatOf(dtype).has_value() == (set == NumberSet::kFloat);
 }
 static_assert(std::all_of(std::begin(kAllDTypes), std::end(kAllDTypes), HasFormat),
@@ -213,7 +209,7 @@ ElementValue ReadElement(const void* data, int64_t bit_offset, DType dtype) {
     case NumberSet::kUnsigned:
       return LoadCode(data, bit_offset, dtype.bits);
     case NumberSet::kComplex: {
-      const DType part = PartOf(dtype);
+      const DType part = dtype.part();
       return std::complex<double>(LoadFloat(data, bit_offset, part),
                                   LoadFloat(data, bit_offset + part.bits, part));
     }
@@ -236,7 +232,7 @@ absl::Status WriteElement(void* data, int64_t bit_offset, DType dtype, const Ele
     case NumberSet::kUnsigned:
       return std::visit(IntegerWriter{data, bit_offset, dtype}, value);
     case NumberSet::kComplex: {
-      const DType part = PartOf(dtype);
+      const DType part = dtype.part();
       const FloatFormat format = *FloatFormatOf(part);
       const std::complex<double> v = std::visit(ToComplex{part}, value);
       StoreCode(data, bit_offset, part.bits, EncodeFloat(format, v.real()));

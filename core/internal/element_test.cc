@@ -56,6 +56,7 @@ TEST(Element, EveryTypeHoldsOneAndReadsItAsTheWidestTypeOfItsKind) {
         expected = uint64_t{1};
         break;
       case TypeKind::kComplex:
+      case TypeKind::kBComplex:
         expected = std::complex<double>(1);
         break;
       default:
@@ -82,6 +83,9 @@ TEST(Element, ReadsTheBytesAsTheProcessorHasThem) {
   EXPECT_EQ(ReadElement(&c, 0, kComplex64), ElementValue(std::complex<double>(1.5, -2.5)));
   const uint16_t half_pair[] = {0x3c00, 0xc000};
   EXPECT_EQ(ReadElement(half_pair, 0, kComplex32), ElementValue(std::complex<double>(1, -2)));
+  const uint16_t brain_pair[] = {0x3f80, 0xc000};
+  EXPECT_EQ(ReadElement(brain_pair, 0, kBComplex32),
+            ElementValue(std::complex<double>(1, -2)));
 }
 
 TEST(Element, AnyByteButZeroIsTrue) {

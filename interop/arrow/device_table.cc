@@ -23,7 +23,8 @@ constexpr ArrowDevice kDevices[] = {
 };
 
 // The device types that only DLPack has.
-constexpr DeviceType kNotInArrow[] = {DeviceType::kMaia, DeviceType::kTrainium};
+constexpr DeviceType kNotInArrow[] = {DeviceType::kMaia, DeviceType::kTrainium, DeviceType::kTpu,
+                                      DeviceType::kTpuHost, DeviceType::kAscend};
 
 constexpr DeviceType kAllDeviceTypes[] = {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) DeviceType::id,

@@ -15,6 +15,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/interop/dlpack/bijection.h"
+#include "dovetail/interop/dlpack/newer_codes.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -41,6 +42,9 @@ DOVETAIL_NOT_SHARED inline constexpr DeviceCodePair kDeviceCodes[] = {
     {kDLHexagon, DeviceType::kHexagon},
     {kDLMAIA, DeviceType::kMaia},
     {kDLTrn, DeviceType::kTrainium},
+    {kDLTPU, DeviceType::kTpu},
+    {kDLTPUHost, DeviceType::kTpuHost},
+    {kDLAscend, DeviceType::kAscend},
 };
 
 DOVETAIL_NOT_SHARED inline constexpr DeviceType kAllDeviceTypes[] = {

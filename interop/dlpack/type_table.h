@@ -17,6 +17,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/interop/dlpack/bijection.h"
+#include "dovetail/interop/dlpack/newer_codes.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

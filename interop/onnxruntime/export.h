@@ -39,7 +39,7 @@ namespace internal_onnxruntime {
 
 // Whether element 0 is where a C++ object of the element's size may be.
 inline bool IsAligned(const Tensor& tensor) {
-  const int64_t parts = tensor.dtype().kind == TypeKind::kComplex ? 2 : 1;
+  const int64_t parts = tensor.dtype().is_complex() ? 2 : 1;
   const auto alignment = static_cast<uintptr_t>(tensor.dtype().itemsize() / parts);
   return reinterpret_cast<uintptr_t>(tensor.raw_data()) % alignment == 0;
 }

@@ -98,9 +98,7 @@ std::optional<Element> PlainCast(const Element& from, DType from_type, DType to_
   if (from_type == to_type) return from;
   const ElementValue value = ReadElement(from.data(), 0, from_type);
   if (to_type == kBool) return Written(kBool, value);
-  if (from_type.kind == TypeKind::kComplex || to_type.kind == TypeKind::kComplex) {
-    return std::nullopt;
-  }
+  if (from_type.is_complex() || to_type.is_complex()) return std::nullopt;
   if (const auto* number = std::get_if<double>(&value)) {
     return FromFloat(*number, from_type, to_type);
   }
@@ -120,12 +118,12 @@ std::optional<Element> PlainCast(const Element& from, DType from_type, DType to_
 }
 
 bool SameValue(const Element& a, const Element& b, DType dtype) {
-  if (dtype.kind == TypeKind::kComplex) {
+  if (dtype.is_complex()) {
     const auto half = static_cast<uint8_t>(dtype.bits / 2);
     Element a_imaginary = {}, b_imaginary = {};
     std::memcpy(a_imaginary.data(), a.data() + half / 8, half / 8);
     std::memcpy(b_imaginary.data(), b.data() + half / 8, half / 8);
-    const DType part{TypeKind::kFloat, half, 1};
+    const DType part = dtype.part();
     return SameValue(a, b, part) && SameValue(a_imaginary, b_imaginary, part);
   }
   const uint64_t x = CodeOf(a.data(), dtype.bits), y = CodeOf(b.data(), dtype.bits);

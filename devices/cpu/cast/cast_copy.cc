@@ -90,8 +90,7 @@ absl::Status CastStrided(const TensorView& dst, const TensorView& src) {
     path = CastPath::Find(from.view().dtype, to.view().dtype);
   }
   if (!path) {
-    const bool loses_part =
-        src.dtype.kind == TypeKind::kComplex && dst.dtype.kind != TypeKind::kComplex;
+    const bool loses_part = src.dtype.is_complex() && !dst.dtype.is_complex();
     return absl::InvalidArgumentError(
         absl::StrCat("There is no cast from ", src.dtype.ToString(), " to ", dst.dtype.ToString(),
                      loses_part ? ", which would lose the imaginary part." : "."));

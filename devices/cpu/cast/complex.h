@@ -13,7 +13,7 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
-// Adds an imaginary part of 0. `part` is float16, float32 or float64.
+// Adds an imaginary part of 0. `part` is float16, bfloat16, float32 or float64.
 CastStep RealToComplexStep(DType part, SimdLevel level);
 
 // For complex64 and complex128.

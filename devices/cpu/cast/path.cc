@@ -11,15 +11,6 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
-namespace {
-
-DType PartOf(DType complex) {
-  return {TypeKind::kFloat, static_cast<uint8_t>(complex.bits / 2), 1};
-}
-
-bool IsComplex(DType dtype) { return dtype.kind == TypeKind::kComplex; }
-
-}  // namespace
 
 bool CastPath::AddReal(DType src, DType dst, SimdLevel level) {
   const DType from = WideTypeOf(src);
@@ -41,27 +32,27 @@ std::optional<CastPath> CastPath::Find(DType src, DType dst, SimdLevel level) {
   CastPath path;
   path.src_size_ = src.itemsize();
   path.dst_size_ = dst.itemsize();
-  const DType src_part = IsComplex(src) ? PartOf(src) : src;
-  const DType dst_part = IsComplex(dst) ? PartOf(dst) : dst;
-  if (IsComplex(src) && IsComplex(dst)) {
+  const DType src_part = src.part();
+  const DType dst_part = dst.part();
+  if (src.is_complex() && dst.is_complex()) {
     path.AddReal(src_part, dst_part, level);
     for (Step& step : path.steps_) step.per_element = 2;
     return path;
   }
-  if (IsComplex(src)) {
+  if (src.is_complex()) {
     if (dst != kBool) return std::nullopt;
     DType wide = src;
-    if (src_part == kFloat16) {
+    if (src_part.bits == 16) {
       wide = kComplex64;
-      path.Add(WidenStep(kFloat16, level), /*per_element=*/2);
+      path.Add(WidenStep(src_part, level), /*per_element=*/2);
     }
     path.Add(ComplexToBoolStep(wide, level));
     return path;
   }
-  if ((src != dst_part || !IsComplex(dst)) && !path.AddReal(src, dst_part, level)) {
+  if ((src != dst_part || !dst.is_complex()) && !path.AddReal(src, dst_part, level)) {
     return std::nullopt;
   }
-  if (IsComplex(dst)) path.Add(RealToComplexStep(dst_part, level));
+  if (dst.is_complex()) path.Add(RealToComplexStep(dst_part, level));
   return path;
 }
 

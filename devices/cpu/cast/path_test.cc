@@ -24,9 +24,8 @@ namespace dovetail {
 namespace {
 
 bool IsFloat(DType t) { return FloatFormatOf(t).has_value(); }
-bool IsComplex(DType t) { return t.kind == TypeKind::kComplex; }
 bool IsInteger(DType t) { return t.kind == TypeKind::kInt || t.kind == TypeKind::kUInt; }
-bool IsReal(DType t) { return t.kind != TypeKind::kHandle && !IsComplex(t); }
+bool IsReal(DType t) { return t.kind != TypeKind::kHandle && !t.is_complex(); }
 
 // Types with loops of their own.
 std::vector<SimdLevel> Levels() {
@@ -285,6 +284,13 @@ TEST(ComplexCastTest, PartsAreCastAndRealNumbersGetAPartOfZero) {
   EXPECT_EQ(halves, (std::vector<uint32_t>{0xc0003e00, 0x42000000, 0}));
   EXPECT_EQ((Cast<C>(kComplex32, kComplex64, halves)), numbers);
   EXPECT_EQ((Cast<char>(kComplex32, kBool, halves)), (std::vector<char>{1, 1, 0}));
+  const auto brains = Cast<uint32_t>(kComplex64, kBComplex32, numbers);
+  EXPECT_EQ(brains, (std::vector<uint32_t>{0xc0003fc0, 0x40400000, 0}));
+  EXPECT_EQ((Cast<C>(kBComplex32, kComplex64, brains)), numbers);
+  EXPECT_EQ((Cast<uint32_t>(kBComplex32, kComplex32, brains)), halves);
+  EXPECT_EQ((Cast<char>(kBComplex32, kBool, brains)), (std::vector<char>{1, 1, 0}));
+  EXPECT_EQ((Cast<uint32_t>(kInt16, kBComplex32, std::vector<int16_t>{-3})),
+            (std::vector<uint32_t>{0x0000c040}));
 }
 
 TEST(CastPathFindTest, ThereIsNoCastThatLosesAPartNorOneOfHandlesOrLanes) {

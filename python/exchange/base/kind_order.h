@@ -19,6 +19,7 @@ constexpr int KindOrder(TypeKind kind) {
     case TypeKind::kInt:
       return 2;
     case TypeKind::kComplex:
+    case TypeKind::kBComplex:
       return 4;
     case TypeKind::kHandle:
       return -1;

@@ -23,7 +23,7 @@ bool IsOneElement(PyObject* x) { return IsTensor(x) && AsTensor(x).num_elements(
 nb::object Rounded(PyObject* number, DType dtype) {
   const bool is_exact =
       PyLong_CheckExact(number) || PyFloat_CheckExact(number) || PyComplex_CheckExact(number);
-  const bool rounds = dtype.kind == TypeKind::kComplex || FloatFormatOf(dtype).has_value();
+  const bool rounds = dtype.is_complex() || FloatFormatOf(dtype).has_value();
   if (!is_exact || !rounds) return nb::borrow(number);
   alignas(kMaxElementBytes) char element[kMaxElementBytes];
   nb::object rounded;

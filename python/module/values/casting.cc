@@ -12,12 +12,6 @@ namespace {
 
 constexpr const char* kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
 
-// The type of the real part; the type itself of a real one.
-DType RealOf(DType t) {
-  if (t.kind != TypeKind::kComplex) return t;
-  return {TypeKind::kFloat, static_cast<uint8_t>(t.bits / 2), 1};
-}
-
 // Whether every number of one format is one of the other.
 bool Holds(const FloatFormat& to, const FloatFormat& from) {
   const bool specials = from.specials == to.specials || from.specials == FloatSpecials::kNone ||
@@ -66,9 +60,8 @@ bool ParseCasting(PyObject* value, Casting* rule) {
 bool CanCast(DType from, DType to, Casting rule) {
   if (from == to || rule == Casting::kUnsafe) return true;
   if (from.lanes != to.lanes || KindOrder(from.kind) < 0 || KindOrder(to.kind) < 0) return false;
-  const bool is_complex = from.kind == TypeKind::kComplex;
-  const bool safe = (!is_complex || to.kind == TypeKind::kComplex) &&
-                    IsSafe(RealOf({from.kind, from.bits, 1}), RealOf({to.kind, to.bits, 1}));
+  const bool safe = (!from.is_complex() || to.is_complex()) &&
+                    IsSafe(DType{from.kind, from.bits, 1}.part(), DType{to.kind, to.bits, 1}.part());
   switch (rule) {
     case Casting::kSafe:
       return safe;

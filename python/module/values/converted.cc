@@ -31,9 +31,9 @@ bool IsIntegral(DType dtype) {
 // elements.
 bool TakesAll(DType from, DType to) {
   if (CanCast(from, to, Casting::kSafe) || to == kBool) return true;
-  if (from.kind == TypeKind::kComplex) return to.kind == TypeKind::kComplex;
+  if (from.is_complex()) return to.is_complex();
   const std::optional<FloatFormat> format = FloatFormatOf(to);
-  return to.kind == TypeKind::kComplex || (format && (format->has_nan() || !FloatFormatOf(from)));
+  return to.is_complex() || (format && (format->has_nan() || !FloatFormatOf(from)));
 }
 
 bool Cast(const Tensor& from, const CopiedOptions& options, Tensor* to) {

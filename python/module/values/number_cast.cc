@@ -48,7 +48,7 @@ bool CheckNumberCast(PyObject* number, DType to, const AssignRules& rules) {
     return CanCast(from, to, rules.casting) || RefuseCast(from.ToString(), to, rules);
   }
   if (PyComplex_Check(number)) {
-    return to.kind == TypeKind::kComplex || RefuseComplex(to, rules);
+    return to.is_complex() || RefuseComplex(to, rules);
   }
   if (PyLong_Check(number) || PyIndex_Check(number)) {
     return to.kind != TypeKind::kBool || RefuseCast("an int", to, rules);

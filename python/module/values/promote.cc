@@ -1,6 +1,5 @@
 #include "dovetail/python/module/values/promote.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -20,6 +19,7 @@ std::optional<Category> CategoryOf(DType t) {
     case TypeKind::kUInt:
       return Category::kInteger;
     case TypeKind::kComplex:
+    case TypeKind::kBComplex:
       return Category::kComplex;
     case TypeKind::kHandle:
       return std::nullopt;
@@ -43,10 +43,15 @@ std::optional<DType> PromoteFloats(DType a, DType b) {
   return std::nullopt;
 }
 
-// A complex type whose parts hold both `complex` and `real`.
-DType PromoteComplex(DType complex, DType real) {
-  const int part = std::max<int>(complex.bits / 2, real.kind == TypeKind::kBFloat ? 32 : real.bits);
-  return {TypeKind::kComplex, static_cast<uint8_t>(2 * part), 1};
+// The complex type whose parts hold two floating-point types, the first of which is a part.
+std::optional<DType> ComplexOf(DType part, DType real) {
+  if (real.bits >= 16 && real != part) {
+    const std::optional<DType> common = PromoteFloats(part, real);
+    if (!common) return std::nullopt;
+    part = *common;
+  }
+  return DType{part == kBFloat16 ? TypeKind::kBComplex : TypeKind::kComplex,
+               static_cast<uint8_t>(2 * part.bits), 1};
 }
 
 std::optional<DType> PromoteOrNone(DType a, DType b) {
@@ -57,13 +62,15 @@ std::optional<DType> PromoteOrNone(DType a, DType b) {
     std::swap(a, b);
     std::swap(ca, cb);
   }
-  if (*ca == Category::kComplex && *cb == Category::kFloat) return PromoteComplex(a, b);
+  if (*ca == Category::kComplex && *cb == Category::kFloat) return ComplexOf(a.part(), b);
   if (*ca != *cb) return a;
   switch (*ca) {
     case Category::kInteger:
       return PromoteIntegers(a, b);
     case Category::kFloat:
       return PromoteFloats(a, b);
+    case Category::kComplex:
+      return ComplexOf(a.part(), b.part());
     default:
       return a.bits >= b.bits ? a : b;
   }

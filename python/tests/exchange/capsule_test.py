@@ -173,7 +173,7 @@ HOSTILE = {
     "no shape": ({"null_shape": True}, "no shape"),
     "elements without data": ({"data": None}, "no data"),
     "negative device id": ({"device": (1, -1)}, "device id is -1"),
-    "unknown code": ({"code": 18}, "code 18"),
+    "unknown code": ({"code": 19}, "code 19"),
     "last code": ({"code": 255}, "code 255"),
     "float of 24 bits": ({"bits": 24}, "24 bits"),
     "int of 3 bits": ({"code": 0, "bits": 3}, "3 bits"),

@@ -55,6 +55,16 @@ def test_an_array_comes_in_shared_with_its_type_and_values(name, door):
     assert t.tolist() == a.astype("float64").tolist()
 
 
+@pytest.mark.parametrize("name", ["complex32", "bcomplex32"])
+def test_complex_numbers_of_two_narrow_parts_go_both_ways(name):
+    a = np.array([1 + 2j, -0.5j], dtype=getattr(ml_dtypes, name))
+    t = dt.from_dlpack(a)
+    assert t.dtype is getattr(dt, name) and t.data_ptr() == address(a)
+    assert t.tolist() == [1 + 2j, -0.5j]
+    out = dt.from_dlpack(t.__dlpack__(max_version=(1, 3))).numpy()
+    assert out.dtype == a.dtype and address(out) == address(a)
+
+
 @pytest.mark.parametrize("name", WHOLE + PADDED)
 def test_a_scalar_is_a_tensor_without_dimensions(name):
     one = getattr(ml_dtypes, name)(1)

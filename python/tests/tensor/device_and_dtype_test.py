@@ -102,7 +102,7 @@ def test_what_cannot_be_a_device_is_a_type_error(value):
 
 EVERY_NAME = [
     *STANDARD,
-    *("bfloat16", "complex32", "handle", "int2", "int4", "uint2", "uint4"),
+    *("bfloat16", "complex32", "bcomplex32", "handle", "int2", "int4", "uint2", "uint4"),
     *JAX_FLOAT8,
     *("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
 ]
@@ -130,7 +130,9 @@ def test_the_types_of_numpy_are_known(name):
         assert dt.dtype(given) == getattr(dt, name)
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "int2", "int4", "uint2", "uint4", *JAX_FLOAT8])
+@pytest.mark.parametrize(
+    "name", ["bfloat16", "complex32", "bcomplex32", "int2", "int4", "uint2", "uint4", *JAX_FLOAT8]
+)
 def test_the_types_of_ml_dtypes_are_known(name):
     scalar = getattr(ml_dtypes, name)
     assert dt.dtype(scalar) == dt.dtype(np.dtype(scalar)) == getattr(dt, name)

@@ -116,6 +116,15 @@ def test_pairs_of_halves_are_complex32():
     assert dt.frombuffer(pair, dtype=dt.complex32).tolist() == [1.5 - 2.25j]
 
 
+def test_pairs_of_bfloat16_are_bcomplex32():
+    pair = np.array([1.5, -2.25], dtype=ml_dtypes.bfloat16)
+    t = dt.frombuffer(pair.view(np.uint8), dtype=dt.bcomplex32)
+    assert t.tolist() == [1.5 - 2.25j]
+    t[0] = 1 + 2**-8  # rounds to even
+    assert t.to(dt.complex64).tolist() == [1]
+    assert dt.tensor([t[0], 1j], dtype=dt.bcomplex32).to(dt.complex32).tolist() == [1, 1j]
+
+
 def test_any_byte_but_zero_is_true():
     assert dt.frombuffer(bytes([0, 1, 2, 255]), dtype=dt.bool).tolist() == [False, True, True, True]
 
