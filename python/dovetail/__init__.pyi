@@ -9,7 +9,7 @@ from dovetail import _typing as _t
 from dovetail import ipc as ipc
 from dovetail import utils as utils
 from dovetail._core import *  # noqa: F403
-from dovetail._core import Tensor
+from dovetail._core import Tensor as Tensor
 from dovetail._core import __version__ as __version__
 from dovetail._explain import Report as _Report
 from dovetail._trace import Trace as _Trace

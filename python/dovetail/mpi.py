@@ -46,8 +46,12 @@ _PREDEFINED = {
 }
 
 # What op() computes in, for the types that MPI lacks.
-_WIDER = {"float16": "float32", "bfloat16": "float32", "complex32": "complex64",
-          "bcomplex32": "complex64"}
+_WIDER = {
+    "float16": "float32",
+    "bfloat16": "float32",
+    "complex32": "complex64",
+    "bcomplex32": "complex64",
+}
 for _variant in (
     "e3m4",
     "e4m3",

@@ -19,6 +19,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import file_checks
 import tidy
+import types_known
 
 CXX = (".h", ".cc", ".inc", ".cu", ".hip")
 STARLARK = ("BUILD", ".bzl", "WORKSPACE", "MODULE.bazel")
@@ -98,6 +99,11 @@ class Lint:
         print(*problems, sep="\n", end="\n" if problems else "")
         return not problems
 
+    def types_known(self) -> bool:
+        problems = [*types_known.unknown_types(self.workspace, self.tools)]
+        print(*problems, sep="\n", end="\n" if problems else "")
+        return not problems
+
     def clang_tidy(self, which: str, base: str | None) -> bool:
         changed = None if which == "all" else tidy.changed_files(self.git, base)
         return tidy.check(self.workspace, str(self.tools / "clang-tidy"), changed)
@@ -125,6 +131,7 @@ def main() -> int:
         "buildifier": lint.buildifier,
         "ruff": lint.ruff,
         "length, opening, guards": lint.own_checks,
+        "types of public names": lint.types_known,
         "clang-tidy": lambda: lint.clang_tidy(options.tidy, options.base),
     }
     if options.tidy == "none":

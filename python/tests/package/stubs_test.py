@@ -1,5 +1,6 @@
 """The stubs match the module, and programs that use the module pass mypy."""
 
+import ast
 import inspect
 import os
 import pathlib
@@ -7,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import stub_docstrings
 
 import dovetail as dt
 from dovetail import _core
@@ -92,6 +94,7 @@ dt.empty(size=(2, 3)), dt.zeros(size=[2]), dt.zeros(shape=2), dt.zeros(range(2, 
 dt.zeros(dt.tensor([2, 3])).reshape(range(3, 5)), dt.explain(t, "torch").door
 dt.ones(2, 3), dt.zeros_like(t), dt.asarray([1, 2]), dt.convert(t, "torch")
 assert_type(dt.convert(t, dt.Tensor), dt.Tensor)
+assert_type(dt.convert(t, "dovetail"), dt.Tensor)
 dt.convert_tree({"x": t}, dt.Tensor)
 with dt.pickle_device("cpu"):
     pass
@@ -157,6 +160,14 @@ def test_the_stubs_say_what_the_module_has(tmp_path):
     found -= {f"dovetail._core.Tensor.{name}" for name in missing}
     assert not found - set(ALLOWED), output
     assert "dovetail._core.DType" in found, output  # stubtest ran
+
+
+def test_the_docstrings_of_the_stubs_are_those_of_the_module():
+    stub = pathlib.Path(dt.__file__).with_name("_core.pyi").read_text()
+    written = stub_docstrings.with_docstrings(stub)
+    assert ast.dump(ast.parse(written)) == ast.dump(ast.parse(stub)), (
+        "run ./bazelw run //python/tests/package:stub_docstrings"
+    )
 
 
 def test_a_program_that_uses_everything_passes_strict_mypy(tmp_path):
