@@ -23,7 +23,7 @@ name say which. Making it installs no Python package.
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
-def dovetail_metadata(name, distribution, summary, readme = None, licenses = [], classifiers = [], extras = {}, requires_python = ">=3.10", **kwargs):
+def dovetail_metadata(name, distribution, summary, readme = None, licenses = [], classifiers = [], keywords = [], extras = {}, requires_python = ">=3.10", **kwargs):
     """Makes the metadata of a wheel and of an sdist, the file <name>.
 
     `--define=dovetail_repository=OWNER/NAME` names the project's repository on GitHub; else they name none.
@@ -35,6 +35,7 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
       readme: label of a Markdown file with the long description.
       licenses: labels of the licence's text and of notices.
       classifiers: those of PyPI that apply.
+      keywords: by which PyPI finds it.
       extras: maps the name of an extra to the packages that it requires.
       requires_python: versions of Python that pip may install it for.
       **kwargs: further attributes of the genrule.
@@ -50,6 +51,7 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
         "--version=" + VERSION,
     ]
     options += ["--classifier='%s'" % classifier for classifier in classifiers]
+    options += ["--keyword='%s'" % keyword for keyword in keywords]
     options += ["--extra='%s:%s'" % (extra, package) for extra in extras for package in extras[extra]]
     options += ["--license=$(location %s)" % license for license in licenses]
     if readme:

@@ -3,11 +3,12 @@
 
     make_metadata.py --output=METADATA --distribution=dovetail-dlpack --version=0.1.0 --summary=… \\
         --requires-python='>=3.10' --readme=README.md --license=LICENSE \\
-        --classifier='Typing :: Typed' --extra=pytest:pytest --repository=OWNER/NAME
+        --classifier='Typing :: Typed' --keyword=dlpack --extra=pytest:pytest \\
+        --repository=OWNER/NAME
 
 The build calls it (bazel/wheel.bzl). With --repository, the project's on GitHub, the metadata have
-its addresses, and links of the readme to files of the repository become absolute. It needs only
-Python.
+its addresses, and links of the readme to files of the repository become absolute. Without one they
+become plain text and pictures go, since PyPI's page has no files beside it. It needs only Python.
 """
 
 import argparse
@@ -26,6 +27,8 @@ Requires-Python: {requires_python}
 
 def fields(options):
     """The lines of the fields that may occur several times."""
+    if options.keyword:
+        yield f"Keywords: {','.join(options.keyword)}"
     yield from (f"License-File: {os.path.normpath(path)}" for path in options.license)
     if options.repository:
         site = f"https://github.com/{options.repository}"
@@ -47,12 +50,13 @@ def fields(options):
 
 
 def long_description(readme, repository, version):
-    """The readme, with absolute links if the repository is known."""
+    """The readme as it stands alone: no link leads to a file beside it."""
     text = pathlib.Path(readme).read_text(encoding="utf-8")
-    if not repository:
-        return text
-    site = f"https://github.com/{repository}"
     local = r"\]\((?!https?:|#)([^)\s]+)\)"
+    if not repository:
+        text = re.sub(r"!\[[^\]]*" + local + r"\n*", "", text)
+        return re.sub(r"\[([^\]]*)" + local, r"\1", text)
+    site = f"https://github.com/{repository}"
     text = re.sub(r"(!\[[^\]]*)" + local, rf"\1]({site}/raw/v{version}/\2)", text)
     return re.sub(local, rf"]({site}/blob/v{version}/\1)", text)
 
@@ -71,7 +75,7 @@ def main(arguments=None):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
     parser.add_argument("--repository", default="", metavar="OWNER/NAME")
-    for name in ["license", "classifier", "extra"]:
+    for name in ["license", "classifier", "extra", "keyword"]:
         parser.add_argument(f"--{name}", action="append", default=[])
     options = parser.parse_args(arguments)
     pathlib.Path(options.output).write_text(metadata(options), encoding="utf-8")

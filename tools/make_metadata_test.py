@@ -40,7 +40,7 @@ def test_it_has_the_name_the_version_and_the_pythons_that_it_is_for(write):
     assert (message["Name"], message["Version"]) == ("dovetail-dlpack", "1.2.3")
     assert (message["Summary"], message["Requires-Python"]) == ("Exchanges tensors", ">=3.10")
     assert message["Description-Content-Type"] == "text/markdown"
-    assert message.get_payload() == f"{README}\n{PICTURE}\n"
+    assert "[site](https://example.org), [here](#here)" in message.get_payload()
 
 
 def test_an_extra_has_all_of_its_requirements_and_nothing_is_required_without_one(write):
@@ -54,7 +54,14 @@ def test_an_extra_has_all_of_its_requirements_and_nothing_is_required_without_on
     assert write().get_all("Requires-Dist") is None
 
 
+def test_without_a_repository_links_to_files_are_text_and_pictures_go(write):
+    text = write().get_payload()
+    assert text == "guide, part, [site](https://example.org), [here](#here)\n"
+
+
 def test_classifiers_and_licences_are_listed(write):
+    message = write("--keyword=dlpack", "--keyword=tensor")
+    assert message["Keywords"] == "dlpack,tensor"
     message = write("--classifier=Typing :: Typed", "--license=./LICENSE", "--license=parts/NOTICE")
     assert message.get_all("Classifier") == ["Typing :: Typed"]
     assert message["License-Expression"] == "Apache-2.0"

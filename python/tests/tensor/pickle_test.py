@@ -11,8 +11,8 @@ import dovetail as dt
 
 ALL_TYPES = ["bool", "int2", "int4", "int8", "int64", "uint4", "uint64", "float16", "float32",
              "float64", "bfloat16", "complex32", "complex64", "complex128", "bcomplex32",
-             "float8_e3m4", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
-             "float4_e2m1fn"]  # fmt: skip
+             "float8_e3m4", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float6_e2m3fn",
+             "float6_e3m2fn", "float4_e2m1fn"]  # fmt: skip
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 
 
