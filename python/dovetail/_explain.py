@@ -7,6 +7,8 @@
 (True, 'NumPy array')
 """
 
+import sys
+
 from dovetail import _core
 from dovetail._targets import class_named
 
@@ -130,4 +132,8 @@ def _reason(report, traced, device, copy):
 
 
 def _class_name(cls):
-    return f"{cls.__module__}.{cls.__qualname__}" if isinstance(cls, type) else repr(cls)
+    if not isinstance(cls, type):
+        return repr(cls)
+    # (The qualified name of jax.Array is jaxlib._jax.Array.)
+    found = getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
+    return f"{cls.__module__}.{cls.__name__ if found else cls.__qualname__}"

@@ -1,4 +1,4 @@
-"""`python -m dovetail bench`: this machine beside the published figures, in half a minute."""
+"""`python -m dovetail bench`: this machine beside the published figures, in about a minute."""
 
 import argparse
 import dataclasses

@@ -7,9 +7,13 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 PAGE = pathlib.Path("docs/distributed.md").read_text()
 SECTION = PAGE.split("\n## PyTorch and JAX\n")[1].split("\n## ")[0]
-TORCH, JAX = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+WHOLE_TORCH, JAX = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+END = "dist.destroy_process_group()\n"
+TORCH = WHOLE_TORCH.removesuffix(END)
 
 
 def start(program):
@@ -73,8 +77,8 @@ try:
     assert False
 except dt.ExchangeError as e:
     assert "read-only" in str(e)
-dist.destroy_process_group()
 """
+        + END
     )
 
 
@@ -95,3 +99,21 @@ assert dt.from_dlpack(shard.data).data_ptr() == t.data_ptr()
 jax.distributed.shutdown()
 """
     )
+
+
+@pytest.mark.parametrize("program", [WHOLE_TORCH, JAX], ids=["torch", "jax"])
+def test_torchrun_runs_each_as_the_page_says(tmp_path, program):
+    file = tmp_path / "this_file.py"
+    file.write_text(program)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    with socket.socket() as s:
+        s.bind(("localhost", 0))
+        port = s.getsockname()[1]
+    result = subprocess.run(
+        [*torchrun, "--master-port", str(port), file],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert result.returncode == 0, result.stderr
