@@ -104,6 +104,8 @@ class Trace:
         return self
 
     def __exit__(self, *_):
+        if self._recorder is None:
+            raise RuntimeError("this trace has not begun; use `with dovetail.trace() as log:`")
         _core._trace_stop(self._recorder)
 
     def __iter__(self):
@@ -191,10 +193,14 @@ class Trace:
 class NoCopies:
     """See dovetail.no_copies()."""
 
+    _scope = None
+
     def __enter__(self):
         self._scope = _core._no_copies_enter()
 
     def __exit__(self, *_):
+        if self._scope is None:
+            raise RuntimeError("this has not begun; use `with dovetail.no_copies():`")
         _core._no_copies_leave(self._scope)
 
 
@@ -202,6 +208,11 @@ def start_from_environment(value):
     """Trace the process until its end, as the environment variable DOVETAIL_TRACE asks for."""
     import atexit
 
+    if value.endswith((".json", ".jsonl")):
+        try:
+            open(value, "a").close()
+        except (OSError, ValueError) as error:  # now, not at the end of the process
+            raise ImportError(f"DOVETAIL_TRACE={value!r} can't be written: {error}") from None
     log = Trace(1_000_000).__enter__()
 
     @atexit.register

@@ -295,7 +295,10 @@ void AddEverything(nb::module_ m) {
       PyCapsule_New(const_cast<DovetailCApi*>(CApiTable()), DOVETAIL_CAPI_CAPSULE, nullptr));
   m.attr("dlpack_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
   const char* trace = std::getenv("DOVETAIL_TRACE");
-  m.attr("_trace_setting") = trace != nullptr && std::string_view(trace) != "0" ? trace : "";
+  const bool is_traced = trace != nullptr && std::string_view(trace) != "0";
+  const nb::object setting = nb::steal(PyUnicode_DecodeFSDefault(is_traced ? trace : ""));
+  if (!setting.is_valid()) throw nb::python_error();
+  m.attr("_trace_setting") = setting;  // a path, perhaps of bytes that are no UTF-8
   m.attr("_convert_targets") = PeerNames();
   AddDTypeClass(m);
   AddDeviceClass(m);

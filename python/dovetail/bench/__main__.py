@@ -40,18 +40,31 @@ def main():
     return 0
 
 
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+_positive.__name__ = "number from 1 on"  # for argparse: "invalid number from 1 on value"
+
+
 def _parse():
     parser = argparse.ArgumentParser(
         prog="python -m dovetail bench",
-        description="Measure exchanges and copies beside the libraries that are installed, in half "
-        "a minute, and print them beside the published figures. One thread is used.",
+        description="Measure exchanges and copies beside the libraries that are installed, in about a "
+        "minute, and print them beside the published figures. One thread is used.",
     )
     parser.add_argument(
         "--picture", metavar="FILE", type=pathlib.Path, help="draw them: .svg, .png or .pdf"
     )
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write them")
     parser.add_argument(
-        "--repetitions", metavar="N", type=int, help="how often each is measured (7; copies, 3)"
+        "--repetitions",
+        metavar="N",
+        type=_positive,
+        help="how often each is measured (7; copies, 3)",
     )
     return parser.parse_args()
 

@@ -4,11 +4,26 @@ import concurrent.futures
 import importlib.machinery
 import importlib.util
 import os
+import re
 
 from .child import TIMEOUT, ask
 from .finding import FACT, FAULT, HINT, Finding
 
 NAME = "libraries"
+
+# The oldest version of each that is supported: docs/support.md, docs/libraries.md.
+SUPPORTED = {
+    "numpy": "2.2",
+    "torch": "2.13.0",
+    "jax": "0.10.2",
+    "paddle": "3.3.1",
+    "tvm_ffi": "0.1.15",
+    "pyarrow": "26.0.1",
+    "onnxruntime": "1.32.0",
+    "cupy": "14.2.0",
+    "tensorflow": "2.21.0",
+    "dpnp": "0.20.0",
+}
 
 # What follows where the library's structs have no version.
 _LACKING = {
@@ -39,6 +54,10 @@ def _is_installed(module):
     return spec is not None and spec.origin is not None  # None: a folder of that name, no package
 
 
+def _numbers(version):
+    return [int(number) for number in re.match(r"[\d.]*", version)[0].split(".") if number]
+
+
 def check(answers):
     if not answers:
         return [Finding(FACT, NAME, "none is installed")]
@@ -58,8 +77,13 @@ def _one(module, answer):
     if values["needs"]:
         text = f"{name} takes memory of a {values['needs']} device alone, and none is here"
         return [Finding(FACT, NAME, text)]
+    oldest = SUPPORTED.get(module)
+    if oldest is not None and _numbers(values["version"]) < _numbers(oldest):
+        text = f"{name} is older than {oldest}, the oldest that is tried"
+        return [Finding(HINT, NAME, text, f"update {module}")]
     lacking = [text for key, text in _LACKING.items() if values[key] == "unversioned"]
     if not lacking:
-        return [Finding(FACT, NAME, f"{name}, {values['file']}")]
+        way = f", comes in by {values['way']}" if values["way"] else ""
+        return [Finding(FACT, NAME, f"{name}, {values['file']}{way}")]
     text = f"{name} speaks DLPack before 1.0: {'; '.join(lacking)}"
     return [Finding(HINT, NAME, text, f"a newer {module} may speak DLPack 1.0")]

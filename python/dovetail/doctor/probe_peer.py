@@ -115,6 +115,7 @@ def class_of(library, name):
 def try_both_ways(library, name, device, values):
     Recorder.tensor = dovetail.ones(16, device=device)
     tensor = dovetail.convert(Recorder.tensor, class_of(library, name))
+    values["way"] = _core._trace_import(tensor, None, None)["door"] or ""
     values["protocols"] = protocols(tensor)
     values["exports"] = exports(tensor)
     owners = (library, attribute(library, "dlpack"), attribute(library, "utils.dlpack"))
@@ -130,6 +131,7 @@ def main():
         "protocols": [],
         "exports": "",
         "imports": "",
+        "way": "",  # by which its tensor comes in
         "untried": "",
         "needs": "",
         "cuda": cuda(library) if name == "torch" else None,

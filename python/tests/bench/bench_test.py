@@ -38,6 +38,15 @@ def call(monkeypatch, results, *arguments):
     return command.main()
 
 
+@pytest.mark.parametrize("number", ["-1", "0", "many"])
+def test_a_number_of_repetitions_is_at_least_one(monkeypatch, capsys, number):
+    with pytest.raises(SystemExit) as ended:
+        call(monkeypatch, [], "--repetitions", number)
+    assert ended.value.code == 2 and f"invalid number from 1 on value: '{number}'" in (
+        capsys.readouterr().err
+    )
+
+
 def test_the_table_has_this_machine_beside_the_published_ones(
     monkeypatch, results, capsys, tmp_path
 ):

@@ -1,6 +1,8 @@
 """The doctor's look at other libraries, with modules that are planted."""
 
 import os
+import pathlib
+import re
 import sys
 
 import pytest
@@ -49,6 +51,31 @@ def only(findings):
 def test_a_library_that_speaks_dlpack_1_is_a_fact(probe):
     level, text = only(peers.check(probe(NEW)))
     assert level == FACT and text.startswith("dpnp 1.0, ")
+
+
+def test_pytorch_is_told_with_the_way_that_its_tensors_take(probe):
+    answers = {"torch": probe(NEW, "torch")["torch"]}
+    level, text = only(peers.check(answers))
+    assert level == FACT and text.endswith(", comes in by DLPack C exchange API")
+
+
+def test_a_library_older_than_what_is_supported_is_a_hint(probe, monkeypatch):
+    answers = probe(NEW)
+    for oldest, level in {"1.0": FACT, "0.9.12": FACT, "1.0.1": HINT, "1.10": HINT}.items():
+        monkeypatch.setitem(peers.SUPPORTED, "dpnp", oldest)
+        assert only(peers.check(answers))[0] == level
+    assert f"is older than {oldest}" in only(peers.check(answers))[1]
+
+
+def test_the_supported_versions_are_those_of_the_pages():
+    page = pathlib.Path("docs/libraries.md").read_text()
+    tried = dict(re.findall(r"^\| [\w. -]+? ([\d.]+)(?: \(.*?\))? \| `(\w+)\.", page, re.M))
+    tried = {module: version for version, module in tried.items()}
+    assert (
+        "torch" in tried
+        and "| NumPy | 2.2 and later" in pathlib.Path("docs/support.md").read_text()
+    )
+    assert {**tried, "numpy": "2.2"} == {**tried, **peers.SUPPORTED}
 
 
 def test_a_library_without_versioned_dlpack_is_found_by_trying(probe):

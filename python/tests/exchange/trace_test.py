@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from process import run_python
+from process import run_failing, run_python
 
 import dovetail as dt
 
@@ -212,6 +212,24 @@ def test_the_environment_traces_a_whole_process(tmp_path):
     assert [json.loads(line)["kind"] for line in lines] == ["import", "allocate", "cast"]
     run_python(PROGRAM, DOVETAIL_TRACE=str(tmp_path / "log.json"))
     assert len(json.loads((tmp_path / "log.json").read_text())["traceEvents"]) == 3
+
+
+def test_a_setting_that_cannot_be_written_is_an_error_of_the_import(tmp_path):
+    path = str(tmp_path / "no such folder" / "log.json")
+    status, error = run_failing("import dovetail", DOVETAIL_TRACE=path)
+    assert status == 1 and error.startswith("ImportError: DOVETAIL_TRACE=") and path in error
+
+
+def test_a_path_may_be_of_bytes_that_are_no_utf_8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.jsonl"
+    run_python(PROGRAM, DOVETAIL_TRACE=os.fsdecode(path))
+    assert os.stat(path).st_size > 0
+
+
+def test_an_end_without_a_beginning_is_refused():
+    for scope in (dt.trace(), dt.no_copies()):
+        with pytest.raises(RuntimeError, match="has not begun; use `with dovetail"):
+            scope.__exit__(None, None, None)
 
 
 def test_an_exception_in_flight_is_not_lost_to_a_trace():

@@ -18,9 +18,9 @@ def _run(code, *options, **settings):
     )
 
 
-def run_failing(code):
+def run_failing(code, **settings):
     """Return the exit status of `code`, negative for a signal, and its last line of errors."""
-    result = _run(code)
+    result = _run(code, **settings)
     return result.returncode, (result.stderr.splitlines() or [""])[-1]
 
 
