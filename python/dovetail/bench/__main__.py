@@ -53,8 +53,8 @@ _positive.__name__ = "number from 1 on"  # for argparse: "invalid number from 1 
 def _parse():
     parser = argparse.ArgumentParser(
         prog="python -m dovetail bench",
-        description="Measure exchanges and copies beside the libraries that are installed, in about a "
-        "minute, and print them beside the published figures. One thread is used.",
+        description="Measure exchanges and copies beside the installed libraries, in about a minute, "
+        "and print them beside the published figures. One thread is used.",
     )
     parser.add_argument(
         "--picture", metavar="FILE", type=pathlib.Path, help="draw them: .svg, .png or .pdf"
