@@ -53,7 +53,7 @@ _positive.__name__ = "number from 1 on"  # for argparse: "invalid number from 1 
 def _parse():
     parser = argparse.ArgumentParser(
         prog="python -m dovetail bench",
-        description="Measure exchanges and copies beside the installed libraries, in about a minute, "
+        description="Measure exchanges and copies beside installed libraries, in about a minute, "
         "and print them beside the published figures. One thread is used.",
     )
     parser.add_argument(
