@@ -1,5 +1,7 @@
 #include "dovetail/core/registry.h"
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -70,16 +72,40 @@ DeviceBackend* FindServing(DeviceType type) {
   return count.ok() && *count > 0 ? backend : nullptr;
 }
 
+namespace {
+
+// How a backend of this repository's is registered, for programs in C++ and in Python.
+std::string HowToRegister(std::string_view call, std::string_view folder) {
+  return absl::StrCat("call Register", call, "Backend(Registry::Global()) of dovetail/devices/", folder,
+                      "/backend.h (@dovetail//devices/", folder,
+                      ") first (in Python: DOVETAIL_BACKENDS must not leave ", folder, " out).");
+}
+
+std::string RemedyFor(DeviceType type) {
+  if (type == DeviceType::kCpu) {
+    return "call RegisterDefaultBackends() first (in Python: DOVETAIL_BACKENDS must not leave cpu "
+           "out).";
+  }
+  switch (StreamDevice({type, 0}).type) {
+    case DeviceType::kCuda:
+      return HowToRegister("Cuda", "cuda");
+    case DeviceType::kRocm:
+      return HowToRegister("Rocm", "rocm");
+    case DeviceType::kOneApi:
+      return HowToRegister("OneApi", "oneapi");
+    default:
+      return "register a backend for it first.";
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
-  const char* const remedy = device.type == DeviceType::kCpu
-                                 ? "call RegisterDefaultBackends() first (in Python: "
-                                   "DOVETAIL_BACKENDS must not leave cpu out)."
-                                 : "register a backend for it first.";
   return absl::NotFoundError(absl::StrCat("No backend serves ", device.ToString(),
                                           ". Its memory can be passed on, but not allocated, "
                                           "copied or read; ",
-                                          remedy));
+                                          RemedyFor(device.type)));
 }
 
 absl::Status AwaitOnHost(const Event& event) {

@@ -134,6 +134,9 @@ TEST(Registry, BackendForNamesTheDeviceThatNoBackendServes) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(Device::Rocm(3));
   EXPECT_EQ(backend.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(backend.status().message()), HasSubstr("rocm:3"));
+  EXPECT_THAT(std::string(backend.status().message()),
+              HasSubstr("RegisterRocmBackend(Registry::Global()) of "
+                        "dovetail/devices/rocm/backend.h (@dovetail//devices/rocm)"));
   FakeLog log;
   ScopedBackendOverride fake(Fake({DeviceType::kRocm}, &log));
   EXPECT_EQ(*BackendFor(Device::Rocm(3)), Registry::Global().Find(DeviceType::kRocm));
