@@ -8,15 +8,14 @@
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/core/trace/trace.h"
+#include "dovetail/core/trace/traced.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
 using internal_trace::AwaitStream;
-using internal_trace::IsObserved;
-using internal_trace::TellOf;
+using internal_trace::Traced;
 
 // Whether the elements of two tensors may share bytes. Addresses decide, whatever the devices are
 // called: pinned memory may be known as the CPU's, too. Opaque handles are compared on one device.
@@ -150,17 +149,18 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
 
 absl::Status CopyElements(const Work& work) {
   const Stream on = work.stream ? *work.stream : CurrentStream(work.device());
-  if (!IsObserved()) [[likely]]
-    return CopyElementsOn(on, work);
-  return TellOf({.kind = KindOf(work.transfer),
-                 .dtype = work.src.dtype(),
-                 .shape = work.dst.shape(),
-                 .nbytes = work.dst.nbytes(),
-                 .device = work.src.device(),
-                 .to_dtype = work.dst.dtype(),
-                 .to_device = work.dst.device(),
-                 .stream = &on},
-                [&] { return CopyElementsOn(on, work); });
+  return Traced(
+      [&]() -> TraceEvent {
+        return {.kind = KindOf(work.transfer),
+                .dtype = work.src.dtype(),
+                .shape = work.dst.shape(),
+                .nbytes = work.dst.nbytes(),
+                .device = work.src.device(),
+                .to_dtype = work.dst.dtype(),
+                .to_device = work.dst.device(),
+                .stream = &on};
+      },
+      [&] { return CopyElementsOn(on, work); });
 }
 
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);

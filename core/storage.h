@@ -130,7 +130,6 @@ class Storage {
 
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
-  static absl::StatusOr<StorageRef> AllocateUntold(size_t nbytes, Device device, MemoryKind kind);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
   // `device` is the memory's.
