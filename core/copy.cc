@@ -1,6 +1,5 @@
 #include "dovetail/core/copy.h"
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/copy_through_host.h"
 #include "dovetail/core/internal/host_wait.h"
@@ -307,31 +306,6 @@ absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options) 
 
 absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options) {
   return FillAny(dst, element, options.stream);
-}
-
-absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  if (dst.is_null() || src.is_null()) return internal_tensor::NullTensorError();
-  if (dst.dtype() != src.dtype()) {
-    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
-                                                   " and ", src.dtype().ToString(), "."));
-  }
-  return CopyAny(dst, src, stream);
-}
-
-absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  return CopyAny(dst, src, stream);
-}
-
-absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
-                              const std::optional<Stream>& stream) {
-  return Copied(src, {.device = device, .stream = stream});
-}
-
-absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
-                              const std::optional<Stream>& stream) {
-  return Copied(
-      src,
-      {.dtype = target.dtype, .device = target.device, .order = target.order, .stream = stream});
 }
 
 }  // namespace DOVETAIL_ABI
