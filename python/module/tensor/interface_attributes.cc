@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/array_interface/typestr.h"
 #include "dovetail/python/exchange/base/error.h"
@@ -30,8 +31,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
     return RaiseAbsent("in no_copies() NumPy has to say by __array__() whether it copies.");
   }
   if (!IsHostAccessible(tensor.device().type)) {
-    return RaiseAbsent(
-        absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));
+    return RaiseAbsent(internal_tensor::NotOnHostError(tensor.device()).message());
   }
   if (AsTensorObject(self)->requires_grad.load()) {
     return RaiseAbsent("the tensor requires gradient; use tensor.detach().");

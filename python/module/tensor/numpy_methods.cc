@@ -55,10 +55,6 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
   const Tensor& tensor = AsTensor(self);
   const TracedExport traced("numpy()", self, tensor);
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
-  if (!IsHostAccessible(tensor.device().type)) {
-    return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
-                         "; copy the tensor to the CPU first.");
-  }
   if (!ReadyHost(tensor)) return nullptr;
   if (LoadedNumPy() == nullptr) {
     nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
