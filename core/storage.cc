@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/allocator.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/exceptions.h"
@@ -11,6 +12,7 @@
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/traced.h"
+#include "dovetail/core/uses.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
