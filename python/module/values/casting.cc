@@ -67,13 +67,12 @@ bool CanCast(DType from, DType to, Casting rule) {
   if (from == to || rule == Casting::kUnsafe) return true;
   if (from.lanes != to.lanes || KindOrder(from.kind) < 0 || KindOrder(to.kind) < 0) return false;
   const bool is_complex = from.kind == TypeKind::kComplex;
-  const bool safe = (!is_complex || to.kind == TypeKind::kComplex) &&
-                    IsSafe(RealOf({from.kind, from.bits, 1}), RealOf({to.kind, to.bits, 1}));
   switch (rule) {
     case Casting::kSafe:
-      return safe;
+      return (!is_complex || to.kind == TypeKind::kComplex) &&
+             IsSafe(RealOf({from.kind, from.bits, 1}), RealOf({to.kind, to.bits, 1}));
     case Casting::kSameKind:
-      return safe || KindOrder(from.kind) <= KindOrder(to.kind);
+      return IsSameKindCast(from.kind, to.kind);
     default:
       return false;
   }
