@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/memory.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 
@@ -25,13 +26,6 @@ inline namespace DOVETAIL_ABI {
 
 // The alignment, in bytes, of all memory that Dovetail allocates (DLPack's nominal alignment).
 inline constexpr size_t kAllocationAlignment = 256;
-
-enum class MemoryKind {
-  kDevice,      // the device's own memory; on the CPU, ordinary memory
-  kPinnedHost,  // host memory that the device reads directly
-  kManaged,     // memory that migrates between host and device
-  kShared,      // the device's own memory that other processes can open (interop/ipc)
-};
 
 // Statistics of one allocator since the process began.
 struct AllocatorStats {

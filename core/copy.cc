@@ -1,6 +1,5 @@
 #include "dovetail/core/copy.h"
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/copy_through_host.h"
 #include "dovetail/core/internal/host_wait.h"
@@ -8,15 +7,14 @@
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/no_copies.h"
-#include "dovetail/core/trace/trace.h"
+#include "dovetail/core/trace/traced.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace {
 
 using internal_trace::AwaitStream;
-using internal_trace::IsObserved;
-using internal_trace::TellOf;
+using internal_trace::Traced;
 
 // Whether the elements of two tensors may share bytes. Addresses decide, whatever the devices are
 // called: pinned memory may be known as the CPU's, too. Opaque handles are compared on one device.
@@ -150,17 +148,18 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
 
 absl::Status CopyElements(const Work& work) {
   const Stream on = work.stream ? *work.stream : CurrentStream(work.device());
-  if (!IsObserved()) [[likely]]
-    return CopyElementsOn(on, work);
-  return TellOf({.kind = KindOf(work.transfer),
-                 .dtype = work.src.dtype(),
-                 .shape = work.dst.shape(),
-                 .nbytes = work.dst.nbytes(),
-                 .device = work.src.device(),
-                 .to_dtype = work.dst.dtype(),
-                 .to_device = work.dst.device(),
-                 .stream = &on},
-                [&] { return CopyElementsOn(on, work); });
+  return Traced(
+      [&]() -> TraceEvent {
+        return {.kind = KindOf(work.transfer),
+                .dtype = work.src.dtype(),
+                .shape = work.dst.shape(),
+                .nbytes = work.dst.nbytes(),
+                .device = work.src.device(),
+                .to_dtype = work.dst.dtype(),
+                .to_device = work.dst.device(),
+                .stream = &on};
+      },
+      [&] { return CopyElementsOn(on, work); });
 }
 
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);
@@ -307,31 +306,6 @@ absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options) 
 
 absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options) {
   return FillAny(dst, element, options.stream);
-}
-
-absl::Status Copy(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  if (dst.is_null() || src.is_null()) return internal_tensor::NullTensorError();
-  if (dst.dtype() != src.dtype()) {
-    return absl::InvalidArgumentError(absl::StrCat("The types differ: ", dst.dtype().ToString(),
-                                                   " and ", src.dtype().ToString(), "."));
-  }
-  return CopyAny(dst, src, stream);
-}
-
-absl::Status CopyCast(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  return CopyAny(dst, src, stream);
-}
-
-absl::StatusOr<Tensor> CopyTo(const Tensor& src, Device device,
-                              const std::optional<Stream>& stream) {
-  return Copied(src, {.device = device, .stream = stream});
-}
-
-absl::StatusOr<Tensor> CopyAs(const Tensor& src, const CopyTarget& target,
-                              const std::optional<Stream>& stream) {
-  return Copied(
-      src,
-      {.dtype = target.dtype, .device = target.device, .order = target.order, .stream = stream});
 }
 
 }  // namespace DOVETAIL_ABI

@@ -90,21 +90,6 @@ absl::StatusOr<Tensor> AsContiguous(const Tensor& src, const CopyOptions& option
 absl::Status Fill(Tensor& dst, const void* element, const CopyOptions& options = {});
 absl::Status Fill(Tensor&& dst, const void* element, const CopyOptions& options = {});
 
-// The names before CopyInto and Copied.
-[[deprecated("use CopyInto")]] absl::Status Copy(const Tensor& dst, const Tensor& src,
-                                                 const std::optional<Stream>& stream = {});
-[[deprecated("use CopyInto")]] absl::Status CopyCast(const Tensor& dst, const Tensor& src,
-                                                     const std::optional<Stream>& stream = {});
-[[deprecated("use Copied")]] absl::StatusOr<Tensor> CopyTo(
-    const Tensor& src, Device device, const std::optional<Stream>& stream = {});
-struct CopyTarget {
-  std::optional<DType> dtype;
-  std::optional<Device> device;
-  MemoryOrder order = MemoryOrder::kC;
-};
-[[deprecated("use Copied")]] absl::StatusOr<Tensor> CopyAs(
-    const Tensor& src, const CopyTarget& target, const std::optional<Stream>& stream = {});
-
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 

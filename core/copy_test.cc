@@ -76,20 +76,6 @@ TEST_F(CopyTest, MismatchedArgumentsAreRefusedAndNothingIsWritten) {
   EXPECT_EQ(to, std::vector<int32_t>(6, -1));
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-TEST_F(CopyTest, TheDeprecatedNamesDoTheSame) {
-  std::vector<int32_t> values = {1, 2}, to = {0, 0};
-  std::vector<float> floats = {3, 4};
-  const Tensor src = Over(values, {2}), dst = Over(to, {2});
-  EXPECT_TRUE(Copy(dst, src).ok());
-  EXPECT_THAT(to, ElementsAre(1, 2));
-  EXPECT_THAT(std::string(Copy(dst, Over(floats, {2})).message()), HasSubstr("int32 and float32"));
-  EXPECT_THAT(*CopyTo(src, Device::Cpu())->span<int32_t>(), ElementsAre(1, 2));
-  EXPECT_THAT(*CopyAs(src, {.order = MemoryOrder::kF})->span<int32_t>(), ElementsAre(1, 2));
-}
-#pragma GCC diagnostic pop
-
 TEST_F(CopyTest, OverlapIsAsIfTheSourceHadBeenCopiedFirst) {
   std::vector<int32_t> values = {0, 1, 2, 3, 4, 5};
   Tensor t = Over(values, {6});

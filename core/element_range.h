@@ -18,13 +18,41 @@
 #include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/loop_nest.h"
-#include "dovetail/core/internal/odometer.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/storage.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+
+namespace internal_element_range {
+
+// Counts the elements of a layout in row-major order.
+class Position {
+ public:
+  explicit Position(const Layout* layout)
+      : layout_(layout), index_(layout->rank() == 0 ? 1 : static_cast<size_t>(layout->rank())) {
+    if (layout->rank() == 0) return;
+    row_size_ = layout->shape(layout->rank() - 1);
+    row_step_ = layout->stride(layout->rank() - 1);
+  }
+
+  // Moves on to the next element. Returns how far on it lies, in elements.
+  int64_t Next() {
+    if (index_[0] + 1 >= row_size_) return NextRow();
+    ++index_[0];
+    return row_step_;
+  }
+
+ private:
+  int64_t NextRow();
+
+  const Layout* layout_;
+  int64_t row_size_ = 1;  // the last dimension
+  int64_t row_step_ = 0;
+  absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // the last dimension comes first
+};
+
+}  // namespace internal_element_range
 
 template <typename T>
 class ElementRange {
@@ -34,12 +62,12 @@ class ElementRange {
     using value_type = T;
     using difference_type = ptrdiff_t;
 
-    T& operator*() const { return *at_.element; }
-    T* operator->() const { return at_.element; }
+    T& operator*() const { return *element_; }
+    T* operator->() const { return element_; }
 
     Iterator& operator++() {
       --left_;
-      internal_loop_nest::NextIteration(Dimensions{layout_}, layout_->rank(), index_.data(), &at_);
+      element_ += position_.Next();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -49,31 +77,12 @@ class ElementRange {
    private:
     friend class ElementRange;
 
-    // The dimensions as loops. The last dimension comes first.
-    struct Dimensions {
-      const Layout* layout;
-      internal_loop_nest::ElementLoop operator[](int i) const {
-        const int dim = layout->rank() - 1 - i;
-        return {layout->shape(dim), layout->stride(dim)};
-      }
-    };
-    struct Place {
-      T* element;
-      void Move(const internal_loop_nest::ElementLoop& loop, int64_t iterations) {
-        element += iterations * loop.step;
-      }
-    };
-
     Iterator(T* first, const Layout* layout)
-        : at_{first},
-          layout_(layout),
-          left_(layout->num_elements()),
-          index_(static_cast<size_t>(layout->rank())) {}
+        : element_(first), left_(layout->num_elements()), position_(layout) {}
 
-    Place at_;
-    const Layout* layout_;
+    T* element_;
     int64_t left_;
-    absl::InlinedVector<int64_t, Layout::kInlineRank> index_;  // the last dimension comes first
+    internal_element_range::Position position_;
   };
 
   // `storage` keeps the elements alive.

@@ -16,8 +16,8 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/index.h"
 #include "dovetail/core/internal/element.h"
+#include "dovetail/core/internal/host_ready.h"
 #include "dovetail/core/packing.h"
-#include "dovetail/core/registry.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -256,9 +256,7 @@ absl::StatusOr<Tensor> OnHost(const Tensor& tensor) {
     }
     return Copied(tensor, {.device = Device::Cpu()});
   }
-  if (type != DeviceType::kCpu && FindServing(type) != nullptr) {
-    if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
-  }
+  if (absl::Status s = internal_tensor::ReadyHost(tensor); !s.ok()) return s;
   return tensor;
 }
 

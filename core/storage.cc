@@ -4,26 +4,43 @@
 #include <new>
 #include <utility>
 
+#include "dovetail/core/allocator.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/exceptions.h"
 #include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
-#include "dovetail/core/trace/trace.h"
+#include "dovetail/core/trace/traced.h"
+#include "dovetail/core/uses.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 using internal_storage::StorageAccess;
-using internal_trace::IsObserved;
-using internal_trace::TellOf;
+using internal_trace::Traced;
 
 namespace {
 
 TraceEvent AllocationEvent(size_t nbytes, Device device) {
   return {.kind = TraceKind::kAllocate, .nbytes = static_cast<int64_t>(nbytes), .device = device};
 }
+
+// An order or a wait, with the streams that are waited for.
+struct UsesEvent : TraceEvent {
+  UsesEvent(TraceKind kind, const Storage& storage, const Stream* waiting)
+      : TraceEvent{.kind = kind,
+                   .nbytes = static_cast<int64_t>(storage.nbytes()),
+                   .device = storage.device(),
+                   .stream = waiting},
+        streams(storage.used_on()) {
+    awaited = streams;
+  }
+  UsesEvent(const UsesEvent&) = delete;
+  UsesEvent& operator=(const UsesEvent&) = delete;
+
+  const absl::InlinedVector<Stream, 2> streams;
+};
 
 // Has the host wait for the work of other backends than `own`, and drops it from `uses`: `own`
 // could not wait for it. A wait that fails is one for work that will not go on; of a device that no
@@ -53,28 +70,22 @@ StorageRef Storage::Adopt(void* data, size_t nbytes, Device device, Release rele
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, Device device, MemoryKind kind) {
-  if (IsObserved()) [[unlikely]] {
-    return TellOf(AllocationEvent(nbytes, device),
-                  [&] { return AllocateUntold(nbytes, device, kind); });
-  }
-  return AllocateUntold(nbytes, device, kind);
-}
-
-absl::StatusOr<StorageRef> Storage::AllocateUntold(size_t nbytes, Device device, MemoryKind kind) {
-  if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
-    SmallBlock* const block = StorageAccess::IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
-    if (block != nullptr) return StorageRef::Take(StorageAccess::In(block, nbytes));
-    if (Allocator* allocator = Registry::Shared().host_allocator()) {
-      return AllocateFrom(*allocator, nbytes, device, Stream::Default(device));
+  const auto allocate = [=]() __attribute__((always_inline)) -> absl::StatusOr<StorageRef> {
+    if (device == Device::Cpu() && kind == MemoryKind::kDevice) {
+      SmallBlock* const block = StorageAccess::IsSmall(nbytes) ? TakeSmallBlock(nbytes) : nullptr;
+      if (block != nullptr) return StorageRef::Take(StorageAccess::In(block, nbytes));
+      if (Allocator* allocator = Registry::Shared().host_allocator()) {
+        return AllocateFrom(*allocator, nbytes, device, Stream::Default(device));
+      }
     }
-  }
-  const Stream stream = CurrentStream(device);
-  return AllocateOn(nbytes, device, stream, kind);
+    const Stream stream = CurrentStream(device);
+    return AllocateOn(nbytes, device, stream, kind);
+  };
+  return Traced([=] { return AllocationEvent(nbytes, device); }, allocate);
 }
 
 absl::StatusOr<StorageRef> Storage::Allocate(size_t nbytes, const Stream& stream, MemoryKind kind) {
-  if (!IsObserved()) return AllocateOn(nbytes, stream.device(), stream, kind);
-  return TellOf(AllocationEvent(nbytes, stream.device()),
+  return Traced([&] { return AllocationEvent(nbytes, stream.device()); },
                 [&] { return AllocateOn(nbytes, stream.device(), stream, kind); });
 }
 
@@ -169,26 +180,14 @@ absl::Status Storage::OrderBefore(const Stream& stream) {
   if (!backend.ok()) return backend.status();
   Uses* uses = uses_.load(std::memory_order_acquire);
   if (uses == nullptr) return absl::OkStatus();
-  const auto order = [&] { return (*backend)->OrderBefore(*uses, stream); };
-  if (!IsObserved()) return order();
-  const absl::InlinedVector<Stream, 2> awaited = used_on();
-  return TellOf({.kind = TraceKind::kOrder,
-                 .nbytes = static_cast<int64_t>(nbytes_),
-                 .device = device_,
-                 .stream = &stream,
-                 .awaited = awaited},
-                order);
+  return Traced([&] { return UsesEvent(TraceKind::kOrder, *this, &stream); },
+                [&] { return (*backend)->OrderBefore(*uses, stream); });
 }
 
 absl::Status Storage::Synchronize() {
   Uses* uses = uses_.load(std::memory_order_acquire);
   if (uses == nullptr) return absl::OkStatus();
-  if (!IsObserved()) return SynchronizeAll(*uses);
-  const absl::InlinedVector<Stream, 2> awaited = used_on();
-  return TellOf({.kind = TraceKind::kWait,
-                 .nbytes = static_cast<int64_t>(nbytes_),
-                 .device = device_,
-                 .awaited = awaited},
+  return Traced([&] { return UsesEvent(TraceKind::kWait, *this, nullptr); },
                 [&] { return SynchronizeAll(*uses); });
 }
 

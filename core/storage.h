@@ -21,17 +21,18 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/internal/reference_count.h"
+#include "dovetail/core/memory.h"
 #include "dovetail/core/stream.h"
-#include "dovetail/core/uses.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+class Allocator;
 class Storage;
+class Uses;
 namespace internal_storage {
 class StorageAccess;
 }  // namespace internal_storage
@@ -130,7 +131,6 @@ class Storage {
 
   Storage(void* data, size_t nbytes, Device device, Release release)
       : data_(data), nbytes_(nbytes), device_(device), release_(release) {}
-  static absl::StatusOr<StorageRef> AllocateUntold(size_t nbytes, Device device, MemoryKind kind);
   static absl::StatusOr<StorageRef> AllocateOn(size_t nbytes, Device device, const Stream& stream,
                                                MemoryKind kind);
   // `device` is the memory's.

@@ -162,6 +162,11 @@ absl::Status internal_tensor::NullTensorError() {
       "The tensor is null: it was default-constructed or moved from.");
 }
 
+absl::Status internal_tensor::NotOnHostError(Device device) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "The host can't reach memory on ", device.ToString(), "; copy it to the CPU first."));
+}
+
 void Tensor::DieOfNull(const char* function) {
   std::fprintf(stderr,
                "dovetail: Tensor::%s() was called on a null tensor, which was "
@@ -177,8 +182,7 @@ absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) con
         absl::StrCat("The elements are ", dtype_.ToString(), ", not ", wanted.ToString(), "."));
   }
   if (!IsHostAccessible(device().type)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "The host can't reach memory on ", device().ToString(), "; copy it to the CPU first."));
+    return internal_tensor::NotOnHostError(device());
   }
   if (write && is_read_only()) {
     return absl::FailedPreconditionError(

@@ -24,24 +24,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/memory.h"
 #include "dovetail/core/stream.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 class Allocator;
-
-// A function that is called once, on whichever thread drops the last reference to borrowed memory.
-// If it is null, there is nothing to release.
-struct Release {
-  void (*function)(void* context) = nullptr;
-  void* context = nullptr;
-};
-
-enum class UseKind {
-  kWork,   // the stream reads or writes the memory
-  kOrder,  // the stream waited for the memory, and no work on it was enqueued
-};
 
 class Uses {
  public:

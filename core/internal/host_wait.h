@@ -10,30 +10,29 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/stream.h"
-#include "dovetail/core/trace/trace.h"
+#include "dovetail/core/trace/traced.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_trace {
 
 // (g++ 12 warns strict users of members that {.kind = …} leaves to their defaults.)
-inline TraceEvent WaitOn(Device device) {
+inline TraceEvent WaitOn(Device device, absl::Span<const Stream> awaited) {
   TraceEvent event = {};
   event.kind = TraceKind::kWait;
   event.device = device;
+  event.awaited = awaited;
   return event;
 }
 
 inline absl::Status AwaitStream(DeviceBackend& backend, const Stream& stream) {
-  if (!IsObserved()) return backend.Synchronize(stream);
-  TraceEvent event = WaitOn(stream.device());
-  event.awaited = absl::MakeConstSpan(&stream, 1);
-  return TellOf(event, [&] { return backend.Synchronize(stream); });
+  return Traced([&] { return WaitOn(stream.device(), absl::MakeConstSpan(&stream, 1)); },
+                [&] { return backend.Synchronize(stream); });
 }
 
 inline absl::Status AwaitEvent(DeviceBackend& backend, const Event& event) {
-  if (!IsObserved()) return backend.HostWait(event);
-  return TellOf(WaitOn(event.device()), [&] { return backend.HostWait(event); });
+  return Traced([&] { return WaitOn(event.device(), {}); },
+                [&] { return backend.HostWait(event); });
 }
 
 }  // namespace internal_trace

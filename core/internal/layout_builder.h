@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/freestanding/extent.h"
+#include "dovetail/core/freestanding/walk.h"
 #include "dovetail/core/internal/layout_rep.h"
 #include "dovetail/core/layout.h"
 

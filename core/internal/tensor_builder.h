@@ -65,6 +65,9 @@ absl::Status MakeEmpty(absl::Span<const int64_t> shape, DType dtype, Device devi
 
 // FailedPrecondition: what functions that return a Status answer for a null tensor.
 absl::Status NullTensorError();
+// FailedPrecondition: what functions that read or write on the host answer for memory of `device`,
+// which the host can't reach.
+absl::Status NotOnHostError(Device device);
 
 }  // namespace internal_tensor
 }  // namespace DOVETAIL_ABI

@@ -1,7 +1,7 @@
 // Whether anything watches what Dovetail does: a TraceSubscription (core/trace/trace.h). Hot paths
 // ask this and nothing else; what follows is off their way.
 //
-//   if (IsObserved()) [[unlikely]] return TracedAllocate(nbytes, device);
+//   if (IsObserved()) [[unlikely]] return TellOf(describe, work);      // as Traced() of traced.h
 
 #ifndef DOVETAIL_CORE_TRACE_OBSERVED_H_
 #define DOVETAIL_CORE_TRACE_OBSERVED_H_

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dovetail/core/internal/std_mutex.h"
+#include "dovetail/core/trace/traced.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -127,8 +128,6 @@ TraceSubscription::TraceSubscription(Function function, Checked)
 TraceSubscription::~TraceSubscription() { Subscriptions::Global().Remove(function_); }
 
 namespace internal_trace {
-
-thread_local constinit int ExchangeScope::depth_ = 0;
 
 int64_t Now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -21,7 +21,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
@@ -105,53 +104,6 @@ class [[nodiscard]] TraceSubscription {
   internal_trace::Observer observer_;
 };
 
-namespace internal_trace {
-
-int64_t Now();  // steady_clock, in nanoseconds
-// Tells all subscriptions. Only while IsObserved().
-void Tell(const TraceEvent& event);
-
-// The number of copies and casts of which this thread told.
-int64_t CopiesOfThisThread();
-
-// The message of an absl::Status or StatusOr; "" if it is OK.
-template <typename Result>
-std::string_view MessageOf(const Result& result ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-  if constexpr (requires { result.message(); }) {
-    return result.message();
-  } else {
-    return result.status().message();
-  }
-}
-
-// Calls `work`, and tells of `event` with the time that it took. The result is an absl::Status or
-// StatusOr.
-template <typename Work>
-auto TellOf(TraceEvent event, Work work) {
-  event.start_ns = Now();
-  auto result = work();
-  event.duration_ns = Now() - event.start_ns;
-  event.reason = MessageOf(result);
-  Tell(event);
-  return result;
-}
-
-// One exchange of this thread. Exchanges inside it are its parts, and tell nothing.
-class ExchangeScope {
- public:
-  ExchangeScope() : is_outermost_(depth_++ == 0) {}
-  ~ExchangeScope() { --depth_; }
-  ExchangeScope(const ExchangeScope&) = delete;
-  ExchangeScope& operator=(const ExchangeScope&) = delete;
-
-  bool is_outermost() const { return is_outermost_; }
-
- private:
-  static thread_local constinit int depth_;
-  bool is_outermost_;
-};
-
-}  // namespace internal_trace
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 

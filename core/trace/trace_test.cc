@@ -14,7 +14,9 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/fake_backend.h"
+#include "dovetail/core/trace/exchange.h"
 #include "dovetail/core/trace/no_copies.h"
+#include "dovetail/core/trace/traced.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

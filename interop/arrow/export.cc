@@ -158,7 +158,7 @@ absl::Status Export(const Tensor& tensor, const Nest& nest, ArrowSchema* schema,
   return absl::OkStatus();
 }
 
-absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
+absl::Status PlanAndExport(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
                            const ToArrowOptions& options) {
   Nest nest;
   if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
@@ -171,7 +171,7 @@ absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray
   return Export(tensor, nest, schema, array);
 }
 
-absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
+absl::Status PlanAndExport(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
                            const ToArrowOptions& options) {
   Nest nest;
   if (absl::Status s = Plan(tensor, options.nesting, &nest); !s.ok()) return s;
@@ -183,23 +183,18 @@ absl::Status UntoldToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDevic
   return absl::OkStatus();
 }
 
-template <typename Array>
-absl::Status TellOfToArrow(const Tensor& tensor, ArrowSchema* schema, Array* array,
-                           const ToArrowOptions& options) {
-  return internal_trace::TellOfExport(
-      "Arrow", tensor, false, [&] { return UntoldToArrow(tensor, schema, array, options); });
-}
-
 }  // namespace
 
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowArray* array,
                      const ToArrowOptions& options) {
-  return TellOfToArrow(tensor, schema, array, options);
+  return internal_trace::Traced(TraceKind::kExport, "Arrow", tensor, /*copied=*/false,
+                                [&] { return PlanAndExport(tensor, schema, array, options); });
 }
 
 absl::Status ToArrow(const Tensor& tensor, ArrowSchema* schema, ArrowDeviceArray* array,
                      const ToArrowOptions& options) {
-  return TellOfToArrow(tensor, schema, array, options);
+  return internal_trace::Traced(TraceKind::kExport, "Arrow", tensor, /*copied=*/false,
+                                [&] { return PlanAndExport(tensor, schema, array, options); });
 }
 
 }  // namespace DOVETAIL_ABI

@@ -52,8 +52,8 @@ absl::Status WaitForEvent(Device device, const void* event) {
   return backend->WaitForeign(CurrentStream(device), event);
 }
 
-absl::StatusOr<Tensor> UntoldImport(const ArrowSchema& schema, OwnedArray array, Device device,
-                                    const void* event) {
+absl::StatusOr<Tensor> Take(const ArrowSchema& schema, OwnedArray array, Device device,
+                            const void* event) {
   CheckedArrow checked;
   absl::Status status = ValidateArrow(schema, *array, device, &checked);
   if (status.ok() && event != nullptr) status = WaitForEvent(device, event);
@@ -70,8 +70,8 @@ absl::StatusOr<Tensor> UntoldImport(const ArrowSchema& schema, OwnedArray array,
 
 absl::StatusOr<Tensor> Import(const ArrowSchema& schema, OwnedArray array, Device device,
                               const void* event) {
-  return internal_trace::TellOfImport(
-      "Arrow", [&] { return UntoldImport(schema, std::move(array), device, event); });
+  return internal_trace::Traced(TraceKind::kImport, "Arrow",
+                                [&] { return Take(schema, std::move(array), device, event); });
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "arrow/c/bridge.h"
 #include "arrow/tensor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/host_ready.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow_tensor/type_table.h"
@@ -78,7 +79,7 @@ inline absl::StatusOr<std::shared_ptr<arrow::Tensor>> AsArrowTensor(const Tensor
     return internal::Refuse(tensor, "Arrow has no tensors of its element type",
                             "Pass Copied(tensor, {.dtype = kFloat32}) or another type");
   }
-  if (absl::Status s = tensor.storage()->Synchronize(); !s.ok()) return s;
+  if (absl::Status s = internal_tensor::ReadyHost(tensor); !s.ok()) return s;
   if (absl::Status s = tensor.storage()->Share(std::nullopt); !s.ok()) return s;
   const int64_t itemsize = tensor.dtype().itemsize();
   const int64_t count =

@@ -11,6 +11,9 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+
+using internal_trace::Traced;
+
 namespace {
 
 absl::Status Prepare(const Tensor& tensor, const ExportOptions& options) {
@@ -80,39 +83,20 @@ UniqueDLPack ToDLPackUnordered(const Tensor& tensor, StorageRef storage, bool is
   return ExportVersioned(tensor, device, std::move(storage), is_copied);
 }
 
-namespace {
-
-// Off the path of the untraced call.
-[[gnu::noinline, gnu::cold]] absl::StatusOr<UniqueDLPack> ToldToDLPack(
-    const Tensor& tensor, const ExportOptions& options) {
-  return internal_trace::TellOfExport("DLPack", tensor, options.is_copied, [&] {
-    absl::StatusOr<UniqueDLPack> managed;
-    if (absl::Status s = Prepare(tensor, options); !s.ok()) {
-      managed = s;
-    } else {
-      managed = ToDLPackUnordered(tensor, options.is_copied);
-    }
-    return managed;
-  });
-}
-
-}  // namespace
-
 absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions& options) {
-  if (internal_trace::IsObserved()) [[unlikely]]
-    return ToldToDLPack(tensor, options);
-  if (!tensor.is_null() && tensor.device() == Device::Cpu()) [[likely]] {
-    return ExportVersioned(tensor, Device::Cpu(), tensor.storage(), options.is_copied);
-  }
-  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
-  return ToDLPackUnordered(tensor, options.is_copied);
+  const auto hand_out = [&]() __attribute__((always_inline)) -> absl::StatusOr<UniqueDLPack> {
+    if (!tensor.is_null() && tensor.device() == Device::Cpu()) [[likely]] {
+      return ExportVersioned(tensor, Device::Cpu(), tensor.storage(), options.is_copied);
+    }
+    if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+    return ToDLPackUnordered(tensor, options.is_copied);
+  };
+  return Traced(TraceKind::kExport, "DLPack", tensor, options.is_copied, hand_out);
 }
 
 namespace {
 
-absl::StatusOr<UniqueDLPackLegacy> UntoldToDLPackLegacy(const Tensor& tensor,
-                                                        const ExportOptions& options) {
-  if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+absl::Status CheckLegacy(const Tensor& tensor) {
   if (tensor.is_read_only()) {
     return absl::FailedPreconditionError(
         "The tensor is read-only, which DLPack before 1.0 can't say; the consumer has to ask for "
@@ -125,15 +109,19 @@ absl::StatusOr<UniqueDLPackLegacy> UntoldToDLPackLegacy(const Tensor& tensor,
                      "before 1.0 can't say; the consumer has to ask for max_version=(1, 2) or "
                      "later, or for a copy."));
   }
-  return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.device(), tensor.storage()));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                                                   const ExportOptions& options) {
-  return internal_trace::TellOfExport("DLPack", tensor, options.is_copied,
-                                      [&] { return UntoldToDLPackLegacy(tensor, options); });
+  const auto hand_out = [&]() -> absl::StatusOr<UniqueDLPackLegacy> {
+    if (absl::Status s = Prepare(tensor, options); !s.ok()) return s;
+    if (absl::Status s = CheckLegacy(tensor); !s.ok()) return s;
+    return UniqueDLPackLegacy(Export<DLManagedTensor>(tensor, tensor.device(), tensor.storage()));
+  };
+  return Traced(TraceKind::kExport, "DLPack", tensor, options.is_copied, hand_out);
 }
 
 using VersionedBlock = internal_dlpack::ExportBlock<DLManagedTensorVersioned>;

@@ -16,6 +16,7 @@ inline namespace DOVETAIL_ABI {
 using internal_dlpack::CallDeleter;
 using internal_storage::StorageAccess;
 using internal_tensor::TensorBuilder;
+using internal_trace::Traced;
 
 namespace {
 
@@ -70,18 +71,38 @@ template <typename Managed>
       });
 }
 
+// Whether `managed` is a struct that this library can read.
+bool CanRead(const DLManagedTensorVersioned* managed) {
+  return managed != nullptr && IsReadable(managed->version);
+}
+bool CanRead(const DLManagedTensor* managed) { return managed != nullptr; }
+
+// Why it is not.
+[[gnu::cold]] absl::Status UnreadableError(const DLManagedTensorVersioned* managed) {
+  return managed == nullptr ? NoManagedError() : ValidateVersion(managed->version);
+}
+[[gnu::cold]] absl::Status UnreadableError(const DLManagedTensor*) { return NoManagedError(); }
+
+uint64_t FlagsOf(const DLManagedTensorVersioned& managed) { return managed.flags; }
+uint64_t FlagsOf(const DLManagedTensor&) { return 0; }
+
 template <typename Managed>
-absl::Status Import(Managed* managed, uint64_t flags, void (*call_deleter)(void*), Tensor* out) {
-  const Defect defect = Take(managed, flags, call_deleter, out);
+absl::Status TakeOrRefuse(Managed* managed, void (*call_deleter)(void*), Tensor* tensor) {
+  if (!CanRead(managed)) [[unlikely]] {
+    *tensor = Tensor();
+    return UnreadableError(managed);
+  }
+  const uint64_t flags = FlagsOf(*managed);
+  const Defect defect = Take(managed, flags, call_deleter, tensor);
   return defect == Defect::kNone ? absl::OkStatus()
                                  : DefectError(defect, managed->dl_tensor, flags);
 }
 
 template <typename Managed>
-[[gnu::always_inline]] inline absl::StatusOr<Tensor> TakeOrDelete(Managed* managed,
-                                                                  uint64_t flags) {
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> TakeOrDelete(Managed* managed) {
   std::unique_ptr<Managed, DLPackDeleter> owner(managed);  // deletes on std::bad_alloc, too
   absl::StatusOr<Tensor> tensor(std::in_place);            // returned on all paths, so never moved
+  const uint64_t flags = FlagsOf(*managed);
   const Defect defect = Take(managed, flags, &CallDeleter<Managed>, &*tensor);
   if (defect != Defect::kNone) [[unlikely]] {
     tensor = DefectError(defect, managed->dl_tensor, flags);
@@ -91,99 +112,45 @@ template <typename Managed>
   return tensor;
 }
 
-}  // namespace
-
-namespace {
-
-// Calls `import`, which fills `tensor`, and tells a trace of it.
-template <typename Import>
-[[gnu::noinline, gnu::cold]] absl::Status Told(Tensor* tensor, Import import) {
-  return internal_trace::TellOfImport("DLPack",
-                                      [&]() -> absl::StatusOr<Tensor> {
-                                        if (absl::Status s = import(); !s.ok()) return s;
-                                        return *tensor;
-                                      })
-      .status();
-}
-
-absl::Status UntoldImport(DLManagedTensorVersioned* managed, void (*call_deleter)(void*),
-                          Tensor* tensor) {
-  if (managed == nullptr) {
-    *tensor = Tensor();
-    return NoManagedError();
-  }
-  if (absl::Status s = ValidateVersion(managed->version); !s.ok()) {
-    *tensor = Tensor();
-    return s;
-  }
-  return Import(managed, managed->flags, call_deleter, tensor);
-}
-
-absl::Status UntoldImport(DLManagedTensor* managed, void (*call_deleter)(void*), Tensor* tensor) {
-  if (managed == nullptr) {
-    *tensor = Tensor();
-    return NoManagedError();
-  }
-  return Import(managed, /*flags=*/0, call_deleter, tensor);
+template <typename Managed>
+[[gnu::always_inline]] inline absl::Status Import(Managed* managed, void (*call_deleter)(void*),
+                                                  Tensor* tensor) {
+  return Traced(TraceKind::kImport, "DLPack", *tensor, /*copied=*/false,
+                [=] { return TakeOrRefuse(managed, call_deleter, tensor); });
 }
 
 template <typename Managed>
-[[gnu::always_inline]] inline absl::Status ImportWith(Managed* managed, void (*call_deleter)(void*),
-                                                      Tensor* tensor) {
-  const auto import = [&] { return UntoldImport(managed, call_deleter, tensor); };
-  return internal_trace::IsObserved() ? Told(tensor, import) : import();
-}
-
-[[gnu::always_inline]] inline absl::StatusOr<Tensor> UntoldFrom(DLManagedTensorVersioned* managed) {
-  if (managed == nullptr) [[unlikely]]
-    return NoManagedError();
-  if (!IsReadable(managed->version)) [[unlikely]] {
-    const std::unique_ptr<DLManagedTensorVersioned, DLPackDeleter> owner(managed);
-    return ValidateVersion(managed->version);
-  }
-  return TakeOrDelete(managed, managed->flags);
-}
-
-[[gnu::always_inline]] inline absl::StatusOr<Tensor> UntoldFrom(DLManagedTensor* managed) {
-  if (managed == nullptr) [[unlikely]]
-    return NoManagedError();
-  return TakeOrDelete(managed, /*flags=*/0);
-}
-
-// A function of its own: in the caller it would cost the untraced import registers.
-template <typename Managed>
-[[gnu::noinline, gnu::cold]] absl::StatusOr<Tensor> ToldFrom(Managed* managed) {
-  return internal_trace::TellOfImport("DLPack", [&] { return UntoldFrom(managed); });
+[[gnu::always_inline]] inline absl::StatusOr<Tensor> From(Managed* managed) {
+  const auto import = [=]() __attribute__((always_inline)) -> absl::StatusOr<Tensor> {
+    if (!CanRead(managed)) [[unlikely]] {
+      const std::unique_ptr<Managed, DLPackDeleter> owner(managed);
+      return UnreadableError(managed);
+    }
+    return TakeOrDelete(managed);
+  };
+  return Traced(TraceKind::kImport, "DLPack", import);
 }
 
 }  // namespace
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, void (*call_deleter)(void*),
                           Tensor* tensor) {
-  return ImportWith(managed, call_deleter, tensor);
+  return Import(managed, call_deleter, tensor);
 }
 absl::Status ImportDLPack(DLManagedTensor* managed, void (*call_deleter)(void*), Tensor* tensor) {
-  return ImportWith(managed, call_deleter, tensor);
+  return Import(managed, call_deleter, tensor);
 }
 
 absl::Status ImportDLPack(DLManagedTensorVersioned* managed, Tensor* tensor) {
-  return ImportWith(managed, &CallDeleter<DLManagedTensorVersioned>, tensor);
+  return Import(managed, &CallDeleter<DLManagedTensorVersioned>, tensor);
 }
 absl::Status ImportDLPack(DLManagedTensor* managed, Tensor* tensor) {
-  return ImportWith(managed, &CallDeleter<DLManagedTensor>, tensor);
+  return Import(managed, &CallDeleter<DLManagedTensor>, tensor);
 }
 
-absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) {
-  if (internal_trace::IsObserved()) [[unlikely]]
-    return ToldFrom(managed);
-  return UntoldFrom(managed);
-}
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensorVersioned* managed) { return From(managed); }
 
-absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) {
-  if (internal_trace::IsObserved()) [[unlikely]]
-    return ToldFrom(managed);
-  return UntoldFrom(managed);
-}
+absl::StatusOr<Tensor> FromDLPack(DLManagedTensor* managed) { return From(managed); }
 
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

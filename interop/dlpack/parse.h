@@ -18,6 +18,7 @@
 #include "dovetail/core/freestanding/abi.h"
 #include "dovetail/core/freestanding/extent.h"
 #include "dovetail/core/freestanding/type_widths.h"
+#include "dovetail/core/freestanding/walk.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

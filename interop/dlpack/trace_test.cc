@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "dovetail/core/trace/exchange.h"
 #include "dovetail/core/trace/trace.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/interop/dlpack/import.h"

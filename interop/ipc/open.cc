@@ -12,7 +12,7 @@ namespace ipc {
 
 namespace {
 
-absl::StatusOr<Tensor> UntoldOpen(const Handle& handle) {
+absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
   if (handle.layout.num_elements() == 0) {
     return Tensor::Make(Storage::Adopt(nullptr, 0, handle.device, {}), 0, handle.dtype,
                         handle.layout, handle.options);
@@ -36,7 +36,8 @@ absl::StatusOr<Tensor> UntoldOpen(const Handle& handle) {
 }  // namespace
 
 absl::StatusOr<Tensor> Open(const Handle& handle) {
-  return internal_trace::TellOfImport("IPC handle", [&] { return UntoldOpen(handle); });
+  return internal_trace::Traced(TraceKind::kImport, "IPC handle",
+                                [&] { return OpenMemory(handle); });
 }
 
 }  // namespace ipc

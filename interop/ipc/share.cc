@@ -23,7 +23,7 @@ absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, De
   return Tensor::Make(*std::move(storage), 0, dtype, std::move(layout), {.packing = packing});
 }
 
-absl::StatusOr<Handle> UntoldShare(const Tensor& tensor) {
+absl::StatusOr<Handle> ShareMemory(const Tensor& tensor) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   Handle handle{.device = tensor.device(),
                 .dtype = tensor.dtype(),
@@ -49,8 +49,8 @@ absl::StatusOr<Handle> UntoldShare(const Tensor& tensor) {
 }  // namespace
 
 absl::StatusOr<Handle> Share(const Tensor& tensor) {
-  return internal_trace::TellOfExport("IPC handle", tensor, false,
-                                      [&] { return UntoldShare(tensor); });
+  return internal_trace::Traced(TraceKind::kExport, "IPC handle", tensor, /*copied=*/false,
+                                [&] { return ShareMemory(tensor); });
 }
 
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {

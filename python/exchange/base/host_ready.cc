@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/host_ready.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/python/exchange/base/error.h"
@@ -13,15 +13,9 @@
 namespace dovetail::python::internal_host_ready {
 
 bool Await(const Tensor& tensor) {
-  const Device device = tensor.device();
-  if (!IsHostAccessible(device.type)) {
-    RaiseExchange(absl::StrCat("The host can't reach memory on ", device.ToString(),
-                               "; copy it first, as in dovetail.from_dlpack(t, device=\"cpu\")."));
-    return false;
-  }
-  if (tensor.storage()->uses() == nullptr || FindServing(device.type) == nullptr) return true;
+  const bool may_wait = tensor.storage()->uses() != nullptr;
   const absl::Status status =
-      WithoutGilIf(true, [storage = tensor.storage()] { return storage->Synchronize(); });
+      WithoutGilIf(may_wait, [tensor] { return internal_tensor::ReadyHost(tensor); });
   return status.ok() || (RaiseExchange(status), false);
 }
 

@@ -6,9 +6,8 @@
 //   const Tensor* const ready = ReadyHost(tensor, &copy);     // to read, wherever it is
 //   if (ready == nullptr) return nullptr;
 //
-// Memory of the CPU is always ready. For pinned and managed memory the host waits for the pending
-// work, such as a kernel that writes it. Memory of devices that no backend serves counts as ready:
-// Dovetail started no work on it. Needs the GIL, which is released during waits and copies.
+// core/internal/host_ready.h says which memory is ready. Needs the GIL, which is released during
+// waits and copies.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_HOST_READY_H_
 #define DOVETAIL_PYTHON_EXCHANGE_BASE_HOST_READY_H_

@@ -1,6 +1,7 @@
-// The order of kinds of numbers in which NumPy's casting rule same_kind goes up.
+// NumPy's casting rule same_kind, and the order of kinds of numbers in which it goes up.
 //
 //   KindOrder(TypeKind::kInt) < KindOrder(TypeKind::kFloat)     // true
+//   IsSameKindCast(TypeKind::kFloat, TypeKind::kInt)            // false
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_KIND_ORDER_H_
 #define DOVETAIL_PYTHON_EXCHANGE_BASE_KIND_ORDER_H_
@@ -26,6 +27,12 @@ constexpr int KindOrder(TypeKind kind) {
     default:
       return 3;
   }
+}
+
+// Whether a cast keeps the kind of number or makes it more general. Says nothing of widths and
+// lanes.
+constexpr bool IsSameKindCast(TypeKind from, TypeKind to) {
+  return KindOrder(from) >= 0 && KindOrder(from) <= KindOrder(to);
 }
 
 }  // namespace dovetail::python

@@ -8,10 +8,10 @@
 #include "dovetail/core/copy.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/interned_name.h"
 #include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/peers/numpy_in.h"
 #include "dovetail/python/exchange/peers/torch/torch_in.h"
@@ -176,11 +176,11 @@ ExchangeResult TryProtocols(const Import& import) {
 }
 
 // from_dlpack() of what is no object of a known class, or one that the class's own way refused.
-bool ImportByDLPackProtocols(PyObject* x, const ImportRequest& request, Tensor* tensor) {
+ExchangeResult ImportByDLPackProtocols(PyObject* x, const ImportRequest& request, Tensor* tensor) {
   const Import import{x, kFromDLPack, request, tensor};
   const ExchangeResult result = TryProtocols(import);
-  if (result != ExchangeResult::kNotTaken) return result == ExchangeResult::kDone;
-  return CallDLPack(import);  // raises for the missing method
+  if (result != ExchangeResult::kNotTaken) return result;
+  return ResultOf(CallDLPack(import));  // raises for the missing method
 }
 
 // Takes an object of a known class, and copies it if `request` needs a copy.
@@ -199,27 +199,34 @@ const char* ReasonOfCopy(const ImportTrace& facts, const ImportRequest& request)
   return request.copy.value_or(false) ? "copy=True asks for it" : "it was on another device";
 }
 
-// An import while something listens: the same as `import`, which returns an ExchangeResult, with a
-// look at how it went.
 template <typename Work>
-[[gnu::noinline, gnu::cold]] ExchangeResult Observed(PyObject* x, const ImportRequest& request,
-                                                     Tensor* tensor, Work import) {
-  ExchangeTold told(TraceKind::kImport, x);
+[[gnu::noinline, gnu::cold]] ExchangeResult TellOfImport(PyObject* x, const ImportRequest& request,
+                                                         Tensor* tensor, Work import) {
+  TracedExchange traced(TraceKind::kImport, x);
   ImportTrace facts;
   ImportRequest observed = request;
   if (observed.trace == nullptr) observed.trace = &facts;
   const ExchangeResult result = import(observed);
   if (result == ExchangeResult::kNotTaken) return result;
-  if (observed.trace->way != nullptr) told.set_way(observed.trace->way);
-  told.set_target("dovetail.Tensor");
+  if (observed.trace->way != nullptr) traced.set_way(observed.trace->way);
+  traced.set_target("dovetail.Tensor");
   if (result == ExchangeResult::kError) {
-    told.Failed();
+    traced.Failed();
   } else {
     const char* const reason = ReasonOfCopy(*observed.trace, observed);
-    told.set_reason(reason);
-    told.Done(*tensor, *reason != '\0');
+    traced.set_reason(reason);
+    traced.Done(*tensor, *reason != '\0');
   }
   return result;
+}
+
+// Calls `import`, which returns an ExchangeResult for a request, and tells a trace of it.
+template <typename Work>
+[[gnu::always_inline]] inline ExchangeResult Traced(PyObject* x, const ImportRequest& request,
+                                                    Tensor* tensor, Work import) {
+  if (IsObserved()) [[unlikely]]
+    return TellOfImport(x, request, tensor, std::move(import));
+  return import(request);
 }
 
 }  // namespace
@@ -250,31 +257,14 @@ bool ReplaceByCopy(Device device, Tensor* tensor) {
   return true;
 }
 
-namespace {
-
-ExchangeResult TryImportUntold(PyObject* x, unsigned users, const ImportRequest& request,
-                               Tensor* tensor) {
-  if ((users & (kFromDLPack | kTensorData)) != 0) {
-    const ExchangeResult known = TryImportKnown(x, request, tensor);
-    if (known != ExchangeResult::kNotTaken) return known;
-  }
-  return TryProtocols({x, users, request, tensor});
-}
-
-bool ImportTensorUntold(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  const ExchangeResult known = TryImportKnown(x, request, tensor);
-  if (known != ExchangeResult::kNotTaken) return known == ExchangeResult::kDone;
-  return ImportByDLPackProtocols(x, request, tensor);
-}
-
-}  // namespace
-
 ExchangeResult TryImport(PyObject* x, unsigned users, const ImportRequest& request,
                          Tensor* tensor) {
-  if (!IsObserved()) [[likely]]
-    return TryImportUntold(x, users, request, tensor);
-  return Observed(x, request, tensor, [&](const ImportRequest& observed) {
-    return TryImportUntold(x, users, observed, tensor);
+  return Traced(x, request, tensor, [=](const ImportRequest& traced) {
+    if ((users & (kFromDLPack | kTensorData)) != 0) {
+      const ExchangeResult known = TryImportKnown(x, traced, tensor);
+      if (known != ExchangeResult::kNotTaken) return known;
+    }
+    return TryProtocols({x, users, traced, tensor});
   });
 }
 
@@ -285,15 +275,15 @@ bool ImportTensor(PyObject* x, Tensor* tensor) {
   const ExchangeResult known = ImportKnown(x, tensor, &way);
   if (known != ExchangeResult::kNotTaken) [[likely]]
     return known == ExchangeResult::kDone;
-  return ImportByDLPackProtocols(x, {}, tensor);
+  return ImportByDLPackProtocols(x, {}, tensor) == ExchangeResult::kDone;
 }
 
 bool ImportTensor(PyObject* x, const ImportRequest& request, Tensor* tensor) {
-  if (!IsObserved()) [[likely]]
-    return ImportTensorUntold(x, request, tensor);
-  return Observed(x, request, tensor, [&](const ImportRequest& observed) {
-           return ResultOf(ImportTensorUntold(x, observed, tensor));
-         }) == ExchangeResult::kDone;
+  const ExchangeResult result = Traced(x, request, tensor, [=](const ImportRequest& traced) {
+    const ExchangeResult known = TryImportKnown(x, traced, tensor);
+    return known != ExchangeResult::kNotTaken ? known : ImportByDLPackProtocols(x, traced, tensor);
+  });
+  return result == ExchangeResult::kDone;
 }
 
 bool ImportAny(PyObject* x, const ImportRequest& request, Tensor* tensor) {

@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/class_name.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/thread_end.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/peers/numpy_out.h"
 #include "dovetail/python/exchange/peers/torch/torch_in.h"
 #include "dovetail/python/exchange/routes/export_object.h"
@@ -124,39 +124,39 @@ PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy,
   return found.is_valid() ? Convert(x, found.ptr(), copy, trace) : nullptr;
 }
 
-// While something listens.
-[[gnu::noinline, gnu::cold]] PyObject* ConvertObserved(PyObject* x, PyObject* target,
-                                                       std::optional<bool> copy) {
-  ExchangeTold told(TraceKind::kConvert, x);
+[[gnu::noinline, gnu::cold]] PyObject* TellOfConvert(PyObject* x, PyObject* target,
+                                                     std::optional<bool> copy) {
+  TracedExchange traced(TraceKind::kConvert, x);
   ConvertTrace facts;
   PyObject* made = Convert(x, target, copy, &facts);
-  if (facts.import.way != nullptr) told.set_way(facts.import.way);
+  if (facts.import.way != nullptr) traced.set_way(facts.import.way);
   if (made == nullptr) {
-    told.Failed();
+    traced.Failed();
     return nullptr;
   }
-  told.set_target(ClassName(Py_TYPE(made)));
+  traced.set_target(ClassName(Py_TYPE(made)));
   if (made == x) {
-    told.set_reason("it is one already");
+    traced.set_reason("it is one already");
   } else if (facts.misfit != nullptr) {
-    told.set_reason(facts.misfit);
+    traced.set_reason(facts.misfit);
   } else if (facts.target_copied) {
-    told.set_reason("its library copied it, or does not show where it is");
+    traced.set_reason("its library copied it, or does not show where it is");
   }
-  told.Done(facts.tensor, facts.import.producer_copied || facts.target_copied);
+  traced.Done(facts.tensor, facts.import.producer_copied || facts.target_copied);
   return made;
 }
 
-PyObject* ConvertOrTell(PyObject* x, PyObject* target, std::optional<bool> copy) {
+// Tells a trace of the conversion.
+PyObject* Convert(PyObject* x, PyObject* target, std::optional<bool> copy) {
   if (IsObserved()) [[unlikely]]
-    return ConvertObserved(x, target, copy);
+    return TellOfConvert(x, target, copy);
   return Convert(x, target, copy, nullptr);
 }
 
 }  // namespace
 
 PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  if (nargs == 2 && kwnames == nullptr) return ConvertOrTell(args[0], args[1], std::nullopt);
+  if (nargs == 2 && kwnames == nullptr) return Convert(args[0], args[1], std::nullopt);
   static constinit const Signature kSignature("convert", 2, 2, {"x", "target", "copy"},
                                               /*positional_only=*/2);
   PyObject* v[3];
@@ -164,7 +164,7 @@ PyObject* ConvertFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, Py
   if (!kSignature.Parse(args, nargs, kwnames, v) || !ParseOptionalBool(v[2], "copy", &copy)) {
     return nullptr;
   }
-  return ConvertOrTell(v[0], v[1], copy);
+  return Convert(v[0], v[1], copy);
 }
 
 PyObject* ConvertTraced(PyObject* x, PyObject* target, std::optional<bool> copy,

@@ -7,7 +7,7 @@
 #include "dovetail/python/exchange/protocols/usm_array.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/functions/new_tensor_told.h"
+#include "dovetail/python/module/functions/traced_new_tensor.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
@@ -27,24 +27,17 @@ PyObject* WrapImported(Fill fill) {
   return nullptr;
 }
 
-// The same, told to a trace.
-template <typename Fill>
-PyObject* WrapAndTell(const char* way, PyObject* x, Fill fill) {
-  if (!IsObserved()) [[likely]]
-    return WrapImported(fill);
-  return TellOfNewTensor(way, x, [&] { return WrapImported(fill); });
-}
-
 template <auto kImport>
 PyObject* FromAttribute(PyObject* x, const char* name) {
-  return WrapAndTell(name, x, [&](Tensor* tensor) {
+  const auto import = [=](Tensor* tensor) {
     const ExchangeResult result = kImport(x, tensor);
     if (result == ExchangeResult::kNotTaken) {
       PyErr_Format(PyExc_AttributeError, "'%.200s' object has no attribute '%s'",
                    Py_TYPE(x)->tp_name, name);
     }
     return result == ExchangeResult::kDone;
-  });
+  };
+  return TracedNewTensor(name, x, [=] { return WrapImported(import); });
 }
 
 }  // namespace
@@ -67,7 +60,9 @@ PyObject* FromDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
 }
 
 PyObject* FromArrowFunction(PyObject*, PyObject* x) {
-  return WrapAndTell("Arrow", x, [&](Tensor* tensor) { return ImportArrow(x, tensor); });
+  return TracedNewTensor("Arrow", x, [=] {
+    return WrapImported([=](Tensor* tensor) { return ImportArrow(x, tensor); });
+  });
 }
 
 PyObject* FromArrayInterface(PyObject*, PyObject* x) {

@@ -13,7 +13,7 @@
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/arguments/arguments.h"
-#include "dovetail/python/module/functions/new_tensor_told.h"
+#include "dovetail/python/module/functions/traced_new_tensor.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/tensor/methods.h"
@@ -50,7 +50,7 @@ absl::StatusOr<int64_t> CountElements(int64_t nbytes, DType dtype, int64_t count
   return available;
 }
 
-PyObject* FromBufferUntold(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+PyObject* TensorOverBuffer(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   static constinit const Signature kSignature(
       "frombuffer", 1, 1, {"buffer", "dtype", "count", "offset", "requires_grad"});
   PyObject* v[5];
@@ -91,10 +91,8 @@ PyObject* FromBufferUntold(PyObject* const* args, Py_ssize_t nargs, PyObject* kw
 }  // namespace
 
 PyObject* FromBuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  if (IsObserved()) [[unlikely]]
-    return TellOfNewTensor("bytes", nargs > 0 ? args[0] : nullptr,
-                           [&] { return FromBufferUntold(args, nargs, kwnames); });
-  return FromBufferUntold(args, nargs, kwnames);
+  return TracedNewTensor("bytes", nargs > 0 ? args[0] : nullptr,
+                         [=] { return TensorOverBuffer(args, nargs, kwnames); });
 }
 
 }  // namespace dovetail::python

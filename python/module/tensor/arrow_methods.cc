@@ -1,7 +1,7 @@
 #include "dovetail/python/module/tensor/methods.h"
 
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/protocols/arrow_out.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/tensor_object.h"
@@ -13,7 +13,7 @@ constexpr char kRequestedSchema[] = "requested_schema";
 
 template <typename Array>
 PyObject* Export(PyObject* self, PyObject* requested_schema) {
-  const ExportTold told("Arrow", self, AsTensor(self));
+  const TracedExport traced("Arrow", self, AsTensor(self));
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
   return ExportArrow<Array>(AsTensor(self), requested_schema);
 }

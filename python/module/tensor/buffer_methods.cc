@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/protocols/buffer_out.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
@@ -32,8 +32,8 @@ bool CheckCopiesNothing(int flags) {
 }
 
 // While something listens, or this or another thread is in no_copies().
-[[gnu::noinline, gnu::cold]] int GetBufferObserved(PyObject* self, Py_buffer* view, int flags) {
-  const ExportTold told("buffer", self, AsTensor(self));
+[[gnu::noinline, gnu::cold]] int GetCheckedBuffer(PyObject* self, Py_buffer* view, int flags) {
+  const TracedExport traced("buffer", self, AsTensor(self));
   return CheckCopiesNothing(flags) ? GetBuffer(self, view, flags) : -1;
 }
 
@@ -54,7 +54,7 @@ int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
   }
   view->obj = nullptr;
   if (IsObserved()) [[unlikely]]
-    return GetBufferObserved(self, view, flags);
+    return GetCheckedBuffer(self, view, flags);
   return GetBuffer(self, view, flags);
 }
 

@@ -7,9 +7,9 @@
 #include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/interop/dlpack/export.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/protocols/capsule.h"
 #include "dovetail/python/exchange/protocols/dlpack_out.h"
 #include "dovetail/python/exchange/protocols/sycl_queue.h"
@@ -140,7 +140,7 @@ StorageRef CopyStorage(const Tensor& tensor) {
 
 PyObject* TensorDLPack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const TensorObject* const object = AsTensorObject(self);
-  const ExportTold told("__dlpack__", self, object->tensor);
+  const TracedExport traced("__dlpack__", self, object->tensor);
   // Host memory has no streams to order.
   if (plain_call.Is(args, nargs, kwnames) && !object->requires_grad.load() &&
       object->tensor.device().type == DeviceType::kCpu) [[likely]] {
@@ -176,7 +176,7 @@ PyObject* ToDLPackFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
                  Py_TYPE(v[0])->tp_name);
     return nullptr;
   }
-  const ExportTold told("to_dlpack()", v[0], AsTensor(v[0]));
+  const TracedExport traced("to_dlpack()", v[0], AsTensor(v[0]));
   return Export(AsTensorObject(v[0]), {v[2], v[1], nullptr, v[3]});
 }
 

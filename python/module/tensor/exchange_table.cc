@@ -7,7 +7,7 @@
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/protocols/managed_in.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
@@ -31,7 +31,7 @@ const Tensor* Exportable(void* object) {
 int FromPyObject(void* object, DLManagedTensorVersioned** out) {
   const Tensor* tensor = Exportable(object);
   if (tensor == nullptr) return -1;
-  const ExportTold told(kWay, static_cast<PyObject*>(object), *tensor);
+  const TracedExport traced(kWay, static_cast<PyObject*>(object), *tensor);
   absl::StatusOr<UniqueDLPack> managed = ToDLPack(*tensor);
   if (!managed.ok()) return RaiseExchange(managed.status()), -1;
   *out = managed->release();
@@ -42,7 +42,7 @@ int FromPyObject(void* object, DLManagedTensorVersioned** out) {
 int BorrowFromPyObject(void* object, DLTensor* out) {
   const Tensor* tensor = Exportable(object);
   if (tensor == nullptr) return -1;
-  const ExportTold told(kWay, static_cast<PyObject*>(object), *tensor);
+  const TracedExport traced(kWay, static_cast<PyObject*>(object), *tensor);
   if (tensor->is_read_only() || tensor->packing() == Packing::kPadded) {
     RaiseExchange(
         "A borrowed DLTensor can't say that a tensor is read-only or padded; take the "

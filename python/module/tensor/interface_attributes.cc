@@ -3,11 +3,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/interop/array_interface/typestr.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/protocols/array_interface_out.h"
 #include "dovetail/python/exchange/protocols/buffer_out.h"
 #include "dovetail/python/exchange/protocols/cuda_array.h"
@@ -25,13 +26,12 @@ std::nullptr_t RaiseAbsent(std::string_view why) {
 
 PyObject* TensorArrayInterface(PyObject* self, void*) {
   const Tensor& tensor = AsTensor(self);
-  const ExportTold told("__array_interface__", self, tensor);
+  const TracedExport traced("__array_interface__", self, tensor);
   if (NoCopiesScope::IsOn()) {
     return RaiseAbsent("in no_copies() NumPy has to say by __array__() whether it copies.");
   }
   if (!IsHostAccessible(tensor.device().type)) {
-    return RaiseAbsent(
-        absl::StrCat("the host can't reach memory on ", tensor.device().ToString(), "."));
+    return RaiseAbsent(internal_tensor::NotOnHostError(tensor.device()).message());
   }
   if (AsTensorObject(self)->requires_grad.load()) {
     return RaiseAbsent("the tensor requires gradient; use tensor.detach().");
@@ -43,7 +43,7 @@ PyObject* TensorArrayInterface(PyObject* self, void*) {
 }
 
 PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
-  const ExportTold told("__cuda_array_interface__", self, AsTensor(self));
+  const TracedExport traced("__cuda_array_interface__", self, AsTensor(self));
   PyObject* dict = ExportCudaArrayInterface(AsTensor(self));
   if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
   Py_DECREF(dict);
@@ -51,7 +51,7 @@ PyObject* TensorCudaArrayInterface(PyObject* self, void*) {
 }
 
 PyObject* TensorUsmArrayInterface(PyObject* self, void*) {
-  const ExportTold told("__sycl_usm_array_interface__", self, AsTensor(self));
+  const TracedExport traced("__sycl_usm_array_interface__", self, AsTensor(self));
   PyObject* dict = ExportUsmArrayInterface(AsTensor(self));
   if (dict == nullptr || !AsTensorObject(self)->requires_grad.load()) return dict;
   Py_DECREF(dict);

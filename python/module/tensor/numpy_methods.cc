@@ -6,9 +6,9 @@
 
 #include "dovetail/core/trace/no_copies.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_told.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/numpy_abi.h"
+#include "dovetail/python/exchange/base/traced_exchange.h"
 #include "dovetail/python/exchange/peers/numpy_out.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/tensor_object.h"
@@ -53,12 +53,8 @@ bool CheckTakesNoCopy(PyObject* array, PyObject* const* args, Py_ssize_t nargs, 
 
 PyObject* NumPyMethod(PyObject* self, PyObject*) {
   const Tensor& tensor = AsTensor(self);
-  const ExportTold told("numpy()", self, tensor);
+  const TracedExport traced("numpy()", self, tensor);
   if (AsTensorObject(self)->requires_grad.load()) return RaiseRequiresGrad();
-  if (!IsHostAccessible(tensor.device().type)) {
-    return RaiseExchange("NumPy can't reach memory on " + tensor.device().ToString() +
-                         "; copy the tensor to the CPU first.");
-  }
   if (!ReadyHost(tensor)) return nullptr;
   if (LoadedNumPy() == nullptr) {
     nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
@@ -69,7 +65,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject*) {
 }
 
 PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  const ExportTold told("__array__", self, AsTensor(self));
+  const TracedExport traced("__array__", self, AsTensor(self));
   nb::object array = nb::steal(NumPyMethod(self, nullptr));
   if (!array.is_valid() || (nargs == 0 && kwnames == nullptr)) return array.release().ptr();
   if (NoCopiesScope::IsOn() && !CheckTakesNoCopy(array.ptr(), args, nargs, kwnames)) return nullptr;

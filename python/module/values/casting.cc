@@ -60,13 +60,12 @@ bool ParseCasting(PyObject* value, Casting* rule) {
 bool CanCast(DType from, DType to, Casting rule) {
   if (from == to || rule == Casting::kUnsafe) return true;
   if (from.lanes != to.lanes || KindOrder(from.kind) < 0 || KindOrder(to.kind) < 0) return false;
-  const bool safe = (!from.is_complex() || to.is_complex()) &&
-                    IsSafe(DType{from.kind, from.bits, 1}.part(), DType{to.kind, to.bits, 1}.part());
   switch (rule) {
     case Casting::kSafe:
-      return safe;
+      return (!from.is_complex() || to.is_complex()) &&
+             IsSafe(DType{from.kind, from.bits, 1}.part(), DType{to.kind, to.bits, 1}.part());
     case Casting::kSameKind:
-      return safe || KindOrder(from.kind) <= KindOrder(to.kind);
+      return IsSameKindCast(from.kind, to.kind);
     default:
       return false;
   }

@@ -1,21 +1,18 @@
 // What the exchanges with Python objects tell a trace (core/trace/trace.h).
 //
-//   ExportTold told("__dlpack__", self, tensor);      // an export, until the end of the block
+//   const TracedExport traced("__dlpack__", self, tensor);      // an export, until the block ends
 //
-//   if (IsObserved()) [[unlikely]] {                  // an import or a conversion
-//     ExchangeTold told(TraceKind::kImport, x);
-//     …
-//     told.Done("NumPy array", tensor, copied);       // or Failed(), with a Python error set
-//   }
+//   TracedExchange traced(TraceKind::kImport, x);               // an import or a conversion
+//   …
+//   traced.Done(tensor, copied);                                // or Failed(), with an error set
 //
 // All need the GIL.
 
-#ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_EXCHANGE_TOLD_H_
-#define DOVETAIL_PYTHON_EXCHANGE_BASE_EXCHANGE_TOLD_H_
+#ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_TRACED_EXCHANGE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_BASE_TRACED_EXCHANGE_H_
 
 #include <Python.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -27,10 +24,10 @@ namespace dovetail::python {
 using internal_trace::IsObserved;
 
 // For use while IsObserved().
-class ExchangeTold {
+class TracedExchange {
  public:
   // nullptr: a source that is not known.
-  ExchangeTold(TraceKind kind, PyObject* source);
+  TracedExchange(TraceKind kind, PyObject* source);
 
   void set_way(std::string_view way) { trace_.event().way = way; }
   void set_target(std::string target);
@@ -50,27 +47,27 @@ class ExchangeTold {
 
 // An export of an object with a tensor in it, for the life of this. It failed if a Python error is
 // set at the end.
-class ExportTold {
+class TracedExport {
  public:
-  ExportTold(const char* way, PyObject* self, const Tensor& tensor) {
+  TracedExport(const char* way, PyObject* self, const Tensor& tensor) {
     if (IsObserved()) [[unlikely]]
       Begin(way, self, tensor);
   }
-  ~ExportTold() {
-    if (told_ != nullptr) [[unlikely]]
+  ~TracedExport() {
+    if (export_ != nullptr) [[unlikely]]
       End();
   }
-  ExportTold(const ExportTold&) = delete;
-  ExportTold& operator=(const ExportTold&) = delete;
+  TracedExport(const TracedExport&) = delete;
+  TracedExport& operator=(const TracedExport&) = delete;
 
  private:
   void Begin(const char* way, PyObject* self, const Tensor& tensor);
   void End() noexcept;
 
-  struct Told;
-  Told* told_ = nullptr;
+  struct Export;
+  Export* export_ = nullptr;
 };
 
 }  // namespace dovetail::python
 
-#endif  // DOVETAIL_PYTHON_EXCHANGE_BASE_EXCHANGE_TOLD_H_
+#endif  // DOVETAIL_PYTHON_EXCHANGE_BASE_TRACED_EXCHANGE_H_
