@@ -3,10 +3,10 @@
     python3 tests/fuzz/corpus.py add tests/fuzz/corpus/copy_fuzz.zip INPUT…
     python3 tests/fuzz/corpus.py unpack tests/fuzz/corpus/copy_fuzz.zip FOLDER
 
-A corpus is a zip archive, one file an input, as OSS-Fuzz takes it. `add` makes the archive if there
-is none, and gives an input the name of its file. The same inputs always make the same bytes: entries
-are in the order of their names, uncompressed, and have a fixed time and mode. To remove an input,
-unpack the archive, delete it, and add the other files.
+A corpus is a zip archive, one file an input, as OSS-Fuzz takes it. `add` makes the archive if
+there is none, and gives an input the name of its file. The same inputs always make the same bytes:
+entries are in the order of their names, uncompressed, and have a fixed time and mode. To remove an
+input, unpack the archive, delete it, and add the other files.
 """
 
 import sys
