@@ -5,7 +5,6 @@
 #include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "dovetail/devices/gpu/vendor/testing/driver/backing.h"
 #include "tests/forwarding_hip/owners.h"
-#include "tests/forwarding_hip/real_devices.h"
 #include "tests/forwarding_hip/shared_gpu.h"
 
 namespace forwarding_hip {
@@ -14,7 +13,6 @@ namespace {
 using dovetail::gpu::IpcHandle;
 using dovetail::gpu::PointerInfo;
 using dovetail::gpu::PointerKind;
-using dovetail::gpu::PoolStats;
 
 Owners& Memory() {
   static Owners* const owners = new Owners;
@@ -49,40 +47,20 @@ Result CopyPeer(void* self, void* dst, int to, const void* src, int from, size_t
   return Cuda().copy_peer_async(self, dst, RealDevice(to), src, RealDevice(from), nbytes, stream);
 }
 
-void FillAllocations(RuntimeApi& api) {
-  // (Without captures, so that they are function pointers.)
-  api.malloc_device = [](void* self, size_t nbytes, void** ptr) {
-    return Added(Cuda().malloc_device(self, nbytes, ptr), ptr, nbytes);
-  };
-  api.malloc_managed = [](void* self, size_t nbytes, void** ptr) {
-    return Added(Cuda().malloc_managed(self, nbytes, ptr), ptr, nbytes);
-  };
-  api.malloc_host = [](void* self, size_t nbytes, void** ptr) {
-    return Added(Cuda().malloc_host(self, nbytes, ptr), ptr, nbytes);
-  };
-  api.malloc_async = [](void* self, size_t nbytes, NativeStream stream, void** ptr) {
-    return Added(Cuda().malloc_async(self, nbytes, stream, ptr), ptr, nbytes, /*is_pooled=*/true);
-  };
-  // (Removed before it is freed: owners.h.)
-  api.free_device = [](void* self, void* ptr) {
-    Memory().Remove(ptr);
-    return Cuda().free_device(self, ptr);
-  };
-  api.free_host = [](void* self, void* ptr) {
-    Memory().Remove(ptr);
-    return Cuda().free_host(self, ptr);
-  };
-  api.free_async = [](void* self, void* ptr, NativeStream stream) {
-    Memory().Remove(ptr);
-    return Cuda().free_async(self, ptr, stream);
-  };
-  api.ipc_open = IpcOpen;
-  api.ipc_close = [](void* self, void* ptr) {
-    Memory().Remove(ptr);
-    return Cuda().ipc_close(self, ptr);
-  };
-  api.pointer_info = GetPointerInfo;
-  api.copy_peer_async = CopyPeer;
+template <auto kFunction>
+Result Allocate(void* self, size_t nbytes, void** ptr) {
+  return Added((Cuda().*kFunction)(self, nbytes, ptr), ptr, nbytes);
+}
+Result AllocateFromPool(void* self, size_t nbytes, NativeStream stream, void** ptr) {
+  const Result result = Cuda().malloc_async(self, nbytes, stream, ptr);
+  return Added(result, ptr, nbytes, /*is_pooled=*/true);
+}
+
+// (Another thread may get the address as soon as it is free.)
+template <auto kFunction, typename... Args>
+Result Free(void* self, void* ptr, Args... args) {
+  Memory().Remove(ptr);
+  return (Cuda().*kFunction)(self, ptr, args...);
 }
 
 // ---- Pools ----
@@ -94,24 +72,29 @@ Result PoolAllowAccess(void* self, int device, int peer) {
   return HavePeers() ? 0 : dovetail::gpu::kCodeInvalidDevice;
 }
 
-void FillPools(RuntimeApi& api) {
-  api.pool_trim = [](void* self, int device, size_t keep) {
-    return Cuda().pool_trim(self, RealDevice(device), keep);
-  };
-  api.pool_set_release_threshold = [](void* self, int device, size_t nbytes) {
-    return Cuda().pool_set_release_threshold(self, RealDevice(device), nbytes);
-  };
-  api.pool_stats = [](void* self, int device, PoolStats* stats) {
-    return Cuda().pool_stats(self, RealDevice(device), stats);
-  };
-  api.pool_allow_access = PoolAllowAccess;
+template <auto kFunction, typename... Args>
+Result OnRealDevice(void* self, int device, Args... args) {
+  return (Cuda().*kFunction)(self, RealDevice(device), args...);
 }
 
 }  // namespace
 
 void FillMemory(RuntimeApi& api) {
-  FillAllocations(api);
-  FillPools(api);
+  api.malloc_device = Allocate<&RuntimeApi::malloc_device>;
+  api.malloc_managed = Allocate<&RuntimeApi::malloc_managed>;
+  api.malloc_host = Allocate<&RuntimeApi::malloc_host>;
+  api.malloc_async = AllocateFromPool;
+  api.free_device = Free<&RuntimeApi::free_device>;
+  api.free_host = Free<&RuntimeApi::free_host>;
+  api.free_async = Free<&RuntimeApi::free_async>;
+  api.ipc_open = IpcOpen;
+  api.ipc_close = Free<&RuntimeApi::ipc_close>;
+  api.pointer_info = GetPointerInfo;
+  api.copy_peer_async = CopyPeer;
+  api.pool_trim = OnRealDevice<&RuntimeApi::pool_trim>;
+  api.pool_set_release_threshold = OnRealDevice<&RuntimeApi::pool_set_release_threshold>;
+  api.pool_stats = OnRealDevice<&RuntimeApi::pool_stats>;
+  api.pool_allow_access = PoolAllowAccess;
 }
 
 int PoolOf(const void* ptr) {

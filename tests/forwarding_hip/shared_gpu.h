@@ -13,10 +13,26 @@
 
 namespace forwarding_hip {
 
-// nullptr if CUDA's library can't be loaded. Any thread.
-const dovetail::gpu::RuntimeApi* SharedGpuApi();
+using dovetail::NativeStream;
+using dovetail::gpu::Result;
+using dovetail::gpu::RuntimeApi;
 
-// Backing::pool_of for its memory.
+const RuntimeApi& Cuda();
+
+// CUDA's number of a device.
+int RealDevice(int device);
+inline bool AreOneGpu(int a, int b) { return RealDevice(a) == RealDevice(b); }
+// Whether devices that are one GPU have access to each other's memory.
+bool HavePeers();
+// The device that this thread has pushed.
+int CurrentDevice();
+
+// Replace the functions of CUDA's table that differ.
+void FillDevices(RuntimeApi& api);
+void FillMemory(RuntimeApi& api);
+void FillStreams(RuntimeApi& api);
+
+// Backing::pool_of.
 int PoolOf(const void* ptr);
 
 }  // namespace forwarding_hip

@@ -4,7 +4,7 @@
 
 #include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "tests/forwarding_hip/owners.h"
-#include "tests/forwarding_hip/real_devices.h"
+#include "tests/forwarding_hip/shared_gpu.h"
 
 namespace forwarding_hip {
 namespace {

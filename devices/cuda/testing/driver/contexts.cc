@@ -24,17 +24,6 @@ CUresult Cuda::GetDevice(int* device) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace vendor_driver
-
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::ContextOf;
-using vendor_driver::contexts;
-using vendor_driver::Cuda;
-using vendor_driver::CudaCall;
-using vendor_driver::Current;
-using vendor_driver::DeviceOf;
-using vendor_driver::is_initialized;
-
 extern "C" {
 
 CUresult cuInit(unsigned flags) {
@@ -51,8 +40,7 @@ CUresult cuInit(unsigned flags) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return CudaCall("cuDevicePrimaryCtxRetain", device).Do([&](const RuntimeApi& api) {
     void* previous = nullptr;
-    const auto error =
-        vendor_driver::CodeOf<CUresult>(api.push_device(api.self, device, &previous));
+    const auto error = CodeOf<CUresult>(api.push_device(api.self, device, &previous));
     if (error != CUDA_SUCCESS) return error;
     api.pop_device(api.self, previous);
     *context = ContextOf(device);
@@ -106,3 +94,5 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

@@ -5,11 +5,7 @@
 
 #include "dovetail/devices/cuda/testing/driver/cuda_call.h"
 
-using dovetail::gpu::DeviceInfo;
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::CudaCall;
-using vendor_driver::Describe;
-
+namespace vendor_driver {
 namespace {
 
 struct NamedError {
@@ -68,7 +64,7 @@ int Attribute(const DeviceInfo& info, CUdevice_attribute attribute) {
 extern "C" {
 
 CUresult cuDriverGetVersion(int* version) {
-  *version = vendor_driver::GetBacking().version;
+  *version = GetBacking().version;
   return CUDA_SUCCESS;
 }
 CUresult cuGetErrorName(CUresult error, const char** name) {
@@ -87,10 +83,10 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return Describe(CudaCall(), ordinal, device, [=](const DeviceInfo&) { return ordinal; });
 }
 CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
-  return vendor_driver::DescribeText(CudaCall(), device, &DeviceInfo::name, name, size);
+  return DescribeText(CudaCall(), device, &DeviceInfo::name, name, size);
 }
 CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) {
-  return vendor_driver::DescribeText(CudaCall(), device, &DeviceInfo::pci_bus_id, id, size);
+  return DescribeText(CudaCall(), device, &DeviceInfo::pci_bus_id, id, size);
 }
 CUresult cuDeviceTotalMem_v2(size_t* nbytes, CUdevice device) {
   return Describe(CudaCall(), device, nbytes,
@@ -109,3 +105,5 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

@@ -4,19 +4,7 @@
 
 #include "dovetail/devices/cuda/testing/driver/cuda_call.h"
 
-using dovetail::gpu::PointerInfo;
-using dovetail::gpu::PointerKind;
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::CudaCall;
-using vendor_driver::DeviceOf;
-using vendor_driver::DeviceOfPool;
-using vendor_driver::kNoPool;
-using vendor_driver::OurHandle;
-using vendor_driver::PointerOf;
-using vendor_driver::PoolHandle;
-using vendor_driver::PoolOf;
-using vendor_driver::StreamOf;
-
+namespace vendor_driver {
 namespace {
 
 CUresult GetAttribute(CUpointer_attribute attribute, const PointerInfo& info, const void* ptr,
@@ -51,11 +39,6 @@ CUresult GetAttribute(CUpointer_attribute attribute, const PointerInfo& info, co
 
 void* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
   return type == CU_MEMORYTYPE_HOST ? const_cast<void*>(host) : PointerOf(device);
-}
-
-CUresult Fill(const CudaCall& call, CUdeviceptr dst, uint32_t value, size_t size, size_t count,
-              CUstream stream) {
-  return call.On(&RuntimeApi::fill_async, PointerOf(dst), value, size, count, StreamOf(stream));
 }
 
 }  // namespace
@@ -97,10 +80,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   const int device = properties->location.id;
-  return CudaCall("cuMemPoolCreate", device).Do([&](const RuntimeApi&) {
-    *pool = PoolHandle<CUmemoryPool>(device);
-    return CUDA_SUCCESS;
-  });
+  return MakePool(CudaCall("cuMemPoolCreate", device), pool, device);
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t nbytes, CUmemoryPool pool,
                                  CUstream stream) {
@@ -149,15 +129,16 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
-  return Fill(CudaCall("cuMemsetD8Async", dst, value, count, stream), dst, value, 1, count, stream);
+  return Fill(CudaCall("cuMemsetD8Async", dst, value, count, stream), PointerOf(dst), value, 1,
+              count, StreamOf(stream));
 }
 CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream) {
-  return Fill(CudaCall("cuMemsetD16Async", dst, value, count, stream), dst, value, 2, count,
-              stream);
+  return Fill(CudaCall("cuMemsetD16Async", dst, value, count, stream), PointerOf(dst), value, 2,
+              count, StreamOf(stream));
 }
 CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned value, size_t count, CUstream stream) {
-  return Fill(CudaCall("cuMemsetD32Async", dst, value, count, stream), dst, value, 4, count,
-              stream);
+  return Fill(CudaCall("cuMemsetD32Async", dst, value, count, stream), PointerOf(dst), value, 4,
+              count, StreamOf(stream));
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
@@ -173,3 +154,5 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

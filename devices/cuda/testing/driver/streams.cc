@@ -4,11 +4,7 @@
 
 #include "dovetail/devices/cuda/testing/driver/cuda_call.h"
 
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::CudaCall;
-using vendor_driver::OurHandle;
-using vendor_driver::StreamOf;
-
+namespace vendor_driver {
 namespace {
 
 void* Handle(CUevent event) { return event; }
@@ -38,7 +34,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   int device = 0;
   const CUresult error =
       CudaCall("cuStreamGetCtx", stream).Ask(&RuntimeApi::stream_device, StreamOf(stream), &device);
-  if (error == CUDA_SUCCESS) *context = vendor_driver::ContextOf(device);
+  if (error == CUDA_SUCCESS) *context = ContextOf(device);
   return error;
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
@@ -90,3 +86,5 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

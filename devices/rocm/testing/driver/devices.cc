@@ -19,17 +19,6 @@ hipError_t Hip::Returned(hipError_t error) {
   return error;
 }
 
-}  // namespace vendor_driver
-
-using dovetail::gpu::DeviceInfo;
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::Describe;
-using vendor_driver::DescribeText;
-using vendor_driver::GetBacking;
-using vendor_driver::Hip;
-using vendor_driver::HipCall;
-using vendor_driver::last_error;
-
 namespace {
 
 // Those that Dovetail asks for.
@@ -137,3 +126,5 @@ hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

@@ -5,18 +5,7 @@
 
 #include "dovetail/devices/rocm/testing/driver/hip_call.h"
 
-using dovetail::gpu::PointerInfo;
-using dovetail::gpu::PointerKind;
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::DeviceOfPool;
-using vendor_driver::Hip;
-using vendor_driver::HipCall;
-using vendor_driver::HipStreamOf;
-using vendor_driver::kNoPool;
-using vendor_driver::OurHandle;
-using vendor_driver::PoolHandle;
-using vendor_driver::PoolOf;
-
+namespace vendor_driver {
 namespace {
 
 // hipMemoryType's number of host, device and managed memory.
@@ -37,11 +26,6 @@ int MemoryType(PointerKind kind) {
 
 hipError_t GetInfo(const void* ptr, PointerInfo* info) {
   return HipCall().Ask(&RuntimeApi::pointer_info, ptr, info);
-}
-
-hipError_t Fill(const HipCall& call, hipDeviceptr_t dst, uint32_t value, size_t size, size_t count,
-                hipStream_t stream) {
-  return call.On(&RuntimeApi::fill_async, dst, value, size, count, HipStreamOf(stream));
 }
 
 }  // namespace
@@ -113,10 +97,7 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
 
 hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* properties) {
   const int device = properties->location.id;
-  return HipCall("hipMemPoolCreate", device).Do([&](const RuntimeApi&) {
-    *pool = PoolHandle<hipMemPool_t>(device);
-    return hipSuccess;
-  });
+  return MakePool(HipCall("hipMemPoolCreate", device), pool, device);
 }
 hipError_t hipMallocFromPoolAsync(void** ptr, size_t nbytes, hipMemPool_t pool,
                                   hipStream_t stream) {
@@ -164,16 +145,17 @@ hipError_t hipMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t
 }
 hipError_t hipMemsetD8Async(hipDeviceptr_t dst, unsigned char value, size_t count,
                             hipStream_t stream) {
-  return Fill(HipCall("hipMemsetD8Async", dst, value, count, stream), dst, value, 1, count, stream);
+  return Fill(HipCall("hipMemsetD8Async", dst, value, count, stream), dst, value, 1, count,
+              HipStreamOf(stream));
 }
 hipError_t hipMemsetD16Async(hipDeviceptr_t dst, unsigned short value, size_t count,
                              hipStream_t stream) {
   return Fill(HipCall("hipMemsetD16Async", dst, value, count, stream), dst, value, 2, count,
-              stream);
+              HipStreamOf(stream));
 }
 hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream) {
   return Fill(HipCall("hipMemsetD32Async", dst, value, count, stream), dst,
-              static_cast<uint32_t>(value), 4, count, stream);
+              static_cast<uint32_t>(value), 4, count, HipStreamOf(stream));
 }
 
 hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* ptr) {
@@ -191,3 +173,5 @@ hipError_t hipIpcCloseMemHandle(void* ptr) {
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

@@ -5,12 +5,7 @@
 
 #include "dovetail/devices/rocm/testing/driver/hip_call.h"
 
-using dovetail::gpu::RuntimeApi;
-using vendor_driver::Hip;
-using vendor_driver::HipCall;
-using vendor_driver::HipStreamOf;
-using vendor_driver::OurHandle;
-
+namespace vendor_driver {
 namespace {
 
 void* Handle(hipEvent_t event) { return event; }
@@ -104,3 +99,5 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned g
 }
 
 }  // extern "C"
+
+}  // namespace vendor_driver

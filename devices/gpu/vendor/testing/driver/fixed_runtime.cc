@@ -14,9 +14,6 @@ using dovetail::gpu::CaptureStatus;
 using dovetail::gpu::DeviceInfo;
 using dovetail::gpu::IpcHandle;
 using dovetail::gpu::KernelImage;
-using dovetail::gpu::NativeEvent;
-using dovetail::gpu::NativeFunction;
-using dovetail::gpu::NativeModule;
 using dovetail::gpu::PointerInfo;
 using dovetail::gpu::PointerKind;
 using dovetail::gpu::PoolStats;
@@ -31,8 +28,19 @@ uintptr_t Number(const void* ptr) { return reinterpret_cast<uintptr_t>(ptr); }
 
 bool Exists(int device) { return device >= 0 && device < kDevices; }
 
+// The answers of a whole function: success, and a handle.
 template <typename... Args>
 Result Succeed(void*, Args...) {
+  return 0;
+}
+template <uintptr_t kHandle, typename Arg>
+Result Make(void*, Arg, void** made) {
+  *made = At(kHandle);
+  return 0;
+}
+template <uintptr_t kHandle, typename First, typename Second>
+Result Make(void*, First, Second, void** made) {
+  *made = At(kHandle);
   return 0;
 }
 
@@ -81,14 +89,17 @@ Result GetPointerInfo(void*, const void* ptr, PointerInfo* info) {
 
 // ---- The whole ----
 
+template <int kByte>
+Result GetHandle(void*, void*, IpcHandle* handle) {
+  std::memset(handle, kByte, sizeof(*handle));
+  return 0;
+}
+
 void FillMemory(RuntimeApi& api) {
-  // (Without captures, so that they are function pointers.)
-  api.malloc_device = [](void*, size_t, void** ptr) -> Result { return *ptr = At(0xa000), 0; };
-  api.malloc_managed = [](void*, size_t, void** ptr) -> Result { return *ptr = At(0xb000), 0; };
-  api.malloc_host = [](void*, size_t, void** ptr) -> Result { return *ptr = At(0xd000), 0; };
-  api.malloc_async = [](void*, size_t, NativeStream, void** ptr) -> Result {
-    return *ptr = At(0xa100), 0;
-  };
+  api.malloc_device = Make<0xa000>;
+  api.malloc_async = Make<0xa100>;
+  api.malloc_managed = Make<0xb000>;
+  api.malloc_host = Make<0xd000>;
   api.free_device = Succeed;
   api.free_host = Succeed;
   api.free_async = Succeed;
@@ -106,11 +117,8 @@ void FillMemory(RuntimeApi& api) {
   api.copy_peer_async = Succeed;
   api.copy_2d_async = Succeed;
   api.fill_async = Succeed;
-  api.ipc_memory_handle = [](void*, void*, IpcHandle* handle) -> Result {
-    std::memset(handle, 0x11, sizeof(*handle));
-    return 0;
-  };
-  api.ipc_open = [](void*, const IpcHandle*, void** ptr) -> Result { return *ptr = At(0xa200), 0; };
+  api.ipc_memory_handle = GetHandle<0x11>;
+  api.ipc_open = Make<0xa200>;
   api.ipc_close = Succeed;
 }
 
@@ -132,21 +140,14 @@ void FillStreams(RuntimeApi& api) {
   api.exchange_capture_mode = [](void*, CaptureMode* mode) -> Result {
     return *mode = CaptureMode::kGlobal, 0;
   };
-  api.event_create = [](void*, unsigned, NativeEvent* event) -> Result {
-    return *event = At(0xe000), 0;
-  };
+  api.event_create = Make<0xe000>;
   api.event_destroy = Succeed;
   api.event_record = Succeed;
   api.event_query = Succeed;
   api.event_synchronize = Succeed;
   api.context_record_event = Succeed;
-  api.ipc_event_handle = [](void*, NativeEvent, IpcHandle* handle) -> Result {
-    std::memset(handle, 0x22, sizeof(*handle));
-    return 0;
-  };
-  api.ipc_open_event = [](void*, const IpcHandle*, NativeEvent* event) -> Result {
-    return *event = At(0xe200), 0;
-  };
+  api.ipc_event_handle = GetHandle<0x22>;
+  api.ipc_open_event = Make<0xe200>;
 }
 
 RuntimeApi MakeApi() {
@@ -164,12 +165,8 @@ RuntimeApi MakeApi() {
   FillMemory(api);
   FillStreams(api);
   api.kernel_image = [](void*, int) { return KernelImage{.data = "an image", .nbytes = 8}; };
-  api.module_load = [](void*, const KernelImage*, NativeModule* module) -> Result {
-    return *module = At(0x7000), 0;
-  };
-  api.module_function = [](void*, NativeModule, const char*, NativeFunction* function) -> Result {
-    return *function = At(0x7100), 0;
-  };
+  api.module_load = Make<0x7000>;
+  api.module_function = Make<0x7100>;
   api.launch = Succeed;
   return api;
 }

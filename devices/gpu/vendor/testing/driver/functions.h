@@ -17,6 +17,8 @@ using dovetail::gpu::CaptureStatus;
 using dovetail::gpu::DeviceInfo;
 using dovetail::gpu::IpcHandle;
 using dovetail::gpu::KernelImage;
+using dovetail::gpu::PointerInfo;
+using dovetail::gpu::PointerKind;
 using dovetail::gpu::PoolStats;
 
 inline constexpr int kPoolReleaseThreshold = 4;
@@ -49,7 +51,21 @@ typename Vendor::Error DescribeText(const Call<Vendor>& call, int device,
   return error;
 }
 
-// ---- Pools ----
+// ---- Memory and pools ----
+
+template <typename Vendor>
+typename Vendor::Error Fill(const Call<Vendor>& call, void* dst, uint32_t value, size_t size,
+                            size_t count, NativeStream stream) {
+  return call.On(&RuntimeApi::fill_async, dst, value, size, count, stream);
+}
+
+template <typename Vendor, typename Pool>
+typename Vendor::Error MakePool(const Call<Vendor>& call, Pool* pool, int device) {
+  return call.Do([&](const RuntimeApi&) {
+    *pool = PoolHandle<Pool>(device);
+    return typename Vendor::Error{};
+  });
+}
 
 template <typename Vendor>
 typename Vendor::Error SetPoolAttribute(const Call<Vendor>& call, int device, int attribute,

@@ -1,4 +1,4 @@
-#include "tests/forwarding_hip/real_devices.h"
+// Devices and access between them.
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +10,7 @@
 #include "dovetail/devices/cuda/runtime.h"
 #include "dovetail/devices/gpu/vendor/result_codes.h"
 #include "dovetail/devices/gpu/vendor/testing/fake_log.h"
+#include "tests/forwarding_hip/shared_gpu.h"
 
 namespace forwarding_hip {
 
