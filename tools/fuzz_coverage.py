@@ -24,7 +24,7 @@ def run_corpora(programs: Path, out: Path, targets: list[str]) -> Path:
     for target in targets:
         raw.append(out / f"{target}.profraw")
         subprocess.run(
-            [programs / target, "-runs=0", f"tests/fuzz/corpus/{target}"],
+            [programs / target, "-runs=0", programs / "corpus" / target],
             env={**os.environ, "LLVM_PROFILE_FILE": str(raw[-1])},
             check=True,
             stderr=subprocess.DEVNULL,

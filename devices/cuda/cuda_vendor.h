@@ -38,6 +38,7 @@ struct CudaVendor {
   static constexpr auto kDeviceGetPciId = &CudaSymbols::cuDeviceGetPCIBusId;
   static constexpr auto kDeviceTotalMemory = &CudaSymbols::cuDeviceTotalMem_v2;
   static constexpr auto kDeviceGetAttribute = &CudaSymbols::cuDeviceGetAttribute;
+  static constexpr auto kDeviceCanAccessPeer = &CudaSymbols::cuDeviceCanAccessPeer;
   static constexpr auto kDeviceSynchronize = &CudaSymbols::cuCtxSynchronize;
   static constexpr auto kAttributeMultiprocessors = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
   static constexpr auto kAttributePoolsSupported = CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;

@@ -197,19 +197,6 @@ Result ContextRecordEvent(void* self, NativeEvent event) {
 
 // ---- Access between devices ----
 
-Result PeerCanAccess(void* self, int device, int peer, bool* can) {
-  const CudaDriver& driver = DriverOf(self);
-  CUdevice from, to;
-  Result result = driver.Call(&CudaSymbols::cuDeviceGet, &from, device);
-  if (result == kCodeSuccess) result = driver.Call(&CudaSymbols::cuDeviceGet, &to, peer);
-  int answer = 0;
-  if (result == kCodeSuccess) {
-    result = driver.Call(&CudaSymbols::cuDeviceCanAccessPeer, &answer, from, to);
-  }
-  if (result == kCodeSuccess) *can = answer != 0;
-  return result;
-}
-
 Result PeerEnable(void* self, int peer) {
   CUcontext context;
   const Result result = DriverOf(self).GetContext(peer, &context);
@@ -256,7 +243,6 @@ RuntimeApi MakeApi() {
   api.copy_2d_async = Copy2d;
   api.stream_device = StreamDevice;
   api.context_record_event = ContextRecordEvent;
-  api.peer_can_access = PeerCanAccess;
   api.peer_enable = PeerEnable;
   api.kernel_image = Image;
   api.ipc_open = IpcOpen;

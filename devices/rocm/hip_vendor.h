@@ -47,6 +47,7 @@ struct HipVendor {
   static constexpr auto kDeviceGetPciId = &HipSymbols::hipDeviceGetPCIBusId;
   static constexpr auto kDeviceTotalMemory = &HipSymbols::hipDeviceTotalMem;
   static constexpr auto kDeviceGetAttribute = &HipSymbols::hipDeviceGetAttribute;
+  static constexpr auto kDeviceCanAccessPeer = &HipSymbols::hipDeviceCanAccessPeer;
   static constexpr auto kDeviceSynchronize = &HipSymbols::hipDeviceSynchronize;
   static constexpr auto kAttributeMultiprocessors = hipDeviceAttributeMultiprocessorCount;
   static constexpr auto kAttributePoolsSupported = hipDeviceAttributeMemoryPoolsSupported;

@@ -165,14 +165,6 @@ Result StreamDevice(void* self, NativeStream stream, int* device) {
 
 // ---- Access between devices ----
 
-Result PeerCanAccess(void* self, int device, int peer, bool* can) {
-  int answer = 0;
-  const Result result =
-      HipOf(self).Call(&HipSymbols::hipDeviceCanAccessPeer, &answer, device, peer);
-  if (result == kCodeSuccess) *can = answer != 0;
-  return result;
-}
-
 Result PeerEnable(void* self, int peer) {
   return HipOf(self).Call(&HipSymbols::hipDeviceEnablePeerAccess, peer, 0u);
 }
@@ -233,7 +225,6 @@ RuntimeApi MakeApi() {
   api.copy_peer_async = CopyPeer;
   api.copy_2d_async = Copy2d;
   api.stream_device = StreamDevice;
-  api.peer_can_access = PeerCanAccess;
   api.peer_enable = PeerEnable;
   api.kernel_image = Image;
   api.ipc_open = IpcOpen;

@@ -79,8 +79,8 @@ TEST_F(RocmRuntime, DescribesTheDevice) {
   EXPECT_EQ(api.device_info(self, 1, &info), 0);
   EXPECT_STREQ(info.architecture, "") << "no chip is at that address";
   EXPECT_STREQ(info.pci_bus_id, "ffff:3b:00.0");
-  EXPECT_EQ(info.total_bytes, size_t{1} << 36);
-  EXPECT_EQ(info.multiprocessors, 110);
+  EXPECT_EQ(info.total_bytes, size_t{1} << 37);
+  EXPECT_EQ(info.multiprocessors, 132);
 }
 
 TEST_F(RocmRuntime, LeavesNoErrorBehindForOthersToFind) {
@@ -128,8 +128,8 @@ TEST_F(RocmRuntime, Copies) {
 
 TEST_F(RocmRuntime, FindsAStreamsDeviceByTheVersionsFunction) {
   int device = -1;
-  EXPECT_EQ(Calls(api.stream_device(self, stream, &device)),
-            ExpectedHip() == "6" ? "hipStreamGetDevice(0x5000)" : "hipGetStreamDeviceId(0x5000)");
+  EXPECT_EQ(Calls(api.stream_device(self, NativeStream{0x5001}, &device)),
+            ExpectedHip() == "6" ? "hipStreamGetDevice(0x5001)" : "hipGetStreamDeviceId(0x5001)");
   EXPECT_EQ(device, 1);
 }
 

@@ -1,53 +1,36 @@
-// Versions, errors, devices and access between them.
+// Devices and access between them.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "dovetail/devices/cuda/runtime.h"
-#include "tests/forwarding_hip/forward.h"
-#include "tests/forwarding_hip/owners.h"
+#include "dovetail/devices/gpu/vendor/result_codes.h"
+#include "dovetail/devices/gpu/vendor/testing/fake_log.h"
+#include "tests/forwarding_hip/shared_gpu.h"
 
 namespace forwarding_hip {
 
-const RuntimeApi* Cuda() {
-  static const RuntimeApi* const cuda = [] {
-    const RuntimeApi& api = dovetail::gpu::CudaRuntimeApi();
-    std::string reason;
-    return api.load(api.self, &reason) ? &api : nullptr;
-  }();
-  return cuda;
-}
-
-int& CurrentDevice() {
-  thread_local int device = 0;
-  return device;
-}
+const RuntimeApi& Cuda() { return dovetail::gpu::CudaRuntimeApi(); }
 
 namespace {
 
-// A number from the environment, or `otherwise`.
-int Setting(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? static_cast<int>(std::strtol(text, nullptr, 10)) : otherwise;
-}
+using dovetail::gpu::DeviceInfo;
 
 // The number of CUDA's devices; 0 if they can't be counted.
 int RealCount() {
   static const int count = [] {
     int counted = 0;
-    const RuntimeApi* cuda = Cuda();
-    return cuda != nullptr && cuda->device_count(cuda->self, &counted) == 0 ? counted : 0;
+    return Cuda().device_count(Cuda().self, &counted) == 0 ? counted : 0;
   }();
   return count;
 }
 
 int Count() {
-  static const int count = Setting("DOVETAIL_FORWARDED_DEVICES", RealCount());
+  static const int count = dovetail_fake::Setting("DOVETAIL_FORWARDED_DEVICES", RealCount());
   return RealCount() == 0 ? 0 : count;
 }
 
@@ -56,169 +39,91 @@ int Count() {
 int RealDevice(int device) { return device % std::max(RealCount(), 1); }
 
 bool HavePeers() {
-  static const bool have = Setting("DOVETAIL_FORWARDED_PEERS", 1) != 0;
+  static const bool have = dovetail_fake::Setting("DOVETAIL_FORWARDED_PEERS", 1) != 0;
   return have;
 }
 
-Owners& Memory() {
-  static Owners* const owners = new Owners;
-  return *owners;
-}
-Owners& Streams() {
-  static Owners* const owners = new Owners;
-  return *owners;
-}
-Owners& Events() {
-  static Owners* const owners = new Owners;
-  return *owners;
-}
-
-namespace {
-thread_local hipError_t last_error = hipSuccess;
-}
-
-hipError_t Keep(int result) {
-  // The numbers are the same (result_codes.h). HIP does not count "not ready" as an error.
-  const auto error = static_cast<hipError_t>(result);
-  if (error != hipSuccess && error != hipErrorNotReady) last_error = error;
-  return error;
-}
-
-hipError_t TakeLastError() {
-  const hipError_t error = last_error;
-  last_error = hipSuccess;
-  return error;
-}
+// ---- Describing and selecting devices ----
 
 namespace {
 
-// What CUDA knows of a device; hipErrorInvalidDevice where there is none.
-hipError_t Describe(int device, dovetail::gpu::DeviceInfo* info) {
-  const RuntimeApi* cuda = Cuda();
-  if (cuda == nullptr) return Keep(hipErrorNoDevice);
-  if (device < 0 || device >= Count()) return Keep(hipErrorInvalidDevice);
-  return Keep(cuda->device_info(cuda->self, RealDevice(device), info));
+Result DeviceCount(void* self, int* count) {
+  const Result result = Cuda().device_count(self, count);
+  if (result == 0) *count = Count();
+  return result;
+}
+
+Result GetDeviceInfo(void* self, int device, DeviceInfo* info) {
+  if (device < 0 || device >= Count()) return dovetail::gpu::kCodeInvalidDevice;
+  const Result result = Cuda().device_info(self, RealDevice(device), info);
+  if (result != 0) return result;
+  // Devices that are one GPU are functions of it, so that each has an address of its own.
+  const size_t length = strnlen(info->pci_bus_id, sizeof(info->pci_bus_id));
+  if (length > 0) {
+    info->pci_bus_id[length - 1] =
+        static_cast<char>(info->pci_bus_id[length - 1] + device / RealCount());
+  }
+  return 0;
+}
+
+// The devices that this thread has pushed, with what CUDA restores.
+struct Pushed {
+  int device;
+  void* previous;
+};
+thread_local std::vector<Pushed> pushed;
+
+Result PushDevice(void* self, int device, void**) {
+  void* previous = nullptr;
+  const Result result = Cuda().push_device(self, RealDevice(device), &previous);
+  if (result == 0) pushed.push_back({device, previous});
+  return result;
+}
+
+Result PopDevice(void* self, void*) {
+  void* const previous = pushed.back().previous;
+  pushed.pop_back();
+  return Cuda().pop_device(self, previous);
 }
 
 }  // namespace
-}  // namespace forwarding_hip
 
-using forwarding_hip::AreOneGpu;
-using forwarding_hip::Cuda;
-using forwarding_hip::CurrentDevice;
-using forwarding_hip::Describe;
-using forwarding_hip::Forward;
-using forwarding_hip::HavePeers;
-using forwarding_hip::Keep;
-using forwarding_hip::RealDevice;
-using forwarding_hip::RuntimeApi;
+int CurrentDevice() { return pushed.back().device; }
 
-extern "C" {
+// ---- Access between devices ----
 
-hipError_t hipRuntimeGetVersion(int* version) {
-  *version = 60200000;  // the numbers of memory types here are those of HIP 6
-  return hipSuccess;
-}
-hipError_t hipDriverGetVersion(int* version) { return hipRuntimeGetVersion(version); }
+namespace {
 
-const char* hipGetErrorName(hipError_t error) {
-  const RuntimeApi* cuda = Cuda();
-  return cuda != nullptr             ? cuda->describe(cuda->self, error)
-         : error == hipErrorNoDevice ? "hipErrorNoDevice"
-                                     : "an error, and no CUDA to name it";
-}
-const char* hipGetErrorString(hipError_t) { return "forwarded to CUDA"; }
-hipError_t hipGetLastError() { return forwarding_hip::TakeLastError(); }
-
-hipError_t hipGetDeviceCount(int* count) {
-  const RuntimeApi* cuda = Cuda();
-  if (cuda == nullptr) return Keep(hipErrorNoDevice);
-  const hipError_t error = Keep(cuda->device_count(cuda->self, count));
-  if (error == hipSuccess) *count = forwarding_hip::Count();
-  return error;
-}
-hipError_t hipGetDevice(int* device) {
-  *device = CurrentDevice();
-  return hipSuccess;
-}
-hipError_t hipSetDevice(int device) {
-  int count = 0;
-  if (hipError_t error = hipGetDeviceCount(&count); error != hipSuccess) return error;
-  if (device < 0 || device >= count) return Keep(hipErrorInvalidDevice);
-  CurrentDevice() = device;
-  return hipSuccess;
-}
-hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
-  *device = ordinal;
-  int count = 0;
-  if (hipError_t error = hipGetDeviceCount(&count); error != hipSuccess) return error;
-  return ordinal < 0 || ordinal >= count ? Keep(hipErrorInvalidDevice) : hipSuccess;
-}
-hipError_t hipDeviceGetName(char* name, int size, hipDevice_t device) {
-  dovetail::gpu::DeviceInfo info;
-  if (hipError_t error = Describe(device, &info); error != hipSuccess) return error;
-  std::strncpy(name, info.name, size);
-  return hipSuccess;
-}
-hipError_t hipDeviceGetPCIBusId(char* id, int size, int device) {
-  dovetail::gpu::DeviceInfo info;
-  if (hipError_t error = Describe(device, &info); error != hipSuccess) return error;
-  std::strncpy(id, info.pci_bus_id, size);
-  // Devices that are one GPU are functions of it, so that each has an address of its own.
-  const size_t length = strnlen(id, static_cast<size_t>(size));
-  if (length > 0)
-    id[length - 1] = static_cast<char>(id[length - 1] + device / forwarding_hip::RealCount());
-  return hipSuccess;
-}
-hipError_t hipDeviceTotalMem(size_t* nbytes, hipDevice_t device) {
-  dovetail::gpu::DeviceInfo info;
-  if (hipError_t error = Describe(device, &info); error != hipSuccess) return error;
-  *nbytes = info.total_bytes;
-  return hipSuccess;
-}
-// Those that Dovetail asks for.
-hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
-  dovetail::gpu::DeviceInfo info;
-  if (hipError_t error = Describe(device, &info); error != hipSuccess) return error;
-  switch (attribute) {
-    case hipDeviceAttributeMultiprocessorCount:
-      *value = info.multiprocessors;
-      return hipSuccess;
-    case hipDeviceAttributeMemoryPoolsSupported:
-      *value = info.has_pools;
-      return hipSuccess;
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentManagedAccess:
-      *value = info.has_managed;
-      return hipSuccess;
-    case hipDeviceAttributeCanMapHostMemory:
-      *value = info.maps_pinned_host;
-      return hipSuccess;
-    default:
-      return Keep(hipErrorInvalidValue);
+Result PeerCanAccess(void* self, int device, int peer, bool* can) {
+  if (!AreOneGpu(device, peer)) {
+    return Cuda().peer_can_access(self, RealDevice(device), RealDevice(peer), can);
   }
+  *can = HavePeers() && device != peer;
+  return 0;
 }
 
-hipError_t hipDeviceSynchronize() { return Forward(&RuntimeApi::device_synchronize); }
-hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  bool answer = HavePeers() && device != peer;
-  const hipError_t error =
-      AreOneGpu(device, peer)
-          ? hipSuccess
-          : Forward(&RuntimeApi::peer_can_access, RealDevice(device), RealDevice(peer), &answer);
-  *can = answer;
-  return error;
-}
-hipError_t hipDeviceEnablePeerAccess(int peer, unsigned) {
-  if (!AreOneGpu(CurrentDevice(), peer)) {
-    return Forward(&RuntimeApi::peer_enable, RealDevice(peer));
-  }
-  if (!HavePeers() || peer == CurrentDevice()) return Keep(hipErrorInvalidDevice);
+Result PeerEnable(void* self, int peer) {
+  if (!AreOneGpu(CurrentDevice(), peer)) return Cuda().peer_enable(self, RealDevice(peer));
+  if (!HavePeers() || peer == CurrentDevice()) return dovetail::gpu::kCodeInvalidDevice;
   static std::mutex mutex;
   static auto* const enabled = new std::set<std::pair<int, int>>;
   std::lock_guard<std::mutex> lock(mutex);
   const bool is_new = enabled->insert({CurrentDevice(), peer}).second;
-  return is_new ? hipSuccess : Keep(hipErrorPeerAccessAlreadyEnabled);
+  return is_new ? 0 : dovetail::gpu::kCodePeerAlreadyEnabled;
 }
 
-}  // extern "C"
+}  // namespace
+
+void FillDevices(RuntimeApi& api) {
+  api.device_count = DeviceCount;
+  api.device_info = GetDeviceInfo;
+  api.push_device = PushDevice;
+  api.pop_device = PopDevice;
+  api.peer_can_access = PeerCanAccess;
+  api.peer_enable = PeerEnable;
+  api.kernel_image = [](void* self, int device) {
+    return Cuda().kernel_image(self, RealDevice(device));
+  };
+}
+
+}  // namespace forwarding_hip

@@ -1,8 +1,9 @@
-// Which of HIP's devices memory, streams and events are of. CUDA can't tell where several of HIP's
-// devices are one GPU (DOVETAIL_FORWARDED_DEVICES in forward.h).
+// Which device memory, streams and events are of. CUDA can't tell where several devices are one GPU
+// (shared_gpu.h).
 //
-//   Memory().Add(ptr, nbytes, {CurrentDevice(), /*is_pooled=*/true});
-//   std::optional<Owner> owner = Memory().Find(ptr + 3);      // nothing: another library's memory
+//   Owners memory;
+//   memory.Add(ptr, nbytes, {CurrentDevice(), /*is_pooled=*/true});
+//   std::optional<Owner> owner = memory.Find(ptr + 3);      // nothing: another library's memory
 //
 // Any thread. Memory is removed before it is freed, since another thread may get the address next.
 
@@ -52,10 +53,11 @@ class Owners {
   std::map<uintptr_t, Range> ranges_;  // by base
 };
 
-Owners& Memory();
-// By handle.
-Owners& Streams();
-Owners& Events();
+// Whether memory, a stream or an event may belong to the device. What another library made has no
+// known owner, and may.
+inline bool MayBeOf(const std::optional<Owner>& owner, int device) {
+  return !owner || owner->device == device;
+}
 
 }  // namespace forwarding_hip
 

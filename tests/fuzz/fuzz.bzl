@@ -19,8 +19,40 @@ MODEL_COPTS = select({
     "//conditions:default": [],
 })
 
+def _unpacked_corpus_impl(ctx):
+    archive = ctx.file.archive
+    folder = ctx.actions.declare_directory("corpus/" + archive.basename[:-len(".zip")])
+    ctx.actions.run(
+        arguments = [ctx.file._script.path, "unpack", archive.path, folder.path],
+        executable = ctx.executable._python,
+        inputs = [archive, ctx.file._script],
+        mnemonic = "UnpackCorpus",
+        outputs = [folder],
+        tools = [ctx.executable._python],
+    )
+    return [DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder]))]
+
+_unpacked_corpus = rule(
+    implementation = _unpacked_corpus_impl,
+    attrs = {
+        "archive": attr.label(allow_single_file = [".zip"], mandatory = True),
+        "_python": attr.label(
+            allow_single_file = True,
+            cfg = "exec",
+            default = "@dovetail_python//:python3.sh",
+            executable = True,
+        ),
+        "_script": attr.label(allow_single_file = True, default = "//tests/fuzz:corpus.py"),
+    },
+    doc = "corpus/<target>, the folder of a target's inputs, from corpus/<target>.zip.",
+)
+
 def fuzz_target(name, deps):
-    """<name>.cc defines LLVMFuzzerTestOneInput; its corpus is in corpus/<name>."""
+    """<name>.cc defines LLVMFuzzerTestOneInput; its corpus is corpus/<name>.zip (corpus.py)."""
+    _unpacked_corpus(
+        name = name + "_corpus",
+        archive = "corpus/" + name + ".zip",
+    )
     cc_test(
         name = name,
         size = "small",
@@ -28,7 +60,7 @@ def fuzz_target(name, deps):
         # libFuzzer runs the corpus once for "-runs=0"; replay_main ignores it.
         args = ["-runs=0", "tests/fuzz/corpus/" + name],
         copts = WARNINGS,
-        data = native.glob(["corpus/" + name + "/*"]),
+        data = [name + "_corpus"],
         linkopts = select({
             ":libfuzzer": ["-fsanitize=fuzzer"],
             "//conditions:default": [],

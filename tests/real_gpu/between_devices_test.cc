@@ -1,5 +1,5 @@
 // Copies between the first device and each other one of its vendor, compared with the CPU's.
-// Skipped where there is one device; DOVETAIL_FORWARDED_DEVICES (tests/forwarding_hip/forward.h)
+// Skipped where there is one device; DOVETAIL_FORWARDED_DEVICES (tests/forwarding_hip/shared_gpu.h)
 // makes several of one GPU.
 
 #include <algorithm>

@@ -21,7 +21,7 @@ for source in tests/fuzz/*_fuzz.cc; do targets+=("$(basename "$source" .cc)"); d
 
 for target in "${targets[@]}"; do
   cp -fL "bazel-bin/tests/fuzz/$target" "$OUT/"
-  python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" "tests/fuzz/corpus/$target/"*
+  cp -f "tests/fuzz/corpus/$target.zip" "$OUT/${target}_seed_corpus.zip"
   printf '[libfuzzer]\nmax_len = 400\n' >"$OUT/$target.options"
   dictionary=tests/fuzz/dictionaries/$target.dict
   if [[ -e $dictionary ]]; then cp "$dictionary" "$OUT/"; fi

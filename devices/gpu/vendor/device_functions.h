@@ -65,6 +65,19 @@ struct DeviceFunctions {
     return kCodeSuccess;
   }
 
+  static Result PeerCanAccess(void* self, int device, int peer, bool* can) {
+    const typename Vendor::Library& library = LibraryOf<Vendor>(self);
+    typename Vendor::Device from, to;
+    Result result = library.Call(Vendor::kDeviceGet, &from, device);
+    if (result == kCodeSuccess) result = library.Call(Vendor::kDeviceGet, &to, peer);
+    int answer = 0;
+    if (result == kCodeSuccess) {
+      result = library.Call(Vendor::kDeviceCanAccessPeer, &answer, from, to);
+    }
+    if (result == kCodeSuccess) *can = answer != 0;
+    return result;
+  }
+
   static void LibraryFiles(void* self, std::vector<std::string>* files) {
     *files = LibraryOf<Vendor>(self).Files();
   }
@@ -80,6 +93,7 @@ struct DeviceFunctions {
     api.device_count = Count;
     api.runtime_version = Version;
     api.device_info = Info;
+    api.peer_can_access = PeerCanAccess;
     api.classify = Classify;
     api.describe = Describe;
     api.library_files = LibraryFiles;

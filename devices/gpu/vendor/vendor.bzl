@@ -86,24 +86,30 @@ def gpu_vendor_runtime_test(name, data, folders, env = {}):
         ],
     )
 
-def gpu_vendor_fake(name, src, headers, copts = []):
-    """A shared object that stands in for a vendor's library and notes its calls.
+def gpu_vendor_fake(name, driver, version):
+    """A shared object that stands in for a vendor's library and logs its calls.
 
     Args:
       name: its file, such as hip5/libamdhip64.so.5; the file's name is the soname.
-      src: the source.
-      headers: label of the vendor's own headers.
-      copts: of the compiler.
+      driver: label of the library's functions over a RuntimeApi.
+      version: the library's, as the vendor numbers it.
     """
+    exports = "//devices/gpu/vendor/testing/driver:exports.lds"
     dovetail_cc_binary(
         name = name,
-        srcs = [src],
-        copts = copts,
-        linkopts = ["-Wl,-soname," + name.split("/")[-1]],
+        srcs = ["//devices/gpu/vendor/testing/driver:fake.cc"],
+        copts = ["-DSTANDS_IN_FOR=%d" % version],
+        linkopts = [
+            "-Wl,-soname," + name.split("/")[-1],
+            "-Wl,--version-script,$(location %s)" % exports,
+        ],
         linkshared = True,
         deps = [
+            driver,
+            exports,
             "//devices/gpu/vendor/testing:fake_log",
-            headers,
+            "//devices/gpu/vendor/testing/driver",
+            "//devices/gpu/vendor/testing/driver:fixed_runtime",
         ],
     )
 
