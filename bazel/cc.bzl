@@ -35,12 +35,17 @@ WARNINGS = [
     "-Wno-missing-field-initializers",
 ]
 
+def _warnings():
+    """WARNINGS; in examples/ those of strict users, too: whatever a header leaves to its default has one."""
+    is_example = (native.package_name() + "/").startswith("examples/")
+    return WARNINGS + (["-Wmissing-field-initializers"] if is_example else [])
+
 def dovetail_cc_library(name, copts = [], **kwargs):
     """A cc_library whose headers are included as dovetail/<package>/<header>."""
     package = native.package_name()
     cc_library(
         name = name,
-        copts = WARNINGS + copts,
+        copts = _warnings() + copts,
         include_prefix = "dovetail/" + package if package else "dovetail",
         # No shared object per library: nothing here is linked dynamically, and hidden symbols can't be.
         linkstatic = True,
@@ -71,7 +76,7 @@ def dovetail_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     cc_test(
         name = name,
         size = size,
-        copts = WARNINGS + copts,
+        copts = _warnings() + copts,
         linkstatic = True,
         deps = deps + [
             "@com_google_googletest//:gtest",
@@ -87,7 +92,7 @@ def dovetail_cc_binary(name, copts = [], **kwargs):
     """A cc_binary with this repository's warnings."""
     cc_binary(
         name = name,
-        copts = WARNINGS + copts,
+        copts = _warnings() + copts,
         **kwargs
     )
 
@@ -96,7 +101,7 @@ def dovetail_cc_example_test(name, **kwargs):
     cc_test(
         name = name,
         size = "small",
-        copts = WARNINGS,
+        copts = _warnings(),
         linkstatic = True,
         **kwargs
     )

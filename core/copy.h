@@ -54,7 +54,7 @@ inline namespace DOVETAIL_ABI {
 
 struct CopyOptions {
   // The stream that orders the work; by default the current one.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
 };
 
 // Copies the elements of `src`, broadcast to the shape of `dst` and cast to its type, into `dst`.
@@ -69,10 +69,10 @@ absl::Status CopyInto(Tensor&& dst, const Tensor& src, const CopyOptions& option
 
 // What the copy is like; what is not given is as in the source.
 struct CopiedOptions {
-  std::optional<DType> dtype;
-  std::optional<Device> device;
+  std::optional<DType> dtype = {};
+  std::optional<Device> device = {};
   MemoryOrder order = MemoryOrder::kC;
-  std::optional<Stream> stream;  // as in CopyOptions
+  std::optional<Stream> stream = {};  // as in CopyOptions
 };
 
 // A new, writable copy without gaps; sub-byte elements are packed in it. Errors are those of

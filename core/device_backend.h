@@ -36,7 +36,7 @@ inline namespace DOVETAIL_ABI {
 struct StreamRequest {
   // The consumer's stream. Its later work must see the producer's work. nullopt: no synchronisation
   // (-1).
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
   // The consumer may read on the host, or on a stream that is unknown: the host waits for the
   // producer's work before it hands the memory over. `stream` stands for the consumer's.
   bool host_waits = false;
@@ -44,27 +44,27 @@ struct StreamRequest {
 
 // What a backend knows about a pointer.
 struct PointerAttributes {
-  Device device;  // that the memory belongs to
-  MemoryKind kind;
-  void* base;     // the start of the allocation; nullptr if unknown
-  size_t nbytes;  // of the allocation; 0 if unknown
+  Device device = {};  // that the memory belongs to
+  MemoryKind kind = MemoryKind::kDevice;
+  void* base = nullptr;     // the start of the allocation; nullptr if unknown
+  size_t nbytes = 0;  // of the allocation; 0 if unknown
 };
 
 // Memory that other processes of the machine may open (interop/ipc).
 struct MemoryShare {
-  std::string name;            // the argument of OpenMemory in the other process
+  std::string name = {};            // the argument of OpenMemory in the other process
   int64_t offset = 0;          // bytes from the start of the opened memory to the shared memory
-  std::optional<Event> until;  // if set, the caller records it in the memory's uses: the memory is
+  std::optional<Event> until = {};  // if set, the caller records it in the memory's uses: the memory is
                                // not reused before this event has completed
 };
 
 // Memory of another process.
 struct OpenedMemory {
-  void* data;
-  size_t nbytes;
-  Device device;
-  std::optional<Event> ready;  // the memory may be used after it; nullopt: at once
-  Release release;             // gives the memory back, like the release of any borrowed memory
+  void* data = nullptr;
+  size_t nbytes = 0;
+  Device device = {};
+  std::optional<Event> ready = {};  // the memory may be used after it; nullopt: at once
+  Release release = {};             // gives the memory back, like the release of any borrowed memory
 };
 
 class DeviceBackend {

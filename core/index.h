@@ -19,8 +19,8 @@ inline namespace DOVETAIL_ABI {
 
 // start:stop:step as in Python, each part optional. The step may be negative but not 0.
 struct SliceSpec {
-  std::optional<int64_t> start;
-  std::optional<int64_t> stop;
+  std::optional<int64_t> start = {};
+  std::optional<int64_t> stop = {};
   int64_t step = 1;
 };
 

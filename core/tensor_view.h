@@ -24,12 +24,12 @@ enum class Access : uint8_t { kReadWrite, kReadOnly };
 struct TensorView {
   void* data = nullptr;     // element 0; on devices that are not addressable, the opaque handle
   int64_t byte_offset = 0;  // from an opaque handle to element 0; 0 on addressable devices
-  Device device;
-  DType dtype;
+  Device device = {};
+  DType dtype = {};
   Access access = Access::kReadWrite;
   Packing packing = Packing::kPacked;
-  absl::Span<const int64_t> shape;    // elements
-  absl::Span<const int64_t> strides;  // elements, as long as shape
+  absl::Span<const int64_t> shape = {};    // elements
+  absl::Span<const int64_t> strides = {};  // elements, as long as shape
 
   int rank() const { return static_cast<int>(shape.size()); }
 };

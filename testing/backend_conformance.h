@@ -36,14 +36,14 @@ class ConformanceEnvironment {
 };
 
 struct Exclusion {
-  std::string test;
-  std::string reason;
+  std::string test = {};
+  std::string reason = {};
 };
 
 struct ConformanceCase {
-  std::string name;
+  std::string name = {};
   std::function<std::unique_ptr<ConformanceEnvironment>()> make;
-  std::vector<Exclusion> exclusions;
+  std::vector<Exclusion> exclusions = {};
 
   friend std::ostream& operator<<(std::ostream& os, const ConformanceCase& c) {
     return os << c.name;

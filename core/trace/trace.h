@@ -54,29 +54,29 @@ struct TraceEvent {
 
   // Exchanges alone: the protocol, and the classes of the object that came in and of the one that
   // went out. Empty if unknown.
-  std::string_view way;
-  std::string_view source;
-  std::string_view target;
+  std::string_view way = {};
+  std::string_view source = {};
+  std::string_view target = {};
   // Whether the result has memory of its own. No value: it failed.
-  std::optional<bool> copied;
+  std::optional<bool> copied = {};
   // Why it was copied, or failed. Empty for what shares memory and for work that succeeded.
-  std::string_view reason;
+  std::string_view reason = {};
 
   // The tensor: the source of a copy, the target of a fill. Without a type for allocations, orders
   // and waits, which know bytes alone, and for exchanges that failed.
-  std::optional<DType> dtype;
-  absl::Span<const int64_t> shape;
+  std::optional<DType> dtype = {};
+  absl::Span<const int64_t> shape = {};
   int64_t nbytes = 0;
-  Device device;
+  Device device = {};
   // The result of a copy or an exchange.
-  std::optional<DType> to_dtype;
-  Device to_device;
+  std::optional<DType> to_dtype = {};
+  Device to_device = {};
 
   // kOrder: the stream that waits. A copy or fill: the stream that does the work. nullptr: the
   // host.
   const Stream* stream = nullptr;
   // kOrder and kWait: the streams that are waited for, as far as known.
-  absl::Span<const Stream> awaited;
+  absl::Span<const Stream> awaited = {};
 
   // In one line.
   std::string ToString() const;

@@ -24,14 +24,14 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 struct ArrayDescription {
-  std::string_view typestr;
-  absl::Span<const int64_t> shape;
-  std::optional<absl::Span<const int64_t>> strides;  // in bytes; nullopt: row-major
+  std::string_view typestr = {};
+  absl::Span<const int64_t> shape = {};
+  std::optional<absl::Span<const int64_t>> strides = {};  // in bytes; nullopt: row-major
   void* data = nullptr;                              // element 0
   bool read_only = false;
   bool has_mask = false;
   // The buffer that holds the elements, if its size is known: elements outside it are an error.
-  std::optional<absl::Span<const char>> within;
+  std::optional<absl::Span<const char>> within = {};
 };
 
 // Fills `out` on success only. InvalidArgument, with a remedy, for a mask, for strides that do not

@@ -27,7 +27,7 @@ inline namespace DOVETAIL_ABI {
 
 struct StridedDescription {
   void* data = nullptr;  // element 0
-  DType dtype;
+  DType dtype = {};
   int64_t rank = 0;
   const int64_t* shape = nullptr;
   const int64_t* strides = nullptr;  // in bytes; NULL: row-major
@@ -35,8 +35,8 @@ struct StridedDescription {
 };
 
 struct BufferLayout {
-  DType dtype;
-  Layout layout;
+  DType dtype = {};
+  Layout layout = {};
   Access access = Access::kReadWrite;
   void* data = nullptr;     // the lowest byte that the strides reach
   size_t nbytes = 0;        // from there to the highest byte that the strides reach

@@ -22,10 +22,10 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 struct CudaArrayExport {
-  std::string typestr;
+  std::string typestr = {};
   void* data = nullptr;  // element 0; nullptr if there are no elements
   // The stream that the consumer must wait for: 1, 2 or a handle. nullopt: the data are ready.
-  std::optional<int64_t> stream;
+  std::optional<int64_t> stream = {};
 };
 
 // InvalidArgument for memory that is not on a CUDA or ROCm GPU (managed memory is accepted), and

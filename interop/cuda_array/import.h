@@ -25,12 +25,12 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 struct CudaArrayDescription {
-  ArrayDescription array;
+  ArrayDescription array = {};
   int64_t version = 0;
   // The stream that writes the data: 1 is the legacy default stream, 2 the per-thread default
   // stream, anything else a handle. nullopt: the data are ready. (None means something else in
   // __dlpack__.)
-  std::optional<int64_t> stream;
+  std::optional<int64_t> stream = {};
 };
 
 // Takes ownership of `release`; on an error it has run. Sets `tensor` on success only.

@@ -27,7 +27,7 @@ struct ExportOptions {
   // The consumer's stream on the tensor's device. Pending work on the tensor is ordered before the
   // consumer's later work on that stream, and the memory is not reused before that work is done.
   // nullopt: no ordering. Not used after the call.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
   // The consumer may read on the host, or on a stream that is unknown (StreamRequest::host_waits):
   // the call returns after the pending work.
   bool host_waits = false;

@@ -32,7 +32,7 @@ struct AsTorchOptions {
   // The stream on which PyTorch will use the tensor: it waits for the work on the memory so far,
   // and the memory is not reused before PyTorch's work is done. nullopt: nothing is ordered. Not
   // for the CPU.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
   // Hands read-only memory out, too. PyTorch has no read-only tensors: the caller sees to it that
   // nothing writes, as when it is the input of a module.
   bool allow_read_only = false;

@@ -35,7 +35,7 @@ struct FromTorchOptions {
   // The stream on which PyTorch works on the tensor, such as
   // c10::cuda::getCurrentCUDAStream().stream(). Later work on the memory waits for it. nullopt:
   // nothing is ordered. Not for the CPU.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
 };
 
 namespace internal_torch {

@@ -35,7 +35,7 @@ struct AsTvmFfiOptions {
   // The stream on which the tensor will be used, such as TvmFfiStream(device) of stream.h: it waits
   // for the work on the memory so far, and the memory is not reused before its own work is done.
   // nullopt: nothing is ordered. Not for the CPU.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
   // Hands read-only memory out, too. A tensor of tvm-ffi cannot say that it is read-only: the
   // caller sees to it that nothing writes, as when it is the input of a function. FromTvmFfi makes
   // it read-only again, but not a view that tvm-ffi made of it.

@@ -37,7 +37,7 @@ inline namespace DOVETAIL_ABI {
 struct FromTvmFfiOptions {
   // The stream on which the tensor is being written or read, such as TvmFfiStream(device) of
   // stream.h. Later work on the memory waits for it. nullopt: nothing is ordered. Not for the CPU.
-  std::optional<Stream> stream;
+  std::optional<Stream> stream = {};
 };
 
 namespace internal_tvm_ffi {
