@@ -91,6 +91,28 @@ class Tensor {
   static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape,
                                      absl::Span<const int64_t> strides, Device device,
                                      Deleter&& deleter);
+  // Row-major memory of the CPU that `owner`, a shared pointer to whatever has it, keeps alive:
+  //   Tensor d = *Tensor::Wrap(image->pixels(), {480, 640, 3}, image);
+  template <typename T>
+  static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape,
+                                     std::shared_ptr<const void> owner);
+  // (Who keeps the memory? Move the vector, give an owner, or Borrow it.)
+  template <typename T, typename A>
+  static absl::StatusOr<Tensor> Wrap(std::vector<T, A>& values,
+                                     absl::Span<const int64_t> shape) = delete;
+  template <typename T>
+  static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape) = delete;
+
+  // Row-major memory of the CPU that outlives the tensor and all that will share it, in other
+  // libraries too: nothing keeps it. Read-only if T, or the vector, is const.
+  //   Tensor e = *Tensor::Borrow(values, {2, 2});
+  template <typename T>
+  static absl::StatusOr<Tensor> Borrow(T* data, absl::Span<const int64_t> shape);
+  template <typename T, typename A>
+  static absl::StatusOr<Tensor> Borrow(std::vector<T, A>& values, absl::Span<const int64_t> shape);
+  template <typename T, typename A>
+  static absl::StatusOr<Tensor> Borrow(const std::vector<T, A>& values,
+                                       absl::Span<const int64_t> shape);
 
   DType dtype() const { return dtype_; }
   Device device() const {

@@ -1,4 +1,4 @@
-// The implementation of Tensor::Wrap, which tensor.h includes at its end.
+// The implementation of Tensor::Wrap and Tensor::Borrow, which tensor.h includes at its end.
 
 #ifndef DOVETAIL_CORE_INTERNAL_TENSOR_WRAP_H_
 #define DOVETAIL_CORE_INTERNAL_TENSOR_WRAP_H_
@@ -44,27 +44,57 @@ absl::StatusOr<Tensor> OwnedBy(Owner& owner, absl::StatusOr<Tensor> tensor) {
   return tensor;
 }
 
+// Row-major memory of the CPU.
+template <typename T>
+absl::StatusOr<Tensor> WrapDense(T* data, absl::Span<const int64_t> shape) {
+  return WrapUnowned(WithoutConst(data), dtype_of<std::remove_const_t<T>>, shape, nullptr,
+                     Device::Cpu(), AccessOf<T>());
+}
+
+// The same of all elements of a vector, `const T` those of a const one.
+template <typename T, typename Vector>
+absl::StatusOr<Tensor> WrapVector(Vector& values, absl::Span<const int64_t> shape) {
+  static_assert(!std::is_same_v<std::remove_const_t<T>, bool>,
+                "std::vector<bool> has no elements that can be shared");
+  absl::StatusOr<Tensor> tensor = WrapDense<T>(values.data(), shape);
+  const auto count = static_cast<int64_t>(values.size());
+  if (tensor.ok() && tensor->num_elements() != count) return CountError(count, *tensor);
+  return tensor;
+}
+
 }  // namespace internal_tensor
 
 template <typename T, typename A>
 absl::StatusOr<Tensor> Tensor::Wrap(std::vector<T, A>&& values, absl::Span<const int64_t> shape) {
-  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements that can be shared");
-  absl::StatusOr<Tensor> tensor = internal_tensor::WrapUnowned(
-      values.data(), dtype_of<T>, shape, nullptr, Device::Cpu(), Access::kReadWrite);
-  const auto count = static_cast<int64_t>(values.size());
-  if (tensor.ok() && tensor->num_elements() != count) {
-    return internal_tensor::CountError(count, *tensor);
-  }
-  return internal_tensor::OwnedBy(values, std::move(tensor));
+  return internal_tensor::OwnedBy(values, internal_tensor::WrapVector<T>(values, shape));
+}
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::Wrap(T* data, absl::Span<const int64_t> shape,
+                                    std::shared_ptr<const void> owner) {
+  return internal_tensor::OwnedBy(owner, internal_tensor::WrapDense(data, shape));
+}
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::Borrow(T* data, absl::Span<const int64_t> shape) {
+  return internal_tensor::WrapDense(data, shape);
+}
+
+template <typename T, typename A>
+absl::StatusOr<Tensor> Tensor::Borrow(std::vector<T, A>& values, absl::Span<const int64_t> shape) {
+  return internal_tensor::WrapVector<T>(values, shape);
+}
+
+template <typename T, typename A>
+absl::StatusOr<Tensor> Tensor::Borrow(const std::vector<T, A>& values,
+                                      absl::Span<const int64_t> shape) {
+  return internal_tensor::WrapVector<const T>(values, shape);
 }
 
 template <typename T>
 absl::StatusOr<Tensor> Tensor::Wrap(std::unique_ptr<T[]>&& values,
                                     absl::Span<const int64_t> shape) {
-  return internal_tensor::OwnedBy(
-      values,
-      internal_tensor::WrapUnowned(internal_tensor::WithoutConst(values.get()), dtype_of<T>, shape,
-                                   nullptr, Device::Cpu(), internal_tensor::AccessOf<T>()));
+  return internal_tensor::OwnedBy(values, internal_tensor::WrapDense(values.get(), shape));
 }
 
 template <typename T, typename Deleter>

@@ -41,6 +41,46 @@ TEST(Wrap, AnEmptyVectorMakesAnEmptyTensor) {
   EXPECT_EQ(Tensor::Wrap(std::vector<double>(), {0, 4})->num_elements(), 0);
 }
 
+TEST(Wrap, ASharedPointerToTheOwnerIsHeldUntilTheLastReferenceGoes) {
+  auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4});
+  const std::weak_ptr<std::vector<float>> alive = owner;
+  Tensor t = *Tensor::Wrap(owner->data() + 1, {3}, owner);
+  owner.reset();
+  const Tensor view = *t.Slice(0, {.start = 1});
+  t = Tensor();
+  EXPECT_THAT(*view.span<const float>(), ElementsAre(3, 4));
+  EXPECT_FALSE(alive.expired());
+}
+
+TEST(Wrap, ARefusedShapeLeavesTheOwnerAlone) {
+  auto owner = std::make_shared<int>(7);
+  EXPECT_FALSE(Tensor::Wrap(owner.get(), {-1}, owner).ok());
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
+TEST(Borrow, AVectorAndAPointerAreSharedAndNotFreed) {
+  std::vector<float> values = {1, 2, 3, 4};
+  {
+    const Tensor t = *Tensor::Borrow(values, {2, 2});
+    (*t.span<float>())[3] = 9;
+    const Tensor first = *Tensor::Borrow(values.data(), {2});
+    EXPECT_EQ(*first.data<float>(), values.data());
+  }
+  EXPECT_THAT(values, ElementsAre(1, 2, 3, 9));
+  EXPECT_EQ(Tensor::Borrow(values, {3}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Borrow, WhatIsConstIsReadOnly) {
+  const std::vector<int32_t> values = {1, 2};
+  EXPECT_TRUE(Tensor::Borrow(values, {2})->is_read_only());
+  EXPECT_TRUE(Tensor::Borrow(values.data(), {2})->is_read_only());
+}
+
+// What has no keeper is no Wrap: the compiler names the deleted function, and no candidates.
+template <typename... Args>
+concept CanWrap = requires(Args... args) { Tensor::Wrap(args..., {2}); };
+static_assert(!CanWrap<std::vector<float>&> && !CanWrap<float*>);
+
 TEST(Wrap, AnArrayIsFreedWithItsLastReference) {
   auto values = std::make_unique<std::complex<float>[]>(4);
   auto* const memory = values.get();

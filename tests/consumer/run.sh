@@ -25,6 +25,9 @@ main() { run //:main; }
 # A door, over a library that only a flag names.
 door() { run --@dovetail//interop/eigen:library=@my_eigen//:eigen //:door; }
 
+# Every door's rules load, without the repositories that only its tests need.
+doors() { "$bazel" query --noshow_progress '@dovetail//interop/...' | wc -l; }
+
 # A benchmark of one's own.
 benchmark() { run //:my_transpose -- --repetitions=2 --benchmark_min_time=0.001; }
 
@@ -89,7 +92,7 @@ abseil() {
   copy --override_repository=com_google_absl="$folder"
 }
 
-quick=(main door benchmark conformance shared dlpack files)
+quick=(main door doors benchmark conformance shared dlpack files)
 slow=(size named copy bare asan libcxx aarch64 abseil)
 
 ways=()

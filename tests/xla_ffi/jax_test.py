@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-HANDLERS = ctypes.CDLL(str(pathlib.Path("interop/xla_ffi/jax_test_handlers.so").resolve()))
+HANDLERS = ctypes.CDLL(str(pathlib.Path("tests/xla_ffi/jax_test_handlers.so").resolve()))
 for name in ["CastTo", "Write", "Address"]:
     handler = jax.ffi.pycapsule(getattr(HANDLERS, f"{name}Handler"))
     jax.ffi.register_ffi_target(name, handler, platform="cpu")
