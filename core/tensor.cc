@@ -186,7 +186,8 @@ absl::Status Tensor::CheckAccess(DType wanted, size_t alignment, bool write) con
   }
   if (write && is_read_only()) {
     return absl::FailedPreconditionError(
-        "The tensor is read-only; use data<const T>(), or copy it first.");
+        "The tensor is read-only; use data<const T>() (of a door, AsMap<const T>() and the like), or "
+        "copy it first.");
   }
   if (num_elements() != 0 && reinterpret_cast<uintptr_t>(raw_data()) % alignment != 0) {
     return absl::FailedPreconditionError(

@@ -209,7 +209,8 @@ class Tensor {
   // The same memory without write access.
   Tensor ReadOnly() const;
 
-  // "float32 tensor of shape (2, 3), strides (3, 1), on cpu": no values.
+  // "float32 tensor of shape (2, 3), strides (3, 1), on cpu". FormatValues() of format_values.h has
+  // the values, as Python prints them.
   std::string ToString() const;
   friend std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.ToString(); }
 

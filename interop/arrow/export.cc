@@ -56,8 +56,8 @@ struct Nest {
 
 absl::Status GapError(const Tensor& tensor) {
   return Error(absl::StrCat("its strides are (", absl::StrJoin(tensor.layout().strides(), ", "),
-                            "), and Arrow's arrays are dense and row-major; copy it first, as with "
-                            "contiguous()"));
+                            "), and Arrow's arrays are dense and row-major; copy it first, by "
+                            "AsContiguous() (in Python, contiguous())"));
 }
 
 int64_t ElementsOf(absl::Span<const int64_t> shape) {
