@@ -96,16 +96,17 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
       .Ask(&RuntimeApi::pool_trim, DeviceOfPool(pool), keep);
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  const CudaCall call("cuMemPoolSetAttribute", pool, int{attribute},
+  const CudaCall call("cuMemPoolSetAttribute", pool, static_cast<int>(attribute),
                       *static_cast<cuuint64_t*>(value));
   return SetPoolAttribute(call, DeviceOfPool(pool), attribute, value);
 }
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  const CudaCall call("cuMemPoolGetAttribute", pool, int{attribute});
+  const CudaCall call("cuMemPoolGetAttribute", pool, static_cast<int>(attribute));
   return GetPoolAttribute(call, DeviceOfPool(pool), attribute, value);
 }
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* access, size_t count) {
-  const CudaCall call("cuMemPoolSetAccess", pool, access->location.id, int{access->flags}, count);
+  const CudaCall call("cuMemPoolSetAccess", pool, access->location.id,
+                      static_cast<int>(access->flags), count);
   return SetPoolAccess(call, DeviceOfPool(pool), access, count);
 }
 
@@ -120,9 +121,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcon
           DeviceOf(from), nbytes, StreamOf(stream));
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return CudaCall("cuMemcpy2DAsync_v2", int{copy->dstMemoryType}, copy->dstDevice, copy->dstHost,
-                  copy->dstPitch, int{copy->srcMemoryType}, copy->srcDevice, copy->srcHost,
-                  copy->srcPitch, copy->WidthInBytes, copy->Height, stream)
+  return CudaCall("cuMemcpy2DAsync_v2", static_cast<int>(copy->dstMemoryType), copy->dstDevice,
+                  copy->dstHost, copy->dstPitch, static_cast<int>(copy->srcMemoryType),
+                  copy->srcDevice, copy->srcHost, copy->srcPitch, copy->WidthInBytes, copy->Height,
+                  stream)
       .On(&RuntimeApi::copy_2d_async, Pointer(copy->dstMemoryType, copy->dstHost, copy->dstDevice),
           copy->dstPitch, Pointer(copy->srcMemoryType, copy->srcHost, copy->srcDevice),
           copy->srcPitch, copy->WidthInBytes, copy->Height, StreamOf(stream));

@@ -41,7 +41,8 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return GetCaptureStatus(CudaCall("cuStreamIsCapturing", stream), StreamOf(stream), status);
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return ExchangeCaptureMode(CudaCall("cuThreadExchangeStreamCaptureMode", int{*mode}), mode);
+  return ExchangeCaptureMode(CudaCall("cuThreadExchangeStreamCaptureMode", static_cast<int>(*mode)),
+                             mode);
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned flags) {

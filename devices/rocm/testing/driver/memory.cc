@@ -80,10 +80,10 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* found, const void* ptr
 // another device, as on CUDA.
 hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t ptr) {
   PointerInfo info{};
-  const hipError_t error = HipCall("hipPointerGetAttribute", int{attribute}, ptr)
+  const hipError_t error = HipCall("hipPointerGetAttribute", static_cast<int>(attribute), ptr)
                                .Ask(&RuntimeApi::pointer_info, ptr, &info);
   if (error != hipSuccess) return error;
-  switch (int{attribute}) {
+  switch (static_cast<int>(attribute)) {
     case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       *static_cast<hipMemPool_t*>(value) = PoolHandle<hipMemPool_t>(PoolOf(ptr));
       return hipSuccess;
@@ -113,22 +113,23 @@ hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t keep) {
       .Ask(&RuntimeApi::pool_trim, DeviceOfPool(pool), keep);
 }
 hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  const HipCall call("hipMemPoolSetAttribute", pool, int{attribute},
+  const HipCall call("hipMemPoolSetAttribute", pool, static_cast<int>(attribute),
                      *static_cast<uint64_t*>(value));
   return SetPoolAttribute(call, DeviceOfPool(pool), attribute, value);
 }
 hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  const HipCall call("hipMemPoolGetAttribute", pool, int{attribute});
+  const HipCall call("hipMemPoolGetAttribute", pool, static_cast<int>(attribute));
   return GetPoolAttribute(call, DeviceOfPool(pool), attribute, value);
 }
 hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* access, size_t count) {
-  const HipCall call("hipMemPoolSetAccess", pool, access->location.id, int{access->flags}, count);
+  const HipCall call("hipMemPoolSetAccess", pool, access->location.id,
+                     static_cast<int>(access->flags), count);
   return SetPoolAccess(call, DeviceOfPool(pool), access, count);
 }
 
 hipError_t hipMemcpyAsync(void* dst, const void* src, size_t nbytes, hipMemcpyKind kind,
                           hipStream_t stream) {
-  return HipCall("hipMemcpyAsync", dst, src, nbytes, int{kind}, stream)
+  return HipCall("hipMemcpyAsync", dst, src, nbytes, static_cast<int>(kind), stream)
       .On(&RuntimeApi::copy_async, dst, src, nbytes, HipStreamOf(stream));
 }
 hipError_t hipMemcpyPeerAsync(void* dst, int to, const void* src, int from, size_t nbytes,
@@ -138,8 +139,8 @@ hipError_t hipMemcpyPeerAsync(void* dst, int to, const void* src, int from, size
 }
 hipError_t hipMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
                             size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return HipCall("hipMemcpy2DAsync", dst, dst_pitch, src, src_pitch, width, height, int{kind},
-                 stream)
+  return HipCall("hipMemcpy2DAsync", dst, dst_pitch, src, src_pitch, width, height,
+                 static_cast<int>(kind), stream)
       .On(&RuntimeApi::copy_2d_async, dst, dst_pitch, src, src_pitch, width, height,
           HipStreamOf(stream));
 }

@@ -35,7 +35,8 @@ hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* stat
   return GetCaptureStatus(HipCall("hipStreamIsCapturing", stream), HipStreamOf(stream), status);
 }
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
-  return ExchangeCaptureMode(HipCall("hipThreadExchangeStreamCaptureMode", int{*mode}), mode);
+  return ExchangeCaptureMode(HipCall("hipThreadExchangeStreamCaptureMode", static_cast<int>(*mode)),
+                             mode);
 }
 // Not in the oldest headers.
 #if HIP_MAJOR >= 6

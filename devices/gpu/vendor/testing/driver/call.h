@@ -4,12 +4,15 @@
 //     return CudaCall("cuMemFree_v2", address).On(&RuntimeApi::free_device, PointerOf(address));
 //   }
 //
-// `Vendor` has Error, the vendor's type of results; kInvalidValue and kNotSupported; Ready(),
-// success or why no call is possible; GetDevice(&device), the device that is current on this thread
-// by the vendor's rule; and Returned(error), which sees each result before the caller does.
+// `Vendor` has Error, the vendor's type of results; kInvalidValue, kNotSupported and kNoImage;
+// Ready(), success or why no call is possible; GetDevice(&device), the device that is current on
+// this thread by the vendor's rule; and Returned(error), which sees each result before the caller
+// does.
 
 #ifndef DOVETAIL_DEVICES_GPU_VENDOR_TESTING_DRIVER_CALL_H_
 #define DOVETAIL_DEVICES_GPU_VENDOR_TESTING_DRIVER_CALL_H_
+
+#include <cstdint>
 
 #include "dovetail/devices/gpu/vendor/testing/driver/backing.h"
 #include "dovetail/devices/gpu/vendor/testing/fake_log.h"

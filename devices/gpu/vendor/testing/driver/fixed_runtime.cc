@@ -111,7 +111,10 @@ void FillMemory(RuntimeApi& api) {
   api.pointer_info = GetPointerInfo;
   api.pool_trim = Succeed;
   api.pool_set_release_threshold = Succeed;
-  api.pool_stats = [](void*, int, PoolStats* stats) -> Result { return *stats = {3, 5}, 0; };
+  api.pool_stats = [](void*, int, PoolStats* stats) -> Result {
+    *stats = {3, 5};
+    return 0;
+  };
   api.pool_allow_access = Succeed;
   api.copy_async = Succeed;
   api.copy_peer_async = Succeed;
@@ -124,21 +127,25 @@ void FillMemory(RuntimeApi& api) {
 
 void FillStreams(RuntimeApi& api) {
   api.stream_create = [](void*, NativeStream* stream) -> Result {
-    return *stream = NativeStream{0x5000}, 0;
+    *stream = NativeStream{0x5000};
+    return 0;
   };
   api.stream_destroy = Succeed;
   api.stream_query = Succeed;
   api.stream_synchronize = Succeed;
   api.stream_wait_event = Succeed;
   api.stream_capture_status = [](void*, NativeStream, CaptureStatus* status) -> Result {
-    return *status = CaptureStatus::kActive, 0;
+    *status = CaptureStatus::kActive;
+    return 0;
   };
   // 16: the context of another library (cuda_call.h).
   api.stream_device = [](void*, NativeStream stream, int* device) -> Result {
-    return *device = stream == NativeStream{0x5001} ? 1 : 16, 0;
+    *device = stream == NativeStream{0x5001} ? 1 : 16;
+    return 0;
   };
   api.exchange_capture_mode = [](void*, CaptureMode* mode) -> Result {
-    return *mode = CaptureMode::kGlobal, 0;
+    *mode = CaptureMode::kGlobal;
+    return 0;
   };
   api.event_create = Make<0xe000>;
   api.event_destroy = Succeed;
@@ -159,7 +166,8 @@ RuntimeApi MakeApi() {
   api.device_in_use = DeviceInUse;
   api.device_synchronize = Succeed;
   api.peer_can_access = [](void*, int device, int peer, bool* can) -> Result {
-    return *can = device != peer, 0;
+    *can = device != peer;
+    return 0;
   };
   api.peer_enable = Succeed;
   FillMemory(api);
