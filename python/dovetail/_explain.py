@@ -134,6 +134,7 @@ def _reason(report, traced, device, copy):
 def _class_name(cls):
     if not isinstance(cls, type):
         return repr(cls)
-    # (The qualified name of jax.Array is jaxlib._jax.Array.)
-    found = getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
-    return f"{cls.__module__}.{cls.__name__ if found else cls.__qualname__}"
+    # (Both names of jax.Array are jaxlib._jax.Array, in the module jax.)
+    name = cls.__name__.rpartition(".")[2]
+    found = getattr(sys.modules.get(cls.__module__), name, None) is cls
+    return f"{cls.__module__}.{name if found else cls.__qualname__}"
