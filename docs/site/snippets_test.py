@@ -1,18 +1,27 @@
 """Runs the Python on the pages of the site, and finds their C++ in programs that are compiled.
 
-The blocks of a page run in order, in one namespace. A block with prompts (>>>) shows what it
-prints. Each part of C++, between empty lines, is in one program. A comment of HTML above a block
-says that it is another case:
+Each block runs alone, as a file of its own would: it imports what it needs and makes what it uses.
+A block with prompts (>>>) shows what it prints. Each part of C++, between empty lines, is in one
+program. A comment of HTML above a block says that it is another case:
 
-    <!-- not run: needs a GPU -->      the reason
-    <!-- ends the process -->          it runs in a process of its own, which a signal ends
+    <!-- not run: needs a GPU -->      the reason; its names are checked all the same
+    <!-- ends the process -->          a signal ends its process
 """
 
+import ast
+import builtins
 import doctest
+import gc
+import importlib
+import json
+import multiprocessing
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+from typing import NamedTuple
 
 import pytest
 
@@ -34,27 +43,22 @@ ELSEWHERE = {
     "conformance.md",
     "devices.md",
     "distributed.md",
-    "ipc.md",
 }
-# What a page takes for granted.
-GIVEN = {
-    "index.md": """
-import numpy, torch
-array = numpy.zeros((2, 3), numpy.float32)
-""",
-    "README.md": """
-import pandas, pyarrow
-column = pyarrow.array([1.0, 2.0])
-dataframe = pandas.DataFrame({"a": [1.0]})
-""",
-}
+# Imported once, before the blocks: each block runs in a fork of that process.
+LIBRARIES = ("dovetail", "jax", "numpy", "onnxruntime", "paddle", "pandas", "pyarrow", "torch")
 
 
-def blocks(page: pathlib.Path, language: str) -> list[tuple[str, str, int]]:
-    """The comment above, the text and the line of each block."""
+class Block(NamedTuple):
+    page: str
+    line: int
+    comment: str
+    code: str
+
+
+def blocks(page: pathlib.Path, language: str) -> list[Block]:
     text = page.read_text()
     return [
-        (match[1] or "", match[3], text.count("\n", 0, match.start(3)))
+        Block(page.name, text.count("\n", 0, match.start(3)), match[1] or "", match[3])
         for match in BLOCK.finditer(text)
         if match[2] == language
     ]
@@ -64,58 +68,116 @@ def pages_with(language: str) -> list[pathlib.Path]:
     return [page for page in PAGES if page.name not in ELSEWHERE and blocks(page, language)]
 
 
-def run_with_prompts(code: str, names: dict, page: str, line: int) -> None:
-    test = doctest.DocTestParser().get_doctest(code, names, page, page, line)
+def is_run(block: Block) -> bool:
+    return not block.comment.startswith("not run: ")
+
+
+PYTHON = [block for page in pages_with("python") for block in blocks(page, "python")]
+RUN = [block for block in PYTHON if is_run(block)]
+FAULTS = [
+    Block("fault.md", 0, "", "x = 1\n"),
+    Block("fault.md", 2, "", "print(x)\n"),
+    Block("fault.md", 5, "", ">>> 1 + 1\n3\n"),
+]
+
+
+def name_of(block: Block) -> str:
+    return f"{block.page}:{block.line}"
+
+
+def run(block: Block, output: int) -> None:
+    """Runs the block in this process, a fork, which writes to the descriptor `output`."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    names = {"__name__": "__main__"}
+    if ">>> " not in block.code:
+        exec(compile("\n" * block.line + block.code, block.page, "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(
+        block.code, names, block.page, block.page, block.line
+    )
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    runner.run(test, out=report.append, clear_globs=False)
-    assert not runner.failures, "".join(report)
-    names.update(test.globs)
+    runner.run(test, out=report.append)
+    if runner.failures:
+        sys.exit("".join(report))
 
 
-def run_to_its_end(code: str, page: str) -> None:
-    lines = [line[4:] for line in code.splitlines() if line.startswith((">>> ", "... "))]
+def run_in_a_fork(block: Block) -> tuple[int, str]:
+    """The exit code (negative: a signal) and the output."""
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = multiprocessing.get_context("fork").Process(
+            target=run, args=(block, output.fileno())
+        )
+        process.start()
+        process.join()
+        output.seek(0)
+        return process.exitcode, output.read()
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[Block, tuple[int, str]]:
+    """Of a process that has imported the libraries and used none, so that it can be forked."""
     program = subprocess.run(
-        [sys.executable, "-qi"],
-        input="\n".join(lines) + "\n",
-        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
-        capture_output=True,
+        [sys.executable, __file__],
+        input=json.dumps(RUN + FAULTS),
+        env={**os.environ, "PYTHONPATH": ":".join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
         text=True,
+        check=True,
     )
-    assert program.returncode < 0, f"{page}: no signal ended it:\n{program.stdout}{program.stderr}"
+    return dict(zip(RUN + FAULTS, json.loads(program.stdout), strict=True))
 
 
-@pytest.mark.parametrize("page", pages_with("python"), ids=lambda page: page.stem)
-def test_the_python_on_a_page_does_what_the_page_says(page):
-    names: dict = {"__name__": "__main__"}
-    exec(GIVEN.get(page.name, ""), names)
-    for comment, code, line in blocks(page, "python"):
-        if comment.startswith("not run: "):
-            continue
-        if comment == "ends the process":
-            run_to_its_end(code, page.name)
-        elif ">>> " in code:
-            run_with_prompts(code, names, page.name, line)
-        else:
-            exec(compile("\n" * line + code, page.name, "exec"), names)
+@pytest.mark.parametrize("block", RUN, ids=name_of)
+def test_a_block_of_python_runs_alone_and_does_what_the_page_says(block, results):
+    status, output = results[block]
+    if block.comment == "ends the process":
+        assert status < 0, f"{name_of(block)}: no signal ended it:\n{output}"
+    else:
+        assert status == 0, f"{name_of(block)}: {status}\n{output}"
+
+
+@pytest.mark.parametrize("block", [block for block in PYTHON if not is_run(block)], ids=name_of)
+def test_a_block_that_is_not_run_imports_or_makes_what_it_uses(block):
+    nodes = list(ast.walk(ast.parse(block.code)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            known |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    assert {node.id for node in names} <= known
+
+
+def test_two_blocks_share_no_name_and_a_fault_is_found(results):
+    (made, _), (used, missing), (prompted, other) = (results[block] for block in FAULTS)
+    assert (made, used, prompted) == (0, 1, 1)
+    assert 'File "fault.md", line 3' in missing
+    assert "NameError" in missing
+    assert "Got:\n    2" in other
 
 
 @pytest.mark.parametrize("page", pages_with("cpp"), ids=lambda page: page.stem)
 def test_the_cpp_on_a_page_is_part_of_a_program_that_is_compiled(page):
     programs = ["\n".join(line.strip() for line in p.read_text().splitlines()) for p in PROGRAMS]
-    for comment, code, line in blocks(page, "cpp"):
-        if comment.startswith("not run: "):
-            continue
-        lines = "\n".join(line.strip() for line in code.strip().splitlines())
+    for block in filter(is_run, blocks(page, "cpp")):
+        lines = "\n".join(line.strip() for line in block.code.strip().splitlines())
         for part in lines.split("\n\n"):
             assert any(part in program for program in programs), (
-                f"{page.name}:{line}: no program has\n{part}"
+                f"{name_of(block)}: no program has\n{part}"
             )
 
 
 def test_a_comment_above_a_block_is_one_that_the_test_knows():
     for page in PAGES:
-        for comment, _, line in blocks(page, "python") + blocks(page, "cpp"):
-            assert re.fullmatch(r"|not run: .+|ends the process", comment), (
-                f"{page.name}:{line}: {comment}"
+        for block in blocks(page, "python") + blocks(page, "cpp"):
+            assert re.fullmatch(r"|not run: .+|ends the process", block.comment), (
+                f"{name_of(block)}: {block.comment}"
             )
+
+
+if __name__ == "__main__":
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    gc.freeze()  # a collection in a fork would copy the pages of every object
+    json.dump([run_in_a_fork(Block(*block)) for block in json.load(sys.stdin)], sys.stdout)
