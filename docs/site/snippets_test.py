@@ -33,12 +33,10 @@ BLOCK = re.compile(
     r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
-# Other tests run the code of these pages, or it is no program: Starlark, fragments, two processes
-# side by side.
+# Other tests run the code of these pages, or it is no program of one process.
 ELSEWHERE = {
     "adding-a-backend.md",
     "adding-a-library.md",
-    "bazel.md",
     "benchmarks.md",
     "conformance.md",
     "devices.md",
