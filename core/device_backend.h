@@ -46,16 +46,16 @@ struct StreamRequest {
 struct PointerAttributes {
   Device device = {};  // that the memory belongs to
   MemoryKind kind = MemoryKind::kDevice;
-  void* base = nullptr;     // the start of the allocation; nullptr if unknown
-  size_t nbytes = 0;  // of the allocation; 0 if unknown
+  void* base = nullptr;  // the start of the allocation; nullptr if unknown
+  size_t nbytes = 0;     // of the allocation; 0 if unknown
 };
 
 // Memory that other processes of the machine may open (interop/ipc).
 struct MemoryShare {
-  std::string name = {};            // the argument of OpenMemory in the other process
-  int64_t offset = 0;          // bytes from the start of the opened memory to the shared memory
-  std::optional<Event> until = {};  // if set, the caller records it in the memory's uses: the memory is
-                               // not reused before this event has completed
+  std::string name = {};  // the argument of OpenMemory in the other process
+  int64_t offset = 0;     // bytes from the start of the opened memory to the shared memory
+  std::optional<Event> until = {};  // if set, the caller records it in the memory's uses: the
+                                    // memory is not reused before this event has completed
 };
 
 // Memory of another process.
@@ -64,7 +64,7 @@ struct OpenedMemory {
   size_t nbytes = 0;
   Device device = {};
   std::optional<Event> ready = {};  // the memory may be used after it; nullopt: at once
-  Release release = {};             // gives the memory back, like the release of any borrowed memory
+  Release release = {};  // gives the memory back, like the release of any borrowed memory
 };
 
 class DeviceBackend {

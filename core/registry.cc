@@ -76,8 +76,8 @@ namespace {
 
 // How a backend of this repository's is registered, for programs in C++ and in Python.
 std::string HowToRegister(std::string_view call, std::string_view folder) {
-  return absl::StrCat("call Register", call, "Backend(Registry::Global()) of dovetail/devices/", folder,
-                      "/backend.h (@dovetail//devices/", folder,
+  return absl::StrCat("call Register", call, "Backend(Registry::Global()) of dovetail/devices/",
+                      folder, "/backend.h (@dovetail//devices/", folder,
                       ") first (in Python: DOVETAIL_BACKENDS must not leave ", folder, " out).");
 }
 

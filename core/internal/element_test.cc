@@ -84,8 +84,7 @@ TEST(Element, ReadsTheBytesAsTheProcessorHasThem) {
   const uint16_t half_pair[] = {0x3c00, 0xc000};
   EXPECT_EQ(ReadElement(half_pair, 0, kComplex32), ElementValue(std::complex<double>(1, -2)));
   const uint16_t brain_pair[] = {0x3f80, 0xc000};
-  EXPECT_EQ(ReadElement(brain_pair, 0, kBComplex32),
-            ElementValue(std::complex<double>(1, -2)));
+  EXPECT_EQ(ReadElement(brain_pair, 0, kBComplex32), ElementValue(std::complex<double>(1, -2)));
 }
 
 TEST(Element, AnyByteButZeroIsTrue) {

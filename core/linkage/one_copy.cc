@@ -26,12 +26,13 @@ const char copy = 0;
 const char* CalledCopy() { return &copy; }
 
 void EndForTwoCopies(const char* own, const char* called) {
-  std::fprintf(stderr,
-               "Two copies of Dovetail (namespace %s) would share half of their state: %s has one "
-               "linked in, but calls the functions of %s. Give one of them a namespace of its own "
-               "(build it with --@dovetail//:inline_namespace=NAME), or hide its symbols (link it "
-               "with -Wl,--exclude-libs,ALL), or make it call its own (-Wl,-Bsymbolic).\n",
-               DOVETAIL_TEXT_OF(DOVETAIL_ABI), FileOf(own), FileOf(called));
+  std::fprintf(
+      stderr,
+      "Two copies of Dovetail (namespace %s) would share half of their state: %s has one "
+      "linked in, but calls the functions of %s. Give one of them a namespace of its own "
+      "(build it with --@dovetail//:inline_namespace=NAME), or hide its symbols (by a version "
+      "script of the linker), or make it call its own (-Wl,-Bsymbolic).\n",
+      DOVETAIL_TEXT_OF(DOVETAIL_ABI), FileOf(own), FileOf(called));
   std::abort();
 }
 

@@ -27,7 +27,7 @@ struct ArrayDescription {
   std::string_view typestr = {};
   absl::Span<const int64_t> shape = {};
   std::optional<absl::Span<const int64_t>> strides = {};  // in bytes; nullopt: row-major
-  void* data = nullptr;                              // element 0
+  void* data = nullptr;                                   // element 0
   bool read_only = false;
   bool has_mask = false;
   // The buffer that holds the elements, if its size is known: elements outside it are an error.

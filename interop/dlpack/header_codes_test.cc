@@ -43,8 +43,8 @@ void ExpectSameCodes(const Codes& header, const Pairs& pairs, const Newer& newer
   Codes ours;
   for (const auto& pair : pairs) ours[static_cast<int>(pair.dlpack)];
   for (const auto& [code, name] : header) {
-    EXPECT_TRUE(ours.contains(code)) << "dlpack.h has " << name << " = " << code
-                                     << ", and core/internal has no line for it";
+    EXPECT_TRUE(ours.contains(code))
+        << "dlpack.h has " << name << " = " << code << ", and core/internal has no line for it";
   }
   for (const auto code : newer) {
     EXPECT_FALSE(header.contains(static_cast<int>(code)))

@@ -1,5 +1,5 @@
-// DLPack's codes that are newer than the header: decided upstream, and in no release of dlpack.h that
-// this repository builds with (1.3). THE list of them.
+// DLPack's codes that are newer than the header: decided upstream, and in no release of dlpack.h
+// that this repository builds with (1.3). THE list of them.
 //
 // header_codes_test.cc fails when dlpack.h has a code that the tables lack, and when it has one of
 // these, which then leaves the list. Sources: dmlc/dlpack#187 (kDLBcomplex), #188 (TPU), #189

@@ -1,9 +1,10 @@
-// The class that a library's name stands for, where convert() is given one: "torch" is torch.Tensor.
+// The class that a library's name stands for, where convert() is given one: "torch" is
+// torch.Tensor.
 //
 //   const nb::object target = FindNamedClass(name);        // invalid with an error set
 //
-// The names are those of dovetail._targets, which imports the library. A name is looked up once, and
-// again only if sys.modules has another module under it.
+// The names are those of dovetail._targets, which imports the library. A name is looked up once,
+// and again only if sys.modules has another module under it.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
