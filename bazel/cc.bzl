@@ -35,13 +35,13 @@ WARNINGS = [
     "-Wno-missing-field-initializers",
 ]
 
-def dovetail_cc_library(name, copts = [], **kwargs):
-    """A cc_library whose headers are included as dovetail/<package>/<header>."""
+def dovetail_cc_library(name, copts = [], include_prefix = None, **kwargs):
+    """A cc_library whose headers are included as dovetail/<package>/<header>, or as <include_prefix>/<header>."""
     package = native.package_name()
     cc_library(
         name = name,
         copts = WARNINGS + copts,
-        include_prefix = "dovetail/" + package if package else "dovetail",
+        include_prefix = include_prefix or ("dovetail/" + package if package else "dovetail"),
         # No shared object per library: nothing here is linked dynamically, and hidden symbols can't be.
         linkstatic = True,
         **kwargs

@@ -3,7 +3,7 @@
 
     make_metadata.py --output=METADATA --distribution=dovetail-dlpack --version=0.1.0 --summary=… \\
         --requires-python='>=3.10' --readme=README.md --license=LICENSE \\
-        --classifier='Typing :: Typed' --extra=pytest:pytest --repository=OWNER/NAME
+        --classifier='Typing :: Typed' --extra=mpi:mpi4py --repository=OWNER/NAME
 
 The build calls it (bazel/wheel.bzl). With --repository, the project's on GitHub, the metadata have
 its addresses, and links of the readme to files of the repository become absolute. It needs only
@@ -13,6 +13,7 @@ Python.
 import argparse
 import os
 import pathlib
+import posixpath
 import re
 
 METADATA = """Metadata-Version: 2.4
@@ -46,22 +47,26 @@ def fields(options):
         yield from (f'Requires-Dist: {one}; extra == "{name}"' for one in requirements)
 
 
-def long_description(readme, repository, version):
-    """The readme, with absolute links if the repository is known."""
+def long_description(readme, folder, repository, version):
+    """The readme of a folder of the repository, with absolute links if the repository is known."""
     text = pathlib.Path(readme).read_text(encoding="utf-8")
     if not repository:
         return text
     site = f"https://github.com/{repository}"
-    local = r"\]\((?!https?:|#)([^)\s]+)\)"
-    text = re.sub(r"(!\[[^\]]*)" + local, rf"\1]({site}/raw/v{version}/\2)", text)
-    return re.sub(local, rf"]({site}/blob/v{version}/\1)", text)
+
+    def absolute(match):
+        start, target = match.groups()
+        path = posixpath.normpath(posixpath.join(folder, target))
+        return f"{start or ''}]({site}/{'raw' if start else 'blob'}/v{version}/{path})"
+
+    return re.sub(r"(!\[[^\]]*)?\]\((?!https?:|#)([^)\s]+)\)", absolute, text)
 
 
 def metadata(options):
     text = METADATA.format(**vars(options)) + "".join(f"{line}\n" for line in fields(options))
     if not options.readme:
         return text
-    body = long_description(options.readme, options.repository, options.version)
+    body = long_description(options.readme, options.folder, options.repository, options.version)
     return f"{text}Description-Content-Type: text/markdown\n\n{body}"
 
 
@@ -70,6 +75,7 @@ def main(arguments=None):
     for name in ["output", "distribution", "version", "summary", "requires-python"]:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
+    parser.add_argument("--folder", default="", help="of the readme; default: the root")
     parser.add_argument("--repository", default="", metavar="OWNER/NAME")
     for name in ["license", "classifier", "extra"]:
         parser.add_argument(f"--{name}", action="append", default=[])
