@@ -31,7 +31,6 @@ ELSEWHERE = {
     "adding-a-library.md",
     "bazel.md",
     "benchmarks.md",
-    "conformance.md",
     "devices.md",
     "distributed.md",
     "ipc.md",
