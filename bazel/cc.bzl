@@ -40,13 +40,13 @@ def _warnings():
     is_example = (native.package_name() + "/").startswith("examples/")
     return WARNINGS + (["-Wmissing-field-initializers"] if is_example else [])
 
-def dovetail_cc_library(name, copts = [], **kwargs):
-    """A cc_library whose headers are included as dovetail/<package>/<header>."""
+def dovetail_cc_library(name, copts = [], include_prefix = None, **kwargs):
+    """A cc_library whose headers are included as dovetail/<package>/<header>, or as <include_prefix>/<header>."""
     package = native.package_name()
     cc_library(
         name = name,
         copts = _warnings() + copts,
-        include_prefix = "dovetail/" + package if package else "dovetail",
+        include_prefix = include_prefix or ("dovetail/" + package if package else "dovetail"),
         # No shared object per library: nothing here is linked dynamically, and hidden symbols can't be.
         linkstatic = True,
         **kwargs

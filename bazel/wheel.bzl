@@ -1,4 +1,4 @@
-"""dovetail_wheel: packs a Python package and its extension module into a wheel.
+"""dovetail_wheel: packs a Python package, and its extension module if it has one, into a wheel.
 
     dovetail_metadata(
         name = "METADATA",
@@ -17,7 +17,7 @@
 
 makes bazel-bin/python/dovetail_dlpack-0.1.0-cp311-cp311-linux_x86_64.whl. Paths in the wheel are relative to the BUILD file's
 package. The wheel is for the build's interpreter (third_party/python/interpreter.bzl): its tag and the extension's file
-name say which. Making it installs no Python package.
+name say which. Without an extension it is for every Python 3: py3-none-any. Making it installs no Python package.
 """
 
 load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
@@ -55,7 +55,10 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
     options += ["--extra='%s:%s'" % (extra, package) for extra in extras for package in extras[extra]]
     options += ["--license=$(location %s)" % license for license in licenses]
     if readme:
-        options.append("--readme=$(location %s)" % readme)
+        options += [
+            "--readme=$(location %s)" % readme,
+            "--folder=" + Label(readme).package,
+        ]
     native.genrule(
         name = name + "_file",
         srcs = licenses + ([readme] if readme else []),
@@ -65,15 +68,15 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
         **kwargs
     )
 
-def dovetail_wheel(name, distribution, extension, srcs, metadata, licenses = [], entry_points = [], sbom = None, **kwargs):
+def dovetail_wheel(name, distribution, srcs, metadata, extension = None, licenses = [], entry_points = [], sbom = None, **kwargs):
     """Makes <distribution>-<version>-<tag>.whl. File names have _ for the - of a distribution's name (PEP 427).
 
     Args:
       name: name of the target.
       distribution: name of the distribution, as pip knows it.
-      extension: label of the extension module, "…/_core.so".
       srcs: Python files, stubs, headers and data, in this package.
       metadata: label of a dovetail_metadata().
+      extension: label of the extension module, "…/_core.so".
       licenses: labels of the licence's text and of notices, those of the metadata.
       entry_points: what other programs find in the package, as "group:name=object".
       sbom: label of a software bill of materials (bazel/sbom.bzl), which goes where PEP 770 says.
@@ -81,22 +84,24 @@ def dovetail_wheel(name, distribution, extension, srcs, metadata, licenses = [],
     """
     python = "@dovetail_python//:python3.sh"
     tool = "//tools:make_wheel.py"
+    tag = WHEEL_TAG if extension else "py3-none-any"
     options = {
         "distribution": distribution,
-        "extension": "$(location %s)" % extension,
-        "extension-suffix": EXT_SUFFIX,
         "metadata": "$(location %s)" % metadata,
         "output": "$@",
         "package": native.package_name(),
-        "tag": WHEEL_TAG,
+        "tag": tag,
         "version": VERSION,
     }
+    if extension:
+        options["extension"] = "$(location %s)" % extension
+        options["extension-suffix"] = EXT_SUFFIX
     if sbom:
         options["sbom"] = "$(location %s)" % sbom
     native.genrule(
         name = name,
-        srcs = srcs + [extension, metadata] + licenses + ([sbom] if sbom else []),
-        outs = ["%s-%s-%s.whl" % (distribution.replace("-", "_"), VERSION, WHEEL_TAG)],
+        srcs = srcs + [metadata] + licenses + [one for one in (extension, sbom) if one],
+        outs = ["%s-%s-%s.whl" % (distribution.replace("-", "_"), VERSION, tag)],
         cmd = " ".join(
             ["$(location %s)" % python, "$(location %s)" % tool] +
             ["--%s=%s" % option for option in options.items()] +

@@ -3,7 +3,7 @@
 
     make_metadata.py --output=METADATA --distribution=dovetail-dlpack --version=0.1.0 --summary=… \\
         --requires-python='>=3.10' --readme=README.md --license=LICENSE \\
-        --classifier='Typing :: Typed' --keyword=dlpack --extra=pytest:pytest \\
+        --classifier='Typing :: Typed' --keyword=dlpack --extra=mpi:mpi4py \\
         --repository=OWNER/NAME
 
 The build calls it (bazel/wheel.bzl). With --repository, the project's on GitHub, the metadata have
@@ -14,6 +14,7 @@ become plain text and pictures go, since PyPI's page has no files beside it. It 
 import argparse
 import os
 import pathlib
+import posixpath
 import re
 
 METADATA = """Metadata-Version: 2.4
@@ -49,23 +50,29 @@ def fields(options):
         yield from (f'Requires-Dist: {one}; extra == "{name}"' for one in requirements)
 
 
-def long_description(readme, repository, version):
-    """The readme as it stands alone: no link leads to a file beside it."""
+def long_description(readme, folder, repository, version):
+    """The readme of a folder of the repository as it stands alone: no link leads to a file beside
+    it."""
     text = pathlib.Path(readme).read_text(encoding="utf-8")
     local = r"\]\((?!https?:|#)([^)\s]+)\)"
     if not repository:
         text = re.sub(r"!\[[^\]]*" + local + r"\n*", "", text)
         return re.sub(r"\[([^\]]*)" + local, r"\1", text)
     site = f"https://github.com/{repository}"
-    text = re.sub(r"(!\[[^\]]*)" + local, rf"\1]({site}/raw/v{version}/\2)", text)
-    return re.sub(local, rf"]({site}/blob/v{version}/\1)", text)
+
+    def absolute(match):
+        start, target = match.groups()
+        path = posixpath.normpath(posixpath.join(folder, target))
+        return f"{start or ''}]({site}/{'raw' if start else 'blob'}/v{version}/{path})"
+
+    return re.sub(r"(!\[[^\]]*)?" + local, absolute, text)
 
 
 def metadata(options):
     text = METADATA.format(**vars(options)) + "".join(f"{line}\n" for line in fields(options))
     if not options.readme:
         return text
-    body = long_description(options.readme, options.repository, options.version)
+    body = long_description(options.readme, options.folder, options.repository, options.version)
     return f"{text}Description-Content-Type: text/markdown\n\n{body}"
 
 
@@ -74,6 +81,7 @@ def main(arguments=None):
     for name in ["output", "distribution", "version", "summary", "requires-python"]:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--readme")
+    parser.add_argument("--folder", default="", help="of the readme; default: the root")
     parser.add_argument("--repository", default="", metavar="OWNER/NAME")
     for name in ["license", "classifier", "extra", "keyword"]:
         parser.add_argument(f"--{name}", action="append", default=[])

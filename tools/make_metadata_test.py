@@ -82,6 +82,12 @@ def test_addresses_and_absolute_links_are_those_of_the_repository(write):
     }
 
 
+def test_links_are_relative_to_the_folder_of_the_readme(write):
+    message = write("--repository=owner/name", "--folder=kit/docs")
+    links = re.findall(r"\]\(([^)]+)\)", message.get_payload())
+    assert links[0] == "https://github.com/owner/name/blob/v1.2.3/kit/docs/docs/guide.md"
+
+
 def test_without_a_repository_no_address_is_invented(write):
     message = write()
     assert message.get_all("Project-URL") is None

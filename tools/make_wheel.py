@@ -6,6 +6,8 @@
         --package=python --extension=…/python/dovetail/_core.so \\
         --extension-suffix=.cpython-311-….so --metadata=METADATA python/dovetail/__init__.py …
 
+A package without an extension module has neither of the two options about it, and the tag
+py3-none-any.
 The same input gives the same bytes: times are fixed and names sorted. It needs only Python.
 """
 
@@ -17,7 +19,7 @@ import zipfile
 
 WHEEL = """Wheel-Version: 1.0
 Generator: dovetail
-Root-Is-Purelib: false
+Root-Is-Purelib: {pure}
 Tag: {tag}
 """
 
@@ -74,9 +76,10 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description="Writes a wheel.")
     for name in ["distribution", "version", "tag", "metadata"]:
         parser.add_argument(f"--{name}", required=True)
-    for name in ["extension", "extension-suffix", "output", "package"]:
+    for name in ["output", "package"]:
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--sbom")
+    for name in ["extension", "extension-suffix", "sbom"]:
+        parser.add_argument(f"--{name}")
     parser.add_argument("--license", action="append", default=[])
     parser.add_argument("--entry-point", action="append", default=[])
     parser.add_argument("srcs", nargs="+")
@@ -90,11 +93,13 @@ def main(arguments=None):
     names = {path_in_package(path, options.package): path for path in options.srcs}
     for name in sorted(names):
         wheel.add(name, read(names[name]))
-    extension = path_in_package(options.extension, options.package)
-    extension = extension.removesuffix(".so") + options.extension_suffix
-    wheel.add(extension, read(options.extension), mode=0o755)
+    if options.extension:
+        extension = path_in_package(options.extension, options.package)
+        extension = extension.removesuffix(".so") + options.extension_suffix
+        wheel.add(extension, read(options.extension), mode=0o755)
     wheel.add(f"{dist_info}/METADATA", read(options.metadata))
-    wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag).encode())
+    pure = "false" if options.extension else "true"
+    wheel.add(f"{dist_info}/WHEEL", WHEEL.format(tag=options.tag, pure=pure).encode())
     if options.entry_point:
         wheel.add(f"{dist_info}/entry_points.txt", entry_points(options.entry_point).encode())
     for path in options.license:

@@ -33,7 +33,7 @@ def build(tmp_path, monkeypatch):
                 "--extension-suffix=.cpython-312-aarch64-linux-gnu.so",
                 "--license=./texts/LICENSE",
                 "--sbom=texts/bill.json",
-                "--entry-point=pytest11:dovetail=dovetail_pytest",
+                "--entry-point=cmake.root:dovetail=dovetail",
                 "python/dovetail/__init__.py",
             ]
         )
@@ -74,3 +74,16 @@ def test_the_extension_alone_is_executable(build):
 
 def test_the_same_files_give_the_same_bytes(build):
     assert build("a.whl").read_bytes() == build("b.whl").read_bytes()
+
+
+def test_a_package_without_an_extension_is_pure(tmp_path):
+    (tmp_path / "kit").mkdir()
+    for name in ("kit/__init__.py", "METADATA"):
+        (tmp_path / name).write_text("1\n")
+    wheel = tmp_path / "kit.whl"
+    options = [f"--output={wheel}", "--tag=py3-none-any", "--distribution=kit", "--version=1.0"]
+    options += [f"--package={tmp_path.name}", f"--metadata={tmp_path / 'METADATA'}"]
+    make_wheel.main([*options, str(tmp_path / "kit/__init__.py")])
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.namelist()[:1] == ["kit/__init__.py"]
+        assert b"Root-Is-Purelib: true\n" in archive.read("kit-1.0.dist-info/WHEEL")

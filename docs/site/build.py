@@ -1,8 +1,8 @@
 """Builds the documentation site, and prints where it is: ./bazelw run //docs:site [-- --serve]
 
-The pages are those of docs/, of docs/site and the repository's own (CHANGELOG.md and others), put
-together in a folder of their own. Doxygen reads the public headers, and Sphinx makes HTML of
-everything.
+The pages are those of docs/, of docs/site, of conformance/ and the repository's own (CHANGELOG.md
+and others), put together in a folder of their own. Doxygen reads the public headers, and Sphinx
+makes HTML of everything.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from repository_links import REPOSITORY_PAGES
+from repository_links import KIT, REPOSITORY_PAGES
 
 SITE = pathlib.Path("docs/site")
 
@@ -62,6 +62,9 @@ def collect_pages(pages: pathlib.Path) -> None:
     copy_tree(pages / "site", pages)
     for name in ("site", "headers"):
         shutil.rmtree(pages / name, ignore_errors=True)
+    for page in pathlib.Path(KIT).rglob("*.md"):
+        (pages / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(page, pages / page)
     for name in REPOSITORY_PAGES:
         shutil.copyfile(name, pages / name.lower())
     list_others(pages)
@@ -113,7 +116,8 @@ def build(python: str, output: pathlib.Path, *, strict: bool, source_url: str = 
         environment = dict(
             os.environ,
             PYTHONPATH=os.pathsep.join(
-                [str(SITE.absolute()), str(pathlib.Path("python").absolute())]
+                str(pathlib.Path(folder).absolute())
+                for folder in (SITE, "python", "conformance/python")
             ),
             DOVETAIL_DOXYGEN_XML=str(run_doxygen(python, scratch)),
             DOVETAIL_SOURCE_URL=source_url,

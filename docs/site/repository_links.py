@@ -14,12 +14,15 @@ FOLDERS = {"docs/interop": "docs/reference/doors.md"}
 FILE_NAME = re.compile(r"\[(?:[\w./-]+/)?[\w-]+\.md\]\(([\w./-]+\.md(?:#[\w-]*)?)\)")
 # Of the root; build.py copies them.
 REPOSITORY_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+# A folder of the root whose pages the site has by the same paths.
+KIT = "conformance/"
 
 
 def path_in_repository(docname: str, target: str) -> str:
-    """The path of the target of a link on docs/<docname>.md, or on <DOCNAME>.md of the root."""
-    at_root = f"{docname.upper()}.md" in REPOSITORY_PAGES
-    folder = "" if at_root else posixpath.join("docs", posixpath.dirname(docname))
+    """The path of the target of a link on docs/<docname>.md, or a page of the root or the kit."""
+    at_root = f"{docname.upper()}.md" in REPOSITORY_PAGES or docname.startswith(KIT)
+    folder = posixpath.dirname(docname)
+    folder = folder if at_root else posixpath.join("docs", folder)
     return posixpath.normpath(posixpath.join(folder, target))
 
 
@@ -35,6 +38,9 @@ def rewrite(text: str, docname: str, source_url: str) -> str:
         if path.startswith("docs/"):
             page = posixpath.join(up, path.removeprefix("docs/"))
             return f"[{words}]({posixpath.normpath(page)}{hash_sign}{fragment})"
+        if path.startswith(KIT) and path.endswith(".md"):
+            page = posixpath.normpath(posixpath.join(up, path))
+            return f"[{words}]({page}{hash_sign}{fragment})"
         if path in REPOSITORY_PAGES:
             page = posixpath.normpath(posixpath.join(up, path.lower()))
             return f"[{words}]({page}{hash_sign}{fragment})"

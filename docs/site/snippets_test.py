@@ -38,7 +38,6 @@ ELSEWHERE = {
     "adding-a-backend.md",
     "adding-a-library.md",
     "benchmarks.md",
-    "conformance.md",
     "devices.md",
     "distributed.md",
 }

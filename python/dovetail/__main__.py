@@ -14,7 +14,7 @@ With the name of a tool it runs that, as `python -m dovetail.TOOL` does:
 
     python -m dovetail bench          this machine beside the published figures
     python -m dovetail doctor         what is wrong with this installation, and how to mend it
-    python -m dovetail conformance    which rules of DLPack libraries keep
+    python -m dovetail conformance    the kit dlpack_conformance, if it is installed
 """
 
 import argparse

@@ -17,7 +17,7 @@ doors=(
 libraries=()
 for door in "${doors[@]}"; do libraries+=("--//interop/${door%%=*}:library=${door#*=}"); done
 
-packages=(//:all //{core,devices,interop,python,testing}/...)
+packages=(//:all //{conformance/cpp,core,devices,interop,python,testing}/...)
 public=$(IFS=+ && echo "attr(visibility, //visibility:public, kind(cc_library, ${packages[*]}))")
 mapfile -t targets < <(./bazelw query "$public" 2>/dev/null)
 # (With -Wpedantic, g++ 12 refuses XLA's headers, though they are system headers.)

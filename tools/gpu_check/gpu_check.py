@@ -81,7 +81,7 @@ def steps():
     )
     yield Step(
         "Dovetail and the rules of DLPack on CUDA",
-        [python, "-m", "dovetail.conformance", "--device", "cuda", "dovetail"],
+        [python, "-m", "dlpack_conformance", "--device", "cuda", "dovetail"],
         keep=20,
     )
     for tool in ("memcheck", "racecheck"):

@@ -1,5 +1,5 @@
 """This repository's rules for files: at most 400 lines, an opening comment, an include guard, the
-name of the distribution, includes that go down."""
+name of the distribution, includes that go down, a kit that stands apart."""
 
 import pathlib
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distribution import check_distribution
 from floors import check_floors
+from kit import check_kit
 
 LONGEST = 400
 # Generated files, and files that may be long.
@@ -37,6 +38,9 @@ def check_opening(name: str, lines: list[str]) -> Iterator[str]:
 
 
 def guard_of(name: str) -> str:
+    """The path of the header, as it is included: those of the kit are dlpack_conformance/…."""
+    if name.startswith("conformance/"):
+        return "DLPACK_" + re.sub(r"[^A-Za-z0-9]", "_", name.replace("/cpp/", "/")).upper() + "_"
     return "DOVETAIL_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper() + "_"
 
 
@@ -56,7 +60,15 @@ def check_ends(name: str, lines: list[str]) -> Iterator[str]:
             yield f"{name}:{number}: trailing white space"
 
 
-CHECKS = [check_length, check_opening, check_guard, check_ends, check_distribution, check_floors]
+CHECKS = [
+    check_length,
+    check_opening,
+    check_guard,
+    check_ends,
+    check_distribution,
+    check_floors,
+    check_kit,
+]
 
 
 def check(workspace: pathlib.Path, names: list[str]) -> list[str]:

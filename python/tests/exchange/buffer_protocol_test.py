@@ -11,7 +11,6 @@ import pytest
 import torch
 
 import dovetail as dt
-from dovetail.conformance.protocols.structs import PyBuffer
 
 NUMPY_TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                "float16", "float32", "float64", "complex64", "complex128"]  # fmt: skip
@@ -99,6 +98,24 @@ def test_a_consumer_without_strides_gets_dense_tensors_only():
         with pytest.raises(BufferError, match=r"strides.*copy\(\)"):
             io.BytesIO().write(view)
     assert io.BytesIO().write(dt.tensor(base())[1:]) == 64
+
+
+class PyBuffer(ctypes.Structure):
+    """Py_buffer."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),  # in bytes
+        ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("internal", ctypes.c_void_p),
+    ]
 
 
 def request(owner, flags):

@@ -42,7 +42,7 @@ ALLOWED = {
     "dovetail.mpi": "it needs mpi4py, as tests/other_libraries/mpi_test.py has it",
 }
 
-TOOLS = ("dovetail.bench.", "dovetail.conformance.", "dovetail.doctor.")
+TOOLS = ("dovetail.bench.", "dovetail.conformance", "dovetail.doctor.")
 
 PROGRAM = """
 import array

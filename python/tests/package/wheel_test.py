@@ -57,7 +57,7 @@ def test_pip_installs_it_twice_and_uninstalls_all_of_it(tmp_path):
     environment.pip("install", WHEEL)
     environment.pip("install", "--force-reinstall", WHEEL)
     made = {path.name for path in {*environment.site_packages.iterdir()} - before}
-    assert made == {"dovetail", "dovetail_pytest", f"dovetail_dlpack-{VERSION}.dist-info"}
+    assert made == {"dovetail", f"dovetail_dlpack-{VERSION}.dist-info"}
     environment.pip("uninstall", "--yes", "dovetail-dlpack")
     assert {*environment.site_packages.iterdir()} == before
 
@@ -145,11 +145,10 @@ def test_cmake_finds_it_if_its_version_serves(environment, tmp_path, wanted):
         assert found.groups() == (VERSION, str(include(environment)))
 
 
-def test_scikit_build_core_pkgconf_and_pytest_find_it_by_its_entry_points(environment):
+def test_scikit_build_core_and_pkgconf_find_it_by_its_entry_points(environment):
     expected = {
         "cmake.root": "share/cmake/dovetail/dovetailConfig.cmake",
         "pkg_config": "dovetail.pc",
-        "pytest11": "rules.py",
     }
     folders = [str(environment.site_packages)]
     (distribution,) = Distribution.discover(name="dovetail-dlpack", path=folders)

@@ -16,8 +16,6 @@ import ctypes
 import capsules
 import pyarrow as pa
 
-from dovetail.conformance.protocols.structs import ArrowArray, ArrowSchema
-
 CPU, CUDA = 1, 2
 
 TYPES = {
@@ -38,6 +36,37 @@ TYPES = {
 def values_address(array):
     """The address of element 0 of a pyarrow.Array."""
     return array.buffers()[1].address + array.offset * array.type.bit_width // 8
+
+
+class ArrowSchema(ctypes.Structure):
+    name = b"arrow_schema"  # of its capsules
+    _fields_ = [
+        ("format", ctypes.c_char_p),
+        ("field_name", ctypes.c_char_p),
+        ("metadata", ctypes.c_char_p),
+        ("flags", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+class ArrowArray(ctypes.Structure):
+    name = b"arrow_array"
+    _fields_ = [
+        ("length", ctypes.c_int64),
+        ("null_count", ctypes.c_int64),
+        ("offset", ctypes.c_int64),  # in elements
+        ("n_buffers", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
 
 
 class ArrowDeviceArray(ctypes.Structure):

@@ -7,8 +7,8 @@
 
     tensor = read(t.__dlpack__()).dl_tensor    # the struct in any library's unconsumed capsule
 
-The structs are those of the conformance kit. Every Lent lives until the process ends, so that a
-late or repeated call of its deleter is counted instead of crashing.
+The structs are those of dlpack.h 1.3. Every Lent lives until the process ends, so that a late or
+repeated call of its deleter is counted instead of crashing.
 """
 
 import ctypes
@@ -17,25 +17,48 @@ import threading
 import capsules
 import numpy as np
 
-from dovetail.conformance.structs import (  # noqa: F401 (some are for the tests alone)
-    CPU,
-    IS_COPIED,
-    READ_ONLY,
-    SUBBYTE_TYPE_PADDED,
-    DLManagedTensor,
-    DLManagedTensorVersioned,
-    DLTensor,
-)
+CPU = (1, 0)
+READ_ONLY, IS_COPIED, SUBBYTE_TYPE_PADDED = 1, 2, 4
 
 
-def _with_bytes(kind):
-    """The class of a struct, with its capsules' names as the C functions take them."""
-    return type(kind.__name__, (kind,), {
-        "name": kind.name.encode(), "used_name": kind.used_name.encode(),
-    })  # fmt: skip
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),  # in elements
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
-Legacy, Versioned = _with_bytes(DLManagedTensor), _with_bytes(DLManagedTensorVersioned)
+class Legacy(ctypes.Structure):
+    """DLManagedTensor."""
+
+    name, used_name = b"dltensor", b"used_dltensor"
+    _fields_ = [
+        ("dl_tensor", DLTensor),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+class Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    name, used_name = b"dltensor_versioned", b"used_dltensor_versioned"
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("dl_tensor", DLTensor),
+    ]
 
 
 name_address = capsules.function("PyCapsule_GetName", ctypes.c_void_p, ctypes.py_object)

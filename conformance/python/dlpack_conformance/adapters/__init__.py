@@ -1,0 +1,57 @@
+"""The libraries that the kit knows, a file each, and how those of others are found."""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import pathlib
+import pkgutil
+
+GROUP = "dlpack_conformance"  # of entry points: name = module that has an ADAPTER
+
+
+def names():
+    """The libraries that there are adapters for, installed or not."""
+    own = [module.name for module in pkgutil.iter_modules(__path__)]
+    return sorted({*own, *(point.name for point in _entry_points())})
+
+
+def load(reference):
+    """The Adapter of a library's name, or of a path of a file that has an ADAPTER.
+
+    Raises LookupError if there is none.
+    """
+    if reference.endswith(".py"):
+        return _load_file(reference).ADAPTER
+    for point in _entry_points():
+        if point.name == reference:
+            return importlib.import_module(point.value).ADAPTER
+    if reference not in names():
+        raise LookupError(f"no adapter for {reference!r}; there are {', '.join(names())}")
+    return importlib.import_module(f".{reference}", __name__).ADAPTER
+
+
+def is_installed(adapter):
+    try:
+        return importlib.util.find_spec(adapter.module or adapter.name) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False
+
+
+def installed(device="cpu"):
+    """The names of the libraries that are installed, and have arrays on a device."""
+    known = {name: load(name) for name in names()}
+    return [name for name in known if is_installed(known[name]) and known[name].on(device)]
+
+
+def _entry_points():
+    return importlib.metadata.entry_points(group=GROUP)
+
+
+def _load_file(path):
+    name = pathlib.Path(path).stem
+    spec = importlib.util.spec_from_file_location(f"conformance_adapter_{name}", path)
+    if spec is None or not pathlib.Path(path).is_file():
+        raise LookupError(f"no file {path!r}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

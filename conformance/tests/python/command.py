@@ -1,0 +1,20 @@
+"""Runs Python, and `python -m dlpack_conformance`, in processes of their own."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
+
+
+def python(*arguments, **variables):
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True
+    )
+
+
+def command(*arguments, **variables):
+    return python("-m", "dlpack_conformance", *arguments, **variables)
