@@ -51,16 +51,16 @@ absl::StatusOr<EigenMap<T>> AsMap(const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_B
   const auto data = tensor.data<internal_eigen::ScalarOf<T>>();
   if (!data.ok()) return data.status();
   internal_eigen::Placement p;
-  const internal_eigen::Misfit misfit = internal_eigen::Fit(kSizes, tensor.layout(), &p);
-  if (misfit != internal_eigen::Misfit::kNone) [[unlikely]] {
-    return internal_eigen::MisfitError(misfit, kSizes, tensor);
-  }
+  const internal_eigen::Misfit misfit =
+      internal_eigen::Fit(kSizes, tensor.layout(), internal_eigen::Gaps::kAllowed, &p);
+  if (!misfit.fits()) [[unlikely]]
+    return internal_eigen::MisfitError(misfit.want, kSizes, tensor);
   if constexpr (Plain::IsVectorAtCompileTime) {
     // The stride along the vector, whatever storage order its type has.
-    const Eigen::InnerStride<> stride(kSizes.cols == 1 ? p.row_stride : p.col_stride);
-    return EigenMap<T>(*data, p.rows, p.cols, stride);
+    const Eigen::InnerStride<> stride(p.strides[kSizes.cols == 1 ? 0 : 1]);
+    return EigenMap<T>(*data, p.rows(), p.cols(), stride);
   } else {
-    return EigenMap<T>(*data, p.rows, p.cols, {p.outer(kSizes), p.inner(kSizes)});
+    return EigenMap<T>(*data, p.rows(), p.cols(), {p.outer(kSizes), p.inner(kSizes)});
   }
 }
 
@@ -80,14 +80,11 @@ absl::StatusOr<EigenContiguousMap<T>> AsContiguousMap(
   const auto data = tensor.data<internal_eigen::ScalarOf<T>>();
   if (!data.ok()) return data.status();
   internal_eigen::Placement p;
-  internal_eigen::Misfit misfit = internal_eigen::Fit(kSizes, tensor.layout(), &p);
-  if (misfit == internal_eigen::Misfit::kNone && !internal_eigen::HasNoGaps(kSizes, p)) {
-    misfit = internal_eigen::Misfit::kGaps;
-  }
-  if (misfit != internal_eigen::Misfit::kNone) [[unlikely]] {
-    return internal_eigen::MisfitError(misfit, kSizes, tensor);
-  }
-  return EigenContiguousMap<T>(*data, p.rows, p.cols);
+  const internal_eigen::Misfit misfit =
+      internal_eigen::Fit(kSizes, tensor.layout(), internal_eigen::Gaps::kNone, &p);
+  if (!misfit.fits()) [[unlikely]]
+    return internal_eigen::MisfitError(misfit.want, kSizes, tensor);
+  return EigenContiguousMap<T>(*data, p.rows(), p.cols());
 }
 
 }  // namespace DOVETAIL_ABI

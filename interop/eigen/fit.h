@@ -1,15 +1,15 @@
 // Whether a tensor's layout fits an Eigen type, for export.h.
 //
 //   Placement placement;
-//   const Misfit misfit = Fit(kSizesOf<Eigen::Matrix3f>, tensor.layout(), &placement);
-//   if (misfit != Misfit::kNone) return MisfitError(misfit, kSizesOf<Eigen::Matrix3f>, tensor);
+//   const Misfit misfit =
+//       Fit(kSizesOf<Eigen::Matrix3f>, tensor.layout(), Gaps::kAllowed, &placement);
+//   if (!misfit.fits()) return MisfitError(misfit.want, kSizesOf<Eigen::Matrix3f>, tensor);
 
 #ifndef DOVETAIL_INTEROP_EIGEN_FIT_H_
 #define DOVETAIL_INTEROP_EIGEN_FIT_H_
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "Eigen/Core"
 #include "absl/status/status.h"
@@ -17,11 +17,16 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/requirements.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_eigen {
+
+using internal_interop::Misfit;
+using internal_interop::Want;
 
 // What an Eigen type fixes at compile time; Eigen::Dynamic stands for any size.
 struct Sizes {
@@ -34,52 +39,48 @@ inline constexpr Sizes kSizesOf{Plain::RowsAtCompileTime, Plain::ColsAtCompileTi
                                 Plain::MaxRowsAtCompileTime, Plain::MaxColsAtCompileTime,
                                 static_cast<bool>(Plain::IsRowMajor)};
 
-// A tensor's sizes and strides (elements) as rows and columns.
+// A tensor's rows and columns, in this order, with their strides (elements).
 struct Placement {
-  int64_t rows, cols, row_stride, col_stride;
-  int64_t outer(const Sizes& sizes) const { return sizes.is_row_major ? row_stride : col_stride; }
-  int64_t inner(const Sizes& sizes) const { return sizes.is_row_major ? col_stride : row_stride; }
+  int64_t shape[2];
+  int64_t strides[2];
+  int64_t rows() const { return shape[0]; }
+  int64_t cols() const { return shape[1]; }
+  int64_t outer(const Sizes& sizes) const { return strides[sizes.is_row_major ? 0 : 1]; }
+  int64_t inner(const Sizes& sizes) const { return strides[sizes.is_row_major ? 1 : 0]; }
 };
 
-enum class Misfit { kNone, kRank, kSize, kIndex, kGaps };
-
-// False only where the program sets EIGEN_DEFAULT_DENSE_INDEX_TYPE to a narrower type.
-constexpr bool IsIndex(int64_t value) { return std::in_range<Eigen::Index>(value); }
-
-constexpr bool FitsSize(int64_t size, int fixed, int max) {
-  return (fixed == Eigen::Dynamic || size == fixed) && (max == Eigen::Dynamic || size <= max);
-}
+enum class Gaps { kAllowed, kNone };
 
 // A vector type takes one dimension, or two of the vector's own orientation.
-inline Misfit Fit(const Sizes& sizes, const Layout& layout, Placement* placement) {
+[[gnu::always_inline]] inline bool Place(const Sizes& sizes, const Layout& layout,
+                                         Placement* placement) {
   if (layout.rank() == 2) {
-    *placement = {layout.shape(0), layout.shape(1), layout.stride(0), layout.stride(1)};
-  } else if (layout.rank() == 1 && sizes.is_vector()) {
-    const int64_t size = layout.shape(0), stride = layout.stride(0);
-    *placement =
-        sizes.cols == 1 ? Placement{size, 1, stride, size} : Placement{1, size, size, stride};
-  } else {
-    return Misfit::kRank;
+    *placement = {{layout.shape(0), layout.shape(1)}, {layout.stride(0), layout.stride(1)}};
+    return true;
   }
-  const Placement& p = *placement;
-  if (!FitsSize(p.rows, sizes.rows, sizes.max_rows) ||
-      !FitsSize(p.cols, sizes.cols, sizes.max_cols)) {
-    return Misfit::kSize;
-  }
-  if (!IsIndex(p.rows) || !IsIndex(p.cols) || !IsIndex(p.row_stride) || !IsIndex(p.col_stride)) {
-    return Misfit::kIndex;
-  }
-  return Misfit::kNone;
+  if (layout.rank() != 1 || !sizes.is_vector()) return false;
+  const int64_t size = layout.shape(0), stride = layout.stride(0);
+  *placement =
+      sizes.cols == 1 ? Placement{{size, 1}, {stride, size}} : Placement{{1, size}, {size, stride}};
+  return true;
 }
 
-// Whether the elements lie as in an Eigen::Map without strides. The strides of dimensions of size 1
-// do not count.
-inline bool HasNoGaps(const Sizes& sizes, const Placement& p) {
-  if (p.rows == 0 || p.cols == 0) return true;
-  const int64_t inner_size = sizes.is_row_major ? p.cols : p.rows;
-  const int64_t outer_size = sizes.is_row_major ? p.rows : p.cols;
-  return (inner_size == 1 || p.inner(sizes) == 1) &&
-         (outer_size == 1 || p.outer(sizes) == inner_size);
+// Where the type does not fit; otherwise `placement` is filled in.
+[[gnu::always_inline]] inline Misfit Fit(const Sizes& sizes, const Layout& layout, Gaps gaps,
+                                         Placement* placement) {
+  namespace in = internal_interop;
+  static_assert(int64_t{Eigen::Dynamic} == in::kAnySize);
+  if (!Place(sizes, layout, placement)) return {.want = Want::kRank};
+  const int64_t shape[] = {sizes.rows, sizes.cols}, most[] = {sizes.max_rows, sizes.max_cols};
+  in::Requirements want = {
+      .rank = 2, .shape = shape, .max_shape = most, .max_index = in::MaxIndexOf<Eigen::Index>()};
+  // A program may set EIGEN_DEFAULT_DENSE_INDEX_TYPE to a narrower type.
+  if (want.max_index != in::kAnyIndex) want.flags |= in::kWantIndexedMemory;
+  if (gaps == Gaps::kNone) {
+    want.flags |= sizes.is_row_major ? in::kWantRowMajor : in::kWantColumnMajor;
+  }
+  return in::FindMisfit({.rank = 2, .shape = placement->shape, .strides = placement->strides},
+                        want);
 }
 
 [[gnu::cold]] inline std::string SizeToString(int size, int max) {
@@ -87,7 +88,7 @@ inline bool HasNoGaps(const Sizes& sizes, const Placement& p) {
   return max == Eigen::Dynamic ? "any" : absl::StrCat("at most ", max);
 }
 
-[[gnu::cold]] inline absl::Status MisfitError(Misfit misfit, const Sizes& sizes,
+[[gnu::cold]] inline absl::Status MisfitError(Want misfit, const Sizes& sizes,
                                               const Tensor& tensor) {
   const std::string target =
       sizes.is_vector() && (sizes.rows == Eigen::Dynamic || sizes.cols == Eigen::Dynamic)
@@ -97,17 +98,17 @@ inline bool HasNoGaps(const Sizes& sizes, const Placement& p) {
   const char* reason = "";
   const char* remedy = "";
   switch (misfit) {
-    case Misfit::kRank:
+    case Want::kRank:
       reason = sizes.is_vector() ? "it has neither 1 dimension nor 2" : "it has not 2 dimensions";
       remedy = sizes.is_vector()
                    ? "Select or Reshape it to 1 dimension, or use AsTensorMap for any rank"
                    : "Use AsVectorMap for 1 dimension, AsTensorMap for any, or Reshape it";
       break;
-    case Misfit::kSize:
+    case Want::kSize:
       reason = "the sizes differ";
       remedy = "Name an Eigen type with these sizes or with Eigen::Dynamic";
       break;
-    case Misfit::kIndex:
+    case Want::kIndex:
       reason = "a size or stride does not fit Eigen::Index";
       remedy = "Leave EIGEN_DEFAULT_DENSE_INDEX_TYPE at its default, or take a part of the tensor";
       break;

@@ -27,8 +27,11 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/eigen/import.h"
 #include "dovetail/interop/eigen/types.h"
+#include "dovetail/interop/find_misfit.h"
+#include "dovetail/interop/offer.h"
 #include "dovetail/interop/owner.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/requirements.h"
 #include "unsupported/Eigen/CXX11/Tensor"
 
 namespace dovetail {
@@ -64,26 +67,14 @@ constexpr std::array<int64_t, kRank> DenseStrides(const std::array<int64_t, kRan
   return strides;
 }
 
-template <size_t kRank>
-bool IsDense(const Tensor& tensor, const std::array<int64_t, kRank>& shape, bool row_major) {
-  if (row_major || tensor.num_elements() == 0) return tensor.is_contiguous();
-  const std::array<int64_t, kRank> dense = internal_eigen::DenseStrides(shape, false);
-  for (size_t i = 0; i < kRank; ++i) {
-    if (shape[i] != 1 && tensor.strides()[i] != dense[i]) return false;
-  }
-  return true;
-}
-
-enum class TensorMisfit { kRank, kGaps, kIndex };
-
-[[gnu::cold]] inline absl::Status TensorMisfitError(TensorMisfit misfit, int rank, bool row_major,
-                                                    const Tensor& tensor) {
+[[gnu::cold]] inline absl::Status TensorMisfitError(internal_interop::Want misfit, int rank,
+                                                    bool row_major, const Tensor& tensor) {
   const char* reason = "a size does not fit its index type";
   const char* remedy = "Name an Eigen::Tensor with a wider index type";
-  if (misfit == TensorMisfit::kRank) {
+  if (misfit == internal_interop::Want::kRank) {
     reason = "the ranks differ";
     remedy = "Name the tensor's rank, or Reshape it";
-  } else if (misfit == TensorMisfit::kGaps) {
+  } else if (misfit != internal_interop::Want::kIndex) {
     reason = "its elements do not lie one after the other in that order";
     remedy = row_major ? "Use AsContiguous(tensor), which copies if it must"
                        : "Use AsTensorMap<T, rank> for row-major tensors, or copy it (Copied)";
@@ -113,26 +104,24 @@ absl::StatusOr<Eigen::TensorMap<Plain>> AsTensorMap(
     const Tensor& tensor ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   static_assert(internal_eigen::IsTensor<std::remove_const_t<Plain>>::value,
                 "Name an Eigen::Tensor, or an element type and a rank.");
-  using internal_eigen::TensorMisfit;
+  namespace in = internal_interop;
   constexpr auto kRank = static_cast<size_t>(Plain::NumIndices);
   constexpr bool kRowMajor = static_cast<int>(Plain::Layout) == Eigen::RowMajor;
   using Index = typename Plain::Index;
-  const auto error = [&](TensorMisfit misfit) {
-    return internal_eigen::TensorMisfitError(misfit, static_cast<int>(kRank), kRowMajor, tensor);
-  };
   using Scalar = internal_eigen::CopyConst<Plain, typename Plain::Scalar>;
   const auto data = tensor.data<Scalar>();
   if (!data.ok()) return data.status();
-  if (tensor.rank() != static_cast<int>(kRank)) return error(TensorMisfit::kRank);
-  std::array<int64_t, kRank> shape{};
-  Eigen::array<Index, kRank> sizes{};
-  for (size_t i = 0; i < kRank; ++i) {
-    shape[i] = tensor.shape()[i];
-    sizes[i] = static_cast<Index>(shape[i]);
-    if (sizes[i] != shape[i]) return error(TensorMisfit::kIndex);
+  const in::Misfit misfit = in::FindMisfit(
+      in::OfferOf(tensor.layout()),
+      {.rank = static_cast<int32_t>(kRank),
+       .max_index = in::MaxIndexOf<Index>(),
+       .flags = in::kWantRank | (kRowMajor ? in::kWantRowMajor : in::kWantColumnMajor)});
+  if (!misfit.fits()) [[unlikely]] {
+    return internal_eigen::TensorMisfitError(misfit.want, static_cast<int>(kRank), kRowMajor,
+                                             tensor);
   }
-  if (!std::in_range<Index>(tensor.num_elements())) return error(TensorMisfit::kIndex);
-  if (!internal_eigen::IsDense(tensor, shape, kRowMajor)) return error(TensorMisfit::kGaps);
+  Eigen::array<Index, kRank> sizes{};
+  for (size_t i = 0; i < kRank; ++i) sizes[i] = static_cast<Index>(tensor.shape()[i]);
   return Eigen::TensorMap<Plain>(*data, sizes);
 }
 

@@ -30,8 +30,11 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
 #include "dovetail/interop/mdspan/fit.h"
 #include "dovetail/interop/mdspan/traits.h"
+#include "dovetail/interop/offer.h"
+#include "dovetail/interop/requirements.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -56,50 +59,58 @@ Extents MakeExtents(const Numbers<kRank>& shape) {
   }(std::make_index_sequence<kRank>());
 }
 
+// The static extents; any size for those that are dynamic.
+template <typename Extents>
+constexpr Numbers<Extents::rank()> WantedShape() {
+  Numbers<Extents::rank()> shape{};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const size_t extent = Extents::static_extent(i);
+    shape[i] = extent == static_cast<size_t>(-1) ? internal_interop::kAnySize
+                                                 : static_cast<int64_t>(extent);
+  }
+  return shape;
+}
+
 // The mapping of a tensor of these facts, if there is one; `misfit` says why not.
 template <typename Mapping, size_t kRank>
-std::optional<Mapping> MakeMapping(const Layout& layout, Misfit* misfit) {
+[[gnu::always_inline]] inline std::optional<Mapping> MakeMapping(const Layout& layout,
+                                                                 Misfit* misfit) {
+  namespace in = internal_interop;
   using Extents = typename Mapping::extents_type;
   using Index = typename Mapping::index_type;
-  *misfit = Misfit::kRank;
+  // From here on the rank is a constant.
+  *misfit = {Want::kRank};
   if (layout.rank() != static_cast<int>(kRank)) return std::nullopt;
   Numbers<kRank> shape{}, strides{};
   for (size_t i = 0; i < kRank; ++i) {
     shape[i] = layout.shape(static_cast<int>(i));
     strides[i] = layout.stride(static_cast<int>(i));
-    const size_t extent = Extents::static_extent(i);
-    *misfit = Misfit::kExtents;
-    if (extent != static_cast<size_t>(-1) && !std::cmp_equal(extent, shape[i])) return std::nullopt;
-    *misfit = Misfit::kIndex;
-    if (!std::in_range<Index>(shape[i])) return std::nullopt;
   }
-  if (!std::in_range<Index>(layout.num_elements())) return std::nullopt;
-  const auto extents = internal_mdspan::MakeExtents<Extents>(shape);
+  constexpr Numbers<kRank> kShape = internal_mdspan::WantedShape<Extents>();
+  constexpr bool kHasStatic = Extents::rank_dynamic() != kRank;
+  const in::Requirements want = {.rank = static_cast<int32_t>(kRank),
+                                 .shape = kHasStatic ? kShape.data() : nullptr,
+                                 .max_index = in::MaxIndexOf<Index>()};
   if constexpr (TakesStrides<Mapping>) {
-    *misfit = internal_mdspan::FitStrides(shape, layout.num_elements(), &strides);
-    if (*misfit != Misfit::kNone) return std::nullopt;
-    *misfit = Misfit::kIndex;
+    *misfit = internal_mdspan::FitStrides(want, shape, layout.num_elements(), &strides);
+    if (!misfit->fits()) return std::nullopt;
     std::remove_cvref_t<decltype(std::declval<const Mapping&>().strides())> narrowed{};
     if constexpr (kRank > 0) {
-      uint64_t last = 0;  // the offset of the last element, which fits an int64 (Layout)
-      for (size_t i = 0; i < kRank; ++i) {
-        if (!std::in_range<Index>(strides[i])) return std::nullopt;
-        narrowed[i] = static_cast<Index>(strides[i]);
-        last += static_cast<uint64_t>(shape[i] - 1) * static_cast<uint64_t>(strides[i]);
-      }
-      if (layout.num_elements() != 0 && !std::in_range<Index>(last + 1)) return std::nullopt;
+      for (size_t i = 0; i < kRank; ++i) narrowed[i] = static_cast<Index>(strides[i]);
     }
-    *misfit = Misfit::kNone;
-    return Mapping(extents, narrowed);
+    return Mapping(internal_mdspan::MakeExtents<Extents>(shape), narrowed);
   } else {
-    const Mapping mapping(extents);
-    *misfit = Misfit::kLayout;
+    *misfit = in::FindMisfit(internal_mdspan::OfferOf(shape, strides), want);
+    if (!misfit->fits()) return std::nullopt;
+    const Mapping mapping(internal_mdspan::MakeExtents<Extents>(shape));
     if constexpr (kRank > 0) {
-      for (size_t i = 0; i < kRank && layout.num_elements() != 0; ++i) {
-        if (shape[i] != 1 && !std::cmp_equal(mapping.stride(i), strides[i])) return std::nullopt;
-      }
+      if (layout.num_elements() == 0) return mapping;
+      Numbers<kRank> wanted;
+      for (size_t i = 0; i < kRank; ++i) wanted[i] = static_cast<int64_t>(mapping.stride(i));
+      *misfit = in::FindMisfit(internal_mdspan::OfferOf(shape, strides),
+                               {.rank = static_cast<int32_t>(kRank), .strides = wanted.data()});
+      if (!misfit->fits()) return std::nullopt;
     }
-    *misfit = Misfit::kNone;
     return mapping;
   }
 }
@@ -112,11 +123,12 @@ absl::StatusOr<M> MakeMdspan(const Tensor& tensor, typename M::element_type* dat
   const auto mapping =
       internal_mdspan::MakeMapping<typename M::mapping_type, M::rank()>(tensor.layout(), &misfit);
   if constexpr (requires { M::accessor_type::byte_alignment; }) {
-    if (mapping && reinterpret_cast<uintptr_t>(data) % M::accessor_type::byte_alignment != 0) {
-      misfit = Misfit::kAlignment;
+    if (misfit.fits()) {
+      misfit = internal_interop::FindMisfit(internal_interop::OfferOf(tensor),
+                                            {.alignment = M::accessor_type::byte_alignment});
     }
   }
-  if (misfit != Misfit::kNone) [[unlikely]] {
+  if (!misfit.fits()) [[unlikely]] {
     return internal_mdspan::MisfitError(
         misfit, internal_mdspan::ExtentsToString<typename M::extents_type>(), tensor);
   }

@@ -21,105 +21,86 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/requirements.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace internal_mdspan {
 
-enum class Misfit {
-  kNone,
-  kRank,
-  kExtents,
-  kIndex,
-  kLayout,
-  kNegative,
-  kRepeated,
-  kOverlapping,
-  kAlignment,
-};
+using internal_interop::Misfit;
+using internal_interop::Want;
 
 template <size_t kRank>
 using Numbers = std::array<int64_t, kRank>;
 
-// Whether the strides, sorted by size, each step over all elements of the dimension before. True
-// without sorting for strides that fall from dimension to dimension.
+// The rank is a constant, so that loops over it are none.
 template <size_t kRank>
-bool StepOverEachOther(const Numbers<kRank>& shape, const Numbers<kRank>& strides) {
-  Numbers<kRank> order;
-  for (size_t i = 0; i < kRank; ++i) order[i] = static_cast<int64_t>(kRank - 1 - i);
-  const auto is_before = [&](int64_t a, int64_t b) {
-    return strides[a] != strides[b] ? strides[a] < strides[b] : shape[a] < shape[b];
-  };
-  if (!std::is_sorted(order.begin(), order.end(), is_before)) {
-    std::sort(order.begin(), order.end(), is_before);
-  }
-  for (size_t i = 1; i < kRank; ++i) {
-    int64_t reached;
-    if (__builtin_mul_overflow(strides[order[i - 1]], shape[order[i - 1]], &reached) ||
-        strides[order[i]] < reached) {
-      return false;
-    }
-  }
-  return true;
+[[gnu::always_inline]] inline internal_interop::Offer OfferOf(const Numbers<kRank>& shape,
+                                                              const Numbers<kRank>& strides) {
+  return {.rank = static_cast<int32_t>(kRank), .shape = shape.data(), .strides = strides.data()};
 }
 
+// FitStrides where the strides of single elements, or of no elements, stand in the way.
 template <size_t kRank>
-bool ArePositive(const Numbers<kRank>& strides) {
-  return std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride > 0; });
+[[gnu::noinline]] Misfit ReplaceStrides(const internal_interop::Requirements& want,
+                                        const Numbers<kRank>& shape, int64_t num_elements,
+                                        Numbers<kRank>* strides) {
+  // Without elements: row-major. The sizes of a Layout other than 0 multiply to an int64.
+  int64_t row_major = 1;
+  for (size_t i = kRank; i-- > 0;) {
+    if (num_elements == 0) {
+      (*strides)[i] = row_major;
+      row_major *= std::max<int64_t>(shape[i], 1);
+    } else if (shape[i] == 1) {
+      (*strides)[i] = 1;
+    }
+  }
+  return internal_interop::FindMisfit(internal_mdspan::OfferOf(shape, *strides), want);
 }
 
-// Strides for layout_stride. `strides` holds the tensor's.
+// Makes the tensor's strides ones of layout_stride. `want` has the rest of what is wanted.
 template <size_t kRank>
-Misfit FitStrides(const Numbers<kRank>& shape, int64_t num_elements, Numbers<kRank>* strides) {
-  if constexpr (kRank == 0) return Misfit::kNone;
-  if (ArePositive(*strides) && StepOverEachOther(shape, *strides)) [[likely]] {
-    return Misfit::kNone;
-  }
-  if (num_elements == 0) {
-    // No element has an address: row-major. The sizes of a Layout other than 0 multiply to an
-    // int64.
-    int64_t stride = 1;
-    for (size_t i = kRank; i-- > 0;) {
-      (*strides)[i] = stride;
-      stride *= std::max<int64_t>(shape[i], 1);
-    }
-    return Misfit::kNone;
-  }
-  for (size_t i = 0; i < kRank; ++i) {
-    if (shape[i] == 1) (*strides)[i] = 1;
-    if ((*strides)[i] < 0) return Misfit::kNegative;
-    if ((*strides)[i] == 0) return Misfit::kRepeated;
-  }
-  return StepOverEachOther(shape, *strides) ? Misfit::kNone : Misfit::kOverlapping;
+[[gnu::always_inline]] inline Misfit FitStrides(internal_interop::Requirements want,
+                                                const Numbers<kRank>& shape, int64_t num_elements,
+                                                Numbers<kRank>* strides) {
+  namespace in = internal_interop;
+  want.flags |= in::kWantNested | in::kWantIndexedMemory;
+  const Misfit misfit = in::FindMisfit(internal_mdspan::OfferOf(shape, *strides), want);
+  const bool may_help = misfit.want == Want::kSign || misfit.want == Want::kNested;
+  if (!may_help) [[likely]]
+    return misfit;
+  return internal_mdspan::ReplaceStrides(want, shape, num_elements, strides);
 }
 
 // `extents` and `strides` are what the type wants, as text.
-[[gnu::cold]] inline absl::Status MisfitError(Misfit misfit, absl::string_view extents,
+[[gnu::cold]] inline absl::Status MisfitError(const Misfit& misfit, absl::string_view extents,
                                               const Tensor& tensor) {
   struct Words {
     const char* reason;
     const char* remedy;
   };
-  const auto words = [misfit]() -> Words {
-    switch (misfit) {
-      case Misfit::kRank:
+  const auto words = [&misfit]() -> Words {
+    switch (misfit.want) {
+      case Want::kRank:
         return {"the ranks differ", "Name extents of the tensor's rank, or Reshape it"};
-      case Misfit::kExtents:
+      case Want::kSize:
         return {"the static extents differ from its shape",
                 "Name extents of this shape, or dynamic ones"};
-      case Misfit::kIndex:
+      case Want::kIndex:
         return {"its offsets do not fit the index type", "Name extents with a wider index type"};
-      case Misfit::kLayout:
+      case Want::kStride:
         return {"its strides are not those of the layout",
                 "Name layout_stride, or copy it: AsContiguous(tensor) for layout_right"};
-      case Misfit::kNegative:
-        return {"the strides of an mdspan are positive",
-                "Reverse that dimension by a Slice with step -1, or copy it: Copied(tensor)"};
-      case Misfit::kRepeated:
+      case Want::kSign:
+        if (misfit.found < 0) {
+          return {"the strides of an mdspan are positive",
+                  "Reverse that dimension by a Slice with step -1, or copy it: Copied(tensor)"};
+        }
         return {"the elements of an mdspan are distinct, and these repeat",
                 "Select one element of that dimension, or copy it: Copied(tensor)"};
-      case Misfit::kOverlapping:
+      case Want::kNested:
         return {"its dimensions interleave, which layout_stride does not allow",
                 "Copy it: Copied(tensor)"};
       default:

@@ -20,12 +20,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
+#include "dovetail/interop/offer.h"
 #include "dovetail/interop/onnxruntime/device_table.h"
 #include "dovetail/interop/onnxruntime/lease.h"
 #include "dovetail/interop/onnxruntime/status.h"
 #include "dovetail/interop/onnxruntime/type_table.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/requirements.h"
 #include "onnxruntime_cxx_api.h"
 
 namespace dovetail {
@@ -37,12 +41,8 @@ namespace internal_onnxruntime {
   return internal_interop::Refusal(tensor, "an Ort::Value", reason, remedy);
 }
 
-// Whether element 0 is where a C++ object of the element's size may be.
-inline bool IsAligned(const Tensor& tensor) {
-  const int64_t parts = tensor.dtype().is_complex() ? 2 : 1;
-  const auto alignment = static_cast<uintptr_t>(tensor.dtype().itemsize() / parts);
-  return reinterpret_cast<uintptr_t>(tensor.raw_data()) % alignment == 0;
-}
+// Where a C++ object of the element's size may be, in bytes.
+inline uint32_t AlignmentOf(DType dtype) { return static_cast<uint32_t>(dtype.part().itemsize()); }
 
 // Everything that can be wrong with a tensor, whether or not it is to be written.
 inline absl::Status CheckExport(const Tensor& tensor, ONNXTensorElementDataType type) {
@@ -50,10 +50,6 @@ inline absl::Status CheckExport(const Tensor& tensor, ONNXTensorElementDataType 
   if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) {
     return Refused(tensor, "ONNX Runtime lacks the element type",
                    "Cast it: Copied(tensor, {.dtype = …})");
-  }
-  if (!tensor.is_contiguous()) {
-    return Refused(tensor, "it is not contiguous, and ONNX Runtime has no strides",
-                   "Copy it: Copied(tensor)");
   }
   if (tensor.packing() == Packing::kPadded) {
     return Refused(tensor, "each element has a byte of its own, and ONNX Runtime packs them",
@@ -63,11 +59,15 @@ inline absl::Status CheckExport(const Tensor& tensor, ONNXTensorElementDataType 
     return Refused(tensor, "ONNX Runtime lacks the device",
                    "Copy it: Copied(tensor, {.device = Device::Cpu()})");
   }
-  if (!IsAligned(tensor)) {
-    return Refused(tensor, "its memory is not aligned for the element type",
-                   "Copy it: Copied(tensor)");
-  }
-  return absl::OkStatus();
+  namespace in = internal_interop;
+  const in::Misfit misfit = in::FindMisfit(
+      in::OfferOf(tensor), {.alignment = AlignmentOf(tensor.dtype()), .flags = in::kWantRowMajor});
+  if (misfit.fits()) return absl::OkStatus();
+  return Refused(tensor,
+                 misfit.want == in::Want::kRowMajor
+                     ? "it is not contiguous, and ONNX Runtime has no strides"
+                     : "its memory is not aligned for the element type",
+                 "Copy it: Copied(tensor)");
 }
 
 inline absl::StatusOr<Ort::Value> Export(const Tensor& tensor) {

@@ -20,11 +20,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/device.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
+#include "dovetail/interop/offer.h"
 #include "dovetail/interop/opencv/depth_table.h"
 #include "dovetail/interop/refusal.h"
+#include "dovetail/interop/requirements.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -64,22 +66,25 @@ inline bool HasChannels(const Tensor& tensor, ChannelDimension dimension) {
              : dimension == ChannelDimension::kLast && tensor.rank() > 0;
 }
 
-// Whether the last dimension can be the channels.
-inline absl::Status CheckChannels(const Tensor& tensor) {
-  const int last = tensor.rank() - 1;
-  const int64_t size = tensor.layout().shape(last);
-  if (size < 1 || size > CV_CN_MAX) {
-    return RefuseMat(tensor, absl::StrCat("a Mat has 1 to ", CV_CN_MAX, " channels"),
-                     "Pass ChannelDimension::kNone");
+[[gnu::cold, gnu::noinline]] inline absl::Status MisfitError(const internal_interop::Misfit& misfit,
+                                                             const Tensor& tensor) {
+  using internal_interop::Want;
+  switch (misfit.want) {
+    case Want::kDevice:
+      return RefuseMat(tensor, "the CPU can't reach its memory",
+                       "Pass Copied(tensor, {.device = Device::Cpu()})");
+    case Want::kInnerDense:
+      return RefuseMat(tensor, "the channels of a pixel are not next to each other",
+                       "Pass Copied(tensor)");
+    default:
+      return RefuseMat(tensor,
+                       absl::StrCat("element 0 is not aligned to ", misfit.wanted, " bytes"),
+                       "Pass Copied(tensor)");
   }
-  if (size > 1 && tensor.layout().stride(last) != 1 && tensor.num_elements() > 0) {
-    return RefuseMat(tensor, "the channels of a pixel are not next to each other",
-                     "Pass Copied(tensor)");
-  }
-  return absl::OkStatus();
 }
 
-// Sizes and steps of the first `dims` dimensions. `channels` follow them in memory.
+// Sizes and steps of the first `dims` dimensions. `channels` follow them in memory. One walk both
+// computes the steps and checks them, by what each must step over.
 inline absl::Status FillLayout(const Tensor& tensor, int dims, int channels, MatLayout* layout) {
   const int64_t itemsize = tensor.dtype().itemsize();
   const bool has_elements = tensor.num_elements() > 0;
@@ -113,34 +118,31 @@ inline absl::Status FillLayout(const Tensor& tensor, int dims, int channels, Mat
 
 inline absl::Status FindLayout(const Tensor& tensor, ChannelDimension dimension,
                                MatLayout* layout) {
+  namespace in = internal_interop;
   if (tensor.is_null()) return RefuseMat(tensor, "", "Pass a tensor with memory");
-  if (!IsHostAccessible(tensor.device().type)) {
-    return RefuseMat(tensor, "the CPU can't reach its memory",
-                     "Pass Copied(tensor, {.device = Device::Cpu()})");
-  }
   const std::optional<int> depth = ToCvDepth(tensor.dtype());
   if (!depth) {
     return RefuseMat(tensor, absl::StrCat("OpenCV has no ", tensor.dtype().ToString()),
                      "Convert it with Copied(tensor, {.dtype = …})");
   }
-  const auto alignment = static_cast<uintptr_t>(tensor.dtype().itemsize());
-  if (reinterpret_cast<uintptr_t>(tensor.raw_data()) % alignment != 0 &&
-      tensor.num_elements() > 0) {
-    return RefuseMat(tensor, absl::StrCat("element 0 is not aligned to ", alignment, " bytes"),
-                     "Pass Copied(tensor)");
-  }
-  int dims = tensor.rank();
-  int channels = 1;
-  if (HasChannels(tensor, dimension)) {
-    if (absl::Status s = CheckChannels(tensor); !s.ok()) return s;
-    channels = static_cast<int>(tensor.layout().shape(--dims));
+  const bool has_channels = HasChannels(tensor, dimension);
+  const int dims = tensor.rank() - (has_channels ? 1 : 0);
+  const int64_t channels = has_channels ? tensor.layout().shape(dims) : 1;
+  if (channels < 1 || channels > CV_CN_MAX) {
+    return RefuseMat(tensor, absl::StrCat("a Mat has 1 to ", CV_CN_MAX, " channels"),
+                     "Pass ChannelDimension::kNone");
   }
   if (dims > kMaxDims) {
     return RefuseMat(tensor, absl::StrCat("a Mat has at most ", kMaxDims, " dimensions"),
                      "Reshape it");
   }
-  layout->type = CV_MAKETYPE(*depth, channels);
-  return FillLayout(tensor, dims, channels, layout);
+  const in::Misfit misfit = in::FindMisfit(
+      in::OfferOf(tensor), {.device = in::kHostMemory,
+                            .alignment = static_cast<uint32_t>(tensor.dtype().itemsize()),
+                            .flags = has_channels ? in::kWantInnerDense : 0u});
+  if (!misfit.fits()) return MisfitError(misfit, tensor);
+  layout->type = CV_MAKETYPE(*depth, static_cast<int>(channels));
+  return FillLayout(tensor, dims, static_cast<int>(channels), layout);
 }
 
 }  // namespace internal_opencv

@@ -1,6 +1,6 @@
 // AcceptedMemory: the memory that a library takes without a copy.
 //
-//   if (const char* misfit = FindMisfit(peer->accepts, tensor)) …   // "is read-only, which …"
+//   if (const char* reason = WhyRefused(peer->accepts, tensor)) …   // "is read-only, which …"
 //
 // Any thread.
 
@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/find_misfit.h"
 
 namespace dovetail::python {
 
@@ -25,17 +26,16 @@ enum class ReadOnlyMemory {
 struct AcceptedMemory {
   ReadOnlyMemory read_only = ReadOnlyMemory::kNone;
   bool negative_strides = false;
-  bool strides = false;  // strides with gaps or not in row-major order
-  int alignment = 1;     // of element 0, in bytes
+  bool strides = false;    // strides with gaps or not in row-major order
+  uint32_t alignment = 1;  // of element 0, in bytes
 
   constexpr bool TakesAccess(Access access, DeviceType device) const {
     return access == Access::kReadWrite || read_only == ReadOnlyMemory::kAny ||
            (read_only == ReadOnlyMemory::kCpu && device == DeviceType::kCpu);
   }
-  bool TakesSigns(absl::Span<const int64_t> signed_strides) const {
-    int64_t signs = 0;
-    for (int64_t stride : signed_strides) signs |= stride;
-    return negative_strides || signs >= 0;
+  bool TakesSigns(absl::Span<const int64_t> strides) const {
+    return negative_strides ||
+           !internal_interop::HasNegative(static_cast<int32_t>(strides.size()), strides.data());
   }
 };
 
@@ -43,7 +43,7 @@ inline constexpr AcceptedMemory kEveryMemory = {ReadOnlyMemory::kAny, true, true
 
 // Why the library does not take the tensor without a copy, to follow "the tensor"; nullptr if it
 // does.
-const char* FindMisfit(const AcceptedMemory& accepts, const Tensor& tensor);
+const char* WhyRefused(const AcceptedMemory& accepts, const Tensor& tensor);
 
 }  // namespace dovetail::python
 

@@ -27,21 +27,27 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
+// Whether a cast keeps the kind of number or makes it more general: what NumPy calls same_kind.
+bool IsSameKindCast(DType from, DType to) {
+  const int order = KindOrder(from.kind);
+  return order >= 0 && order <= KindOrder(to.kind);
+}
+
 // Whether a converted copy, which the requirements allow, would meet them.
-bool CopyMayHelp(Mismatch mismatch, const DovetailBorrowed& borrowed,
+bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
                  const DovetailRequirements& wanted) {
   if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
-  switch (mismatch) {
-    case Mismatch::kDType:
+  switch (misfit) {
+    case Want::kType:
       return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
-             IsSameKindCast(ToDType(borrowed.tensor.dtype).kind, ToDType(wanted.dtype).kind);
-    case Mismatch::kDevice:
+             IsSameKindCast(ToDType(borrowed.tensor.dtype), ToDType(wanted.dtype));
+    case Want::kDevice:
       return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
              (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
-    case Mismatch::kCContiguous:
-    case Mismatch::kFContiguous:
-    case Mismatch::kInnerContiguous:
-    case Mismatch::kAlignment:
+    case Want::kRowMajor:
+    case Want::kColumnMajor:
+    case Want::kInnerDense:
+    case Want::kAlignment:
       return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0;
     default:
       return false;
@@ -172,25 +178,24 @@ int Refuse(const DovetailCall& call) {
   return -1;
 }
 
-int RefuseMismatch(Mismatch mismatch, int32_t dimension, const DovetailRequirements& wanted,
+int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
                    const DovetailCall& call, DovetailBorrowed* borrowed) {
   Dovetail_Release(borrowed);  // first: its producer's deleter may run Python code
   if (call.is_quiet) return 1;
-  RaiseMismatch(mismatch, dimension, *borrowed, wanted, call);
+  RaiseMismatch(misfit, *borrowed, wanted, call);
   return -1;
 }
 
 // The road of tensors that do not fit.
-[[gnu::noinline]] int BorrowCopy(Mismatch mismatch, int32_t dimension,
-                                 const DovetailRequirements& wanted, DovetailCall* call,
+[[gnu::noinline]] int BorrowCopy(const DovetailRequirements& wanted, DovetailCall* call,
                                  DovetailBorrowed* borrowed) {
-  if (!CopyMayHelp(mismatch, *borrowed, wanted)) {
-    return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
+  Misfit misfit = FindMismatch(*borrowed, wanted, call);
+  if (!CopyMayHelp(misfit.want, *borrowed, wanted)) {
+    return RefuseMismatch(misfit, wanted, *call, borrowed);
   }
   if (!ReplaceByCopy(wanted, borrowed)) return Refuse(*call);
-  mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
-  if (mismatch == Mismatch::kNone) return 0;
-  return RefuseMismatch(mismatch, dimension, wanted, *call, borrowed);
+  misfit = FindMismatch(*borrowed, wanted, call);
+  return misfit.fits() ? 0 : RefuseMismatch(misfit, wanted, *call, borrowed);
 }
 
 int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
@@ -199,10 +204,8 @@ int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* c
   ++call->position;
   borrowed->held = nullptr;
   if (!BorrowAsIs(object, wanted, borrowed)) return Refuse(*call);
-  int32_t dimension = 0;
-  const Mismatch mismatch = FindMismatch(*borrowed, wanted, call, &dimension);
-  if (mismatch != Mismatch::kNone) [[unlikely]]
-    return BorrowCopy(mismatch, dimension, wanted, call, borrowed);
+  if (!Fits(*borrowed, wanted, call)) [[unlikely]]
+    return BorrowCopy(wanted, call, borrowed);
   return 0;
 }
 

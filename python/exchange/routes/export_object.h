@@ -1,6 +1,6 @@
 // Makes objects of the known classes.
 //
-//   if (FindMisfit(peer->accepts, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
+//   if (WhyRefused(peer->accepts, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
 //     return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
 //   }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "dovetail/core/device.h"
 #include "dovetail/core/dtype.h"
@@ -53,90 +54,96 @@ std::string DeviceWanted(int32_t type) {
 }
 
 // What the caller may pass instead, in the manner of the argument's library. Empty if unknown.
-std::string Remedy(Mismatch kind, const DovetailBorrowed& borrowed,
+std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
                    const DovetailRequirements& wanted) {
   PyTypeObject* const type = Py_TYPE(borrowed.object);
   const bool is_numpy = numpy_ndarray.IsBaseOf(type), is_torch = torch_tensor.IsBaseOf(type);
-  switch (kind) {
-    case Mismatch::kDevice:
+  switch (misfit) {
+    case Want::kDevice:
       if (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU) return "";
       return is_torch ? " Pass x.cpu()." : " Pass dovetail.from_dlpack(x, device=\"cpu\").";
-    case Mismatch::kDType:
+    case Want::kType:
       if (is_torch) return absl::StrCat(" Pass x.to(torch.", DTypeName(wanted.dtype), ").");
       return absl::StrCat(" Pass x.astype(\"", DTypeName(wanted.dtype), "\").");
-    case Mismatch::kCContiguous:
-    case Mismatch::kInnerContiguous:
+    case Want::kRowMajor:
+    case Want::kInnerDense:
       if (is_torch) return " Pass x.contiguous().";
       return is_numpy ? " Pass numpy.ascontiguousarray(x)." : " Pass a contiguous copy.";
-    case Mismatch::kFContiguous:
+    case Want::kColumnMajor:
       return is_numpy ? " Pass numpy.asfortranarray(x)." : " Pass a column-major copy.";
-    case Mismatch::kReadOnly:
-    case Mismatch::kAlignment:
+    case Want::kAccess:
+    case Want::kAlignment:
       return " Pass a copy.";
     default:
       return "";
   }
 }
 
-std::string Complaint(Mismatch mismatch, int32_t i, const DovetailBorrowed& borrowed,
+// Of a size that is not the wanted one, or that does not go with its name.
+std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor, const DovetailCall& call) {
+  if (misfit.wanted >= 0) {
+    return absl::StrCat("must have size ", misfit.wanted, " in dimension ", misfit.axis,
+                        ", and has shape ", Tuple(tensor.shape, tensor.ndim));
+  }
+  const std::string name = SizeName(misfit.wanted);
+  const int32_t index = FindNamedSize(call, misfit.wanted);
+  if (index == call.num_sizes) {
+    return absl::StrCat("has the named size ", name, ", and a call has at most ",
+                        DOVETAIL_MAX_NAMED_SIZES, " of them");
+  }
+  const auto& known = call.sizes[index];
+  return absl::StrCat("has size ", name, " = ", misfit.found, " in dimension ", misfit.axis,
+                      ", and ",
+                      known.position == call.position ? "another dimension"
+                                                      : absl::StrCat("argument ", known.position),
+                      " has ", name, " = ", known.size);
+}
+
+std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,
                       const DovetailRequirements& wanted, const DovetailCall& call) {
   const DLTensor& tensor = borrowed.tensor;
-  const auto strides = [&](const char* what) {
+  const auto strides = [&](absl::string_view what) {
     return absl::StrCat("must be ", what, ", and has strides ", Tuple(tensor.strides, tensor.ndim),
                         " for shape ", Tuple(tensor.shape, tensor.ndim));
   };
-  switch (mismatch) {
-    case Mismatch::kNone:
-      break;
-    case Mismatch::kDevice:
+  switch (misfit.want) {
+    case Want::kDevice:
       return absl::StrCat("must be ", DeviceWanted(wanted.device_type), ", and is on ",
                           ToDevice(tensor.device).ToString());
-    case Mismatch::kDType:
+    case Want::kType:
       return absl::StrCat("must be ", DTypeName(wanted.dtype), ", and is ",
                           DTypeName(tensor.dtype));
-    case Mismatch::kRank:
+    case Want::kRank:
       return absl::StrCat("must have ", wanted.ndim,
                           wanted.ndim == 1 ? " dimension" : " dimensions", ", and has shape ",
                           Tuple(tensor.shape, tensor.ndim));
-    case Mismatch::kSize:
-      return absl::StrCat("must have size ", wanted.shape[i], " in dimension ", i,
-                          ", and has shape ", Tuple(tensor.shape, tensor.ndim));
-    case Mismatch::kNamedSize: {
-      const auto& known = call.sizes[FindNamedSize(call, wanted.shape[i])];
-      const std::string name = SizeName(known.name);
-      return absl::StrCat("has size ", name, " = ", tensor.shape[i], " in dimension ", i, ", and ",
-                          known.position == call.position
-                              ? "another dimension"
-                              : absl::StrCat("argument ", known.position),
-                          " has ", name, " = ", known.size);
-    }
-    case Mismatch::kTooManyNames:
-      return absl::StrCat("has the named size ", SizeName(wanted.shape[i]),
-                          ", and a call has at most ", DOVETAIL_MAX_NAMED_SIZES, " of them");
-    case Mismatch::kReadOnly:
+    case Want::kSize:
+      return SizeComplaint(misfit, tensor, call);
+    case Want::kAccess:
       return "is written by the function, and is read-only";
-    case Mismatch::kCContiguous:
+    case Want::kRowMajor:
       return strides("C-contiguous");
-    case Mismatch::kFContiguous:
+    case Want::kColumnMajor:
       return strides("F-contiguous");
-    case Mismatch::kInnerContiguous:
+    case Want::kInnerDense:
       return strides("contiguous in its last dimension");
-    case Mismatch::kStride:
-      return strides(absl::StrCat("of stride ", wanted.strides[i], " in dimension ", i).c_str());
-    case Mismatch::kAlignment:
+    case Want::kStride:
+      return strides(absl::StrCat("of stride ", misfit.wanted, " in dimension ", misfit.axis));
+    case Want::kAlignment:
       return absl::StrCat("must be aligned to ", wanted.alignment, " bytes, and is at address 0x",
-                          absl::Hex(reinterpret_cast<uintptr_t>(tensor.data)));
+                          absl::Hex(misfit.found));
+    default:  // not a requirement of capi.h
+      return "";
   }
-  return "";
 }
 
-PyObject* ErrorClass(Mismatch kind) {
-  switch (kind) {
-    case Mismatch::kDevice:
-    case Mismatch::kDType:
-    case Mismatch::kRank:
+PyObject* ErrorClass(Want misfit) {
+  switch (misfit) {
+    case Want::kDevice:
+    case Want::kType:
+    case Want::kRank:
       return PyExc_TypeError;
-    case Mismatch::kReadOnly:
+    case Want::kAccess:
       return ExchangeError();
     default:
       return PyExc_ValueError;
@@ -158,12 +165,12 @@ std::string ArgumentPrefix(const DovetailCall& call) {
   return prefix;
 }
 
-void RaiseMismatch(Mismatch mismatch, int32_t dimension, const DovetailBorrowed& borrowed,
+void RaiseMismatch(const Misfit& misfit, const DovetailBorrowed& borrowed,
                    const DovetailRequirements& wanted, const DovetailCall& call) {
-  Raise(ErrorClass(mismatch),
+  Raise(ErrorClass(misfit.want),
         absl::StrCat(ArgumentPrefix(call), " (", ClassName(borrowed.object), ") ",
-                     Complaint(mismatch, dimension, borrowed, wanted, call), ".",
-                     Remedy(mismatch, borrowed, wanted)));
+                     Complaint(misfit, borrowed, wanted, call), ".",
+                     Remedy(misfit.want, borrowed, wanted)));
 }
 
 }  // namespace dovetail::python

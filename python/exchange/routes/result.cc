@@ -85,7 +85,7 @@ bool FindPackage(bool* found) {
 // Whether the library takes the memory as it is. False with an ExchangeError set.
 bool CheckFit(const Peer& peer, const Tensor& tensor) {
   if (peer.checks_by_itself) return true;
-  const char* misfit = FindMisfit(peer.accepts, tensor);
+  const char* misfit = WhyRefused(peer.accepts, tensor);
   if (misfit == nullptr) return true;
   RaiseExchange(absl::StrCat("A ", peer.type.module(), ".", peer.type.name(),
                              " can't share this memory: the tensor ", misfit, "."));

@@ -51,7 +51,7 @@ inline bool RaiseNotShared(std::string_view class_name, std::string_view reason)
 template <typename ClassName>
 bool Fit(const AcceptedMemory& accepts, ClassName class_name, std::optional<bool> copy,
          ConvertTrace* trace, Tensor* tensor, bool* copied) {
-  const char* misfit = FindMisfit(accepts, *tensor);
+  const char* misfit = WhyRefused(accepts, *tensor);
   if (trace != nullptr) trace->misfit = misfit;
   *copied = misfit != nullptr || copy.value_or(false);
   if (!*copied) return true;

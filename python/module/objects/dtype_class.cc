@@ -65,7 +65,7 @@ void RememberForeign(PyObject* object, DType dtype) {
 }
 
 // The place of a type in kAllDTypes, by kind and bits.
-constexpr int kKinds = 18;
+constexpr int kKinds = 19;
 constexpr int kMaxBits = 128;
 struct Places {
   uint8_t place[kKinds][kMaxBits + 1] = {};
