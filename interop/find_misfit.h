@@ -71,6 +71,15 @@ inline Misfit FindNegative(const Offer& offer) {
   return {Want::kSign, i, offer.strides[i], 0};
 }
 
+inline Misfit FindRepeated(const Offer& offer) {
+  for (int32_t i = 0; i < offer.rank; ++i) {
+    if (offer.strides[i] == 0 && offer.shape[i] > 1 && !IsEmpty(offer)) {
+      return {Want::kDistinct, i, 0, 1};
+    }
+  }
+  return {};
+}
+
 // For orders without gaps. Dimension `first` is the innermost one, first + step the next.
 [[gnu::always_inline]] inline Misfit FindGap(const Offer& offer, Want want, int32_t first,
                                              int32_t step) {
@@ -171,6 +180,9 @@ template <typename FitsName>
 [[gnu::always_inline]] inline Misfit FindWrongStride(const Offer& offer, const Requirements& want) {
   if ((want.flags & kWantNonNegative) != 0) {
     if (const Misfit misfit = FindNegative(offer); !misfit.fits()) return misfit;
+  }
+  if ((want.flags & kWantDistinct) != 0) {
+    if (const Misfit misfit = FindRepeated(offer); !misfit.fits()) return misfit;
   }
   if ((want.flags & kWantRowMajor) != 0) {
     const Misfit misfit = FindGap(offer, Want::kRowMajor, offer.rank - 1, -1);

@@ -97,6 +97,10 @@ struct ReadOnly {};
 struct AllowCopy {};
 struct AllowCast {};
 
+// For elements that are written: several may be in one place, as in an expanded tensor (stride 0).
+// Otherwise that is refused.
+struct AllowRepeats {};
+
 namespace internal_arg {
 
 // The DLPack type of T, whose size it states: pointers to T would leave the memory otherwise.
@@ -162,6 +166,8 @@ template <>
 struct RuleOf<AllowCopy> : FlagRule<DOVETAIL_ALLOW_COPY> {};
 template <>
 struct RuleOf<AllowCast> : FlagRule<DOVETAIL_ALLOW_CAST> {};
+template <>
+struct RuleOf<AllowRepeats> : FlagRule<DOVETAIL_ALLOW_REPEATS> {};
 template <>
 struct RuleOf<ReadOnly> : NoRule {};
 template <int kType>

@@ -53,6 +53,7 @@ enum {
   DOVETAIL_INNER_CONTIGUOUS = 16,  // the last dimension has stride 1 (or at most one element)
   DOVETAIL_ALLOW_COPY = 32,        // a copy if strides, alignment or device do not fit; read only
   DOVETAIL_ALLOW_CAST = 64,        // a converted copy if the dtype does not fit; read only
+  DOVETAIL_ALLOW_REPEATS = 128,    // elements in one place (stride 0), though they are written
 };
 
 // Values of DovetailRequirements.device_type besides those of DLDeviceType.

@@ -27,12 +27,6 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-// Whether a cast keeps the kind of number or makes it more general: what NumPy calls same_kind.
-bool IsSameKindCast(DType from, DType to) {
-  const int order = KindOrder(from.kind);
-  return order >= 0 && order <= KindOrder(to.kind);
-}
-
 // Whether a converted copy, which the requirements allow, would meet them.
 bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
                  const DovetailRequirements& wanted) {
@@ -40,7 +34,7 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
   switch (misfit) {
     case Want::kType:
       return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
-             IsSameKindCast(ToDType(borrowed.tensor.dtype), ToDType(wanted.dtype));
+             IsSameKindCast(ToDType(borrowed.tensor.dtype).kind, ToDType(wanted.dtype).kind);
     case Want::kDevice:
       return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
              (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);

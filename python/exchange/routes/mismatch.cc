@@ -31,8 +31,6 @@ Requirements RequirementsOf(const DovetailRequirements& wanted) {
   namespace in = internal_interop;
   static_assert(in::kHostMemory == DOVETAIL_HOST_MEMORY && in::kAnyDevice == DOVETAIL_ANY_DEVICE);
   static_assert(in::kAnySize == DOVETAIL_ANY_SIZE && in::kAnyStride == DOVETAIL_ANY_STRIDE);
-  constexpr uint32_t kSame = in::kWantRank | in::kWantWritable | in::kWantRowMajor |
-                             in::kWantColumnMajor | in::kWantInnerDense;
   static_assert(uint32_t{in::kWantRank} == DOVETAIL_NDIM &&
                 uint32_t{in::kWantWritable} == DOVETAIL_WRITABLE &&
                 uint32_t{in::kWantRowMajor} == DOVETAIL_C_CONTIGUOUS &&
@@ -44,7 +42,7 @@ Requirements RequirementsOf(const DovetailRequirements& wanted) {
           .shape = wanted.shape,
           .strides = wanted.strides,
           .alignment = wanted.alignment,
-          .flags = wanted.flags & kSame};
+          .flags = FlagsOf(wanted)};
 }
 
 }  // namespace

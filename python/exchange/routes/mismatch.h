@@ -43,6 +43,15 @@ inline bool FitsNamedSize(int64_t size, int64_t name, DovetailCall* call) {
 inline constexpr uint32_t kTensorFlags = DOVETAIL_NDIM | DOVETAIL_WRITABLE | DOVETAIL_C_CONTIGUOUS |
                                          DOVETAIL_F_CONTIGUOUS | DOVETAIL_INNER_CONTIGUOUS;
 
+// Requirements.flags of these. (A contiguous tensor has no stride of 0.)
+constexpr uint32_t FlagsOf(const DovetailRequirements& wanted) {
+  constexpr uint32_t kRules =
+      DOVETAIL_WRITABLE | DOVETAIL_ALLOW_REPEATS | DOVETAIL_C_CONTIGUOUS | DOVETAIL_F_CONTIGUOUS;
+  const bool is_distinct = (wanted.flags & kRules) == DOVETAIL_WRITABLE;
+  return (wanted.flags & kTensorFlags) |
+         (is_distinct ? uint32_t{internal_interop::kWantDistinct} : 0);
+}
+
 // Whether the tensor meets the requirements: FindMismatch(...).fits() by the parts of FindMisfit(),
 // so that each loads what it looks at and no more. Adds the tensor's named sizes to `call`. Any
 // thread.
@@ -50,7 +59,7 @@ inline constexpr uint32_t kTensorFlags = DOVETAIL_NDIM | DOVETAIL_WRITABLE | DOV
                                         const DovetailRequirements& wanted, DovetailCall* call) {
   namespace parts = internal_interop::misfit_parts;
   const DLTensor& tensor = borrowed.tensor;
-  const uint32_t flags = wanted.flags & kTensorFlags;
+  const uint32_t flags = FlagsOf(wanted);
   if (!parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
       (wanted.dtype.bits != 0 &&
        std::bit_cast<uint32_t>(tensor.dtype) != std::bit_cast<uint32_t>(wanted.dtype)) ||

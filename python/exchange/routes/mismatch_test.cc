@@ -136,6 +136,16 @@ TEST(MismatchTest, ReadOnlyMemoryDoesNotFitAFunctionThatWrites) {
   EXPECT_EQ(x.Against({.flags = DOVETAIL_WRITABLE}), Want::kAccess);
 }
 
+TEST(MismatchTest, ElementsInOnePlaceAreNotWrittenUnlessThatIsAllowed) {
+  Lent expanded({2, 3}, {0, 1});
+  EXPECT_EQ(expanded.Against({}), Want::kNone);
+  EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE}), Want::kDistinct);
+  EXPECT_EQ(expanded.dimension, 0);
+  EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE | DOVETAIL_ALLOW_REPEATS}), Want::kNone);
+  EXPECT_EQ(Lent({1, 3}, {0, 1}).Against({.flags = DOVETAIL_WRITABLE}), Want::kNone);
+  EXPECT_EQ(Lent({2, 0}, {0, 1}).Against({.flags = DOVETAIL_WRITABLE}), Want::kNone);
+}
+
 TEST(MismatchTest, TheThreeKindsOfContiguity) {
   struct Case {
     std::vector<int64_t> shape, strides;

@@ -28,6 +28,7 @@ namespace dovetail_test {
 using dovetail::Aligned;
 using dovetail::AllowCast;
 using dovetail::AllowCopy;
+using dovetail::AllowRepeats;
 using dovetail::AnyDevice;
 using dovetail::Arg;
 using dovetail::Contiguous;
@@ -155,6 +156,7 @@ void Define(Module& m) {
   });
   m.def("c_contiguous", [](Arg<const float, Contiguous> x) { return AddressOf(x); });
   m.def("f_contiguous", [](Arg<const float, FContiguous> x) { return AddressOf(x); });
+  m.def("repeats", [](Arg<float, AllowRepeats> x) { return AddressOf(x); });
   m.def("inner_contiguous", [](Arg<const float, InnerContiguous> x) { return AddressOf(x); });
   m.def("strided", [](Arg<const float, Strides<DOVETAIL_ANY_STRIDE, 2>> x) { return x.stride(0); });
   m.def("aligned", [](Arg<const float, Aligned<64>> x) { return AddressOf(x); });

@@ -91,6 +91,14 @@ def test_memory_that_would_be_written_must_not_be_read_only(ext):
     refused(BufferError, "is written by the function, and is read-only", ext.writable, b"abc")
 
 
+def test_elements_that_would_be_written_must_not_be_in_one_place(ext):
+    expanded = torch.zeros(3).expand(2, 3)
+    with pytest.raises(ValueError, match=r"several elements in one place.*\(0, 1\).*Pass a copy"):
+        ext.writable(expanded)
+    assert ext.repeats(expanded) == expanded.data_ptr()
+    assert ext.writable(torch.zeros(3).expand(1, 3))
+
+
 def test_what_pytorch_itself_refuses_is_refused(ext):
     grad = torch.ones(3, requires_grad=True)
     for x in (grad, torch.nn.Parameter(torch.ones(3)), grad * 2):
