@@ -102,10 +102,11 @@ std::string RemedyFor(DeviceType type) {
 
 absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
   if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
+  const char* const can = IsHostAccessible(device.type) && device.type != DeviceType::kCpu
+                              ? "passed on and read, but not allocated or copied; "
+                              : "passed on, but not allocated, copied or read; ";
   return absl::NotFoundError(absl::StrCat("No backend serves ", device.ToString(),
-                                          ". Its memory can be passed on, but not allocated, "
-                                          "copied or read; ",
-                                          RemedyFor(device.type)));
+                                          ". Its memory can be ", can, RemedyFor(device.type)));
 }
 
 absl::Status AwaitOnHost(const Event& event) {

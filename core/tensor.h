@@ -102,6 +102,9 @@ class Tensor {
                                      absl::Span<const int64_t> shape) = delete;
   template <typename T>
   static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape) = delete;
+  template <typename T>
+  static absl::StatusOr<Tensor> Wrap(T* data, absl::Span<const int64_t> shape,
+                                     std::nullptr_t) = delete;
 
   // Row-major memory of the CPU that outlives the tensor and all that will share it, in other
   // libraries too: nothing keeps it. Read-only if T, or the vector, is const.
@@ -113,6 +116,9 @@ class Tensor {
   template <typename T, typename A>
   static absl::StatusOr<Tensor> Borrow(const std::vector<T, A>& values,
                                        absl::Span<const int64_t> shape);
+  template <typename T, typename A>
+  static absl::StatusOr<Tensor> Borrow(const std::vector<T, A>&& values,
+                                       absl::Span<const int64_t> shape) = delete;  // it ends
 
   DType dtype() const { return dtype_; }
   Device device() const {

@@ -1,11 +1,11 @@
-// All backends of this repository: the CPU's, CUDA's and ROCm's.
+// All backends of this repository: the CPU's, CUDA's, ROCm's and oneAPI's.
 //
 //   dovetail::RegisterAllBackends();                   // once, before tensors are made or copied
 //   absl::Status s = dovetail::RegisterBackends("cpu,cuda");      // or these alone
 //
 // Nothing is opened: a driver is loaded at the first call that needs it, and where there is none
 // its backend has no devices. A program that wants the CPU alone calls RegisterDefaultBackends; one
-// that wants a single vendor adds RegisterCudaBackend or RegisterRocmBackend.
+// that wants a single vendor adds RegisterCudaBackend, RegisterRocmBackend or RegisterOneApiBackend.
 
 #ifndef DOVETAIL_DEVICES_REGISTER_ALL_H_
 #define DOVETAIL_DEVICES_REGISTER_ALL_H_

@@ -71,10 +71,11 @@ inline Misfit FindNegative(const Offer& offer) {
   return {Want::kSign, i, offer.strides[i], 0};
 }
 
-inline Misfit FindRepeated(const Offer& offer) {
+inline Misfit FindRepeated(const Offer& offer, const int64_t* wanted_strides) {
   for (int32_t i = 0; i < offer.rank; ++i) {
-    if (offer.strides[i] == 0 && offer.shape[i] > 1 && !IsEmpty(offer)) {
-      return {Want::kDistinct, i, 0, 1};
+    if (offer.strides[i] == 0 && offer.shape[i] > 1 && !IsEmpty(offer) &&
+        (wanted_strides == nullptr || wanted_strides[i] != 0)) {
+      return {Want::kRepeats, i, 0, 1};
     }
   }
   return {};
@@ -181,8 +182,8 @@ template <typename FitsName>
   if ((want.flags & kWantNonNegative) != 0) {
     if (const Misfit misfit = FindNegative(offer); !misfit.fits()) return misfit;
   }
-  if ((want.flags & kWantDistinct) != 0) {
-    if (const Misfit misfit = FindRepeated(offer); !misfit.fits()) return misfit;
+  if ((want.flags & kWantNoRepeats) != 0) {
+    if (const Misfit misfit = FindRepeated(offer, want.strides); !misfit.fits()) return misfit;
   }
   if ((want.flags & kWantRowMajor) != 0) {
     const Misfit misfit = FindGap(offer, Want::kRowMajor, offer.rank - 1, -1);

@@ -54,7 +54,7 @@ enum : uint32_t {
   kWantNested = 512,
   // `max_index` also holds for every stride, and for the number of elements that the strides span.
   kWantIndexedMemory = 1024,
-  kWantDistinct = 2048,  // no two elements in one place: no stride of 0 over several
+  kWantNoRepeats = 2048,  // no stride of 0 over several elements, but where `strides` wants it
 };
 
 // What a receiver wants. By default nothing: any tensor fits.
@@ -88,7 +88,7 @@ enum class Want : uint8_t {
   kIndex,
   kAccess,
   kSign,  // of a stride: negative, or 0 where only positive ones are wanted
-  kDistinct,
+  kRepeats,
   kRowMajor,
   kColumnMajor,
   kInnerDense,

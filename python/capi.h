@@ -47,13 +47,13 @@
 // Bits of DovetailRequirements.flags.
 enum {
   DOVETAIL_NDIM = 1,               // ndim is checked; always so with a shape
-  DOVETAIL_WRITABLE = 2,           // read-only memory is refused
+  DOVETAIL_WRITABLE = 2,           // no read-only memory, no stride of 0 over several elements
   DOVETAIL_C_CONTIGUOUS = 4,       // row-major, without gaps
   DOVETAIL_F_CONTIGUOUS = 8,       // column-major, without gaps
   DOVETAIL_INNER_CONTIGUOUS = 16,  // the last dimension has stride 1 (or at most one element)
   DOVETAIL_ALLOW_COPY = 32,        // a copy if strides, alignment or device do not fit; read only
   DOVETAIL_ALLOW_CAST = 64,        // a converted copy if the dtype does not fit; read only
-  DOVETAIL_ALLOW_REPEATS = 128,    // elements in one place (stride 0), though they are written
+  DOVETAIL_ALLOW_REPEATS = 128,    // strides of 0, though the elements are written
 };
 
 // Values of DovetailRequirements.device_type besides those of DLDeviceType.

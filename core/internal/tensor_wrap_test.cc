@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dovetail/core/tensor.h"
@@ -80,6 +81,12 @@ TEST(Borrow, WhatIsConstIsReadOnly) {
 template <typename... Args>
 concept CanWrap = requires(Args... args) { Tensor::Wrap(args..., {2}); };
 static_assert(!CanWrap<std::vector<float>&> && !CanWrap<float*>);
+template <typename Vector>
+concept CanBorrow = requires(Vector&& values) {
+  Tensor::Borrow(std::forward<Vector>(values), {2});
+};
+static_assert(CanBorrow<std::vector<float>&> && CanBorrow<const std::vector<float>&>);
+static_assert(!CanBorrow<std::vector<float>> && !CanBorrow<const std::vector<float>>);
 
 TEST(Wrap, AnArrayIsFreedWithItsLastReference) {
   auto values = std::make_unique<std::complex<float>[]>(4);

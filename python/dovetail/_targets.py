@@ -42,13 +42,20 @@ def device_for(library):
     return backend if isinstance(count, int) and count > 0 else None
 
 
-def class_named(name):
-    """Return the class of tensors that a library's name stands for, and import the library."""
+def place_of(name):
+    """Return where the class is that a library's name stands for: its module, and its name there,
+    which may have dots."""
     module, _, rest = name.partition(".")
     attribute = rest or CLASSES.get(module)
-    if attribute is None:
+    if not module or attribute is None:
         known = ", ".join(sorted(CLASSES))
         raise ValueError(f"convert() knows no library {name!r}; it knows {known}, and any class")
+    return module, attribute
+
+
+def class_named(name):
+    """Return the class of tensors that a library's name stands for, and import the library."""
+    module, attribute = place_of(name)
     found = importlib.import_module(module)
     for part in attribute.split("."):
         found = getattr(found, part)

@@ -11,6 +11,7 @@
 (1, 8)
 """
 
+import _thread
 import json
 import os
 import sys
@@ -98,14 +99,19 @@ class Trace:
     def __init__(self, limit):
         self._limit = limit
         self._recorder = None
+        self._is_running = False
 
     def __enter__(self):
+        if self._is_running:
+            raise RuntimeError("this trace has begun already; nest another dovetail.trace()")
         self._recorder = _core._trace_start(self._limit)
+        self._is_running = True
         return self
 
     def __exit__(self, *_):
-        if self._recorder is None:
+        if not self._is_running:
             raise RuntimeError("this trace has not begun; use `with dovetail.trace() as log:`")
+        self._is_running = False
         _core._trace_stop(self._recorder)
 
     def __iter__(self):
@@ -193,15 +199,20 @@ class Trace:
 class NoCopies:
     """See dovetail.no_copies()."""
 
-    _scope = None
+    def __init__(self):
+        self._scopes = {}  # of each thread that is inside, the innermost last
 
     def __enter__(self):
-        self._scope = _core._no_copies_enter()
+        scope = _core._no_copies_enter()
+        self._scopes.setdefault(_thread.get_ident(), []).append(scope)
 
     def __exit__(self, *_):
-        if self._scope is None:
+        scopes = self._scopes.get(_thread.get_ident())
+        if not scopes:
             raise RuntimeError("this has not begun; use `with dovetail.no_copies():`")
-        _core._no_copies_leave(self._scope)
+        _core._no_copies_leave(scopes.pop())
+        if not scopes:
+            del self._scopes[_thread.get_ident()]
 
 
 def start_from_environment(value):
@@ -209,10 +220,16 @@ def start_from_environment(value):
     import atexit
 
     if value.endswith((".json", ".jsonl")):
+        value = os.path.abspath(value)  # the program may go to another folder
         try:
             open(value, "a").close()
         except (OSError, ValueError) as error:  # now, not at the end of the process
             raise ImportError(f"DOVETAIL_TRACE={value!r} can't be written: {error}") from None
+    elif value != "1":
+        raise ImportError(
+            f"DOVETAIL_TRACE={value!r} is none of: 0, 1 (a table at the end of the process), a "
+            "file whose name ends in .json or .jsonl"
+        )
     log = Trace(1_000_000).__enter__()
 
     @atexit.register

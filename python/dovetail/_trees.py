@@ -33,11 +33,15 @@ class _Walk:
         if kind in self._tensors:
             return self._convert(tree, self._target)
         if kind is dict:
-            return dict(zip(tree, self._nodes(tree.values()), strict=True))
+            tensors, convert, target, node = self._tensors, self._convert, self._target, self.node
+            return {
+                key: convert(x, target) if type(x) in tensors else node(x)
+                for key, x in tree.items()
+            }
         if kind is list:
-            return self._nodes(tree)
+            return self._parts(tree)
         if kind is tuple:
-            return tuple(self._nodes(tree))
+            return tuple(self._parts(tree))
         if kind in _PLAIN:
             return tree
         if isinstance(tree, dict):
@@ -52,8 +56,8 @@ class _Walk:
             return _copy_with(tree, self._changes(fields), put)
         return self._convert(tree, self._target) if self._is_tensor(tree) else tree
 
-    def _nodes(self, parts):
-        # Without a call for each tensor: a list of them takes little longer than a loop.
+    def _parts(self, parts):
+        # (Without a call for each tensor: a list of them takes little longer than a loop.)
         tensors, convert, target, node = self._tensors, self._convert, self._target, self.node
         return [convert(x, target) if type(x) in tensors else node(x) for x in parts]
 

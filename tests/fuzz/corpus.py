@@ -25,11 +25,17 @@ def write(archive: Path, inputs: dict[str, bytes]) -> None:
 
 def read(archive: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(archive) as packed:
+        for name in packed.namelist():
+            if name in ("", ".", "..") or "/" in name or "\\" in name:
+                sys.exit(f"{archive}: {name!r} is no name of an input")
         return {name: packed.read(name) for name in packed.namelist()}
 
 
 def add(archive: Path, files: list[Path]) -> None:
     inputs = read(archive) if archive.exists() else {}
+    names = [file.name for file in files]
+    for name in {name for name in names if names.count(name) > 1}:
+        sys.exit(f"two of the inputs are named {name!r}")
     for file in files:
         inputs[file.name] = file.read_bytes()
     write(archive, inputs)

@@ -49,7 +49,7 @@ constexpr uint32_t FlagsOf(const DovetailRequirements& wanted) {
       DOVETAIL_WRITABLE | DOVETAIL_ALLOW_REPEATS | DOVETAIL_C_CONTIGUOUS | DOVETAIL_F_CONTIGUOUS;
   const bool is_distinct = (wanted.flags & kRules) == DOVETAIL_WRITABLE;
   return (wanted.flags & kTensorFlags) |
-         (is_distinct ? uint32_t{internal_interop::kWantDistinct} : 0);
+         (is_distinct ? uint32_t{internal_interop::kWantNoRepeats} : 0);
 }
 
 // Whether the tensor meets the requirements: FindMismatch(...).fits() by the parts of FindMisfit(),

@@ -72,7 +72,8 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
     case Want::kColumnMajor:
       return is_numpy ? " Pass numpy.asfortranarray(x)." : " Pass a column-major copy.";
     case Want::kAccess:
-    case Want::kDistinct:
+    case Want::kRepeats:
+      return " Pass a copy, and read the result there.";
     case Want::kAlignment:
       return " Pass a copy.";
     default:
@@ -122,7 +123,7 @@ std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,
       return SizeComplaint(misfit, tensor, call);
     case Want::kAccess:
       return "is written by the function, and is read-only";
-    case Want::kDistinct:
+    case Want::kRepeats:
       return absl::StrCat(
           "is written by the function, and has several elements in one place: strides ",
           Tuple(tensor.strides, tensor.ndim), " for shape ", Tuple(tensor.shape, tensor.ndim));

@@ -139,10 +139,13 @@ TEST(MismatchTest, ReadOnlyMemoryDoesNotFitAFunctionThatWrites) {
 TEST(MismatchTest, ElementsInOnePlaceAreNotWrittenUnlessThatIsAllowed) {
   Lent expanded({2, 3}, {0, 1});
   EXPECT_EQ(expanded.Against({}), Want::kNone);
-  EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE}), Want::kDistinct);
+  EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE}), Want::kRepeats);
   EXPECT_EQ(expanded.dimension, 0);
   EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE | DOVETAIL_ALLOW_REPEATS}), Want::kNone);
   EXPECT_EQ(Lent({1, 3}, {0, 1}).Against({.flags = DOVETAIL_WRITABLE}), Want::kNone);
+  constexpr int64_t kStrides[] = {0, 1};
+  EXPECT_EQ(expanded.Against({.strides = kStrides, .ndim = 2, .flags = DOVETAIL_WRITABLE}),
+            Want::kNone);
   EXPECT_EQ(Lent({2, 0}, {0, 1}).Against({.flags = DOVETAIL_WRITABLE}), Want::kNone);
 }
 

@@ -11,12 +11,11 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-// A name that was looked up. Never freed or changed, so that it can be read without a lock.
+// Where the class of a name is. Never freed or changed, so that it can be read without a lock.
 struct Known {
   PyObject* name;
-  PyObject* module_name;
-  PyObject* module;
-  PyObject* target;
+  PyObject* module;     // the names of the module, and of the class in it
+  PyObject* attribute;
 };
 
 struct Slot {
@@ -38,23 +37,28 @@ Slot* FindSlot(PyObject* name) {
   return nullptr;
 }
 
-// The part before the first dot, interned; invalid with an error set.
-nb::object ModuleOf(PyObject* name) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
-  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, 1);
-  PyObject* module = PyUnicode_Substring(name, 0, dot < 0 ? length : dot);
-  if (module != nullptr) PyUnicode_InternInPlace(&module);
-  return nb::steal(module);
+// Keeps where the class is, if it is in the module itself. Leaves no error set: the next call tries
+// again.
+void Remember(PyObject* name, Slot* slot) {
+  nb::object place = nb::steal(CallPackage("dovetail._targets", "place_of", name));
+  if (!place.is_valid()) return PyErr_Clear();
+  nb::object module = nb::borrow(PyTuple_GetItem(place.ptr(), 0));
+  nb::object attribute = nb::borrow(PyTuple_GetItem(place.ptr(), 1));
+  if (!module.is_valid() || !attribute.is_valid()) return PyErr_Clear();
+  if (PyUnicode_FindChar(attribute.ptr(), '.', 0, PyUnicode_GET_LENGTH(attribute.ptr()), 1) >= 0) {
+    return;
+  }
+  slot->known.store(
+      new Known{Py_NewRef(name), module.release().ptr(), attribute.release().ptr()});
 }
 
-// Leaves no error set: the next call tries again.
-void Remember(PyObject* name, const nb::object& target, Slot* slot) {
-  nb::object module_name = ModuleOf(name);
-  nb::object module;
-  if (module_name.is_valid()) module = nb::steal(PyImport_GetModule(module_name.ptr()));
-  if (!module.is_valid()) return PyErr_Clear();
-  slot->known.store(new Known{Py_NewRef(name), module_name.release().ptr(), module.release().ptr(),
-                              Py_NewRef(target.ptr())});
+// The class, if its module is imported. Leaves no error set.
+nb::object FindAt(const Known& known) {
+  const nb::object module = nb::steal(PyImport_GetModule(known.module));
+  nb::object target;
+  if (module.is_valid()) target = nb::steal(PyObject_GetAttr(module.ptr(), known.attribute));
+  PyErr_Clear();
+  return target.is_valid() && PyType_Check(target.ptr()) ? target : nb::object();
 }
 
 }  // namespace
@@ -63,9 +67,7 @@ nb::object FindNamedClass(PyObject* name) {
   Slot* const slot = PyUnicode_CheckExact(name) ? FindSlot(name) : nullptr;
   const Known* const known = slot != nullptr ? slot->known.load() : nullptr;
   if (known != nullptr) {
-    const nb::object module = nb::steal(PyImport_GetModule(known->module_name));
-    if (module.ptr() == known->module) return nb::borrow(known->target);
-    PyErr_Clear();
+    if (nb::object target = FindAt(*known); target.is_valid()) return target;
   }
   nb::object target = nb::steal(CallPackage("dovetail._targets", "class_named", name));
   if (!target.is_valid()) return target;
@@ -73,7 +75,7 @@ nb::object FindNamedClass(PyObject* name) {
     PyErr_Format(PyExc_TypeError, "%R is no class: %R", name, target.ptr());
     return {};
   }
-  if (slot != nullptr && known == nullptr) Remember(name, target, slot);
+  if (slot != nullptr && known == nullptr) Remember(name, slot);
   return target;
 }
 

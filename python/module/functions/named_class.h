@@ -3,8 +3,8 @@
 //
 //   const nb::object target = FindNamedClass(name);        // invalid with an error set
 //
-// The names are those of dovetail._targets, which imports the library. A name is looked up once,
-// and again only if sys.modules has another module under it.
+// The names are those of dovetail._targets, which imports the library. What a name means is kept:
+// the module's name in sys.modules, and the class's name in the module.
 
 #ifndef DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_
 #define DOVETAIL_PYTHON_MODULE_FUNCTIONS_NAMED_CLASS_H_

@@ -39,7 +39,7 @@ def test_a_name_stands_for_the_librarys_class(name, target):
 
 
 def test_unknown_names_are_refused():
-    for name in ("troch", "", "os", "numpy.nothing"):
+    for name in ("troch", "", "os", "numpy.nothing", "..", ".numpy"):
         with pytest.raises((ValueError, AttributeError), match=r"knows no library|no attribute"):
             dt.convert(np.zeros(1), name)
     with pytest.raises(TypeError, match="is no class"):
@@ -97,6 +97,32 @@ def test_a_name_means_the_module_that_is_imported_now(monkeypatch):
         planted(monkeypatch, size)
         for _ in range(2):
             assert dt.convert(array, "dpnp")[0] == size
+
+
+def test_a_name_means_the_class_that_the_module_has_now(monkeypatch):
+    module = types.ModuleType("planted")
+    monkeypatch.setitem(sys.modules, "planted", module)
+    for size in (1, 2):
+        module.Array = type("Array", (), {})
+        dt.register_converter(module.Array, lambda t, size=size: (size, t))
+        for _ in range(2):
+            assert dt.convert(np.arange(3), "planted.Array")[0] == size
+
+
+def test_a_dict_that_is_reordered_meanwhile_keeps_its_pairs():
+    tree = {name: np.full(1, float(i)) for i, name in enumerate("abcd")}
+
+    class Reorders:
+        @property
+        def __array__(self):
+            tree["a"] = tree.pop("a")
+
+    tree["t"] = Reorders()
+    try:
+        made = dt.convert_tree(tree, "torch")
+    except RuntimeError:  # as of any loop over a dict that changes
+        return
+    assert all(made[name].item() == "abcd".index(name) for name in "abcd" if name in made)
 
 
 def test_names_that_are_no_literals_do_as_well():

@@ -226,6 +226,55 @@ def test_a_path_may_be_of_bytes_that_are_no_utf_8(tmp_path):
     assert os.stat(path).st_size > 0
 
 
+@pytest.mark.parametrize("setting", ["off", "trace.txt", "/tmp"])
+def test_a_setting_that_is_neither_a_switch_nor_a_file_is_an_error_of_the_import(setting):
+    status, error = run_failing("import dovetail", DOVETAIL_TRACE=setting)
+    assert status == 1 and "is none of: 0, 1" in error
+
+
+def test_a_relative_path_means_the_folder_at_the_start(tmp_path):
+    run_python(
+        f"import os; os.chdir({str(tmp_path)!r})\n"
+        "import dovetail as dt, numpy as np\n"
+        "os.mkdir('later'); os.chdir('later')\n"
+        "dt.from_dlpack(np.arange(3))",
+        DOVETAIL_TRACE="log.jsonl",
+    )
+    assert (tmp_path / "log.jsonl").read_text()
+
+
+def test_a_trace_that_runs_is_not_begun_again():
+    with dt.trace() as log:
+        dt.zeros(1)
+        with pytest.raises(RuntimeError, match="has begun already"):
+            log.__enter__()
+    assert len(log) > 0
+
+
+def test_no_copies_nests_and_serves_several_threads():
+    guard, inside, leave = dt.no_copies(), threading.Event(), threading.Event()
+
+    def other():
+        with guard:
+            inside.set()
+            leave.wait()
+        dt.zeros(1).copy()  # its guard has ended
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait()
+    with guard:
+        with guard:
+            pass
+        with pytest.raises(dt.ExchangeError):
+            dt.zeros(1).copy()
+    dt.zeros(1).copy()
+    leave.set()
+    thread.join()
+    with guard, pytest.raises(dt.ExchangeError):
+        dt.zeros(1).copy()
+
+
 def test_an_end_without_a_beginning_is_refused():
     for scope in (dt.trace(), dt.no_copies()):
         with pytest.raises(RuntimeError, match="has not begun; use `with dovetail"):

@@ -14,6 +14,8 @@ import dovetail as dt
 
 DTYPES = [t for t in vars(dt).values() if isinstance(t, dt.DType)] + [dt.dtype("float4_e2m1fnx2")]
 PAIRS = [(code, 1) for code in (1, 2, 3, 4, *range(7, 22))]
+# The codes that are newer than dlpack.h 1.3 (newer_codes.h), which tvm-ffi does not know.
+NEWER = {19, 20, 21}
 ECHO = tvm_ffi.get_global_func("testing.echo")
 
 
@@ -56,7 +58,7 @@ def test_a_device_tells_dlpacks_numbers_and_is_known_by_them(pair):
 
 
 # Rule 63.
-@pytest.mark.parametrize("t", [t for t in DTYPES if not t.name.startswith("complex")], ids=str)
+@pytest.mark.parametrize("t", [t for t in DTYPES if "complex" not in t.name], ids=str)
 def test_a_function_of_tvm_ffi_takes_our_types(t):  # which has no complex ones
     seen = []
     assert tvm_ffi.convert(lambda x: seen.append(x) or x)(t) == t.name
@@ -65,7 +67,7 @@ def test_a_function_of_tvm_ffi_takes_our_types(t):  # which has no complex ones
 
 
 # Rule 63.
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair[0] not in NEWER], ids=str)
 def test_a_function_of_tvm_ffi_takes_our_devices(pair):
     d, seen = dt.Device(pair), []
     tvm_ffi.convert(seen.append)(d)
