@@ -118,7 +118,11 @@ def results() -> dict[Block, tuple[int, str]]:
     program = subprocess.run(
         [sys.executable, __file__],
         input=json.dumps(RUN + FAULTS),
-        env={**os.environ, "PYTHONPATH": ":".join(filter(None, sys.path))},
+        env={
+            **os.environ,
+            "PYTHONPATH": ":".join(filter(None, sys.path)),
+            "ARROW_DEFAULT_MEMORY_POOL": "system",  # the others have threads
+        },
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -178,3 +182,5 @@ if __name__ == "__main__":
         importlib.import_module(library)
     gc.freeze()  # a collection in a fork would copy the pages of every object
     json.dump([run_in_a_fork(Block(*block)) for block in json.load(sys.stdin)], sys.stdout)
+    sys.stdout.flush()
+    os._exit(0)  # without the libraries' exit handlers, which can wait forever after forks
