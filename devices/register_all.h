@@ -5,7 +5,8 @@
 //
 // Nothing is opened: a driver is loaded at the first call that needs it, and where there is none
 // its backend has no devices. A program that wants the CPU alone calls RegisterDefaultBackends; one
-// that wants a single vendor adds RegisterCudaBackend, RegisterRocmBackend or RegisterOneApiBackend.
+// that wants a single vendor adds RegisterCudaBackend, RegisterRocmBackend or
+// RegisterOneApiBackend.
 
 #ifndef DOVETAIL_DEVICES_REGISTER_ALL_H_
 #define DOVETAIL_DEVICES_REGISTER_ALL_H_

@@ -82,9 +82,8 @@ template <typename... Args>
 concept CanWrap = requires(Args... args) { Tensor::Wrap(args..., {2}); };
 static_assert(!CanWrap<std::vector<float>&> && !CanWrap<float*>);
 template <typename Vector>
-concept CanBorrow = requires(Vector&& values) {
-  Tensor::Borrow(std::forward<Vector>(values), {2});
-};
+concept CanBorrow =
+    requires(Vector&& values) { Tensor::Borrow(std::forward<Vector>(values), {2}); };
 static_assert(CanBorrow<std::vector<float>&> && CanBorrow<const std::vector<float>&>);
 static_assert(!CanBorrow<std::vector<float>> && !CanBorrow<const std::vector<float>>);
 

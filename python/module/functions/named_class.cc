@@ -14,7 +14,7 @@ namespace {
 // Where the class of a name is. Never freed or changed, so that it can be read without a lock.
 struct Known {
   PyObject* name;
-  PyObject* module;     // the names of the module, and of the class in it
+  PyObject* module;  // the names of the module, and of the class in it
   PyObject* attribute;
 };
 
@@ -48,8 +48,7 @@ void Remember(PyObject* name, Slot* slot) {
   if (PyUnicode_FindChar(attribute.ptr(), '.', 0, PyUnicode_GET_LENGTH(attribute.ptr()), 1) >= 0) {
     return;
   }
-  slot->known.store(
-      new Known{Py_NewRef(name), module.release().ptr(), attribute.release().ptr()});
+  slot->known.store(new Known{Py_NewRef(name), module.release().ptr(), attribute.release().ptr()});
 }
 
 // The class, if its module is imported. Leaves no error set.
