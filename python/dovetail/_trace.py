@@ -208,6 +208,8 @@ class NoCopies:
 
     def __exit__(self, *_):
         scopes = self._scopes.get(_thread.get_ident())
+        if not scopes and self._scopes:
+            raise RuntimeError("no_copies() has to end on the thread that it began on")
         if not scopes:
             raise RuntimeError("this has not begun; use `with dovetail.no_copies():`")
         _core._no_copies_leave(scopes.pop())
