@@ -72,6 +72,19 @@ void BackendConformance::TearDown() {
   if (environment_ != nullptr) environment_->Check();
 }
 
+TEST_P(BackendConformance, EveryExclusionNamesATest) {
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  const testing::TestSuite& suite = *all.current_test_suite();
+  for (const Exclusion& exclusion : GetParam().exclusions) {
+    bool is_there = false;
+    for (int i = 0; i < suite.total_test_count(); ++i) {
+      const std::string name = suite.GetTestInfo(i)->name();
+      is_there |= name.substr(0, name.find('/')) == exclusion.test;
+    }
+    EXPECT_TRUE(is_there) << "the suite has no test " << exclusion.test << " to exclude";
+  }
+}
+
 TEST_P(BackendConformance, HasANameTypesAndDevices) {
   EXPECT_FALSE(backend().name().empty());
   ASSERT_FALSE(backend().device_types().empty());

@@ -10,6 +10,7 @@
 #include "dovetail/interop/arrow/stream.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/find_attribute.h"
+#include "dovetail/python/exchange/base/interned_name.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/protocols/arrow_capsule.h"
 
@@ -18,9 +19,9 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-constexpr char kDeviceArray[] = "__arrow_c_device_array__";
-constexpr char kArray[] = "__arrow_c_array__";
-constexpr char kStream[] = "__arrow_c_stream__";
+constinit InternedName device_array("__arrow_c_device_array__");
+constinit InternedName array("__arrow_c_array__");
+constinit InternedName stream("__arrow_c_stream__");
 
 nb::object Call(const nb::object& method) {
   return nb::steal(HangAtThreadEnd([&] { return PyObject_CallNoArgs(method.ptr()); }));
@@ -43,14 +44,14 @@ bool TakePair(PyObject* pair, const char* name, Tensor* tensor) {
   const nb::ft_object2_guard guard(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
   auto* schema = ArrowOf<ArrowSchema>(PyTuple_GET_ITEM(pair, 0));
   if (schema == nullptr) return false;
-  auto* array = ArrowOf<Array>(PyTuple_GET_ITEM(pair, 1));
-  return array != nullptr && Assign(FromArrow(schema, array), tensor);
+  auto* taken = ArrowOf<Array>(PyTuple_GET_ITEM(pair, 1));
+  return taken != nullptr && Assign(FromArrow(schema, taken), tensor);
 }
 
 bool TakeStream(PyObject* capsule, const char*, Tensor* tensor) {
   const nb::ft_object_guard guard(capsule);  // as above
-  auto* stream = ArrowOf<ArrowArrayStream>(capsule);
-  if (stream == nullptr) return false;
+  auto* given = ArrowOf<ArrowArrayStream>(capsule);
+  if (given == nullptr) return false;
   nb::object raised;  // by a signal's handler; set aside until the producer has released the stream
   const ScopedInterruption stop_at_signals(
       [](void* error) {
@@ -59,7 +60,7 @@ bool TakeStream(PyObject* capsule, const char*, Tensor* tensor) {
         return true;
       },
       &raised);
-  absl::StatusOr<Tensor> taken = FromArrow(stream);
+  absl::StatusOr<Tensor> taken = FromArrow(given);
   if (raised.is_valid()) return RestoreError(raised.release().ptr()), false;
   return Assign(std::move(taken), tensor);
 }
@@ -76,22 +77,22 @@ bool Take(const nb::object& method, const char* name, Tensor* tensor,
 
 std::nullptr_t RaiseWithout(PyObject* x) {
   return Raise(PyExc_AttributeError,
-               absl::StrCat("'", Py_TYPE(x)->tp_name, "' object has no attribute '", kArray, "', '",
-                            kDeviceArray, "' or '", kStream, "'"));
+               absl::StrCat("'", Py_TYPE(x)->tp_name, "' object has no attribute '", array.text(),
+                            "', '", device_array.text(), "' or '", stream.text(), "'"));
 }
 
 }  // namespace
 
 bool ImportArrow(PyObject* x, Tensor* tensor) {
   nb::object method;
-  if (!FindAttribute(x, kDeviceArray, &method)) return false;
+  if (!FindAttribute(x, device_array.get(), &method)) return false;
   if (method.is_valid()) {
-    return Take(method, kDeviceArray, tensor, &TakePair<ArrowDeviceArray>);
+    return Take(method, device_array.text(), tensor, &TakePair<ArrowDeviceArray>);
   }
-  if (!FindAttribute(x, kArray, &method)) return false;
-  if (method.is_valid()) return Take(method, kArray, tensor, &TakePair<ArrowArray>);
-  if (!FindAttribute(x, kStream, &method)) return false;
-  if (method.is_valid()) return Take(method, kStream, tensor, &TakeStream);
+  if (!FindAttribute(x, array.get(), &method)) return false;
+  if (method.is_valid()) return Take(method, array.text(), tensor, &TakePair<ArrowArray>);
+  if (!FindAttribute(x, stream.get(), &method)) return false;
+  if (method.is_valid()) return Take(method, stream.text(), tensor, &TakeStream);
   return RaiseWithout(x), false;
 }
 
