@@ -50,7 +50,7 @@ absl::Status Run() {
 }  // namespace
 
 int main() {
-  dovetail::RegisterDefaultBackends();
+  dovetail::RegisterDefaultBackends();  // the CPU's; docs/devices.md has the GPUs'
   absl::Status status = Run();
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
