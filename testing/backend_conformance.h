@@ -5,8 +5,8 @@
 //
 // A test that depends on @dovetail//testing:backend_conformance has just this line. The backend is
 // made anew for each test, and registered while the test runs, beside the CPU's. An exclusion names
-// a test and a reason, which is printed; one that names no test is a failure. What the backend refuses fails the test with the backend's
-// message.
+// a test and a reason, which is printed; one that names no test is a failure. What the backend
+// refuses fails the test with the backend's message.
 
 #ifndef DOVETAIL_TESTING_BACKEND_CONFORMANCE_H_
 #define DOVETAIL_TESTING_BACKEND_CONFORMANCE_H_
