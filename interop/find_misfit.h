@@ -151,7 +151,8 @@ inline Misfit FindRepeated(const Offer& offer, const int64_t* wanted_strides) {
       return {Want::kIndex, i, stride, max_index};
     }
     is_empty |= offer.shape[i] == 0;
-    const uint64_t length = stride < 0 ? -static_cast<uint64_t>(stride) : stride;
+    const auto forward = static_cast<uint64_t>(stride);
+    const uint64_t length = stride < 0 ? -forward : forward;
     span += static_cast<uint64_t>(offer.shape[i] - 1) * length;
   }
   const bool fits = is_empty || span < static_cast<uint64_t>(max_index);
