@@ -40,7 +40,7 @@ ROLES = {
     "from-arrow": "take_arrow",
 }
 
-# Those that cpp/make_rules.py gives to the suite for C++.
+# Those that tests/cpp/make_rules.py gives to the suite for C++.
 CAPSULE_RULES = (
     _rule("producer.device", "must", 32,
           "__dlpack_device__() returns the device type and id that the capsule says.",

@@ -10,7 +10,7 @@ ROOT = pathlib.Path.cwd()
 def test_the_list_is_up_to_date():
     written = (ROOT / make_rules.LIST).read_text(encoding="utf-8")
     made = make_rules.make_list(ROOT)
-    assert written == made, "run ./bazelw run //conformance/cpp:make_rules"
+    assert written == made, "run ./bazelw run //conformance/tests/cpp:make_rules"
 
 
 def test_a_line_is_a_call_of_the_macro_with_four_strings():

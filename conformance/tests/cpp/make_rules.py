@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes rules.inc, the C++ suite's list of rules, from the Python kit's rules.py.
 
-./bazelw run //conformance/cpp:make_rules
+./bazelw run //conformance/tests/cpp:make_rules
 """
 
 import importlib
@@ -17,8 +17,8 @@ LIST = "conformance/cpp/rules.inc"
 INTRODUCTION = """\
 // The rules of DLPack that the conformance kit checks: id, level, sentence, document.
 //
-// Made by `./bazelw run //conformance/cpp:make_rules` from python/dlpack_conformance/rules.py; edit
-// that. rules.cc includes this file.
+// Made by `./bazelw run //conformance/tests/cpp:make_rules` from
+// python/dlpack_conformance/rules.py; edit that. rules.cc includes this file.
 // clang-format off
 
 """
