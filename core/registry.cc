@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace dovetail {
@@ -75,7 +76,8 @@ DeviceBackend* FindServing(DeviceType type) {
 namespace {
 
 // How a backend of this repository's is registered, for programs in C++ and in Python.
-std::string HowToRegister(std::string_view call, std::string_view folder) {
+std::string HowToRegister(std::string_view call) {
+  const std::string folder = absl::AsciiStrToLower(call);
   return absl::StrCat("call Register", call, "Backend(Registry::Global()) of dovetail/devices/",
                       folder, "/backend.h (@dovetail//devices/", folder,
                       ") first (in Python: DOVETAIL_BACKENDS must not leave ", folder, " out).");
@@ -88,11 +90,11 @@ std::string RemedyFor(DeviceType type) {
   }
   switch (StreamDevice({type, 0}).type) {
     case DeviceType::kCuda:
-      return HowToRegister("Cuda", "cuda");
+      return HowToRegister("Cuda");
     case DeviceType::kRocm:
-      return HowToRegister("Rocm", "rocm");
+      return HowToRegister("Rocm");
     case DeviceType::kOneApi:
-      return HowToRegister("OneApi", "oneapi");
+      return HowToRegister("OneApi");
     default:
       return "register a backend for it first.";
   }

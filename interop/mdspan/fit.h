@@ -60,7 +60,8 @@ template <size_t kRank>
   return internal_interop::FindMisfit(internal_mdspan::OfferOf(shape, *strides), want);
 }
 
-// Makes the tensor's strides ones of layout_stride. `want` has the rest of what is wanted.
+// Turns the tensor's strides into those of a layout_stride mapping. `want` holds the other
+// requirements.
 template <size_t kRank>
 [[gnu::always_inline]] inline Misfit FitStrides(internal_interop::Requirements want,
                                                 const Numbers<kRank>& shape, int64_t num_elements,

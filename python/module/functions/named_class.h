@@ -14,8 +14,8 @@
 
 namespace dovetail::python {
 
-// `name` is a str. TypeError for a name of what is no class, ValueError for one that stands for
-// nothing, or the error of the library's import. Needs the GIL.
+// `name` is a str. Errors: ValueError for an unknown name, TypeError where it leads to an object
+// that is no class, or what the library's import raises. Needs the GIL.
 nanobind::object FindNamedClass(PyObject* name);
 
 }  // namespace dovetail::python

@@ -23,8 +23,7 @@ def docstring_of(owner, name):
     found = inspect.getattr_static(owner, name, None)
     if found is None or isinstance(found, type(object.__init__)):  # a slot: "Return len(self)."
         return None
-    found = getattr(owner, name) if isinstance(owner, type) else found
-    return words(name, found)
+    return words(name, getattr(owner, name))
 
 
 def words(name, described):
@@ -61,23 +60,24 @@ def edits(body, owner):
             yield node, docstring_of(owner, node.name)
 
 
+def start_of(node):
+    return (getattr(node, "decorator_list", None) or [node])[0].lineno - 1
+
+
 def with_docstrings(stub):
     lines = stub.splitlines()
     for node, text in reversed([*edits(ast.parse(stub).body, _core)]):
         first = node.body[0]
-        had = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        if not text or not had:
-            if text and isinstance(node, ast.ClassDef):  # a class without a docstring yet
-                indent = " " * first.col_offset
-                place = (first.decorator_list or [first])[0].lineno - 1
-                lines[place:place] = [*(indent + literal(text, first.col_offset)).split("\n"), ""]
+        if not text:
             continue
-        indent = node.col_offset + 4
-        begin, end = first.lineno - 1, first.end_lineno
-        before = lines[begin][: first.col_offset].rstrip()
-        after = lines[end - 1][first.end_col_offset :].strip()
-        new = [f"{before}  {after}".rstrip()] if before else []
-        lines[begin:end] = [*new, *(" " * indent + literal(text, indent)).split("\n")]
+        new = (" " * (node.col_offset + 4) + literal(text, node.col_offset + 4)).split("\n")
+        if not isinstance(first, ast.Expr):  # a class without a docstring yet
+            lines[start_of(first) : start_of(first)] = [*new, ""]
+            continue
+        # In the place of "...", which is on the line of the "def", or of the docstring.
+        before = lines[first.lineno - 1][: first.col_offset].rstrip()
+        after = lines[first.end_lineno - 1][first.end_col_offset :]
+        lines[first.lineno - 1 : first.end_lineno] = [before + after, *new] if before else new
     return "\n".join(lines) + "\n"
 
 
