@@ -202,9 +202,10 @@ def locked(package):
     return package
 
 
-def environment(one, wheel, packages):
-    """A virtual environment with the wheel and what of the packages has a wheel for it."""
-    folder = CACHE / "pythons" / one.name
+def environment(one, wheel, packages, latest):
+    """A virtual environment with the wheel and what of the packages has a wheel for it: the
+    versions of the lock files, or the newest releases."""
+    folder = CACHE / "pythons" / (one.name + ("-latest" if latest else ""))
     python = folder / "bin" / "python"
     if not python.exists() or probe(python).version != one.version:
         run(one.path, "-m", "venv", "--clear", folder, cwd="/")
@@ -216,7 +217,7 @@ def environment(one, wheel, packages):
     for package in packages:
         if package in known:
             continue
-        for requirement in dict.fromkeys([locked(package), package]):
+        for requirement in dict.fromkeys([*([] if latest else [locked(package)]), package]):
             done = subprocess.run([*map(str, only_wheels), requirement], cwd="/", check=False,
                                   capture_output=True, text=True)  # fmt: skip
             if done.returncode == 0:
@@ -291,9 +292,11 @@ def note(outcome, python, file, cases, output):
 def try_on(one, options):
     outcome = Outcome(one)
     provide(one)
-    large = LARGE if options.large or one.name == "3.11" else ()
+    large = LARGE if options.large or options.latest or one.name == "3.11" else ()
     packages = (*NEEDED, *(() if options.quick else (*PEERS, *large)))
-    python, outcome.peers = environment(one, wheel_for(one, options.wheels), packages)
+    python, outcome.peers = environment(
+        one, wheel_for(one, options.wheels), packages, options.latest
+    )
     files = [file for folder in FOLDERS for file in sorted((TESTS / folder).glob("*_test.py"))]
     files = [file for file in files if file.name not in BUILD_ONLY]
     if options.quick:
@@ -328,6 +331,9 @@ def main():
     )
     parser.add_argument("--quick", action="store_true", help="NumPy alone, without long tests")
     parser.add_argument("--large", action="store_true", help="PyTorch and Paddle, too: gigabytes")
+    parser.add_argument(
+        "--latest", action="store_true", help="the newest peers, not those of the locks (7 GB)"
+    )
     parser.add_argument("--wheels", metavar="FOLDER", help="try wheels that //python:wheels made")
     parser.add_argument("--files", default="", help="only files whose path matches this")
     options = parser.parse_args()

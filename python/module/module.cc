@@ -18,7 +18,6 @@
 #include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/errors.h"
 #include "dovetail/python/module/functions/convert.h"
-#include "dovetail/python/module/functions/convert_unknown.h"
 #include "dovetail/python/module/functions/functions.h"
 #include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/objects/device_class.h"

@@ -18,10 +18,10 @@ def test_includes_of_lower_floors_the_same_floor_and_other_folders_are_allowed()
     lines = [
         '#include "dovetail/python/exchange/base/owner.h"',
         '#include "dovetail/python/exchange/peers/torch/torch_in.h"',
-        '#include "dovetail/python/exchange/peers/numpy_in.h"',
+        '#include "dovetail/python/exchange/peers/numpy.h"',
         '#include "dovetail/core/tensor.h"',
     ]
-    assert not list(check_floors("python/exchange/peers/numpy_in.cc", lines))
+    assert not list(check_floors("python/exchange/peers/jax.cc", lines))
 
 
 def test_a_file_belongs_to_its_longest_folder():

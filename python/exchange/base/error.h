@@ -93,6 +93,25 @@ auto Guard(Args... args) noexcept -> decltype(kFunction(args...)) {
   }
 }
 
+// How one way of importing an object ended.
+enum class ExchangeResult {
+  kDone,      // the tensor was imported
+  kNotTaken,  // another way has to be tried; no error is set
+  kError,     // an error is set
+};
+
+inline ExchangeResult ResultOf(bool done) {
+  return done ? ExchangeResult::kDone : ExchangeResult::kError;
+}
+
+// For a way that did not succeed: kError if an error is set (an interrupt), else kNotTaken.
+inline ExchangeResult NotTaken() {
+  return PyErr_Occurred() == nullptr ? ExchangeResult::kNotTaken : ExchangeResult::kError;
+}
+
+// "module.Class", for errors and reports. Keeps a Python error that is set.
+std::string ClassName(PyTypeObject* type);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_EXCHANGE_BASE_ERROR_H_

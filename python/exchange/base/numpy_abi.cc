@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/peer_type.h"
 
 namespace nb = nanobind;
 
@@ -135,6 +136,11 @@ int NumPyFromDType(DType dtype) {
   const bool listed = dtype.lanes == 1 && (dtype.bits & (dtype.bits - 1)) == 0 &&
                       static_cast<size_t>(dtype.kind) < std::size(kByDType.type_num);
   return listed ? kByDType.type_num[static_cast<size_t>(dtype.kind)][WidthPlace(dtype)] : -1;
+}
+
+bool IsNumPyTime(PyObject* x) {
+  PyTypeObject* const type = Py_TYPE(x);
+  return numpy_datetime.IsBaseOf(type) || numpy_timedelta.IsBaseOf(type);
 }
 
 }  // namespace dovetail::python

@@ -8,6 +8,13 @@
 // in the table of functions never change. For a NumPy of another ABI the result is nullptr, and its
 // arrays are imported by protocols. Sources: numpy/ndarraytypes.h, numpy/__multiarray_api.h. Needs
 // the GIL.
+//
+// NumPy's scalars of dates and durations. Their buffer is 8 bytes without a type, so that they have
+// to be told from bytes by their class.
+//
+//   if (IsNumPyTime(x)) return RaiseExchange(absl::StrCat("x ", kNumPyTimeRemedy));
+//
+// Needs the GIL. No error is left set.
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_BASE_NUMPY_ABI_H_
 #define DOVETAIL_PYTHON_EXCHANGE_BASE_NUMPY_ABI_H_
@@ -66,6 +73,15 @@ const NumPyAbi* LoadedNumPy();
 const DType* DTypeFromNumPy(int type_num);
 // The type number to export a DType as, or −1.
 int NumPyFromDType(DType dtype);
+
+// Whether `x` is a numpy.datetime64 or a numpy.timedelta64, by its class: the buffer of such a
+// scalar is 8 bytes without a type. No error is left set.
+bool IsNumPyTime(PyObject* x);
+
+// Follows "A numpy.datetime64 ".
+inline constexpr char kNumPyTimeRemedy[] =
+    "counts units of time, and tensors have no such type; pass the count and keep the unit, as in "
+    "x.astype(\"int64\").";
 
 }  // namespace dovetail::python
 

@@ -36,7 +36,7 @@ void CallDeleterBesideError(void* managed) noexcept;
 Storage::Release ReleaseObject(PyObject* object);
 
 // Names a release function that calls LetGo() and its counterpart for a caller that holds the GIL.
-// There is room for one pair (torch_storage.h). Needs the GIL.
+// There is room for one pair (torch_memory.h). Needs the GIL.
 void SetForeignRelease(void (*any_thread)(void*), void (*with_gil)(void*));
 
 // Destroys `tensor` for a caller that holds the GIL and has no Python error set. Releases an owner

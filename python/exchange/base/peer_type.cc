@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 
 namespace nb = nanobind;
 

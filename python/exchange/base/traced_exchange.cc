@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "dovetail/python/exchange/base/call_site.h"
-#include "dovetail/python/exchange/base/class_name.h"
 #include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {

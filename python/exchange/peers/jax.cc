@@ -2,7 +2,7 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/protocols/buffer_in.h"
+#include "dovetail/python/exchange/protocols/buffer.h"
 #include "dovetail/python/exchange/protocols/dlpack_call.h"
 #include "dovetail/python/exchange/protocols/fill.h"
 

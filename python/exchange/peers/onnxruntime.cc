@@ -6,12 +6,12 @@
 
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/thread_end.h"
-#include "dovetail/python/exchange/peers/numpy_in.h"
+#include "dovetail/python/exchange/peers/numpy.h"
 #include "dovetail/python/exchange/protocols/capsule.h"
 #include "dovetail/python/exchange/protocols/producer.h"
 

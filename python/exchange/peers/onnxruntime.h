@@ -12,7 +12,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {

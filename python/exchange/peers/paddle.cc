@@ -6,12 +6,11 @@
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/protocols/exchange_api.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
+#include "dovetail/python/exchange/protocols/owned_tensor.h"
 
 namespace nb = nanobind;
 

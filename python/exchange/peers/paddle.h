@@ -13,7 +13,7 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {

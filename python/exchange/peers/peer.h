@@ -15,9 +15,9 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/base/accepted_memory.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/peer_type.h"
-#include "dovetail/python/exchange/protocols/bytes_in.h"
+#include "dovetail/python/exchange/protocols/buffer.h"
 
 namespace dovetail::python {
 

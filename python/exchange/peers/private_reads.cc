@@ -2,10 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include "dovetail/python/exchange/peers/torch/torch_assumption.h"
 #include "dovetail/python/exchange/peers/torch/torch_functions.h"
-#include "dovetail/python/exchange/peers/torch/torch_marks.h"
 #include "dovetail/python/exchange/peers/torch/torch_private.h"
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
 
 namespace nb = nanobind;
 

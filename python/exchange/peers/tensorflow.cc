@@ -6,9 +6,8 @@
 #include <iterator>
 
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/protocols/capsule.h"
 #include "dovetail/python/exchange/protocols/producer.h"

@@ -6,7 +6,7 @@
 
 #include "dovetail/interop/dlpack/validate.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
+#include "dovetail/python/exchange/protocols/owned_tensor.h"
 
 namespace nb = nanobind;
 

@@ -13,10 +13,10 @@
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/thread_end.h"
 #include "dovetail/python/exchange/protocols/exchange_api.h"
+#include "dovetail/python/exchange/protocols/owned_tensor.h"
 #include "dovetail/python/exchange/protocols/producer.h"
-#include "dovetail/python/exchange/protocols/sycl_queue.h"
+#include "dovetail/python/exchange/protocols/sycl.h"
 #include "dovetail/python/exchange/protocols/type_and_device.h"
-#include "dovetail/python/exchange/protocols/writable.h"
 
 namespace nb = nanobind;
 

@@ -16,7 +16,7 @@
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 
 namespace dovetail::python {

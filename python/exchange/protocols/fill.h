@@ -19,7 +19,7 @@
 #include "dovetail/interop/dlpack/parse.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 

@@ -10,8 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 
 namespace nb = nanobind;
 

@@ -16,10 +16,10 @@
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/routes/capi_table.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
-#include "dovetail/python/exchange/routes/package_capi.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 
 namespace nb = nanobind;

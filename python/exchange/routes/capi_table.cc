@@ -1,5 +1,8 @@
 #include "dovetail/python/exchange/routes/capi_table.h"
 
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
 #include <utility>
 
 #include "dovetail/core/dtype.h"
@@ -10,12 +13,15 @@
 #include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/owner.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
+#include "dovetail/python/exchange/protocols/owned_tensor.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/exchange/routes/result.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -82,6 +88,20 @@ const DovetailCApi* CApiTable() {
       .current_stream = &Guard<&CurrentStreamOf, PyObject*, DLDevice, void**>,
   };
   return &table;
+}
+
+const DovetailCApi* FindPackagesCApi() {
+  static constinit InternedName module_name("dovetail._core");
+  static constinit InternedName attribute_name(DOVETAIL_CAPI_ATTRIBUTE);
+  const nb::object module = nb::steal(PyImport_GetModule(module_name.get()));
+  const nb::object capsule = module.is_valid()
+                                 ? nb::steal(PyObject_GetAttr(module.ptr(), attribute_name.get()))
+                                 : nb::object();
+  const auto* api = capsule.is_valid() ? static_cast<const DovetailCApi*>(PyCapsule_GetPointer(
+                                             capsule.ptr(), DOVETAIL_CAPI_CAPSULE))
+                                       : nullptr;
+  PyErr_Clear();
+  return api == nullptr || api == CApiTable() || api->major != DOVETAIL_CAPI_MAJOR ? nullptr : api;
 }
 
 }  // namespace dovetail::python

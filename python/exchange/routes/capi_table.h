@@ -1,4 +1,7 @@
-// The functions of the C interface (capi.h), implemented by the exchange library.
+// The functions of the C interface (capi.h), implemented by the exchange library, and those of the
+// installed dovetail package.
+//
+//   if (const DovetailCApi* package = FindPackagesCApi()) package->borrow(x, &wanted, nullptr, &b);
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_CAPI_TABLE_H_
 #define DOVETAIL_PYTHON_EXCHANGE_ROUTES_CAPI_TABLE_H_
@@ -9,6 +12,11 @@ namespace dovetail::python {
 
 // Valid for the life of the process. Any thread.
 const DovetailCApi* CApiTable();
+
+// For an extension that links the exchange library: the package has the backends of GPUs.
+// nullptr without an error if the package is not imported, has another major version, or is this
+// module. Valid for the life of the process. Needs the GIL.
+const DovetailCApi* FindPackagesCApi();
 
 }  // namespace dovetail::python
 

@@ -3,6 +3,7 @@
 //   if (WhyRefused(peer->accepts, tensor) == nullptr && HasExchangeApi(*peer, tensor)) {
 //     return ExportByExchangeApi(*peer, tensor, /*copied=*/false);
 //   }
+//   PyObject* made = LendNumPyArray(*peer, x);    // nullptr and no error: import and export
 
 #ifndef DOVETAIL_PYTHON_EXCHANGE_ROUTES_EXPORT_OBJECT_H_
 #define DOVETAIL_PYTHON_EXCHANGE_ROUTES_EXPORT_OBJECT_H_
@@ -30,6 +31,12 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied 
 // The same for a row of the table; the library's current stream waits for the pending work.
 // `copied` sets DLPack's flag for a copy. nullptr with the library's error set. Needs the GIL.
 PyObject* ExportByExchangeApi(const Peer& peer, const Tensor& tensor, bool copied);
+
+// A new object over the memory of `x`, an exact NumPy array, which it keeps alive: a torch.Tensor
+// or paddle.Tensor in one step, without a Tensor in between. nullptr without an error if the class
+// does not take the memory without a copy, or the array has to go through __dlpack__. Needs the
+// GIL.
+PyObject* LendNumPyArray(const Peer& peer, PyObject* x);
 
 }  // namespace dovetail::python
 

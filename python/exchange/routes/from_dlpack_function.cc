@@ -3,8 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "dovetail/python/exchange/base/find_attribute.h"
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 
 namespace nb = nanobind;
 

@@ -16,8 +16,8 @@
 
 #include "dovetail/core/device.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
-#include "dovetail/python/exchange/protocols/bytes_in.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/buffer.h"
 #include "dovetail/python/exchange/protocols/dlpack_call.h"
 
 namespace dovetail::python {

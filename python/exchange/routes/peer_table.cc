@@ -8,7 +8,7 @@
 #include "dovetail/python/exchange/peers/cuda_core.h"
 #include "dovetail/python/exchange/peers/cupy.h"
 #include "dovetail/python/exchange/peers/jax.h"
-#include "dovetail/python/exchange/peers/numpy_in.h"
+#include "dovetail/python/exchange/peers/numpy.h"
 #include "dovetail/python/exchange/peers/onnxruntime.h"
 #include "dovetail/python/exchange/peers/paddle.h"
 #include "dovetail/python/exchange/peers/pyarrow.h"

@@ -14,9 +14,9 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/peer.h"
-#include "dovetail/python/exchange/protocols/bytes_in.h"
+#include "dovetail/python/exchange/protocols/buffer.h"
 
 namespace dovetail::python {
 

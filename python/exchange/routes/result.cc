@@ -7,13 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/thread_end.h"
-#include "dovetail/python/exchange/peers/numpy_out.h"
+#include "dovetail/python/exchange/peers/numpy.h"
 #include "dovetail/python/exchange/routes/export_object.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 

@@ -15,7 +15,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 
 namespace dovetail::python {
 

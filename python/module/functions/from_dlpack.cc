@@ -1,10 +1,9 @@
 #include "dovetail/python/module/functions/functions.h"
 
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/protocols/array_interface_in.h"
-#include "dovetail/python/exchange/protocols/arrow_in.h"
-#include "dovetail/python/exchange/protocols/cuda_array.h"
-#include "dovetail/python/exchange/protocols/usm_array.h"
+#include "dovetail/python/exchange/protocols/array_interface.h"
+#include "dovetail/python/exchange/protocols/arrow.h"
+#include "dovetail/python/exchange/protocols/sycl.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/functions/traced_new_tensor.h"

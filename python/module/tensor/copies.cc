@@ -6,7 +6,7 @@
 
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/without_gil.h"
-#include "dovetail/python/exchange/peers/torch/torch_gradient.h"
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
 #include "dovetail/python/exchange/protocols/type_and_device.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/device_class.h"

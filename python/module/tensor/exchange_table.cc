@@ -8,7 +8,7 @@
 #include "dovetail/interop/dlpack/view.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/traced_exchange.h"
-#include "dovetail/python/exchange/protocols/managed_in.h"
+#include "dovetail/python/exchange/protocols/owned_tensor.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

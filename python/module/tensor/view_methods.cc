@@ -5,7 +5,7 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/base/without_gil.h"
-#include "dovetail/python/exchange/peers/torch/torch_gradient.h"
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace dovetail::python {

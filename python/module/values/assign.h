@@ -16,7 +16,7 @@
 
 #include "dovetail/core/internal/views/views.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/module/values/number_cast.h"
+#include "dovetail/python/module/values/numbers.h"
 
 namespace dovetail::python {
 

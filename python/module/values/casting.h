@@ -1,8 +1,9 @@
-// Which casts a copy may make: NumPy's five rules.
+// Which casts a copy may make, NumPy's five rules; and the common type of two element types.
 //
 //   Casting rule = Casting::kSameKind;
 //   if (!ParseCasting(argument, &rule)) return nullptr;
 //   if (!CanCast(kFloat64, kFloat16, rule)) ...           // it can
+//   absl::StatusOr<DType> t = Promote(kInt64, kFloat16);  // kFloat16, as in torch
 //
 // Any thread, except ParseCasting, which needs the GIL.
 
@@ -11,6 +12,7 @@
 
 #include <Python.h>
 
+#include "absl/status/statusor.h"
 #include "dovetail/core/dtype.h"
 
 namespace dovetail::python {
@@ -29,6 +31,12 @@ const char* CastingName(Casting rule);
 
 // Whether the rule allows the cast. Does not check that the cast exists (core/copy.h).
 bool CanCast(DType from, DType to, Casting rule);
+
+// The type of data of several types that become one tensor, by the rules of torch.promote_types:
+// the higher category wins (bool, integer, float, complex); within a category the wider type. For a
+// signed and an unsigned integer it is a signed type that holds both.
+// InvalidArgument if there is no common type: int64 and uint64, two narrow floats, lanes.
+absl::StatusOr<DType> Promote(DType a, DType b);
 
 }  // namespace dovetail::python
 

@@ -12,9 +12,8 @@
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/values/casting.h"
-#include "dovetail/python/module/values/element_writer.h"
 #include "dovetail/python/module/values/elements.h"
-#include "dovetail/python/module/values/integer_range.h"
+#include "dovetail/python/module/values/progression.h"
 #include "dovetail/python/module/values/scalar.h"
 
 namespace dovetail::python {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dovetail/python/exchange/base/interned_name.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 #include "dovetail/python/module/values/scalar.h"

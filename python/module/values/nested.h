@@ -14,7 +14,7 @@
 
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
-#include "dovetail/python/module/values/number_cast.h"
+#include "dovetail/python/module/values/numbers.h"
 
 namespace dovetail::python {
 

@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/find_attribute.h"
 #include "dovetail/python/exchange/base/host_ready.h"
+#include "dovetail/python/exchange/base/lookup.h"
+#include "dovetail/python/exchange/base/numpy_abi.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/thread_end.h"
-#include "dovetail/python/exchange/base/time_scalar.h"
-#include "dovetail/python/exchange/protocols/array_method_in.h"
+#include "dovetail/python/exchange/protocols/array_interface.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
 namespace nb = nanobind;

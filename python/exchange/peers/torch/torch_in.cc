@@ -9,13 +9,9 @@
 #include "dovetail/interop/dlpack/import_lent.h"
 #include "dovetail/interop/dlpack/type_table.h"  // which proves that the numbers agree
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
 #include "dovetail/python/exchange/base/peer_type.h"
-#include "dovetail/python/exchange/peers/torch/torch_gradient.h"
-#include "dovetail/python/exchange/peers/torch/torch_marks.h"
-#include "dovetail/python/exchange/peers/torch/torch_mode.h"
-#include "dovetail/python/exchange/peers/torch/torch_read.h"
-#include "dovetail/python/exchange/peers/torch/torch_storage.h"
+#include "dovetail/python/exchange/peers/torch/torch_memory.h"
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
 #include "dovetail/python/exchange/protocols/exchange_api.h"
 #include "dovetail/python/exchange/protocols/fill.h"
 

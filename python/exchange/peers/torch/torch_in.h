@@ -3,8 +3,8 @@
 //   if (torch_tensor.Is(Py_TYPE(x))) result = ImportTorchTensor(x, &tensor);
 //
 // Makes no capsule and calls no Python method, which costs about a tenth of x.__dlpack__(). PyTorch
-// lends a DLTensor by its stable C functions (torch_read.h) or its exchange API, which are used
-// only where they answer as __dlpack__ would. The import holds the storage (torch_storage.h). On a
+// lends a DLTensor by its stable C functions (torch_memory.h) or its exchange API, which are used
+// only where they answer as __dlpack__ would. The import holds the storage (torch_memory.h). On a
 // GPU our current stream waits for PyTorch's, as with __dlpack__. The result is kNotTaken, and the
 // caller calls __dlpack__, for a tensor that requires grad, is a lazy conjugate or is in memory of
 // other kinds, and inside a mode. Source: dlpack.h 1.3, DLPackExchangeAPI.
@@ -16,7 +16,7 @@
 
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
-#include "dovetail/python/exchange/base/exchange_result.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/peer.h"
 
 namespace dovetail::python {

@@ -1,0 +1,55 @@
+// What decides about an exchange beside a PyTorch tensor's memory: modes of the thread, gradients,
+// and marks of tensors whose memory does not hold their values (lazy conjugates and negations, and
+// wrappers such as functional tensors).
+//
+//   if (TorchModeIsActive()) ...                     // then call __dlpack__
+//   if (TorchRequiresGrad(x)) ...                    // then only __dlpack__ may be asked (rule 55)
+//   if (!IsPlainTorch(x) && FindTorchMark(x) != TorchMark::kNone) ...
+//
+// For exact torch.Tensor objects, where nothing else is said. Only an interrupt leaves its error
+// set. Needs the GIL.
+
+#ifndef DOVETAIL_PYTHON_EXCHANGE_PEERS_TORCH_TORCH_STATE_H_
+#define DOVETAIL_PYTHON_EXCHANGE_PEERS_TORCH_TORCH_STATE_H_
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "dovetail/core/dtype.h"
+
+namespace dovetail::python {
+
+// Whether this thread is inside FakeTensorMode, or any other dispatch or function mode. A mode sees
+// the operations of __dlpack__ and may refuse them; the C exchange API calls no mode. Also true if
+// the answer is unknown. PyTorch must have been imported.
+bool TorchModeIsActive();
+
+// Whether a tensor of that kind of number may require gradients.
+inline bool MayRequireGrad(TypeKind kind) {
+  return kind != TypeKind::kInt && kind != TypeKind::kUInt && kind != TypeKind::kBool &&
+         kind != TypeKind::kHandle;
+}
+
+// By the getter of the class, which takes 20 ns where the attribute takes 28. Also true if the
+// answer is unknown.
+bool TorchRequiresGrad(PyObject* x);
+
+// Whether `x` is a dense tensor on the CPU without any mark, read without a call. False if that
+// can't be told, and for tensors of inference mode.
+bool IsPlainTorch(PyObject* x);
+
+enum class TorchMark : uint8_t { kNone, kConjugate, kNegative };
+
+// What x.is_conj() and x.is_neg() say, of a tensor that PyTorch's exchange API lent. kConjugate if
+// that can't be told.
+TorchMark FindTorchMark(PyObject* x);
+// The same of a tensor of any class, which may answer for itself: nothing is remembered.
+TorchMark AskTorchMark(PyObject* x);
+
+// Whether the dispatch keys tell tensors with a mark from those without (torch_private.h).
+bool TorchKeysAreKnown();
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_EXCHANGE_PEERS_TORCH_TORCH_STATE_H_
