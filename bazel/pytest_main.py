@@ -1,11 +1,13 @@
 """The main program of every dovetail_py_test: runs pytest over the given files.
 
 It translates Bazel's settings for pytest: the report file (XML_OUTPUT_FILE, one entry per test
-case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`) and the scratch directory.
+case), the filter (--test_filter=EXPRESSION becomes `-k EXPRESSION`), the scratch directory and, for
+a test in shards, which of the files are this process's.
 Under a sanitizer it restarts Python with the sanitizer's libraries loaded first.
 """
 
 import os
+import pathlib
 import sys
 
 # Further sanitizer options for Python: the interpreter leaks; Paddle frees with another operator
@@ -26,6 +28,17 @@ def load_sanitizer_first() -> None:
     os.execv(sys.executable, sys.orig_argv)
 
 
+def share(arguments):
+    """The arguments without the files of other shards."""
+    if status := os.environ.get("TEST_SHARD_STATUS_FILE"):
+        pathlib.Path(status).touch()  # says that this program knows of shards
+    count = int(os.environ.get("TEST_TOTAL_SHARDS", 1))
+    index = int(os.environ.get("TEST_SHARD_INDEX", 0))
+    files = [argument for argument in arguments if argument.endswith(".py")]
+    others = {file for i, file in enumerate(files) if i % count != index}
+    return [argument for argument in arguments if argument not in others]
+
+
 def main() -> int:
     load_sanitizer_first()
     import pytest
@@ -37,7 +50,7 @@ def main() -> int:
         arguments.append(f"--basetemp={scratch}/pytest")
     if selection := os.environ.get("TESTBRIDGE_TEST_ONLY"):
         arguments += ["-k", selection]
-    return pytest.main(arguments + sys.argv[1:])
+    return pytest.main(arguments + share(sys.argv[1:]))
 
 
 if __name__ == "__main__":

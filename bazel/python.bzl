@@ -105,6 +105,17 @@ def dovetail_py_test(name, srcs, deps = [], data = [], args = [], size = "medium
         **kwargs
     )
 
+def dovetail_py_tests(name, srcs, tags = [], **kwargs):
+    """A dovetail_py_test over several files in one process: importing other libraries takes longer than most tests.
+
+    Each file has a target of its own, too, which `//...` leaves out: `./bazelw test //python/tests/tensor:index_test`.
+    With a `shard_count`, each process takes its share of the files.
+    """
+    dovetail_py_test(name = name, srcs = srcs, tags = tags, **kwargs)
+    kwargs.pop("shard_count", None)
+    for src in srcs:
+        dovetail_py_test(name = src[:-len(".py")], srcs = [src], tags = tags + ["manual"], **kwargs)
+
 def dovetail_interpreter(name, deps = [], **kwargs):
     """A Python that can import `deps` and the environment's packages, run in the user's current directory."""
     dovetail_py_binary(
