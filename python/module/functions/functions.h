@@ -155,7 +155,7 @@ PyObject* TraceConvert(PyObject* module, PyObject* const* args, Py_ssize_t nargs
 PyObject* PrivateReadsFunction(PyObject* module, PyObject* unused);
 PyObject* CheckPrivateReadsFunction(PyObject* module, PyObject* unused);
 
-// In convert.cc and convert_unknown.cc. convert(x, target, /, *, copy=None)
+// In convert.cc. convert(x, target, /, *, copy=None)
 PyObject* ConvertFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames);
 

@@ -1,3 +1,5 @@
+#include <array>
+#include <cstddef>
 #include <string>
 
 #include "dovetail/core/format_values.h"
@@ -103,6 +105,79 @@ PyObject* TensorFormat(PyObject* self, PyObject* spec) {
                "tolist()",
                spec, static_cast<long long>(tensor.num_elements()));
   return nullptr;
+}
+
+namespace {
+
+// Of tensors of NumPy or PyTorch, those methods that one would try first.
+constexpr const char* kNames[] = {
+    "abs",    "add",  "all",    "amax", "amin",    "any",  "argmax", "argmin", "argsort",
+    "clamp",  "clip", "cumsum", "dot",  "exp",     "log",  "matmul", "max",    "mean",
+    "median", "min",  "mul",    "norm", "nonzero", "prod", "round",  "sort",   "sqrt",
+    "std",    "sub",  "sum",    "topk", "trace",   "var",
+};
+constexpr size_t kCount = sizeof kNames / sizeof kNames[0];
+
+PyObject* Refuse(PyObject*, void* name) {
+  PyErr_Format(PyExc_AttributeError,
+               "dovetail.Tensor has no %s(): it computes nothing; t.numpy() or "
+               "dovetail.convert(t, torch.Tensor) shares its memory with a library that does",
+               static_cast<const char*>(name));
+  return nullptr;
+}
+
+}  // namespace
+
+bool AddMissingMethods(PyTypeObject* type) {
+  static std::array<PyGetSetDef, kCount> definitions;
+  for (size_t i = 0; i < kCount; ++i) {
+    definitions[i] = {kNames[i], &Refuse, nullptr, "Not there: it raises AttributeError.",
+                      const_cast<char*>(kNames[i])};
+    PyObject* property = PyDescr_NewGetSet(type, &definitions[i]);
+    if (property == nullptr) return false;
+    const int failed = PyDict_SetItemString(type->tp_dict, kNames[i], property);
+    Py_DECREF(property);
+    if (failed != 0) return false;
+  }
+  PyType_Modified(type);
+  return true;
+}
+
+namespace {
+
+// What `type.__dir__(x)` gives, without the names.
+PyObject* DirOf(PyObject* x, PyTypeObject* type) {
+  PyObject* names = PyObject_CallMethod(reinterpret_cast<PyObject*>(type), "__dir__", "O", x);
+  for (size_t i = 0; names != nullptr && i < kCount; ++i) {
+    PyObject* none = PyObject_CallMethod(names, "remove", "s", kNames[i]);
+    if (none == nullptr && !PyErr_ExceptionMatches(PyExc_ValueError)) Py_CLEAR(names);
+    if (names != nullptr) PyErr_Clear();  // another class of TensorType, which has no such name
+    Py_XDECREF(none);
+  }
+  return names;
+}
+
+PyObject* DirOfClass(PyObject* type, PyObject*) { return DirOf(type, &PyType_Type); }
+
+PyMethodDef class_methods[] = {
+    {"__dir__", &Guard<&DirOfClass, PyObject*, PyObject*>, METH_NOARGS, nullptr},
+    {},
+};
+
+PyTypeObject tensor_class_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+}  // namespace
+
+PyObject* TensorDir(PyObject* self, PyObject*) { return DirOf(self, &PyBaseObject_Type); }
+
+bool SetTensorClass(PyTypeObject* type) {
+  tensor_class_type.tp_name = "dovetail.TensorType";
+  tensor_class_type.tp_base = &PyType_Type;
+  tensor_class_type.tp_flags = Py_TPFLAGS_DEFAULT;
+  tensor_class_type.tp_methods = class_methods;
+  if (PyType_Ready(&tensor_class_type) != 0) return false;
+  Py_SET_TYPE(reinterpret_cast<PyObject*>(type), &tensor_class_type);
+  return true;
 }
 
 }  // namespace dovetail::python

@@ -123,10 +123,10 @@ PyObject* ToDLPackFunction(PyObject* module, PyObject* const* args, Py_ssize_t n
 // be read-only, though the capsule can't say so.
 PyObject* ToImmutableConsumer(PyObject* module, PyObject* tensor);
 
-// In arrow_methods.cc. t.__arrow_c_array__() and t.__arrow_c_device_array__(), by which
+// In protocol_methods.cc. t.__arrow_c_array__() and t.__arrow_c_device_array__(), by which
 // pyarrow.array(t) shares memory.
 //
-// Errors: what arrow_out.h raises, and ExchangeError for a tensor that requires gradients.
+// Errors: what protocols/arrow.h raises, and ExchangeError for a tensor that requires gradients.
 
 // __arrow_c_array__(requested_schema=None)
 PyObject* TensorArrowArray(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -147,7 +147,7 @@ PyObject* NumPyMethod(PyObject* self, PyObject* unused);
 // the arguments as its own arrays take them. Without it NumPy would make an array of objects.
 PyObject* ArrayMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
-// In interface_attributes.cc. The attributes t.__array_interface__, t.__cuda_array_interface__ and
+// In protocol_methods.cc. The attributes t.__array_interface__, t.__cuda_array_interface__ and
 // t.__sycl_usm_array_interface__.
 //
 // Each is a dict. Whoever reads the address keeps the tensor alive.

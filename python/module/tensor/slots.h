@@ -37,11 +37,11 @@ Py_ssize_t TensorLength(PyObject* self);
 // sq_item: what iteration calls. IndexError at the end, TypeError for a 0-D tensor.
 PyObject* TensorItem(PyObject* self, Py_ssize_t index);
 
-// buffer_methods.cc. The buffer protocol: memoryview(t), bytes(t), numpy.asarray(t).
+// protocol_methods.cc. The buffer protocol: memoryview(t), bytes(t), numpy.asarray(t).
 //
 //   memoryview(dt.arange(6).reshape(2, 3))[1, 2]          # 5
 
-// bf_getbuffer and bf_releasebuffer. -1 with an error set: what buffer_out.h
+// bf_getbuffer and bf_releasebuffer. -1 with an error set: what buffer.h
 // raises, and ExchangeError for a tensor that requires gradients and, in no_copies(), for consumers
 // of which some copy.
 int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags);
@@ -50,7 +50,7 @@ void ReleaseTensorBuffer(PyObject* self, Py_buffer* view);
 // A pickle.PickleBuffer of the tensor, which shares its memory, in no_copies() as well.
 PyObject* NewPickleBuffer(PyObject* module, PyObject* self);
 
-// text.cc. A tensor as text: repr(t), str(t) and format(t, spec).
+// attributes.cc. A tensor as text: repr(t), str(t) and format(t, spec).
 
 // The values, with the type, device and other marks (core/format_values.h).
 PyObject* TensorRepr(PyObject* self);
@@ -59,7 +59,7 @@ PyObject* TensorRepr(PyObject* self);
 // is the repr. TypeError for a spec and several numbers.
 PyObject* TensorFormat(PyObject* self, PyObject* spec);
 
-// In compare.cc. t == x and the other comparisons of a tensor.
+// In operators.cc. t == x and the other comparisons of a tensor.
 //
 //   t[1] == 1          # one element compares as its number
 //   t == other         # TypeError for several elements: Dovetail has no elementwise comparison
@@ -70,7 +70,7 @@ PyObject* TensorFormat(PyObject* self, PyObject* spec);
 // for numbers, sequences, tensors and arrays without one; objects of other kinds are unequal.
 PyObject* TensorCompare(PyObject* self, PyObject* other, int op);
 
-// In arithmetic.cc. Operators that dovetail.Tensor does not have: a TypeError that says who has
+// In operators.cc. Operators that dovetail.Tensor does not have: a TypeError that says who has
 // them.
 //
 // An operand of another library decides itself: tensor + ndarray is what NumPy makes of it.
@@ -78,17 +78,22 @@ PyObject* TensorCompare(PyObject* self, PyObject* other, int op);
 // Fills the slots of arithmetic operators. The others stay as they are.
 void RefuseArithmetic(PyNumberMethods* as_number);
 
-// In missing_methods.cc. Methods that other libraries' tensors have and dovetail.Tensor does not,
+// In attributes.cc. Methods that other libraries' tensors have and dovetail.Tensor does not,
 // such as sum(): an AttributeError that says who has them.
 //
 // Each is a property that raises, so that hasattr(t, "sum") is False and lookups of other names,
-// found or not, cost what they cost without this file. dir(t) leaves the names out.
+// found or not, cost what they cost without them. dir(t) and dir(dovetail.Tensor) leave the
+// names out.
 
 // Puts the properties into the dictionary of the type, which must be ready: the garbage collector
 // finds it through them. False with an error set.
 bool AddMissingMethods(PyTypeObject* type);
 
-// __dir__ of the type.
+// Gives `type`, before it is ready, a class of its own, whose __dir__ leaves the names out. False
+// with an error set.
+bool SetTensorClass(PyTypeObject* type);
+
+// __dir__ of the type's objects.
 PyObject* TensorDir(PyObject* self, PyObject* unused);
 
 // In exchange_table.cc. DLPack's C exchange API with dovetail.Tensor as producer: the table behind

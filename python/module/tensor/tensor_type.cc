@@ -90,8 +90,8 @@ bool AddTensorType(PyObject* module) {
   t.tp_methods = tensor_methods;
   t.tp_getset = tensor_attributes;
   t.tp_dict = PyDict_New();
-  if (t.tp_dict == nullptr || !AddExchangeApi(t.tp_dict) || PyType_Ready(&t) != 0 ||
-      !ReadySharedOwner() || !AddMissingMethods(&t)) {
+  if (t.tp_dict == nullptr || !SetTensorClass(&t) || !AddExchangeApi(t.tp_dict) ||
+      PyType_Ready(&t) != 0 || !ReadySharedOwner() || !AddMissingMethods(&t)) {
     return false;
   }
   InstallOwnClass(&tensor_type, {&ImportOwn, &BorrowOwn});

@@ -5,7 +5,7 @@
 //
 // The type is inferred as torch does: Python's bool, int, float and complex are bool, int64,
 // float32 and complex64. NumPy's scalars, and arrays and tensors in the lists, keep their type. All
-// are promoted to their common type (promote.h). Needs the GIL.
+// are promoted to their common type (casting.h). Needs the GIL.
 
 #ifndef DOVETAIL_PYTHON_MODULE_VALUES_NESTED_H_
 #define DOVETAIL_PYTHON_MODULE_VALUES_NESTED_H_

@@ -1,5 +1,7 @@
 """Attributes that a tensor does not have: what the error says, and what dir() lists."""
 
+import pickle
+
 import numpy as np
 import pytest
 from process import run_failing
@@ -39,6 +41,16 @@ def test_dir_lists_what_there_is():
     gpus = {"__cuda_array_interface__", "__sycl_usm_array_interface__"}
     assert set(names) - there == gpus  # of their tensors alone
     assert {"shape", "numpy", "__dlpack__"} < there
+
+
+def test_dir_of_the_class_lists_what_its_objects_have():
+    names = dir(dt.Tensor)
+    assert not set(HIDDEN) & set(names) and {"shape", "numpy", "__dlpack__"} < set(names)
+    assert isinstance(dt.Tensor, type) and type(dt.Tensor).__name__ == "TensorType"
+    assert pickle.loads(pickle.dumps(dt.Tensor)) is dt.Tensor
+    assert "__class__" in dir(type(dt.Tensor)("Other", (), {}))
+    with pytest.raises(TypeError, match="not an acceptable base type"):
+        type("Other", (dt.Tensor,), {})
 
 
 @pytest.mark.parametrize(
