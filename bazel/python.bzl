@@ -111,7 +111,7 @@ def dovetail_py_tests(name, srcs, tags = [], **kwargs):
     Each file has a target of its own, too, which `//...` leaves out: `./bazelw test //python/tests/tensor:index_test`.
     With a `shard_count`, each process takes its share of the files.
     """
-    dovetail_py_test(name = name, srcs = srcs, tags = tags, **kwargs)
+    dovetail_py_test(name = name, size = "large", srcs = srcs, tags = tags, **kwargs)
     kwargs.pop("shard_count", None)
     for src in srcs:
         dovetail_py_test(name = src[:-len(".py")], srcs = [src], tags = tags + ["manual"], **kwargs)
