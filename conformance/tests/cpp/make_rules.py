@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes rules.inc, the C++ suite's list of rules, from the Python kit's rules.py.
+"""Writes rules.inc, the C++ suite's list of rules, from the Python kit's rules.toml.
 
 ./bazelw run //conformance/tests/cpp:make_rules
 """
@@ -15,10 +15,10 @@ KIT = "conformance/python/dlpack_conformance"
 LIST = "conformance/cpp/rules.inc"
 
 INTRODUCTION = """\
-// The rules of DLPack that the conformance kit checks: id, level, sentence, document.
+// The rules of producers and consumers that the conformance kit checks: id, level, sentence, document and quote.
 //
 // Made by `./bazelw run //conformance/tests/cpp:make_rules` from
-// python/dlpack_conformance/rules.py; edit that. rules.cc includes this file.
+// python/dlpack_conformance/rules.toml; edit that. rules.cc includes this file.
 // clang-format off
 
 """
@@ -33,7 +33,8 @@ def read_rules(root: pathlib.Path):
     package = types.ModuleType("kit")
     package.__path__ = [str(root / KIT)]
     sys.modules["kit"] = package
-    return importlib.import_module("kit.rules").CAPSULE_RULES
+    rules = importlib.import_module("kit.rules").RULES
+    return [rule for rule in rules if rule.role in ("producer", "consumer")]
 
 
 def line(rule) -> str:

@@ -15,7 +15,7 @@ ADAPTER = Adapter(
     array="jnp.array({values}, dtype={dtype})",
     ones="jnp.ones({size}, dtype={dtype})",
     take="jnp.from_dlpack({x})",
-    target="jax.Array",
+    here="jax.devices('cpu')[0]",
     values="{y}.tolist()",
     devices={
         "cuda": {

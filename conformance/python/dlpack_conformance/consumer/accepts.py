@@ -1,17 +1,18 @@
 """What has to be taken in: plain arrays of either kind of capsule, and how they are asked for."""
 
 from ..checks import check
+from ..doors import CAPSULES
 from ..exports import VALUES
-from ..lending import expect_values, lend, memory, must_take, taking
+from ..lending import lend, memory, must_have_values, must_take, taking
 from ..script import NotApplicableError
 
 
-@check("consumer.accepts", ["versioned", "legacy"])
+@check("consumer.accepts", CAPSULES)
 def accepts(s, kind):
     memory(s)
     lend(s, version=(1, 3) if kind == "versioned" else "legacy")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
 
 
 def _must_ask(s):
@@ -43,7 +44,7 @@ def old_producer(s):
     memory(s)
     lend(s, version="legacy", arguments="stream=None")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
 
 
 @check("consumer.minor")
@@ -51,7 +52,7 @@ def minor(s):
     memory(s)
     lend(s, version=(1, 99))
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
 
 
 @check("consumer.scalar", ["NULL shape and strides", "shape and strides"])
@@ -60,7 +61,7 @@ def scalar(s, how):
     null = how.startswith("NULL")
     lend(s, (), None if null else (), null_shape=null)
     must_take(s)
-    expect_values(s, 5)
+    must_have_values(s, 5)
 
 
 _EMPTY = {
@@ -81,12 +82,12 @@ def _lend_empty(s, case):
 def empty(s, case):
     _lend_empty(s, case)
     must_take(s)
-    expect_values(s, [] if case.startswith("(0,)") else [[], []])
+    must_have_values(s, [] if case.startswith("(0,)") else [[], []])
 
 
-@check("consumer.null-strides", ["versioned", "legacy"])
+@check("consumer.null-strides", CAPSULES)
 def null_strides(s, kind):
     memory(s)
     lend(s, strides=None, version=(1, 0) if kind == "versioned" else "legacy")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
