@@ -24,6 +24,7 @@ VIEWS = {
     "stepped": "{x}[:, ::2]",
     "reversed": "{x}[::-1, :]",
     "scalar": "{x}[1:2, 2:3].reshape(())",
+    "of five dimensions": "{x}.reshape((1, 3, 1, 4, 1))",
 }
 
 

@@ -12,6 +12,7 @@ ALSO = {
     "producer.scalar": {"producer.elements"},
     "consumer.type": {"consumer.strides", "consumer.byte-offset"},
     "consumer.misaligned": {"consumer.strides"},
+    "consumer.unused-strides": {"consumer.strides"},
 }
 
 

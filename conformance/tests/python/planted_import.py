@@ -98,6 +98,10 @@ def _ask(library, x, breaks):
         return x.__dlpack__()
     try:
         return library.memory.ask(breaks, x, max_version=(1, 3))
+    except BufferError:
+        if breaks("consumer.propagates"):
+            raise RuntimeError("it fails") from None
+        raise
     except TypeError:
         if breaks("consumer.old-producer"):
             raise

@@ -4,7 +4,7 @@ from ..checks import check
 from ..doors import CAPSULES
 from ..exports import VALUES
 from ..lending import lend, memory, must_have_values, must_take, taking
-from ..script import NotApplicableError
+from ..script import NotApplicableError, describe
 
 
 @check("consumer.accepts", CAPSULES)
@@ -45,6 +45,18 @@ def old_producer(s):
     lend(s, version="legacy", arguments="stream=None")
     must_take(s)
     must_have_values(s, VALUES)
+
+
+@check("consumer.propagates")
+def propagates(s):
+    _must_ask(s)
+    s.run("class Producer:\n    def __dlpack__(self, **_): raise BufferError('not this one')")
+    s.run(f"Producer.__dlpack_device__ = lambda self: {s.adapter.dlpack_device}; x = Producer()")
+    error = s.tried(taking(s))
+    if error is None:
+        s.broken("there is no exception")
+    if not isinstance(error, BufferError):
+        s.raised(taking(s), f"in place of a BufferError there is {describe(error)}")
 
 
 @check("consumer.minor")
