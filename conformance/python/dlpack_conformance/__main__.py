@@ -105,8 +105,8 @@ def _parse(arguments):
     parser = argparse.ArgumentParser(
         prog="dlpack-conformance",
         description="Check which rules of DLPack libraries keep, as producers and as consumers.",
-        epilog=f"Libraries: {', '.join(adapters.names())}. `dlpack-conformance quotes --help`: look "
-        "the rules' quotes up in the documents.",
+        epilog=f"Libraries: {', '.join(adapters.names())}. `dlpack-conformance quotes --help` "
+        "tells how to look the rules' quotes up in the documents.",
     )
     add = parser.add_argument
     add("libraries", nargs="*", metavar="LIBRARY", help="default: all installed")

@@ -113,7 +113,7 @@ class Adapter:
         return self.dtypes.split()
 
     def take_with(self, keywords):
-        """The expression that takes x with keywords; None if `take` is no call that may have some."""
+        """The expression that takes x with keywords; None if `take` can't have some."""
         if not (self.take and "({x})" in self.take):
             return None
         return self.take.replace("({x})", f"(x, {keywords})")

@@ -45,7 +45,7 @@ class DType:
 
     @property
     def letter(self):
-        """The struct module's format; of complex numbers that of their halves; None: it has none."""
+        """The struct module's format, of complex numbers that of their halves; None: none."""
         letters = {0: "bhiq", 1: "BHIQ", 2: " efd", 5: "   fd", 6: "?"}.get(self.code)
         return letters and letters[self.size.bit_length() - 1]
 
@@ -54,15 +54,18 @@ class DType:
         if self.one is not None:
             scale = 1 << self.mantissa
             return [(1 + p % scale / scale) * 2.0 ** (p // scale) for p in places]
-        kind = {6: lambda p: p % 2 == 1, 5: complex, 2: float}.get(self.code, int)
-        return [kind(p) for p in places]
+        # The last one shows whether a sign is read.
+        last = {0: -1, 1: (1 << self.bits) - 1 if self.bits < 64 else 11}.get(self.code)
+        kind = {6: lambda p: p % 2 == 1, 5: complex, 2: float}.get(self.code)
+        return [kind(p) if kind else last if p == 11 else p for p in places]
 
     def encoded(self, places=range(_COUNT)):
         """Their bytes, one after the other."""
         if self.one is not None:
             return b"".join((self.one + p).to_bytes(self.size, "little") for p in places)
-        halves = [0] if self.code == 5 else []
-        numbers = [n for p in places for n in [p % 2 if self.code == 6 else p, *halves]]
+        numbers = self.numbers(places)
+        if self.code == 5:
+            numbers = [half for n in numbers for half in (n.real, n.imag)]
         return struct.pack(f"={len(numbers)}{self.letter}", *numbers)
 
 

@@ -1,4 +1,4 @@
-"""The doors by which an array leaves a library: both kinds of capsules, and the C exchange table."""
+"""The doors by which an array leaves a library: both kinds of capsules, the C exchange table."""
 
 from .exports import LEGACY, VERSIONED, made, make, name_of, read
 from .script import NotApplicableError, describe
@@ -39,7 +39,7 @@ def call_of(door, copy=""):
 
 
 def try_door(s, door, copy=""):
-    """Export x, and set variables to the fields of the struct. Returns the exception if it fails."""
+    """Export x, and set variables to the struct's fields. Returns the exception if it fails."""
     open_door(s, door)
     error = s.tried(call_of(door, copy))
     if error:
@@ -92,4 +92,3 @@ def ended(door, note="", delete="delete(managed)", copy=""):
         begin = ["managed = get(capsule, name)", "rename(capsule, used)"]
     lines = [call_of(door, copy), *begin, note, delete, "capsule = None"]
     return "\n".join(filter(None, lines))
-

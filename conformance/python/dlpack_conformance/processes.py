@@ -1,7 +1,7 @@
 """Runs tasks in processes of their own, so that a crash is an answer like any other.
 
-`answers()` is the caller's side. It starts a worker, a module that calls `serve()`. Task and answers
-are JSON:
+`answers()` is the caller's side. It starts a worker, a module that calls `serve()`. Task and
+answers are JSON:
 
     {"begin": 0}                         a task begins; the number of bytes in stderr
     {"line": "x = …"}                    a line that the task is about to run
@@ -24,7 +24,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 CRASHED = "crashed"
 FAILED = (CRASHED, "broken")

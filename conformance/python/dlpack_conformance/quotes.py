@@ -1,9 +1,9 @@
 """Looks for each rule's quote in the documents, of which you have the files.
 
-    python -m dlpack_conformance quotes --dlpack-header dlpack.h --spec python_spec.rst array_object.py
+    dlpack-conformance quotes --dlpack-header dlpack.h --spec python_spec.rst array_object.py
 
-A file is known by its name, which is that in the document's repository. Line breaks, spaces, and the
-signs * and # of comments do not count.
+A file is known by its name, which is that in the document's repository. Line breaks, spaces, and
+the signs * and # of comments do not count.
 """
 
 import argparse

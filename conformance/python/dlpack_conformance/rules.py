@@ -1,4 +1,4 @@
-"""The rules of rules.toml, and the documents that state them.
+"""The rules of rules.toml and other_rules.toml, and the documents that state them.
 
 >>> BY_ID["producer.copy-true"].level
 'must'
@@ -74,7 +74,7 @@ def _rule(id, fields):
     return Rule(id, level, fields[level], document, quote, fields.get("why", ""))
 
 
-_TABLES = load("rules.toml")
+_TABLES = {**load("rules.toml"), **load("other_rules.toml")}
 DOCUMENTS = {key: Document(**fields) for key, fields in _TABLES.pop("documents").items()}
 RULES = tuple(
     _rule(f"{role}.{name}", fields)

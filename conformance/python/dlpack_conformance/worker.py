@@ -4,7 +4,7 @@
 
 A task is [rule, case]. The first answer is the library's version, or the problem that it can't be
 imported. With WHOLE each case is tried, whatever has failed. On CUDA devices the checks share this
-process: a driver that is initialised can't be used after a fork, and to initialise it takes seconds.
+process: a driver that is initialised can't be used after a fork, and to do so takes seconds.
 """
 
 import gc

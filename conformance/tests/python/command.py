@@ -9,6 +9,7 @@ PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
 
 # Rules that the switch of another one breaks, too.
 ALSO = {
+    "consumer.strides": {"consumer.byte-offset"},
     "producer.scalar": {"producer.elements"},
     "consumer.type": {"consumer.strides", "consumer.byte-offset"},
     "consumer.misaligned": {"consumer.strides"},

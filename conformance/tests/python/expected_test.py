@@ -25,7 +25,9 @@ def report(version="1.2.3", **cases):
         ({**FAULT, "case": "plain"}, report(plain="kept"), True, 1),
     ],
 )
-def test_a_fault_counts_unless_it_is_expected_and_one_that_is_gone_counts(entry, given, fails, gone):
+def test_a_fault_counts_unless_it_is_expected_and_one_that_is_gone_counts(
+    entry, given, fails, gone
+):
     given = Report(given.library, given.version, [*given.results])
     given.results.append(Result("consumer.strides", "reversed", "broken", "seen"))
     expected.apply(given, [entry] if entry else [])

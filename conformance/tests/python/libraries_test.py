@@ -1,6 +1,6 @@
 """What the kit finds in real libraries: the faults that ship as known, and no others.
 
-When a new version mends a fault, a test fails here: `dlpack-conformance NAME --expected NAME --update`.
+When a new version mends a fault, a test fails here: write the file of known/ anew by --update.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""A small array library in ctypes that keeps every rule of the kit, or breaks those of its switches.
+"""A small array library in ctypes that keeps every rule of the kit, or breaks some by switches.
 
     library = planted.Library("producer.copied-flag; consumer.strides legacy")      # "": none
     x = library.array([[1, 2]], "float32")

@@ -62,7 +62,7 @@ def test_it_is_told_so_in_every_case(monkeypatch):
 @pytest.mark.parametrize("switch", [*ON_CPU, *IN_SOME_CASES])
 def test_a_planted_fault_is_found_and_nothing_else_is_reported(monkeypatch, switch):
     found = broken(monkeypatch, [switch], rules_beside(switch))
-    assert found.keys() - ALSO.get(switch, set()) == {rule_of(switch)}
+    assert found.keys() - ALSO.get(rule_of(switch), set()) == {rule_of(switch)}
     assert found[rule_of(switch)].seen
     assert found[rule_of(switch)].reproduction
 

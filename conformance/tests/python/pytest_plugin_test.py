@@ -30,7 +30,9 @@ def run(pytester, monkeypatch):
 
 def test_a_library_that_keeps_all_rules_passes_all_tests(run):
     result = run(f"--dlpack-adapter={PLANTED}")
-    result.assert_outcomes(passed=len(RULES) - 1, skipped=1)  # of libraries without read-only arrays
+    result.assert_outcomes(
+        passed=len(RULES) - 1, skipped=1
+    )  # of libraries without read-only arrays
     assert result.ret == 0
     result.stdout.fnmatch_lines(["PASSED dlpack::planted::producer.device"])
 

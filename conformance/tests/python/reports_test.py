@@ -94,7 +94,13 @@ def test_the_page_of_html_links_each_broken_rule_with_its_reproduction():
     targets = {attributes["href"].removeprefix("#") for attributes in page.all("a")}
     assert targets == {attributes["id"] for attributes in page.all("article")}
     assert len(page.ids) == len(set(page.ids))
-    assert page.blocks == ["dltensor\n00  0102\ndata = 0x0201", "x = 1", "Fatal error", "y = 2", "z = 3"]
+    assert page.blocks == [
+        "dltensor\n00  0102\ndata = 0x0201",
+        "x = 1",
+        "Fatal error",
+        "y = 2",
+        "z = 3",
+    ]
     for sentence in ("bool, legacy: two bits", "crashed: SIGSEGV", "not installed"):
         assert sentence in page.text
 

@@ -50,7 +50,9 @@ def test_dlpack_h_says_what_the_rules_quote():
 
 def test_a_quote_that_a_document_does_not_have_is_an_error(tmp_path):
     file = tmp_path / "dlpack.h"
-    file.write_text("/* Before DLPack v1.2,\n * strides can be NULL to indicate contiguous data. */")
+    file.write_text(
+        "/* Before DLPack v1.2,\n * strides can be NULL to indicate contiguous data. */"
+    )
     ids = {rule.id for rule in absent("header", file)}
     assert "consumer.null-strides" not in ids
     assert "producer.strides" in ids

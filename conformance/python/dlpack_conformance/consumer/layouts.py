@@ -51,7 +51,7 @@ def _offsets(adapter, seed):
     offsets = ("16 bytes", "64 bytes", "256 bytes")
     for i, offset in enumerate(offsets):
         types = adapter.types if seed is WHOLE else ["float32", *adapter.types[i :: len(offsets)]]
-        for layout in ("plain", "scalar"):
+        for layout in ("plain", "transposed", "scalar"):
             for j, dtype in enumerate(dict.fromkeys(types)):
                 doors = CAPSULES if seed is WHOLE or j == 0 else [CAPSULES[(j + seed) % 2]]
                 yield from (f"{layout}, {dtype}, {offset}, {door}" for door in doors)
@@ -91,7 +91,9 @@ def lanes(s, count):
     s.expect(f"values in ({rows}, {list(range(12))})", "its elements are {values}")
 
 
-@check("consumer.type", lambda adapter, seed: [f"{n}, {d}" for n in adapter.types for d in CAPSULES])
+@check(
+    "consumer.type", lambda adapter, seed: [f"{n}, {d}" for n in adapter.types for d in CAPSULES]
+)
 def type_(s, case):
     name, door = case.split(", ")
     expected = lend_view(s, LAYOUTS["plain"], DTYPES[name], version=VERSIONS[door])
@@ -124,18 +126,24 @@ def keywords(s, keyword):
 
 @check("consumer.device", CAPSULES)
 def device(s, door):
-    if s.adapter.here is None:
-        raise NotApplicableError("nothing is known of the library's devices")
     memory(s)
+    here = s.adapter.here
+    if here is None:
+        lend(s, version=VERSIONS[door])
+        take(s)
+        s.run("held = managed, deleter, shape, strides")
+        if s.tried("here = y.device"):
+            raise NotApplicableError("nothing is known of the library's devices")
+        here = "here"
     lend(s, version=VERSIONS[door])
-    line = taking(s, f"device={s.adapter.here}")
+    line = taking(s, f"device={here}")
     error = s.tried(line)
     if isinstance(error, TypeError):
         raise NotApplicableError(f"no keyword device: {describe(error)}")
     if error and s.tried(taking(s)):
         raise NotApplicableError(f"it is refused: {describe(error)}")
     if error:
-        s.raised(line, f"device={s.adapter.here} raises {describe(error)}")
+        s.raised(line, f"device={here} raises {describe(error)}")
     expect_values(s, VALUES)
 
 

@@ -8,7 +8,6 @@ from ..lending import NEW_CAPSULE, expect_values, lend, memory, must_take, take,
 from ..script import NotApplicableError
 from .accepts import _EMPTY, _lend_empty
 
-
 # A deleter in C that does nothing: one in Python would not keep an exception, and leaves numbers.
 _IDLE = "ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p).value"
 

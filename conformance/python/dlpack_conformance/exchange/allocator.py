@@ -73,8 +73,7 @@ def frees(s):
     kind = DLManagedTensorVersioned
     s.run(DELETE.format(call="ctypes.CFUNCTYPE", offset=kind.deleter.offset))
     body = (
-        f"{_CALL}\nmanaged = out.value\n"
-        f"addresses.add({data_of('managed', kind)})\ndelete(managed)"
+        f"{_CALL}\nmanaged = out.value\naddresses.add({data_of('managed', kind)})\ndelete(managed)"
     )
     expect_reuse(s, body, "the deleter frees nothing")
 

@@ -2,7 +2,7 @@
 
 from ..checks import check
 from ..doors import CAPSULES, arguments_of, export_by
-from ..exports import VERSIONED, export, make, read, read_versioned
+from ..exports import VERSIONED, export, layouts_of, make, make_view, read, read_versioned
 from ..script import NotApplicableError, describe
 
 
@@ -13,14 +13,17 @@ def _export(s, request):
     s.run("at = data + byte_offset")
 
 
-@check("producer.copied-flag")
-def copied_flag(s):
-    make(s)
+@check("producer.copied-flag", lambda adapter, seed: ["copy=True", *layouts_of(adapter)])
+def copied_flag(s, case):
+    copy = case if case == "copy=True" else ""
+    make_view(s, "plain" if copy else case)
     _export(s, VERSIONED)
     s.run("shared = at, capsule")
-    _export(s, f"{VERSIONED}, copy=True")
+    _export(s, arguments_of("versioned", copy))
     if s.evaluate("at == shared[0]"):
-        raise NotApplicableError("copy=True does not copy")
+        if copy:
+            raise NotApplicableError("copy=True does not copy")
+        return
     read_versioned(s)
     s.expect("flags & 2", "the flags of a copy are {flags:#x}")
 

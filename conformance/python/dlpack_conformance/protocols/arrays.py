@@ -26,9 +26,7 @@ def types(adapter, seed):
 def expect_layout(s, shape, places):
     """The variables data, shape (a list) and strides (a list of bytes, or None) lead to the
     elements of a float32 array that were at `places`."""
-    s.run(
-        f"ndim, byte_offset = {len(shape)}, 0; strides = [n // 4 for n in strides or ()] or None"
-    )
+    s.run(f"ndim, byte_offset = {len(shape)}, 0; strides = [n // 4 for n in strides or ()] or None")
     expect_elements(s, shape, places)
 
 

@@ -19,7 +19,8 @@ _PAGE = """\
 <title>Rules of DLPack</title>
 <style>
 body {{ font: 16px/1.4 sans-serif; margin: 2em; max-width: 80em }}
-table {{ border-collapse: collapse }} td, th {{ border: 1px solid #ccc; padding: 2px 8px; text-align: left }}
+table {{ border-collapse: collapse }} th {{ text-align: left }}
+td, th {{ border: 1px solid #ccc; padding: 2px 8px }}
 pre {{ background: #f4f4f4; padding: 8px; overflow: auto }} .broken, .crashed {{ background: #fdd }}
 </style>
 </head>
@@ -51,7 +52,7 @@ def _table(reports):
     checked = {rule.id for report in reports for rule in report.rules()}
     for level in LEVELS:
         cells = ("{} of {}".format(*report.sums()[level]) for report in reports)
-        rows.append(_row(level, map(lambda text: _tag("td", text), cells)))
+        rows.append(_row(level, (_tag("td", text) for text in cells)))
         for rule in RULES:
             if rule.level == level and rule.id in checked:
                 numbered = enumerate(reports, 1)

@@ -1,4 +1,4 @@
-"""JSON: every result of every library, with the rules' texts. docs/json.md has the schema."""
+"""JSON: every result of every library, with the rules' texts. README.md has the schema."""
 
 import dataclasses
 import json

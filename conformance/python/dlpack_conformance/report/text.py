@@ -35,7 +35,9 @@ def _line(report, rule):
     first = failed[0]
     words = [f"  {rule.id}:"]
     if len(results) > 1:
-        words.append(f"{len(failed)} of {len(results)} cases:" if len(failed) < len(results) else "")
+        words.append(
+            f"{len(failed)} of {len(results)} cases:" if len(failed) < len(results) else ""
+        )
     if all(result.expected is not None for result in failed):
         words.append("(expected)")
     words += ["crashed:" if first.status == CRASHED else "", first.seen]

@@ -3,6 +3,7 @@
 import dataclasses
 
 from dlpack_conformance.processes import CRASHED
+
 from .inputs import INPUTS
 
 SHARED, COPIED, TAKEN, REFUSED, WRONG = "shared", "copied", "taken", "refused", "wrong"

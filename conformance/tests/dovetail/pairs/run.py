@@ -7,6 +7,7 @@ import os
 from dlpack_conformance import adapters
 from dlpack_conformance.processes import answers
 from dlpack_conformance.script import reproduction
+
 from .exchange import both, expression_of
 from .inputs import INPUTS
 from .results import DONE, DOVETAIL, NONE, OWN, WAYS, Exchange, Matrix

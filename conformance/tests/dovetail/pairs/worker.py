@@ -11,6 +11,7 @@ import sys
 from dlpack_conformance import adapters
 from dlpack_conformance.processes import Worker
 from dlpack_conformance.script import Script, describe
+
 from .exchange import both, exchange
 
 
