@@ -28,6 +28,7 @@ ADAPTER = Adapter(
         "cuda": {
             "array": "dt.tensor({values}, dtype={dtype}, device='cuda')",
             "ones": "dt.full({size}, 1, dtype={dtype}, device='cuda')",
+            "here": '"cuda"',
             "read_only": None,
         }
     },
