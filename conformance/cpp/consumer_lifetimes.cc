@@ -2,6 +2,7 @@
 
 #include "dlpack_conformance/checks.h"
 #include "dlpack_conformance/empty.h"
+#include "dlpack_conformance/exported.h"
 #include "dlpack_conformance/lent.h"
 #include "dlpack_conformance/text.h"
 
@@ -60,7 +61,23 @@ LentFields ReadOnlyFields(bool flag) {
   return fields;
 }
 
+// Whether the library makes read-only arrays. Without them it should ignore the flag.
+bool HasReadOnlyArrays(Check& c) {
+  ArraySpec spec = SpecOf(Layouts()[0]);
+  spec.read_only = true;
+  c.Step("makes a read-only array");
+  return static_cast<bool>(c.library().Make(spec));
+}
+
+void ReadOnlyIgnored(Check& c) {
+  if (HasReadOnlyArrays(c)) c.NotApplicable("the library has read-only arrays");
+  const Lent lent(c, Kind::kVersioned, ReadOnlyFields(true));
+  ExpectElements(c, *MustTake(c, lent), Base());
+  c.Kept();  // other rules speak of the end of the array
+}
+
 void ReadOnly(Check& c) {
+  if (!HasReadOnlyArrays(c)) c.NotApplicable("the library has no read-only arrays");
   Lent lent(c, Kind::kVersioned, ReadOnlyFields(true));
   ArrayPtr y = TakeIfPossible(c, lent);
   lent.memory().ForbidWrites();
@@ -88,12 +105,15 @@ void AddConsumerLifetimes(Checks& checks) {
       checks.Add("consumer.empty-deletes", kind, empty.name,
                  [=](Check& c) { DropsAndDeletes(c, kind, FieldsOf(empty)); });
     }
-    checks.Add("consumer.writes-nothing", kind, "no_flag",
-               [kind](Check& c) { WritesNothing(c, kind, false); });
+    if (kind == Kind::kLegacy) {
+      checks.Add("consumer.writes-nothing", kind,
+                 [kind](Check& c) { WritesNothing(c, kind, false); });
+    }
     if (kind == Kind::kVersioned) {
-      checks.Add("consumer.writes-nothing", kind, "READ_ONLY",
+      checks.Add("consumer.writes-nothing", kind,
                  [kind](Check& c) { WritesNothing(c, kind, true); });
       checks.Add("consumer.read-only", kind, ReadOnly);
+      checks.Add("consumer.read-only-ignored", kind, ReadOnlyIgnored);
     }
   }
 }

@@ -46,15 +46,18 @@ Elements Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
   return made;
 }
 
-Elements OneAndTwo(const DType& dtype) {
+Elements Numbered(const DType& dtype) {
+  if (IsFloat32(dtype.dl())) return Base();
   Elements made;
   made.dtype = dtype.dl();
-  made.shape = {2};
+  made.shape = {3, 4};
   const size_t size = SizeOf(made.dtype);
-  made.bytes.resize(2 * size);
-  const size_t used = size < sizeof dtype.one ? size : sizeof dtype.one;
-  std::memcpy(&made.bytes[0], &dtype.one, used);
-  std::memcpy(&made.bytes[size], &dtype.two, used);
+  made.bytes.resize(12 * size);
+  constexpr uint8_t kBool = 6;
+  for (uint64_t i = 0; i < 12; ++i) {
+    const uint64_t bits = dtype.code == kBool ? i % 2 : dtype.one + i;
+    std::memcpy(&made.bytes[i * size], &bits, size < sizeof bits ? size : sizeof bits);
+  }
   return made;
 }
 
@@ -120,14 +123,15 @@ std::string ToText(const Elements& elements) {
 
 const std::vector<Layout>& Layouts() {
   static const auto* const layouts = new std::vector<Layout>{
-      {"whole", View::kWhole, {3, 4}, {4, 1}, 0, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
-      {"transposed", View::kTransposed, {4, 3}, {1, 4}, 0, {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}},
-      {"sliced", View::kSliced, {2, 2}, {4, 1}, 5, {5, 6, 9, 10}},
-      {"stepped", View::kStepped, {3, 2}, {4, 2}, 0, {0, 2, 4, 6, 8, 10}},
-      {"reversed", View::kReversed, {3, 4}, {-4, 1}, 8, {8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3}},
-      {"broadcast", View::kBroadcast, {3, 4}, {0, 1}, 0, {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}},
+#include "dlpack_conformance/layouts.inc"
   };
   return *layouts;
+}
+
+Elements ViewOf(const Elements& base, const Layout& layout) {
+  const unsigned char* first =
+      base.bytes.data() + layout.offset * static_cast<int64_t>(SizeOf(base.dtype));
+  return Gather({base.dtype, first, layout.shape, layout.strides});
 }
 
 }  // namespace dlpack_conformance

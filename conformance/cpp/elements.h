@@ -26,8 +26,9 @@ struct Elements {
 // Of float32.
 Elements Floats(std::vector<int64_t> shape, const std::vector<float>& values);
 
-// 1 and 2 of a type, in one dimension.
-Elements OneAndTwo(const DType& dtype);
+// Twelve elements of a type in three rows of four; of float32 those of Base(). In other types they
+// have the bits of 1 and what follows.
+Elements Numbered(const DType& dtype);
 
 // 0 … 11 in three rows of four: what views are made from.
 Elements Base();
@@ -44,17 +45,23 @@ Seen SeenIn(const DLTensor& tensor);
 // "float32 [3, 4]: 0 1 2 …"; the elements of other types in hexadecimal digits.
 std::string ToText(const Elements& elements);
 
-// A layout of elements in memory that has 0 … 11, and the elements that it leads to.
+// A view of three rows of four elements.
 struct Layout {
   const char* name;
-  View view;
+  View view;  // kWhole, too, where View has no word for it
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   int64_t offset;  // of the first element
-  std::vector<float> values;
+
+  // Whether producers are asked for it.
+  bool has_word() const { return view != View::kWhole || (offset == 0 && shape.size() == 2); }
 };
 
+// The first one is plain.
 const std::vector<Layout>& Layouts();
+
+// The elements that a layout of others leads to.
+Elements ViewOf(const Elements& base, const Layout& layout);
 
 }  // namespace dlpack_conformance
 

@@ -16,7 +16,11 @@ ArraySpec SpecOf(const Elements& elements) {
 
 ArraySpec SpecOf(const Layout& layout) {
   static const auto* const base = new Elements(Base());
-  ArraySpec spec = SpecOf(*base);
+  return SpecOf(*base, layout);
+}
+
+ArraySpec SpecOf(const Elements& base, const Layout& layout) {
+  ArraySpec spec = SpecOf(base);
   spec.view = layout.view;
   spec.view_shape = layout.shape;
   spec.view_strides = layout.strides;

@@ -11,7 +11,8 @@ namespace dlpack_conformance {
 
 // The request for an array of these elements, without a view. It points into `elements`.
 ArraySpec SpecOf(const Elements& elements);
-// The request for a view of Base().
+// The request for a view of elements, which it points into; by default of Base().
+ArraySpec SpecOf(const Elements& base, const Layout& layout);
 ArraySpec SpecOf(const Layout& layout);
 
 // A new array. If the library has no such arrays, the rule does not apply.

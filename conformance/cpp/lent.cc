@@ -14,7 +14,7 @@ namespace dlpack_conformance {
 namespace {
 
 // The tensors of this process, for the deleter: manager_ctx may be NULL.
-constexpr size_t kMost = 16;
+constexpr size_t kMost = 64;
 std::atomic<Lent*> all_lent[kMost];
 
 constexpr size_t kStructBytes = 512;  // struct, shape and strides

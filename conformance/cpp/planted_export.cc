@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
 #include "dlpack_conformance/elements.h"
 #include "dlpack_conformance/planted.h"
@@ -33,7 +34,9 @@ T* Managed(const Array& x) {
   Array& array = block->array;
   const bool empty = ArraySpec{{}, x.shape, nullptr}.num_elements() == 0;
   const bool row_major = x.strides == RowMajor(x.shape);
-  if (Breaks("producer.elements")) {
+  constexpr bool kLegacy = std::is_same_v<T, DLManagedTensor>;
+  if (Breaks("producer.elements") || (Breaks("producer.elements legacy") && kLegacy) ||
+      (Breaks("producer.elements int16") && x.dtype.code == kDLInt && x.dtype.bits == 16)) {
     std::sort(array.strides.begin(), array.strides.end(), std::greater<>());
   }
   if (Breaks("producer.scalar") && x.shape.empty()) array.shape = array.strides = {1};
@@ -60,6 +63,8 @@ DLManagedTensorVersioned* Versioned(const Array& x, uint64_t flags) {
   m->version = {Breaks("producer.version") ? 2u : 1u, 3};
   if (x.read_only && !Breaks("producer.read-only")) flags |= 1;
   if (Breaks("producer.flags")) flags |= 8;
+  if (Breaks("producer.flags READ_ONLY")) flags |= 1;
+  if (Breaks("producer.copied-only")) flags |= 2;
   m->flags = flags;
   return m;
 }
@@ -67,6 +72,7 @@ DLManagedTensorVersioned* Versioned(const Array& x, uint64_t flags) {
 }  // namespace
 
 std::optional<Array> Library::Make(const ArraySpec& spec) {
+  if (spec.read_only && Breaks("consumer.read-only-ignored")) return std::nullopt;
   Array x = Allocated(spec.nbytes(), spec.elements);
   x.dtype = spec.dtype;
   x.shape = spec.view_shape;
@@ -97,6 +103,7 @@ DLManagedTensorVersioned* Library::ExportCopy(const Array& x) {
   copy.dtype = x.dtype;
   copy.shape = x.shape;
   copy.strides = RowMajor(x.shape);
+  if (Breaks("producer.elements copy")) copy.strides = x.strides;
   return Versioned(copy, Breaks("producer.copied-flag") ? 0 : 2);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "dlpack_conformance/elements.h"
 #include "dlpack_conformance/planted.h"
@@ -75,6 +76,7 @@ struct Owner {
 template <typename T>
 std::optional<Array> Take(T* managed, uint32_t major, uint32_t minor, uint64_t flags) {
   DLTensor& t = managed->dl_tensor;
+  if ((flags & kReadOnly) != 0 && Breaks("consumer.read-only-ignored")) return std::nullopt;
   if (const char* refusal = Refusal(t, major, minor)) {
     if (Breaks("consumer.refuses-cleanly")) {
       const auto deleter = managed->deleter;
@@ -94,11 +96,18 @@ std::optional<Array> Take(T* managed, uint32_t major, uint32_t minor, uint64_t f
   y.strides = RowMajor(y.shape);
   if (t.strides != nullptr) y.strides.assign(t.strides, t.strides + t.ndim);
   y.first = static_cast<unsigned char*>(t.data);
-  if (!Breaks("consumer.byte-offset")) y.first += t.byte_offset;
+  constexpr bool kLegacy = std::is_same_v<T, DLManagedTensor>;
+  if (!Breaks("consumer.byte-offset") && !(Breaks("consumer.byte-offset scalar") && t.ndim == 0) &&
+      !(Breaks("consumer.byte-offset legacy") && kLegacy)) {
+    y.first += t.byte_offset;
+  }
   if (Breaks("consumer.misaligned")) y.first -= reinterpret_cast<uintptr_t>(y.first) % 4;
   for (size_t d = 0; d < y.shape.size(); ++d) {
     if (Breaks("consumer.unused-strides") && y.shape[d] == 1) y.first += 4 * (y.strides[d] % 64);
-    if (Breaks("consumer.strides")) y.strides[d] = std::abs(y.strides[d]);
+    if (Breaks("consumer.strides") || (Breaks("consumer.strides legacy") && kLegacy) ||
+        (Breaks("consumer.strides float64") && t.dtype.bits == 64 && t.dtype.code == kDLFloat)) {
+      y.strides[d] = std::abs(y.strides[d]);
+    }
   }
   y.read_only = (flags & kReadOnly) != 0 && !Breaks("consumer.read-only");
   const bool empty = Product(y.shape) == 0;

@@ -25,11 +25,21 @@ void Version(Check& c) {
 }
 
 void Flags(Check& c) {
-  const uint64_t flags = ExportPlain(c, Kind::kVersioned).versioned()->flags;
-  if (flags != 0 && (flags & ~(kReadOnly | kIsCopied)) == 0) {
-    c.NotApplicable(Text("arrays are read-only or copied: the flags are ", flags));
-  }
-  c.Expect(flags == 0, Text("the flags are ", flags));
+  const ArrayPtr x = MakePlain(c);
+  const uint64_t flags = Export(c, *x, Kind::kVersioned).versioned()->flags;
+  c.Expect((flags & ~(kReadOnly | kIsCopied)) == 0, Text("the flags are ", flags));
+  if ((flags & kReadOnly) == 0) return;
+  c.Step("writes to the array");
+  if (x->Write()) c.Broken(Text("the flags of an array that can be written are ", flags));
+}
+
+void CopiedOnly(Check& c) {
+  const ArrayPtr x = MakePlain(c);
+  const Managed first = Export(c, *x, Kind::kVersioned);
+  const Managed second = Export(c, *x, Kind::kVersioned);
+  const uint64_t flags = second.versioned()->flags;
+  c.Expect((flags & kIsCopied) == 0 || SeenIn(first.tensor()).data != SeenIn(second.tensor()).data,
+           Text("the flags are ", flags, ", and two exports share their memory"));
 }
 
 ArrayPtr MakeReadOnly(Check& c) {
@@ -82,7 +92,7 @@ void CopyTrue(Check& c) {
 }
 
 void Type(Check& c, Kind kind, const DType& dtype) {
-  const Elements elements = OneAndTwo(dtype);
+  const Elements elements = Numbered(dtype);
   const ArrayPtr x = Make(c, SpecOf(elements));
   const Managed managed = Export(c, *x, kind);
   const DLDataType type = managed.tensor().dtype;
@@ -90,7 +100,7 @@ void Type(Check& c, Kind kind, const DType& dtype) {
            Text(dtype.name, " is exported as code ", +type.code, ", ", +type.bits, " bits, lanes ",
                 type.lanes));
   const Elements read = Read(c, managed);
-  c.Expect(read == elements, Text("1 and 2 are exported as ", ToText(read)));
+  c.Expect(read == elements, Text("its elements are exported as ", ToText(read)));
 }
 
 }  // namespace
@@ -107,6 +117,7 @@ void AddProducerFields(Checks& checks) {
     }
     checks.Add("producer.version", kind, Version);
     checks.Add("producer.flags", kind, Flags);
+    checks.Add("producer.copied-only", kind, CopiedOnly);
     checks.Add("producer.read-only", kind, ReadOnly);
     checks.Add("producer.copied-flag", kind, CopiedFlag);
     checks.Add("producer.copy-true", kind, CopyTrue);

@@ -59,8 +59,9 @@ inline Array FromDLPack(DLManagedTensorVersioned* managed) {
   };
   require(managed->version.major == 1, "DLPack of another major version");
   const DLTensor& t = managed->dl_tensor;
-  require((managed->flags & ~uint64_t{DLPACK_FLAG_BITMASK_IS_COPIED}) == 0,
-          "read-only memory, or an unknown flag");
+  // Without read-only arrays, DLPACK_FLAG_BITMASK_READ_ONLY is the user's to keep.
+  constexpr uint64_t kKnown = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
+  require((managed->flags & ~kKnown) == 0, "an unknown flag");
   require(t.device.device_type == kDLCPU, "memory of another device");
   require(t.dtype.code == kDLFloat && t.dtype.bits == 32 && t.dtype.lanes == 1, "not float32");
   require(t.ndim >= 0, "a negative number of dimensions");

@@ -1,6 +1,6 @@
 """The DLPack conformance kit: which rules of DLPack does a library keep, as producer and consumer?
 
-    python -m dlpack_conformance numpy torch     # a table; the exit status is 1 for a broken rule
+    dlpack-conformance numpy torch     # the exit status is 1 for a must that is broken
 
 >>> import dlpack_conformance
 >>> report = dlpack_conformance.run("numpy", rules=["producer.device"])
@@ -12,7 +12,6 @@ ctypes alone, and the checks use the library alone. conformance/README.md is its
 """
 
 from .adapter import Adapter
-from .pairs import Exchange, Matrix, run_pairs
 from .results import Report, Result
 from .rules import RULES, Rule
 from .run import run
@@ -20,11 +19,8 @@ from .run import run
 __all__ = [
     "RULES",
     "Adapter",
-    "Exchange",
-    "Matrix",
     "Report",
     "Result",
     "Rule",
     "run",
-    "run_pairs",
 ]

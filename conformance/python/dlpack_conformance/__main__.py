@@ -1,112 +1,136 @@
-"""`python -m dlpack_conformance numpy torch` checks which rules of DLPack libraries keep.
+"""`dlpack-conformance numpy torch` checks which rules of DLPack libraries keep.
 
-Without a library it checks every installed one that it knows. The exit status is 1 if a rule is
-broken that a document requires, or with --strict any rule.
-
-With --pairs it shows what becomes of each one's arrays when each other one takes them in.
+Without a library it checks every installed one that it knows. The exit status is 1 if a must is
+broken, with --strict any rule, or if a fault that --expected lists is gone.
 """
 
 import argparse
-import importlib.util
 import pathlib
 import sys
+import time
 
-from . import adapters, pairs
-from .report import html_report, json_report, junit, markdown, terminal
-from .rules import BY_ID, LEVELS, rules_of
-from .run import run
-
-_FORMATS = {
-    "--json": json_report,
-    "--junit": junit,
-    "--markdown": markdown,
-    "--html": html_report,
-}
-_FORMATS_OF_PAIRS = {
-    "--json": pairs.json_report,
-    "--markdown": pairs.markdown,
-    "--html": pairs.html_report,
-}
+from . import adapters, expected, quotes
+from .cases import WHOLE
+from .checks import rules_of
+from .report import FORMATS, text
+from .results import Report
+from .rules import BY_ID
+from .run import stream
 
 
-def main():
-    options = _parse()
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["quotes"]:
+        return quotes.main(arguments[1:])
+    options = _parse(arguments)
     if options.list_rules:
-        for rule in rules_of(options.device):
+        for rule in rules_of(options.device, options.protocol):
             print(f"{rule.id} ({rule.level}): {rule.sentence} [{rule.source}]")
         return 0
-    references = [*options.libraries, *options.adapter]
     try:
-        if options.pairs:
-            return _run_pairs(options, references)
-        if not references:
-            references = adapters.installed(options.device)
-        reports = [_run(reference, options) for reference in references]
+        return _check(options)
     except LookupError as error:
         print(error, file=sys.stderr)
         return 2
-    shown = options.rule or [rule.id for rule in rules_of(options.device)]
-    print(terminal.render(reports, shown), end="")
-    _write(options, _FORMATS, reports, shown)
-    levels = LEVELS if options.strict else ["must"]
-    failed = any(report.failures(levels) or report.problem for report in reports)
-    return 1 if failed else 0
 
 
-def _run(reference, options):
-    print(f"checking {reference} …", file=sys.stderr, flush=True)
-    return run(reference, options.rule, options.device)
+def _check(options):
+    path = options.expected and expected.path_of(options.expected)
+    # A file that --update makes need not be there.
+    entries = [] if not path or (options.update and not path.exists()) else expected.read(path)
+    references = [*options.libraries, *options.adapter] or adapters.installed(options.device)
+    adapters_ = [adapters.load(reference) for reference in references]  # all have to be known
+    reports = [
+        _run(reference, adapter.name, options)
+        for reference, adapter in zip(references, adapters_, strict=True)
+    ]
+    for report in reports:
+        expected.apply(report, entries)
+    if options.script:
+        return _print_script(reports)
+    print(text.render(reports), end="")
+    for name, view in FORMATS.items():
+        if target := getattr(options, name):
+            pathlib.Path(target).write_text(view.render(reports, options.strict), encoding="utf-8")
+    if options.scripts:
+        _write_scripts(pathlib.Path(options.scripts), reports)
+    if options.update:
+        changed = expected.updated(entries, reports, options.strict)
+        path.write_text(expected.render(changed), encoding="utf-8")
+        return 1 if any(report.problem for report in reports) else 0
+    return 1 if any(report.fails(options.strict) for report in reports) else 0
 
 
-def _run_pairs(options, references):
-    matrix = pairs.run_pairs(references or None)
-    print(pairs.terminal.render(matrix), end="")
-    _write(options, _FORMATS_OF_PAIRS, matrix)
-    if not options.expect:
-        return 0
-    page = pathlib.Path(options.expect).read_text(encoding="utf-8")
-    changes = pairs.expected.changes(matrix, page)
-    print(*changes, sep="\n")
-    return 1 if changes else 0
+def _run(reference, name, options):
+    """The report of a library. Tells the progress on stderr."""
+    report, start, shown = Report(name), time.monotonic(), 0.0
+    print(f"checking {name} …", file=sys.stderr, flush=True)
+    seed = WHOLE if options.all else options.seed
+    rules = [options.script] if options.script else options.rule
+    for result in stream(reference, report, rules, options.device, options.protocol, seed):
+        now = time.monotonic()
+        if now - shown > (0.1 if sys.stderr.isatty() else 5):
+            line = f"{name}: {len(report.results)} cases, {result.rule}"
+            print(f"\r{line:78}" if sys.stderr.isatty() else line, end=_END, file=sys.stderr)
+            shown = now
+    line = f"{name}: {len(report.results)} cases in {time.monotonic() - start:.1f} s"
+    print(f"\r{line:78}" if sys.stderr.isatty() else line, file=sys.stderr, flush=True)
+    return report
 
 
-def _write(options, formats, *arguments):
-    """Write the reports that are asked for."""
-    for option, form in formats.items():
-        if path := getattr(options, option.strip("-")):
-            pathlib.Path(path).write_text(form.render(*arguments), encoding="utf-8")
+_END = "" if sys.stderr.isatty() else "\n"
 
 
-def _parse():
+def _print_script(reports):
+    failures = [(report, result) for report in reports for result in report.failures()]
+    if not failures:
+        raise LookupError("the rule is not broken")
+    print(text.script(*failures[0]), end="")
+    return 0
+
+
+def _write_scripts(folder, reports):
+    """Write a script for each broken rule of each library."""
+    folder.mkdir(exist_ok=True)
+    for report in reports:
+        first = {}
+        for result in report.failures():
+            first.setdefault(result.rule, result)
+        for rule, result in first.items():
+            script = text.script(report, result)
+            (folder / f"{report.library}.{rule}.py").write_text(script, encoding="utf-8")
+
+
+def _parse(arguments):
     parser = argparse.ArgumentParser(
-        prog="python -m dlpack_conformance",
+        prog="dlpack-conformance",
         description="Check which rules of DLPack libraries keep, as producers and as consumers.",
-        epilog=f"Libraries: {', '.join(adapters.names())}.",
+        epilog=f"Libraries: {', '.join(adapters.names())}. `dlpack-conformance quotes --help` "
+        "tells how to look the rules' quotes up in the documents.",
     )
-    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help="default: all installed")
-    parser.add_argument(
-        "--adapter", action="append", default=[], metavar="FILE", help="check a library of yours"
-    )
-    parser.add_argument(
-        "--rule", action="append", choices=BY_ID, metavar="ID", help="check these rules only"
-    )
-    parser.add_argument(
-        "--device", choices=["cpu", "cuda"], default="cpu", help="where the arrays are"
-    )
-    parser.add_argument("--list-rules", action="store_true", help="print the rules")
-    parser.add_argument("--strict", action="store_true", help="fail for every rule that is broken")
-    for option in _FORMATS:
-        parser.add_argument(option, metavar="FILE", help="write the report to a file")
-    parser.add_argument("--pairs", action="store_true", help="give arrays to each other instead")
-    parser.add_argument(
-        "--expect", metavar="FILE", help="fail if pairs differ from this page of --markdown"
-    )
-    options = parser.parse_args()
-    without = ("rule", "strict", "junit") if options.pairs else ("expect",)
-    for name in filter(options.__getattribute__, without):
-        parser.error(f"--{name} is {'not for' if options.pairs else 'for'} --pairs")
-    if options.html and importlib.util.find_spec("jinja2") is None:
-        parser.error("--html needs Jinja2: pip install jinja2")
+    add = parser.add_argument
+    add("libraries", nargs="*", metavar="LIBRARY", help="default: all installed")
+    add("--adapter", action="append", default=[], metavar="FILE", help="check a library of yours")
+    add("--rule", action="append", choices=BY_ID, metavar="ID", help="check these rules only")
+    add("--protocol", choices=["dlpack", "all"], default="dlpack", help="all: buffers, Arrow, too")
+    add("--device", choices=["cpu", "cuda"], default="cpu", help="where the arrays are")
+    add("--seed", type=int, default=0, metavar="N", help="chooses the cases; default: 0")
+    add("--all", action="store_true", help="try every case")
+    add("--list-rules", action="store_true", help="print the rules")
+    add("--strict", action="store_true", help="fail for every rule that is broken")
+    add("--expected", metavar="FILE", help="faults that do not count; or a library's name")
+    add("--update", action="store_true", help="write the faults that are found to --expected")
+    add("--script", choices=BY_ID, metavar="ID", help="print a script that shows a rule's fault")
+    add("--scripts", metavar="FOLDER", help="write such a script for each fault")
+    for name in FORMATS:
+        add(f"--{name}", metavar="FILE", help="write the report to a file")
+    options = parser.parse_args(arguments)
+    if options.update and not options.expected:
+        parser.error("--update needs --expected FILE")
+    for name in ("scripts", "expected", *FORMATS):
+        path = pathlib.Path(getattr(options, name) or ".")
+        if not path.parent.is_dir():
+            parser.error(f"--{name} {path}: there is no folder {path.parent}")
     return options
 
 

@@ -16,13 +16,15 @@ They are text because a reproduction shows them: it is a script of the library a
 
 import dataclasses
 
-# The views of a 3 x 4 array that have the layouts of every kind, by the name of the layout. Each is
-# an expression of NumPy's kind, which most libraries share; {x} is the array.
+# Views of a 3 x 4 array, by the name of a layout of cases.toml. Each is an expression of NumPy's
+# kind, which most libraries share; {x} is the array.
 VIEWS = {
     "transposed": "{x}.T",
     "sliced": "{x}[1:, 1:3]",
     "stepped": "{x}[:, ::2]",
     "reversed": "{x}[::-1, :]",
+    "scalar": "{x}[1:2, 2:3].reshape(())",
+    "of five dimensions": "{x}.reshape((1, 3, 1, 4, 1))",
 }
 
 
@@ -34,18 +36,18 @@ class Adapter:
     module    that is looked for to tell whether the library is installed; default: the name
     setup     imports of the library, and settings that it needs
     version   the library's version
-    dtype     a type, of {name}; dtypes: the names in dtypes.DTYPES that the library has
+    dtype     a type, of {name}; dtypes: the types in cases.toml that the library has
     array     a new array of {values}, nested lists, and {dtype}; None: the library gives none out
     ones      a new array of {size} float32 elements that are 1; default: by `array`
     views     of {x}, by layout: see VIEWS; a library without strides may copy
     arrays    further arrays whose export must have the values that the library sees, by name
-    read_only    a read-only array of {x}
+    read_only    a read-only array of {x}; None: the library has no such arrays
+    read_only_request    an argument of __dlpack__() that asks for the flag READ_ONLY
     other_byte_order    an array whose elements are in the other byte order
     unsupported    arrays that DLPack can't describe, by name
     take      a new array that shares the memory of {x}, an object with __dlpack__; None: the
               library takes none
-    target    the class that dovetail.convert() makes one of, of any object
-    address   of the first element of {y}, for arrays that DLPack can't describe
+    here      what the argument device= of `take` has to be for the device where the arrays are
     buffer    what gives buffers of {x}
     nulls     an Arrow array of three float32 elements, the middle one null
     take_buffer     a new array that shares the memory of {x}, an object with buffers of float32
@@ -74,16 +76,16 @@ class Adapter:
     views: dict = dataclasses.field(default_factory=lambda: dict(VIEWS))
     arrays: dict = dataclasses.field(default_factory=dict)
     read_only: str | None = None
+    read_only_request: str | None = None
     other_byte_order: str | None = None
     unsupported: dict = dataclasses.field(default_factory=dict)
     take: str | None = None
+    here: str | None = None
     buffer: str = "{x}"
     nulls: str | None = None
     take_buffer: str | None = None
     take_interface: str | None = None
     take_arrow: str | None = None
-    target: str | None = None
-    address: str | None = None
     values: str | None = None
     one_dimensional: bool = False
     passes_on: tuple = ()
@@ -105,6 +107,16 @@ class Adapter:
     def dlpack_device(self):
         """What __dlpack_device__() of such an array returns."""
         return {"cpu": (1, 0), "cuda": (2, 0)}[self.device]
+
+    @property
+    def types(self):
+        return self.dtypes.split()
+
+    def take_with(self, keywords):
+        """The expression that takes x with keywords; None if `take` can't have some."""
+        if not (self.take and "({x})" in self.take):
+            return None
+        return self.take.replace("({x})", f"(x, {keywords})")
 
     def dtype_of(self, name):
         return self.dtype.format(name=name)

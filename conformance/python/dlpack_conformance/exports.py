@@ -1,7 +1,9 @@
 """Lines of scripts that export an array, and read the struct in its capsule."""
 
 import ctypes
+import math
 
+from .cases import DTYPES, LAYOUTS, nested
 from .script import NotApplicableError, describe
 from .structs import KINDS, DLManagedTensor, dump, fields_of, format_of
 
@@ -11,9 +13,6 @@ VALUES = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 
 _NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
     ("PyCapsule_GetName", ctypes.pythonapi)
-)
-_POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 
 
@@ -40,6 +39,22 @@ def made(s, expression):
         raise NotApplicableError(f"the library can't make it: {describe(error)}")
 
 
+def layouts_of(adapter):
+    return ["plain", *(() if adapter.one_dimensional else adapter.views)]
+
+
+def make_view(s, name, dtype=DTYPES["float32"]):
+    """x = an array of this layout and type. Returns its shape and its elements in order."""
+    flat = s.adapter.one_dimensional
+    shape = (12,) if flat else (3, 4)
+    made(s, s.adapter.array_of(nested(shape, dtype.numbers()), dtype.name))
+    if name == "plain":
+        return shape, range(12)
+    view = need(s.adapter.views.get(name), "the library has no such view")
+    made(s, view.format(x="x"))
+    return LAYOUTS[name].shape, LAYOUTS[name].places
+
+
 def export(s, request=VERSIONED):
     """capsule = x.__dlpack__(…). Where that fails, the rule does not apply."""
     error = s.tried(f"capsule = x.__dlpack__({request})")
@@ -62,18 +77,6 @@ def name_of(capsule):
         return (_NAME(capsule) or b"").decode()
     except (TypeError, ValueError, ctypes.ArgumentError):
         return None
-
-
-def tensor_in(capsule):
-    """The DLTensor in an unconsumed capsule, as long as that lives."""
-    kind = KINDS[name_of(capsule)]
-    return kind.from_address(_POINTER(capsule, kind.name.encode())).dl_tensor
-
-
-def address_in(capsule):
-    """The address of the first element that an unconsumed capsule tells."""
-    tensor = tensor_in(capsule)
-    return (tensor.data or 0) + tensor.byte_offset
 
 
 # An expression: the function of (capsule, name).
@@ -117,13 +120,38 @@ def read_versioned(s):
         raise NotApplicableError("the capsule is a legacy one")
 
 
-def elements(s, ndim, ctype="c_float"):
-    """An expression: the elements in row-major order, read as the struct says."""
-    size = ctypes.sizeof(getattr(ctypes, ctype))
-    steps = [f"i{d} * strides[{d}]" for d in range(ndim)]
-    where = " + ".join(["data + byte_offset", *(f"{size} * {step}" for step in steps)])
+def _bytes(s, ndim, size):
+    """An expression: the bytes of all elements in row-major order, read as the struct says."""
+    steps = [f"{size} * i{d} * strides[{d}]" for d in range(ndim)]
+    where = " + ".join(["data + byte_offset", *steps])
+    if not ndim:
+        return s.memory.bytes(size, where)
     loops = "".join(f" for i{d} in range(shape[{d}])" for d in range(ndim))
-    return f"[{s.memory.value(ctype, where)}{loops}]"
+    return f'b"".join({s.memory.bytes(size, where)}{loops})'
+
+
+def elements(s, shape, dtype):
+    """An expression: the elements of a struct of this shape, as Python's numbers. Types that have
+    none in the struct module are hexadecimal digits."""
+    data, count = _bytes(s, len(shape), dtype.size), math.prod(shape)
+    if dtype.letter is None:
+        return f"{data}.hex(' ', {dtype.size})"
+    if dtype.code == 5:
+        halves = f'iter(struct.unpack("={2 * count}{dtype.letter}", {data}))'
+        return f"[complex(*pair) for pair in zip(*[{halves}] * 2)]"
+    return f'[*struct.unpack("={count}{dtype.letter}", {data})]'
+
+
+def expect_elements(s, shape, places, dtype=DTYPES["float32"]):
+    """The struct has this shape, and leads to the elements that were at `places`."""
+    s.expect(
+        f"ndim == {len(shape)} and (shape or []) == {list(shape)}",
+        "ndim is {ndim}, the shape {shape}",
+    )
+    fill_strides(s)
+    s.run(f"values = {elements(s, shape, dtype)}")
+    expected = dtype.numbers(places) if dtype.letter else dtype.encoded(places).hex(" ", dtype.size)
+    s.expect(f"values == {expected!r}", "shape {shape} and strides {strides} lead to {values}")
 
 
 def fill_strides(s):

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 
+from .cases import nested
 from .exports import need
 from .script import KeptRuleError, NotApplicableError, describe
 from .structs import DLManagedTensor, DLManagedTensorVersioned, dump, fields_of, format_of
@@ -48,6 +49,48 @@ def memory(s, elements="range(12)", ctype="c_float", count=12):
     """data = elements in memory of its own: a ctypes array at a multiple of 4096 on the CPU, and an
     address on a device."""
     s.run(s.memory.allocate(ctype, count, elements))
+
+
+def raw_memory(s, encoded, at=0):
+    """data = these bytes, `at` bytes behind others."""
+    memory(s, repr(b"\x7f" * at + encoded), "c_char", at + len(encoded))
+
+
+def lend_view(s, layout, dtype, **more):
+    """x = a producer of a tensor of this layout and type. Returns its elements as nested lists."""
+    raw_memory(s, dtype.encoded())
+    at = layout.offset * dtype.size
+    fields = {"code": dtype.code, "bits": dtype.bits}
+    lend(s, layout.shape, layout.strides, at=at, **fields, **more)
+    return nested(layout.shape, dtype.numbers(layout.places))
+
+
+# A producer that makes a copy where it is asked for one.
+_COPYING = """\
+second = {copy}
+def export(self, copy=None, **_):
+    if copy:
+        ctypes.c_uint64.from_buffer(managed, {data_at}).value += {second} - {first}
+        {flag}
+    return capsule
+type(x).__dlpack__ = export"""
+
+
+def serve_copies(s):
+    """Let the producer x copy for copy=True."""
+    kind = DLManagedTensor if s["name"] == b"dltensor" else DLManagedTensorVersioned
+    flag = "pass"
+    if kind is DLManagedTensorVersioned:
+        flag = f"ctypes.c_uint64.from_buffer(managed, {kind.flags.offset}).value |= 2"
+    s.run(
+        _COPYING.format(
+            copy=s.memory.copied,
+            second=s.memory.start.replace("data", "second"),
+            first=s.memory.start,
+            data_at=kind.dl_tensor.offset,
+            flag=flag,
+        )
+    )
 
 
 def lend(
@@ -112,20 +155,24 @@ def lend(
     s.run(_PRODUCER.format(arguments=arguments, device=device))
 
 
-def taking(s):
+def taking(s, keywords=""):
+    """The line that takes x in."""
+    if keywords:
+        take = need(s.adapter.take_with(keywords), "the library's function takes capsules alone")
+        return f"y = {take}"
     return f"y = {s.adapter.take.format(x='x')}"
 
 
-def take(s):
+def take(s, keywords=""):
     """y = from_dlpack(x). Where that is refused, the rule says nothing."""
-    error = s.tried(taking(s))
+    error = s.tried(taking(s, keywords))
     if error:
         raise NotApplicableError(f"it is refused: {describe(error)}")
 
 
-def take_or_refuse(s):
+def take_or_refuse(s, keywords=""):
     """y = from_dlpack(x). A library that refuses it keeps the rule."""
-    error = s.tried(taking(s))
+    error = s.tried(taking(s, keywords))
     if error:
         raise KeptRuleError(f"it is refused: {describe(error)}")
 
@@ -148,5 +195,14 @@ def values(s, y="y"):
 
 
 def expect_values(s, expected, y="y"):
-    s.run(f"values = {values(s, y)}")
+    """y has these elements. A library that can't show them has refused the tensor late."""
+    error = s.tried(f"values = {values(s, y)}")
+    if error:
+        raise KeptRuleError(f"its elements can't be read: {describe(error)}")
+    s.expect(f"values == {expected}", "its elements are {values}")
+
+
+def must_have_values(s, expected):
+    """The same, where the tensor may not be refused."""
+    s.run(f"values = {values(s)}")
     s.expect(f"values == {expected}", "its elements are {values}")

@@ -7,6 +7,7 @@ The functions load() and put() of lines for CUDA are in cuda.py.
 class Host:
     start = "ctypes.addressof(data)"  # the address of the elements that allocate() makes
     contents = "data[:]"
+    copied = "type(data).from_buffer_copy(data)"
 
     def value(self, ctype, address):
         return f"ctypes.{ctype}.from_address({address}).value"
@@ -34,6 +35,7 @@ class Host:
 class Cuda:
     start = "data"
     contents = "load(ctypes.c_float * 12, data)[:]"
+    copied = "put(load(ctypes.c_char * 192, data))"  # the largest of lend_view()
 
     def value(self, ctype, address):
         return f"load(ctypes.{ctype}, {address}).value"

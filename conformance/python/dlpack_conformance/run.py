@@ -4,27 +4,28 @@ import subprocess
 import sys
 
 from . import adapters
-from .checks import all_checks
+from .cases import WHOLE
+from .checks import all_checks, rules_of
 from .processes import answers, environment
 from .results import BROKEN, CRASHED, Report, Result
-from .rules import BY_ID, ROLES
+from .rules import ROLES
 from .script import reproduction
 
 
-def run(library, rules=None, device="cpu"):
+def run(library, rules=None, device="cpu", protocol="dlpack", seed=0):
     """Check a library with arrays on "cpu" or "cuda" (the first device), and return its Report.
 
     `library` is a name that the kit knows, or the path of a file with an ADAPTER; `rules` are the
-    ids of the rules to check (default: all). Raises LookupError if there is no such adapter, or no
-    such device.
+    ids of the rules to check (default: those of the protocol "dlpack", or "all"). The seed chooses
+    the cases; None: all of them. Raises LookupError if there is no such adapter, or no such device.
     """
     report = Report(adapters.load(library).name)
-    for _ in stream(library, report, rules, device):
+    for _ in stream(library, report, rules, device, protocol, seed):
         pass
     return report
 
 
-def stream(library, report, rules=None, device="cpu"):
+def stream(library, report, rules=None, device="cpu", protocol="dlpack", seed=0):
     """The same for an empty Report, which grows by each Result that this yields."""
     adapter = adapters.load(library)
     if device == "cuda":
@@ -36,8 +37,9 @@ def stream(library, report, rules=None, device="cpu"):
     if adapter is None:
         report.problem = f"its adapter makes no arrays on {device}"
         return
-    arguments = [library, device]
-    for task, answer in answers(f"{__package__}.worker", arguments, tasks_of(adapter, rules)):
+    tasks = tasks_of(adapter, rules, protocol, seed)
+    arguments = [library, device, str(seed is WHOLE)]
+    for task, answer in answers(f"{__package__}.worker", arguments, tasks):
         if task is None:
             report.version = answer.get("version", report.version)
             report.problem = answer.get("problem", report.problem)
@@ -55,18 +57,16 @@ def _need_cuda():
 
 
 def _result(adapter, task, status, seen, lines, errors="", struct=None):
-    rule, _, case = task
     shown = reproduction(adapter, lines) if status in (BROKEN, CRASHED) else []
-    return Result(rule, case, status, seen, shown, errors, struct)
+    return Result(*task, status, seen, shown, errors, struct)
 
 
-def tasks_of(adapter, rules=None):
+def tasks_of(adapter, rules=None, protocol="dlpack", seed=0):
     """The worker's tasks, in the order of the rules."""
-    tasks, seen = [], {}
-    for check in all_checks():
-        if getattr(adapter, ROLES[BY_ID[check.rule].role]) is None:
-            continue
-        index = seen[check.rule] = seen.get(check.rule, -1) + 1
-        if adapter.device in check.devices and (rules is None or check.rule in rules):
-            tasks += [[check.rule, index, case] for case in check.cases_of(adapter)]
-    return tasks
+    checks = all_checks()
+    return [
+        [rule.id, case]
+        for rule in rules_of(adapter.device, protocol, rules)
+        if getattr(adapter, ROLES[rule.role]) is not None
+        for case in checks[rule.id].cases_of(adapter, seed)
+    ]

@@ -85,6 +85,7 @@ class Script:
             self.execute(line)
         except Exception as error:
             self.lines.pop()
+            self._record(dropped=True)
             return error.with_traceback(None)
         return None
 

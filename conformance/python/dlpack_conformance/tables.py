@@ -65,7 +65,7 @@ def read_borrowed(s):
 
 DELETE = (
     "delete = lambda managed: {call}(None, ctypes.c_void_p)(ctypes.c_void_p.from_address("
-    f"managed + {DLManagedTensorVersioned.deleter.offset}).value)(managed)"
+    "managed + {offset}).value)(managed)"
 )
 
 

@@ -1,11 +1,10 @@
-"""The process that runs the checks of a library: imports it once, and forks for each check.
+"""The process that runs the checks of a library, which it imports once.
 
-    python -m dlpack_conformance.worker ADAPTER DEVICE < tasks
+    python -m dlpack_conformance.worker ADAPTER DEVICE WHOLE < tasks
 
-A task is [rule, index of the check among those of the rule, case]. The first answer is the
-library's version, or the problem that it can't be imported. On CUDA devices the checks share
-this process: a driver that is initialised can't be used after a fork, and to initialise it takes
-seconds.
+A task is [rule, case]. The first answer is the library's version, or the problem that it can't be
+imported. With WHOLE each case is tried, whatever has failed. On CUDA devices the checks share this
+process: a driver that is initialised can't be used after a fork, and to do so takes seconds.
 """
 
 import gc
@@ -20,18 +19,18 @@ from .script import BrokenRuleError, KeptRuleError, NotApplicableError, Script, 
 
 def main():
     worker = Worker()
-    adapter = adapters.load(sys.argv[1]).on(sys.argv[2])
+    reference, device, whole = sys.argv[1:]
+    adapter = adapters.load(reference).on(device)
     try:
         version = str(Script(adapter).evaluate(adapter.version))
     except Exception as error:  # the library can't be imported
         worker.answer(problem=describe(error))
         return
     worker.answer(version=version)
-    checks = {}
-    for check in all_checks():
-        checks.setdefault(check.rule, []).append(check.function)
+    checks = all_checks()
     worker.serve(
-        lambda answer, rule, index, case: _run(answer, adapter, checks[rule][index], case),
+        lambda answer, rule, case: _run(answer, adapter, checks[rule].function, case),
+        None if whole == "True" else lambda rule, case: (rule, str(case).partition(", ")[0]),
         may_fork=adapter.device == "cpu",
     )
 
@@ -55,8 +54,8 @@ def _run(answer, adapter, function, case):
         status, seen = BROKEN, describe(error)
     if script:
         script.end()
-    answer(status=status, seen=seen, lines=lines)
-    gc.collect()
+    gc.collect()  # a crash in here is this task's
+    answer(status=status, seen=seen, lines=lines if status == BROKEN else [])
     _scripts.append(script)
     return status == BROKEN
 

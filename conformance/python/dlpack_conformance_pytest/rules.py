@@ -4,7 +4,9 @@ import collections
 
 import pytest
 
-from dlpack_conformance import Report, adapters
+from dlpack_conformance import Report, adapters, expected
+from dlpack_conformance.cases import WHOLE
+from dlpack_conformance.report import text
 from dlpack_conformance.results import NOT_APPLICABLE
 from dlpack_conformance.rules import BY_ID
 from dlpack_conformance.run import stream, tasks_of
@@ -13,13 +15,13 @@ from dlpack_conformance.run import stream, tasks_of
 class Rules:
     """Adds the tests of libraries to those that pytest collects itself."""
 
-    def __init__(self, references, strict):
-        self.references, self.strict = references, strict
+    def __init__(self, references, options):
+        self.references, self.options = references, options
 
     @pytest.hookimpl(tryfirst=True)  # -k and -m deselect later
     def pytest_collection_modifyitems(self, session, items):
         for reference in self.references:
-            library = Library.from_parent(session, reference=reference, strict=self.strict)
+            library = Library.from_parent(session, reference=reference, options=self.options)
             items += session.genitems(library)
 
     def pytest_collection_finish(self, session):
@@ -32,35 +34,41 @@ class Library(pytest.Collector):
     """The tests of a library. Their checks run in a process that imports it once, in order, each
     when its test does."""
 
-    def __init__(self, reference, strict, **more):
+    def __init__(self, reference, options, **more):
+        path = options["expected"]
         try:
             adapter = adapters.load(reference)
+            self.entries = expected.read(expected.path_of(path)) if path else []
         except LookupError as error:
             raise pytest.UsageError(str(error)) from None
         if not adapters.is_installed(adapter):
             raise pytest.UsageError(f"{adapter.name} is not installed")
         super().__init__(name=adapter.name, nodeid=f"dlpack::{adapter.name}", **more)
-        self.reference, self.strict = reference, strict
+        self.reference, self.strict = reference, options["strict"]
         self.selected = []  # the ids of the rules that are tested
         self.report = Report(adapter.name)
-        self._cases = collections.Counter(rule for rule, _, _ in tasks_of(adapter))
-        self._stream = None
-        self._found = collections.defaultdict(list)
-        self._told = False
+        seed = WHOLE if options["all"] else options["seed"]
+        self._how = {key: options[key] for key in ("device", "protocol")} | {"seed": seed}
+        on_device = adapter.on(options["device"])
+        if on_device is None:
+            raise pytest.UsageError(f"{adapter.name} makes no arrays on {options['device']}")
+        tasks = tasks_of(on_device, protocol=options["protocol"], seed=seed)
+        self._cases = collections.Counter(rule for rule, _ in tasks)
+        self._stream, self._told = None, False
 
     def collect(self):
         return [RuleTest.from_parent(self, name=rule) for rule in self._cases]
 
-    def results(self, rule):
-        """The results of a rule. Raises an exception if the library can't be imported."""
+    def rule_report(self, rule):
+        """A Report of this rule alone. Raises an exception if the library can't be imported."""
         if self._stream is None:
-            self._stream = stream(self.reference, self.report, self.selected)
-        while len(self._found[rule]) < self._cases[rule]:
-            result = next(self._stream, None)
-            if result is None:
+            self._stream = stream(self.reference, self.report, self.selected, **self._how)
+        while len(self.report.of(rule)) < self._cases[rule]:
+            if next(self._stream, None) is None:
                 self._report_problem()
-            self._found[result.rule].append(result)
-        return self._found[rule]
+        report = Report(self.name, self.report.version, self.report.of(rule))
+        expected.apply(report, [entry for entry in self.entries if entry["rule"] == rule])
+        return report
 
     def _report_problem(self):
         """The first test fails because of it, the others are skipped."""
@@ -81,15 +89,16 @@ class RuleTest(pytest.Item):
         self.add_marker("dlpack")
 
     def runtest(self):
-        results = self.parent.results(self.name)
-        failures = [result for result in results if result.failed]
-        if failures and not (self.parent.strict or self.rule.level == "must"):
-            seen = "; ".join(map(_seen, failures))
-            pytest.xfail(f"{seen} ({self.rule.level}: {self.rule.sentence})")
+        report = self.parent.rule_report(self.name)
+        failures = report.failures()
+        if report.fails(self.parent.strict):
+            raise RuleBrokenError("\n\n".join([*report.gone, *map(self._text, failures)]))
         if failures:
-            raise RuleBrokenError("\n\n".join(map(self._text, failures)))
-        if all(result.status == NOT_APPLICABLE for result in results):
-            pytest.skip("; ".join(dict.fromkeys(result.seen for result in results)))
+            seen = "; ".join(_seen(result) for result in failures[:3])
+            why = failures[0].expected or f"{self.rule.level}: {self.rule.sentence}"
+            pytest.xfail(f"{seen} ({why})")
+        if all(result.status == NOT_APPLICABLE for result in report.results):
+            pytest.skip("; ".join(dict.fromkeys(result.seen for result in report.results)))
 
     def repr_failure(self, excinfo, style=None):
         if isinstance(excinfo.value, RuleBrokenError):
@@ -101,15 +110,10 @@ class RuleTest(pytest.Item):
 
     def _text(self, result):
         rule = self.rule
-        lines = [
-            _seen(result),
-            f"{rule.sentence} ({rule.level}; {rule.source})",
-            *(f"| {line}" for line in result.errors.splitlines()),
-            "",
-            *result.reproduction,
-        ]
-        return "\n".join(lines)
+        lines = [_seen(result), f"{rule.sentence} ({rule.level}; {rule.source})"]
+        lines += [f"| {line}" for line in result.errors.splitlines()]
+        return "\n".join([*lines, "", text.script(self.parent.report, result)])
 
 
 def _seen(result):
-    return result.seen if result.case is None else f"{result.case}: {result.seen}"
+    return f"{result.case}: {result.seen}" if result.case else result.seen

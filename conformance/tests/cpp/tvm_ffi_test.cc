@@ -53,7 +53,6 @@ struct TvmFfi {
 
 DLPACK_CONFORMANCE(TvmFfi, TvmFfi,
                    {{"producer.empty", "allocated memory is exported"},
-                    {"consumer.read-only", "the flag is not looked at"},
                     {"consumer.major", "the version is not looked at"},
                     {"consumer.impossible", "sizes are not looked at"},
                     {"consumer.null-data", "data is not looked at"}});

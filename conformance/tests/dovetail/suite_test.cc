@@ -46,8 +46,9 @@ struct Dovetail {
   static absl::StatusOr<UniqueDLPackLegacy> ExportLegacy(const Tensor& x) {
     return ToDLPackLegacy(x);
   }
-  // Of a dense tensor.
+  // Of a contiguous tensor.
   static absl::StatusOr<UniqueDLPack> ExportCopy(const Tensor& x) {
+    if (!x.is_contiguous()) return absl::UnimplementedError("the tensor is not contiguous");
     const auto nbytes = static_cast<size_t>(x.nbytes());
     absl::StatusOr<Tensor> copy =
         Tensor::Make(CopyOf(x.raw_data(), nbytes), 0, x.dtype(), x.layout(), {});

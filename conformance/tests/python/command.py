@@ -7,6 +7,15 @@ import sys
 
 PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
 
+# Rules that the switch of another one breaks, too.
+ALSO = {
+    "consumer.strides": {"consumer.byte-offset"},
+    "producer.scalar": {"producer.elements"},
+    "consumer.type": {"consumer.strides", "consumer.byte-offset"},
+    "consumer.misaligned": {"consumer.strides"},
+    "consumer.unused-strides": {"consumer.strides"},
+}
+
 
 def python(*arguments, **variables):
     path = os.pathsep.join(filter(None, sys.path))

@@ -1,40 +1,19 @@
-"""What the kit finds in real libraries, at the versions of the environment.
+"""What the kit finds in real libraries: the faults that ship as known, and no others.
 
-When a new version mends a fault, a test fails here: take the fault out of the table.
+When a new version mends a fault, a test fails here: write the file of known/ anew by --update.
 """
 
+import pathlib
+
 import pytest
-from command import python
+from command import command, python
 
-from dlpack_conformance import run
+from dlpack_conformance import adapters, expected, run
 
-# Rules that are broken, and one that is kept, by library.
-_BROKEN = {
-    "numpy": {"producer.empty", "producer.cpu-alignment", "consumer.null-data", "buffer.requests"},
-    "torch": {
-        "producer.copied-flag",
-        "consumer.read-only",
-        "consumer.strides",
-        "from-buffer.holds",
-        "exchange.elements",
-        "exchange.refuses",
-        "exchange.to-python-refuses",
-    },
-    "jax": {"producer.versioned", "consumer.asks", "consumer.null-deleter"},
-    "tvm_ffi": {"producer.old-major", "producer.copy-true", "consumer.asks"},
-    "paddle": {
-        "producer.device",
-        "consumer.read-only",
-        "consumer.null-context",
-        "exchange.to-python-refuses",
-        "exchange.cpu-stream",
-    },
-    "pyarrow": {"producer.read-only-legacy", "producer.unsupported"},
-    "onnxruntime": {"producer.keywords", "producer.lifetime"},
-}
-_KEPT = {"pyarrow": "producer.read-only", "jax": "consumer.deletes", "numpy": "consumer.read-only"}
+KNOWN = sorted(pathlib.Path(expected.__file__).with_name("known").glob("*.toml"))
+INSTALLED = [path.stem for path in KNOWN if path.stem in adapters.installed()]
 
-# Paddle 3.3.1 may hang in its exit handlers: an exception ends the process at once.
+# Paddle may hang in its exit handlers: an exception ends the process at once.
 _AT_ONCE = """
 import os, sys
 def hook(*error): sys.__excepthook__(*error), sys.stderr.flush(), os._exit(1)
@@ -42,20 +21,29 @@ sys.excepthook = hook
 """
 
 
-@pytest.mark.parametrize("library", _BROKEN)
-def test_the_known_faults_of_a_library_are_found(library):
-    kept = _KEPT.get(library, "producer.device-id")
-    report = run(library, [*_BROKEN[library], kept])
-    assert not report.problem
-    assert {result.rule for result in report.failures()} == _BROKEN[library]
-    assert report.status(kept) == "kept"
-    for result in {result.rule: result for result in report.failures()}.values():
-        assert len(result.reproduction) <= 16
+@pytest.mark.parametrize("path", KNOWN, ids=lambda path: path.stem)
+def test_a_file_of_known_faults_is_of_its_library_and_tells_each_reason(path):
+    for entry in expected.read(path):
+        assert entry["library"] == path.stem
+        assert entry["versions"]
+        assert "not explained" not in entry["reason"]
+
+
+@pytest.mark.parametrize("library", INSTALLED)
+def test_a_library_has_the_faults_that_are_known_of_it(library):
+    result = command(library, "--expected", library)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("library", INSTALLED)
+def test_the_scripts_of_its_faults_run_alone_and_show_them(library):
+    first = {result.rule: result for result in run(library).failures(["must"])}
+    for result in first.values():
         done = python("-c", _AT_ONCE + "\n".join(result.reproduction))
         error = (done.stderr.splitlines() or [""])[-1]
         if result.status == "crashed":
             assert done.returncode < 0, error
         else:
-            assert done.returncode == 1
+            assert done.returncode == 1, result.name
             kind, _, message = error.partition(": ")
             assert message[:10] in result.seen or kind.split(".")[-1] in result.seen

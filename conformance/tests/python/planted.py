@@ -1,7 +1,9 @@
-"""A small array library in ctypes that keeps every rule of the kit, or breaks just one.
+"""A small array library in ctypes that keeps every rule of the kit, or breaks some by switches.
 
-    library = planted.Library("producer.copied-flag")      # the rule that it breaks; None: none
+    library = planted.Library("producer.copied-flag; consumer.strides legacy")      # "": none
     x = library.array([[1, 2]], "float32")
+
+A switch is a rule, which breaks in every case, or a rule and the cases in which it breaks.
 
 planted_export.py and planted_import.py have the two directions, planted_exchange.py has the table,
 planted_buffer.py and planted_arrow.py have other protocols. planted_cuda.py is for arrays on a CUDA
@@ -59,6 +61,11 @@ class Array:
     @property
     def itemsize(self):
         return struct.calcsize(LETTERS[self.dtype])
+
+    def reshape(self, shape):
+        """To no dimensions, or with further ones of size 1."""
+        kept = iter(step for n, step in zip(self.shape, self.strides, strict=True) if n > 1)
+        return self.view(self.address, shape, [next(kept) if n > 1 else 1 for n in shape])
 
     def tolist(self):
         return self._list(self.address, self.shape, self.strides)
@@ -134,14 +141,14 @@ class Host:
 
 
 class Library:
-    def __init__(self, broken_rule=None, memory=None):
-        self.broken_rule, self.memory = broken_rule, memory or Host()
+    def __init__(self, switches="", memory=None):
+        self.switches, self.memory = set((switches or "").split("; ")), memory or Host()
         self.device_type = self.memory.device_type
         if self.device_type == 2 and self.breaks("producer.cuda-type"):
             self.device_type = 13  # managed memory
 
     def breaks(self, *rules):
-        return self.broken_rule in rules
+        return not self.switches.isdisjoint(rules)
 
     def array(self, values, dtype="float32", **flags):
         shape, flat = [], values
@@ -188,8 +195,8 @@ class Library:
     def from_arrow(self, x):
         return planted_arrow.take(self, x)
 
-    def from_dlpack(self, x):
-        return planted_import.take(self, x)
+    def from_dlpack(self, x, **keywords):
+        return planted_import.take(self, x, **keywords)
 
 
 def row_major(shape):

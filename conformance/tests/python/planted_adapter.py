@@ -1,4 +1,4 @@
-"""The kit's adapter for planted.py: the environment variable PLANTED names the rule it breaks.
+"""The kit's adapter for planted.py: the environment variable PLANTED has the switches.
 
 Its arrays on a CUDA device are those of planted_cuda.py.
 """
@@ -8,6 +8,7 @@ import os
 from dlpack_conformance import Adapter
 
 BROKEN = repr(os.environ.get("PLANTED"))
+IGNORES = "consumer.read-only-ignored" in BROKEN  # a library without read-only arrays
 
 ADAPTER = Adapter(
     name="planted",
@@ -19,7 +20,8 @@ ADAPTER = Adapter(
     array="p.array({values}, {dtype})",
     ones="p.ones({size})",
     arrays={"negated": "p.negated()"},
-    read_only="p.read_only({x})",
+    read_only=None if IGNORES else "p.read_only({x})",
+    read_only_request="read_only=True",
     other_byte_order="p.swapped()",
     unsupported={"unsupported": "planted.planted_export.Unsupported(p)"},
     buffer="{x}.buffer()",
@@ -28,6 +30,7 @@ ADAPTER = Adapter(
     take_interface="p.from_interface({x})",
     take_arrow="p.from_arrow({x})",
     take="p.from_dlpack({x})",
+    here="'here'",
     values="{y}.tolist()",
     write="{y}.fill(7)",
     on_stream="p.memory.on_stream({stream})",

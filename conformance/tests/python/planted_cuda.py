@@ -33,8 +33,8 @@ class Block:
 class Memory:
     device_type = 2
 
-    def __init__(self, broken_rule=None):
-        self.offset = 64 if broken_rule == "producer.alignment" else 0
+    def __init__(self, switches=""):
+        self.offset = 64 if "producer.alignment" in (switches or "") else 0
         self.pools, self.stream, self.context = {}, _LEGACY, None
 
     def begin(self):
@@ -121,7 +121,7 @@ class Memory:
             call("cuStreamSynchronize", self.stream)
         self.stream, before = _LEGACY, self.stream
         values, self.stream = array.tolist(), before
-        return planted.Library(array.library.broken_rule).array(values, array.dtype)
+        return planted.Library("; ".join(array.library.switches)).array(values, array.dtype)
 
     def ask(self, breaks, x, **request):
         self.begin()

@@ -61,6 +61,8 @@ class Table:
             managed.major = 2
         if self.breaks("exchange.lifetime"):
             planted_export.forget_owner(managed)
+        if self.breaks("exchange.leak"):
+            planted_export.leave(managed)
         if self.breaks("exchange.deleter"):
             planted_export.never_delete(managed)
         return managed
@@ -77,6 +79,8 @@ class Table:
         if self.breaks("exchange.references"):
             self.kept.append(x)
         managed = planted_export.managed(array, DLManagedTensorVersioned, 0, self.breaks)
+        if self.borrowed:
+            planted_export.free(self.borrowed[0])
         self.borrowed = managed, array
         if self.breaks("exchange.borrowed"):
             managed.dl_tensor.device_id = 1

@@ -31,6 +31,15 @@ def _delete(address):
     _exports.pop(address, None)
 
 
+_left = []  # by leaks
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _delete_most(address):
+    _left.append(bytes(200))
+    _exports.pop(address, None)
+
+
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _delete_nothing(address):
     pass
@@ -56,13 +65,13 @@ def export(array, request):
     breaks = array.library.breaks
     if breaks("producer.keywords") and "copy" in request:
         raise TypeError("unknown keyword copy")
-    known = {"stream", "max_version", "dl_device", "copy"}
+    known = {"stream", "max_version", "dl_device", "copy", "read_only"}
     if not breaks("producer.unknown-keyword") and request.keys() - known:
         raise TypeError("unknown keyword")
     return _export(array, breaks, **{name: request.get(name) for name in known})
 
 
-def _export(array, breaks, stream, max_version, dl_device, copy):
+def _export(array, breaks, stream, max_version, dl_device, copy, read_only):
     versioned = (max_version or (0, 0)) >= (1, 0)
     if breaks("producer.legacy") and max_version is None:
         versioned = True
@@ -84,12 +93,21 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
     if dl_device == (1, 0) and array.library.memory.device_type == 2:
         array = array.library.memory.to_host(breaks, array)
     flags = READ_ONLY * (array.read_only and not breaks("producer.read-only"))
+    if breaks("producer.flags READ_ONLY") or (
+        read_only and not breaks("producer.read-only", "producer.read-only keyword")
+    ):
+        flags = READ_ONLY
+    if copy and breaks("producer.copy-served"):
+        raise BufferError("no copies")
     if copy and not breaks("producer.copy-true"):
-        array, flags = array.copy(), IS_COPIED * (not breaks("producer.copied-flag"))
+        other = array.T if breaks("producer.elements copy") else array
+        array, flags = other.copy(), IS_COPIED * (not breaks("producer.copied-flag"))
     if copy is False and breaks("producer.copy-false"):
         array = array.copy()
     if breaks("producer.flags"):
         flags |= 8
+    if breaks("producer.copied-only"):
+        flags |= IS_COPIED
     kind = DLManagedTensorVersioned if versioned else DLManagedTensor
     array = array.resolved()
     if breaks("producer.repeated"):
@@ -97,6 +115,11 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
         array.__dict__[kind] = made
     else:
         made = managed(array, kind, flags, breaks)
+    contiguous = array.strides == tuple(planted.row_major(array.shape))
+    if breaks("producer.elements legacy") and not versioned and not contiguous:
+        made.dl_tensor.strides[0] = 1
+    if breaks("producer.leak"):
+        leave(made)
     callback = _destroy_always if breaks("producer.used") else _destroy_unused
     pointer = ctypes.c_void_p.in_dll(_keeping, "planted_callback")
     pointer.value = ctypes.cast(callback, ctypes.c_void_p).value
@@ -115,7 +138,9 @@ def _export(array, breaks, stream, max_version, dl_device, copy):
 
 def managed(array, kind, flags, breaks):
     shape, strides = array.shape, array.strides
-    if breaks("producer.elements"):
+    if breaks("producer.elements") or (
+        breaks("producer.elements int32") and array.dtype == "int32"
+    ):
         strides = tuple(sorted(strides, reverse=True))
     if breaks("producer.scalar") and not shape:
         shape = strides = (1,)
@@ -151,6 +176,16 @@ def forget_owner(made):
     *rest, _ = _exports[ctypes.addressof(made)]
     if made.dl_tensor.ndim and made.dl_tensor.shape[0] > 1000:
         _exports[ctypes.addressof(made)] = (*rest, None)
+
+
+def leave(made):
+    """Its deleter leaves something behind."""
+    made.deleter = ctypes.cast(_delete_most, ctypes.c_void_p).value
+
+
+def free(made):
+    """Free what no deleter frees."""
+    _exports.pop(ctypes.addressof(made), None)
 
 
 def never_delete(made):

@@ -44,8 +44,23 @@ class Owner:
             delete(ctypes.addressof(self.managed))
 
 
-def take(library, x):
+_left = []  # by leaks
+
+
+def take(library, x, **keywords):
     breaks = library.breaks
+    unknown = keywords.keys() - {"device", "copy"}
+    if unknown or (keywords and breaks("consumer.keywords")):
+        raise TypeError("unknown keyword")
+    if keywords.get("device") and breaks("consumer.device"):
+        raise BufferError("no device")
+    if breaks("consumer.leak"):
+        _left.append(bytes(200))
+    array = _take(library, x, breaks)
+    return array.copy() if keywords.get("copy") and not breaks("consumer.copy") else array
+
+
+def _take(library, x, breaks):
     capsule = _ask(library, x, breaks)
     name = capsules.name(capsule).decode()
     if name.startswith("used_") and breaks("consumer.used-capsule"):
@@ -72,6 +87,8 @@ def take(library, x):
 def adopt(library, managed):
     """The array of a managed tensor that the table was given."""
     array = _array(library, managed, library.breaks, None)
+    if library.breaks("exchange.to-python-elements"):
+        array.strides = tuple(sorted(array.strides, reverse=True))
     array.owner = Owner(managed, library.breaks, math.prod(array.shape))
     return array
 
@@ -81,6 +98,10 @@ def _ask(library, x, breaks):
         return x.__dlpack__()
     try:
         return library.memory.ask(breaks, x, max_version=(1, 3))
+    except BufferError:
+        if breaks("consumer.propagates"):
+            raise RuntimeError("it fails") from None
+        raise
     except TypeError:
         if breaks("consumer.old-producer"):
             raise
@@ -104,6 +125,7 @@ def _array(library, managed, breaks, x):
         refuse(managed.minor > 3 and breaks("consumer.minor"), "another minor version")
         flags = managed.flags
         refuse(flags & ~7, "unknown flags", "consumer.unknown-flags")
+        refuse(flags & READ_ONLY and breaks("consumer.read-only-ignored"), "read-only")
     refuse(tensor.device_type != library.device_type, "another device", "consumer.other-device")
     refuse(tensor.ndim < 0, "a negative ndim")
     refuse(tensor.ndim == 0 and breaks("consumer.scalar"), "no dimensions")
@@ -119,11 +141,16 @@ def _array(library, managed, breaks, x):
     refuse(plain and breaks("consumer.accepts"), "a plain array")
     refuse(tensor.lanes > 1, "several lanes", "consumer.lanes")
     dtype = DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes else None
-    refuse(dtype is None, "an unknown type", "consumer.unknown-type")
+    is_sub_byte = 15 <= tensor.code <= 17
+    rule = "consumer.sub-byte" if is_sub_byte else "consumer.unknown-type"
+    refuse(dtype is None, "an unknown type", rule)
     if dtype == "int32" and breaks("consumer.type"):
         dtype = "float32"
-    address = _address(tensor, shape, strides, breaks)
-    if breaks("consumer.strides"):
+    is_legacy = not isinstance(managed, DLManagedTensorVersioned)
+    address = _address(tensor, shape, strides, breaks, is_legacy)
+    if breaks("consumer.strides legacy") and is_legacy:
+        strides = planted.row_major(shape)
+    if breaks("consumer.strides") or (breaks("consumer.strides float64") and dtype == "float64"):
         strides = [abs(stride) for stride in strides]
     read_only = bool(flags & READ_ONLY) and not breaks("consumer.read-only")
     return planted.Array(
@@ -131,9 +158,13 @@ def _array(library, managed, breaks, x):
     )
 
 
-def _address(tensor, shape, strides, breaks):
+def _address(tensor, shape, strides, breaks, is_legacy):
     address = tensor.data or 0
-    if not breaks("consumer.byte-offset"):
+    if not (
+        breaks("consumer.byte-offset")
+        or (breaks("consumer.byte-offset scalar") and not shape)
+        or (breaks("consumer.byte-offset legacy") and is_legacy)
+    ):
         address += tensor.byte_offset
     if breaks("consumer.misaligned"):
         address -= address % 4

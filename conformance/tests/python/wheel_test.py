@@ -11,9 +11,13 @@ WHEEL = next(pathlib.Path("conformance/python").glob("dlpack_conformance-*.whl")
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("installed")
+
+
+@pytest.fixture(scope="module")
+def run(folder):
     """Runs Python with the wheel installed, and without this test's copy of the kit."""
-    folder = tmp_path_factory.mktemp("installed")
     path = [str(folder), *(entry for entry in sys.path if "site-packages" in entry)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     environment["PYTHONPATH"] = os.pathsep.join(path)
@@ -32,8 +36,15 @@ def test_its_command_checks_a_library_and_writes_a_page(run, tmp_path):
     rule = ["--rule", "producer.device", "--html", page]
     done = run("-m", "dlpack_conformance", "numpy", *rule)
     assert done.returncode == 0, done.stderr
-    assert "1 kept" in done.stdout
-    assert "1 kept" in page.read_text()
+    assert "shoulds 1 of 1" in done.stdout
+    assert "shoulds 1 of 1" in page.read_text()
+
+
+def test_pip_makes_the_command(run, folder):
+    script = (folder / "bin/dlpack-conformance").read_text()
+    assert "from dlpack_conformance.__main__ import main" in script
+    (metadata,) = folder.glob("*.dist-info/METADATA")
+    assert 'Requires-Dist: tomli; python_version < "3.11"\n' in metadata.read_text()
 
 
 def test_pytest_finds_its_plugin(run):

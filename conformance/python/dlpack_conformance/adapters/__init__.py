@@ -6,6 +6,20 @@ import importlib.util
 import pathlib
 import pkgutil
 
+# What an adapter looks like, where a library has NumPy's names for its functions.
+_STARTER = """\
+from dlpack_conformance import Adapter
+ADAPTER = Adapter(
+    name="mylib",
+    setup="import mylib",
+    version="mylib.__version__",
+    dtype="mylib.{name}", dtypes="int32 float32 float64",
+    array="mylib.array({values}, dtype={dtype})",
+    take="mylib.from_dlpack({x})",
+    values="{y}.tolist()",
+)
+
+and check it by: dlpack-conformance --adapter mylib.py"""
 GROUP = "dlpack_conformance"  # of entry points: name = module that has an ADAPTER
 
 
@@ -26,7 +40,8 @@ def load(reference):
         if point.name == reference:
             return importlib.import_module(point.value).ADAPTER
     if reference not in names():
-        raise LookupError(f"no adapter for {reference!r}; there are {', '.join(names())}")
+        text = _STARTER.replace("mylib", reference)
+        raise LookupError(f"there is no adapter for {reference}; write {reference}.py:\n\n{text}")
     return importlib.import_module(f".{reference}", __name__).ADAPTER
 
 

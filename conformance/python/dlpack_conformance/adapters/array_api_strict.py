@@ -12,7 +12,7 @@ ADAPTER = Adapter(
     array="xp.asarray({values}, dtype={dtype})",
     ones="xp.ones({size}, dtype={dtype})",
     take="xp.from_dlpack({x})",
-    target="type(xp.zeros(1))",
+    here="xp.Device('CPU_DEVICE')",
     values="np.from_dlpack({y}).tolist()",
     view="{y}[1:, :]",
     write="{y}[...] = 7.0",

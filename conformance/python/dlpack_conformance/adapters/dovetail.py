@@ -15,6 +15,7 @@ ADAPTER = Adapter(
     views=VIEWS,
     read_only="dt.frombuffer(bytes({x}), dtype=dt.float32).reshape(3, 4)",
     take="dt.from_dlpack({x})",
+    here='"cpu"',
     take_buffer="dt.frombuffer({x}, dtype=dt.float32)",
     take_interface="dt.from_array_interface({x})",
     take_arrow="dt.from_arrow({x})",
@@ -27,6 +28,7 @@ ADAPTER = Adapter(
         "cuda": {
             "array": "dt.tensor({values}, dtype={dtype}, device='cuda')",
             "ones": "dt.full({size}, 1, dtype={dtype}, device='cuda')",
+            "here": '"cuda"',
             "read_only": None,
         }
     },

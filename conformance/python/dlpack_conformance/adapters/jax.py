@@ -15,7 +15,7 @@ ADAPTER = Adapter(
     array="jnp.array({values}, dtype={dtype})",
     ones="jnp.ones({size}, dtype={dtype})",
     take="jnp.from_dlpack({x})",
-    target="jax.Array",
+    here="jax.devices('cpu')[0]",
     values="{y}.tolist()",
     devices={
         "cuda": {
@@ -23,6 +23,7 @@ ADAPTER = Adapter(
             "setup": 'import os; os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"\n' + _SETUP,
             "array": "jax.device_put(jnp.array({values}, dtype={dtype}), jax.devices('cuda')[0])",
             "ones": "jnp.ones({size}, dtype={dtype}, device=jax.devices('cuda')[0])",
+            "here": "jax.devices('cuda')[0]",
             "work": "{y} + 0",
         }
     },

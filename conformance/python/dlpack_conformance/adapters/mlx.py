@@ -11,7 +11,6 @@ ADAPTER = Adapter(
     array="mx.array({values}, dtype={dtype})",
     ones="mx.ones({size}, dtype={dtype})",
     take="mx.from_dlpack({x})",
-    target="mx.array",
     values="{y}.tolist()",
     write="{y}[...] = 7",
 )

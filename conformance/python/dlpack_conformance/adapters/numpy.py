@@ -16,10 +16,9 @@ ADAPTER = Adapter(
     other_byte_order="np.array([1, 2], dtype=np.dtype('=i4').newbyteorder())",
     unsupported={"objects": "np.array([None])", "text": "np.array(['a'])"},
     take="np.from_dlpack({x})",
+    here='"cpu"',
     take_buffer="np.asarray({x})",
     take_interface="np.asarray({x})",
-    target="np.ndarray",
-    address="{y}.ctypes.data",
     values="{y}.tolist()",
     write="{y}[...] = 7",
 )

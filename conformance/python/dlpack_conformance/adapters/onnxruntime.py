@@ -12,7 +12,6 @@ ADAPTER = Adapter(
     ones="OrtValue.ortvalue_from_numpy(np.ones({size}, dtype={dtype}))",
     views={},
     take="OrtValue.from_dlpack({x})",
-    target="OrtValue",
     values="{y}.numpy().tolist()",
     view=None,
     write="{y}.update_inplace(np.full({y}.shape(), 7, np.float32))",

@@ -16,7 +16,7 @@ ADAPTER = Adapter(
         "broadcast": "{x}[:1].expand([3, 4])",
     },
     take="paddle.from_dlpack({x})",
-    target="paddle.Tensor",
+    here='"cpu"',
     values="({y}.astype('float32') if {y}.dtype == paddle.bfloat16 else {y}).tolist()",
     write="{y}.fill_(7)",
 )

@@ -21,7 +21,5 @@ ADAPTER = Adapter(
     nulls="pa.array([1, None, 3], type=pa.float32())",
     take_buffer="pa.Array.from_buffers(pa.float32(), 4, [None, pa.py_buffer({x})])",
     take_arrow="pa.array({x})",
-    target="pa.Array",
-    address="{y}.buffers()[-1].address",
     values="{y}.to_pylist()",
 )

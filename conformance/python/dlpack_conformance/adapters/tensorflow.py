@@ -14,6 +14,5 @@ ADAPTER = Adapter(
     views={"transposed": "tf.transpose({x})", "stepped": "{x}[:, ::2]", "sliced": "{x}[1:, 1:3]"},
     unsupported={"text": "tf.constant(['a'])"},
     take="tf.experimental.dlpack.from_dlpack({x}.__dlpack__())",
-    target="tf.Tensor",
     values="{y}.numpy().tolist()",
 )

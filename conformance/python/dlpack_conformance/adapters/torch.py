@@ -20,13 +20,11 @@ ADAPTER = Adapter(
         "conjugate": "torch.tensor([1 + 2j, 3 - 4j]).conj()",
         "imaginary part of a conjugate": "torch.tensor([1 + 2j, 3 - 4j]).conj().imag",
     },
-    unsupported={
-        "sparse": "torch.eye(2).to_sparse()",
-        "requires grad": "torch.ones(2, requires_grad=True)",
-    },
+    unsupported={"sparse": "torch.eye(2).to_sparse()"},
     take="torch.from_dlpack({x})",
+    here='"cpu"',
+    read_only_request="read_only=True",
     take_buffer="torch.frombuffer({x}, dtype=torch.float32)",
-    target="torch.Tensor",
     values="{y}.tolist()",
     write="{y}.fill_(7)",
     on_stream="torch.cuda.stream(torch.cuda.ExternalStream({stream}))",
@@ -40,10 +38,8 @@ ADAPTER = Adapter(
                 "imaginary part of a conjugate": "torch.tensor([1 + 2j, 3 - 4j], device='cuda')"
                 ".conj().imag",
             },
-            "unsupported": {
-                "sparse": "torch.eye(2, device='cuda').to_sparse()",
-                "requires grad": "torch.ones(2, device='cuda', requires_grad=True)",
-            },
+            "here": '"cuda"',
+            "unsupported": {"sparse": "torch.eye(2, device='cuda').to_sparse()"},
         }
     },
 )

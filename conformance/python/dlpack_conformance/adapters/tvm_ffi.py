@@ -13,7 +13,6 @@ ADAPTER = Adapter(
     ones="tvm_ffi.from_dlpack(np.ones({size}, dtype={dtype}))",
     views={},
     take="tvm_ffi.from_dlpack({x})",
-    target="tvm_ffi.Tensor",
     values="np.from_dlpack({y}).tolist()",
     passes_on=("types", "devices"),
     view=None,

@@ -1,17 +1,18 @@
 """What has to be taken in: plain arrays of either kind of capsule, and how they are asked for."""
 
 from ..checks import check
+from ..doors import CAPSULES
 from ..exports import VALUES
-from ..lending import expect_values, lend, memory, must_take, taking
-from ..script import NotApplicableError
+from ..lending import lend, memory, must_have_values, must_take, taking
+from ..script import NotApplicableError, describe
 
 
-@check("consumer.accepts", ["versioned", "legacy"])
+@check("consumer.accepts", CAPSULES)
 def accepts(s, kind):
     memory(s)
     lend(s, version=(1, 3) if kind == "versioned" else "legacy")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
 
 
 def _must_ask(s):
@@ -43,7 +44,19 @@ def old_producer(s):
     memory(s)
     lend(s, version="legacy", arguments="stream=None")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
+
+
+@check("consumer.propagates")
+def propagates(s):
+    _must_ask(s)
+    s.run("class Producer:\n    def __dlpack__(self, **_): raise BufferError('not this one')")
+    s.run(f"Producer.__dlpack_device__ = lambda self: {s.adapter.dlpack_device}; x = Producer()")
+    error = s.tried(taking(s))
+    if error is None:
+        s.broken("there is no exception")
+    if not isinstance(error, BufferError):
+        s.raised(taking(s), f"in place of a BufferError there is {describe(error)}")
 
 
 @check("consumer.minor")
@@ -51,7 +64,7 @@ def minor(s):
     memory(s)
     lend(s, version=(1, 99))
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)
 
 
 @check("consumer.scalar", ["NULL shape and strides", "shape and strides"])
@@ -60,7 +73,7 @@ def scalar(s, how):
     null = how.startswith("NULL")
     lend(s, (), None if null else (), null_shape=null)
     must_take(s)
-    expect_values(s, 5)
+    must_have_values(s, 5)
 
 
 _EMPTY = {
@@ -81,12 +94,12 @@ def _lend_empty(s, case):
 def empty(s, case):
     _lend_empty(s, case)
     must_take(s)
-    expect_values(s, [] if case.startswith("(0,)") else [[], []])
+    must_have_values(s, [] if case.startswith("(0,)") else [[], []])
 
 
-@check("consumer.null-strides", ["versioned", "legacy"])
+@check("consumer.null-strides", CAPSULES)
 def null_strides(s, kind):
     memory(s)
     lend(s, strides=None, version=(1, 0) if kind == "versioned" else "legacy")
     must_take(s)
-    expect_values(s, VALUES)
+    must_have_values(s, VALUES)

@@ -1,48 +1,72 @@
 """Layouts and types that a consumer may refuse, but must not misread."""
 
+from ..cases import DTYPES, LAYOUTS, WHOLE, nested, product, split
 from ..checks import check
-from ..dtypes import DTYPES
+from ..doors import CAPSULES
 from ..exports import VALUES
-from ..lending import expect_values, lend, memory, take_or_refuse, values
+from ..lending import (
+    expect_values,
+    lend,
+    lend_view,
+    memory,
+    must_refuse,
+    raw_memory,
+    serve_copies,
+    take,
+    take_or_refuse,
+    taking,
+    values,
+)
 from ..script import KeptRuleError, NotApplicableError, describe
 
-# Maps a name to (shape, strides, index of the first element, elements) of 0 … 11 in memory.
-STRIDED = {
-    "transposed": ((4, 3), (1, 4), 0, [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]),
-    "sliced": ((2, 2), (4, 1), 5, [[5, 6], [9, 10]]),
-    "stepped": ((3, 2), (4, 2), 0, [[0, 2], [4, 6], [8, 10]]),
-    "reversed": ((3, 4), (-4, 1), 8, VALUES[::-1]),
-    "reversed in both": ((3, 4), (-4, -1), 11, [row[::-1] for row in VALUES[::-1]]),
-    "broadcast": ((3, 4), (0, 1), 0, VALUES[:1] * 3),
-    "of three dimensions": ((2, 2, 3), (3, 6, 1), 0, [[[0, 1, 2], [6, 7, 8]],
-                                                      [[3, 4, 5], [9, 10, 11]]]),
-}  # fmt: skip
+VERSIONS = {"versioned": (1, 3), "legacy": "legacy"}
 
 
-@check("consumer.strides", STRIDED)
-def strided(s, name):
-    shape, strides, first, elements = STRIDED[name]
+def _cases(adapter, seed):
+    copies = ("", "copy=True") if adapter.take_with("copy=True") else ("",)
+    return [*product(seed, LAYOUTS, adapter.types, CAPSULES, copies)]
+
+
+@check("consumer.strides", _cases)
+def strided(s, case):
+    layout, dtype, _, (door, *copy) = split(case)
+    expected = lend_view(s, layout, dtype, version=VERSIONS[door])
+    if copy:
+        serve_copies(s)
+    take_or_refuse(s, *copy)
+    expect_values(s, expected)
+
+
+@check("consumer.unused-strides", [f"{w}, {d}" for w in ("large", "zero", "-5") for d in CAPSULES])
+def unused_strides(s, case):
+    which, door = case.split(", ")
     memory(s)
-    lend(s, shape, strides, at=4 * first)
-    take_or_refuse(s)
-    expect_values(s, elements)
-
-
-@check("consumer.unused-strides", ["large", "zero", "negative"])
-def unused_strides(s, which):
-    memory(s)
-    step = {"large": 1 << 61, "zero": 0, "negative": -5}[which]
-    lend(s, (3, 1, 4), (4, step, 1))
+    step = {"large": 1 << 61, "zero": 0, "-5": -5}[which]
+    lend(s, (3, 1, 4), (4, step, 1), version=VERSIONS[door])
     take_or_refuse(s)
     expect_values(s, [[row] for row in VALUES])
 
 
-@check("consumer.byte-offset", [4, 16, 256])
-def byte_offset(s, offset):
-    memory(s, f"[99] * {offset // 4} + list(range(12))", count=offset // 4 + 12)
-    lend(s, byte_offset=offset)
+def _offsets(adapter, seed):
+    offsets = ("16 bytes", "64 bytes", "256 bytes")
+    for i, offset in enumerate(offsets):
+        types = adapter.types if seed is WHOLE else ["float32", *adapter.types[i :: len(offsets)]]
+        for layout in ("plain", "transposed", "scalar"):
+            for j, dtype in enumerate(dict.fromkeys(types)):
+                doors = CAPSULES if seed is WHOLE or j == 0 else [CAPSULES[(j + seed) % 2]]
+                yield from (f"{layout}, {dtype}, {offset}, {door}" for door in doors)
+
+
+@check("consumer.byte-offset", _offsets)
+def byte_offset(s, case):
+    layout, dtype, _, (offset, door) = split(case)
+    offset = int(offset.split()[0])
+    raw_memory(s, dtype.encoded(), offset)
+    more = {"code": dtype.code, "bits": dtype.bits, "version": VERSIONS[door]}
+    at = layout.offset * dtype.size
+    lend(s, layout.shape, layout.strides, byte_offset=offset + at, **more)
     take_or_refuse(s)
-    expect_values(s, VALUES)
+    expect_values(s, nested(layout.shape, dtype.numbers(layout.places)))
 
 
 @check("consumer.misaligned", [1, 2, 4, 8, 16, 32, 64, 128])
@@ -67,10 +91,75 @@ def lanes(s, count):
     s.expect(f"values in ({rows}, {list(range(12))})", "its elements are {values}")
 
 
-@check("consumer.type", lambda adapter: adapter.dtypes.split())
-def type_(s, name):
-    dtype = DTYPES[name]
-    memory(s, dtype.one_and_two, "c_char", len(dtype.one_and_two))
-    lend(s, (2,), (1,), code=dtype.code, bits=dtype.bits, lanes=dtype.lanes)
+@check(
+    "consumer.type", lambda adapter, seed: [f"{n}, {d}" for n in adapter.types for d in CAPSULES]
+)
+def type_(s, case):
+    name, door = case.split(", ")
+    expected = lend_view(s, LAYOUTS["plain"], DTYPES[name], version=VERSIONS[door])
     take_or_refuse(s)
-    expect_values(s, [True, True] if name == "bool" else [1, 2])
+    expect_values(s, expected)
+
+
+# The types that may have just one width, by their codes.
+_SUB_BYTE = {"float6_e2m3fn": 15, "float6_e3m2fn": 16, "float4_e2m1fn": 17}
+
+
+@check("consumer.sub-byte", _SUB_BYTE)
+def sub_byte(s, name):
+    if "types" in s.adapter.passes_on:
+        raise NotApplicableError("the library passes types on")
+    memory(s)
+    lend(s, code=_SUB_BYTE[name], bits=8)
+    must_refuse(s, f"{name} of 8 bits")
+
+
+@check("consumer.keywords", ["device=None", "copy=None"])
+def keywords(s, keyword):
+    memory(s)
+    lend(s)
+    line = taking(s, keyword)
+    error = s.tried(line)
+    if isinstance(error, TypeError):
+        s.raised(line, f"from_dlpack({keyword}) raises {describe(error)}")
+
+
+@check("consumer.device", CAPSULES)
+def device(s, door):
+    memory(s)
+    here = s.adapter.here
+    if here is None:
+        lend(s, version=VERSIONS[door])
+        take(s)
+        s.run("held = managed, deleter, shape, strides")
+        if s.tried("here = y.device"):
+            raise NotApplicableError("nothing is known of the library's devices")
+        here = "here"
+    lend(s, version=VERSIONS[door])
+    line = taking(s, f"device={here}")
+    error = s.tried(line)
+    if isinstance(error, TypeError):
+        raise NotApplicableError(f"no keyword device: {describe(error)}")
+    if error and s.tried(taking(s)):
+        raise NotApplicableError(f"it is refused: {describe(error)}")
+    if error:
+        s.raised(line, f"device={here} raises {describe(error)}")
+    expect_values(s, VALUES)
+
+
+_COPIES = [f"copy={copy}, {door}" for copy in (True, False) for door in CAPSULES]
+
+
+@check("consumer.copy", _COPIES)
+def copy(s, case):
+    keyword, door = case.split(", ")
+    memory(s)
+    lend(s, version=VERSIONS[door])
+    serve_copies(s)
+    take(s, keyword)
+    expect_values(s, VALUES)  # waits for a copy that is not made at once
+    s.run(s.memory.overwrite(12, 99))
+    if keyword == "copy=True":
+        expect_values(s, VALUES)
+    else:
+        expect_values(s, [[99.0] * 4] * 3)

@@ -1,12 +1,15 @@
 """How a consumer ends: what it names the capsule, when it calls the deleter, what it writes."""
 
 from ..checks import check
+from ..doors import CAPSULES
 from ..exports import VALUES, need
-from ..lending import expect_values, lend, memory, take, taking
+from ..growth import expect_steady
+from ..lending import NEW_CAPSULE, expect_values, lend, memory, must_take, take, taking
 from ..script import NotApplicableError
 from .accepts import _EMPTY, _lend_empty
 
-_KINDS = ["versioned", "legacy"]
+# A deleter in C that does nothing: one in Python would not keep an exception, and leaves numbers.
+_IDLE = "ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p).value"
 
 
 def _wait(s):
@@ -22,13 +25,13 @@ def _lend(s, kind, **more):
     take(s)
 
 
-@check("consumer.renames", _KINDS)
+@check("consumer.renames", CAPSULES)
 def renames(s, kind):
     _lend(s, kind)
     s.expect("'\"used_' in repr(capsule)", "after the import there is {capsule!r}")
 
 
-@check("consumer.used-capsule", _KINDS)
+@check("consumer.used-capsule", CAPSULES)
 def used_capsule(s, kind):
     _lend(s, kind)
     line = taking(s).replace("y =", "z =")
@@ -36,7 +39,7 @@ def used_capsule(s, kind):
         s.broken("a capsule is taken in twice")
 
 
-@check("consumer.deletes", _KINDS)
+@check("consumer.deletes", CAPSULES)
 def deletes(s, kind):
     memory(s)
     # Freed memory gets other values, so that a library may also copy and free at once.
@@ -59,25 +62,23 @@ def empty_deletes(s, case):
     s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
 
 
-@check("consumer.null-deleter", _KINDS)
+@check("consumer.null-deleter", CAPSULES)
 def null_deleter(s, kind):
     _lend(s, kind, function=None)
     s.run("del y; gc.collect()")
 
 
-@check("consumer.null-context", _KINDS)
+@check("consumer.null-context", CAPSULES)
 def null_context(s, kind):
     _lend(s, kind, manager_ctx=0)
     s.run(f"del y; {_wait(s)}")
     s.expect("len(deleted) == 1", "the deleter was called {len(deleted)} times")
 
 
-@check("consumer.exception", _KINDS, devices=["cpu"])
+@check("consumer.exception", CAPSULES, devices=["cpu"])
 def exception(s, kind):
     memory(s)
-    # A deleter in C that does nothing: one in Python would not keep the exception.
-    idle = "ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p).value"
-    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function=None, deleter=idle)
+    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function=None, deleter=_IDLE)
     s.run("caught = None")
     expression = s.adapter.take.format(x="x")
     s.run(f"try: [{expression}, 1 / 0]\nexcept BaseException as error: caught = repr(error)")
@@ -92,6 +93,7 @@ def exception(s, kind):
 @check("consumer.read-only")
 def read_only(s):
     write = need(s.adapter.write, "the library's arrays are immutable")
+    need(s.adapter.read_only, "the library has no read-only arrays, and should ignore the flag")
     memory(s)
     lend(s, version=(1, 3), flags=1)
     take(s)
@@ -101,7 +103,26 @@ def read_only(s):
     s.expect("elements == list(range(12))", "read-only memory has been written: {elements}")
 
 
-@check("consumer.writes-nothing", ["READ_ONLY", "no flag"])
+@check("consumer.read-only-ignored")
+def read_only_ignored(s):
+    if s.adapter.read_only:
+        raise NotApplicableError("the library has read-only arrays")
+    memory(s)
+    lend(s, version=(1, 3), flags=1)
+    must_take(s)
+    expect_values(s, VALUES)
+
+
+@check("consumer.leak", CAPSULES, ["cpu"])
+def leak(s, kind):
+    _lend(s, kind, function=None, deleter=_IDLE)
+    s.run("del y")
+    s.run(f"new = {NEW_CAPSULE}")
+    body = f"capsule = new(managed, name, None)\n{taking(s)}\ny = None"
+    expect_steady(s, body, "an array that was taken in")
+
+
+@check("consumer.writes-nothing", ["READ_ONLY", "legacy"])
 def writes_nothing(s, case):
     memory(s)
     if s.adapter.device == "cpu":
@@ -109,7 +130,7 @@ def writes_nothing(s, case):
             "ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(data)), 4096, "
             "mmap.PROT_READ)"
         )
-    lend(s, **({"version": (1, 3), "flags": 1} if case == "READ_ONLY" else {}))
+    lend(s, **({"version": (1, 3), "flags": 1} if case == "READ_ONLY" else {"version": "legacy"}))
     take(s)
     expect_values(s, VALUES)
     if s.adapter.device != "cpu":

@@ -2,8 +2,7 @@
 
 from ..checks import check
 from ..exports import fill_strides, make
-from ..producer.device_lifetimes import data_of
-from ..reuse import expect_reuse
+from ..producer.lifetimes import data_of, expect_reuse
 from ..structs import DLManagedTensorVersioned, DLTensor, fields_of, format_of
 from ..tables import DELETE, function, read_managed
 
@@ -71,10 +70,10 @@ def allocator(s):
 @check("exchange.allocator-deleter")
 def frees(s):
     _prepare(s, (512, 512))
-    s.run(DELETE.format(call="ctypes.CFUNCTYPE"))
+    kind = DLManagedTensorVersioned
+    s.run(DELETE.format(call="ctypes.CFUNCTYPE", offset=kind.deleter.offset))
     body = (
-        f"{_CALL}\nmanaged = out.value\n"
-        f"addresses.add({data_of('managed', DLManagedTensorVersioned)})\ndelete(managed)"
+        f"{_CALL}\nmanaged = out.value\naddresses.add({data_of('managed', kind)})\ndelete(managed)"
     )
     expect_reuse(s, body, "the deleter frees nothing")
 

@@ -1,57 +1,84 @@
 """The arguments copy= and dl_device= of __dlpack__()."""
 
 from ..checks import check
-from ..exports import LEGACY, VERSIONED, address_in, export, make, read, read_versioned
+from ..doors import CAPSULES, arguments_of, export_by
+from ..exports import VERSIONED, export, layouts_of, make, make_view, read, read_versioned
 from ..script import NotApplicableError, describe
 
 
-@check("producer.copied-flag")
-def copied_flag(s):
-    make(s)
-    export(s, VERSIONED)
-    shared = address_in(s["capsule"])
-    s.lines.pop()
-    export(s, f"{VERSIONED}, copy=True")
-    if address_in(s["capsule"]) == shared:
-        raise NotApplicableError("copy=True does not copy")
+def _export(s, request):
+    """capsule = x.__dlpack__(…), and `at` the address of its data."""
+    export(s, request)
+    read(s)
+    s.run("at = data + byte_offset")
+
+
+@check("producer.copied-flag", lambda adapter, seed: ["copy=True", *layouts_of(adapter)])
+def copied_flag(s, case):
+    copy = case if case == "copy=True" else ""
+    make_view(s, "plain" if copy else case)
+    _export(s, VERSIONED)
+    s.run("shared = at, capsule")
+    _export(s, arguments_of("versioned", copy))
+    if s.evaluate("at == shared[0]"):
+        if copy:
+            raise NotApplicableError("copy=True does not copy")
+        return
     read_versioned(s)
     s.expect("flags & 2", "the flags of a copy are {flags:#x}")
 
 
-@check("producer.copy-true", [VERSIONED, LEGACY])
-def copy_true(s, request):
+@check("producer.copied-only", ["", "copy=False"])
+def copied_only(s, copy):
     make(s)
-    arguments = ", ".join(filter(None, [request, "copy=True"]))
-    error = s.tried(f"capsule = x.__dlpack__({arguments})")
-    if error:
-        if isinstance(error, TypeError):
-            raise NotApplicableError(f"no keyword copy: {describe(error)}")
-        if request == LEGACY and isinstance(error, BufferError):
-            raise NotApplicableError("a legacy capsule can't say that it is a copy")
-        s.raised(f"x.__dlpack__({arguments})", f"copy=True raises {describe(error)}")
-    _compare_addresses(s, request, "!=", "copy=True shares the memory")
+    request = arguments_of("versioned", copy)
+    _export(s, request)
+    read_versioned(s)
+    s.run("first, marked = (at, capsule), flags & 2")
+    _export(s, request)
+    s.expect(
+        "not marked or at != first[0]",
+        "the flags are {flags:#x}, and two exports share the memory at {at:#x}",
+    )
 
 
-@check("producer.copy-false", [VERSIONED, LEGACY])
-def copy_false(s, request):
+@check("producer.copy-true", CAPSULES)
+def copy_true(s, door):
     make(s)
-    arguments = ", ".join(filter(None, [request, "copy=False"]))
-    error = s.tried(f"capsule = x.__dlpack__({arguments})")
+    export_by(s, door, "copy=True")
+    _compare_addresses(s, door, "!=", "copy=True shares the memory")
+
+
+@check("producer.copy-served", ["versioned"])
+def copy_served(s, door):
+    make(s)
+    line = f"capsule = x.__dlpack__({arguments_of(door, 'copy=True')})"
+    error = s.tried(line)
     if isinstance(error, TypeError):
         raise NotApplicableError(f"no keyword copy: {describe(error)}")
     if error:
-        if not isinstance(error, BufferError):
-            s.raised(f"x.__dlpack__({arguments})", f"copy=False raises {describe(error)}")
-        return
-    _compare_addresses(s, request, "==", "copy=False copies")
+        s.raised(line, f"copy=True raises {describe(error)}")
 
 
-def _compare_addresses(s, request, comparison, seen):
-    """Compare the address in `capsule` with that of an export without copy=."""
+@check("producer.copy-false", CAPSULES)
+def copy_false(s, door):
+    make(s)
+    line = f"capsule = x.__dlpack__({arguments_of(door, 'copy=False')})"
+    error = s.tried(line)
+    if isinstance(error, TypeError):
+        raise NotApplicableError(f"no keyword copy: {describe(error)}")
+    if error and not isinstance(error, BufferError):
+        s.raised(line, f"copy=False raises {describe(error)}")
+    if error is None:
+        read(s)
+        _compare_addresses(s, door, "==", "copy=False copies")
+
+
+def _compare_addresses(s, door, comparison, seen):
+    """Compare the address in the struct with that of an export without copy=."""
+    s.run("address, copied = data + byte_offset, capsule")
+    s.run(f"capsule = x.__dlpack__({arguments_of(door)})")
     read(s)
-    s.run("address = data + byte_offset")
-    s.run(f"plain = x.__dlpack__({request})")
-    read(s, "plain")
     s.expect(f"address {comparison} data + byte_offset", seen + ", at {address:#x}")
 
 

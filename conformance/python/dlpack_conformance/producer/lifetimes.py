@@ -1,152 +1,176 @@
-"""Who frees the memory of the CPU, when, and how often. device_lifetimes.py is for other devices.
+"""Who frees the memory of an export, when, and how often; the rules of __dlpack__() and the table.
 
-That memory is freed is seen by the most that the process ever had: a leak of 24 times 8 MiB shows.
-That it is freed too early or twice is seen by other values, or by a crash.
+That memory is freed is seen by addresses: memory that is freed is used again for later arrays,
+memory that is not freed never is. Neither an allocator's caches nor their size matter.
 """
 
 from ..checks import check
-from ..exports import (
-    LEGACY,
-    VERSIONED,
-    consume,
-    elements,
-    export_any,
-    make,
-    name_of,
-    pointer_in,
-    read,
-)
-from ..script import NotApplicableError, describe
-from ..structs import DLManagedTensorVersioned
+from ..doors import CAPSULES, TABLE, arguments_of, end_by, ended, export_by, kind_of
+from ..exports import consume, expect_elements, make, name_of, pointer_in
+from ..growth import expect_steady
+from ..structs import KINDS, DLTensor
 
-_SIZE = 1 << 21  # elements of 8 MiB
-
-_LEAK = """\
-for i in range(32):
-    {body}
-    if i == 7: before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 20"""
-_UNIT = "unit = 1 if __import__('sys').platform == 'darwin' else 1024"
-
-
-def large(s):
-    """An array of 8 MiB. Its size makes the system unmap it as soon as it is freed."""
-    return s.adapter.ones_of(_SIZE)
-
-
-def expect_no_leak(s, body, seen):
-    s.run(_UNIT)
-    s.run(_LEAK.format(body=body.replace("\n", "\n    ")))
-    s.expect("grown < 100", seen + ": 24 arrays of 8 MiB took {grown} MiB")
-
-
-def request_of(s):
-    """The arguments with which the library exports: those of a versioned capsule if it can."""
-    make(s)
-    export_any(s)
-    s.lines.clear()
-    return VERSIONED if name_of(s["capsule"]) == DLManagedTensorVersioned.name else LEGACY
-
-
-@check("producer.unused", devices=["cpu"])
-def unused(s):
-    request = request_of(s)
-    expect_no_leak(s, f"{large(s)}.__dlpack__({request})", "an unused capsule frees nothing")
-
-
-@check("producer.unused", ["legacy"], ["cpu"])
-def unused_legacy(s, _):
-    make(s)
-    error = s.tried("x.__dlpack__()")
-    if error:
-        raise NotApplicableError(f"there is no legacy capsule: {describe(error)}")
-    s.lines.clear()
-    expect_no_leak(s, f"{large(s)}.__dlpack__()", "an unused capsule frees nothing")
-
-
-CALLERS = ["with the GIL", "without the GIL", "on another thread"]
-
-TAKE = """\
-capsule = {large}.__dlpack__({request})
-managed = get(capsule, name)
-rename(capsule, used)
-delete(managed)
-del capsule"""
-ON_A_THREAD = (
+COUNT = 32
+SIZE = 1 << 18  # elements of 1 MiB
+CALLERS = ("with the GIL", "without the GIL", "on another thread")
+_ON_A_THREAD = (
     "thread = threading.Thread(target=delete, args=(managed,)); thread.start(); thread.join()"
 )
+_LOOP = f"addresses = set()\nfor i in range({COUNT}):\n    "
 
 
-def consumer(s, request, call):
-    """Functions of a consumer: delete(managed) calls the deleter."""
+def data_of(managed, kind):
+    """An expression: the data in a struct."""
+    at = kind.dl_tensor.offset + DLTensor.data.offset
+    return f"ctypes.c_uint64.from_address({managed} + {at}).value"
+
+
+def expect_reuse(s, body, seen):
+    """Run a body that makes an array, adds its address to `addresses`, and frees it."""
+    if s.adapter.device == "cuda":
+        body += '\ncall("cuCtxSynchronize")'
+    s.run(_LOOP + body.replace("\n", "\n    "))
+    s.expect(
+        f"len(addresses) < {COUNT}",
+        f"{seen}: {COUNT} arrays of 1 MiB have {{len(addresses)}} addresses",
+    )
+
+
+@check("producer.unused", CAPSULES)
+def unused(s, door):
     make(s)
-    s.run(f"capsule = x.__dlpack__({request})")
-    kind = read(s)
+    export_by(s, door)
     s.lines.clear()
-    s.run(f'name, used = b"{kind.name}", b"{kind.used_name}"')
-    s.run(
-        "get, rename = (ctypes.PYFUNCTYPE(result, ctypes.py_object, ctypes.c_char_p)"
-        "((name_, ctypes.pythonapi)) for result, name_ in "
-        '[(ctypes.c_void_p, "PyCapsule_GetPointer"), (ctypes.c_int, "PyCapsule_SetName")])'
+    kind = kind_of(door)
+    body = (
+        f"capsule = {s.adapter.ones_of(SIZE)}.__dlpack__({arguments_of(door)})\n"
+        f"addresses.add({data_of(pointer_in('capsule', kind), kind)})\ndel capsule"
     )
-    s.run(
-        f"delete = lambda managed: {call}(None, ctypes.c_void_p)"
-        f"(ctypes.c_void_p.from_address(managed + {kind.deleter.offset}).value)(managed)"
-    )
+    expect_reuse(s, body, "an unused capsule frees nothing")
 
 
-@check("producer.deleter", CALLERS, ["cpu"])
-def deleter(s, where):
-    request = request_of(s)
-    consumer(s, request, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
-    body = TAKE.format(large=large(s), request=request)
-    if where == "on another thread":
-        body = body.replace("delete(managed)", ON_A_THREAD)
-    expect_no_leak(s, body, f"the deleter, called {where}, frees nothing")
+def _deleter(s, where, door):
+    end_by(s, door, "ctypes.PYFUNCTYPE" if where == "with the GIL" else "ctypes.CFUNCTYPE")
+    delete = _ON_A_THREAD if where == "on another thread" else "delete(managed)"
+    note = f"addresses.add({data_of('managed', kind_of(door))})"
+    body = f"x = {s.adapter.ones_of(SIZE)}\n{ended(door, note, delete)}\nx = None"
+    expect_reuse(s, body, f"the deleter, called {where}, frees nothing")
 
 
-@check("producer.used", devices=["cpu"])
-def used(s):
-    s.run(f"x = {large(s)}")
-    export_any(s)
-    read(s)
+@check("producer.deleter", [f"{where}, {door}" for where in CALLERS for door in CAPSULES])
+def deleter(s, case):
+    _deleter(s, *case.split(", "))
+
+
+@check("exchange.deleter", CALLERS)
+def deleter_of_table(s, where):
+    _deleter(s, where, "managed")
+
+
+@check("producer.used", CAPSULES)
+def used(s, door):
+    s.run(f"x = {s.adapter.ones_of(SIZE)}")
+    export_by(s, door)
     consume(s)
+    s.run("held = data + byte_offset")
     s.run("del x, capsule; gc.collect()")
-    s.run(f"other = {s.adapter.array_of(f'[2] * {1 << 12}')}")
-    s.run("value = ctypes.c_float.from_address(data + byte_offset).value")
-    s.expect("value == 1.0", "the memory of a consumed capsule has {value}, which was 1.0")
+    _expect_held(s, SIZE, "the memory of a consumed capsule")
     s.run("ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(managed)")
 
 
-@check("producer.lifetime", ["8 MiB", "16 bytes"], ["cpu"])
-def lifetime(s, size):
-    def export():
-        export_any(s)
-        read(s)
-        s.run("data += byte_offset")
-
-    outlived(s, size, export, "del x")
+_SIZES = {"1 MiB": SIZE, "16 bytes": 4}
 
 
-def outlived(s, size, export, drop):
-    """What `export` makes of x keeps the memory, where it sets `data` to, when x was dropped."""
-    s.run(f"x = {s.adapter.ones_of(_SIZE if size == '8 MiB' else 4)}")
-    export()
-    s.run(f"{drop}; gc.collect()")
-    s.run(f"others = [{s.adapter.array_of('[2, 2, 2, 2]')} for _ in range(100)]")
-    s.run("values = (ctypes.c_float * 4).from_address(data)[:]")
-    s.expect("values == [1.0] * 4", "after the array was dropped, its memory has {values}")
+def _lifetime(s, size, door):
+    s.run(f"x = {s.adapter.ones_of(_SIZES[size])}")
+    export_by(s, door)
+    s.run("held = data + byte_offset; x = None; gc.collect()")
+    _expect_held(s, _SIZES[size], "after the array was dropped, its memory")
 
 
-@check("producer.exception", devices=["cpu"])
-def exception(s):
-    request = request_of(s)
+@check("producer.lifetime", [f"{size}, {door}" for size in _SIZES for door in CAPSULES])
+def lifetime(s, case):
+    _lifetime(s, *case.split(", "))
+
+
+@check("exchange.lifetime", _SIZES)
+def lifetime_of_table(s, size):
+    _lifetime(s, size, "managed")
+
+
+def _expect_held(s, size, what):
+    """The memory at `held` keeps its ones and is no other array's, whatever is allocated."""
+    if s.adapter.device == "cuda":
+        s.run("call('cuCtxSynchronize')")
+    ones = s.adapter.ones_of(size)
+    for door in CAPSULES:
+        error = s.tried(f"others = [{ones}.__dlpack__({arguments_of(door)}) for _ in range(8)]")
+        kind = error or KINDS.get(name_of(s["others"][0]))
+        if error is None:
+            break
+    if kind in KINDS.values():
+        s.run(f"places = [{data_of(pointer_in('other', kind), kind)} for other in others]")
+        s.expect(
+            f"all(abs(held - place) >= {4 * size} for place in places)", f"{what} is another's"
+        )
+    s.run(f"twos = [{s.adapter.array_of('[2, 2, 2, 2]')} for _ in range(100)]")
+    s.run(f"values = [*struct.unpack('=4f', {s.memory.bytes(16, 'held')})]")
+    s.expect("values == [1.0] * 4", what + " has {values}, which were 1")
+
+
+def _leak(s, case, door):
+    """Ends many exports, of which nothing may be left."""
+    end_by(s, door)
+    make(s)
+    if case == "an unused capsule":
+        body = f"x.__dlpack__({arguments_of(door)})"
+    else:
+        copy = case if case.startswith("copy") else ""
+        if copy:
+            export_by(s, door, copy)
+            s.lines.clear()
+            end_by(s, door)
+            make(s)
+        body = ended(door, copy=copy)
+    expect_steady(s, body, "an export that ended")
+
+
+_ENDS = ("an unused capsule", "a used capsule", "copy=True")
+
+
+@check("producer.leak", [f"{end}, {door}" for end in _ENDS for door in CAPSULES], ["cpu"])
+def leak(s, case):
+    _leak(s, *case.split(", "))
+
+
+@check("exchange.leak", TABLE, ["cpu"])
+def leak_of_table(s, door):
+    _leak(s, "", door)
+
+
+@check("exchange.references", TABLE)
+def references(s, door):
+    end_by(s, door)
+    make(s)
+    s.run("before = sys.getrefcount(x)")
+    s.run("for i in range(100):\n    " + ended(door).replace("\n", "\n    "))
+    s.expect(
+        "sys.getrefcount(x) < before + 50",
+        "after 100 exports there are {sys.getrefcount(x) - before} more references to the array",
+    )
+
+
+@check("producer.exception", CAPSULES, ["cpu"])
+def exception(s, door):
+    make(s)
+    export_by(s, door)
+    s.lines.clear()
     make(s)
     # The capsule is on the interpreter's stack, and is destroyed while the exception looks for its
     # handler.
     s.run("caught = None")
     s.run(
-        f"try: [x.__dlpack__({request}), 1 / 0]\n"
+        f"try: [x.__dlpack__({arguments_of(door)}), 1 / 0]\n"
         "except BaseException as error: caught = repr(error)"
     )
     s.expect(
@@ -155,30 +179,26 @@ def exception(s):
     )
 
 
-@check("producer.name", devices=["cpu"])
-def name(s):
+@check("producer.name", CAPSULES, ["cpu"])
+def name(s, door):
     make(s)
-    export_any(s)
-    expected = name_of(s["capsule"])
+    export_by(s, door)
     s.run(
         "name = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)"
         '(("PyCapsule_GetName", ctypes.pythonapi))(capsule)'
     )
     s.run("del x; gc.collect(); others = [bytes([i]) * 20 for i in range(200)]")
     s.run("text = ctypes.string_at(name)")
-    s.expect(f"text == {expected.encode()}", "after the array was dropped, the name is {text}")
+    expected = kind_of(door).name.encode()
+    s.expect(f"text == {expected}", "after the array was dropped, the name is {text}")
 
 
-@check("producer.repeated")
-def repeated(s):
+@check("producer.repeated", CAPSULES)
+def repeated(s, door):
     make(s)
-    export_any(s)
-    s.run("first = capsule")
-    export_any(s)
-    kind = read(s)
-    s.run(f"again = {pointer_in('first', kind)}")
-    s.expect("managed != again", "two capsules share the struct at {managed:#x}")
+    export_by(s, door)
+    s.run("first, before = capsule, managed")
+    export_by(s, door)
+    s.expect("managed != before", "two capsules share the struct at {managed:#x}")
     s.run("del first; gc.collect()")
-    s.run(f"values = {elements(s, 1).replace('shape[0]', '12').replace('strides[0]', '1')}")
-    expected = [float(i) for i in range(12)]
-    s.expect(f"values == {expected}", "after the other capsule was dropped, there is {values}")
+    expect_elements(s, (12,) if s.adapter.one_dimensional else (3, 4), range(12))

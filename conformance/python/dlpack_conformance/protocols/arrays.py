@@ -1,7 +1,8 @@
 """The arrays that the checks of the other protocols export."""
 
-from ..exports import elements, fill_strides, made, make
-from ..producer.layouts import EXPECTED, make_view
+from ..exports import expect_elements, layouts_of, made, make
+from ..growth import expect_steady
+from ..producer.lifetimes import SIZE
 from ..script import NotApplicableError
 
 
@@ -14,29 +15,31 @@ def immutable(s):
         raise NotApplicableError("the library has no read-only arrays")
 
 
-def layouts(adapter):
-    return ["plain", *adapter.views, "scalar"]
+def layouts(adapter, seed):
+    return layouts_of(adapter)
 
 
-def view(s, name):
-    """x = an array of this layout."""
-    if name == "scalar":
-        make(s, 5)
-    else:
-        make_view(s, name)
+def types(adapter, seed):
+    return adapter.types
 
 
-def expect_elements(s, name):
+def expect_layout(s, shape, places):
     """The variables data, shape (a list) and strides (a list of bytes, or None) lead to the
-    elements of a float32 array of this layout."""
-    shape, values = ([], [5]) if name == "scalar" else EXPECTED[name]
-    if s.adapter.one_dimensional:
-        shape, values = [12], list(range(12))
-    s.expect(f"shape == {shape}", "the shape is {shape}")
-    s.run(f"ndim, byte_offset = {len(shape)}, 0; strides = strides and [n // 4 for n in strides]")
-    fill_strides(s)
-    s.run(f"values = {elements(s, len(shape))}")
-    s.expect(
-        f"values == {[float(value) for value in values]}",
-        "shape {shape} and strides {strides} lead to {values}",
-    )
+    elements of a float32 array that were at `places`."""
+    s.run(f"ndim, byte_offset = {len(shape)}, 0; strides = [n // 4 for n in strides or ()] or None")
+    expect_elements(s, shape, places)
+
+
+def outlived(s, size, export, drop):
+    """What `export` makes of x keeps the memory, where it sets `data` to, when x was dropped."""
+    s.run(f"x = {s.adapter.ones_of(SIZE if size == '1 MiB' else 4)}")
+    export()
+    s.run(f"{drop}; gc.collect()")
+    s.run(f"others = [{s.adapter.array_of('[2, 2, 2, 2]')} for _ in range(100)]")
+    s.run("values = (ctypes.c_float * 4).from_address(data)[:]")
+    s.expect("values == [1.0] * 4", "after the array was dropped, its memory has {values}")
+
+
+def expect_freed(s, body, what):
+    """Run a body that makes an array of 1 MiB and frees it."""
+    expect_steady(s, body, what, calls=16)

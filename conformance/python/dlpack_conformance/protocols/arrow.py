@@ -2,14 +2,19 @@
 
 import ctypes
 
+from ..cases import DTYPES
 from ..checks import check
-from ..dtypes import ARROW_FORMATS, DTYPES
 from ..exports import GET_POINTER, made, need
-from ..producer.lifetimes import expect_no_leak, large, outlived
+from ..producer.lifetimes import SIZE
 from ..script import NotApplicableError, describe
 from ..structs import format_of
+from .arrays import expect_freed, outlived
 from .structs import ArrowArray, ArrowSchema
 
+_FORMATS = {
+    "int8": "c", "uint8": "C", "int16": "s", "uint16": "S", "int32": "i", "uint32": "I",
+    "int64": "l", "uint64": "L", "float16": "e", "float32": "f", "float64": "g",
+}  # fmt: skip
 _GET = f"get = {GET_POINTER}"
 _ARRAY_BYTES = ctypes.sizeof(ArrowArray)
 _RELEASE_AT = ArrowArray.release.offset
@@ -67,7 +72,7 @@ def requested_schema(s):
 
 @check(
     "arrow.schema",
-    lambda adapter: [n for n in adapter.dtypes.split() if n in ARROW_FORMATS],
+    lambda adapter, seed: [name for name in adapter.types if name in _FORMATS],
     devices=["cpu"],
 )
 def schema(s, name):
@@ -78,13 +83,13 @@ def schema(s, name):
         f"ctypes.string_at(schema, {ctypes.sizeof(ArrowSchema)}))"
     )
     s.run("format = ctypes.string_at(format).decode()")
-    s.expect(f"format == {ARROW_FORMATS[name]!r}", f"the format of {name} is {{format!r}}")
+    s.expect(f"format == {_FORMATS[name]!r}", f"the format of {name} is {{format!r}}")
     s.expect("n_children == 0 and not dictionary", "there are {n_children} children")
     s.expect("release", "release is NULL")
     _read_array(s)
-    size = DTYPES[name].bits // 8
+    size = DTYPES[name].size
     s.run(f"elements = ctypes.string_at(buffers[1] + {size} * offset, {2 * size})")
-    expected = DTYPES[name].one_and_two
+    expected = DTYPES[name].encoded([1, 2])
     s.expect(f"elements == {expected}", f"1 and 2 in {name} are {{elements}}")
 
 
@@ -135,7 +140,7 @@ def release(s):
     s.expect("left is None", "release() leaves the field release set")
 
 
-@check("arrow.moved", ["8 MiB", "16 bytes"], devices=["cpu"])
+@check("arrow.moved", ["1 MiB", "16 bytes"], devices=["cpu"])
 def moved(s, size):
     def export():
         _export(s)
@@ -152,7 +157,7 @@ def frees(s, which):
     _flat(s)
     _export(s)
     s.lines.clear()
-    body = f"capsules = {large(s)}.__arrow_c_array__()"
+    body = f"capsules = {s.adapter.ones_of(SIZE)}.__arrow_c_array__()"
     if which == "a released array":
         s.run(_GET)
         body += (
@@ -160,4 +165,4 @@ def frees(s, which):
             f"\nrelease = ctypes.c_void_p.from_address(array + {_RELEASE_AT}).value"
             f"\n{_MOVE}\n{_RELEASE}"
         )
-    expect_no_leak(s, body, f"{which} keeps the memory")
+    expect_freed(s, body, which)

@@ -2,13 +2,13 @@
 
 import ctypes
 
+from ..cases import DTYPES
 from ..checks import check
-from ..dtypes import BUFFER_FORMATS, DTYPES
-from ..exports import made, make, need
-from ..producer.lifetimes import expect_no_leak, large, outlived
+from ..exports import make, make_view, need
+from ..producer.lifetimes import SIZE
 from ..script import NotApplicableError, describe
 from ..structs import format_of
-from .arrays import expect_elements, immutable, layouts, view
+from .arrays import expect_freed, expect_layout, immutable, layouts, outlived, types
 from .structs import PyBuffer
 
 # Flags of requests, and what memory can meet them: a function of (in C order, in Fortran's).
@@ -20,6 +20,11 @@ _REQUESTS = {
     "F_CONTIGUOUS": (0x58, lambda c, f: f),
     "ANY_CONTIGUOUS": (0x98, lambda c, f: c or f),
 }
+# The codes of the struct module that a format may have for a type.
+_FORMATS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
+    "uint32": "I", "int64": "lq", "uint64": "LQ", "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
 _ND, _STRIDES, _RECORDS, _RECORDS_RO, _FULL_RO = 0x08, 0x18, 0x1D, 0x1C, 0x11C
 _FIELDS = "data, obj, length, itemsize, readonly, ndim, format, shape, strides, suboffsets"
 
@@ -57,39 +62,40 @@ def _lists(s):
     )
 
 
-@check("buffer.format", lambda adapter: adapter.dtypes.split(), devices=["cpu"])
+@check("buffer.format", types, devices=["cpu"])
 def format_(s, name):
     dtype = DTYPES[name]
-    made(s, s.adapter.array_of([True, True] if name == "bool" else [1, 2], name))
+    _, places = make_view(s, "plain", dtype)
     _buffer(s)
     _must_get(s, _RECORDS_RO)
     s.run('format = ctypes.string_at(format).decode() if format else "B"')
-    codes = BUFFER_FORMATS.get(name)
+    codes = _FORMATS.get(name)
     if codes:
         formats = [prefix + code for prefix in ("", "@", "=", "<") for code in codes]
         s.expect(f"format in {formats}", f"the format of {name} is {{format!r}}")
-    s.expect(f"itemsize == {dtype.bits // 8}", f"the item size of {name} is {{itemsize}}")
-    s.run(f"elements = ctypes.string_at(data, {len(dtype.one_and_two)})")
-    s.expect(f"elements == {dtype.one_and_two}", f"1 and 2 in {name} are {{elements}}")
+    s.expect(f"itemsize == {dtype.size}", f"the item size of {name} is {{itemsize}}")
+    expected = dtype.encoded(places)
+    s.run(f"elements = ctypes.string_at(data, {len(expected)})")
+    s.expect(f"elements == {expected}", f"0 … 11 in {name} are {{elements}}")
 
 
 @check("buffer.layout", layouts, devices=["cpu"])
 def layout(s, name):
-    view(s, name)
+    shape, places = make_view(s, name)
     _buffer(s)
     _must_get(s, _FULL_RO)
     _lists(s)
     s.run("shape = shape or []")
     s.expect("not suboffsets", "there are suboffsets")
     s.expect("length == 4 * math.prod(shape)", "the length of shape {shape} is {length}")
-    expect_elements(s, name)
+    expect_layout(s, shape, places)
 
 
 @check("buffer.requests", _REQUESTS, devices=["cpu"])
 def requests(s, request):
-    for name in ["plain", *s.adapter.views]:
+    for name in layouts(s.adapter, 0):
         s.lines.clear()
-        view(s, name)
+        make_view(s, name)
         _request(s, request, *_REQUESTS[request])
 
 
@@ -135,7 +141,7 @@ def writable(s):
     s.expect(f"{first} == 7", "7 was written to the buffer, and the array has {values}")
 
 
-@check("buffer.lifetime", ["8 MiB", "16 bytes"], devices=["cpu"])
+@check("buffer.lifetime", ["1 MiB", "16 bytes"], devices=["cpu"])
 def lifetime(s, size):
     outlived(s, size, lambda: (_buffer(s), _must_get(s, _RECORDS_RO)), "del x, b")
 
@@ -145,5 +151,5 @@ def releases(s):
     make(s)
     _buffer(s)
     s.lines.clear()
-    body = f"memoryview({s.adapter.buffer.format(x=large(s))}).release()"
-    expect_no_leak(s, body, "released buffers keep the memory")
+    body = f"memoryview({s.adapter.buffer.format(x=s.adapter.ones_of(SIZE))}).release()"
+    expect_freed(s, body, "a released buffer")

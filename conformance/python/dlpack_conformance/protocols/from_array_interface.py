@@ -1,12 +1,10 @@
 """What a library makes of objects with __array_interface__."""
 
+from ..cases import LAYOUTS, nested
 from ..checks import check
-from ..consumer.layouts import STRIDED
 from ..exports import VALUES, need
 from ..lending import expect_values, memory
 from ..script import KeptRuleError, NotApplicableError, describe
-
-_LAYOUTS = {"plain": ((3, 4), None, 0, VALUES), **STRIDED}
 
 
 def _lend(s, shape=(3, 4), strides=None, at=0, read_only=False, typestr="<f4"):
@@ -23,15 +21,16 @@ def _take(s):
     return s.tried(f"y = {s.adapter.take_interface.format(x='x')}")
 
 
-@check("from-array-interface.elements", _LAYOUTS, devices=["cpu"])
+@check("from-array-interface.elements", LAYOUTS, devices=["cpu"])
 def elements(s, name):
-    shape, strides, first, expected = _LAYOUTS[name]
+    layout = LAYOUTS[name]
     memory(s)
-    _lend(s, shape, strides and tuple(4 * stride for stride in strides), 4 * first)
+    strides = None if name == "plain" else tuple(4 * stride for stride in layout.strides)
+    _lend(s, tuple(layout.shape), strides, 4 * layout.offset)
     error = _take(s)
     if error:
         raise KeptRuleError(f"it is refused: {describe(error)}")
-    expect_values(s, expected)
+    expect_values(s, nested(layout.shape, layout.places))
 
 
 @check("from-array-interface.byte-order", devices=["cpu"])

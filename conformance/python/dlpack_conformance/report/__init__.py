@@ -1,5 +1,8 @@
-"""The forms of a report: a table for the terminal, JSON, JUnit XML, a table for Markdown,
-a page of HTML.
+"""Views of the results: text, JSON, JUnit XML, and pages of HTML and Markdown."""
 
-Each is a function of a list of results.Report that returns text.
-"""
+from . import html, junit, markdown, text
+from . import json_view as json
+
+FORMATS = {"json": json, "junit": junit, "html": html, "markdown": markdown}
+
+__all__ = ["FORMATS", "html", "json", "junit", "markdown", "text"]

@@ -1,37 +1,35 @@
-"""A page of Markdown: a row for each rule that one of the libraries does not keep."""
+"""A page of Markdown: a row for each rule that one of the libraries does not keep, musts first."""
 
 import platform
 import re
 
 from ..results import BROKEN, CRASHED, KEPT, NOT_APPLICABLE
-from ..rules import chosen
+from ..rules import LEVELS, RULES
 
+SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–"}
 _INTRODUCTION = """\
 # Rules of DLPack that libraries break
 
-Made by `python -m dlpack_conformance --markdown FILE` with CPython {python} on {system}. ✓: kept;
-–: the rule does not apply; a rule that all keep has no row. What follows a colon are the cases.
+Made by `dlpack-conformance --markdown FILE` with CPython {python} on {system}. ✓: kept; –: the rule
+does not apply; a rule that all keep has no row. What follows a colon is how many cases are broken,
+and the first one.
 """
 
-SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–"}
 
-
-def render(reports, rules=None):
+def render(reports, strict=False):
     shown = [report for report in reports if not report.problem]
-    names = [f"{report.library} {report.version}" for report in shown]
     lines = [_INTRODUCTION.format(python=platform.python_version(), system=platform.system())]
-    lines += ["| rule | | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(shown)]
-    for rule in chosen(rules):
-        statuses = [report.status(rule.id) for report in shown]
-        if {BROKEN, CRASHED} & {*statuses}:
-            cells = " | ".join(_cell(report, rule.id) for report in shown)
-            lines.append(f"| `{rule.id}` ({rule.level}) | {_with_code(rule.sentence)} | {cells} |")
-    counts = []
-    for report in shown:
-        found = report.counts(chosen(rules))
-        counts.append(f"{found[KEPT]} of {sum(found.values()) - found[NOT_APPLICABLE]}")
-    lines.append("| rules kept, of those that apply | | " + " | ".join(counts) + " |")
-    return "\n".join(lines) + "\n"
+    names = [f"{report.library} {report.version}" for report in shown]
+    for level in LEVELS:
+        lines += [f"| {level} | | {' | '.join(names)} |", "|---|---|" + "---|" * len(shown)]
+        for rule in RULES:
+            if rule.level == level and any(r.status(rule.id) in (BROKEN, CRASHED) for r in shown):
+                cells = " | ".join(_cell(report, rule.id) for report in shown)
+                lines.append(f"| `{rule.id}` | {_with_code(rule.sentence)} | {cells} |")
+        sums = [report.sums()[level] for report in shown]
+        cells = " | ".join(f"{kept} of {all_}" for kept, all_ in sums)
+        lines += [f"| kept, of those that apply | | {cells} |", ""]
+    return "\n".join(lines)
 
 
 def _with_code(sentence):
@@ -41,6 +39,8 @@ def _with_code(sentence):
 
 def _cell(report, rule):
     sign = SIGNS[report.status(rule)]
-    results = [result for result in report.results if result.rule == rule]
-    cases = [str(result.case) for result in results if result.failed and result.case is not None]
-    return f"{sign}: {', '.join(cases)}" if cases and len(cases) < len(results) else sign
+    results = [r for r in report.of(rule) if r.status != NOT_APPLICABLE]
+    failed = [result for result in results if result.failed]
+    if not failed or len(failed) == len(results):
+        return sign
+    return f"{sign}: {len(failed)} of {len(results)}, {failed[0].case}"

@@ -1,6 +1,6 @@
 """The process that runs the exchanges of two libraries: imports both, and forks for each exchange.
 
-    python -m dlpack_conformance.pairs.worker ADAPTER ADAPTER < tasks
+    python -m pairs.worker ADAPTER ADAPTER < tasks
 
 A task is [index of the producer among the two, way, input]. The first answer is the libraries'
 versions, or the problem that they can't be imported together.
@@ -8,9 +8,10 @@ versions, or the problem that they can't be imported together.
 
 import sys
 
-from .. import adapters
-from ..processes import Worker
-from ..script import Script, describe
+from dlpack_conformance import adapters
+from dlpack_conformance.processes import Worker
+from dlpack_conformance.script import Script, describe
+
 from .exchange import both, exchange
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..exports import VALUES
+from dlpack_conformance.exports import VALUES
 
 
 class Input(NamedTuple):

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from ..processes import CRASHED
+from dlpack_conformance.processes import CRASHED
+
 from .inputs import INPUTS
 
 SHARED, COPIED, TAKEN, REFUSED, WRONG = "shared", "copied", "taken", "refused", "wrong"

@@ -4,9 +4,10 @@ import concurrent.futures
 import itertools
 import os
 
-from .. import adapters
-from ..processes import answers
-from ..script import reproduction
+from dlpack_conformance import adapters
+from dlpack_conformance.processes import answers
+from dlpack_conformance.script import reproduction
+
 from .exchange import both, expression_of
 from .inputs import INPUTS
 from .results import DONE, DOVETAIL, NONE, OWN, WAYS, Exchange, Matrix

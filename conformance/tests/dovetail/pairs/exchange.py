@@ -6,12 +6,29 @@ import statistics
 import time
 from typing import NamedTuple
 
-from ..dtypes import DTYPES
-from ..exports import LEGACY, VERSIONED, address_in, tensor_in
-from ..script import BrokenRuleError, Script, describe
+from dlpack_conformance.cases import DTYPES
+from dlpack_conformance.exports import LEGACY, VERSIONED, name_of, pointer_in
+from dlpack_conformance.script import BrokenRuleError, Script, describe
+from dlpack_conformance.structs import KINDS
+
 from .inputs import INPUTS
 from .results import COPIED, DONE, NONE, OWN, REFUSED, SHARED, TAKEN, WRONG
 
+# The class that dovetail.convert() makes one of, by library.
+TARGETS = {
+    "array_api_strict": "type(xp.zeros(1))",
+    "jax": "jax.Array",
+    "mlx": "mx.array",
+    "numpy": "np.ndarray",
+    "onnxruntime": "OrtValue",
+    "paddle": "paddle.Tensor",
+    "pyarrow": "pa.Array",
+    "tensorflow": "tf.Tensor",
+    "torch": "torch.Tensor",
+    "tvm_ffi": "tvm_ffi.Tensor",
+}
+# The address of the first element of {y}, for arrays that DLPack can't describe.
+ADDRESSES = {"numpy": "{y}.ctypes.data", "pyarrow": "{y}.buffers()[-1].address"}
 # Arrays begin at multiples of this many bytes, because JAX and TensorFlow copy others.
 ALIGNMENT = 64
 
@@ -26,7 +43,8 @@ def expression_of(consumer, way):
     """The expression that takes x in; None if there is none."""
     if way == OWN:
         return consumer.take and consumer.take.format(x="x")
-    return consumer.target and f"dt.convert(x, {consumer.target})"
+    target = TARGETS.get(consumer.name)
+    return target and f"dt.convert(x, {target})"
 
 
 def exchange(answer, producer, consumer, way, name):
@@ -54,7 +72,8 @@ def _make_and_take(s, producer, consumer, way, given):
         s.note(line)
         return REFUSED, describe(error)
     source, result = _shown(s, producer, "x"), _shown(s, consumer, "y")
-    expected = DTYPES[given.dtype][:3]
+    dtype = DTYPES[given.dtype]
+    expected = (dtype.code, dtype.bits, 1)
     if result.type not in (None, expected):
         s.broken(f"the type is (code, bits, lanes) = {result.type} in place of {expected}")
     if s.adapter.values and s.tried(f"values = {s.adapter.values.format(y='y')}") is None:
@@ -89,10 +108,13 @@ def _shown(s, adapter, name):
     for request in (VERSIONED, LEGACY):
         with contextlib.suppress(Exception):
             capsule = s.evaluate(f"{name}.__dlpack__({request})")
-            tensor = tensor_in(capsule)
-            return _Shown((tensor.code, tensor.bits, tensor.lanes), address_in(capsule))
+            kind = KINDS[name_of(capsule)]
+            pointer = s.evaluate(f"lambda capsule: {pointer_in('capsule', kind)}")(capsule)
+            tensor = kind.from_address(pointer).dl_tensor
+            address = (tensor.data or 0) + tensor.byte_offset
+            return _Shown((tensor.code, tensor.bits, tensor.lanes), address)
     with contextlib.suppress(Exception):
-        return _Shown(address=s.evaluate(adapter.address.format(y=name)))
+        return _Shown(address=s.evaluate(ADDRESSES[adapter.name].format(y=name)))
     return _Shown()
 
 

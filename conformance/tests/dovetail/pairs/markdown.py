@@ -11,7 +11,7 @@ from .results import STATUSES, WAYS
 _INTRODUCTION = """\
 # What becomes of an array when another library takes it in
 
-Made by `python -m dlpack_conformance --pairs --markdown FILE` with CPython {python} on {system}:
+Made by `python -m pairs` of conformance/tests/dovetail with CPython {python} on {system}:
 {versions}.
 """
 
