@@ -47,7 +47,8 @@ TEST(ReportTest, AFailureShowsTheRuleItsDocumentWhatWasSeenAndTheStruct) {
   EXPECT_TRUE(verdict.failed);
   EXPECT_THAT(verdict.text, HasSubstr("producer.flags (should) is broken"));
   EXPECT_THAT(verdict.text, HasSubstr("Flags of a plain array are 0"));
-  EXPECT_THAT(verdict.text, HasSubstr("dlpack.h 1.3: \"By default the flags should be set to 0.\""));
+  EXPECT_THAT(verdict.text,
+              HasSubstr("dlpack.h 1.3: \"By default the flags should be set to 0.\""));
   EXPECT_THAT(verdict.text, HasSubstr("the flags are 8"));
   EXPECT_THAT(verdict.text, HasSubstr("DLManagedTensorVersioned: version 1.3, flags 0x8, data 0x"));
   EXPECT_THAT(verdict.text, HasSubstr("type float32, shape [3, 4], strides [4, 1]"));

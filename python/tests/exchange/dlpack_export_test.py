@@ -223,8 +223,9 @@ def test_a_read_only_tensor_has_no_legacy_capsule_but_a_copy_has():
     t = read_only_tensor()
     with pytest.raises(BufferError, match="read-only"):
         t.__dlpack__()
-    with pytest.raises(BufferError, match="read-only"):
-        jax.dlpack.from_dlpack(t)
+    if jax.__version_info__ < (0, 12):  # later ones ask for versioned capsules
+        with pytest.raises(BufferError, match="read-only"):
+            jax.dlpack.from_dlpack(t)
     assert read(t.__dlpack__(copy=True)).dl_tensor.data != t.data_ptr()
     assert read(t.__dlpack__(copy=True, max_version=(1, 0))).flags == IS_COPIED
 

@@ -99,7 +99,8 @@ def test_jax_writes_nothing_to_shared_memory_that_is_donated():
 
 def test_the_error_of_a_legacy_consumer_names_convert():
     t = dt.from_dlpack(JAX.make("float32", [1, 2, 4]))
-    with pytest.raises(dt.ExchangeError, match=r"dovetail\.convert\("):
-        jnp.from_dlpack(t)
+    if jax.__version_info__ < (0, 12):  # later ones ask for versioned capsules
+        with pytest.raises(dt.ExchangeError, match=r"dovetail\.convert\("):
+            jnp.from_dlpack(t)
     with pytest.raises(dt.ExchangeError, match=r"dovetail\.convert\("):
         t.__dlpack__()
