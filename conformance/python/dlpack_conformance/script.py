@@ -50,7 +50,9 @@ class Script:
 
     def end(self):
         if "gate" in self.namespace:
-            self.namespace["gate"][0] = 1  # a process with a stream that is held up may not end
+            gate = self.namespace["gate"]
+            gate[0] = 1  # a process with a stream that is held up may not end
+            gate[4] = 1  # the watchdog ends: the scripts that share a process have one each
 
     def __getitem__(self, name):
         return self.namespace[name]
