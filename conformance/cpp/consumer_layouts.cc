@@ -18,7 +18,8 @@ void TakenOrRefused(Check& c, Kind kind, const LentFields& fields, const Element
   c.Kept();  // other rules speak of the end of the array
 }
 
-// Lends tensors of every type. `offset` is in byte_offset, and that of the layout in data.
+// Lends tensors of every type. Their byte_offset is `offset`; the offset of the layout is added to
+// `data`.
 void EveryType(Check& c, Kind kind, const Layout& layout, size_t offset) {
   // Neither ends before the process does: other rules speak of the end of an array.
   std::vector<std::unique_ptr<Lent>> lent;

@@ -55,11 +55,9 @@ def _cases(entry, report):
 def apply(report, entries):
     """Mark the results that are expected, and list in report.gone what is not found."""
     for entry in filter(lambda entry: _is_of(entry, report), entries):
-        results = _cases(entry, report)
-        failed = [result for result in results if result.failed]
-        for result in failed:
+        for result in filter(lambda result: result.failed, _cases(entry, report)):
             result.expected = entry.get("reason") or "expected"
-        if results and not failed:
+        if _is_gone(entry, report):
             case = f" [{entry['case']}]" if "case" in entry else ""
             report.gone.append(f"{entry['rule']}{case}: an expected fault is gone")
 

@@ -89,6 +89,15 @@ bool ArrayFields::DescribeAddress(ArrayDescription* array) const {
   return read_only >= 0;
 }
 
+ExchangeResult ImportByFields(PyObject* x, const char* attribute,
+                              bool (*take)(PyObject* x, const ArrayFields& fields, Tensor* tensor),
+                              Tensor* tensor) {
+  ArrayFields fields;
+  if (!fields.Read(x, attribute)) return ExchangeResult::kError;
+  if (!fields.found()) return ExchangeResult::kNotTaken;
+  return take(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+}
+
 namespace {
 
 constexpr char kArrayInterface[] = "__array_interface__";
@@ -142,10 +151,7 @@ bool TakeArray(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
 }  // namespace
 
 ExchangeResult ImportByArrayInterface(PyObject* x, Tensor* tensor) {
-  ArrayFields fields;
-  if (!fields.Read(x, kArrayInterface)) return ExchangeResult::kError;
-  if (!fields.found()) return ExchangeResult::kNotTaken;
-  return TakeArray(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+  return ImportByFields(x, kArrayInterface, &TakeArray, tensor);
 }
 
 namespace {
@@ -189,10 +195,7 @@ bool TakeCudaArray(PyObject* x, const ArrayFields& fields, Tensor* tensor) {
 }  // namespace
 
 ExchangeResult ImportByCudaArrayInterface(PyObject* x, Tensor* tensor) {
-  ArrayFields fields;
-  if (!fields.Read(x, kCudaArrayInterface)) return ExchangeResult::kError;
-  if (!fields.found()) return ExchangeResult::kNotTaken;
-  return TakeCudaArray(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+  return ImportByFields(x, kCudaArrayInterface, &TakeCudaArray, tensor);
 }
 
 PyObject* ExportCudaArrayInterface(const Tensor& tensor) {

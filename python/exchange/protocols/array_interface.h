@@ -72,6 +72,12 @@ class ArrayFields {
   bool has_mask_ = false;
 };
 
+// Reads the dict `attribute` of `x`, and imports what it says by `take`, which returns false with
+// an error set. kNotTaken: `x` has no such attribute.
+ExchangeResult ImportByFields(PyObject* x, const char* attribute,
+                              bool (*take)(PyObject* x, const ArrayFields& fields, Tensor* tensor),
+                              Tensor* tensor);
+
 // kNotTaken: `x` has no such attribute. The error is what the attribute raised, or ExchangeError
 // for memory that can't be shared (interop/array_interface/describe.h).
 ExchangeResult ImportByArrayInterface(PyObject* x, Tensor* tensor);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/interruption.h"
+#include "dovetail/interop/arrow/c_data.h"
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/format_table.h"
@@ -20,6 +21,61 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
+
+// The name of a capsule with that struct. Its destructor releases the struct unless it was moved
+// out: then `release` is NULL, and the capsule keeps its name.
+template <typename Struct>
+constexpr char kArrowName[] = "";
+template <>
+constexpr char kArrowName<ArrowSchema>[] = "arrow_schema";
+template <>
+constexpr char kArrowName<ArrowArray>[] = "arrow_array";
+template <>
+constexpr char kArrowName<ArrowDeviceArray>[] = "arrow_device_array";
+template <>
+constexpr char kArrowName<ArrowArrayStream>[] = "arrow_array_stream";
+
+void ReleaseArrow(ArrowSchema& schema) {
+  if (schema.release != nullptr) schema.release(&schema);
+}
+void ReleaseArrow(ArrowArray& array) {
+  if (array.release != nullptr) array.release(&array);
+}
+void ReleaseArrow(ArrowDeviceArray& array) { ReleaseArrow(array.array); }
+
+// Frees the struct, and its contents unless they were moved out. Preserves the current exception.
+template <typename Struct>
+void DestroyArrowCapsule(PyObject* capsule) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  auto* held = static_cast<Struct*>(PyCapsule_GetPointer(capsule, kArrowName<Struct>));
+  ReleaseArrow(*held);
+  delete held;
+  PyErr_Restore(type, value, traceback);
+}
+
+// A new capsule that owns the filled struct; invalid with an error set, and the struct released.
+template <typename Struct>
+nb::object MakeArrowCapsule(std::unique_ptr<Struct> filled) {
+  PyObject* capsule = PyCapsule_New(filled.get(), kArrowName<Struct>, &DestroyArrowCapsule<Struct>);
+  if (capsule == nullptr) {
+    ReleaseArrow(*filled);
+  } else {
+    filled.release();
+  }
+  return nb::steal(capsule);
+}
+
+// The struct in a capsule, which still owns it; nullptr with an ExchangeError set for anything
+// else.
+template <typename Struct>
+Struct* ArrowOf(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, kArrowName<Struct>)) {
+    return static_cast<Struct*>(PyCapsule_GetPointer(capsule, kArrowName<Struct>));
+  }
+  return RaiseExchange(absl::StrCat("Expected a capsule named \"", kArrowName<Struct>,
+                                    "\", not this ", Py_TYPE(capsule)->tp_name, "."));
+}
 
 constinit InternedName device_array("__arrow_c_device_array__");
 constinit InternedName array("__arrow_c_array__");

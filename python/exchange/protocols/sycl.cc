@@ -200,10 +200,7 @@ bool CountInElements(PyObject* dict, int64_t itemsize) {
 }  // namespace
 
 ExchangeResult ImportByUsmArrayInterface(PyObject* x, Tensor* tensor) {
-  ArrayFields fields;
-  if (!fields.Read(x, kAttribute)) return ExchangeResult::kError;
-  if (!fields.found()) return ExchangeResult::kNotTaken;
-  return Take(x, fields, tensor) ? ExchangeResult::kDone : ExchangeResult::kError;
+  return ImportByFields(x, kAttribute, &Take, tensor);
 }
 
 PyObject* ExportUsmArrayInterface(const Tensor& tensor) {

@@ -4,8 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/python/exchange/base/accepted_memory.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/owner.h"
@@ -27,6 +30,57 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
+
+bool ForbidsCopy(std::optional<bool> copy) { return !copy.value_or(true); }
+
+// x as a tensor of ours.
+bool TakeIn(PyObject* x, std::optional<bool> copy, ConvertTrace* trace, Tensor* tensor) {
+  ImportRequest request;
+  if (ForbidsCopy(copy)) request.copy = copy;  // other copies are made in Fit
+  if (trace != nullptr) request.trace = &trace->import;
+  if (!ImportAny(x, request, tensor)) return false;
+  if (trace != nullptr) trace->tensor = *tensor;
+  return true;
+}
+
+// The error of copy=False. `reason` follows "can't share this memory: ".
+bool RaiseNotShared(std::string_view class_name, std::string_view reason) {
+  RaiseExchange(absl::StrCat("A ", class_name, " can't share this memory: ", reason,
+                             ". copy=False forbids the copy that it takes."));
+  return false;
+}
+
+// Makes the tensor one that the library takes, by a copy if need be. `class_name` returns the name
+// for an error.
+template <typename ClassName>
+bool Fit(const AcceptedMemory& accepts, ClassName class_name, std::optional<bool> copy,
+         ConvertTrace* trace, Tensor* tensor, bool* copied) {
+  const char* misfit = WhyRefused(accepts, *tensor);
+  if (trace != nullptr) trace->misfit = misfit;
+  *copied = misfit != nullptr || copy.value_or(false);
+  if (!*copied) return true;
+  if (!HeedNoCopies(&copy)) return false;
+  if (ForbidsCopy(copy)) return RaiseNotShared(class_name(), absl::StrCat("the tensor ", misfit));
+  return ReplaceByCopy(tensor->device(), tensor);
+}
+
+// Makes the error that a library's function raised for our tensor an ExchangeError. MemoryError,
+// ExchangeError, ImportError (the library is not there) and what is no Exception stay unchanged.
+std::nullptr_t RaiseOfConsumer(std::string_view library) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError) ||
+      PyErr_ExceptionMatches(PyExc_ImportError) || PyErr_ExceptionMatches(ExchangeError())) {
+    return nullptr;
+  }
+  return RaiseExchangeFromSet(absl::StrCat(library, " does not take the tensor"));
+}
+
+// With an error in flight, which not every producer's deleter heeds.
+template <typename T>
+std::nullptr_t LetGo(T* held) {
+  nb::error_scope in_flight;
+  *held = T();
+  return nullptr;
+}
 
 PyObject* CallFunction(const Peer& peer, PyObject* tensor) {
   const nb::object function = nb::steal(NewFunction(peer.function));
@@ -85,6 +139,8 @@ PyObject* ConvertDirectly(PyObject* x, const Peer& peer) {
 }
 
 PyObject* ConvertToName(PyObject* x, PyObject* name, std::optional<bool> copy, ConvertTrace* trace);
+PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool> copy,
+                           ConvertTrace* trace);
 
 PyObject* Convert(PyObject* x, PyObject* target_class, std::optional<bool> copy,
                   ConvertTrace* trace) {
@@ -273,13 +329,7 @@ PyObject* ByLibrary(PyObject* x, PyTypeObject* target, PyObject* function, std::
   return made.release().ptr();
 }
 
-}  // namespace
-
-bool MakeConverterTable() {
-  registered = PyDict_New();
-  return registered != nullptr;
-}
-
+// To a class that is not in the table. TypeError for one with neither function.
 PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool> copy,
                            ConvertTrace* trace) {
   if (!HeedNoCopies(&copy)) return nullptr;
@@ -292,6 +342,13 @@ PyObject* ConvertToUnknown(PyObject* x, PyTypeObject* target, std::optional<bool
   if (!FindFromDLPack(target, &function)) return nullptr;
   if (!function.is_valid()) return NoTarget(target);
   return ByLibrary(x, target, function.ptr(), copy, trace);
+}
+
+}  // namespace
+
+bool MakeConverterTable() {
+  registered = PyDict_New();
+  return registered != nullptr;
 }
 
 PyObject* RegisterConverter(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

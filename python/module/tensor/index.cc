@@ -1,8 +1,9 @@
-#include "dovetail/python/module/tensor/index.h"
 
 #include <nanobind/nanobind.h>
 
+#include "absl/container/inlined_vector.h"
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/internal/views/views.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/peer_type.h"
@@ -16,6 +17,9 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
+
+// Up to four take no allocation.
+using IndexItems = absl::InlinedVector<IndexItem, 4>;
 
 bool RefuseKey(PyObject* key) {
   PyErr_Format(PyExc_TypeError,
@@ -82,8 +86,8 @@ bool AddItem(PyObject* key, IndexItems* items) {
   return AddForeign(key, items);
 }
 
-}  // namespace
-
+// Ints, slices, Ellipsis, None, or a tuple of them; TypeError otherwise, IndexError for more than
+// one Ellipsis. Core checks whether the indices are in range.
 bool ParseIndexKey(PyObject* key, IndexItems* items) {
   if (!PyTuple_Check(key)) return AddItem(key, items);
   int ellipses = 0;
@@ -95,8 +99,6 @@ bool ParseIndexKey(PyObject* key, IndexItems* items) {
   if (ellipses > 1) PyErr_SetString(PyExc_IndexError, "an index has at most one ellipsis (...)");
   return ellipses <= 1;
 }
-
-namespace {
 
 PyObject* View(PyObject* self, absl::Span<const IndexItem> items) {
   const TensorObject* object = AsTensorObject(self);

@@ -29,9 +29,9 @@
 
 namespace dovetail::python {
 
-// Calls use(bit) for each element in row-major order, whatever the strides; `bit` is its offset in
-// bits from element 0 of the memory, and `first` that of the layout's element 0. Stops and returns
-// false when `use` returns false.
+// Calls use(bit) for each element in row-major order, whatever the strides. `bit` is where the
+// element begins, in bits; the layout's element 0 begins at `first`. Stops and returns false when
+// `use` returns false.
 template <typename Use>
 bool ForEachElement(const Layout& layout, int64_t step_bits, int64_t first, Use use) {
   if (layout.num_elements() == 0) return true;

@@ -52,10 +52,7 @@ def copy_true(s, door):
 @check("producer.copy-served", ["versioned"])
 def copy_served(s, door):
     make(s)
-    line = f"capsule = x.__dlpack__({arguments_of(door, 'copy=True')})"
-    error = s.tried(line)
-    if isinstance(error, TypeError):
-        raise NotApplicableError(f"no keyword copy: {describe(error)}")
+    line, error = _try_copy(s, door, "copy=True")
     if error:
         s.raised(line, f"copy=True raises {describe(error)}")
 
@@ -63,15 +60,21 @@ def copy_served(s, door):
 @check("producer.copy-false", CAPSULES)
 def copy_false(s, door):
     make(s)
-    line = f"capsule = x.__dlpack__({arguments_of(door, 'copy=False')})"
-    error = s.tried(line)
-    if isinstance(error, TypeError):
-        raise NotApplicableError(f"no keyword copy: {describe(error)}")
+    line, error = _try_copy(s, door, "copy=False")
     if error and not isinstance(error, BufferError):
         s.raised(line, f"copy=False raises {describe(error)}")
     if error is None:
         read(s)
         _compare_addresses(s, door, "==", "copy=False copies")
+
+
+def _try_copy(s, door, copy):
+    """Export with a keyword that old producers lack. Returns the line, and its error or None."""
+    line = f"capsule = x.__dlpack__({arguments_of(door, copy)})"
+    error = s.tried(line)
+    if isinstance(error, TypeError):
+        raise NotApplicableError(f"no keyword copy: {describe(error)}")
+    return line, error
 
 
 def _compare_addresses(s, door, comparison, seen):
