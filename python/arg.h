@@ -21,115 +21,96 @@
 #ifndef DOVETAIL_PYTHON_ARG_H_
 #define DOVETAIL_PYTHON_ARG_H_
 
-#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+
+#ifdef __cpp_exceptions
+#include <stdexcept>
+#endif
 
 #include "dovetail/python/arg_requirements.h"
+#include "dovetail/python/args/sizes.h"
+#include "dovetail/python/args/view.h"
 #include "dovetail/python/capi.h"
-
-#if defined(__has_include)
-#if __has_include(<version>)
-#include <version>
-#endif
-#endif
-#ifdef __cpp_lib_span
-#include <span>
-#endif
-#ifdef __cpp_lib_mdspan
-#include <array>
-#include <mdspan>
-#endif
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 
+namespace internal_arg {
+
+template <typename Facts>
+using ViewOf = View<typename Facts::Element, Facts::kRank, Facts::kIsDense, Facts::kOnHost>;
+
+[[noreturn]] inline void RefuseView(const char* why) {
+#ifdef __cpp_exceptions
+  throw std::invalid_argument(why);
+#else
+  Py_FatalError(why);
+#endif
+}
+
+}  // namespace internal_arg
+
 template <typename T, typename... Rules>
-class Arg {
+class Arg : public internal_arg::ViewOf<internal_arg::Facts<T, Rules...>> {
  public:
-  using element_type = internal_arg::ElementOf<T, Rules...>;
-  using reference = std::add_lvalue_reference_t<element_type>;
-  using value_type = std::remove_const_t<element_type>;
   using Facts = internal_arg::Facts<T, Rules...>;
+  using Base = internal_arg::ViewOf<Facts>;
+  using typename Base::element_type;
 
   // Of a tensor that meets kRequirements and outlives the Arg.
-  explicit Arg(const DovetailBorrowed& borrowed) : borrowed_(borrowed) {}
+  explicit Arg(const DovetailBorrowed& borrowed)
+      : Base(static_cast<element_type*>(borrowed.tensor.data), borrowed.tensor.ndim, borrowed.shape,
+             borrowed.strides),
+        borrowed_(&borrowed) {}
   static constexpr DovetailRequirements kRequirements = Facts::kRequirements;
 
-  // Element 0, aligned to the element type; on a GPU a device pointer. May be null without
-  // elements.
-  element_type* data() const { return static_cast<element_type*>(borrowed_.tensor.data); }
-
-  // The number of elements.
-  int64_t size() const {
-    int64_t size = 1;
-    for (int i = 0; i < ndim(); ++i) size *= shape(i);
-    return size;
-  }
-  bool empty() const { return size() == 0; }
-  int ndim() const {
-    if constexpr (Facts::kRank >= 0) return Facts::kRank;
-    return borrowed_.tensor.ndim;
-  }
-  // Of dimension i, from 0 to ndim() - 1. Strides are in elements and may be negative.
-  int64_t shape(int i) const { return borrowed_.shape[i]; }
-  int64_t stride(int i) const { return borrowed_.strides[i]; }
-  // ndim() entries.
-  const int64_t* shape() const { return borrowed_.shape; }
-  const int64_t* strides() const { return borrowed_.strides; }
-
-  // An element by its indices, which are not checked.
-  template <typename... Indices>
-  reference operator()(Indices... indices) const {
-    static_assert(Facts::kOnHost, "The CPU can't read memory on this device.");
-    static_assert(Facts::kRank < 0 || Facts::kRank == static_cast<int>(sizeof...(Indices)),
-                  "One index for each dimension.");
-    int64_t offset = 0;
-    int i = 0;
-    ((offset += static_cast<int64_t>(indices) * stride(i++)), ...);
-    return data()[offset];
-  }
-
-  // The elements in row-major order, for Contiguous arguments.
-  reference operator[](int64_t i) const {
-    CheckDense();
-    return data()[i];
-  }
-  element_type* begin() const {
-    CheckDense();
-    return data();
-  }
-  element_type* end() const { return begin() + size(); }
-
-#ifdef __cpp_lib_span
-  std::span<element_type> span() const {
-    CheckDense();
-    return {data(), static_cast<size_t>(size())};
+  // (The size of a dimension is shape(i) of View.)
+  using Base::shape;
+#if __cplusplus >= 202002L
+  // By the name in the argument's Shape: x.template shape<"n">() in templates.
+  template <Size kName>
+  int64_t shape() const {
+    constexpr int kFromEnd = Facts::Sizes::Find(kName.value);
+    static_assert(kFromEnd < 0, "The argument's Shape has no size of this name.");
+    return shape(Base::ndim() + kFromEnd);
   }
 #endif
+  // The dimensions before those that Shape<"...", …> or MinRank<…> names.
+  SizeSpan leading_shape() const {
+    static_assert(Facts::kHasLead, "Only Shape<\"...\", ...> and MinRank have leading dimensions.");
+    return SizeSpan(shape(), Base::ndim() - Facts::kNamedRank);
+  }
 
-#ifdef __cpp_lib_mdspan
-  // Of the argument's rank, sizes and strides.
-  auto mdspan() const {
-    static_assert(Facts::kRank >= 0, "An mdspan needs a rank: add Shape<...> or Rank<n>.");
-    using Extents = std::dextents<int64_t, static_cast<size_t>(Facts::kRank)>;
-    std::array<int64_t, static_cast<size_t>(Facts::kRank)> sizes{}, steps{};
-    for (int i = 0; i < Facts::kRank; ++i) {
-      sizes[static_cast<size_t>(i)] = shape(i);
-      steps[static_cast<size_t>(i)] = stride(i);
+  // As a view of its element type, where that is a OneOf or void, and of the rank kNdim where the
+  // Arg has any. Throws std::invalid_argument for another type or rank.
+  template <typename U = std::remove_const_t<element_type>, int kNdim = Facts::kRank>
+  auto view() const {
+    static_assert(Facts::kRank < 0 || kNdim == Facts::kRank, "The argument has another rank.");
+    using Element = std::conditional_t<Facts::kIsConst, const U, U>;
+    if (!holds<U>()) internal_arg::RefuseView("view<T>() of a tensor of another type");
+    if (kNdim >= 0 && Base::ndim() != kNdim) {
+      internal_arg::RefuseView("view<T, rank>() of a tensor of another rank");
     }
-    return std::mdspan<element_type, Extents, std::layout_stride>(
-        data(), std::layout_stride::mapping<Extents>(Extents(sizes), steps));
+    return View<Element, kNdim, Facts::kIsDense, Facts::kOnHost>(
+        static_cast<Element*>(borrowed_->tensor.data), Base::ndim(), shape(), Base::strides());
   }
-#endif
+  // Whether the elements have this type.
+  template <typename U>
+  bool holds() const {
+    constexpr DLDataType kType = internal_arg::TypeOf<std::remove_const_t<U>>();
+    const DLDataType type = borrowed_->tensor.dtype;
+    return type.code == kType.code && type.bits == kType.bits && type.lanes == kType.lanes;
+  }
 
-  // As DLPack writes them. dtype() is of interest for Arg<void>, which takes any.
-  DLDataType dtype() const { return borrowed_.tensor.dtype; }
-  DLDevice device() const { return borrowed_.tensor.device; }
+  // As DLPack writes them. dtype() is of interest for Arg<void>, which takes any, and OneOf.
+  DLDataType dtype() const { return borrowed_->tensor.dtype; }
+  DLDevice device() const { return borrowed_->tensor.device; }
   // For functions that take a DLTensor. Its data must not be written if the Arg is of const.
-  const DLTensor& dl_tensor() const { return borrowed_.tensor; }
-  bool is_read_only() const { return (borrowed_.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0; }
+  const DLTensor& dl_tensor() const { return borrowed_->tensor; }
+  bool is_read_only() const { return (borrowed_->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0; }
   // Whether the argument is a copy, which AllowCopy and AllowCast allow.
-  bool is_copy() const { return (borrowed_.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
+  bool is_copy() const { return (borrowed_->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
 
   // The stream to launch on: the current one of the argument's library (Dovetail_CurrentStream()).
   // Null for the default stream and for host memory.
@@ -137,19 +118,15 @@ class Arg {
   //   kernel<<<blocks, threads, 0, x.stream<cudaStream_t>()>>>(x.data(), x.size());
   template <typename StreamHandle = void*>
   StreamHandle stream() const {
-    return static_cast<StreamHandle>(borrowed_.stream);
+    return static_cast<StreamHandle>(borrowed_->stream);
   }
   // The argument itself, not counted. Results can be made like it (OwnedTensor::ToPython).
-  PyObject* object() const { return borrowed_.object; }
+  // nullptr for a tensor that the binding made (Out).
+  PyObject* object() const { return borrowed_->object; }
+  const DovetailBorrowed& borrowed() const { return *borrowed_; }
 
  private:
-  static void CheckDense() {
-    static_assert(Facts::kIsDense,
-                  "Elements lie one after the other only in an Arg<..., dovetail::Contiguous>.");
-    static_assert(Facts::kOnHost, "The CPU can't read memory on this device.");
-  }
-
-  const DovetailBorrowed& borrowed_;
+  const DovetailBorrowed* borrowed_;
 };
 
 }  // namespace DOVETAIL_ARG_ABI

@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "dovetail/python/args/one_of.h"
+#include "dovetail/python/args/sizes.h"
 #include "dovetail/python/capi.h"
-
-// Part of every name here, so that two extensions of different versions in one process differ.
-#define DOVETAIL_ARG_ABI arg_v1
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
@@ -36,37 +35,13 @@ struct DLPackType<std::complex<T>> {
   static constexpr DLDataType value = {kDLComplex, static_cast<uint8_t>(16 * sizeof(T)), 1};
 };
 
-// A size with a name of up to seven letters. Sizes of one name agree among the arguments of a call.
-template <size_t kLength>
-constexpr int64_t Named(const char (&name)[kLength]) {
-  static_assert(kLength > 1 && kLength <= 8, "The name of a size has one to seven letters.");
-  int64_t letters = 0;
-  for (size_t i = kLength - 1; i > 0; --i) {
-    letters = letters * 256 + static_cast<unsigned char>(name[i - 1]);
-  }
-  return -1 - letters;
-}
-
-// Shape<-1, 3>: two dimensions, of any size and of size 3. Shape<"n", "n">: a square.
-#if __cplusplus >= 202002L
-struct Size {
-  int64_t value;
-  // NOLINTNEXTLINE(google-explicit-constructor): Shape<3, "n"> is the point.
-  constexpr Size(int64_t size) : value(size) {}
-  template <size_t kLength>
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr Size(const char (&name)[kLength]) : value(Named(name)) {}
-};
-template <Size... kSizes>
-struct Shape {};
-#else
-template <int64_t... kSizes>
-struct Shape {};
-#endif
-
 // So many dimensions, of any size.
 template <int kNdim>
 struct Rank {};
+
+// At least so many.
+template <int kNdim>
+struct MinRank {};
 
 // Row-major without gaps; column-major without gaps; stride 1 in the last dimension.
 struct Contiguous {};
@@ -101,6 +76,9 @@ struct AllowCast {};
 // Otherwise that is refused.
 struct AllowRepeats {};
 
+// No memory in common with another tensor argument of the call.
+struct NoOverlap {};
+
 namespace internal_arg {
 
 // The DLPack type of T, whose size it states: pointers to T would leave the memory otherwise.
@@ -119,6 +97,7 @@ struct Gathered {
   int32_t device = DOVETAIL_HOST_MEMORY;
   uint32_t flags = 0;
   uint32_t alignment = 0;
+  bool no_overlap = false;
 };
 
 template <int64_t... kValues>
@@ -135,22 +114,35 @@ struct FlagRule {
   static constexpr void Apply(Gathered& all) { all.flags |= kFlags; }
 };
 
+struct CopyImmutable {};  // of InOut
+
 template <typename Rule>
 struct RuleOf;  // Not a rule of an Arg.
 template <int kNdim>
 struct RuleOf<Rank<kNdim>> {
   static constexpr void Apply(Gathered& all) { all.rank = kNdim; }
 };
+template <int kNdim>
+struct RuleOf<MinRank<kNdim>> {
+  static constexpr void Apply(Gathered& all) {
+    all.rank = kNdim;
+    all.flags |= DOVETAIL_LEADING;
+  }
+};
+template <typename Found>
+struct ShapeRule {
+  using Sizes = Found;
+  static constexpr void Apply(Gathered& all) {
+    all.rank = Found::kCount;
+    if (Found::kHasLead) all.flags |= DOVETAIL_LEADING;
+  }
+};
 #if __cplusplus >= 202002L
 template <Size... kSizes>
-struct RuleOf<Shape<kSizes...>> : RuleOf<Rank<sizeof...(kSizes)>> {
-  using Sizes = Values<kSizes.value...>;
-};
+struct RuleOf<Shape<kSizes...>> : ShapeRule<NamedSizes<kSizes...>> {};
 #else
 template <int64_t... kSizes>
-struct RuleOf<Shape<kSizes...>> : RuleOf<Rank<sizeof...(kSizes)>> {
-  using Sizes = Values<kSizes...>;
-};
+struct RuleOf<Shape<kSizes...>> : ShapeRule<Sizes<kSizes...>> {};
 #endif
 template <int64_t... kStrides>
 struct RuleOf<Strides<kStrides...>> : RuleOf<Rank<sizeof...(kStrides)>> {
@@ -170,6 +162,12 @@ template <>
 struct RuleOf<AllowRepeats> : FlagRule<DOVETAIL_ALLOW_REPEATS> {};
 template <>
 struct RuleOf<ReadOnly> : NoRule {};
+template <>
+struct RuleOf<NoOverlap> {
+  static constexpr void Apply(Gathered& all) { all.no_overlap = true; }
+};
+template <>
+struct RuleOf<CopyImmutable> : FlagRule<DOVETAIL_COPY_IMMUTABLE> {};
 template <int kType>
 struct RuleOf<OnDevice<kType>> {
   static constexpr void Apply(Gathered& all) { all.device = kType; }
@@ -182,34 +180,66 @@ struct RuleOf<Aligned<kBytes>> {
 
 // The sizes of a Shape, the strides of a Strides; nothing for other rules. (Not told by kArray,
 // because g++ takes no comparison of addresses for a constant under UBSan.)
-struct NoArray {
+struct NoSizes {
   static constexpr bool kIsThere = false;
   static constexpr const int64_t* kArray = nullptr;
+  static constexpr int64_t kLead = 0;
+  static constexpr const char* const* kLongNames = nullptr;
 };
 template <typename Found>
-struct SomeArray {
+struct SomeSteps : NoSizes {
   static constexpr bool kIsThere = true;
   static constexpr const int64_t* kArray = Found::kArray;
 };
 template <typename Rule, typename = void>
-struct SizesIn : NoArray {};
+struct SizesIn : NoSizes {};
 template <typename Rule>
-struct SizesIn<Rule, std::void_t<typename RuleOf<Rule>::Sizes>>
-    : SomeArray<typename RuleOf<Rule>::Sizes> {};
+struct SizesIn<Rule, std::void_t<typename RuleOf<Rule>::Sizes>> : RuleOf<Rule>::Sizes {};
 template <typename Rule, typename = void>
-struct StepsIn : NoArray {};
+struct StepsIn : NoSizes {};
 template <typename Rule>
 struct StepsIn<Rule, std::void_t<typename RuleOf<Rule>::Steps>>
-    : SomeArray<typename RuleOf<Rule>::Steps> {};
+    : SomeSteps<typename RuleOf<Rule>::Steps> {};
 
 template <typename... All>
-struct FirstArray : NoArray {};
+struct FirstOf : NoSizes {};
 template <typename First, typename... More>
-struct FirstArray<First, More...>
-    : std::conditional_t<First::kIsThere, First, FirstArray<More...>> {};
+struct FirstOf<First, More...> : std::conditional_t<First::kIsThere, First, FirstOf<More...>> {};
+
+// The element types of an Arg: T, or those of a OneOf, whose elements are void.
+template <typename T>
+struct Elements {
+  using Element = T;
+  using Choices = Types<std::remove_const_t<T>>;
+  static constexpr int kCount = 0;  // of kTypes
+  static constexpr const DLDataType* kTypes = nullptr;
+  static constexpr int64_t kName = 0;
+};
+template <int64_t kTypeName, typename Void, typename... Ts>
+struct SeveralElements {
+  static_assert(sizeof...(Ts) > 0, "OneOf needs a type.");
+  using Element = Void;
+  using Choices = Types<Ts...>;
+  static constexpr int kCount = sizeof...(Ts);
+  static constexpr DLDataType kTypes[] = {TypeOf<Ts>()...};
+  static constexpr int64_t kName = kTypeName;
+};
+#if __cplusplus >= 202002L
+template <Size kName, typename... Ts>
+struct Elements<OneOf<kName, Ts...>> : SeveralElements<kName.value, void, Ts...> {};
+template <Size kName, typename... Ts>
+struct Elements<const OneOf<kName, Ts...>> : SeveralElements<kName.value, const void, Ts...> {};
+#else
+template <int64_t kName, typename... Ts>
+struct Elements<OneOf<kName, Ts...>> : SeveralElements<kName, void, Ts...> {};
+template <int64_t kName, typename... Ts>
+struct Elements<const OneOf<kName, Ts...>> : SeveralElements<kName, const void, Ts...> {};
+#endif
 
 template <typename T, typename... Rules>
-using ElementOf = std::conditional_t<(std::is_same<Rules, ReadOnly>::value || ...), const T, T>;
+using Written = std::conditional_t<(std::is_same<Rules, ReadOnly>::value || ...), const T, T>;
+template <typename T, typename... Rules>
+using ElementOf = typename Elements<Written<T, Rules...>>::Element;
 
 template <typename T>
 constexpr uint32_t AlignmentOf() {
@@ -222,16 +252,23 @@ constexpr uint32_t AlignmentOf() {
 
 template <typename T, typename... Rules>
 struct Facts {
-  using Element = ElementOf<T, Rules...>;
-  using Sizes = FirstArray<SizesIn<Rules>...>;  // of the first Shape
+  using All = Elements<Written<T, Rules...>>;
+  using Element = typename All::Element;
+  using Choices = typename All::Choices;
+  using Sizes = FirstOf<SizesIn<Rules>...>;  // of the first Shape
   static constexpr Gathered Gather() {
     Gathered all;
     (RuleOf<Rules>::Apply(all), ...);
     return all;
   }
   static constexpr Gathered kAll = Gather();
-  static constexpr int kRank = kAll.rank;
+  static constexpr bool kHasLead = (kAll.flags & DOVETAIL_LEADING) != 0;
+  static constexpr int kRank = kHasLead ? -1 : kAll.rank;  // -1: any
+  static constexpr int kNamedRank = kAll.rank;             // without the leading dimensions
+  static constexpr bool kNoOverlap = kAll.no_overlap;
   static constexpr bool kIsConst = std::is_const<Element>::value;
+  static constexpr bool kIsInnerDense =
+      (kAll.flags & (DOVETAIL_C_CONTIGUOUS | DOVETAIL_INNER_CONTIGUOUS)) != 0;
   static constexpr bool kIsDense = (kAll.flags & DOVETAIL_C_CONTIGUOUS) != 0;
   static constexpr bool kOnHost = kAll.device == DOVETAIL_HOST_MEMORY || kAll.device == kDLCPU ||
                                   kAll.device == kDLCUDAHost || kAll.device == kDLROCMHost ||
@@ -250,15 +287,24 @@ struct Facts {
       /*dtype=*/Type(),
       /*device_type=*/kAll.device,
       /*shape=*/Sizes::kArray,
-      /*strides=*/FirstArray<StepsIn<Rules>...>::kArray,
-      /*ndim=*/kRank < 0 ? 0 : kRank,
+      /*strides=*/FirstOf<StepsIn<Rules>...>::kArray,
+      /*ndim=*/kNamedRank < 0 ? 0 : kNamedRank,
       /*alignment=*/kAll.alignment != 0 ? kAll.alignment : AlignmentOf<Element>(),
       /*flags=*/kAll.flags | (kRank < 0 ? 0u : uint32_t{DOVETAIL_NDIM}) |
-          (kIsConst ? 0u : uint32_t{DOVETAIL_WRITABLE})};
+          (kIsConst ? 0u : uint32_t{DOVETAIL_WRITABLE}) |
+          (All::kCount > 0 ? uint32_t{DOVETAIL_ONE_OF} : 0u),
+      /*num_types=*/All::kCount,
+      /*types=*/All::kTypes,
+      /*type_name=*/All::kName,
+      /*leading_name=*/Sizes::kLead,
+      /*long_names=*/Sizes::kLongNames};
+  static_assert(!kHasLead || !FirstOf<StepsIn<Rules>...>::kIsThere,
+                "Strides<...> and leading dimensions don't go together.");
 
   // Whether a size has a name, so that the arguments of a call depend on each other.
   static constexpr bool HasNames() {
-    for (int i = 0; Sizes::kIsThere && i < kRank; ++i) {
+    if (Sizes::kLead != 0 || All::kName != 0) return true;
+    for (int i = 0; Sizes::kIsThere && i < kNamedRank; ++i) {
       if (Sizes::kArray[i] < DOVETAIL_ANY_SIZE) return true;
     }
     return false;

@@ -54,6 +54,10 @@ enum {
   DOVETAIL_ALLOW_COPY = 32,        // a copy if strides, alignment or device do not fit; read only
   DOVETAIL_ALLOW_CAST = 64,        // a converted copy if the dtype does not fit; read only
   DOVETAIL_ALLOW_REPEATS = 128,    // strides of 0, though the elements are written
+  DOVETAIL_LEADING = 256,          // `ndim` and `shape` are of the last dimensions; any before them
+  DOVETAIL_COPY_IMMUTABLE = 512,   // a copy that may be written, of an array that never changes
+                                   // (JAX's); the function returns it
+  DOVETAIL_ONE_OF = 1024,          // of `types`
 };
 
 // Values of DovetailRequirements.device_type besides those of DLDeviceType.
@@ -64,7 +68,10 @@ enum {
 
 // Entries of a required shape besides sizes.
 #define DOVETAIL_ANY_SIZE ((int64_t)-1)
-// A size with a name of one letter. Sizes of one name agree among the arguments of one call.
+// A size with a name of one letter. Sizes of one name agree among the arguments of one call. The
+// number of a name has bits 0 to 55 of -1 - value: up to seven letters, the first in the lowest
+// byte, or with bit 55 set a hash of a longer name. Bits 56 to 62 are F - 1 of a size that is F
+// times the named one.
 #define DOVETAIL_SIZE(letter) ((int64_t)(-1 - (int64_t)(letter)))
 
 // What a function takes. All zero: any tensor in host memory.
@@ -74,25 +81,49 @@ typedef struct DovetailRequirements {
   const int64_t* shape;    // ndim entries; NULL: any
   const int64_t* strides;  // ndim entries, in elements or DOVETAIL_ANY_STRIDE; NULL: any
   int32_t ndim;
-  uint32_t alignment;  // of element 0, in bytes; 0: any
+  uint32_t alignment;  // of element 0, in bytes; 0: any. DOVETAIL_ONE_OF: that of the type, too
   uint32_t flags;
+  int32_t num_types;
+  const DLDataType* types;  // num_types entries, for DOVETAIL_ONE_OF; `dtype` is then not looked at
+  int64_t type_name;     // of the type, which agrees among the arguments of a call; 0: none
+  int64_t leading_name;  // the same for the dimensions of DOVETAIL_LEADING
+  const char* const* long_names;  // of sizes, `ndim` entries: what `shape` has a hash of. May be
+                                  // NULL, and has NULL for other entries
 } DovetailRequirements;
 #define DOVETAIL_ANY_STRIDE INT64_MIN
 
-// One call of a function: what errors say of it, and the named sizes that its arguments have so
-// far. Starts as {.function = "name"} or all zero.
+// One call of a function: what errors say of it, and the named sizes and types that its arguments
+// have so far. Starts as {.function = "name"} or all zero. Borrowed tensors with leading dimensions
+// stay where they are until the last one of the call is borrowed.
 #define DOVETAIL_MAX_NAMED_SIZES 8
+#define DOVETAIL_MAX_NAMED_TYPES 4
+#define DOVETAIL_MAX_NAMED_LEADS 2
 typedef struct DovetailCall {
   const char* function;  // NULL: unknown
   const char* argument;  // the name of the argument that is borrowed next; NULL: unknown
   int32_t position;      // of the argument that was borrowed last; the first is 1
   int32_t is_quiet;      // a tensor that does not fit is refused (1) without a Python error
+  int32_t element;       // of a list of tensors, the place of the one that is borrowed next, from 1;
+                         // 0: no list. `position` then stays
   int32_t num_sizes;
+  int32_t num_types;
+  int32_t num_leads;
   struct {
     int64_t name;  // as in a required shape
     int64_t size;
     int32_t position;
   } sizes[DOVETAIL_MAX_NAMED_SIZES];
+  struct {
+    int64_t name;
+    DLDataType dtype;
+    int32_t position;
+  } types[DOVETAIL_MAX_NAMED_TYPES];
+  struct {
+    int64_t name;
+    const int64_t* shape;  // of the borrowed tensor, `ndim` entries
+    int32_t ndim;
+    int32_t position;
+  } leads[DOVETAIL_MAX_NAMED_LEADS];
 } DovetailCall;
 
 // A tensor for the duration of a call. The caller of the function holds the object. The memory
@@ -121,6 +152,11 @@ typedef struct DovetailCApi {
   int (*empty)(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
                DLManagedTensorVersioned** managed);
   int (*current_stream)(PyObject* like, DLDevice device, void** stream);
+  int (*can_hold)(PyObject* like, DLDataType dtype);
+  int (*make)(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
+              DovetailBorrowed* borrowed);
+  void (*parallel_for)(int64_t count, int64_t grain,
+                       void (*body)(void* context, int64_t begin, int64_t end), void* context);
 } DovetailCApi;
 
 #ifdef DOVETAIL_CAPI_LINKED
@@ -262,6 +298,35 @@ static inline int Dovetail_Empty(DLDataType dtype, DLDevice device, int32_t ndim
 static inline int Dovetail_CurrentStream(PyObject* like, DLDevice device, void** stream) {
   const DovetailCApi* const api = Dovetail_ImportCApi();
   return api == NULL ? -1 : api->current_stream(like, device, stream);
+}
+
+// Whether the library of `like` has a type: 1 or 0, -1 with an error set. JAX has no int64 unless
+// jax_enable_x64 is on. 1 for objects of no known library.
+static inline int Dovetail_CanHold(PyObject* like, DLDataType dtype) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->can_hold(like, dtype);
+}
+
+// A new tensor that meets the requirements, row-major and not initialised, for a result: its sizes
+// and its type are those that the call's arguments have by name, and otherwise the first type that
+// the library of `like` has; it is on the device of `like`. borrowed->object is NULL. ValueError for
+// a size that no argument has. The caller calls Dovetail_Result(), or Dovetail_Release().
+static inline int Dovetail_Make(const DovetailRequirements* wanted, DovetailCall* call,
+                                PyObject* like, DovetailBorrowed* borrowed) {
+  const DovetailCApi* const api = Dovetail_ImportCApi();
+  return api == NULL ? -1 : api->make(wanted, call, like, borrowed);
+}
+
+// What a function returns for a tensor that it wrote: the argument itself, or for one that
+// Dovetail_Make() made or DOVETAIL_COPY_IMMUTABLE copied, a new object of the class of `like`.
+static inline PyObject* Dovetail_Result(DovetailBorrowed* borrowed, PyObject* like) {
+  if ((borrowed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) == 0) {
+    Py_INCREF(borrowed->object);
+    return borrowed->object;
+  }
+  DLManagedTensorVersioned* const held = borrowed->held;
+  borrowed->held = NULL;
+  return Dovetail_ToPython(held, borrowed->object != NULL ? borrowed->object : like);
 }
 
 #endif  // DOVETAIL_PYTHON_CAPI_H_

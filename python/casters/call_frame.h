@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "dovetail/python/arg_requirements.h"
+#include "dovetail/python/args/overlap.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/casters/overloads.h"
 
@@ -23,10 +24,18 @@ namespace internal_arg {
 
 class CallFrame;
 
+// The tensors that one argument borrowed: several if it is a list.
+struct Loans {
+  DovetailBorrowed* first;
+  int64_t count;
+  int32_t position;
+  Loans* before;  // of the attempt's arguments
+};
+
 // What a thread knows of the calls in progress.
 struct ThreadCalls {
   static ThreadCalls& Current() {
-    static thread_local ThreadCalls calls;
+    [[gnu::tls_model("initial-exec")]] static thread_local ThreadCalls calls;
     return calls;
   }
 
@@ -83,6 +92,21 @@ class CallFrame {
   void EndArg(int result) {
     if (result != 0) shared_->outcome_ = result < 0 ? Outcome::kDone : Outcome::kRefused;
   }
+  // After an Arg was loaded: its tensors, which stay where they are.
+  void Link(DovetailBorrowed* first, int64_t count, Loans* loans) {
+    *loans = {first, count, shared_->call_.position, shared_->loans_};
+    shared_->loans_ = loans;
+  }
+  // For NoOverlap: the position of another argument that has memory in common with one of these
+  // tensors; 0 if there is none.
+  int32_t FindOverlap(const Loans& loans) const {
+    for (const Loans* other = shared_->loans_; other != nullptr; other = other->before) {
+      if (other != &loans && Overlap(*other, loans)) return other->position;
+    }
+    return 0;
+  }
+  DovetailCall* call() { return &shared_->call_; }
+
   // An argument that is a tensor or None, and no Arg.
   void CountArgument() { ++shared_->call_.position; }
   // The function is called.
@@ -94,6 +118,7 @@ class CallFrame {
     Py_INCREF(object);
     shared_->like_ = object;
   }
+  PyObject* like() const { return shared_->like_; }  // borrowed; nullptr: none yet
   static PyObject* Like(const void* key) {
     const CallFrame* const frame = Find(key, ThreadCalls::Current().newest);
     return frame != nullptr ? frame->like_ : nullptr;
@@ -108,6 +133,14 @@ class CallFrame {
     kDone,     // called, or an error was raised
   };
 
+  static bool Overlap(const Loans& a, const Loans& b) {
+    for (int64_t i = 0; i < a.count; ++i) {
+      for (int64_t j = 0; j < b.count; ++j) {
+        if (MayOverlap(a.first[i].tensor, b.first[j].tensor)) return true;
+      }
+    }
+    return false;
+  }
   static CallFrame* Find(const void* key, CallFrame* newest) {
     CallFrame* frame = newest;
     while (frame != nullptr && frame->key_ != key) frame = frame->outer_;
@@ -123,7 +156,11 @@ class CallFrame {
     call_.function = nullptr;
     call_.argument = nullptr;
     call_.position = 0;
+    call_.element = 0;
     call_.num_sizes = 0;
+    call_.num_types = 0;
+    call_.num_leads = 0;
+    loans_ = nullptr;
     if (key == nullptr) return;
     outer_ = thread_.newest;
     thread_.newest = this;
@@ -161,6 +198,7 @@ class CallFrame {
   PyObject* like_;
   Outcome outcome_;
   int32_t reported_;  // of Overloads; kUnasked before an argument that may be converted
+  Loans* loans_;
   DovetailCall call_;
 };
 

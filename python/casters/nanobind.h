@@ -13,10 +13,11 @@
 //   }
 //
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
-// the class of the first tensor argument: torch in, torch out. std::optional<Arg<…>> takes None.
-// Overloads are told apart by what their Args require; a function without overloads raises an error
-// that says what is wrong with the argument (overloads.h). No other container may hold an Arg: its
-// memory is borrowed for the argument alone.
+// the class of the first tensor argument: torch in, torch out. std::optional<Arg<…>> takes None,
+// a std::vector<Arg<…>>, of a list or tuple, and a std::map<std::string, Arg<…>>, of a dict. No
+// other container may hold an Arg: its memory is borrowed for the argument alone. Overloads are told
+// apart by what their Args require; a function without overloads raises an error that says what is
+// wrong with the argument (overloads.h).
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -28,13 +29,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dovetail/python/arg.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/casters/call_frame.h"
+#include "dovetail/python/casters/carrier.h"
 #include "dovetail/python/casters/signature.h"
 #include "dovetail/python/owned_tensor.h"
 
@@ -52,15 +57,16 @@ template <size_t... kIndices>
 constexpr auto NanobindName(const Text& text, std::index_sequence<kIndices...>) {
   return nanobind::detail::descr<sizeof...(kIndices)>{text.letters[kIndices]...};
 }
-template <typename Facts>
+template <typename Carrier>
 constexpr auto NanobindName() {
-  constexpr Text kText = Signature<Facts>::kText;
+  constexpr Text kText = Carrier::kText;
   return NanobindName(kText, std::make_index_sequence<kText.size>());
 }
 
 // The first tensor argument of the call. Casters append their arguments to nanobind's list, which
 // keeps them until the call ends. nanobind appends the collections and names of other arguments.
-inline PyObject* LikeOf(const nanobind::detail::cleanup_list* cleanup) {
+inline PyObject* LikeOf(const void* cleanup_list) {
+  const auto* cleanup = static_cast<const nanobind::detail::cleanup_list*>(cleanup_list);
   for (size_t i = 1; cleanup != nullptr && i < cleanup->size(); ++i) {
     PyObject* const object = (*cleanup)[i];
     if (!PyTuple_Check(object) && !PyDict_Check(object) && !PyUnicode_Check(object)) return object;
@@ -106,60 +112,79 @@ class HeldError {
   PyObject* traceback_ = nullptr;
 };
 
-// A borrowed argument, in a caster. The cleanup list of a call is the key of its attempts, of which
-// one is in progress at a time.
-template <typename Facts>
-class NanobindLoan {
+// A caster of borrowed tensors. The cleanup list of a call is the key of its attempts, of which one
+// is in progress at a time.
+template <typename V>
+class NanobindCaster {
  public:
-  NanobindLoan() {
-    borrowed_.held = nullptr;
-    frame_.NoteMade();
+  using Value = V;
+  static constexpr auto Name = NanobindName<Carrier<V>>();
+  template <typename T_>
+  using Cast = std::conditional_t<std::is_reference_v<T_>, const V&, V>;
+  // The casters of containers ask this, and functions do not.
+  template <typename T_>
+  static constexpr bool can_cast() {
+    static_assert(std::is_void_v<T_>,
+                  "An Arg is an argument itself, or in a std::optional, a std::vector or a "
+                  "std::map<std::string, …> that is one.");
+    return false;
   }
-  ~NanobindLoan() {
-    Dovetail_Release(&borrowed_);
+
+  NanobindCaster() { frame_.NoteMade(); }
+  ~NanobindCaster() {
+    carrier_.Release();
     frame_.NoteDestroyed();
   }
-  NanobindLoan(const NanobindLoan&) = delete;
-  NanobindLoan& operator=(const NanobindLoan&) = delete;
+  NanobindCaster(const NanobindCaster&) = delete;
+  NanobindCaster& operator=(const NanobindCaster&) = delete;
 
   // False: the next overload is to be tried. Throws where there is none.
-  [[gnu::always_inline]] bool Load(PyObject* object, uint32_t flags,
-                                   nanobind::detail::cleanup_list* cleanup) {
-    DovetailCall* const call = Start(flags, cleanup);
-    const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
+  [[gnu::always_inline]] bool from_python(nanobind::handle source, uint32_t flags,
+                                          nanobind::detail::cleanup_list* cleanup) {
+    constexpr auto kConvert = static_cast<uint32_t>(nanobind::detail::cast_flags::convert);
+    frame_.JoinLate(cleanup);
+    const int result =
+        carrier_.Load(source.ptr(), frame_.StartArg((flags & kConvert) != 0), frame_);
     if (result != 0) return NotLoaded(result);
-    if (cleanup != nullptr) {
+    if constexpr (kThrowsInLend<V>) cleanup_ = cleanup;
+    PyObject* const object = carrier_.FirstOf(source.ptr());
+    if (cleanup != nullptr && object != nullptr) {
       Py_INCREF(object);
       cleanup->append(object);
     }
     return true;
   }
-  void LoadNone(uint32_t flags, nanobind::detail::cleanup_list* cleanup) {
-    Start(flags, cleanup);
-    frame_.CountArgument();
-  }
 
-  // For the call of the function.
-  const DovetailBorrowed& Lend() {
-    frame_.NoteCalled();
-    return borrowed_;
+  explicit operator V() { return Lend(); }
+  explicit operator const V&() {
+    value_.emplace(Lend());
+    return *value_;
   }
-  const DovetailBorrowed& borrowed() const { return borrowed_; }
 
  private:
+  V Lend() {
+    frame_.NoteCalled();
+    if constexpr (kThrowsInLend<V>) {
+      try {
+        return carrier_.Lend(LikeOf(cleanup_), frame_);
+      } catch (ErrorIsSet) {
+        const HeldGil gil;
+        throw nanobind::python_error();
+      }
+    } else {
+      return carrier_.Lend(nullptr, frame_);
+    }
+  }
   [[gnu::noinline, gnu::cold]] bool NotLoaded(int result) {
     frame_.EndArg(result);
     if (result < 0) throw nanobind::python_error();
     return false;
   }
-  DovetailCall* Start(uint32_t flags, const void* cleanup) {
-    frame_.JoinLate(cleanup);
-    return frame_.StartArg((flags & static_cast<uint32_t>(nanobind::detail::cast_flags::convert)) !=
-                           0);
-  }
 
   CallFrame frame_;
-  DovetailBorrowed borrowed_;
+  Carrier<V> carrier_;
+  std::optional<V> value_;  // for functions that take a reference
+  const void* cleanup_;  // of an argument that may throw (nanobind's types have hidden visibility)
 };
 
 }  // namespace internal_arg
@@ -169,65 +194,40 @@ class NanobindLoan {
 namespace nanobind::detail {
 
 template <typename T, typename... Rules>
-struct type_caster<dovetail::Arg<T, Rules...>> {
-  using Value = dovetail::Arg<T, Rules...>;
-  using Facts = typename Value::Facts;
-  static constexpr auto Name = dovetail::internal_arg::NanobindName<Facts>();
-  template <typename T_>
-  using Cast = std::conditional_t<std::is_reference_v<T_>, const Value&, Value>;
-  // The casters of containers ask this, and functions do not.
-  template <typename T_>
-  static constexpr bool can_cast() {
-    static_assert(std::is_void_v<T_>, "An Arg is an argument itself. No container holds one.");
-    return false;
-  }
-
-  [[gnu::always_inline]] bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
-    return loan.Load(src.ptr(), flags, cleanup);
-  }
-  explicit operator Value() { return Value(loan.Lend()); }
-  explicit operator const Value&() {
-    loan.Lend();
-    return value;
-  }
-
-  dovetail::internal_arg::NanobindLoan<Facts> loan;
-  Value value{loan.borrowed()};
-};
-
+struct type_caster<dovetail::Arg<T, Rules...>>
+    : dovetail::internal_arg::NanobindCaster<dovetail::Arg<T, Rules...>> {};
 template <typename T, typename... Rules>
-struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
-  using Argument = dovetail::Arg<T, Rules...>;
-  using Value = std::optional<Argument>;
-  static constexpr auto Name = optional_name(type_caster<Argument>::Name);
-  template <typename T_>
-  using Cast = std::conditional_t<std::is_reference_v<T_>, const Value&, Value>;
-  template <typename T_>
-  static constexpr bool can_cast() {
-    static_assert(std::is_void_v<T_>, "An Arg is an argument itself. No container holds one.");
-    return false;
-  }
+struct type_caster<dovetail::Out<T, Rules...>>
+    : dovetail::internal_arg::NanobindCaster<dovetail::Out<T, Rules...>> {
+  // (nanobind itself adds "| None".)
+  static constexpr auto Name = dovetail::internal_arg::NanobindName<
+      dovetail::internal_arg::TensorCarrier<dovetail::Out<T, Rules...>>>();
+};
+template <typename T, typename... Rules>
+struct type_caster<dovetail::InOut<T, Rules...>>
+    : dovetail::internal_arg::NanobindCaster<dovetail::InOut<T, Rules...>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::NanobindCaster<std::vector<dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::map<std::string, dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::NanobindCaster<std::map<std::string, dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::optional<dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::NanobindCaster<std::optional<dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
+    : dovetail::internal_arg::NanobindCaster<
+          std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
-  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) {
-    if (src.is_none()) {
-      loan.LoadNone(flags, cleanup);
-      return true;
-    }
-    if (!loan.Load(src.ptr(), flags, cleanup)) return false;
-    value.emplace(loan.borrowed());
-    return true;
+// What a Kernel returns.
+template <size_t kCount>
+struct type_caster<dovetail::internal_arg::Results<kCount>> {
+  using Value = dovetail::internal_arg::Results<kCount>;
+  static constexpr auto Name = const_name("typing.Any");
+  static handle from_cpp(const Value& results, rv_policy, cleanup_list* cleanup) noexcept {
+    return dovetail::internal_arg::TakeResults(results, dovetail::internal_arg::LikeOf(cleanup));
   }
-  explicit operator Value() {
-    const DovetailBorrowed& borrowed = loan.Lend();
-    return value.has_value() ? Value(std::in_place, borrowed) : Value();
-  }
-  explicit operator const Value&() {
-    loan.Lend();
-    return value;
-  }
-
-  dovetail::internal_arg::NanobindLoan<typename Argument::Facts> loan;
-  Value value;
 };
 
 template <>

@@ -14,8 +14,9 @@
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
 // the class of the first tensor argument: torch in, torch out. Overloads are told apart by what
 // their Args require; a function without overloads raises an error that says what is wrong with the
-// argument (overloads.h). std::optional<Arg<…>> takes None. No other container may hold an Arg: its
-// memory is borrowed for the argument alone.
+// argument (overloads.h). std::optional<Arg<…>> takes None, a std::vector<Arg<…>> a list or tuple, a
+// std::map<std::string, Arg<…>> a dict. No other container may hold an Arg: its memory is borrowed
+// for the argument alone.
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -25,13 +26,17 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dovetail/python/arg.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/casters/call_frame.h"
+#include "dovetail/python/casters/carrier.h"
 #include "dovetail/python/casters/signature.h"
 #include "dovetail/python/owned_tensor.h"
 
@@ -49,9 +54,9 @@ template <size_t... kIndices>
 constexpr auto Pybind11Name(const Text& text, std::index_sequence<kIndices...>) {
   return pybind11::detail::descr<sizeof...(kIndices)>{text.letters[kIndices]...};
 }
-template <typename Facts>
+template <typename Carrier>
 constexpr auto Pybind11Name() {
-  constexpr Text kText = Signature<Facts>::kText;
+  constexpr Text kText = Carrier::kText;
   return Pybind11Name(kText, std::make_index_sequence<kText.size>());
 }
 
@@ -73,43 +78,54 @@ inline const void* AttemptInProgress() {
   return newest.*ParentMember(ParentFrame());
 }
 
-// A borrowed argument, in a caster.
-template <typename Facts>
-class Pybind11Loan {
+// A caster of borrowed tensors.
+template <typename V>
+class Pybind11Caster {
  public:
-  Pybind11Loan() {
-    borrowed_.held = nullptr;
+  static constexpr auto name = Pybind11Name<Carrier<V>>();
+  template <typename T_>
+  using cast_op_type = std::conditional_t<std::is_lvalue_reference_v<T_>, const V&, V>;
+
+  Pybind11Caster() {
     frame_.Join(AttemptInProgress());
     frame_.ExpectArg();
   }
-  ~Pybind11Loan() { Dovetail_Release(&borrowed_); }
-  Pybind11Loan(const Pybind11Loan&) = delete;
-  Pybind11Loan& operator=(const Pybind11Loan&) = delete;
 
   // False: the next overload is to be tried. Throws where there is none.
-  bool Load(PyObject* object, bool convert) {
-    DovetailCall* const call = frame_.StartArg(convert);
-    const int result = Dovetail_Borrow(object, &Facts::kRequirements, call, &borrowed_);
+  bool load(pybind11::handle source, bool convert) {
+    const int result = carrier_.Load(source.ptr(), frame_.StartArg(convert), frame_);
     frame_.EndArg(result);
     if (result < 0) throw pybind11::error_already_set();
-    if (result == 0) frame_.NoteLoaded(object);
-    return result == 0;
-  }
-  void LoadNone(bool convert) {
-    frame_.StartArg(convert);
-    frame_.CountArgument();
+    if (result != 0) return false;
+    PyObject* const object = carrier_.FirstOf(source.ptr());
+    if (object != nullptr) frame_.NoteLoaded(object);
+    return true;
   }
 
-  // For the call of the function.
-  const DovetailBorrowed& Lend() {
-    frame_.NoteCalled();
-    return borrowed_;
+  operator V() { return Lend(); }  // NOLINT(google-explicit-constructor)
+  operator const V&() {            // NOLINT(google-explicit-constructor)
+    value_.emplace(Lend());
+    return *value_;
   }
-  const DovetailBorrowed& borrowed() const { return borrowed_; }
 
  private:
+  V Lend() {
+    frame_.NoteCalled();
+    if constexpr (kThrowsInLend<V>) {
+      try {
+        return carrier_.Lend(frame_.like(), frame_);
+      } catch (ErrorIsSet) {
+        const HeldGil gil;
+        throw pybind11::error_already_set();
+      }
+    } else {
+      return carrier_.Lend(nullptr, frame_);
+    }
+  }
+
   CallFrame frame_;
-  DovetailBorrowed borrowed_;
+  Carrier<V> carrier_;
+  std::optional<V> value_;  // for functions that take a reference
 };
 
 }  // namespace internal_arg
@@ -119,52 +135,39 @@ class Pybind11Loan {
 namespace pybind11::detail {
 
 template <typename T, typename... Rules>
-struct type_caster<dovetail::Arg<T, Rules...>> {
-  using Value = dovetail::Arg<T, Rules...>;
-  using Facts = typename Value::Facts;
-  static constexpr auto name = dovetail::internal_arg::Pybind11Name<Facts>();
-  template <typename T_>
-  using cast_op_type = std::conditional_t<std::is_lvalue_reference_v<T_>, const Value&, Value>;
-
-  bool load(handle src, bool convert) { return loan.Load(src.ptr(), convert); }
-  operator Value() { return Value(loan.Lend()); }  // NOLINT(google-explicit-constructor)
-  operator const Value&() {                        // NOLINT(google-explicit-constructor)
-    loan.Lend();
-    return value;
-  }
-
-  dovetail::internal_arg::Pybind11Loan<Facts> loan;
-  Value value{loan.borrowed()};
-};
-
+struct type_caster<dovetail::Arg<T, Rules...>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::Arg<T, Rules...>> {};
 template <typename T, typename... Rules>
-struct type_caster<std::optional<dovetail::Arg<T, Rules...>>> {
-  using Argument = dovetail::Arg<T, Rules...>;
-  using Value = std::optional<Argument>;
-  static constexpr auto name = type_caster<Argument>::name + const_name(" | None");
-  template <typename T_>
-  using cast_op_type = std::conditional_t<std::is_lvalue_reference_v<T_>, const Value&, Value>;
+struct type_caster<dovetail::Out<T, Rules...>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::Out<T, Rules...>> {};
+template <typename T, typename... Rules>
+struct type_caster<dovetail::InOut<T, Rules...>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::InOut<T, Rules...>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::Pybind11Caster<std::vector<dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::map<std::string, dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::Pybind11Caster<std::map<std::string, dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::optional<dovetail::Arg<T, Rules...>>>
+    : dovetail::internal_arg::Pybind11Caster<std::optional<dovetail::Arg<T, Rules...>>> {};
+template <typename T, typename... Rules>
+struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
+    : dovetail::internal_arg::Pybind11Caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
-  bool load(handle src, bool convert) {
-    if (src.is_none()) {
-      loan.LoadNone(convert);
-      return true;
-    }
-    if (!loan.Load(src.ptr(), convert)) return false;
-    value.emplace(loan.borrowed());
-    return true;
+// What a Kernel returns.
+template <size_t kCount>
+struct type_caster<dovetail::internal_arg::Results<kCount>> {
+  using Value = dovetail::internal_arg::Results<kCount>;
+  static constexpr auto name = const_name("typing.Any");
+  static handle cast(const Value& results, return_value_policy, handle) {
+    PyObject* const like =
+        dovetail::internal_arg::CallFrame::Like(dovetail::internal_arg::AttemptInProgress());
+    PyObject* const taken = dovetail::internal_arg::TakeResults(results, like);
+    if (taken == nullptr) throw error_already_set();
+    return taken;
   }
-  operator Value() {  // NOLINT(google-explicit-constructor)
-    const DovetailBorrowed& borrowed = loan.Lend();
-    return value.has_value() ? Value(std::in_place, borrowed) : Value();
-  }
-  operator const Value&() {  // NOLINT(google-explicit-constructor)
-    loan.Lend();
-    return value;
-  }
-
-  dovetail::internal_arg::Pybind11Loan<typename Argument::Facts> loan;
-  Value value;
 };
 
 template <>

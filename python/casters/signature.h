@@ -17,6 +17,16 @@ struct Text {
   char letters[512] = {};
   size_t size = 0;
 
+  constexpr Text() = default;
+  constexpr explicit Text(const char* words) { Put(words); }
+  friend constexpr Text operator+(Text text, const char* words) {
+    text.Put(words);
+    return text;
+  }
+  friend constexpr Text operator+(Text text, const Text& more) {
+    text.Put(more.letters);
+    return text;
+  }
   constexpr void Put(char letter) {
     if (size < sizeof(letters)) letters[size++] = letter;
   }
@@ -27,8 +37,18 @@ struct Text {
     if (number >= 10) PutNumber(number / 10);
     Put(static_cast<char>('0' + number % 10));
   }
-  constexpr void PutName(int64_t name) {
-    for (int64_t rest = -1 - name; rest != 0; rest /= 256) Put(static_cast<char>(rest % 256));
+  // A size (capi.h). `longer` is the name of which it has a hash, or nullptr.
+  constexpr void PutSize(int64_t size, const char* longer) {
+    if (size >= 0) return PutNumber(size);
+    if (size == DOVETAIL_ANY_SIZE) return Put('*');
+    const int64_t number = -1 - size;
+    if (const int64_t multiple = (number >> 56) + 1; multiple != 1) {
+      PutNumber(multiple);
+      Put('*');
+    }
+    if (longer != nullptr) return Put(longer);
+    const int64_t letters_of_name = number % (int64_t{1} << 56);
+    for (int64_t rest = letters_of_name; rest != 0; rest /= 256) Put(static_cast<char>(rest % 256));
   }
 };
 
@@ -53,24 +73,33 @@ constexpr const char* KindName(DLDataType dtype) {
 
 constexpr void PutType(DLDataType dtype, Text* text) {
   if (dtype.bits == 0) return text->Put("any");
+  if (dtype.code == kDLFloat8_e4m3fn) return text->Put("float8_e4m3fn");
+  if (dtype.code == kDLFloat8_e5m2) return text->Put("float8_e5m2");
   text->Put(KindName(dtype));
   if (dtype.code != kDLBool) text->PutNumber(dtype.bits);
 }
 
+constexpr void PutTypes(const DovetailRequirements& wanted, Text* text) {
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return PutType(wanted.dtype, text);
+  for (int32_t i = 0; i < wanted.num_types; ++i) {
+    if (i > 0) text->Put('|');
+    PutType(wanted.types[i], text);
+  }
+}
+
 template <typename Facts>
 constexpr void PutShape(Text* text) {
-  if (Facts::kRank < 0) return text->Put("[...]");
+  if (Facts::kNamedRank < 0) return text->Put("[...]");
   text->Put('[');
-  for (int i = 0; i < Facts::kRank; ++i) {
-    if (i > 0) text->Put(", ");
+  if (Facts::Sizes::kLead != 0) {
+    text->PutSize(Facts::Sizes::kLead, nullptr);
+  } else if (Facts::kHasLead) {
+    text->Put("...");
+  }
+  for (int i = 0; i < Facts::kNamedRank; ++i) {
+    if (i > 0 || Facts::kHasLead) text->Put(", ");
     const int64_t size = Facts::Sizes::kIsThere ? Facts::Sizes::kArray[i] : DOVETAIL_ANY_SIZE;
-    if (size >= 0) {
-      text->PutNumber(size);
-    } else if (size == DOVETAIL_ANY_SIZE) {
-      text->Put('*');
-    } else {
-      text->PutName(size);
-    }
+    text->PutSize(size, Facts::Sizes::kLongNames != nullptr ? Facts::Sizes::kLongNames[i] : nullptr);
   }
   text->Put(']');
 }
@@ -98,10 +127,11 @@ constexpr Text Describe() {
   constexpr DovetailRequirements kWanted = Facts::kRequirements;
   Text text;
   text.Put("typing.Annotated[typing.Any, \"");
-  PutType(kWanted.dtype, &text);
+  PutTypes(kWanted, &text);
   PutShape<Facts>(&text);
   if ((kWanted.flags & DOVETAIL_C_CONTIGUOUS) != 0) text.Put(", C-contiguous");
   if ((kWanted.flags & DOVETAIL_F_CONTIGUOUS) != 0) text.Put(", F-contiguous");
+  if ((kWanted.flags & DOVETAIL_INNER_CONTIGUOUS) != 0) text.Put(", inner-contiguous");
   PutDevice(kWanted.device_type, &text);
   if ((kWanted.flags & DOVETAIL_WRITABLE) != 0) text.Put(", writable");
   text.Put("\"]");

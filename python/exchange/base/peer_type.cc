@@ -52,6 +52,7 @@ PeerType numpy_timedelta("numpy", "timedelta64");
 PeerType numpy_dtype("numpy", "dtype");
 PeerType numpy_masked_array("numpy.ma", "MaskedArray");
 PeerType torch_tensor("torch", "Tensor");
+PeerType torch_parameter("torch.nn.parameter", "Parameter");
 PeerType torch_dtype("torch", "dtype");
 PeerType paddle_tensor("paddle", "Tensor");
 PeerType paddle_dtype("paddle.base.libpaddle", "DataType");  // paddle.dtype

@@ -66,6 +66,7 @@ extern PeerType numpy_timedelta;
 extern PeerType numpy_dtype;  // the base class
 extern PeerType numpy_masked_array;
 extern PeerType torch_tensor;
+extern PeerType torch_parameter;
 extern PeerType torch_dtype;
 extern PeerType paddle_tensor;
 extern PeerType paddle_dtype;

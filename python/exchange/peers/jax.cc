@@ -1,10 +1,16 @@
 #include "dovetail/python/exchange/peers/jax.h"
 
+#include <nanobind/nanobind.h>
+
+#include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/protocols/buffer.h"
 #include "dovetail/python/exchange/protocols/dlpack_call.h"
 #include "dovetail/python/exchange/protocols/fill.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 
@@ -18,6 +24,20 @@ ExchangeResult BorrowJaxArray(PyObject* x, DovetailBorrowed* borrowed) {
   HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
   borrowed->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
   return ExchangeResult::kDone;
+}
+
+int JaxHasType(DType dtype) {
+  const int widest = dtype.kind == TypeKind::kComplex ? 64 : 32;
+  if (dtype.bits <= widest) return 1;
+  static constinit InternedName jax("jax");
+  static constinit InternedName config("config");
+  static constinit InternedName enable_x64("jax_enable_x64");
+  const nb::object module = nb::steal(PyImport_GetModule(jax.get()));
+  if (!module.is_valid()) return PyErr_Occurred() == nullptr ? 1 : -1;
+  const nb::object settings = nb::steal(PyObject_GetAttr(module.ptr(), config.get()));
+  if (!settings.is_valid()) return -1;
+  const nb::object setting = nb::steal(PyObject_GetAttr(settings.ptr(), enable_x64.get()));
+  return setting.is_valid() ? PyObject_IsTrue(setting.ptr()) : -1;
 }
 
 }  // namespace dovetail::python

@@ -20,6 +20,10 @@ namespace dovetail::python {
 // `x` is a JAX array with a value (jax_array_impl). Needs the GIL.
 ExchangeResult BorrowJaxArray(PyObject* x, DovetailBorrowed* borrowed);
 
+// Whether JAX has the type: those of 64 bits it has only with jax_enable_x64. 1 or 0; -1 with an
+// error set. JAX must have been imported. Needs the GIL.
+int JaxHasType(DType dtype);
+
 DOVETAIL_NOT_SHARED inline PeerType jax_array("jax", "Array");  // the base class, known to users
 DOVETAIL_NOT_SHARED inline PeerType jax_array_impl("jaxlib._jax", "ArrayImpl");  // with values
 
@@ -39,6 +43,8 @@ DOVETAIL_NOT_SHARED inline constexpr Peer kJaxArrayPeer = {
     .objects = &jax_array_impl,
     .own_function = {"jax.dlpack", "from_dlpack"},
     .checks_by_itself = true,
+    .is_immutable = true,
+    .can_hold = &JaxHasType,
 };
 
 }  // namespace dovetail::python

@@ -12,6 +12,7 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/exchange/base/accepted_memory.h"
@@ -59,6 +60,11 @@ struct Peer {
   // what it does not accept.
   PythonFunction own_function = {};
   bool checks_by_itself = false;
+
+  bool is_immutable = false;  // no code writes to an array of the library
+
+  // Whether the library has a type, where it does not have all: 1 or 0, -1 with an error set.
+  int (*can_hold)(DType dtype) = nullptr;
 
   // The library's current stream, where the exchange API does not tell it. False with an error set.
   bool (*current_stream)(void** stream) = nullptr;

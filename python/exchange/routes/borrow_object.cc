@@ -29,12 +29,17 @@ namespace {
 
 // Whether a converted copy, which the requirements allow, would meet them.
 bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
-                 const DovetailRequirements& wanted) {
+                 const DovetailRequirements& wanted, const DovetailCall& call) {
+  if (misfit == Want::kAccess) {
+    const Peer* const peer = FindPeer(Py_TYPE(borrowed.object));
+    return (wanted.flags & DOVETAIL_COPY_IMMUTABLE) != 0 && peer != nullptr && peer->is_immutable;
+  }
   if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
   switch (misfit) {
     case Want::kType:
       return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
-             IsSameKindCast(ToDType(borrowed.tensor.dtype).kind, ToDType(wanted.dtype).kind);
+             IsSameKindCast(ToDType(borrowed.tensor.dtype).kind,
+                            ToDType(TypeToPass(wanted, call)).kind);
     case Want::kDevice:
       return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
              (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
@@ -48,14 +53,15 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
   }
 }
 
-// Replaces what is borrowed by a dense copy of the wanted type, device and order. False with an
-// error set, and nothing held.
-bool ReplaceByCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed) {
+// Replaces what is borrowed by a dense copy of the wanted device and order, and if `is_cast`, of the
+// wanted type. False with an error set, and nothing held.
+bool ReplaceByCopy(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
+                   DovetailBorrowed* borrowed) {
   Tensor tensor;
   Dovetail_Release(borrowed);
   if (!ImportAny(borrowed->object, {}, &tensor)) return false;
   CopiedOptions options;
-  if (wanted.dtype.bits != 0) options.dtype = ToDType(wanted.dtype);
+  if (is_cast) options.dtype = ToDType(TypeToPass(wanted, call));
   if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {
     options.device = Device::Cpu();
   }
@@ -180,19 +186,21 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   return -1;
 }
 
-// The road of tensors that do not fit.
+// The road of tensors that do not fit, or of which Fits() does not tell.
 [[gnu::noinline]] int BorrowCopy(const DovetailRequirements& wanted, DovetailCall* call,
                                  DovetailBorrowed* borrowed) {
+  if (FitsSpecial(*borrowed, wanted, call)) return 0;
   Misfit misfit = FindMismatch(*borrowed, wanted, call);
-  if (!CopyMayHelp(misfit.want, *borrowed, wanted)) {
+  if (!CopyMayHelp(misfit.want, *borrowed, wanted, *call)) {
     return RefuseMismatch(misfit, wanted, *call, borrowed);
   }
-  if (!ReplaceByCopy(wanted, borrowed)) return Refuse(*call);
+  if (!ReplaceByCopy(wanted, *call, misfit.want == Want::kType, borrowed)) return Refuse(*call);
   misfit = FindMismatch(*borrowed, wanted, call);
   return misfit.fits() ? 0 : RefuseMismatch(misfit, wanted, *call, borrowed);
 }
 
-int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
+// (Inlined in part, each call would save its registers twice.)
+[[gnu::noinline]] int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
            DovetailBorrowed* borrowed) {
   DrainPendingReleases();
   ++call->position;
@@ -213,7 +221,10 @@ int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailC
   unnamed.argument = nullptr;
   unnamed.position = -1;
   unnamed.is_quiet = 0;
+  unnamed.element = 0;
   unnamed.num_sizes = 0;
+  unnamed.num_types = 0;
+  unnamed.num_leads = 0;
   return Borrow(object, *wanted, &unnamed, borrowed);
 }
 

@@ -3,9 +3,11 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "dovetail/core/dtype.h"
+#include "dovetail/core/parallel.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/version.h"
 #include "dovetail/interop/dlpack/device_table.h"
@@ -15,10 +17,12 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/owner.h"
+#include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/protocols/owned_tensor.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
 #include "dovetail/python/exchange/routes/import_object.h"
+#include "dovetail/python/exchange/routes/make_borrowed.h"
 #include "dovetail/python/exchange/routes/result.h"
 
 namespace nb = nanobind;
@@ -67,6 +71,23 @@ int Empty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
   return 0;
 }
 
+// Without the GIL while several threads work.
+void ParallelForInPackage(int64_t count, int64_t grain,
+                          void (*body)(void* context, int64_t begin, int64_t end), void* context) {
+  if (count <= 0) return;
+  // More parts than threads, so that a slow one does not keep the others waiting.
+  const int64_t most = int64_t{4} * GetNumThreads();
+  const int64_t wanted = grain > 0 ? (count - 1) / grain + 1 : most;
+  const int64_t parts = GetNumThreads() == 1 ? 1 : std::min({wanted, most, count});
+  if (parts == 1) return body(context, 0, count);
+  const int64_t part_size = count / parts, longer = count % parts;  // the first ones by one
+  const auto work = [&](int64_t part) {
+    const int64_t begin = part * part_size + std::min(part, longer);
+    body(context, begin, begin + part_size + (part < longer ? 1 : 0));
+  };
+  WithoutGilIf(PyGILState_Check() != 0, [&] { ParallelFor(parts, work); });
+}
+
 int CurrentStreamOf(PyObject* like, DLDevice device, void** stream) {
   return FindCurrentStream(like, device, stream) ? 0 : -1;
 }
@@ -86,6 +107,10 @@ const DovetailCApi* CApiTable() {
       .empty =
           &Guard<&Empty, DLDataType, DLDevice, int32_t, const int64_t*, DLManagedTensorVersioned**>,
       .current_stream = &Guard<&CurrentStreamOf, PyObject*, DLDevice, void**>,
+      .can_hold = &Guard<&CanHoldType, PyObject*, DLDataType>,
+      .make = &Guard<&MakeBorrowed, const DovetailRequirements*, DovetailCall*, PyObject*,
+                     DovetailBorrowed*>,
+      .parallel_for = &ParallelForInPackage,
   };
   return &table;
 }

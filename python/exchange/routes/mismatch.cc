@@ -1,5 +1,6 @@
 #include "dovetail/python/exchange/routes/mismatch.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "dovetail/interop/find_misfit.h"
@@ -27,7 +28,15 @@ Offer OfferOf(const DovetailBorrowed& borrowed) {
           .is_read_only = (borrowed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0};
 }
 
-Requirements RequirementsOf(const DovetailRequirements& wanted) {
+// The alignment of element 0, in bytes.
+uint32_t AlignmentFor(DLDataType dtype, const DovetailRequirements& wanted) {
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return wanted.alignment;
+  const uint32_t bytes = uint32_t{dtype.bits} * dtype.lanes / (dtype.code == kDLComplex ? 16 : 8);
+  return bytes > wanted.alignment && std::has_single_bit(bytes) ? bytes : wanted.alignment;
+}
+
+// For a tensor of that type.
+Requirements RequirementsOf(const DovetailRequirements& wanted, DLDataType dtype) {
   namespace in = internal_interop;
   static_assert(in::kHostMemory == DOVETAIL_HOST_MEMORY && in::kAnyDevice == DOVETAIL_ANY_DEVICE);
   static_assert(in::kAnySize == DOVETAIL_ANY_SIZE && in::kAnyStride == DOVETAIL_ANY_STRIDE);
@@ -41,15 +50,107 @@ Requirements RequirementsOf(const DovetailRequirements& wanted) {
           .rank = wanted.ndim,
           .shape = wanted.shape,
           .strides = wanted.strides,
-          .alignment = wanted.alignment,
+          .alignment = AlignmentFor(dtype, wanted),
           .flags = FlagsOf(wanted)};
+}
+
+// Whether the type is one of wanted.types, and the one that `call` knows by wanted.type_name.
+bool FitsTypes(DLDataType dtype, const DovetailRequirements& wanted, DovetailCall* call) {
+  const uint32_t type = TypeNumber(dtype);
+  const DLDataType* const end = wanted.types + wanted.num_types;
+  if (std::none_of(wanted.types, end, [=](DLDataType one) { return TypeNumber(one) == type; })) {
+    return false;
+  }
+  if (wanted.type_name == 0) return true;
+  for (int32_t i = 0; i < call->num_types; ++i) {
+    const auto& known = call->types[i];
+    if (known.name == wanted.type_name) return TypeNumber(known.dtype) == type;
+  }
+  if (call->num_types == DOVETAIL_MAX_NAMED_TYPES) return false;
+  call->types[call->num_types++] = {wanted.type_name, dtype, call->position};
+  return true;
+}
+
+// Whether the first `ndim` sizes are those that `call` knows by this name. A new name is added.
+bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, DovetailCall* call) {
+  if (name == 0) return true;
+  for (int32_t i = 0; i < call->num_leads; ++i) {
+    const auto& known = call->leads[i];
+    if (known.name != name) continue;
+    return known.ndim == ndim && std::equal(shape, shape + ndim, known.shape);
+  }
+  if (call->num_leads == DOVETAIL_MAX_NAMED_LEADS) return false;
+  call->leads[call->num_leads++] = {name, shape, ndim, call->position};
+  return true;
+}
+
+// For DOVETAIL_LEADING: the rank and the sizes.
+Misfit FindWrongLast(const Offer& offer, const DovetailRequirements& wanted, DovetailCall* call) {
+  const int32_t lead = offer.rank - wanted.ndim;
+  if (lead < 0) return {Want::kRank, -1, offer.rank, wanted.ndim};
+  const Offer last = {.rank = wanted.ndim, .shape = offer.shape + lead};
+  Misfit misfit = internal_interop::misfit_parts::FindWrongSize(
+      last, {.shape = wanted.shape}, [&](int32_t axis) {
+        return FitsNamedSize(last.shape[axis], wanted.shape[axis], call);
+      });
+  if (!misfit.fits()) {
+    misfit.axis += lead;
+    return misfit;
+  }
+  if (FitsNamedLead(offer.shape, lead, wanted.leading_name, call)) return {};
+  return {Want::kSize, -1, 0, wanted.leading_name};
 }
 
 }  // namespace
 
+bool FitsMultiple(int64_t size, int64_t wanted, DovetailCall* call) {
+  const int64_t name = NameIn(wanted), multiple = MultipleIn(wanted);
+  const int32_t known = FindNamedSize(*call, name);
+  if (known < call->num_sizes) return size == multiple * call->sizes[known].size;
+  return size % multiple == 0 && FitsNamedSize(size / multiple, name, call);
+}
+
+bool FitsSpecial(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
+                 DovetailCall* call) {
+  const DLTensor& tensor = borrowed.tensor;
+  if ((wanted.flags & kSpecialFlags) == 0 ||
+      !internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
+      ((wanted.flags & DOVETAIL_ONE_OF) != 0
+           ? !FitsTypes(tensor.dtype, wanted, call)
+           : wanted.dtype.bits != 0 && TypeNumber(tensor.dtype) != TypeNumber(wanted.dtype))) {
+    return false;
+  }
+  int32_t first = 0;
+  if ((wanted.flags & DOVETAIL_LEADING) != 0) {
+    first = tensor.ndim - wanted.ndim;
+    if (first < 0 || !FitsNamedLead(tensor.shape, first, wanted.leading_name, call)) return false;
+  } else if (tensor.ndim != wanted.ndim &&
+             (wanted.shape != nullptr || wanted.strides != nullptr ||
+              (wanted.flags & DOVETAIL_NDIM) != 0)) {
+    return false;
+  }
+  return FitsRest(borrowed, wanted, FlagsOf(wanted), first, AlignmentFor(tensor.dtype, wanted), call);
+}
+
 Misfit FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
                     DovetailCall* call) {
-  return FindMisfit(OfferOf(borrowed), RequirementsOf(wanted), [&](int32_t axis) {
+  const Offer offer = OfferOf(borrowed);
+  Requirements want = RequirementsOf(wanted, borrowed.tensor.dtype);
+  Misfit misfit = FindMisfit(offer, {.device = want.device, .type = want.type});
+  if (!misfit.fits()) return misfit;
+  if ((wanted.flags & DOVETAIL_ONE_OF) != 0 &&
+      !FitsTypes(borrowed.tensor.dtype, wanted, call)) {
+    return {Want::kType, -1, offer.type, 0};
+  }
+  if ((wanted.flags & DOVETAIL_LEADING) != 0) {
+    misfit = FindWrongLast(offer, wanted, call);
+    if (!misfit.fits()) return misfit;
+    want.rank = 0;
+    want.shape = nullptr;
+    want.strides = nullptr;
+    want.flags &= ~uint32_t{internal_interop::kWantRank};
+  }
+  return FindMisfit(offer, want, [&](int32_t axis) {
     return FitsNamedSize(borrowed.tensor.shape[axis], wanted.shape[axis], call);
   });
 }

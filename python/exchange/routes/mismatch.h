@@ -21,6 +21,12 @@ namespace dovetail::python {
 using internal_interop::Misfit;
 using internal_interop::Want;
 
+// The number of the name alone in an entry of a required shape, and how many times the named size
+// is wanted (capi.h).
+inline constexpr int64_t kNameBits = (int64_t{1} << 56) - 1;
+constexpr int64_t NameIn(int64_t wanted) { return -1 - ((-1 - wanted) & kNameBits); }
+constexpr int64_t MultipleIn(int64_t wanted) { return ((-1 - wanted) >> 56) + 1; }
+
 // The index in call.sizes of a named size; call.num_sizes if it is not there.
 inline int32_t FindNamedSize(const DovetailCall& call, int64_t name) {
   int32_t i = 0;
@@ -28,9 +34,14 @@ inline int32_t FindNamedSize(const DovetailCall& call, int64_t name) {
   return i;
 }
 
+// The same for a size that is several times a named one.
+bool FitsMultiple(int64_t size, int64_t wanted, DovetailCall* call);
+
 // Whether a size is the one that `call` knows by this name. A new name is added to `call`, if it
 // has room.
 inline bool FitsNamedSize(int64_t size, int64_t name, DovetailCall* call) {
+  if (name < -1 - kNameBits) [[unlikely]]
+    return FitsMultiple(size, name, call);
   const int32_t known = FindNamedSize(*call, name);
   if (known < call->num_sizes) return call->sizes[known].size == size;
   if (known == DOVETAIL_MAX_NAMED_SIZES) return false;
@@ -52,39 +63,66 @@ constexpr uint32_t FlagsOf(const DovetailRequirements& wanted) {
          (is_distinct ? uint32_t{internal_interop::kWantNoRepeats} : 0);
 }
 
-// Whether the tensor meets the requirements: FindMismatch(...).fits() by the parts of FindMisfit(),
-// so that each loads what it looks at and no more. Adds the tensor's named sizes to `call`. Any
-// thread.
-[[gnu::always_inline]] inline bool Fits(const DovetailBorrowed& borrowed,
-                                        const DovetailRequirements& wanted, DovetailCall* call) {
+// The flags of requirements that FitsSpecial() tells.
+inline constexpr uint32_t kSpecialFlags = DOVETAIL_LEADING | DOVETAIL_ONE_OF;
+
+// What Fits() and FitsSpecial() have in common: sizes, access, strides and alignment. `flags` is
+// FlagsOf(wanted); wanted.shape begins with dimension `first`.
+[[gnu::always_inline]] inline bool FitsRest(const DovetailBorrowed& borrowed,
+                                            const DovetailRequirements& wanted, uint32_t flags,
+                                            int32_t first, uint32_t alignment,
+                                            DovetailCall* call) {
   namespace parts = internal_interop::misfit_parts;
   const DLTensor& tensor = borrowed.tensor;
-  const uint32_t flags = FlagsOf(wanted);
-  if (!parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
-      (wanted.dtype.bits != 0 &&
-       std::bit_cast<uint32_t>(tensor.dtype) != std::bit_cast<uint32_t>(wanted.dtype)) ||
-      (tensor.ndim != wanted.ndim &&
-       (wanted.shape != nullptr || wanted.strides != nullptr || (flags & DOVETAIL_NDIM) != 0))) {
-    return false;
-  }
   const internal_interop::Offer offer = {
       .rank = tensor.ndim, .shape = tensor.shape, .strides = tensor.strides};
+  const internal_interop::Offer last = {.rank = tensor.ndim - first, .shape = tensor.shape + first};
   const auto fits_name = [&](int32_t axis) {
-    return FitsNamedSize(tensor.shape[axis], wanted.shape[axis], call);
+    return FitsNamedSize(last.shape[axis], wanted.shape[axis], call);
   };
-  if (!parts::FindWrongSize(offer, {.shape = wanted.shape}, fits_name).fits() ||
+  if (!parts::FindWrongSize(last, {.shape = wanted.shape}, fits_name).fits() ||
       ((flags & DOVETAIL_WRITABLE) != 0 && (borrowed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) ||
       !parts::FindWrongStride(offer, {.strides = wanted.strides, .flags = flags}).fits()) {
     return false;
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  return parts::IsAligned(address, wanted.alignment) || parts::IsEmpty(offer);
+  return parts::IsAligned(address, alignment) || parts::IsEmpty(offer);
 }
 
+// Whether the tensor meets the requirements: FindMismatch(...).fits() by the parts of FindMisfit(),
+// so that each loads what it looks at and no more. False without a look where a flag is special.
+// Adds the tensor's named sizes to `call`. Any thread.
+[[gnu::always_inline]] inline bool Fits(const DovetailBorrowed& borrowed,
+                                        const DovetailRequirements& wanted, DovetailCall* call) {
+  const DLTensor& tensor = borrowed.tensor;
+  const uint32_t flags = FlagsOf(wanted);
+  if ((wanted.flags & kSpecialFlags) != 0 ||
+      !internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
+      (wanted.dtype.bits != 0 &&
+       std::bit_cast<uint32_t>(tensor.dtype) != std::bit_cast<uint32_t>(wanted.dtype)) ||
+      (tensor.ndim != wanted.ndim && (wanted.shape != nullptr || wanted.strides != nullptr ||
+                                      (flags & DOVETAIL_NDIM) != 0))) {
+    return false;
+  }
+  return FitsRest(borrowed, wanted, flags, 0, wanted.alignment, call);
+}
+
+// The same where a flag is special; false otherwise.
+bool FitsSpecial(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
+                 DovetailCall* call);
+
 // The first requirement that the tensor does not meet. Adds the tensor's named sizes to `call`; a
-// size that does not go with its name is a Want::kSize whose wanted value is the name. Any thread.
+// size that does not go with its name is a Want::kSize whose wanted value is the name. Its axis is
+// -1 for leading dimensions. Any thread.
 Misfit FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
                     DovetailCall* call);
+
+// The name in an entry of wanted.shape, such as "n".
+std::string SizeName(const DovetailRequirements& wanted, int32_t entry);
+
+// The type to which an argument of another type is converted: that of the call's other arguments,
+// or the first one that is wanted.
+DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& call);
 
 // "add(): argument 2: ", as far as the call knows these. `call` names the argument at hand.
 std::string ArgumentPrefix(const DovetailCall& call);

@@ -1,5 +1,7 @@
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -39,13 +41,40 @@ std::string ClassName(PyObject* object) {
   return absl::StrCat(text, ".", name);
 }
 
-// "n" for the name of a size: up to seven letters, the first in the lowest byte.
-std::string SizeName(int64_t name) {
-  std::string letters;
-  for (int64_t rest = -1 - name; rest != 0; rest >>= 8) {
-    letters.push_back(static_cast<char>(rest & 0xff));
+// "float32, float16 or bfloat16"
+std::string TypeNames(const DovetailRequirements& wanted) {
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return DTypeName(wanted.dtype);
+  std::string names;
+  for (int32_t i = 0; i < wanted.num_types; ++i) {
+    const char* const between = i == 0 ? "" : i + 1 < wanted.num_types ? ", " : " or ";
+    absl::StrAppend(&names, between, DTypeName(wanted.types[i]));
   }
-  return letters;
+  return names;
+}
+
+// What `call` knows of the type that the requirements name; nullptr if it is another fault.
+const DLDataType* TypeOfOthers(const DovetailRequirements& wanted, const DovetailCall& call,
+                               int32_t* position) {
+  for (int32_t i = 0; wanted.type_name != 0 && i < call.num_types; ++i) {
+    if (call.types[i].name != wanted.type_name) continue;
+    *position = call.types[i].position;
+    return &call.types[i].dtype;
+  }
+  return nullptr;
+}
+
+std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
+                          const DovetailCall& call) {
+  const std::string is = absl::StrCat(", and is ", DTypeName(dtype));
+  const bool is_several = (wanted.flags & DOVETAIL_ONE_OF) != 0;
+  const DLDataType* const end = wanted.types + (is_several ? wanted.num_types : 0);
+  const bool is_one = std::any_of(wanted.types, end, [&](DLDataType one) {
+    return std::bit_cast<uint32_t>(one) == std::bit_cast<uint32_t>(dtype);
+  });
+  int32_t position = 0;
+  const DLDataType* const others = TypeOfOthers(wanted, call, &position);
+  if (!is_one || others == nullptr) return absl::StrCat("must be ", TypeNames(wanted), is);
+  return absl::StrCat("must be ", DTypeName(*others), " as argument ", position, is);
 }
 
 std::string DeviceWanted(int32_t type) {
@@ -55,7 +84,7 @@ std::string DeviceWanted(int32_t type) {
 
 // What the caller may pass instead, in the manner of the argument's library. Empty if unknown.
 std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
-                   const DovetailRequirements& wanted) {
+                   const DovetailRequirements& wanted, const DovetailCall& call) {
   PyTypeObject* const type = Py_TYPE(borrowed.object);
   const bool is_numpy = numpy_ndarray.IsBaseOf(type), is_torch = torch_tensor.IsBaseOf(type);
   switch (misfit) {
@@ -63,8 +92,10 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
       if (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU) return "";
       return is_torch ? " Pass x.cpu()." : " Pass dovetail.from_dlpack(x, device=\"cpu\").";
     case Want::kType:
-      if (is_torch) return absl::StrCat(" Pass x.to(torch.", DTypeName(wanted.dtype), ").");
-      return absl::StrCat(" Pass x.astype(\"", DTypeName(wanted.dtype), "\").");
+      if (is_torch) {
+        return absl::StrCat(" Pass x.to(torch.", DTypeName(TypeToPass(wanted, call)), ").");
+      }
+      return absl::StrCat(" Pass x.astype(\"", DTypeName(TypeToPass(wanted, call)), "\").");
     case Want::kRowMajor:
     case Want::kInnerDense:
       if (is_torch) return " Pass x.contiguous().";
@@ -81,14 +112,40 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
   }
 }
 
+// Of leading dimensions that are not those of another argument.
+std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
+                          const DovetailCall& call) {
+  const std::string has = absl::StrCat("has the leading dimensions ",
+                                       Tuple(tensor.shape, tensor.ndim - wanted.ndim));
+  for (int32_t i = 0; i < call.num_leads; ++i) {
+    const auto& known = call.leads[i];
+    if (known.name != wanted.leading_name) continue;
+    return absl::StrCat(has, ", and argument ", known.position, " has ",
+                        Tuple(known.shape, known.ndim));
+  }
+  return absl::StrCat(has, ", and a call names at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
+}
+
 // Of a size that is not the wanted one, or that does not go with its name.
-std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor, const DovetailCall& call) {
+std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
+                          const DovetailRequirements& wanted, const DovetailCall& call) {
   if (misfit.wanted >= 0) {
     return absl::StrCat("must have size ", misfit.wanted, " in dimension ", misfit.axis,
                         ", and has shape ", Tuple(tensor.shape, tensor.ndim));
   }
-  const std::string name = SizeName(misfit.wanted);
-  const int32_t index = FindNamedSize(call, misfit.wanted);
+  if (misfit.axis < 0) return LeadComplaint(tensor, wanted, call);
+  const bool is_leading = (wanted.flags & DOVETAIL_LEADING) != 0;
+  const int32_t entry = misfit.axis - (is_leading ? tensor.ndim - wanted.ndim : 0);
+  const std::string name = SizeName(wanted, entry);
+  const int64_t multiple = MultipleIn(misfit.wanted);
+  const int32_t index = FindNamedSize(call, NameIn(misfit.wanted));
+  if (multiple != 1 && (index < call.num_sizes || misfit.found % multiple != 0)) {
+    const std::string has = absl::StrCat("must have size ", multiple, " * ", name, " in dimension ",
+                                         misfit.axis, ", and has ", misfit.found);
+    if (index == call.num_sizes) return has;
+    return absl::StrCat(has, "; ", name, " = ", call.sizes[index].size, " in argument ",
+                        call.sizes[index].position);
+  }
   if (index == call.num_sizes) {
     return absl::StrCat("has the named size ", name, ", and a call has at most ",
                         DOVETAIL_MAX_NAMED_SIZES, " of them");
@@ -113,14 +170,14 @@ std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,
       return absl::StrCat("must be ", DeviceWanted(wanted.device_type), ", and is on ",
                           ToDevice(tensor.device).ToString());
     case Want::kType:
-      return absl::StrCat("must be ", DTypeName(wanted.dtype), ", and is ",
-                          DTypeName(tensor.dtype));
+      return TypeComplaint(tensor.dtype, wanted, call);
     case Want::kRank:
-      return absl::StrCat("must have ", wanted.ndim,
+      return absl::StrCat("must have ",
+                          (wanted.flags & DOVETAIL_LEADING) != 0 ? "at least " : "", wanted.ndim,
                           wanted.ndim == 1 ? " dimension" : " dimensions", ", and has shape ",
                           Tuple(tensor.shape, tensor.ndim));
     case Want::kSize:
-      return SizeComplaint(misfit, tensor, call);
+      return SizeComplaint(misfit, tensor, wanted, call);
     case Want::kAccess:
       return "is written by the function, and is read-only";
     case Want::kRepeats:
@@ -158,6 +215,25 @@ PyObject* ErrorClass(Want misfit) {
 
 }  // namespace
 
+DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& call) {
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return wanted.dtype;
+  int32_t position;
+  const DLDataType* const others = TypeOfOthers(wanted, call, &position);
+  if (others != nullptr) return *others;
+  return wanted.num_types > 0 ? wanted.types[0] : DLDataType{};
+}
+
+std::string SizeName(const DovetailRequirements& wanted, int32_t entry) {
+  if (wanted.long_names != nullptr && wanted.long_names[entry] != nullptr) {
+    return wanted.long_names[entry];
+  }
+  std::string letters;
+  for (int64_t rest = -1 - NameIn(wanted.shape[entry]); rest != 0; rest >>= 8) {
+    letters.push_back(static_cast<char>(rest & 0xff));
+  }
+  return letters;
+}
+
 std::string ArgumentPrefix(const DovetailCall& call) {
   std::string prefix;
   if (call.function != nullptr) absl::StrAppend(&prefix, call.function, "(): ");
@@ -168,6 +244,7 @@ std::string ArgumentPrefix(const DovetailCall& call) {
   } else {
     absl::StrAppend(&prefix, "the argument");
   }
+  if (call.element > 0) absl::StrAppend(&prefix, ", element ", call.element);
   return prefix;
 }
 
@@ -176,7 +253,7 @@ void RaiseMismatch(const Misfit& misfit, const DovetailBorrowed& borrowed,
   Raise(ErrorClass(misfit.want),
         absl::StrCat(ArgumentPrefix(call), " (", ClassName(borrowed.object), ") ",
                      Complaint(misfit, borrowed, wanted, call), ".",
-                     Remedy(misfit.want, borrowed, wanted)));
+                     Remedy(misfit.want, borrowed, wanted, call)));
 }
 
 }  // namespace dovetail::python

@@ -47,7 +47,7 @@ constexpr Peer kPeers[] = {
     kNumPyPeer,        kOwnPeer,      kTorchPeer,       kPaddlePeer,
     kJaxArrayImplPeer, kJaxArrayPeer, kTvmFfiPeer,      kCupyPeer,
     kCudaCorePeer,     kPyArrowPeer,  kOnnxRuntimePeer, kTensorFlowEagerPeer,
-    kTensorFlowPeer,   kBytesPeer,
+    kTensorFlowPeer,   kTorchParameterPeer, kBytesPeer,
 };
 
 // Calls `use(peer)` with the first peer whose member `kWay` is set and whose class is that of `x`;

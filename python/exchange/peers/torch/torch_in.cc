@@ -23,14 +23,28 @@ bool RefuseNegation() {
   return false;
 }
 
+// A tensor that requires gradients, which __dlpack__ refuses, is data for an argument of a function
+// while PyTorch records no operations.
+[[gnu::noinline]] ExchangeResult AllowGradients(bool is_argument) {
+  if (!is_argument) return NotTaken();
+  if (!TorchGradientsAreOn()) return ExchangeResult::kDone;
+  if (PyErr_Occurred() == nullptr) {
+    RaiseExchange(
+        "The tensor requires gradients, which the function does not compute. Pass x.detach(), or "
+        "call the function under torch.no_grad().");
+  }
+  return ExchangeResult::kError;
+}
+
 // What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy
 // conjugate __dlpack__ refuses; a lazy negation it would export with the wrong sign.
-ExchangeResult LendTorch(PyObject* x, DLTensor* lent) {
+ExchangeResult LendTorch(PyObject* x, bool is_argument, DLTensor* lent) {
   if (TorchModeIsActive()) return NotTaken();
   const bool is_plain = ReadPlainTorch(x, lent);
   if (!is_plain && (PyErr_Occurred() != nullptr || !LendByTorchTable(x, lent))) return NotTaken();
   if (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) {
-    return NotTaken();
+    const ExchangeResult result = AllowGradients(is_argument);
+    if (result != ExchangeResult::kDone) return result;
   }
   if (!is_plain) {
     const TorchMark mark = FindTorchMark(x);
@@ -77,7 +91,7 @@ ExchangeResult Take(PyObject* x, const DLTensor& lent, Tensor* tensor) {
 
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   DLTensor lent{};  // a table that says nothing lends no tensor
-  const ExchangeResult result = LendTorch(x, &lent);
+  const ExchangeResult result = LendTorch(x, /*is_argument=*/false, &lent);
   return result == ExchangeResult::kDone ? Take(x, lent, tensor) : result;
 }
 
@@ -104,7 +118,7 @@ bool FinishTorchExport(PyObject* x, Tensor* given) {
 
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
   DLTensor lent{};
-  const ExchangeResult result = LendTorch(x, &lent);
+  const ExchangeResult result = LendTorch(x, /*is_argument=*/true, &lent);
   if (result != ExchangeResult::kDone) return result;
   return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
 }

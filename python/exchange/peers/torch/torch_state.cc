@@ -99,6 +99,13 @@ bool TorchRequiresGrad(PyObject* x) {
   return required;
 }
 
+bool TorchGradientsAreOn() {
+  static const auto is_enabled = reinterpret_cast<bool (*)()>(
+      FindTorchSymbol("libtorch_cpu.so", "aoti_torch_grad_mode_is_enabled"));
+  if (is_enabled != nullptr) return is_enabled();
+  return Ask("torch", "is_grad_enabled").ptr() != Py_False;
+}
+
 namespace {
 
 // The keys of a plain tensor on the CPU, and those of the last other tensor that PyTorch said to

@@ -35,6 +35,10 @@ inline bool MayRequireGrad(TypeKind kind) {
 // answer is unknown.
 bool TorchRequiresGrad(PyObject* x);
 
+// Whether this thread records operations for gradients: false under torch.no_grad() and
+// torch.inference_mode(). Also true if the answer is unknown. PyTorch must have been imported.
+bool TorchGradientsAreOn();
+
 // Whether `x` is a dense tensor on the CPU without any mark, read without a call. False if that
 // can't be told, and for tensors of inference mode.
 bool IsPlainTorch(PyObject* x);

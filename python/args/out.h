@@ -1,0 +1,123 @@
+// Out and InOut: the tensors that a function writes, as its results.
+//
+//   void Add(Arg<const float, Shape<"n">> x, Arg<const float, Shape<"n">> y,
+//            Out<float, Shape<"n">> out);
+//
+//   m.def("add", dovetail::Kernel(&Add), "x"_a, "y"_a, "out"_a = nb::none());     // or py::none()
+//
+// An Out is an Arg whose sizes follow from those of the other arguments. Where the caller gives
+// None, the binding makes the tensor, of the library of the call's first tensor. An InOut is
+// written in place, except for libraries whose arrays never change (JAX), where the function gets a
+// copy. A Kernel returns its Outs and InOuts: the caller's own tensors, or the new ones; a tuple if
+// there are several. C++17.
+
+#ifndef DOVETAIL_PYTHON_ARGS_OUT_H_
+#define DOVETAIL_PYTHON_ARGS_OUT_H_
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "dovetail/python/arg.h"
+#include "dovetail/python/arg_requirements.h"
+#include "dovetail/python/capi.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ARG_ABI {
+namespace internal_arg {
+
+// Whether a tensor of these requirements can be made: each of its sizes is said.
+template <typename Facts>
+constexpr bool SaysItsSizes() {
+  if (!Facts::Sizes::kIsThere) return Facts::kNamedRank == 0 && !Facts::kHasLead;
+  for (int i = 0; i < Facts::kNamedRank; ++i) {
+    if (Facts::Sizes::kArray[i] == DOVETAIL_ANY_SIZE) return false;
+  }
+  return true;
+}
+
+}  // namespace internal_arg
+
+template <typename T, typename... Rules>
+class Out : public Arg<T, Rules...> {
+ public:
+  using typename Arg<T, Rules...>::Facts;
+  static_assert(!Facts::kIsConst, "A function writes an Out: its type is not const.");
+  static_assert(internal_arg::SaysItsSizes<Facts>(),
+                "An Out names each of its sizes, as in Shape<\"n\", 3>.");
+  static_assert((Facts::kAll.flags & DOVETAIL_F_CONTIGUOUS) == 0 || Facts::kRank == 1,
+                "An Out that is made is row-major.");
+  using Arg<T, Rules...>::Arg;
+};
+
+template <typename T, typename... Rules>
+class InOut : public Arg<T, Rules..., internal_arg::CopyImmutable> {
+ public:
+  static_assert(!Arg<T, Rules...>::Facts::kIsConst, "A function writes an InOut.");
+  using Arg<T, Rules..., internal_arg::CopyImmutable>::Arg;
+};
+
+namespace internal_arg {
+
+template <typename V>
+constexpr bool kIsResult = false;
+template <typename T, typename... Rules>
+constexpr bool kIsResult<Out<T, Rules...>> = true;
+template <typename T, typename... Rules>
+constexpr bool kIsResult<InOut<T, Rules...>> = true;
+
+template <typename V>
+constexpr bool kIsResultArgument = kIsResult<std::remove_cv_t<std::remove_reference_t<V>>>;
+
+// The tensors that a call wrote, which are in the call's casters.
+template <size_t kCount>
+struct Results {
+  const DovetailBorrowed* all[kCount > 0 ? kCount : 1];
+};
+
+template <typename F, typename... Args>
+struct KernelOf {
+  static constexpr size_t kResults = (size_t{0} + ... + (kIsResultArgument<Args> ? 1 : 0));
+  static_assert(kResults > 0, "A Kernel has an Out or an InOut. Bind other functions themselves.");
+
+  Results<kResults> operator()(Args... arguments) const {
+    function(std::forward<Args>(arguments)...);
+    Results<kResults> results{};
+    size_t count = 0;
+    (Add(arguments, &results, &count), ...);
+    return results;
+  }
+  // (A result is trivially copied: the function left it.)
+  template <typename V>
+  static void Add(const V& argument, Results<kResults>* results, size_t* count) {
+    if constexpr (kIsResult<V>) results->all[(*count)++] = &argument.borrowed();
+  }
+
+  F function;
+};
+
+template <typename F, typename... Args>
+KernelOf<F, Args...> MakeKernel(F function, void (*)(Args...)) {
+  return {std::move(function)};
+}
+template <typename F, typename C, typename... Args>
+KernelOf<F, Args...> MakeKernel(F function, void (C::*)(Args...) const) {
+  return {std::move(function)};
+}
+
+}  // namespace internal_arg
+
+// A function, or a lambda without template parameters, that returns nothing. To be bound.
+template <typename F>
+auto Kernel(F function) {
+  if constexpr (std::is_pointer_v<F>) {
+    return internal_arg::MakeKernel(function, function);
+  } else {
+    return internal_arg::MakeKernel(std::move(function), &F::operator());
+  }
+}
+
+}  // namespace DOVETAIL_ARG_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_PYTHON_ARGS_OUT_H_

@@ -1,0 +1,141 @@
+#include "dovetail/python/exchange/routes/make_borrowed.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/device.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/type_table.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/routes/borrow_object.h"
+#include "dovetail/python/exchange/routes/current_stream.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
+
+namespace dovetail::python {
+namespace {
+
+struct Sizes {
+  int32_t ndim = 0;
+  int64_t all[DOVETAIL_MAX_NDIM];
+
+  bool Add(const int64_t* sizes, int32_t count) {
+    if (count > DOVETAIL_MAX_NDIM - ndim) return false;
+    std::copy(sizes, sizes + count, all + ndim);
+    ndim += count;
+    return true;
+  }
+};
+
+bool RefuseSize(const std::string& what) {
+  Raise(PyExc_ValueError, absl::StrCat("A result can't be made: ", what,
+                                       ". Pass one for the function to write to."));
+  return false;
+}
+
+bool AddLeading(const DovetailRequirements& wanted, const DovetailCall& call, Sizes* sizes) {
+  for (int32_t i = 0; i < call.num_leads; ++i) {
+    const auto& known = call.leads[i];
+    if (known.name != wanted.leading_name) continue;
+    return sizes->Add(known.shape, known.ndim) || RefuseSize("it has more than 64 dimensions");
+  }
+  return RefuseSize("no argument has its leading dimensions");
+}
+
+bool AddSize(const DovetailRequirements& wanted, int32_t entry, const DovetailCall& call,
+             Sizes* sizes) {
+  int64_t size = wanted.shape[entry];
+  if (size == DOVETAIL_ANY_SIZE) return RefuseSize("a size of it is not said");
+  if (size < 0) {
+    const int32_t known = FindNamedSize(call, NameIn(size));
+    if (known == call.num_sizes) {
+      return RefuseSize(absl::StrCat("no argument has the size ", SizeName(wanted, entry)));
+    }
+    if (__builtin_mul_overflow(MultipleIn(size), call.sizes[known].size, &size)) {
+      return RefuseSize(absl::StrCat("the size ", SizeName(wanted, entry), " is too large"));
+    }
+  }
+  return sizes->Add(&size, 1) || RefuseSize("it has more than 64 dimensions");
+}
+
+bool FindSizes(const DovetailRequirements& wanted, const DovetailCall& call, Sizes* sizes) {
+  if (wanted.shape == nullptr && (wanted.ndim > 0 || (wanted.flags & DOVETAIL_NDIM) == 0)) {
+    return RefuseSize("its sizes are not said");
+  }
+  if ((wanted.flags & DOVETAIL_LEADING) != 0 && !AddLeading(wanted, call, sizes)) return false;
+  for (int32_t i = 0; i < wanted.ndim; ++i) {
+    if (!AddSize(wanted, i, call, sizes)) return false;
+  }
+  return true;
+}
+
+// False with an error set.
+bool FindType(const DovetailRequirements& wanted, const DovetailCall& call, PyObject* like,
+              DLDataType* dtype) {
+  *dtype = TypeToPass(wanted, call);
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return true;
+  for (int32_t i = 0; i < call.num_types; ++i) {
+    if (call.types[i].name == wanted.type_name) return true;
+  }
+  for (int32_t i = 0; i < wanted.num_types; ++i) {
+    const int can_hold = CanHoldType(like, wanted.types[i]);
+    if (can_hold < 0) return false;
+    if (can_hold == 0) continue;
+    *dtype = wanted.types[i];
+    break;
+  }
+  return true;
+}
+
+// The device of `like`, and the stream on which its library works there. False with an error set.
+bool FindDevice(const DovetailRequirements& wanted, PyObject* like, DLDevice* device,
+                void** stream) {
+  *device = {kDLCPU, 0};
+  *stream = nullptr;
+  if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU ||
+      like == nullptr) {
+    return true;
+  }
+  DovetailRequirements any = {};
+  any.device_type = DOVETAIL_ANY_DEVICE;
+  DovetailBorrowed borrowed;
+  if (BorrowObject(like, &any, nullptr, &borrowed) != 0) return false;
+  *device = borrowed.tensor.device;
+  *stream = borrowed.stream;
+  Dovetail_Release(&borrowed);
+  return true;
+}
+
+}  // namespace
+
+int CanHoldType(PyObject* like, DLDataType dtype) {
+  const Peer* const peer = like != nullptr ? FindPeerOrBase(Py_TYPE(like)) : nullptr;
+  return peer == nullptr || peer->can_hold == nullptr ? 1 : peer->can_hold(ToDType(dtype));
+}
+
+int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
+                 DovetailBorrowed* borrowed) {
+  borrowed->held = nullptr;
+  Sizes sizes;
+  DLDataType dtype;
+  DLDevice device;
+  void* stream;
+  if (!FindSizes(*wanted, *call, &sizes) || !FindType(*wanted, *call, like, &dtype) ||
+      !FindDevice(*wanted, like, &device, &stream)) {
+    return -1;
+  }
+  if (dtype.bits == 0) return RefuseSize("its type is not said"), -1;
+  absl::StatusOr<Tensor> made = Tensor::Empty({sizes.all, static_cast<size_t>(sizes.ndim)},
+                                              ToDType(dtype), ToDevice(device));
+  if (!made.ok()) return RaiseStatus(made.status()), -1;
+  HoldBorrowed(*made, /*is_copied=*/true, borrowed);
+  borrowed->object = nullptr;
+  borrowed->stream = stream;
+  return 0;
+}
+
+}  // namespace dovetail::python
