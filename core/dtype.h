@@ -93,7 +93,8 @@ DOVETAIL_NOT_SHARED inline constexpr DType kAllDTypes[] = {
 #undef DOVETAIL_DTYPE
 };
 
-// The DType of a C++ type of the same size. A program that has its own type for a narrow float adds
+// The DType of a C++ type of the same size. core/freestanding/narrow_floats.h has types for
+// float16, bfloat16 and float8. A program that has its own adds
 //   template <> struct dovetail::DTypeTraits<Eigen::bfloat16> {
 //     static constexpr dovetail::DType dtype = dovetail::kBFloat16;
 //   };
@@ -106,6 +107,10 @@ struct DTypeTraits;
   };
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_CPP_TYPE
+template <internal_dtype::TypeCode kCode, int kBits>
+struct DTypeTraits<NarrowFloat<kCode, kBits>> {
+  static constexpr DType dtype{static_cast<TypeKind>(kCode), kBits, 1};
+};
 
 // int64_t and uint64_t are `long` or `long long`. These specialisations are for the other one of
 // the two.
@@ -123,10 +128,11 @@ namespace internal_dtype {
 template <typename T>
 constexpr DType Of() {
   constexpr bool kHasTraits = requires { DTypeTraits<T>::dtype; };
-  static_assert(kHasTraits,
-                "T is not an element type. It may be bool, a signed or unsigned integer of 8 to "
-                "64 bits, float, double, a std::complex of these, void*, or a type for which the "
-                "program specialises dovetail::DTypeTraits.");
+  static_assert(
+      kHasTraits,
+      "T is not an element type. It may be bool, a signed or unsigned integer of 8 to "
+      "64 bits, float, double, a std::complex of these, void*, a type of narrow_floats.h, "
+      "or a type for which the program specialises dovetail::DTypeTraits.");
   if constexpr (kHasTraits) {
     constexpr DType kType = DTypeTraits<T>::dtype;
     static_assert(size_t{kType.bits} * kType.lanes == 8 * sizeof(T),

@@ -8,6 +8,7 @@
 
 #include "absl/hash/hash_testing.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/freestanding/narrow_floats.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -20,6 +21,8 @@ static_assert(dtype_of<float> == kFloat32 && dtype_of<const int64_t> == kInt64);
 static_assert(dtype_of<std::complex<double>> == kComplex128 && dtype_of<void*> == kHandle);
 static_assert(dtype_of<bool> == kBool && dtype_of<uint8_t> == kUInt8);
 static_assert(dtype_of<long> == kInt64 && dtype_of<long long> == kInt64);
+static_assert(dtype_of<float16> == kFloat16 && dtype_of<const bfloat16> == kBFloat16);
+static_assert(dtype_of<float8_e4m3fn> == kFloat8E4M3Fn && dtype_of<float8_e5m2> == kFloat8E5M2);
 static_assert(dtype_of<unsigned long> == kUInt64 && dtype_of<const unsigned long long> == kUInt64);
 
 TEST(DType, EveryEntryPrintsAndParsesWithAnyNumberOfLanes) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "dovetail/core/freestanding/type_widths.h"
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/args/sizes.h"
 #include "dovetail/python/capi.h"
@@ -15,7 +16,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 
-// The DLPack type of a C++ type of the same size. A program adds its own types:
+// The DLPack type of a C++ type of the same size. core/freestanding/narrow_floats.h has types for
+// float16, bfloat16 and float8. A program adds its own types:
 //   template <> struct dovetail::DLPackType<__half> {
 //     static constexpr DLDataType value = {kDLFloat, 16, 1};
 //   };
@@ -33,6 +35,10 @@ struct DLPackType {
 template <typename T>
 struct DLPackType<std::complex<T>> {
   static constexpr DLDataType value = {kDLComplex, static_cast<uint8_t>(16 * sizeof(T)), 1};
+};
+template <internal_dtype::TypeCode kCode, int kBits>
+struct DLPackType<NarrowFloat<kCode, kBits>> {
+  static constexpr DLDataType value = {kCode, kBits, 1};
 };
 
 // So many dimensions, of any size.

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 
+#include "dovetail/core/freestanding/narrow_floats.h"
 #include "gtest/gtest.h"
 
 namespace {
@@ -41,6 +42,11 @@ static_assert(kWanted<bool>.dtype.code == kDLBool && kWanted<bool>.dtype.bits ==
 static_assert(kWanted<uint16_t>.dtype.code == kDLUInt && kWanted<int64_t>.dtype.code == kDLInt);
 static_assert(kWanted<std::complex<float>>.dtype.code == kDLComplex);
 static_assert(kWanted<std::complex<float>>.dtype.bits == 64);
+static_assert(kWanted<dovetail::float16>.dtype.code == kDLFloat);
+static_assert(kWanted<dovetail::float16>.dtype.bits == 16);
+static_assert(kWanted<const dovetail::bfloat16>.dtype.code == kDLBfloat);
+static_assert(kWanted<dovetail::float8_e4m3fn>.dtype.code == kDLFloat8_e4m3fn);
+static_assert(kWanted<dovetail::float8_e5m2>.dtype.bits == 8);
 static_assert(kWanted<void>.dtype.bits == 0 && kWanted<void>.alignment == 1);
 
 // A Shape gives the rank and the sizes; names are negative and differ.

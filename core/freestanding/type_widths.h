@@ -44,6 +44,11 @@ constexpr bool IsKnownType(uint8_t kind, uint8_t bits, uint16_t lanes) {
 }
 
 }  // namespace internal_dtype
+
+// The C++ types of narrow floating-point elements: narrow_floats.h.
+template <internal_dtype::TypeCode kCode, int kBits>
+struct NarrowFloat;
+
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
