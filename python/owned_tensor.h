@@ -1,14 +1,15 @@
 // OwnedTensor: a tensor that a C++ function makes, for its result.
 //
 //   dovetail::OwnedTensor Doubled(dovetail::Arg<const float, dovetail::Contiguous> x) {
-//     dovetail::OwnedTensor y = dovetail::OwnedTensor::EmptyLike(x);
-//     if (!y) return y;                                  // the Python error is set
+//     dovetail::OwnedTensor y = dovetail::EmptyLike(x);
 //     for (int64_t i = 0; i < x.size(); ++i) y.data<float>()[i] = 2 * x[i];
 //     return y;                                          // torch in, torch out
 //   }
 //
 // Movable; owns its memory, as a DLManagedTensorVersioned. The functions that make one return a
-// null OwnedTensor where they fail, with a Python error set. Empty, EmptyLike and Wrap may run
+// null OwnedTensor where they fail, with a Python error set. With the casters of nanobind or
+// pybind11, dovetail::EmptyLike(x) and dovetail::Empty<float>(sizes) throw that error instead.
+// Empty, EmptyLike and Wrap may run
 // without the GIL, on the thread that released it, and take it while they need it. FromPython and
 // ToPython need the GIL; everything else does not. C++17, no abseil.
 
@@ -46,6 +47,19 @@ class HeldGil {
   const bool is_taken_;
   PyGILState_STATE state_ = PyGILState_LOCKED;
 };
+
+// Throws the Python error that is set, as the binding library at hand does: by the first of the
+// caster headers that a program includes. T makes the call dependent, so that it is looked up then.
+template <typename T>
+struct SetError;
+template <typename T>
+struct AlwaysVoid {
+  using type = void;
+};
+template <typename T>
+[[noreturn]] void ThrowSetError() {
+  SetError<typename AlwaysVoid<T>::type>::Throw();
+}
 
 }  // namespace internal_arg
 
@@ -139,6 +153,23 @@ class OwnedTensor {
 
   DLManagedTensorVersioned* managed_ = nullptr;
 };
+
+// OwnedTensor::Empty() and EmptyLike() that throw the Python error. The sizes are anything with
+// begin() and end(): Empty<float>({2, 3}), Empty<T>(x.leading_shape()).
+template <typename T, typename Sizes = std::initializer_list<int64_t>>
+OwnedTensor Empty(const Sizes& sizes, DLDevice device = {kDLCPU, 0}) {
+  const std::vector<int64_t> shape(sizes.begin(), sizes.end());
+  OwnedTensor made = OwnedTensor::Empty(shape.data(), static_cast<int32_t>(shape.size()),
+                                        internal_arg::TypeOf<T>(), device);
+  if (!made) internal_arg::ThrowSetError<T>();
+  return made;
+}
+template <typename T, typename... Rules>
+OwnedTensor EmptyLike(const Arg<T, Rules...>& like) {
+  OwnedTensor made = OwnedTensor::EmptyLike(like);
+  if (!made) internal_arg::ThrowSetError<T>();
+  return made;
+}
 
 namespace internal_arg {
 

@@ -126,6 +126,10 @@ absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
 
 using VersionedBlock = internal_dlpack::ExportBlock<DLManagedTensorVersioned>;
 
+bool IsExport(const DLManagedTensorVersioned* managed) {
+  return managed->deleter == &VersionedBlock::Delete;
+}
+
 DeletionMark::DeletionMark(DLManagedTensorVersioned* managed) : managed_(managed) {
   managed->manager_ctx = &deleted_;
   managed->deleter = &VersionedBlock::DeleteMarked;

@@ -51,6 +51,9 @@ absl::StatusOr<UniqueDLPack> ToDLPack(const Tensor& tensor, const ExportOptions&
 absl::StatusOr<UniqueDLPackLegacy> ToDLPackLegacy(const Tensor& tensor,
                                                   const ExportOptions& options = {});
 
+// Whether the struct is one that these functions made, so that it describes a valid tensor.
+bool IsExport(const DLManagedTensorVersioned* managed);
+
 // Tells whether a consumer's function called the deleter. If the function fails, dlpack.h does not
 // say who owns the struct; the mark finds out.
 //

@@ -138,7 +138,7 @@ RowsOf<T> MakeRowsOf(const X& x) {
 template <typename X, typename... More>
 SizeSpan LeadingOf(const X& first, const More&... more) {
   const int ndim = first.ndim() - 1;
-  const auto agrees = [&](const auto& x) {
+  [[maybe_unused]] const auto agrees = [&](const auto& x) {
     bool is_equal = x.ndim() - 1 == ndim;
     for (int i = 0; is_equal && i < ndim; ++i) is_equal = x.shape(i) == first.shape(i);
     return is_equal;
@@ -215,8 +215,18 @@ template <typename... Xs>
   requires(internal_arg::IsArg<Xs> && ...)
 auto Rows(const Xs&... tensors) {
   static_assert(!(internal_arg::kIsOneOf<Xs> || ...),
-                "The type of a OneOf is known in the function: Rows(x, y, [&]<class T>(…) { … }).");
+                "The type of a OneOf is known in a function, Rows(x, y, [&]<class T>(…) { … }), and "
+                "in a Dispatch, RowsAs<T>(x, y).");
   return internal_arg::MakeRowRange<void>(tensors...);
+}
+
+// The same for a OneOf, in a Dispatch: RowsAs<T>(x, y).
+template <typename T, typename... Xs>
+auto RowsAs(const Xs&... tensors) {
+  if (!((!internal_arg::kIsOneOf<Xs> || tensors.template holds<T>()) && ...)) {
+    internal_arg::RefuseView("RowsAs<T>() of a tensor of another type");
+  }
+  return internal_arg::MakeRowRange<T>(tensors...);
 }
 
 // Rows(x, y, …, function): calls function(row of x, row of y, …) for each row, in any order, on the

@@ -30,18 +30,16 @@ namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
-// Says that a Python error is set. A caster throws what its library has for that.
-struct ErrorIsSet {};
-
-// Of NoOverlap. The error is set, and thrown as ErrorIsSet.
-inline void CheckOverlap(const CallFrame& frame, const Loans& loans) {
+// Of NoOverlap.
+template <typename V>
+void CheckOverlap(const CallFrame& frame, const Loans& loans) {
   const int32_t other = frame.FindOverlap(loans);
   if (other == 0) return;
   const HeldGil gil;
   PyErr_Format(PyExc_ValueError,
                "argument %d has memory in common with argument %d, and must not. Pass a copy.",
                static_cast<int>(loans.position), static_cast<int>(other));
-  throw ErrorIsSet();
+  ThrowSetError<V>();
 }
 
 // What a Kernel returns: the tensors that it wrote, or nullptr with an error set.
@@ -65,17 +63,11 @@ PyObject* TakeResults(const Results<kCount>& results, PyObject* like) {
 template <typename V>
 class Carrier;
 
-// Whether Carrier<V>::Lend() may throw ErrorIsSet.
+// Whether Carrier<V>::Lend() asks for what results are made like.
 template <typename V>
-constexpr bool kThrowsInLend = V::Facts::kNoOverlap;
+constexpr bool kMakesResult = false;
 template <typename T, typename... Rules>
-constexpr bool kThrowsInLend<Out<T, Rules...>> = true;
-template <typename V>
-constexpr bool kThrowsInLend<std::optional<V>> = kThrowsInLend<V>;
-template <typename V>
-constexpr bool kThrowsInLend<std::vector<V>> = kThrowsInLend<V>;
-template <typename K, typename V>
-constexpr bool kThrowsInLend<std::map<K, V>> = kThrowsInLend<V>;
+constexpr bool kMakesResult<Out<T, Rules...>> = true;
 
 // One tensor.
 template <typename V>
@@ -95,7 +87,7 @@ class TensorCarrier {
     return result;
   }
   V Lend(PyObject*, CallFrame& frame) {
-    if constexpr (Facts::kNoOverlap) CheckOverlap(frame, loans_);
+    if constexpr (Facts::kNoOverlap) CheckOverlap<V>(frame, loans_);
     return V(borrowed_);
   }
 
@@ -129,7 +121,7 @@ class Carrier<Out<T, Rules...>> : public TensorCarrier<Out<T, Rules...>> {
     if (!is_made_) return Base::Lend(like, frame);
     const HeldGil gil;
     if (Dovetail_Make(&Base::Facts::kRequirements, frame.call(), like, &this->borrowed_) != 0) {
-      throw ErrorIsSet();
+      ThrowSetError<T>();
     }
     return Out<T, Rules...>(this->borrowed_);
   }
@@ -176,7 +168,7 @@ class ListCarrier {
     return result;
   }
   void Check(const CallFrame& frame) const {
-    if constexpr (Facts::kNoOverlap) CheckOverlap(frame, loans_);
+    if constexpr (Facts::kNoOverlap) CheckOverlap<A>(frame, loans_);
   }
   // How a call ends that got no list or dict.
   static int Refuse(PyObject* object, const char* wanted, DovetailCall* call) {

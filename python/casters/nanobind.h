@@ -112,6 +112,17 @@ class HeldError {
   PyObject* traceback_ = nullptr;
 };
 
+#ifndef DOVETAIL_SET_ERROR
+#define DOVETAIL_SET_ERROR
+template <>
+struct SetError<void> {
+  [[noreturn]] static void Throw() {
+    const HeldGil gil;
+    throw nanobind::python_error();
+  }
+};
+#endif
+
 // A caster of borrowed tensors. The cleanup list of a call is the key of its attempts, of which one
 // is in progress at a time.
 template <typename V>
@@ -146,7 +157,7 @@ class NanobindCaster {
     const int result =
         carrier_.Load(source.ptr(), frame_.StartArg((flags & kConvert) != 0), frame_);
     if (result != 0) return NotLoaded(result);
-    if constexpr (kThrowsInLend<V>) cleanup_ = cleanup;
+    if constexpr (kMakesResult<V>) cleanup_ = cleanup;
     PyObject* const object = carrier_.FirstOf(source.ptr());
     if (cleanup != nullptr && object != nullptr) {
       Py_INCREF(object);
@@ -164,16 +175,7 @@ class NanobindCaster {
  private:
   V Lend() {
     frame_.NoteCalled();
-    if constexpr (kThrowsInLend<V>) {
-      try {
-        return carrier_.Lend(LikeOf(cleanup_), frame_);
-      } catch (ErrorIsSet) {
-        const HeldGil gil;
-        throw nanobind::python_error();
-      }
-    } else {
-      return carrier_.Lend(nullptr, frame_);
-    }
+    return carrier_.Lend(kMakesResult<V> ? LikeOf(cleanup_) : nullptr, frame_);
   }
   [[gnu::noinline, gnu::cold]] bool NotLoaded(int result) {
     frame_.EndArg(result);
@@ -184,7 +186,7 @@ class NanobindCaster {
   CallFrame frame_;
   Carrier<V> carrier_;
   std::optional<V> value_;  // for functions that take a reference
-  const void* cleanup_;  // of an argument that may throw (nanobind's types have hidden visibility)
+  const void* cleanup_;  // of an Out (nanobind's types have hidden visibility)
 };
 
 }  // namespace internal_arg

@@ -78,6 +78,17 @@ inline const void* AttemptInProgress() {
   return newest.*ParentMember(ParentFrame());
 }
 
+#ifndef DOVETAIL_SET_ERROR
+#define DOVETAIL_SET_ERROR
+template <>
+struct SetError<void> {
+  [[noreturn]] static void Throw() {
+    const HeldGil gil;
+    throw pybind11::error_already_set();
+  }
+};
+#endif
+
 // A caster of borrowed tensors.
 template <typename V>
 class Pybind11Caster {
@@ -111,16 +122,7 @@ class Pybind11Caster {
  private:
   V Lend() {
     frame_.NoteCalled();
-    if constexpr (kThrowsInLend<V>) {
-      try {
-        return carrier_.Lend(frame_.like(), frame_);
-      } catch (ErrorIsSet) {
-        const HeldGil gil;
-        throw pybind11::error_already_set();
-      }
-    } else {
-      return carrier_.Lend(nullptr, frame_);
-    }
+    return carrier_.Lend(kMakesResult<V> ? frame_.like() : nullptr, frame_);
   }
 
   CallFrame frame_;

@@ -186,10 +186,9 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   return -1;
 }
 
-// The road of tensors that do not fit, or of which Fits() does not tell.
+// The road of tensors that do not fit.
 [[gnu::noinline]] int BorrowCopy(const DovetailRequirements& wanted, DovetailCall* call,
                                  DovetailBorrowed* borrowed) {
-  if (FitsSpecial(*borrowed, wanted, call)) return 0;
   Misfit misfit = FindMismatch(*borrowed, wanted, call);
   if (!CopyMayHelp(misfit.want, *borrowed, wanted, *call)) {
     return RefuseMismatch(misfit, wanted, *call, borrowed);
@@ -197,6 +196,12 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   if (!ReplaceByCopy(wanted, *call, misfit.want == Want::kType, borrowed)) return Refuse(*call);
   misfit = FindMismatch(*borrowed, wanted, call);
   return misfit.fits() ? 0 : RefuseMismatch(misfit, wanted, *call, borrowed);
+}
+
+// For tensors of which Fits() is false.
+[[gnu::noinline]] int BorrowOther(const DovetailRequirements& wanted, DovetailCall* call,
+                                  DovetailBorrowed* borrowed) {
+  return FitsLast(*borrowed, wanted, call) ? 0 : BorrowCopy(wanted, call, borrowed);
 }
 
 // (Inlined in part, each call would save its registers twice.)
@@ -207,7 +212,7 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   borrowed->held = nullptr;
   if (!BorrowAsIs(object, wanted, borrowed)) return Refuse(*call);
   if (!Fits(*borrowed, wanted, call)) [[unlikely]]
-    return BorrowCopy(wanted, call, borrowed);
+    return BorrowOther(wanted, call, borrowed);
   return 0;
 }
 

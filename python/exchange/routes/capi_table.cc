@@ -41,6 +41,8 @@ int FromPythonObject(PyObject* object, DLManagedTensorVersioned** managed) {
 PyObject* ToPythonObject(DLManagedTensorVersioned* managed, PyObject* like) {
   DrainPendingReleases();
   UniqueDLPack owner(managed);
+  PyObject* const given = GiveLike(&owner, like);
+  if (given != nullptr || owner == nullptr) return given;
   Tensor tensor;
   if (absl::Status s = ImportManaged(managed, &tensor); !s.ok()) {
     owner.reset();

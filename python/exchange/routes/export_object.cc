@@ -44,14 +44,13 @@ PyObject* NewFunction(const PythonFunction& function) {
 
 // dlpack.h does not say who owns the struct when the function fails. PyTorch and tvm-ffi leave it
 // to the caller; another may have deleted it.
-PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied) {
+PyObject* GiveToClass(const PeerType& type, UniqueDLPack managed) {
   constexpr char kFunction[] = "managed_tensor_to_py_object_no_sync";
   const auto make = type.maker();
   if (make == nullptr) {
     return RaiseExchange(absl::StrCat("The exchange API of ", type.module(), ".", type.name(),
                                       " has no ", kFunction, " (NULL)."));
   }
-  UniqueDLPack managed = ToDLPackUnordered(tensor, copied);
   void* made = nullptr;
   int failed;
   {
@@ -62,6 +61,10 @@ PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied)
   if (failed == 0 && made != nullptr) return static_cast<PyObject*>(made);
   EnsureError(type, kFunction);
   return nullptr;
+}
+
+PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied) {
+  return GiveToClass(type, ToDLPackUnordered(tensor, copied));
 }
 
 PyObject* ExportByExchangeApi(const Peer& peer, const Tensor& tensor, bool copied) {

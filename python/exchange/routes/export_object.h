@@ -11,6 +11,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
 
@@ -27,6 +28,9 @@ PyObject* NewFunction(const PythonFunction& function);
 // A new object of a class with an exchange API over the tensor's memory, on any device, without
 // ordering. nullptr with the library's error set, or ours if it sets none. Needs the GIL.
 PyObject* ExportToClass(const PeerType& type, const Tensor& tensor, bool copied = false);
+
+// The same for an export of ours.
+PyObject* GiveToClass(const PeerType& type, UniqueDLPack managed);
 
 // The same for a row of the table; the library's current stream waits for the pending work.
 // `copied` sets DLPack's flag for a copy. nullptr with the library's error set. Needs the GIL.

@@ -54,21 +54,22 @@ Requirements RequirementsOf(const DovetailRequirements& wanted, DLDataType dtype
           .flags = FlagsOf(wanted)};
 }
 
-// Whether the type is one of wanted.types, and the one that `call` knows by wanted.type_name.
-bool FitsTypes(DLDataType dtype, const DovetailRequirements& wanted, DovetailCall* call) {
-  const uint32_t type = TypeNumber(dtype);
-  const DLDataType* const end = wanted.types + wanted.num_types;
-  if (std::none_of(wanted.types, end, [=](DLDataType one) { return TypeNumber(one) == type; })) {
-    return false;
-  }
-  if (wanted.type_name == 0) return true;
+// Whether the type is the one that `call` knows by this name. A new name is added.
+bool FitsNamedType(DLDataType dtype, int64_t name, DovetailCall* call) {
+  if (name == 0) return true;
   for (int32_t i = 0; i < call->num_types; ++i) {
     const auto& known = call->types[i];
-    if (known.name == wanted.type_name) return TypeNumber(known.dtype) == type;
+    if (known.name == name) return TypeNumber(known.dtype) == TypeNumber(dtype);
   }
   if (call->num_types == DOVETAIL_MAX_NAMED_TYPES) return false;
-  call->types[call->num_types++] = {wanted.type_name, dtype, call->position};
+  call->types[call->num_types++] = {name, dtype, call->position};
   return true;
+}
+
+bool IsOneOf(DLDataType dtype, const DovetailRequirements& wanted) {
+  const DLDataType* const end = wanted.types + wanted.num_types;
+  return std::any_of(wanted.types, end,
+                     [=](DLDataType one) { return TypeNumber(one) == TypeNumber(dtype); });
 }
 
 // Whether the first `ndim` sizes are those that `call` knows by this name. A new name is added.
@@ -110,26 +111,27 @@ bool FitsMultiple(int64_t size, int64_t wanted, DovetailCall* call) {
   return size % multiple == 0 && FitsNamedSize(size / multiple, name, call);
 }
 
-bool FitsSpecial(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
-                 DovetailCall* call) {
+bool FitsTypes(const DLTensor& tensor, const DovetailRequirements& wanted, DovetailCall* call) {
+  const uint32_t type = TypeNumber(tensor.dtype);
+  int32_t i = 0;
+  while (i < wanted.num_types && TypeNumber(wanted.types[i]) != type) ++i;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
+  if (i == wanted.num_types ||
+      !internal_interop::misfit_parts::IsAligned(address, AlignmentFor(tensor.dtype, wanted))) {
+    return false;
+  }
+  return FitsNamedType(tensor.dtype, wanted.type_name, call);
+}
+
+bool FitsLast(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
+              DovetailCall* call) {
   const DLTensor& tensor = borrowed.tensor;
-  if ((wanted.flags & kSpecialFlags) == 0 ||
-      !internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
-      ((wanted.flags & DOVETAIL_ONE_OF) != 0
-           ? !FitsTypes(tensor.dtype, wanted, call)
-           : wanted.dtype.bits != 0 && TypeNumber(tensor.dtype) != TypeNumber(wanted.dtype))) {
-    return false;
-  }
-  int32_t first = 0;
-  if ((wanted.flags & DOVETAIL_LEADING) != 0) {
-    first = tensor.ndim - wanted.ndim;
-    if (first < 0 || !FitsNamedLead(tensor.shape, first, wanted.leading_name, call)) return false;
-  } else if (tensor.ndim != wanted.ndim &&
-             (wanted.shape != nullptr || wanted.strides != nullptr ||
-              (wanted.flags & DOVETAIL_NDIM) != 0)) {
-    return false;
-  }
-  return FitsRest(borrowed, wanted, FlagsOf(wanted), first, AlignmentFor(tensor.dtype, wanted), call);
+  const int32_t first = tensor.ndim - wanted.ndim;
+  return (wanted.flags & DOVETAIL_LEADING) != 0 && first >= 0 &&
+         internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) &&
+         FitsType(tensor, wanted, call) &&
+         FitsNamedLead(tensor.shape, first, wanted.leading_name, call) &&
+         FitsRest(borrowed, wanted, FlagsOf(wanted), first, call);
 }
 
 Misfit FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
@@ -139,7 +141,8 @@ Misfit FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements
   Misfit misfit = FindMisfit(offer, {.device = want.device, .type = want.type});
   if (!misfit.fits()) return misfit;
   if ((wanted.flags & DOVETAIL_ONE_OF) != 0 &&
-      !FitsTypes(borrowed.tensor.dtype, wanted, call)) {
+      !(IsOneOf(borrowed.tensor.dtype, wanted) &&
+        FitsNamedType(borrowed.tensor.dtype, wanted.type_name, call))) {
     return {Want::kType, -1, offer.type, 0};
   }
   if ((wanted.flags & DOVETAIL_LEADING) != 0) {

@@ -63,15 +63,24 @@ constexpr uint32_t FlagsOf(const DovetailRequirements& wanted) {
          (is_distinct ? uint32_t{internal_interop::kWantNoRepeats} : 0);
 }
 
-// The flags of requirements that FitsSpecial() tells.
-inline constexpr uint32_t kSpecialFlags = DOVETAIL_LEADING | DOVETAIL_ONE_OF;
+// Whether the type is one of wanted.types, the one that `call` knows by wanted.type_name, and the
+// memory aligned to it.
+bool FitsTypes(const DLTensor& tensor, const DovetailRequirements& wanted, DovetailCall* call);
 
-// What Fits() and FitsSpecial() have in common: sizes, access, strides and alignment. `flags` is
+// Whether the type is the wanted one, or one of those.
+[[gnu::always_inline]] inline bool FitsType(const DLTensor& tensor,
+                                            const DovetailRequirements& wanted,
+                                            DovetailCall* call) {
+  if (std::bit_cast<uint32_t>(tensor.dtype) == std::bit_cast<uint32_t>(wanted.dtype)) return true;
+  return wanted.dtype.bits == 0 &&
+         ((wanted.flags & DOVETAIL_ONE_OF) == 0 || FitsTypes(tensor, wanted, call));
+}
+
+// What Fits() and FitsLast() have in common: sizes, access, strides and alignment. `flags` is
 // FlagsOf(wanted); wanted.shape begins with dimension `first`.
 [[gnu::always_inline]] inline bool FitsRest(const DovetailBorrowed& borrowed,
                                             const DovetailRequirements& wanted, uint32_t flags,
-                                            int32_t first, uint32_t alignment,
-                                            DovetailCall* call) {
+                                            int32_t first, DovetailCall* call) {
   namespace parts = internal_interop::misfit_parts;
   const DLTensor& tensor = borrowed.tensor;
   const internal_interop::Offer offer = {
@@ -86,30 +95,29 @@ inline constexpr uint32_t kSpecialFlags = DOVETAIL_LEADING | DOVETAIL_ONE_OF;
     return false;
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  return parts::IsAligned(address, alignment) || parts::IsEmpty(offer);
+  return parts::IsAligned(address, wanted.alignment) || parts::IsEmpty(offer);
 }
 
 // Whether the tensor meets the requirements: FindMismatch(...).fits() by the parts of FindMisfit(),
-// so that each loads what it looks at and no more. False without a look where a flag is special.
-// Adds the tensor's named sizes to `call`. Any thread.
+// so that each loads what it looks at and no more. False without a look for DOVETAIL_LEADING. Adds
+// the tensor's named sizes and type to `call`. Any thread.
 [[gnu::always_inline]] inline bool Fits(const DovetailBorrowed& borrowed,
                                         const DovetailRequirements& wanted, DovetailCall* call) {
   const DLTensor& tensor = borrowed.tensor;
   const uint32_t flags = FlagsOf(wanted);
-  if ((wanted.flags & kSpecialFlags) != 0 ||
+  if ((wanted.flags & DOVETAIL_LEADING) != 0 ||
       !internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
-      (wanted.dtype.bits != 0 &&
-       std::bit_cast<uint32_t>(tensor.dtype) != std::bit_cast<uint32_t>(wanted.dtype)) ||
+      !FitsType(tensor, wanted, call) ||
       (tensor.ndim != wanted.ndim && (wanted.shape != nullptr || wanted.strides != nullptr ||
                                       (flags & DOVETAIL_NDIM) != 0))) {
     return false;
   }
-  return FitsRest(borrowed, wanted, flags, 0, wanted.alignment, call);
+  return FitsRest(borrowed, wanted, flags, 0, call);
 }
 
-// The same where a flag is special; false otherwise.
-bool FitsSpecial(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
-                 DovetailCall* call);
+// The same for DOVETAIL_LEADING, and false without it.
+bool FitsLast(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
+              DovetailCall* call);
 
 // The first requirement that the tensor does not meet. Adds the tensor's named sizes to `call`; a
 // size that does not go with its name is a Want::kSize whose wanted value is the name. Its axis is

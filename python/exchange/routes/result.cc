@@ -2,14 +2,21 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/tensor_view.h"
+#include "dovetail/interop/dlpack/export.h"
+#include "dovetail/interop/dlpack/managed.h"
+#include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/lookup.h"
+#include "dovetail/python/exchange/base/numpy_abi.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/thread_end.h"
@@ -44,8 +51,8 @@ nb::object TryNumPy(const Tensor& tensor) {
   if (!ReadyHost(tensor)) return {};
   const nb::object owner = nb::steal(MakeOwner(tensor));
   if (!owner.is_valid()) return {};
-  const nb::object numpy = nb::steal(PyImport_ImportModule("numpy"));
-  return numpy.is_valid() ? nb::steal(MakeNumPyArray(tensor.view(), owner.ptr())) : nb::object();
+  if (LoadedNumPy() == nullptr && !nb::steal(PyImport_ImportModule("numpy")).is_valid()) return {};
+  return nb::steal(MakeNumPyArray(tensor.view(), owner.ptr()));
 }
 
 // Whether the import error that is set says that there is no module of this name. (A module that it
@@ -139,7 +146,62 @@ PyObject* ToNumPy(const Peer& peer, const Tensor& tensor) {
   return Raise(PyExc_TypeError, absl::StrCat("NumPy has no type ", tensor.dtype().ToString(), "."));
 }
 
+constexpr char kExportName[] = "dovetail_export";
+
+void DropExport(PyObject* capsule) {
+  nb::error_scope in_flight;
+  auto* const managed =
+      static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, kExportName));
+  managed->deleter(managed);
+}
+
+// An array whose base is a capsule that keeps the struct.
+PyObject* ToNumPyAsItIs(UniqueDLPack managed) {
+  const DLTensor& tensor = managed->dl_tensor;
+  const auto rank = static_cast<size_t>(tensor.ndim);
+  const TensorView view = {.data = tensor.data,
+                           .device = Device::Cpu(),
+                           .dtype = ToDType(tensor.dtype),
+                           .shape = {tensor.shape, rank},
+                           .strides = {tensor.strides, rank}};
+  const nb::object owner = nb::steal(PyCapsule_New(managed.get(), kExportName, &DropExport));
+  if (!owner.is_valid()) return nullptr;
+  (void)managed.release();
+  return MakeNumPyArray(view, owner.ptr());
+}
+
+// Whether every library takes the memory: on the CPU, row-major, and to be written.
+bool IsPlain(const DLManagedTensorVersioned& managed) {
+  const DLTensor& tensor = managed.dl_tensor;
+  int64_t stride = 1;
+  for (int32_t i = tensor.ndim - 1; i >= 0; --i) {
+    if (tensor.strides[i] != stride) return false;
+    stride *= tensor.shape[i];
+  }
+  return tensor.device.device_type == kDLCPU && stride != 0 &&
+         (managed.flags & ~DLPACK_FLAG_BITMASK_IS_COPIED) == 0;
+}
+
 }  // namespace
+
+PyObject* GiveLike(UniqueDLPack* managed, PyObject* like) {
+  if (*managed == nullptr || like == nullptr || PyType_Check(like) ||
+      !IsExport(managed->get()) || !IsPlain(**managed)) {
+    return nullptr;
+  }
+  const Peer* const peer = FindPeer(Py_TYPE(like));
+  if (peer == nullptr) return nullptr;
+  const DLTensor& tensor = (*managed)->dl_tensor;
+  if (peer->way_out == WayOut::kNumPy) {
+    const bool has_type = LoadedNumPy() != nullptr && NumPyFromDType(ToDType(tensor.dtype)) >= 0;
+    return has_type ? ToNumPyAsItIs(std::move(*managed)) : nullptr;
+  }
+  if (peer->way_out != WayOut::kExchangeApi || peer->type.maker() == nullptr ||
+      reinterpret_cast<uintptr_t>(tensor.data) % peer->accepts.alignment != 0) {
+    return nullptr;
+  }
+  return GiveToClass(peer->type, std::move(*managed));
+}
 
 PyObject* MakeLike(const Tensor& tensor, PyObject* like) {
   if (like == nullptr) return Common(tensor).release().ptr();

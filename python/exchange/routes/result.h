@@ -8,6 +8,7 @@
 #include <Python.h>
 
 #include "dovetail/core/tensor.h"
+#include "dovetail/interop/dlpack/managed.h"
 
 namespace dovetail::python {
 
@@ -19,6 +20,11 @@ namespace dovetail::python {
 // memory that the library does not take without a copy, TypeError for a dtype that it lacks. Needs
 // the GIL.
 PyObject* MakeLike(const Tensor& tensor, PyObject* like);
+
+// The same for an export of ours, without another import: a fresh tensor on the CPU, for a library
+// that takes such structs or for NumPy. nullptr without an error for what it does not tell, and
+// `*managed` is then as it was. Needs the GIL.
+PyObject* GiveLike(UniqueDLPack* managed, PyObject* like);
 
 }  // namespace dovetail::python
 
