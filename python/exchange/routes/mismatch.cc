@@ -29,10 +29,11 @@ Offer OfferOf(const DovetailBorrowed& borrowed) {
 }
 
 // The alignment of element 0, in bytes.
-uint32_t AlignmentFor(DLDataType dtype, const DovetailRequirements& wanted) {
+[[gnu::always_inline]] inline uint32_t AlignmentFor(DLDataType dtype,
+                                                    const DovetailRequirements& wanted) {
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return wanted.alignment;
-  const uint32_t bytes = uint32_t{dtype.bits} * dtype.lanes / (dtype.code == kDLComplex ? 16 : 8);
-  return bytes > wanted.alignment && std::has_single_bit(bytes) ? bytes : wanted.alignment;
+  const uint32_t bytes = (uint32_t{dtype.bits} * dtype.lanes) >> (dtype.code == kDLComplex ? 4 : 3);
+  return bytes > wanted.alignment && (bytes & (bytes - 1)) == 0 ? bytes : wanted.alignment;
 }
 
 // For a tensor of that type.
@@ -55,7 +56,8 @@ Requirements RequirementsOf(const DovetailRequirements& wanted, DLDataType dtype
 }
 
 // Whether the type is the one that `call` knows by this name. A new name is added.
-bool FitsNamedType(DLDataType dtype, int64_t name, DovetailCall* call) {
+[[gnu::always_inline]] inline bool FitsNamedType(DLDataType dtype, int64_t name,
+                                                 DovetailCall* call) {
   if (name == 0) return true;
   for (int32_t i = 0; i < call->num_types; ++i) {
     const auto& known = call->types[i];
