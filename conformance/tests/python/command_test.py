@@ -76,6 +76,16 @@ def test_a_script_of_a_fault_runs_alone(tmp_path):
     assert command("--adapter", PLANTED, "--script", "producer.version", PLANTED="").returncode == 2
 
 
+@pytest.mark.parametrize("rule", ["consumer.major", "producer.other-device", "producer.legacy"])
+def test_a_script_passes_with_a_library_that_keeps_the_rule(monkeypatch, rule):
+    monkeypatch.setenv("PLANTED", rule)
+    (first, *_) = dlpack_conformance.run(PLANTED, [rule]).failures()
+    script = "\n".join(first.reproduction)
+    assert "AssertionError" in python("-c", script).stderr
+    kept = script.replace(f"planted.Library('{rule}'", "planted.Library(''")
+    assert python("-c", kept).returncode == 0
+
+
 def test_a_check_that_ends_its_process_is_a_result_and_the_others_go_on(monkeypatch):
     monkeypatch.setenv("PLANTED", "consumer.null-deleter")
     report = dlpack_conformance.run(PLANTED, ["consumer.null-deleter", "consumer.minor"])
