@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from command import PLANTED, command, python
@@ -34,6 +36,89 @@ def test_an_unknown_library_gets_an_adapter_to_begin_with():
     assert result.returncode == 2
     assert 'take="no_such_library.from_dlpack({x})"' in result.stderr
     assert command("--adapter", "no_such_file.py").returncode == 2
+
+
+def mine(folder, library, **fields):
+    """The path of an adapter for a library that is NumPy and these lines."""
+    (folder / "mine.py").write_text(f"from numpy import *\n{library}\n")
+    fields = {
+        "name": "mine",
+        "setup": f"import sys; sys.path.append({str(folder)!r}); import mine",
+        "module": "numpy",
+        "dtype": "mine.{name}",
+        "array": "mine.array({values}, {dtype})",
+        "take": "mine.from_dlpack({x})",
+        "values": "{y}.tolist()",
+        **fields,
+    }
+    adapter = folder / "mine_adapter.py"
+    adapter.write_text(
+        f"import dlpack_conformance\nADAPTER = dlpack_conformance.Adapter(**{fields})"
+    )
+    return str(adapter)
+
+
+@pytest.mark.parametrize(
+    ("library", "problem"),
+    [
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("import os; os._exit(3)", "the process that imports it: exit status 3"),
+        ("import os; os.abort()", "the process that imports it: SIGABRT"),
+        ("import time; time.sleep(600)", "the process that imports it: no answer in 2 s"),
+        ("def array(*_): raise ValueError(7)", "no rule of a producer applies: the library can't"),
+    ],
+)
+def test_a_library_that_can_not_be_checked_is_a_problem(tmp_path, monkeypatch, library, problem):
+    monkeypatch.setattr(dlpack_conformance.processes, "IMPORT_SECONDS", 2)
+    assert dlpack_conformance.run(mine(tmp_path, library)).problem.startswith(problem)
+
+
+_LOCK = """\
+import threading, time
+lock, plain = threading.Lock(), array
+def hold():
+    while True:
+        with lock: time.sleep(0.01)
+threading.Thread(target=hold).start()
+def array(*arguments):
+    with lock: return plain(*arguments)
+"""
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        "import os, time\nif os.fork() == 0: time.sleep(60); os._exit(0)",  # keeps files open
+        "import os; print('no answer'); os.write(1, b'{')",
+        _LOCK,
+    ],
+    ids=["forks", "prints", "has threads"],
+)
+def test_what_a_library_does_at_its_import_hinders_no_check(tmp_path, library):
+    start = time.monotonic()
+    report = dlpack_conformance.run(mine(tmp_path, library), ["producer.device"])
+    assert report.status("producer.device") == "kept"
+    assert time.monotonic() - start < 50
+
+
+def test_an_interrupt_ends_it_and_its_processes(tmp_path):
+    adapter = mine(
+        tmp_path,
+        "import os, time; print(os.getpid(), file=open('worker', 'w'))\n"
+        "def array(*_): time.sleep(600)",
+    )
+    arguments = [sys.executable, "-m", "dlpack_conformance", "--adapter", adapter]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(arguments, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    worker = tmp_path / "worker"
+    while not (worker.exists() and worker.read_text()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(worker.read_text()), 0)
 
 
 def test_the_rules_are_listed_with_what_states_them():
