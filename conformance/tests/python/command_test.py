@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -36,6 +37,24 @@ def test_an_unknown_library_gets_an_adapter_to_begin_with():
     assert result.returncode == 2
     assert 'take="no_such_library.from_dlpack({x})"' in result.stderr
     assert command("--adapter", "no_such_file.py").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ADAPTER = (", "SyntaxError: '(' was never closed"),
+        ("", "has no attribute 'ADAPTER'"),
+        ("ADAPTER = 7", "no attribute 'check'"),
+        ("ADAPTER = Adapter('a', 'b', dtypes='float23')", "the kit has no type float23"),
+        ("ADAPTER = Adapter('a', 'b', views={'tilted': '{x}'})", "the kit has no layout tilted"),
+        ("ADAPTER = Adapter('a', 'b', array='{dtyp}')", "array has 'dtyp': '{dtyp}'"),
+    ],
+)
+def test_an_adapter_that_is_none_is_told_and_is_no_fault_of_the_library(tmp_path, text, told):
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(f"from dlpack_conformance import Adapter\n{text}\n")
+    with pytest.raises(LookupError, match=re.escape(told)):
+        dlpack_conformance.run(str(adapter))
 
 
 def mine(folder, library, **fields):
@@ -101,6 +120,25 @@ def test_what_a_library_does_at_its_import_hinders_no_check(tmp_path, library):
     assert time.monotonic() - start < 50
 
 
+def test_any_bytes_of_a_library_can_be_shown_and_written(tmp_path):
+    library = "def from_dlpack(x): import os; os.write(2, b'\\xff'); raise ValueError('\\udcff')"
+    options = [part for name in ("json", "junit") for part in (f"--{name}", str(tmp_path / name))]
+    rules = ["--rule", "consumer.accepts"]
+    result = command(
+        "--adapter", mine(tmp_path, library), *rules, *options, PYTHONIOENCODING="ascii"
+    )
+    assert result.returncode == 0, result.stderr
+    library = "def from_dlpack(x): import os; os.write(2, b'\\xff'); os.abort()"
+    (result,) = dlpack_conformance.run(mine(tmp_path, library), ["consumer.scalar"]).results[:1]
+    assert result.errors == "\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_file_that_can_not_be_written_is_told(tmp_path):
+    result = command("--adapter", PLANTED, *RULES, "--junit", str(tmp_path))
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == f"[Errno 21] Is a directory: {str(tmp_path)!r}"
+
+
 def test_an_interrupt_ends_it_and_its_processes(tmp_path):
     adapter = mine(
         tmp_path,
@@ -154,6 +192,8 @@ def test_a_script_of_a_fault_runs_alone(tmp_path):
     done = python("-c", shown.stdout)
     assert done.returncode == 1
     assert "AssertionError: the struct says version 2.3" in done.stderr
+    told = command("--adapter", PLANTED, *RULES, **switch).stdout.splitlines()[-1]
+    assert f"dlpack-conformance --adapter {PLANTED} --script producer.version >" in told
     command("--adapter", PLANTED, *RULES, "--scripts", str(tmp_path / "scripts"), **switch)
     (script,) = (tmp_path / "scripts").iterdir()
     assert script.name == "planted.producer.version.py"
