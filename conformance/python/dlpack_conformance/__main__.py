@@ -5,7 +5,10 @@ broken, with --strict any rule, or if a fault that --expected lists is gone.
 """
 
 import argparse
+import io
+import os
 import pathlib
+import shlex
 import sys
 import time
 
@@ -23,18 +26,25 @@ def main(arguments=None):
     if arguments[:1] == ["quotes"]:
         return quotes.main(arguments[1:])
     options = _parse(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # libraries' texts may have any character
+    try:
+        return _run_command(options)
+    except BrokenPipeError:  # the reader wants no more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except (LookupError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run_command(options):
     if options.list_rules:
         for rule in rules_of(options.device, options.protocol):
             print(f"{rule.id} ({rule.level}): {rule.sentence} [{rule.source}]")
         return 0
-    try:
-        return _check(options)
-    except LookupError as error:
-        print(error, file=sys.stderr)
-        return 2
-
-
-def _check(options):
     path = options.expected and expected.path_of(options.expected)
     # A file that --update makes need not be there.
     entries = [] if not path or (options.update and not path.exists()) else expected.read(path)
@@ -49,16 +59,31 @@ def _check(options):
     if options.script:
         return _print_script(reports)
     print(text.render(reports), end="")
+    if hint := _hint(references, reports, options):
+        print(hint)
     for name, view in FORMATS.items():
         if target := getattr(options, name):
-            pathlib.Path(target).write_text(view.render(reports, options.strict), encoding="utf-8")
+            _write(target, view.render(reports, options.strict))
     if options.scripts:
         _write_scripts(pathlib.Path(options.scripts), reports)
     if options.update:
         changed = expected.updated(entries, reports, options.strict)
-        path.write_text(expected.render(changed), encoding="utf-8")
+        _write(path, expected.render(changed))
         return 1 if any(report.problem for report in reports) else 0
     return 1 if any(report.fails(options.strict) for report in reports) else 0
+
+
+def _hint(references, reports, options):
+    """The command that shows a fault; None: there is none."""
+    for reference, report in zip(references, reports, strict=True):
+        if report.failures():
+            given = ["--adapter"] if reference.endswith(".py") else []
+            given += [reference, "--script", report.failures()[0].rule]
+            given += ["--device", options.device] if options.device != "cpu" else []
+            given += ["--all"] if options.all else []
+            given += ["--seed", str(options.seed)] if options.seed else []
+            return f"To see one alone: dlpack-conformance {shlex.join(given)} > fault.py"
+    return None
 
 
 def _run(reference, name, options):
@@ -98,7 +123,11 @@ def _write_scripts(folder, reports):
             first.setdefault(result.rule, result)
         for rule, result in first.items():
             script = text.script(report, result)
-            (folder / f"{report.library}.{rule}.py").write_text(script, encoding="utf-8")
+            _write(folder / f"{report.library}.{rule}.py", script)
+
+
+def _write(path, content):
+    pathlib.Path(path).write_text(content, encoding="utf-8", errors="replace")
 
 
 def _parse(arguments):

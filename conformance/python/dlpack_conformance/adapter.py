@@ -16,6 +16,8 @@ They are text because a reproduction shows them: it is a script of the library a
 
 import dataclasses
 
+from .cases import DTYPES, LAYOUTS
+
 # Views of a 3 x 4 array, by the name of a layout of cases.toml. Each is an expression of NumPy's
 # kind, which most libraries share; {x} is the array.
 VIEWS = {
@@ -25,6 +27,20 @@ VIEWS = {
     "reversed": "{x}[::-1, :]",
     "scalar": "{x}[1:2, 2:3].reshape(())",
     "of five dimensions": "{x}.reshape((1, 3, 1, 4, 1))",
+}
+
+# What may stand in braces in a field.
+_VARIABLES = {
+    "dtype": "name",
+    "array": "values dtype",
+    "ones": "size dtype",
+    "read_only": "x",
+    "take": "x",
+    "values": "y",
+    "view": "y",
+    "write": "y",
+    "on_stream": "stream",
+    "work": "y",
 }
 
 
@@ -53,7 +69,7 @@ class Adapter:
     take_buffer     a new array that shares the memory of {x}, an object with buffers of float32
     take_interface  the same of an object with __array_interface__
     take_arrow      the same of an object with __arrow_c_array__
-    values    the elements of {y} as nested lists; None: the kit reads them through __dlpack__
+    values    the elements of {y} as nested lists; None: rules about elements do not apply
     one_dimensional    whether arrays always have one dimension
     passes_on    "types", "devices": what the library takes of any kind, and only passes on
     view      a view of {y}, whose first dimension has at least two elements
@@ -95,6 +111,21 @@ class Adapter:
     work: str | None = None
     devices: dict = dataclasses.field(default_factory=dict)
     device: str = "cpu"
+
+    def check(self):
+        """Raise LookupError if a field has a name or a {variable} that the kit does not have."""
+        for names, known, what in (
+            (self.types, DTYPES, "type"),
+            (self.views, LAYOUTS, "layout"),
+            (self.devices, ("cuda",), "device"),
+        ):
+            if unknown := set(names) - set(known):
+                raise LookupError(f"the kit has no {what} {', '.join(sorted(unknown))}")
+        for field, variables in _VARIABLES.items():
+            try:
+                (getattr(self, field) or "").format(**dict.fromkeys(variables.split(), ""))
+            except (LookupError, ValueError) as error:
+                raise LookupError(f"{field} has {error}: {getattr(self, field)!r}") from None
 
     def on(self, device):
         """The adapter for arrays on "cpu" or "cuda"; None if the library has no such arrays."""

@@ -37,6 +37,12 @@ class DType:
     bits: int
     one: int | None = None
     mantissa: int = 0
+    largest: int = 11  # of uint64: few libraries make 2**64 - 1 of a number
+
+    @property
+    def lent(self):
+        """The same as memory that a library reads."""
+        return dataclasses.replace(self, largest=2**64 - 1)
 
     @property
     def size(self):
@@ -55,7 +61,8 @@ class DType:
             scale = 1 << self.mantissa
             return [(1 + p % scale / scale) * 2.0 ** (p // scale) for p in places]
         # The last one shows whether a sign is read.
-        last = {0: -1, 1: (1 << self.bits) - 1 if self.bits < 64 else 11}.get(self.code)
+        largest = self.largest if self.bits == 64 else (1 << self.bits) - 1
+        last = {0: -1, 1: largest}.get(self.code)
         kind = {6: lambda p: p % 2 == 1, 5: complex, 2: float}.get(self.code)
         return [kind(p) if kind else last if p == 11 else p for p in places]
 

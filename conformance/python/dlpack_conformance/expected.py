@@ -30,10 +30,17 @@ def path_of(name):
 def read(path):
     """The entries of a file. Raises LookupError if it is none."""
     try:
-        entries = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8")).get("fault", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        tables = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LookupError(f"{path}: there is no such file; --update makes it") from None
+    except (OSError, ValueError) as error:
         raise LookupError(f"{path}: {error}") from None
+    entries = tables.get("fault", [])
+    if tables.keys() - {"fault"} or not isinstance(entries, list):
+        raise LookupError(f"{path}: it has other tables than [[fault]]")
     for entry in entries:
+        if not isinstance(entry, dict) or {str} != {*map(type, entry.values())}:
+            raise LookupError(f"{path}: {entry} is no table of texts")
         if unknown := entry.keys() - set(FIELDS):
             raise LookupError(f"{path}: a fault has no field {', '.join(sorted(unknown))}")
         if not entry.get("library") or entry.get("rule") not in BY_ID:

@@ -63,11 +63,11 @@ def export(s, request=VERSIONED):
 
 
 def export_any(s):
-    """capsule = x.__dlpack__(…) of a versioned capsule if the library has them."""
+    """capsule = x.__dlpack__(…), a versioned one if the library has them. Returns the request."""
     for request in (VERSIONED, LEGACY):
         error = s.tried(f"capsule = x.__dlpack__({request})")
         if error is None:
-            return
+            return request
     raise NotApplicableError(f"the export is refused: {describe(error)}")
 
 

@@ -11,10 +11,11 @@ answers are JSON:
     {"version": "1.0"}                   anything else concerns all tasks
 
 The worker forks a process that does the tasks one after the other. It ends with the first one that
-fails, which is done again in a process of its own, and the rest goes on in another. Without fork()
-the worker does them itself, and another one goes on behind a task that failed.
+fails, which is done again in a process of its own, and the rest goes on in another. A worker that
+may not fork does them itself, and another one goes on behind a task that failed.
 """
 
+import contextlib
 import faulthandler
 import gc
 import json
@@ -24,10 +25,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 CRASHED = "crashed"
 FAILED = (CRASHED, "broken")
-SECONDS = 60  # that a task may take
+SECONDS = 60  # that a line of a task may take
+IMPORT_SECONDS = 300  # that a worker may be silent
 ALIKE = 2  # cases of a group that may fail before the others are left out
 
 
@@ -44,9 +47,6 @@ def answers(module, arguments, tasks):
             done += is_result
             if "problem" in answer:
                 return
-        if not done:
-            yield None, {"problem": "the process that imports it ends without an answer"}
-            return
         tasks = tasks[done:]
 
 
@@ -59,16 +59,25 @@ def environment():
 
 
 def _answers_of_worker(module, arguments, tasks):
-    """Yield (whether a task's, answer) until the worker ends. A task that ended it has crashed."""
+    """Yield (whether a task's, answer) until the worker ends. A task that ended it has crashed. If
+    it ended before the first task did, the last answer is a problem."""
     command = [sys.executable, "-m", module, *arguments]
-    with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryFile("w+") as given:
+    text = {"mode": "w+", "encoding": "utf-8", "errors": "replace"}
+    with tempfile.TemporaryFile(**text) as errors, tempfile.TemporaryFile(**text) as given:
         given.write("".join(json.dumps(task) + "\n" for task in tasks))
         given.seek(0)
-        pipes = {"stdin": given, "stdout": subprocess.PIPE, "stderr": errors, "text": True}
-        worker = subprocess.Popen(command, **pipes, env=environment())
-        begun, seen = None, {"lines": []}
+        pipes = {"stdin": given, "stdout": subprocess.PIPE, "stderr": errors}
+        worker = subprocess.Popen(command, **pipes, env=environment(), start_new_session=True)
+        begun, seen, silent, any_ = None, {"lines": []}, False, False
         try:
-            for answer in map(json.loads, worker.stdout):
+            for line in _lines(
+                worker.stdout.fileno(), IMPORT_SECONDS, lambda: worker.poll() is not None
+            ):
+                if line is None:
+                    silent = True
+                    _kill_group(worker)
+                    break
+                answer = json.loads(line)
                 if "begin" in answer:
                     begun, seen = answer["begin"], {"lines": []}
                 elif "line" in answer:
@@ -80,25 +89,40 @@ def _answers_of_worker(module, arguments, tasks):
                 elif "status" in answer:
                     if answer["status"] == CRASHED:
                         answer["errors"] = _text_from(errors, begun)
-                    begun = None
+                    begun, any_ = None, True
                     yield True, {**seen, **answer}
                     seen = {"lines": []}
                 else:
                     yield False, answer
-        except GeneratorExit:  # the caller wants no more
-            worker.kill()
+        except BaseException:  # the caller wants no more
+            _kill_group(worker)
             raise
         finally:
             worker.stdout.close()
             worker.wait()
+        how = f"no answer in {IMPORT_SECONDS} s" if silent else _ending(worker.returncode)
         if begun is not None:
-            status = {"status": CRASHED, "seen": f"exit status {worker.returncode}"}
+            status = {"status": CRASHED, "seen": how}
             yield True, {**seen, **status, "errors": _text_from(errors, begun)}
+        elif not any_:
+            texts = [f"the process that imports it: {how}", *_text_from(errors).splitlines()]
+            yield False, {"problem": "\n".join(texts)}
 
 
-def _text_from(file, position):
+def _kill_group(worker):
+    """End a worker, and what it has started."""
+    with contextlib.suppress(OSError):
+        os.killpg(worker.pid, signal.SIGKILL)
+
+
+def _ending(code):
+    """How a process ended: its exit code, which is negative for a signal."""
+    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+
+def _text_from(file, position=0):
     """The first five lines of a file from a position on."""
-    file.seek(position or 0)
+    file.seek(position)
     return "\n".join(file.read().splitlines()[:5])
 
 
@@ -120,9 +144,10 @@ class Worker:
     def serve(self, work, group=None, may_fork=True):
         """Call work(answer, *task) for each task, and end the process. work() returns whether the
         task failed. group(*task) tells which tasks are alike: when some have failed, the others are
-        left out. None: no task is left out."""
+        left out. None: no task is left out. Threads are not in a forked process, and may have
+        left locks there: with them, no process is forked."""
         self._failures, self._group = {}, group
-        if may_fork and hasattr(os, "fork"):
+        if may_fork and threading.active_count() == 1:
             gc.collect()
             gc.freeze()  # makes collections in the children fast
             self._fork(work)
@@ -178,8 +203,14 @@ def _in_child(work, tasks, is_left_out=lambda task: False):
         _do(work, tasks, is_left_out, lambda **fields: os.write(outgoing, _encoded(fields)))
         os._exit(0)
     os.close(outgoing)
-    messages, any_, in_time = [], False, True
-    for line in _lines(incoming):
+    messages, any_, in_time, codes = [], False, True, []
+
+    def has_ended():
+        pid, status = os.waitpid(child, os.WNOHANG)
+        codes.extend([os.waitstatus_to_exitcode(status)] if pid else [])
+        return pid
+
+    for line in _lines(incoming, SECONDS, has_ended):
         if line is None:
             in_time = False
             os.kill(child, signal.SIGKILL)
@@ -190,11 +221,9 @@ def _in_child(work, tasks, is_left_out=lambda task: False):
             yield messages, json.loads(line)["status"]
             messages = []
     os.close(incoming)
-    _, status = os.waitpid(child, 0)
+    code = codes[0] if codes else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if messages or not any_:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        seen = signal.Signals(number).name if number else f"exit status {status >> 8}"
-        seen = seen if in_time else f"did not end in {SECONDS} s"
+        seen = _ending(code) if in_time else f"did not end in {SECONDS} s"
         yield [*messages, _encoded({"status": CRASHED, "seen": seen})], CRASHED
 
 
@@ -208,15 +237,22 @@ def _do(work, tasks, is_left_out, answer):
         gc.freeze()
 
 
-def _lines(descriptor):
-    """Yield lines until the other end is closed; None if there is none in time."""
-    rest = b""
+def _lines(descriptor, seconds, has_ended):
+    """Yield lines until the other end is closed or the process there has ended: what it started may
+    keep the end open. Yield None if there is no line for so many seconds."""
+    rest, waited, ended = b"", 0, False
     while True:
-        ready, _, _ = select.select([descriptor], [], [], SECONDS)
-        part = os.read(descriptor, 1 << 16) if ready else b""
-        if not ready:
-            yield None
-        if not part:
+        ready, _, _ = select.select([descriptor], [], [], 0 if ended else 1)
+        if ready:
+            part = os.read(descriptor, 1 << 16)
+            if not part:
+                return
+            *lines, rest = (rest + part).split(b"\n")
+            yield from (line + b"\n" for line in lines)
+            waited = 0
+        elif ended:
             return
-        *lines, rest = (rest + part).split(b"\n")
-        yield from (line + b"\n" for line in lines)
+        else:
+            waited, ended = waited + 1, has_ended()
+            if waited >= seconds and not ended:
+                yield None

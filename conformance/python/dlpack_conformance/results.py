@@ -45,7 +45,7 @@ class Result:
 
 @dataclasses.dataclass
 class Report:
-    """The results of one library. `problem` tells why there are none: it can't be imported.
+    """The results of one library. `problem` tells why they say nothing: it can't be imported.
     `gone` are sentences on faults that were expected and not found."""
 
     library: str

@@ -1,5 +1,6 @@
 """Runs the checks of a library in processes of their own, and collects the results."""
 
+import collections
 import subprocess
 import sys
 
@@ -7,8 +8,8 @@ from . import adapters
 from .cases import WHOLE
 from .checks import all_checks, rules_of
 from .processes import answers, environment
-from .results import BROKEN, CRASHED, Report, Result
-from .rules import ROLES
+from .results import BROKEN, CRASHED, NOT_APPLICABLE, Report, Result
+from .rules import BY_ID, ROLES
 from .script import reproduction
 
 
@@ -46,6 +47,19 @@ def stream(library, report, rules=None, device="cpu", protocol="dlpack", seed=0)
         else:
             report.results.append(_result(adapter, task, **answer))
             yield report.results[-1]
+    report.problem = report.problem or _nothing_applies(report)
+
+
+def _nothing_applies(report):
+    """Why no rule of a role applies: the adapter may have a typing error. "": some rule does, or
+    few were checked."""
+    for role in ("producer", "consumer"):
+        results = [r for r in report.results if BY_ID[r.rule].role == role]
+        few = len({r.rule for r in results}) < 10
+        if not few and all(r.status == NOT_APPLICABLE for r in results):
+            seen, _ = collections.Counter(r.seen for r in results).most_common(1)[0]
+            return f"no rule of a {role} applies: {seen}"
+    return ""
 
 
 def _need_cuda():

@@ -101,7 +101,8 @@ class Script:
 
     def broken(self, seen):
         """Report what was seen in the last line, which should have raised an exception."""
-        self.note(f"raise AssertionError({seen!r})")
+        line = self.lines.pop().replace("\n", "\n    ")
+        self.note(f"try:\n    {line}\nexcept Exception: pass\nelse: raise AssertionError({seen!r})")
         raise BrokenRuleError(seen)
 
     def raised(self, line, seen):

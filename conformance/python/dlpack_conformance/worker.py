@@ -22,8 +22,8 @@ def main():
     reference, device, whole = sys.argv[1:]
     adapter = adapters.load(reference).on(device)
     try:
-        version = str(Script(adapter).evaluate(adapter.version))
-    except Exception as error:  # the library can't be imported
+        version = " ".join(str(Script(adapter).evaluate(adapter.version)).split())
+    except BaseException as error:  # the library can't be imported, or exits
         worker.answer(problem=describe(error))
         return
     worker.answer(version=version)

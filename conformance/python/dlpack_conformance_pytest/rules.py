@@ -66,6 +66,8 @@ class Library(pytest.Collector):
         while len(self.report.of(rule)) < self._cases[rule]:
             if next(self._stream, None) is None:
                 self._report_problem()
+        if rule == self.selected[-1] and next(self._stream, None) is None and self.report.problem:
+            self._report_problem()
         report = Report(self.name, self.report.version, self.report.of(rule))
         expected.apply(report, [entry for entry in self.entries if entry["rule"] == rule])
         return report

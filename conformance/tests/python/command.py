@@ -11,6 +11,7 @@ PLANTED = str(pathlib.Path(__file__).with_name("planted_adapter.py"))
 ALSO = {
     "consumer.strides": {"consumer.byte-offset"},
     "producer.scalar": {"producer.elements"},
+    "producer.lifetime": {"producer.elements"},
     "consumer.type": {"consumer.strides", "consumer.byte-offset"},
     "consumer.misaligned": {"consumer.strides"},
     "consumer.unused-strides": {"consumer.strides"},

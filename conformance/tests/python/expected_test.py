@@ -60,11 +60,32 @@ def test_an_update_writes_what_is_found_and_keeps_the_reasons(tmp_path):
     assert expected.read(file) == entries
 
 
-@pytest.mark.parametrize("text", ["[[fault]]\nrule = 'x'", "[[fault]]\nlibary = 'a'", "nonsense"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[[fault]]\nrule = 'x'",
+        b"[[fault]]\nlibary = 'a'",
+        b"[[fault]]\nlibrary = 'a'\nrule = ['consumer.strides']",
+        b"[[fault]]\nlibrary = 'a'\nrule = 'consumer.strides'\nversions = 2.13",
+        b"[[faults]]\nlibrary = 'a'",
+        b"[fault]\nlibrary = 'a'",
+        b"fault = 3",
+        b"fault = ['a']",
+        b"nonsense",
+        b"\xff\xfe",
+    ],
+)
 def test_a_file_that_is_none_is_an_error_of_usage(tmp_path, text):
     file = tmp_path / "expected.toml"
-    file.write_text(text)
-    assert command("--adapter", PLANTED, "--expected", str(file)).returncode == 2
+    file.write_bytes(text)
+    with pytest.raises(LookupError, match=r"expected\.toml"):
+        expected.read(file)
+
+
+def test_the_command_tells_how_a_missing_file_is_made(tmp_path):
+    result = command("--adapter", PLANTED, "--expected", str(tmp_path / "expected.toml"))
+    assert result.returncode == 2
+    assert result.stderr.endswith("there is no such file; --update makes it\n")
 
 
 def test_the_command_updates_a_file_and_passes_with_it(tmp_path):

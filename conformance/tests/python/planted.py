@@ -21,7 +21,8 @@ import planted_buffer
 import planted_export
 import planted_import
 
-LETTERS = {"bool": "?", "int32": "i", "float32": "f", "float64": "d"}
+LETTERS = {"bool": "?", "int32": "i", "float32": "f", "float64": "d", "uint64": "Q"}
+LETTERS |= {"uint8": "B", "int64": "q"}  # what other types are misread as
 
 
 class Array:
@@ -34,12 +35,13 @@ class Array:
         self.swapped = flags.get("swapped", False)
         self.validity = None  # the bits of an array with nulls
         self.negated = flags.get("negated", False)  # the elements are those in memory, times -1
+        self.base = flags.get("base")  # the array of which this one is a view
 
     def resolved(self):
         return self.copy() if self.negated else self
 
     def view(self, address, shape, strides, **flags):
-        flags = {"read_only": self.read_only, **flags}
+        flags = {"read_only": self.read_only, "base": self, **flags}
         return Array(self.library, self.owner, address, self.dtype, shape, strides, **flags)
 
     @property

@@ -8,7 +8,7 @@ import planted
 
 from dlpack_conformance.protocols.structs import ArrowArray, ArrowSchema
 
-_FORMATS = {"int32": b"i", "float32": b"f", "float64": b"g"}
+_FORMATS = {"int32": b"i", "float32": b"f", "float64": b"g", "uint64": b"L"}
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 

@@ -11,9 +11,9 @@ import planted
 
 from dlpack_conformance.protocols.structs import PyBuffer
 
-_TYPESTRS = {"bool": "|b1", "int32": "<i4", "float32": "<f4", "float64": "<f8"}
+_TYPESTRS = {"bool": "|b1", "int32": "<i4", "float32": "<f4", "float64": "<f8", "uint64": "<u8"}
 _DTYPES = {typestr: name for name, typestr in _TYPESTRS.items()}
-_FORMATS = {letter: letter.encode() for letter in "?ifd"}  # views point into these
+_FORMATS = {letter: letter.encode() for letter in "?ifdQ"}  # views point into these
 _FULL_READ_ONLY = 0x11C
 _owners = {}  # of memory, by the number of the memoryview over it
 _numbers = itertools.count()

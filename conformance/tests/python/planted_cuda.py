@@ -30,12 +30,15 @@ class Block:
         self.pool.append(self.address)
 
 
+_pools: dict = {}  # addresses of free blocks, by their size
+
+
 class Memory:
     device_type = 2
 
     def __init__(self, switches=""):
         self.offset = 64 if "producer.alignment" in (switches or "") else 0
-        self.pools, self.stream, self.context = {}, _LEGACY, None
+        self.stream, self.context = _LEGACY, None
 
     def begin(self):
         """The driver, whose initialisation must not come before a fork."""
@@ -53,7 +56,7 @@ class Memory:
 
     def block(self, size):
         self.begin()
-        pool = self.pools.setdefault(size, [])
+        pool = _pools.setdefault(size + self.offset, [])
         if not pool:
             address = ctypes.c_uint64()
             call("cuMemAlloc_v2", ctypes.byref(address), size + self.offset)

@@ -118,5 +118,6 @@ class Table:
             stream = 1 if self.breaks("exchange.stream") else self.library.memory.stream
             ctypes.c_void_p.from_address(out).value = stream
         elif not self.breaks("exchange.cpu-stream"):
-            ctypes.c_void_p.from_address(out).value = None
+            stream = 7 if self.breaks("exchange.cpu-stream 7") else None
+            ctypes.c_void_p.from_address(out).value = stream
         return 0

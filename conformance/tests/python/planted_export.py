@@ -6,6 +6,7 @@ import weakref
 
 import capsules
 import planted
+import planted_import
 
 from dlpack_conformance.structs import (
     IS_COPIED,
@@ -14,7 +15,7 @@ from dlpack_conformance.structs import (
     DLManagedTensorVersioned,
 )
 
-_TYPES = {"bool": (6, 8), "int32": (0, 32), "float32": (2, 32), "float64": (2, 64)}
+_TYPES = {dtype: type_ for type_, dtype in planted_import.DTYPES.items()}
 _exports = {}  # maps the address of a managed struct to what its deleter frees
 
 
@@ -32,11 +33,19 @@ def _delete(address):
 
 
 _left = []  # by leaks
+_malloc = ctypes.CDLL(None).malloc
+_shared = (ctypes.c_int64 * 10)()  # the shape of all arrays
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _delete_most(address):
     _left.append(bytes(200))
+    _exports.pop(address, None)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _delete_without_free(address):
+    _malloc(200)
     _exports.pop(address, None)
 
 
@@ -75,6 +84,8 @@ def _export(array, breaks, stream, max_version, dl_device, copy, read_only):
     versioned = (max_version or (0, 0)) >= (1, 0)
     if breaks("producer.legacy") and max_version is None:
         versioned = True
+    if breaks("versioned alone") and not versioned:
+        raise BufferError("no legacy capsules")
     if breaks("producer.old-major") and max_version == (0, 8):
         versioned = True
     if breaks("producer.versioned"):
@@ -92,21 +103,27 @@ def _export(array, breaks, stream, max_version, dl_device, copy, read_only):
     array.library.memory.before_export(breaks, -1 if dl_device == (1, 0) else stream)
     if dl_device == (1, 0) and array.library.memory.device_type == 2:
         array = array.library.memory.to_host(breaks, array)
-    flags = READ_ONLY * (array.read_only and not breaks("producer.read-only"))
+    contiguous = array.strides == tuple(planted.row_major(array.shape))
+    unmarked = breaks("producer.read-only") or (breaks("producer.read-only T") and not contiguous)
+    flags = READ_ONLY * (array.read_only and not unmarked)
     if breaks("producer.flags READ_ONLY") or (
         read_only and not breaks("producer.read-only", "producer.read-only keyword")
     ):
         flags = READ_ONLY
     if copy and breaks("producer.copy-served"):
         raise BufferError("no copies")
-    if copy and not breaks("producer.copy-true"):
+    if copy and not (
+        breaks("producer.copy-true") or (breaks("producer.copy-true scalar") and not array.shape)
+    ):
         other = array.T if breaks("producer.elements copy") else array
         array, flags = other.copy(), IS_COPIED * (not breaks("producer.copied-flag"))
-    if copy is False and breaks("producer.copy-false"):
+    if copy is False and (
+        breaks("producer.copy-false") or (breaks("producer.copy-false T") and not contiguous)
+    ):
         array = array.copy()
     if breaks("producer.flags"):
         flags |= 8
-    if breaks("producer.copied-only"):
+    if breaks("producer.copied-only") or (breaks("producer.copied-only T") and not contiguous):
         flags |= IS_COPIED
     kind = DLManagedTensorVersioned if versioned else DLManagedTensor
     array = array.resolved()
@@ -115,11 +132,12 @@ def _export(array, breaks, stream, max_version, dl_device, copy, read_only):
         array.__dict__[kind] = made
     else:
         made = managed(array, kind, flags, breaks)
-    contiguous = array.strides == tuple(planted.row_major(array.shape))
     if breaks("producer.elements legacy") and not versioned and not contiguous:
         made.dl_tensor.strides[0] = 1
     if breaks("producer.leak"):
         leave(made)
+    if breaks("producer.leak malloc"):
+        made.deleter = ctypes.cast(_delete_without_free, ctypes.c_void_p).value
     callback = _destroy_always if breaks("producer.used") else _destroy_unused
     pointer = ctypes.c_void_p.in_dll(_keeping, "planted_callback")
     pointer.value = ctypes.cast(callback, ctypes.c_void_p).value
@@ -163,10 +181,16 @@ def managed(array, kind, flags, breaks):
     tensor.code, tensor.bits = _TYPES[array.dtype]
     tensor.lanes = 1 + breaks("producer.type")
     tensor.shape = shape
+    if breaks("producer.repeated shape"):
+        _shared[: len(shape or ())] = shape or ()
+        tensor.shape = _shared
     contiguous = array.strides == tuple(planted.row_major(array.shape))
     if not (contiguous and breaks("producer.strides")):
         tensor.strides = strides
-    owner = None if breaks("producer.lifetime") and array.shape == (4,) else array.owner
+    forgotten = (breaks("producer.lifetime") and array.shape == (4,)) or (
+        breaks("producer.lifetime copy") and kind is DLManagedTensorVersioned and flags & IS_COPIED
+    )
+    owner = None if forgotten or (breaks("producer.lifetime view") and array.base) else array.owner
     _exports[ctypes.addressof(made)] = (made, shape, strides, owner)
     return made
 

@@ -9,6 +9,8 @@ import planted
 from dlpack_conformance.structs import KINDS, READ_ONLY, DLManagedTensorVersioned
 
 DTYPES = {(6, 8): "bool", (0, 32): "int32", (2, 32): "float32", (2, 64): "float64"}
+DTYPES |= {(1, 8): "uint8", (0, 64): "int64", (1, 64): "uint64"}
+_MISREAD = {"int32": "float32", "bool": "uint8", "uint64": "int64"}
 
 
 _rename = capsules.function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
@@ -56,8 +58,13 @@ def take(library, x, **keywords):
         raise BufferError("no device")
     if breaks("consumer.leak"):
         _left.append(bytes(200))
+    if breaks("consumer.leak producer"):
+        _left.append(x)
     array = _take(library, x, breaks)
-    return array.copy() if keywords.get("copy") and not breaks("consumer.copy") else array
+    shares = breaks("consumer.copy") or (
+        breaks("consumer.copy old") and "stream" in x.__dlpack__.__code__.co_varnames
+    )
+    return array.copy() if keywords.get("copy") and not shares else array
 
 
 def _take(library, x, breaks):
@@ -75,7 +82,8 @@ def _take(library, x, breaks):
         if breaks("consumer.refuses-cleanly"):
             _rename(capsule, _USED[name])
         raise
-    _rename(capsule, _DONE if breaks("consumer.renames") else _USED[name])
+    used = _USED["dltensor"] if breaks("consumer.renames versioned") else _USED[name]
+    _rename(capsule, _DONE if breaks("consumer.renames") else used)
     if breaks("consumer.exception"):
         array.other = capsules.new(1, b"other", ctypes.cast(_destroy, ctypes.c_void_p).value)
     array.owner = Owner(managed, breaks, math.prod(array.shape))
@@ -144,8 +152,8 @@ def _array(library, managed, breaks, x):
     is_sub_byte = 15 <= tensor.code <= 17
     rule = "consumer.sub-byte" if is_sub_byte else "consumer.unknown-type"
     refuse(dtype is None, "an unknown type", rule)
-    if dtype == "int32" and breaks("consumer.type"):
-        dtype = "float32"
+    if (dtype == "int32" and breaks("consumer.type")) or breaks(f"consumer.type {dtype}"):
+        dtype = _MISREAD[dtype]
     is_legacy = not isinstance(managed, DLManagedTensorVersioned)
     address = _address(tensor, shape, strides, breaks, is_legacy)
     if breaks("consumer.strides legacy") and is_legacy:
@@ -163,6 +171,7 @@ def _address(tensor, shape, strides, breaks, is_legacy):
     if not (
         breaks("consumer.byte-offset")
         or (breaks("consumer.byte-offset scalar") and not shape)
+        or (breaks("consumer.byte-offset NULL") and not tensor.strides)
         or (breaks("consumer.byte-offset legacy") and is_legacy)
     ):
         address += tensor.byte_offset

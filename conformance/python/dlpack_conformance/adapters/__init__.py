@@ -6,6 +6,8 @@ import importlib.util
 import pathlib
 import pkgutil
 
+from ..script import describe
+
 # What an adapter looks like, where a library has NumPy's names for its functions.
 _STARTER = """\
 from dlpack_conformance import Adapter
@@ -34,15 +36,20 @@ def load(reference):
 
     Raises LookupError if there is none.
     """
-    if reference.endswith(".py"):
-        return _load_file(reference).ADAPTER
-    for point in _entry_points():
-        if point.name == reference:
-            return importlib.import_module(point.value).ADAPTER
-    if reference not in names():
+    modules = {point.name: point.value for point in _entry_points()}
+    if not reference.endswith(".py") and reference not in names():
         text = _STARTER.replace("mylib", reference)
         raise LookupError(f"there is no adapter for {reference}; write {reference}.py:\n\n{text}")
-    return importlib.import_module(f".{reference}", __name__).ADAPTER
+    try:
+        if reference.endswith(".py"):
+            adapter = _load_file(reference).ADAPTER
+        else:
+            name = modules.get(reference, f".{reference}")
+            adapter = importlib.import_module(name, __name__).ADAPTER
+        adapter.check()
+    except Exception as error:
+        raise LookupError(f"{reference}: {describe(error)}") from error
+    return adapter
 
 
 def is_installed(adapter):
@@ -66,7 +73,7 @@ def _load_file(path):
     name = pathlib.Path(path).stem
     spec = importlib.util.spec_from_file_location(f"conformance_adapter_{name}", path)
     if spec is None or not pathlib.Path(path).is_file():
-        raise LookupError(f"no file {path!r}")
+        raise FileNotFoundError("no such file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -3,14 +3,14 @@
 from ..checks import check
 from ..doors import CAPSULES
 from ..exports import VALUES
-from ..lending import lend, memory, must_have_values, must_take, taking
+from ..lending import BEFORE_STRIDES, VERSIONS, lend, memory, must_have_values, must_take, taking
 from ..script import NotApplicableError, describe
 
 
 @check("consumer.accepts", CAPSULES)
 def accepts(s, kind):
     memory(s)
-    lend(s, version=(1, 3) if kind == "versioned" else "legacy")
+    lend(s, version=VERSIONS[kind])
     must_take(s)
     must_have_values(s, VALUES)
 
@@ -100,6 +100,6 @@ def empty(s, case):
 @check("consumer.null-strides", CAPSULES)
 def null_strides(s, kind):
     memory(s)
-    lend(s, strides=None, version=(1, 0) if kind == "versioned" else "legacy")
+    lend(s, strides=None, version=BEFORE_STRIDES[kind])
     must_take(s)
     must_have_values(s, VALUES)

@@ -1,16 +1,17 @@
 """Layouts and types that a consumer may refuse, but must not misread."""
 
-from ..cases import DTYPES, LAYOUTS, WHOLE, nested, product, split
+from ..cases import DTYPES, LAYOUTS, WHOLE, product, split
 from ..checks import check
 from ..doors import CAPSULES
 from ..exports import VALUES
 from ..lending import (
+    BEFORE_STRIDES,
+    VERSIONS,
     expect_values,
     lend,
     lend_view,
     memory,
     must_refuse,
-    raw_memory,
     serve_copies,
     take,
     take_or_refuse,
@@ -18,8 +19,6 @@ from ..lending import (
     values,
 )
 from ..script import KeptRuleError, NotApplicableError, describe
-
-VERSIONS = {"versioned": (1, 3), "legacy": "legacy"}
 
 
 def _cases(adapter, seed):
@@ -47,11 +46,14 @@ def unused_strides(s, case):
     expect_values(s, [[row] for row in VALUES])
 
 
+_NULL_STRIDES = "NULL strides"
+
+
 def _offsets(adapter, seed):
     offsets = ("16 bytes", "64 bytes", "256 bytes")
     for i, offset in enumerate(offsets):
         types = adapter.types if seed is WHOLE else ["float32", *adapter.types[i :: len(offsets)]]
-        for layout in ("plain", "transposed", "scalar"):
+        for layout in ("plain", "transposed", "scalar", _NULL_STRIDES):
             for j, dtype in enumerate(dict.fromkeys(types)):
                 doors = CAPSULES if seed is WHOLE or j == 0 else [CAPSULES[(j + seed) % 2]]
                 yield from (f"{layout}, {dtype}, {offset}, {door}" for door in doors)
@@ -59,14 +61,13 @@ def _offsets(adapter, seed):
 
 @check("consumer.byte-offset", _offsets)
 def byte_offset(s, case):
-    layout, dtype, _, (offset, door) = split(case)
-    offset = int(offset.split()[0])
-    raw_memory(s, dtype.encoded(), offset)
-    more = {"code": dtype.code, "bits": dtype.bits, "version": VERSIONS[door]}
-    at = layout.offset * dtype.size
-    lend(s, layout.shape, layout.strides, byte_offset=offset + at, **more)
+    layout, dtype, _, (offset, door) = split(case.replace(_NULL_STRIDES, "plain"))
+    more = {"version": VERSIONS[door]}
+    if case.startswith(_NULL_STRIDES):
+        more = {"version": BEFORE_STRIDES[door], "strides": None}
+    expected = lend_view(s, layout, dtype, offset=int(offset.split()[0]), **more)
     take_or_refuse(s)
-    expect_values(s, nested(layout.shape, dtype.numbers(layout.places)))
+    expect_values(s, expected)
 
 
 @check("consumer.misaligned", [1, 2, 4, 8, 16, 32, 64, 128])
@@ -147,15 +148,19 @@ def device(s, door):
     expect_values(s, VALUES)
 
 
-_COPIES = [f"copy={copy}, {door}" for copy in (True, False) for door in CAPSULES]
+_OLD = "copy=True, a producer without copy="
+_COPIES = [*(f"copy={copy}, {door}" for copy in (True, False) for door in CAPSULES), _OLD]
 
 
 @check("consumer.copy", _COPIES)
 def copy(s, case):
     keyword, door = case.split(", ")
     memory(s)
-    lend(s, version=VERSIONS[door])
-    serve_copies(s)
+    if case == _OLD:
+        lend(s, version="legacy", arguments="stream=None")
+    else:
+        lend(s, version=VERSIONS[door])
+        serve_copies(s)
     take(s, keyword)
     expect_values(s, VALUES)  # waits for a copy that is not made at once
     s.run(s.memory.overwrite(12, 99))

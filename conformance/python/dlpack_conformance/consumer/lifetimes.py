@@ -1,10 +1,10 @@
 """How a consumer ends: what it names the capsule, when it calls the deleter, what it writes."""
 
 from ..checks import check
-from ..doors import CAPSULES
+from ..doors import CAPSULES, kind_of
 from ..exports import VALUES, need
 from ..growth import expect_steady
-from ..lending import NEW_CAPSULE, expect_values, lend, memory, must_take, take, taking
+from ..lending import NEW_CAPSULE, VERSIONS, expect_values, lend, memory, must_take, take, taking
 from ..script import NotApplicableError
 from .accepts import _EMPTY, _lend_empty
 
@@ -21,14 +21,15 @@ def _wait(s):
 
 def _lend(s, kind, **more):
     memory(s)
-    lend(s, version=(1, 3) if kind == "versioned" else "legacy", **more)
+    lend(s, version=VERSIONS[kind], **more)
     take(s)
 
 
 @check("consumer.renames", CAPSULES)
 def renames(s, kind):
     _lend(s, kind)
-    s.expect("'\"used_' in repr(capsule)", "after the import there is {capsule!r}")
+    s.run(f'used = "{kind_of(kind).used_name}"')
+    s.expect("f'\"{used}\"' in repr(capsule)", "after the import there is {capsule!r}")
 
 
 @check("consumer.used-capsule", CAPSULES)
@@ -44,7 +45,7 @@ def deletes(s, kind):
     memory(s)
     # Freed memory gets other values, so that a library may also copy and free at once.
     s.run(f"def free(address): deleted.append(address); {s.memory.overwrite(12, 99)}")
-    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function="free")
+    lend(s, version=VERSIONS[kind], function="free")
     take(s)
     s.run(f"z = {s.adapter.view.format(y='y')}" if s.adapter.view else "z = y")
     s.run("del y; gc.collect()")
@@ -78,7 +79,7 @@ def null_context(s, kind):
 @check("consumer.exception", CAPSULES, devices=["cpu"])
 def exception(s, kind):
     memory(s)
-    lend(s, version=(1, 3) if kind == "versioned" else "legacy", function=None, deleter=_IDLE)
+    lend(s, version=VERSIONS[kind], function=None, deleter=_IDLE)
     s.run("caught = None")
     expression = s.adapter.take.format(x="x")
     s.run(f"try: [{expression}, 1 / 0]\nexcept BaseException as error: caught = repr(error)")
@@ -119,7 +120,12 @@ def leak(s, kind):
     s.run("del y")
     s.run(f"new = {NEW_CAPSULE}")
     body = f"capsule = new(managed, name, None)\n{taking(s)}\ny = None"
+    s.run("references = sys.getrefcount(x)")
     expect_steady(s, body, "an array that was taken in")
+    s.expect(
+        "sys.getrefcount(x) < references + 50",
+        "there are {sys.getrefcount(x) - references} more references to the producer",
+    )
 
 
 @check("consumer.writes-nothing", ["READ_ONLY", "legacy"])

@@ -19,6 +19,7 @@ def cpu_stream(s):
         raise KeptRuleError(f"it has no stream for the CPU: {describe(error)}")
     s.expect("status == 0", "the status is {status}, without an exception")
     s.expect("out.value != mark", "it returns success and writes nothing to out_current_stream")
+    s.expect("not out.value", "the stream is {out.value:#x}")
 
 
 @check("exchange.stream", ["default stream", "stream of its own"], ["cuda"])

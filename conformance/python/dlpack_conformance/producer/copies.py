@@ -2,7 +2,15 @@
 
 from ..checks import check
 from ..doors import CAPSULES, arguments_of, export_by
-from ..exports import VERSIONED, export, layouts_of, make, make_view, read, read_versioned
+from ..exports import (
+    VERSIONED,
+    export,
+    layouts_of,
+    make,
+    make_view,
+    read,
+    read_versioned,
+)
 from ..script import NotApplicableError, describe
 
 
@@ -28,10 +36,16 @@ def copied_flag(s, case):
     s.expect("flags & 2", "the flags of a copy are {flags:#x}")
 
 
-@check("producer.copied-only", ["", "copy=False"])
-def copied_only(s, copy):
-    make(s)
-    request = arguments_of("versioned", copy)
+def _with(ways):
+    """Cases: each layout with each of these ways."""
+    return lambda adapter, seed: [f"{n}, {way}" for n in layouts_of(adapter) for way in ways]
+
+
+@check("producer.copied-only", _with(["copy=None", "copy=False"]))
+def copied_only(s, case):
+    name, copy = case.split(", ")
+    make_view(s, name)
+    request = arguments_of("versioned", "" if copy == "copy=None" else copy)
     _export(s, request)
     read_versioned(s)
     s.run("first, marked = (at, capsule), flags & 2")
@@ -42,70 +56,67 @@ def copied_only(s, copy):
     )
 
 
-@check("producer.copy-true", CAPSULES)
-def copy_true(s, door):
-    make(s)
+@check("producer.copy-true", _with(CAPSULES))
+def copy_true(s, case):
+    name, door = case.split(", ")
+    make_view(s, name)
     export_by(s, door, "copy=True")
-    _compare_addresses(s, door, "!=", "copy=True shares the memory")
+    _compare_addresses(s, arguments_of(door), "!=", "copy=True shares the memory")
 
 
 @check("producer.copy-served", ["versioned"])
 def copy_served(s, door):
     make(s)
-    line, error = _try_copy(s, door, "copy=True")
+    line, error = _try(s, door, "copy=True")
     if error:
         s.raised(line, f"copy=True raises {describe(error)}")
 
 
-@check("producer.copy-false", CAPSULES)
-def copy_false(s, door):
-    make(s)
-    line, error = _try_copy(s, door, "copy=False")
+@check("producer.copy-false", _with(CAPSULES))
+def copy_false(s, case):
+    name, door = case.split(", ")
+    make_view(s, name)
+    line, error = _try(s, door, "copy=False")
     if error and not isinstance(error, BufferError):
         s.raised(line, f"copy=False raises {describe(error)}")
     if error is None:
         read(s)
-        _compare_addresses(s, door, "==", "copy=False copies")
+        _compare_addresses(s, arguments_of(door, "copy=False"), "==", "copy=False copies")
 
 
-def _try_copy(s, door, copy):
+def _try(s, door, keyword):
     """Export with a keyword that old producers lack. Returns the line, and its error or None."""
-    line = f"capsule = x.__dlpack__({arguments_of(door, copy)})"
+    line = f"capsule = x.__dlpack__({arguments_of(door, keyword)})"
     error = s.tried(line)
     if isinstance(error, TypeError):
-        raise NotApplicableError(f"no keyword copy: {describe(error)}")
+        raise NotApplicableError(f"no keyword {keyword}: {describe(error)}")
     return line, error
 
 
-def _compare_addresses(s, door, comparison, seen):
-    """Compare the address in the struct with that of an export without copy=."""
-    s.run("address, copied = data + byte_offset, capsule")
-    s.run(f"capsule = x.__dlpack__({arguments_of(door)})")
+def _compare_addresses(s, request, comparison, seen):
+    """Compare the address in the struct with that of another export."""
+    s.run("address, first = data + byte_offset, capsule")
+    export(s, request)
     read(s)
     s.expect(f"address {comparison} data + byte_offset", seen + ", at {address:#x}")
 
 
-@check("producer.dl-device")
-def dl_device(s):
+@check("producer.dl-device", CAPSULES)
+def dl_device(s, door):
     make(s)
-    device_type, _ = s.evaluate("x.__dlpack_device__()")
-    if s.adapter.device == "cpu" and device_type != 1:
+    export_by(s, door)
+    if s.adapter.device == "cpu" and s["device_type"] != 1:
         raise NotApplicableError("the array is not on the CPU")
-    line = f"x.__dlpack__(dl_device={s.adapter.dlpack_device})"
-    error = s.tried(line)
-    if isinstance(error, TypeError):
-        raise NotApplicableError(f"no keyword dl_device: {describe(error)}")
+    line, error = _try(s, door, f"dl_device={s.adapter.dlpack_device}")
     if error:
         s.raised(line, f"dl_device={s.adapter.dlpack_device} raises {describe(error)}")
 
 
-@check("producer.other-device")
-def other_device(s):
+@check("producer.other-device", CAPSULES)
+def other_device(s, door):
     make(s)
-    line = "x.__dlpack__(dl_device=(16, 0))"  # Hexagon
-    error = s.tried(line)
-    if isinstance(error, TypeError):
-        raise NotApplicableError(f"no keyword dl_device: {describe(error)}")
+    export_by(s, door)
+    line, error = _try(s, door, "dl_device=(16, 0)")  # Hexagon
     if error is None:
         s.broken("dl_device=(16, 0) is ignored")
     if not isinstance(error, BufferError):

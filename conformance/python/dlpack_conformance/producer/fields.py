@@ -8,6 +8,7 @@ from ..exports import (
     VERSIONED,
     export,
     export_any,
+    layouts_of,
     made,
     make,
     make_view,
@@ -76,7 +77,7 @@ def make_read_only(s):
 
 
 def _read_only_cases(adapter, seed):
-    return ["a read-only array", *filter(None, [adapter.read_only_request])]
+    return [*layouts_of(adapter), *filter(None, [adapter.read_only_request])]
 
 
 @check("producer.read-only", _read_only_cases)
@@ -85,11 +86,18 @@ def read_only(s, case):
         make(s)
     else:
         make_read_only(s)
-        case = ""
+        if case != "plain":
+            export(s)
+            read(s)
+            s.run("base, start = capsule, data + byte_offset")
+            made(s, s.adapter.views[case].format(x="x"))
+        view, case = case, ""
     error = s.tried(f"capsule = x.__dlpack__({arguments_of('versioned', case)})")
     if error:
         raise NotApplicableError(f"the export fails: {describe(error)}")
     read_versioned(s)
+    if "base" in s.namespace and not s.evaluate("0 <= data + byte_offset - start < 48"):
+        raise NotApplicableError(f"{view}: a copy")
     s.expect("flags & 1 or flags & 2", "the flags of a read-only array are {flags:#x}")
 
 

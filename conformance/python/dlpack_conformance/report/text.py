@@ -20,10 +20,6 @@ def _library(report):
         if any(lines):
             yield from [f"{level}:", *filter(None, lines)]
     yield from (_cut(f"  {sentence}") for sentence in report.gone)
-    failures = report.failures()
-    if failures:
-        rule = failures[0].rule
-        yield f"To see one alone: dlpack-conformance {report.library} --script {rule} > fault.py"
 
 
 def _line(report, rule):
