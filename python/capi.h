@@ -85,8 +85,8 @@ typedef struct DovetailRequirements {
   uint32_t flags;
   int32_t num_types;
   const DLDataType* types;  // num_types entries, for DOVETAIL_ONE_OF; `dtype` is then not looked at
-  int64_t type_name;     // of the type, which agrees among the arguments of a call; 0: none
-  int64_t leading_name;  // the same for the dimensions of DOVETAIL_LEADING
+  int64_t type_name;        // of the type, which agrees among the arguments of a call; 0: none
+  int64_t leading_name;     // the same for the dimensions of DOVETAIL_LEADING
   const char* const* long_names;  // of sizes, `ndim` entries: what `shape` has a hash of. May be
                                   // NULL, and has NULL for other entries
 } DovetailRequirements;
@@ -103,8 +103,8 @@ typedef struct DovetailCall {
   const char* argument;  // the name of the argument that is borrowed next; NULL: unknown
   int32_t position;      // of the argument that was borrowed last; the first is 1
   int32_t is_quiet;      // a tensor that does not fit is refused (1) without a Python error
-  int32_t element;       // of a list of tensors, the place of the one that is borrowed next, from 1;
-                         // 0: no list. `position` then stays
+  int32_t element;  // of a list of tensors, the place of the one that is borrowed next, from 1;
+                    // 0: no list. `position` then stays
   int32_t num_sizes;
   int32_t num_types;
   int32_t num_leads;
@@ -309,8 +309,8 @@ static inline int Dovetail_CanHold(PyObject* like, DLDataType dtype) {
 
 // A new tensor that meets the requirements, row-major and not initialised, for a result: its sizes
 // and its type are those that the call's arguments have by name, and otherwise the first type that
-// the library of `like` has; it is on the device of `like`. borrowed->object is NULL. ValueError for
-// a size that no argument has. The caller calls Dovetail_Result(), or Dovetail_Release().
+// the library of `like` has; it is on the device of `like`. borrowed->object is NULL. ValueError
+// for a size that no argument has. The caller calls Dovetail_Result(), or Dovetail_Release().
 static inline int Dovetail_Make(const DovetailRequirements* wanted, DovetailCall* call,
                                 PyObject* like, DovetailBorrowed* borrowed) {
   const DovetailCApi* const api = Dovetail_ImportCApi();

@@ -38,7 +38,8 @@ class SumFinder {
   // Also true if that takes too long.
   bool Reaches(uint64_t sum) {
     reach_[count_] = 0;
-    for (int i = count_ - 1; i >= 0; --i) reach_[i] = reach_[i + 1] + terms_[i].step * terms_[i].most;
+    for (int i = count_ - 1; i >= 0; --i)
+      reach_[i] = reach_[i + 1] + terms_[i].step * terms_[i].most;
     return Reaches(sum, 0);
   }
 

@@ -82,8 +82,8 @@ template <typename F, typename T, typename... Ts, size_t... kIndices>
     Store(results, out.data() + i);
   }
   for (; i < out.size(); ++i) {
-    const ComputedAs<T> result = static_cast<ComputedAs<T>>(
-        f(static_cast<ComputedAs<Ts>>(std::get<kIndices>(in)[i])...));
+    const ComputedAs<T> result =
+        static_cast<ComputedAs<T>>(f(static_cast<ComputedAs<Ts>>(std::get<kIndices>(in)[i])...));
     out[i] = static_cast<T>(result);
   }
 }

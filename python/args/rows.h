@@ -149,10 +149,10 @@ SizeSpan LeadingOf(const X& first, const More&... more) {
 
 // The element type of an Arg in a call for T, which is void where no argument has a OneOf.
 template <typename X, typename T>
-using ElementFor = std::conditional_t<
-    std::is_void_v<typename X::element_type>,
-    std::conditional_t<std::is_const_v<typename X::element_type>, const T, T>,
-    typename X::element_type>;
+using ElementFor =
+    std::conditional_t<std::is_void_v<typename X::element_type>,
+                       std::conditional_t<std::is_const_v<typename X::element_type>, const T, T>,
+                       typename X::element_type>;
 
 template <typename T, typename... Xs>
 auto MakeRowRange(const Xs&... xs) {
@@ -167,7 +167,8 @@ inline int64_t RowsPerPart(int64_t row_size) {
 template <typename T, typename F, typename... Xs>
 void ForEachRow(F& f, const Xs&... xs) {
   const auto range = MakeRowRange<T>(xs...);
-  const int64_t row_size = std::get<0>(std::tie(xs...)).shape(std::get<0>(std::tie(xs...)).ndim() - 1);
+  const int64_t row_size =
+      std::get<0>(std::tie(xs...)).shape(std::get<0>(std::tie(xs...)).ndim() - 1);
   ParallelFor(range.count(), RowsPerPart(row_size), [&](int64_t begin, int64_t end) {
     typename std::remove_const_t<decltype(range)>::Iterator row(range, begin);
     for (int64_t i = begin; i < end; ++i, ++row) std::apply(f, *row);
@@ -214,9 +215,10 @@ concept IsArg = requires { typename X::Facts; };
 template <typename... Xs>
   requires(internal_arg::IsArg<Xs> && ...)
 auto Rows(const Xs&... tensors) {
-  static_assert(!(internal_arg::kIsOneOf<Xs> || ...),
-                "The type of a OneOf is known in a function, Rows(x, y, [&]<class T>(…) { … }), and "
-                "in a Dispatch, RowsAs<T>(x, y).");
+  static_assert(
+      !(internal_arg::kIsOneOf<Xs> || ...),
+      "The type of a OneOf is known in a function, Rows(x, y, [&]<class T>(…) { … }), and "
+      "in a Dispatch, RowsAs<T>(x, y).");
   return internal_arg::MakeRowRange<void>(tensors...);
 }
 

@@ -174,7 +174,7 @@ class ListCarrier {
   static int Refuse(PyObject* object, const char* wanted, DovetailCall* call) {
     ++call->position;
     if (call->is_quiet != 0) return 1;
-    PyErr_Format(PyExc_TypeError, "argument %d must be a %s of tensors, and is a %.200s",
+    PyErr_Format(PyExc_TypeError, "argument %d must be a %s, and is a %.200s",
                  static_cast<int>(call->position), wanted, Py_TYPE(object)->tp_name);
     return -1;
   }
@@ -193,7 +193,7 @@ class Carrier<std::vector<Arg<T, Rules...>>> : public ListCarrier<Arg<T, Rules..
  public:
   int Load(PyObject* object, DovetailCall* call, CallFrame& frame) {
     if (!PyList_Check(object) && !PyTuple_Check(object)) {
-      return Base::Refuse(object, "list or tuple", call);
+      return Base::Refuse(object, "list or tuple of tensors", call);
     }
     return Base::Load(PySequence_Tuple(object), call, frame);
   }
@@ -221,7 +221,7 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
 
  public:
   int Load(PyObject* object, DovetailCall* call, CallFrame& frame) {
-    if (!PyDict_Check(object)) return Base::Refuse(object, "dict", call);
+    if (!PyDict_Check(object)) return Base::Refuse(object, "dict of tensors", call);
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(object, &at, &key, &value);) {
       Py_ssize_t length;
@@ -229,7 +229,7 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
           PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &length) : nullptr;
       if (text == nullptr) {
         PyErr_Clear();
-        return Base::Refuse(object, "dict from str", call);
+        return Base::Refuse(key, "dict of tensors by str", call);
       }
       names_.emplace_back(text, static_cast<size_t>(length));
     }

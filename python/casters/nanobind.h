@@ -15,9 +15,9 @@
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
 // the class of the first tensor argument: torch in, torch out. std::optional<Arg<…>> takes None,
 // a std::vector<Arg<…>>, of a list or tuple, and a std::map<std::string, Arg<…>>, of a dict. No
-// other container may hold an Arg: its memory is borrowed for the argument alone. Overloads are told
-// apart by what their Args require; a function without overloads raises an error that says what is
-// wrong with the argument (overloads.h).
+// other container may hold an Arg: its memory is borrowed for the argument alone. Overloads are
+// told apart by what their Args require; a function without overloads raises an error that says
+// what is wrong with the argument (overloads.h).
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -186,7 +186,7 @@ class NanobindCaster {
   CallFrame frame_;
   Carrier<V> carrier_;
   std::optional<V> value_;  // for functions that take a reference
-  const void* cleanup_;  // of an Out (nanobind's types have hidden visibility)
+  const void* cleanup_;     // of an Out (nanobind's types have hidden visibility)
 };
 
 }  // namespace internal_arg
@@ -205,6 +205,9 @@ struct type_caster<dovetail::Out<T, Rules...>>
   static constexpr auto Name = dovetail::internal_arg::NanobindName<
       dovetail::internal_arg::TensorCarrier<dovetail::Out<T, Rules...>>>();
 };
+// It takes None.
+template <typename T, typename... Rules>
+struct has_arg_defaults<dovetail::Out<T, Rules...>> : std::true_type {};
 template <typename T, typename... Rules>
 struct type_caster<dovetail::InOut<T, Rules...>>
     : dovetail::internal_arg::NanobindCaster<dovetail::InOut<T, Rules...>> {};

@@ -14,9 +14,9 @@
 // Results (OwnedTensor, and dovetail::Tensor in a program that links Dovetail) become an object of
 // the class of the first tensor argument: torch in, torch out. Overloads are told apart by what
 // their Args require; a function without overloads raises an error that says what is wrong with the
-// argument (overloads.h). std::optional<Arg<…>> takes None, a std::vector<Arg<…>> a list or tuple, a
-// std::map<std::string, Arg<…>> a dict. No other container may hold an Arg: its memory is borrowed
-// for the argument alone.
+// argument (overloads.h). std::optional<Arg<…>> takes None, a std::vector<Arg<…>> a list or tuple,
+// a std::map<std::string, Arg<…>> a dict. No other container may hold an Arg: its memory is
+// borrowed for the argument alone.
 //
 // Needs the dovetail package at run time, or Dovetail linked in (capi.h).
 
@@ -156,7 +156,8 @@ struct type_caster<std::optional<dovetail::Arg<T, Rules...>>>
     : dovetail::internal_arg::Pybind11Caster<std::optional<dovetail::Arg<T, Rules...>>> {};
 template <typename T, typename... Rules>
 struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
-    : dovetail::internal_arg::Pybind11Caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
+    : dovetail::internal_arg::Pybind11Caster<
+          std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
 // What a Kernel returns.
 template <size_t kCount>

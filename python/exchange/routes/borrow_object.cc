@@ -28,8 +28,8 @@ namespace dovetail::python {
 namespace {
 
 // Whether a converted copy, which the requirements allow, would meet them.
-bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
-                 const DovetailRequirements& wanted, const DovetailCall& call) {
+bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
+                 const DovetailCall& call) {
   if (misfit == Want::kAccess) {
     const Peer* const peer = FindPeer(Py_TYPE(borrowed.object));
     return (wanted.flags & DOVETAIL_COPY_IMMUTABLE) != 0 && peer != nullptr && peer->is_immutable;
@@ -53,8 +53,8 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed,
   }
 }
 
-// Replaces what is borrowed by a dense copy of the wanted device and order, and if `is_cast`, of the
-// wanted type. False with an error set, and nothing held.
+// Replaces what is borrowed by a dense copy of the wanted device and order, and if `is_cast`, of
+// the wanted type. False with an error set, and nothing held.
 bool ReplaceByCopy(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
                    DovetailBorrowed* borrowed) {
   Tensor tensor;
@@ -190,6 +190,7 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 [[gnu::noinline]] int BorrowCopy(const DovetailRequirements& wanted, DovetailCall* call,
                                  DovetailBorrowed* borrowed) {
   Misfit misfit = FindMismatch(*borrowed, wanted, call);
+  if (misfit.fits()) return 0;  // without elements, misaligned to the type of a OneOf
   if (!CopyMayHelp(misfit.want, *borrowed, wanted, *call)) {
     return RefuseMismatch(misfit, wanted, *call, borrowed);
   }
@@ -205,8 +206,8 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 }
 
 // (Inlined in part, each call would save its registers twice.)
-[[gnu::noinline]] int Borrow(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
-           DovetailBorrowed* borrowed) {
+[[gnu::noinline]] int Borrow(PyObject* object, const DovetailRequirements& wanted,
+                             DovetailCall* call, DovetailBorrowed* borrowed) {
   DrainPendingReleases();
   ++call->position;
   borrowed->held = nullptr;

@@ -32,8 +32,8 @@ struct Sizes {
 };
 
 bool RefuseSize(const std::string& what) {
-  Raise(PyExc_ValueError, absl::StrCat("A result can't be made: ", what,
-                                       ". Pass one for the function to write to."));
+  Raise(PyExc_ValueError,
+        absl::StrCat("A result can't be made: ", what, ". Pass one for the function to write to."));
   return false;
 }
 
@@ -129,8 +129,8 @@ int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObjec
     return -1;
   }
   if (dtype.bits == 0) return RefuseSize("its type is not said"), -1;
-  absl::StatusOr<Tensor> made = Tensor::Empty({sizes.all, static_cast<size_t>(sizes.ndim)},
-                                              ToDType(dtype), ToDevice(device));
+  absl::StatusOr<Tensor> made =
+      Tensor::Empty({sizes.all, static_cast<size_t>(sizes.ndim)}, ToDType(dtype), ToDevice(device));
   if (!made.ok()) return RaiseStatus(made.status()), -1;
   HoldBorrowed(*made, /*is_copied=*/true, borrowed);
   borrowed->object = nullptr;

@@ -93,9 +93,8 @@ Misfit FindWrongLast(const Offer& offer, const DovetailRequirements& wanted, Dov
   if (lead < 0) return {Want::kRank, -1, offer.rank, wanted.ndim};
   const Offer last = {.rank = wanted.ndim, .shape = offer.shape + lead};
   Misfit misfit = internal_interop::misfit_parts::FindWrongSize(
-      last, {.shape = wanted.shape}, [&](int32_t axis) {
-        return FitsNamedSize(last.shape[axis], wanted.shape[axis], call);
-      });
+      last, {.shape = wanted.shape},
+      [&](int32_t axis) { return FitsNamedSize(last.shape[axis], wanted.shape[axis], call); });
   if (!misfit.fits()) {
     misfit.axis += lead;
     return misfit;

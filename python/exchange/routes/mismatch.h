@@ -108,8 +108,8 @@ bool FitsTypes(const DLTensor& tensor, const DovetailRequirements& wanted, Dovet
   if ((wanted.flags & DOVETAIL_LEADING) != 0 ||
       !internal_interop::misfit_parts::IsDevice(tensor.device.device_type, wanted.device_type) ||
       !FitsType(tensor, wanted, call) ||
-      (tensor.ndim != wanted.ndim && (wanted.shape != nullptr || wanted.strides != nullptr ||
-                                      (flags & DOVETAIL_NDIM) != 0))) {
+      (tensor.ndim != wanted.ndim &&
+       (wanted.shape != nullptr || wanted.strides != nullptr || (flags & DOVETAIL_NDIM) != 0))) {
     return false;
   }
   return FitsRest(borrowed, wanted, flags, 0, call);

@@ -115,8 +115,8 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
 // Of leading dimensions that are not those of another argument.
 std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
-  const std::string has = absl::StrCat("has the leading dimensions ",
-                                       Tuple(tensor.shape, tensor.ndim - wanted.ndim));
+  const std::string has =
+      absl::StrCat("has the leading dimensions ", Tuple(tensor.shape, tensor.ndim - wanted.ndim));
   for (int32_t i = 0; i < call.num_leads; ++i) {
     const auto& known = call.leads[i];
     if (known.name != wanted.leading_name) continue;
@@ -153,8 +153,9 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
   const auto& known = call.sizes[index];
   return absl::StrCat("has size ", name, " = ", misfit.found, " in dimension ", misfit.axis,
                       ", and ",
-                      known.position == call.position ? "another dimension"
-                                                      : absl::StrCat("argument ", known.position),
+                      known.position == call.position
+                          ? (call.element > 0 ? "an element before it" : "another dimension")
+                          : absl::StrCat("argument ", known.position),
                       " has ", name, " = ", known.size);
 }
 
@@ -172,10 +173,9 @@ std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,
     case Want::kType:
       return TypeComplaint(tensor.dtype, wanted, call);
     case Want::kRank:
-      return absl::StrCat("must have ",
-                          (wanted.flags & DOVETAIL_LEADING) != 0 ? "at least " : "", wanted.ndim,
-                          wanted.ndim == 1 ? " dimension" : " dimensions", ", and has shape ",
-                          Tuple(tensor.shape, tensor.ndim));
+      return absl::StrCat("must have ", (wanted.flags & DOVETAIL_LEADING) != 0 ? "at least " : "",
+                          wanted.ndim, wanted.ndim == 1 ? " dimension" : " dimensions",
+                          ", and has shape ", Tuple(tensor.shape, tensor.ndim));
     case Want::kSize:
       return SizeComplaint(misfit, tensor, wanted, call);
     case Want::kAccess:
@@ -193,7 +193,7 @@ std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,
     case Want::kStride:
       return strides(absl::StrCat("of stride ", misfit.wanted, " in dimension ", misfit.axis));
     case Want::kAlignment:
-      return absl::StrCat("must be aligned to ", wanted.alignment, " bytes, and is at address 0x",
+      return absl::StrCat("must be aligned to ", misfit.wanted, " bytes, and is at address 0x",
                           absl::Hex(misfit.found));
     default:  // not a requirement of capi.h
       return "";

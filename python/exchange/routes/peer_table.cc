@@ -44,10 +44,14 @@ constexpr Peer kBytesPeer = {.type = builtins_bytes, .hold_bytes = &HoldBytesObj
 // THE list of known classes, in the order in which one is looked for. Our own class precedes those
 // of other libraries named "Tensor", which are looked up by name until their library is imported.
 constexpr Peer kPeers[] = {
-    kNumPyPeer,        kOwnPeer,      kTorchPeer,       kPaddlePeer,
-    kJaxArrayImplPeer, kJaxArrayPeer, kTvmFfiPeer,      kCupyPeer,
-    kCudaCorePeer,     kPyArrowPeer,  kOnnxRuntimePeer, kTensorFlowEagerPeer,
-    kTensorFlowPeer,   kTorchParameterPeer, kBytesPeer,
+    kNumPyPeer,        kOwnPeer,
+    kTorchPeer,        kPaddlePeer,
+    kJaxArrayImplPeer, kJaxArrayPeer,
+    kTvmFfiPeer,       kCupyPeer,
+    kCudaCorePeer,     kPyArrowPeer,
+    kOnnxRuntimePeer,  kTensorFlowEagerPeer,
+    kTensorFlowPeer,   kTorchParameterPeer,
+    kBytesPeer,
 };
 
 // Calls `use(peer)` with the first peer whose member `kWay` is set and whose class is that of `x`;

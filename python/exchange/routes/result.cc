@@ -185,8 +185,8 @@ bool IsPlain(const DLManagedTensorVersioned& managed) {
 }  // namespace
 
 PyObject* GiveLike(UniqueDLPack* managed, PyObject* like) {
-  if (*managed == nullptr || like == nullptr || PyType_Check(like) ||
-      !IsExport(managed->get()) || !IsPlain(**managed)) {
+  if (*managed == nullptr || like == nullptr || PyType_Check(like) || !IsExport(managed->get()) ||
+      !IsPlain(**managed)) {
     return nullptr;
   }
   const Peer* const peer = FindPeer(Py_TYPE(like));

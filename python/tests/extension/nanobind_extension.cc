@@ -6,12 +6,14 @@
 
 #include "dovetail/python/casters/nanobind.h"
 #include "dovetail/python/tests/extension/functions.h"
+#include "dovetail/python/tests/extension/kernel_functions.h"
 
 namespace nb = nanobind;
 using Accumulator = dovetail_test::Accumulator<0>;
 
 NB_MODULE(nanobind_extension, m) {
   dovetail_test::Define(m);
+  dovetail_test::DefineKernels(m);
   m.def("named", &dovetail_test::Add, nb::arg("x"), nb::arg("y"), nb::arg("out"));
   m.def(
       "without_gil",

@@ -5,12 +5,14 @@
 
 #include "dovetail/python/casters/pybind11.h"
 #include "dovetail/python/tests/extension/functions.h"
+#include "dovetail/python/tests/extension/kernel_functions.h"
 
 namespace py = pybind11;
 using Accumulator = dovetail_test::Accumulator<2>;
 
 PYBIND11_MODULE(pybind11_extension, m, py::mod_gil_not_used()) {
   dovetail_test::Define(m);
+  dovetail_test::DefineKernels(m);
   m.def("named", &dovetail_test::Add, py::arg("x"), py::arg("y"), py::arg("out"));
   m.def(
       "without_gil",

@@ -1,0 +1,350 @@
+"""What kernels take: types out of several, named sizes, made results, lists, rows, threads."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import nanobind_capsule_extension
+import nanobind_extension
+import numpy as np
+import peers
+import pybind11_extension
+import pytest
+import torch
+
+import dovetail as dt
+
+EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+X = np.float32([1, 2, 4])
+
+
+@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
+def ext(request):
+    return request.param
+
+
+def refused(error, words, function, *arguments):
+    with pytest.raises(error, match=re.escape(words)):
+        function(*arguments)
+
+
+# Gradients
+
+
+def test_a_tensor_that_requires_gradients_is_data_while_none_are_recorded(ext):
+    leaf = torch.ones(3, requires_grad=True)
+    parameter = torch.nn.Parameter(torch.ones(3))
+    for x in (leaf, leaf * 2, parameter):
+        with torch.no_grad():
+            assert ext.doubled(x).tolist() == (2 * x).tolist()
+        with torch.inference_mode():
+            assert ext.doubled(x).tolist() == (2 * x).tolist()
+        words = (
+            "The tensor requires gradients, which the function does not compute. Pass x.detach()"
+        )
+        refused(BufferError, words, ext.doubled, x)
+        refused(BufferError, "torch.no_grad()", ext.doubled, x)
+    with torch.no_grad():
+        assert ext.k_increment(parameter) is parameter
+    assert parameter.tolist() == [2, 2, 2]
+
+
+def test_frozen_parameters_are_tensors_like_any_other(ext):
+    frozen = torch.nn.Parameter(torch.ones(3), requires_grad=False)
+    assert ext.doubled(frozen).tolist() == [2, 2, 2]
+    integers = torch.nn.Parameter(torch.arange(3), requires_grad=False)
+    refused(TypeError, "must be float32, and is int64", ext.doubled, integers)
+
+
+def test_a_parameter_with_a_lazy_mark_or_freed_memory_is_refused(ext):
+    with torch.no_grad():
+        marked = torch.nn.Parameter(torch._neg_view(torch.ones(3)))
+        refused(BufferError, "negation", ext.doubled, marked)
+        freed = torch.nn.Parameter(torch.ones(3))
+        freed.untyped_storage().resize_(0)
+        refused(BufferError, "resize", ext.doubled, freed)
+
+
+def test_from_dlpack_refuses_what_requires_gradients_in_any_case():
+    with torch.no_grad(), pytest.raises(BufferError, match="grad"):
+        dt.from_dlpack(torch.nn.Parameter(torch.ones(3)))
+
+
+# Types out of several
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", ml_dtypes.bfloat16])
+def test_one_of_takes_each_of_its_types(ext, dtype):
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    y = ext.k_copy(x, None)
+    assert y.dtype == x.dtype and y.tolist() == x.tolist()
+    assert ext.k_copy(x.T, None).tolist() == x.T.tolist()
+
+
+def test_types_of_one_name_agree_among_the_arguments(ext):
+    double = X.astype(np.float64)
+    assert ext.k_same_type(double, double) == (True, 1)
+    words = "argument 2 (numpy.ndarray) must be float64 as argument 1, and is float32."
+    refused(TypeError, words + ' Pass x.astype("float64").', ext.k_same_type, double, X)
+    words = "argument 2 (torch.Tensor) must be float32 as argument 1, and is bfloat16."
+    refused(TypeError, words, ext.k_same_type, X, torch.ones(2, dtype=torch.bfloat16))
+    words = "argument 1 (numpy.ndarray) must be float32, float64 or bfloat16, and is float16"
+    refused(TypeError, words, ext.k_same_type, X.astype(np.float16), X)
+    assert ext.k_other_name(double, X) == 2
+
+
+def test_elements_are_aligned_to_the_type_that_they_have(ext):
+    memory = np.zeros(64, np.uint8)
+    assert ext.k_same_type(memory[4:16].view(np.float32), X)[0] is False
+    misaligned = memory[4:36].view(np.float64)
+    assert not misaligned.flags.aligned
+    refused(ValueError, "must be aligned to 8 bytes", ext.k_same_type, misaligned, misaligned)
+    assert ext.k_same_type(misaligned[:0], misaligned[:0]) == (True, 1)
+
+
+def test_a_cast_goes_to_the_type_of_the_others(ext):
+    assert ext.k_cast(X.astype(np.float64), np.int32([7])) == 7
+    assert ext.k_cast(X, np.float64([7])) == 7
+    refused(
+        TypeError,
+        "must be float32, float64 or bfloat16, and is complex64",
+        ext.k_cast,
+        X,
+        np.complex64([7]),
+    )
+
+
+# Sizes
+
+
+def test_leading_dimensions_may_be_any(ext):
+    assert ext.k_leading(np.ones((3, 5), np.float32)) == 1005
+    assert ext.k_leading(np.ones((2, 7, 3, 5), np.float32)) == 3005
+    refused(TypeError, "must have at least 2 dimensions, and has shape (3,)", ext.k_leading, X)
+    words = "must have size 3 in dimension 1, and has shape (2, 4, 5)"
+    refused(ValueError, words, ext.k_leading, np.ones((2, 4, 5), np.float32))
+    assert ext.k_min_rank(np.ones((2, 3, 4), np.float32)) == 1
+    refused(TypeError, "at least 2 dimensions", ext.k_min_rank, X)
+
+
+def test_leading_dimensions_of_one_name_agree(ext):
+    a, b = np.ones((2, 3, 1), np.float32), np.ones((5, 1), np.float32)
+    assert ext.k_two_leads(a, b, a) == 3
+    words = "argument 3 (numpy.ndarray) has the leading dimensions (5,), and argument 1 has (2, 3)"
+    refused(ValueError, words, ext.k_two_leads, a, b, b)
+
+
+def test_names_of_sizes_may_be_long_and_multiplied(ext):
+    assert ext.k_long(X, np.ones(6, np.float32)) == 9
+    words = "must have size 2 * tokens_per_expert in dimension 0, and has 5; tokens_per_expert = 3"
+    refused(ValueError, words, ext.k_long, X, np.ones(5, np.float32))
+    assert ext.k_twice_first(np.ones(6, np.float32), X) == 9
+    words = "argument 1 (numpy.ndarray) must have size 2 * half in dimension 0, and has 3"
+    refused(ValueError, words, ext.k_twice_first, X, X)
+    words = (
+        "argument 2 (numpy.ndarray) has size half = 3 in dimension 0, and argument 1 has half = 2"
+    )
+    refused(ValueError, words, ext.k_twice_first, np.ones(4, np.float32), X)
+
+
+# Overlap
+
+
+def test_outputs_that_overlap_another_argument_are_refused(ext):
+    x = np.ones((4, 6), np.float32)
+    words = "argument 1 has memory in common with argument 2, and must not. Pass a copy."
+    refused(ValueError, words, ext.k_no_overlap, x, x)
+    refused(ValueError, words, ext.k_no_overlap, x[1:], x[:2])
+    refused(ValueError, words, ext.k_no_overlap, x, torch.from_numpy(x))
+    assert ext.k_no_overlap(x[:, :3], x[:, 3:]) == 24
+    assert ext.k_no_overlap(x[::2], x[1::2]) == 24
+    assert ext.k_no_overlap(x[:0], x) == 24
+
+
+def test_elements_of_lists_count_for_overlap(ext):
+    x, y = np.ones(4, np.float32), np.ones(4, np.float32)
+    words = "argument 2 has memory in common with argument 1, and must not"
+    refused(ValueError, words, ext.k_no_overlap_list, [x, y], y[3:])
+    assert ext.k_no_overlap_list([x], y) == 5
+
+
+# Results
+
+
+@pytest.mark.parametrize("peer", peers.EXPORTERS, ids=lambda peer: peer.name)
+def test_results_are_made_of_the_library_of_the_first_tensor(ext, peer):
+    x = peer.make("float32", [1, 2, 4])
+    y = ext.k_add_rows(x, x, None)
+    assert type(y) is type(x)
+    assert peer.values(y) == [2, 4, 8]
+    assert peer.values(x) == [1, 2, 4]
+
+
+def test_results_that_are_given_are_returned_themselves(ext):
+    x = np.ones((2, 3), np.float32)
+    out = np.zeros((2, 3), np.float32)
+    assert ext.k_add_rows(x, x, out) is out
+    assert out.tolist() == [[2] * 3] * 2
+    refused(
+        ValueError,
+        "argument 3 (numpy.ndarray) has size n = 4",
+        ext.k_add_rows,
+        x,
+        x,
+        np.zeros((2, 4), np.float32),
+    )
+    refused(TypeError, "argument 3", ext.k_add_rows, x, x, x.astype(np.float64))
+
+
+def test_several_results_are_a_tuple_and_each_may_be_given(ext):
+    a, b = ext.k_fill(torch.tensor([5.0, 6.0]), None, None)
+    assert (a.tolist(), b.tolist()) == ([[5, 5], [5, 5]], [0, 1, 2, 3, 4, 5])
+    given = np.zeros(6, np.int64)
+    a, b = ext.k_fill(torch.tensor([5.0, 6.0]), None, given)
+    assert isinstance(a, torch.Tensor) and b is given and given[5] == 5
+    a, b = ext.k_fill(np.zeros(0, np.float32), None, None)
+    assert (a.shape, b.shape) == ((2, 0), (0,))
+
+
+def test_a_result_has_the_first_type_that_its_library_has(ext):
+    assert ext.k_arange(X, None).tolist() == [0, 1, 2]
+    assert ext.k_arange(X, None).dtype == np.int64
+    assert ext.k_arange(torch.ones(2), None).dtype == torch.int64
+    for has_int64 in (False, True):
+        with jax.enable_x64(has_int64):
+            made = ext.k_arange(jnp.ones(2, "float32"), None)
+        assert made.dtype == ("int64" if has_int64 else "int32")
+    given = np.zeros(3, np.int32)
+    assert ext.k_arange(X, given) is given
+
+
+def test_what_is_written_in_place_is_returned_and_arrays_that_never_change_are_copied(ext):
+    x = X.copy()
+    assert ext.k_increment(x) is x and x.tolist() == [2, 3, 5]
+    array = jnp.float32([1, 2, 4])
+    made = ext.k_increment(array)
+    assert type(made) is type(array)
+    assert (made.tolist(), array.tolist()) == ([2, 3, 5], [1, 2, 4])
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    refused(BufferError, "is written by the function, and is read-only", ext.k_increment, frozen)
+
+
+def test_a_result_without_sizes_is_refused(ext):
+    words = (
+        "A result can't be made: no argument has the size n. Pass one for the function to write to"
+    )
+    refused(ValueError, words, ext.k_made_of_nothing, None)
+    assert ext.k_made_of_nothing(X) is X
+
+
+def test_functions_that_make_results_throw_python_errors(ext):
+    assert ext.k_empty_like(X).shape == (3,)
+    with pytest.raises((MemoryError, ValueError)):
+        ext.k_too_large(X)
+    first, second = ext.k_pair(torch.ones(3))
+    assert first.shape == (3,) and second.shape == (2, 3) and second.dtype == torch.int32
+
+
+# Lists and dicts
+
+
+def test_lists_tuples_and_dicts_of_tensors(ext):
+    assert ext.k_list([X, torch.tensor([10.0, 0, 0])]) == 11
+    assert ext.k_list((X,) * 50) == 50
+    assert ext.k_list([]) == 0
+    assert ext.k_optional_list(None) == -1
+    assert ext.k_optional_list([X]) == 1
+    assert ext.k_dict({"a": X, "bcd": X}) == 4
+    assert ext.k_dict({}) == 0
+
+
+def test_an_element_that_does_not_fit_is_named(ext):
+    words = "argument 1, element 2 (numpy.ndarray) has size n = 2 in dimension 0"
+    refused(ValueError, words, ext.k_list, [X, X[:2]])
+    refused(
+        TypeError,
+        "argument 1, element 1 (numpy.ndarray) must be float32",
+        ext.k_list,
+        [X.astype(int)],
+    )
+    refused(TypeError, "argument 1, element 3: 'int' object is no tensor", ext.k_list, [X, X, 3])
+    refused(
+        TypeError,
+        "argument 1 must be a list or tuple of tensors, and is a numpy.ndarray",
+        ext.k_list,
+        X,
+    )
+    refused(TypeError, "argument 1 must be a dict of tensors", ext.k_dict, [X])
+    refused(TypeError, "argument 1 must be a dict of tensors by str", ext.k_dict, {1: X})
+    refused(TypeError, "argument 1, element 2", ext.k_dict, {"a": X, "b": None})
+
+
+def test_a_list_that_changes_while_it_is_taken_keeps_its_tensors(ext):
+    everything = []
+
+    class Producer:
+        def __dlpack__(self, **options):
+            everything.clear()
+            return X.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return X.__dlpack_device__()
+
+    everything += [Producer(), X.copy(), X.copy()]
+    assert ext.k_list(everything) == 3
+    assert everything == []
+
+
+# Views, rows, threads
+
+
+def test_arguments_by_reference_and_views_of_any_rank(ext):
+    assert ext.k_reference(X) == 4
+    assert ext.k_view(np.float32([[1, 2]])) == 2
+    refused(ValueError, "another type", ext.k_view, np.float64([[1, 2]]))
+    refused(ValueError, "another rank", ext.k_view, X)
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 1000])
+def test_sums_of_narrow_floats_are_computed_in_float(ext, count):
+    x = (np.arange(count) % 7).astype(np.float32)
+    largest = x.max() if count else -np.inf
+    for dtype in (np.float32, np.float16, ml_dtypes.float8_e4m3fn):
+        assert ext.k_sum(x.astype(dtype)) == x.sum() + largest
+
+
+def test_rows_come_in_order_with_any_strides_between_them(ext):
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for view in (x, x[::-1, ::2], x.transpose(1, 0, 2), x[:0], x[..., :1]):
+        firsts = view[..., 0].reshape(-1)
+        assert ext.k_range(view) == (firsts * np.arange(1, len(firsts) + 1)).sum()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_parallel_loops_visit_each_index_once_and_rethrow(ext, threads):
+    before = dt.get_num_threads()
+    dt.set_num_threads(threads)
+    try:
+        for count in (0, 1, 5, 1000, 100000):
+            for grain in (1, 7, 1 << 40):
+                assert ext.k_parallel(np.ones(count, np.float32), grain) == count
+        x = np.ones(100000, np.float32)
+        x[77777] = -1
+        refused(ValueError, "negative", ext.k_parallel, x, 100)
+    finally:
+        dt.set_num_threads(before)
+
+
+def test_parallel_rows_agree_with_numpy(ext):
+    x = np.random.default_rng(1).random((300, 1000), np.float32)
+    assert np.array_equal(ext.k_add_rows(x, x[::-1], None), x + x[::-1])
+
+
+def test_signatures_say_what_is_wanted(ext):
+    doc = ext.k_copy.__doc__
+    assert "float32|float64|bfloat16[..., n]" in doc and "writable" in doc
+    assert "float32[2*tokens_per_expert]" in ext.k_long.__doc__
+    assert "inner-contiguous" in ext.k_add_rows.__doc__
+    assert "dict[str, " in ext.k_dict.__doc__ and "Sequence[" in ext.k_list.__doc__
