@@ -11,6 +11,9 @@ argument, except with JAX, whose arrays never change. "call" is what a function 
 that passes its arguments on. Times are without the cost of an empty Python call. A library that a
 binding refuses is left out of its row, and named below the table.
 
+The rows below those compare forms of Dovetail's own arguments with simpler ones, loops over arguments
+with loops over plain pointers, and the RMSNorm of examples/kernels with PyTorch's.
+
 With a directory, also writes arguments.md and arguments.svg there.
 """
 
@@ -27,11 +30,14 @@ import torch
 import tvm_ffi
 from cuda.core.utils import StridedMemoryView
 
+import dovetail as dt
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import paddle
 
 torch.set_num_threads(1)
+dt.set_num_threads(1)
 paddle.set_device("cpu")
 
 MAKERS = {
@@ -113,6 +119,67 @@ def argument_row(modules, library, count, refusals):
     return measure.Row(work, taken, baseline, goal if count == 3 else None)
 
 
+def one_by_one(function, tensors):
+    def call():
+        for x in tensors:
+            function(x)
+
+    return call
+
+
+def form_rows():
+    """Forms of arguments beside simpler ones, and loops beside those over plain pointers."""
+    forms = importlib.import_module("dovetail_forms")
+    rows = []
+    for library in ("NumPy", "PyTorch"):
+        x, y, z = (MAKERS[library]() for _ in range(3))
+        tensors = [MAKERS[library]() for _ in range(50)]
+        rows += [
+            measure.Row(
+                f"3 x {library}, one of 3 types",
+                {"dovetail": caller(forms.one_of3, [x, y, z]), "one type": caller(forms.typed3, [x, y, z])},
+                "one type",
+                1.05,
+            ),
+            measure.Row(
+                f"a {library} result that is made",
+                {"dovetail": caller(forms.copy, [x]), "out= given": caller(forms.copy, [x, y])},
+                "out= given",
+            ),
+            measure.Row(
+                f"a list of 50 x {library}",
+                {"dovetail": caller(forms.list, [tensors]), "one by one": one_by_one(forms.one, tensors)},
+                "one by one",
+            ),
+        ]
+    for dtype in ("uint8", "int64", "float32"):
+        x, y = np.ones((2, 1000, 1000), dtype)
+        for form, raw in (("dense", "raw"), ("by_index", "raw_2d")):
+            index = "x[i]" if form == "dense" else "x(i, j)"
+            functions = {
+                "dovetail": caller(getattr(forms, f"{form}_{dtype}"), [x, y]),
+                "plain pointers": caller(getattr(forms, f"{raw}_{dtype}"), [x, y]),
+            }
+            work = f"a loop over {index}, 10^6 x {dtype}"
+            rows.append(measure.Row(work, functions, "plain pointers", 1.05))
+    return rows
+
+
+def rms_norm_rows():
+    """examples/kernels, compiled for any x86-64, beside PyTorch; one thread each."""
+    kernels = importlib.import_module("kernels")
+    rows = []
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        x, weight = torch.ones(256, 1024, dtype=dtype), torch.ones(1024, dtype=dtype)
+        norm = torch.nn.functional.rms_norm
+        functions = {
+            "dovetail": caller(kernels.rms_norm, [x, weight]),
+            "torch": lambda x=x, weight=weight: norm(x, (1024,), weight, 1e-6),
+        }
+        rows.append(measure.Row(f"rms_norm, 256 x 1024 x {dtype}", functions, "torch", 1.2))
+    return rows
+
+
 def result_row(modules):
     tensor, array = torch.ones(16), np.ones(16, np.float32)
     return measure.Row(
@@ -137,12 +204,13 @@ def main():
     rows = [
         argument_row(modules, library, count, refusals) for library in MAKERS for count in (1, 3, 8)
     ]
-    rows = program.measure([*rows, result_row(modules)])
+    rows = [*rows, result_row(modules), *form_rows(), *rms_norm_rows()]
+    rows = program.measure(rows)
     nanobind = [
         f"- 3 x {row.work[4:]}: "
         f"{row.nanoseconds['dovetail'] / row.nanoseconds['nb::ndarray']:.3f} x nb::ndarray"
         for row in rows
-        if row.work.startswith("3 x") and {"dovetail", "nb::ndarray"} <= row.times.keys()
+        if {"dovetail", "nb::ndarray"} <= row.times.keys()
     ]
     refused = [f"- {who}: {why}" for who, why in refusals.items()]
     more = "\n".join(

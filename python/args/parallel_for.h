@@ -67,15 +67,8 @@ class ParallelBody {
 // threads work for someone else, this thread does all parts.
 template <typename F>
 void ParallelFor(int64_t count, int64_t grain, F&& body) {
-  // (It is known without the GIL, too, once an argument was borrowed.)
-  const DovetailCApi* const api = Dovetail_ImportCApi();
-  if (api == nullptr) {
-    PyErr_Clear();
-    if (count > 0) body(int64_t{0}, count);
-    return;
-  }
   internal_arg::ParallelBody parallel(body);
-  api->parallel_for(count, grain, &decltype(parallel)::Run, &parallel);
+  Dovetail_ParallelFor(count, grain, &decltype(parallel)::Run, &parallel);
   parallel.Rethrow();
 }
 
