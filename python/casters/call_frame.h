@@ -35,7 +35,7 @@ struct Loans {
 // What a thread knows of the calls in progress.
 struct ThreadCalls {
   static ThreadCalls& Current() {
-    [[gnu::tls_model("initial-exec")]] static thread_local ThreadCalls calls;
+    static thread_local ThreadCalls calls;
     return calls;
   }
 

@@ -35,6 +35,7 @@ using dovetail::InOut;
 using dovetail::Kernel;
 using dovetail::MinRank;
 using dovetail::NoOverlap;
+using dovetail::OnCuda;
 using dovetail::OneOf;
 using dovetail::Out;
 using dovetail::OwnedTensor;
@@ -46,6 +47,9 @@ using dovetail::Twice;
 
 using Real = OneOf<"T", float, double, dovetail::bfloat16>;
 using Floats = Arg<const float, Shape<"n">>;
+
+// Of k_out_on_cuda.
+inline std::pair<uintptr_t, uintptr_t> last_out;
 
 inline void Copy(Arg<const Real, Shape<"...", "n">> x, Out<Real, Shape<"...", "n">> y) {
   Dispatch(x, [&]<class T>() {
@@ -120,6 +124,13 @@ void DefineKernels(Module& m) {
             for (int64_t i = 0; i < x.size(); ++i) v(i) = static_cast<I>(i);
           });
         }));
+  // The address of the result, and the stream on which it is to be filled, are left in a global.
+  m.def("k_out_on_cuda", Kernel([](Arg<const float, Shape<"n">, OnCuda>,
+                                   Out<float, Shape<"n">, OnCuda> y) {
+          last_out = {reinterpret_cast<uintptr_t>(y.data()),
+                      reinterpret_cast<uintptr_t>(y.stream())};
+        }));
+  m.def("k_last_out", [] { return last_out; });
   m.def("k_made_of_nothing", Kernel([](Out<float, Shape<"n">> y) { (void)y; }));
   m.def("k_list", [](const std::vector<Floats>& all) {
     float sum = 0;

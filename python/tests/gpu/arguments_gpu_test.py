@@ -126,6 +126,17 @@ def test_a_result_for_cupy_is_of_cupys_class(ext, monkeypatch):
     assert type(nanobind_capsule_extension.like(x)) is CupyArray
 
 
+def test_a_declared_result_is_made_on_the_device_and_stream_of_the_first_tensor(ext):
+    x = dt.zeros(N, device="cuda:1")
+    stream = dt.Stream("cuda:1")
+    with dt.stream(stream):
+        y = ext.k_out_on_cuda(x, None)
+    assert type(y) is dt.Tensor and (y.device, y.shape) == (dt.Device("cuda:1"), (N,))
+    assert ext.k_last_out() == (y.data_ptr(), stream.handle)
+    out = dt.empty(N, device="cuda:1")
+    assert ext.k_out_on_cuda(x, out) is out
+
+
 def test_a_function_for_the_host_refuses_memory_on_a_gpu(ext):
     x = dt.zeros(N, device="cuda:0")
     with pytest.raises(TypeError, match=r"in host memory, and is on cuda:0.*device=.cpu"):
