@@ -39,7 +39,7 @@ inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
 template <typename Facts>
-using ViewOf = View<typename Facts::Element, Facts::kRank, Facts::kIsDense, Facts::kOnHost>;
+using ViewOf = View<typename Facts::Element, Facts::kRank, Facts::kDense, Facts::kOnHost>;
 
 [[noreturn]] inline void RefuseView(const char* why) {
 #ifdef __cpp_exceptions
@@ -92,7 +92,7 @@ class Arg : public internal_arg::ViewOf<internal_arg::Facts<T, Rules...>> {
     if (kNdim >= 0 && Base::ndim() != kNdim) {
       internal_arg::RefuseView("view<T, rank>() of a tensor of another rank");
     }
-    return View<Element, kNdim, Facts::kIsDense, Facts::kOnHost>(
+    return View<Element, kNdim, Facts::kDense, Facts::kOnHost>(
         static_cast<Element*>(borrowed_->tensor.data), Base::ndim(), shape(), Base::strides());
   }
   // Whether the elements have this type.

@@ -11,6 +11,7 @@
 #include "dovetail/core/freestanding/type_widths.h"
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/args/sizes.h"
+#include "dovetail/python/args/view.h"
 #include "dovetail/python/capi.h"
 
 namespace dovetail {
@@ -190,7 +191,9 @@ struct NoSizes {
   static constexpr bool kIsThere = false;
   static constexpr const int64_t* kArray = nullptr;
   static constexpr int64_t kLead = 0;
+  static constexpr bool kHasLongNames = false;
   static constexpr const char* const* kLongNames = nullptr;
+  static constexpr const char* kLeadName = nullptr;
 };
 template <typename Found>
 struct SomeSteps : NoSizes {
@@ -273,9 +276,10 @@ struct Facts {
   static constexpr int kNamedRank = kAll.rank;             // without the leading dimensions
   static constexpr bool kNoOverlap = kAll.no_overlap;
   static constexpr bool kIsConst = std::is_const<Element>::value;
-  static constexpr bool kIsInnerDense =
-      (kAll.flags & (DOVETAIL_C_CONTIGUOUS | DOVETAIL_INNER_CONTIGUOUS)) != 0;
-  static constexpr bool kIsDense = (kAll.flags & DOVETAIL_C_CONTIGUOUS) != 0;
+  static constexpr Dense kDense =
+      (kAll.flags & DOVETAIL_C_CONTIGUOUS) != 0       ? Dense::kAll
+      : (kAll.flags & DOVETAIL_INNER_CONTIGUOUS) != 0 ? Dense::kRows
+                                                      : Dense::kNone;
   static constexpr bool kOnHost = kAll.device == DOVETAIL_HOST_MEMORY || kAll.device == kDLCPU ||
                                   kAll.device == kDLCUDAHost || kAll.device == kDLROCMHost ||
                                   kAll.device == kDLCUDAManaged;

@@ -66,7 +66,8 @@ static_assert(Facts<float, Shape<>>::kRank == 0);
 static_assert(kWanted<float, Rank<2>>.ndim == 2);
 static_assert((kWanted<float, Rank<0>>.flags & DOVETAIL_NDIM) != 0);
 static_assert(kWanted<float, Strides<DOVETAIL_ANY_STRIDE, 1>>.strides[1] == 1);
-static_assert(Facts<float, Contiguous>::kIsDense && !Facts<float, InnerContiguous>::kIsDense);
+static_assert(Facts<float, Contiguous>::kDense == dovetail::Dense::kAll);
+static_assert(Facts<float, InnerContiguous>::kDense == dovetail::Dense::kRows);
 static_assert(kWanted<float, OnCuda>.device_type == kDLCUDA && !Facts<float, OnCuda>::kOnHost);
 static_assert(kWanted<float, dovetail::Aligned<64>>.alignment == 64);
 static_assert(kWanted<const float, AllowCopy, AllowCast>.flags ==

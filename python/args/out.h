@@ -105,11 +105,37 @@ KernelOf<F, Args...> MakeKernel(F function, void (C::*)(Args...) const) {
   return {std::move(function)};
 }
 
+template <typename F>
+constexpr bool kReturnsNothing = false;
+template <typename... Args>
+constexpr bool kReturnsNothing<void (*)(Args...)> = true;
+template <typename C, typename... Args>
+constexpr bool kReturnsNothing<void (C::*)(Args...) const> = true;
+
+template <typename F, typename = void>
+constexpr bool kHasOneCall = false;
+template <typename F>
+constexpr bool kHasOneCall<F, std::void_t<decltype(&F::operator())>> = true;
+
+template <typename F>
+constexpr bool IsKernel() {
+  if constexpr (std::is_pointer_v<F>) {
+    return kReturnsNothing<F>;
+  } else if constexpr (kHasOneCall<F>) {
+    return kReturnsNothing<decltype(&F::operator())>;
+  } else {
+    return false;
+  }
+}
+
 }  // namespace internal_arg
 
 // A function, or a lambda without template parameters, that returns nothing. To be bound.
 template <typename F>
 auto Kernel(F function) {
+  static_assert(internal_arg::IsKernel<F>(),
+                "A Kernel is a function, or a lambda without `auto` parameters, that returns "
+                "nothing: its results are its Out and InOut arguments.");
   if constexpr (std::is_pointer_v<F>) {
     return internal_arg::MakeKernel(function, function);
   } else {

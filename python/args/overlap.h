@@ -89,6 +89,20 @@ inline void AddSteps(const DLTensor& x, uint64_t bytes, SumFinder* finder) {
   }
 }
 
+inline bool HasAddresses(const DLTensor& x) {
+  switch (x.device.device_type) {
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLCUDAManaged:
+    case kDLROCM:
+    case kDLROCMHost:
+      return true;
+    default:
+      return false;
+  }
+}
+
 inline bool HasNoElement(const DLTensor& x) {
   for (int32_t i = 0; i < x.ndim; ++i) {
     if (x.shape[i] == 0) return true;
@@ -101,7 +115,10 @@ inline bool HasNoElement(const DLTensor& x) {
 // Both have strides (never NULL) and valid layouts, as all borrowed tensors do.
 inline bool MayOverlap(const DLTensor& x, const DLTensor& y) {
   namespace in = internal_arg;
-  if (x.device.device_type != y.device.device_type || in::HasNoElement(x) || in::HasNoElement(y)) {
+  // (Host memory has several device types, and shares its addresses with GPUs.)
+  const bool has_addresses = in::HasAddresses(x) && in::HasAddresses(y);
+  if ((x.device.device_type != y.device.device_type && !has_addresses) || in::HasNoElement(x) ||
+      in::HasNoElement(y)) {
     return false;
   }
   const uint64_t x_bits = uint64_t{x.dtype.bits} * x.dtype.lanes;

@@ -89,8 +89,10 @@ TEST(MayOverlap, TensorsWithoutElementsAndOnOtherDevicesAreApart) {
   EXPECT_TRUE(MayOverlap(x.Get(), x.Get()));
   EXPECT_FALSE(MayOverlap(x.Get(), empty.Get()));
   DLTensor on_gpu = x.Get();
-  on_gpu.device = {kDLCUDA, 0};
+  on_gpu.device = {kDLMetal, 0};
   EXPECT_FALSE(MayOverlap(x.Get(), on_gpu));
+  on_gpu.device = {kDLCUDAHost, 0};
+  EXPECT_TRUE(MayOverlap(x.Get(), on_gpu));
 }
 
 TEST(MayOverlap, WhatTakesTooManyStepsCountsAsOverlapping) {

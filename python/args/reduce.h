@@ -24,6 +24,8 @@
 #include "dovetail/python/args/rows.h"
 #include "dovetail/python/args/sizes.h"
 
+#if __cplusplus >= 202002L  // nothing in C++17
+
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
@@ -37,6 +39,9 @@ constexpr bool kIsNarrow<NarrowFloat<kCode, kBits>> = true;
 template <typename T>
 using ComputedAs =
     std::conditional_t<kIsNarrow<std::remove_const_t<T>>, float, std::remove_const_t<T>>;
+
+template <typename R>
+using SummedAs = std::conditional_t<std::is_integral_v<std::decay_t<R>>, int64_t, std::decay_t<R>>;
 
 constexpr int64_t kBlock = 64;  // elements
 constexpr int kLanes = 16;      // sums, and other results, that are in progress
@@ -101,28 +106,47 @@ void TransformAll(const std::tuple<All...>& all, std::index_sequence<kIndices...
 
 }  // namespace internal_arg
 
+namespace internal_arg {
+
+template <typename R, typename F, typename Combine, typename... Ts, size_t... kIndices>
+R ReduceRows(R initial, F& f, Combine& combine, const std::tuple<Row<Ts>...>& rows,
+             std::index_sequence<kIndices...>) {
+  const int64_t size = std::get<0>(rows).size();
+  if (((std::get<kIndices>(rows).size() != size) || ...)) {
+    RefuseView("Reduce() of rows of different sizes");
+  }
+  R results[kLanes];
+  for (R& result : results) result = initial;
+  std::tuple<Block<std::remove_const_t<Ts>>...> blocks;
+  int64_t i = 0;
+  for (; i + kBlock <= size; i += kBlock) {
+    const std::tuple<const ComputedAs<Ts>*...> loaded(
+        std::get<kIndices>(blocks).Load(std::get<kIndices>(rows).data() + i)...);
+    R values[kBlock];
+    for (int64_t j = 0; j < kBlock; ++j) {
+      values[j] = static_cast<R>(f(std::get<kIndices>(loaded)[j]...));
+    }
+    for (int64_t j = 0; j < kBlock; j += kLanes) {
+      for (int k = 0; k < kLanes; ++k) results[k] = combine(results[k], values[j + k]);
+    }
+  }
+  for (; i < size; ++i) {
+    const R value =
+        static_cast<R>(f(static_cast<ComputedAs<Ts>>(std::get<kIndices>(rows)[i])...));
+    results[0] = combine(results[0], value);
+  }
+  for (int k = 1; k < kLanes; ++k) results[0] = combine(results[0], results[k]);
+  return results[0];
+}
+
+}  // namespace internal_arg
+
 // combine(…combine(combine(initial, f(row[0])), f(row[1]))…), in any order: `combine` is
 // associative and commutative, and combine(initial, x) is x.
 template <typename T, typename R, typename F, typename Combine>
 R Reduce(Row<T> row, R initial, F f, Combine combine) {
-  namespace in = internal_arg;
-  R results[in::kLanes];
-  for (R& result : results) result = initial;
-  in::Block<std::remove_const_t<T>> block;
-  int64_t i = 0;
-  for (; i + in::kBlock <= row.size(); i += in::kBlock) {
-    const in::ComputedAs<T>* const loaded = block.Load(row.data() + i);
-    R values[in::kBlock];
-    for (int64_t j = 0; j < in::kBlock; ++j) values[j] = static_cast<R>(f(loaded[j]));
-    for (int64_t j = 0; j < in::kBlock; j += in::kLanes) {
-      for (int k = 0; k < in::kLanes; ++k) results[k] = combine(results[k], values[j + k]);
-    }
-  }
-  for (; i < row.size(); ++i) {
-    results[0] = combine(results[0], static_cast<R>(f(static_cast<in::ComputedAs<T>>(row[i]))));
-  }
-  for (int k = 1; k < in::kLanes; ++k) results[0] = combine(results[0], results[k]);
-  return results[0];
+  return internal_arg::ReduceRows(initial, f, combine, std::make_tuple(row),
+                                  std::index_sequence<0>());
 }
 
 struct Identity {
@@ -132,14 +156,24 @@ struct Identity {
   }
 };
 
-// The sum of f(x) over the row; 0 for an empty one.
+// The sum of f(x) over the row; 0 for an empty one. Integers are summed as int64_t.
 template <typename T, typename F = Identity>
 auto Sum(Row<T> row, F f = F()) {
-  using R = std::decay_t<decltype(f(std::declval<internal_arg::ComputedAs<T>>()))>;
+  using R = internal_arg::SummedAs<decltype(f(std::declval<internal_arg::ComputedAs<T>>()))>;
   return Reduce(row, R{}, f, [](R a, R b) { return a + b; });
 }
 
-// The largest f(x), never a NaN where another is there; the lowest number for an empty row.
+// The sum of f(x, y) over two rows. Throws std::invalid_argument for rows of different sizes.
+template <typename T, typename U, typename F>
+auto Sum(Row<T> x, Row<U> y, F f) {
+  using R = internal_arg::SummedAs<decltype(f(std::declval<internal_arg::ComputedAs<T>>(),
+                                              std::declval<internal_arg::ComputedAs<U>>()))>;
+  const auto add = [](R a, R b) { return a + b; };
+  return internal_arg::ReduceRows(R{}, f, add, std::make_tuple(x, y), std::index_sequence<0, 1>());
+}
+
+// The largest f(x), never a NaN where another is there; the lowest number, such as
+// -infinity, for a row without elements or of NaN.
 template <typename T, typename F = Identity>
 auto Max(Row<T> row, F f = F()) {
   using R = std::decay_t<decltype(f(std::declval<internal_arg::ComputedAs<T>>()))>;
@@ -159,5 +193,7 @@ void Transform(const All&... rows_out_and_function) {
 
 }  // namespace DOVETAIL_ARG_ABI
 }  // namespace dovetail
+
+#endif  // C++20
 
 #endif  // DOVETAIL_PYTHON_ARGS_REDUCE_H_

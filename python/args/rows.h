@@ -5,11 +5,13 @@
 //   Rows(x, y, [&]<class T>(Row<const T> in, Row<T> out) {       // on several threads
 //     for (int64_t i = 0; i < in.size(); ++i) out[i] = 2 * in[i];
 //   });
+//   Rows(x, y, [&](int64_t row, auto in, auto out) { ... });      // with the row's number
 //
 // The tensors have the same dimensions before the last one, such as the "..." of
 // Shape<"...", "n">, with any strides; a row is dense, so that each is Contiguous or
 // InnerContiguous. Those of a OneOf have one of its types in each call of the function: all of them
-// the same name. Borrows the tensors. C++20.
+// the same name. With a second OneOf, Dispatch both, and take the rows of views:
+// Rows(x.view<T>(), at.view<I>(), function). Borrows the tensors. C++20.
 
 #ifndef DOVETAIL_PYTHON_ARGS_ROWS_H_
 #define DOVETAIL_PYTHON_ARGS_ROWS_H_
@@ -25,6 +27,8 @@
 #include "dovetail/python/args/parallel_for.h"
 #include "dovetail/python/args/sizes.h"
 #include "dovetail/python/args/view.h"
+
+#if __cplusplus >= 202002L  // nothing in C++17
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
@@ -58,8 +62,8 @@ struct RowsOf {
   using RowType = Row<T>;
 
   T* data;
-  const int64_t* strides;  // of the leading dimensions
   int64_t row_size;
+  int64_t strides[DOVETAIL_MAX_NDIM];  // of the leading dimensions
 };
 
 // The rows of tensors with the same leading dimensions, in row-major order.
@@ -67,15 +71,15 @@ template <typename... Ts>
 class RowRange {
  public:
   RowRange(SizeSpan leading, const RowsOf<Ts>&... tensors)
-      : leading_(leading), tensors_(tensors...) {
-    for (int64_t size : leading_) count_ *= size;
+      : ndim_(leading.size()), tensors_(tensors...) {
+    for (int i = 0; i < ndim_; ++i) count_ *= leading_[i] = leading[i];
   }
 
   class Iterator {
    public:
     // At row number `at`.
     Iterator(const RowRange& range, int64_t at) : range_(range), at_(at) {
-      for (int i = range.leading_.size() - 1; i >= 0 && at > 0; --i) {
+      for (int i = range.ndim_ - 1; i >= 0 && at > 0; --i) {
         indices_[i] = at % range.leading_[i];
         at /= range.leading_[i];
         Step(i, indices_[i]);
@@ -84,7 +88,7 @@ class RowRange {
     std::tuple<Row<Ts>...> operator*() const { return Rows(std::index_sequence_for<Ts...>()); }
     Iterator& operator++() {
       ++at_;
-      for (int i = range_.leading_.size() - 1; i >= 0; --i) {
+      for (int i = range_.ndim_ - 1; i >= 0; --i) {
         if (++indices_[i] < range_.leading_[i]) {
           Step(i, 1);
           return *this;
@@ -121,18 +125,23 @@ class RowRange {
   Iterator end() const { return Iterator(*this, count_); }
 
  private:
-  SizeSpan leading_;
+  int ndim_;
+  int64_t leading_[DOVETAIL_MAX_NDIM];
   std::tuple<RowsOf<Ts>...> tensors_;
   int64_t count_ = 1;
 };
 
 template <typename T, typename X>
 RowsOf<T> MakeRowsOf(const X& x) {
-  static_assert(X::Facts::kIsInnerDense,
+  static_assert(X::kHasDenseRows,
                 "Rows are dense: add InnerContiguous or Contiguous to the argument.");
   const int last = x.ndim() - 1;
   if (last < 0) RefuseView("Rows of a tensor without dimensions");
-  return {static_cast<T*>(x.dl_tensor().data), x.strides(), x.shape(last)};
+  RowsOf<T> rows;
+  rows.data = static_cast<T*>(x.data());
+  rows.row_size = x.shape(last);
+  for (int i = 0; i < last; ++i) rows.strides[i] = x.stride(i);
+  return rows;
 }
 
 template <typename X, typename... More>
@@ -164,6 +173,21 @@ inline int64_t RowsPerPart(int64_t row_size) {
   return row_size >= 32768 ? 1 : 32768 / (row_size > 0 ? row_size : 1);
 }
 
+// Calls f(rows…) or f(number, rows…).
+template <typename F, typename... Ts>
+void CallWithRows(F& f, int64_t number, const std::tuple<Row<Ts>...>& rows) {
+  constexpr bool kTakesRows = std::is_invocable_v<F&, Row<Ts>...>;
+  constexpr bool kTakesNumber = std::is_invocable_v<F&, int64_t, Row<Ts>...>;
+  static_assert(kTakesRows || kTakesNumber,
+                "The function of Rows takes a row of each tensor, Row<const T> of one that is "
+                "read and Row<T> of one that is written, and may take the row's number first.");
+  if constexpr (kTakesRows) {
+    std::apply(f, rows);
+  } else if constexpr (kTakesNumber) {
+    std::apply(f, std::tuple_cat(std::make_tuple(number), rows));
+  }
+}
+
 template <typename T, typename F, typename... Xs>
 void ForEachRow(F& f, const Xs&... xs) {
   const auto range = MakeRowRange<T>(xs...);
@@ -171,12 +195,22 @@ void ForEachRow(F& f, const Xs&... xs) {
       std::get<0>(std::tie(xs...)).shape(std::get<0>(std::tie(xs...)).ndim() - 1);
   ParallelFor(range.count(), RowsPerPart(row_size), [&](int64_t begin, int64_t end) {
     typename std::remove_const_t<decltype(range)>::Iterator row(range, begin);
-    for (int64_t i = begin; i < end; ++i, ++row) std::apply(f, *row);
+    for (int64_t i = begin; i < end; ++i, ++row) CallWithRows(f, i, *row);
   });
 }
 
 template <typename X>
 constexpr bool kIsOneOf = std::is_void_v<typename X::element_type>;
+
+// Whether it is none of a OneOf, or of the one with that name.
+template <typename X, int64_t kName>
+constexpr bool IsOf() {
+  if constexpr (kIsOneOf<X>) {
+    return X::Facts::All::kName == kName;
+  } else {
+    return true;
+  }
+}
 
 // The first of the arguments that has a OneOf.
 template <typename X, typename... More>
@@ -190,8 +224,9 @@ const auto& FirstOneOf(const X& x, const More&... more) {
 
 template <typename X, typename F, typename... Xs>
 void DispatchRows(const X& typed, F& f, const Xs&... xs) {
-  static_assert(((!kIsOneOf<Xs> || Xs::Facts::All::kName == X::Facts::All::kName) && ...),
-                "Rows takes one OneOf, by its name. Dispatch the others before.");
+  static_assert((IsOf<Xs, X::Facts::All::kName>() && ...),
+                "The OneOfs of Rows have one name. With two, Dispatch both, and take the rows of "
+                "x.view<T>() and y.view<U>().");
   Dispatch(typed, [&]<typename T>() { ForEachRow<T>(f, xs...); });
 }
 
@@ -206,14 +241,15 @@ void RowsWithFunction(const Tuple& all, std::index_sequence<kIndices...>) {
   }
 }
 
+// An Arg or a View.
 template <typename X>
-concept IsArg = requires { typename X::Facts; };
+concept IsTensor = requires { X::kHasDenseRows; };
 
 }  // namespace internal_arg
 
 // A range of tuples of rows.
 template <typename... Xs>
-  requires(internal_arg::IsArg<Xs> && ...)
+  requires(internal_arg::IsTensor<Xs> && ...)
 auto Rows(const Xs&... tensors) {
   static_assert(
       !(internal_arg::kIsOneOf<Xs> || ...),
@@ -225,7 +261,14 @@ auto Rows(const Xs&... tensors) {
 // The same for a OneOf, in a Dispatch: RowsAs<T>(x, y).
 template <typename T, typename... Xs>
 auto RowsAs(const Xs&... tensors) {
-  if (!((!internal_arg::kIsOneOf<Xs> || tensors.template holds<T>()) && ...)) {
+  const auto fits = [](const auto& x) {
+    if constexpr (internal_arg::kIsOneOf<std::decay_t<decltype(x)>>) {
+      return x.template holds<T>();
+    } else {
+      return true;
+    }
+  };
+  if (!(fits(tensors) && ...)) {
     internal_arg::RefuseView("RowsAs<T>() of a tensor of another type");
   }
   return internal_arg::MakeRowRange<T>(tensors...);
@@ -234,7 +277,7 @@ auto RowsAs(const Xs&... tensors) {
 // Rows(x, y, …, function): calls function(row of x, row of y, …) for each row, in any order, on the
 // threads of ParallelFor(), which says what holds for the GIL and for exceptions.
 template <typename... All>
-  requires(!(internal_arg::IsArg<std::decay_t<All>> && ...))
+  requires(!(internal_arg::IsTensor<std::decay_t<All>> && ...))
 void Rows(All&&... tensors_and_function) {
   internal_arg::RowsWithFunction(std::tie(tensors_and_function...),
                                  std::make_index_sequence<sizeof...(All) - 1>());
@@ -242,5 +285,7 @@ void Rows(All&&... tensors_and_function) {
 
 }  // namespace DOVETAIL_ARG_ABI
 }  // namespace dovetail
+
+#endif  // C++20
 
 #endif  // DOVETAIL_PYTHON_ARGS_ROWS_H_

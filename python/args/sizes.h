@@ -26,25 +26,67 @@ namespace internal_arg {
 constexpr uint64_t kHashBit = uint64_t{1} << 55;
 constexpr size_t kLettersInNumber = 7;
 
+// Whether a name is one of leading dimensions: it begins with three dots.
+template <size_t kLength>
+constexpr bool IsLeadingName(const char (&name)[kLength]) {
+  return kLength > 3 && name[0] == '.' && name[1] == '.' && name[2] == '.';
+}
+
+// FNV-1a.
+template <size_t kLength>
+constexpr uint64_t HashOf(const char (&name)[kLength]) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t i = 0; i + 1 < kLength; ++i) {
+    hash = (hash ^ static_cast<unsigned char>(name[i])) * 0x100000001b3;
+  }
+  return hash ^ (hash >> 32);
+}
+
+// A hash keeps the dots of a name of leading dimensions.
 template <size_t kLength>
 constexpr int64_t NumberOf(const char (&name)[kLength]) {
+  constexpr uint64_t kDots = 0x2e2e2e;
   uint64_t number = 0;
   if constexpr (kLength - 1 <= kLettersInNumber) {
     for (size_t i = kLength - 1; i > 0; --i) {
       number = number * 256 + static_cast<unsigned char>(name[i - 1]);
     }
+  } else if (IsLeadingName(name)) {
+    number = kDots + (HashOf(name) % (uint64_t{1} << 31) << 24);
   } else {
-    number = 0xcbf29ce484222325;  // FNV-1a
-    for (size_t i = 0; i + 1 < kLength; ++i) {
-      number = (number ^ static_cast<unsigned char>(name[i])) * 0x100000001b3;
-    }
-    number = (number ^ (number >> 55)) % kHashBit + kHashBit;
+    number = HashOf(name) % kHashBit + kHashBit;
   }
   return -1 - static_cast<int64_t>(number);
 }
 
 // Whether a number is that of a name of leading dimensions, such as "...".
-constexpr bool IsLeading(int64_t size) { return size < -1 && ((-1 - size) & 0xff) == '.'; }
+constexpr bool IsLeading(int64_t size) {
+  const int64_t number = -1 - size;
+  return size < -1 && (number & static_cast<int64_t>(kHashBit)) == 0 &&
+         (number & 0xffffff) == 0x2e2e2e;
+}
+
+// Letters that the text of a signature may have.
+template <size_t kLength>
+constexpr bool IsName(const char (&name)[kLength]) {
+  for (size_t i = IsLeadingName(name) ? 3 : 0; i + 1 < kLength; ++i) {
+    const char c = name[i];
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!is_letter && !(c >= '0' && c <= '9')) return false;
+  }
+  return true;
+}
+inline void NameHasOtherLetters() {}  // no constant expression, so that such a name is an error
+
+// Eight letters of a name that is not a number of its own; 0 of others.
+template <size_t kLength>
+constexpr uint64_t LettersOf(const char (&name)[kLength], size_t first) {
+  uint64_t letters = 0;
+  for (size_t i = 0; kLength - 1 > kLettersInNumber && i < 8 && first + i < kLength; ++i) {
+    letters |= uint64_t{static_cast<unsigned char>(name[first + i])} << (8 * i);
+  }
+  return letters;
+}
 
 }  // namespace internal_arg
 
@@ -57,24 +99,30 @@ constexpr int64_t Named(const char (&name)[kLength]) {
 }
 
 #if __cplusplus >= 202002L
-// A size: a number, -1 for any, or a name.
+// A size: a number, -1 for any, or a name. (The letters of a long name are numbers, and the first
+// constructor takes all members: nvcc writes template arguments out as Size{…}.)
 struct Size {
   static constexpr size_t kLongest = 63;
 
   int64_t value;
-  char text[kLongest + 1] = {};  // of a name of which the number is a hash
+  uint64_t w0, w1, w2, w3, w4, w5, w6, w7;  // letters, the first in the lowest byte of w0
 
   // NOLINTNEXTLINE(google-explicit-constructor): Shape<3, "n"> is the point.
-  constexpr Size(int64_t size) : value(size) {}
+  constexpr Size(int64_t size, uint64_t l0 = 0, uint64_t l1 = 0, uint64_t l2 = 0, uint64_t l3 = 0,
+                 uint64_t l4 = 0, uint64_t l5 = 0, uint64_t l6 = 0, uint64_t l7 = 0)
+      : value(size), w0(l0), w1(l1), w2(l2), w3(l3), w4(l4), w5(l5), w6(l6), w7(l7) {}
   template <size_t kLength>
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr Size(const char (&name)[kLength]) : value(internal_arg::NumberOf(name)) {
+  constexpr Size(const char (&name)[kLength])
+      : Size(internal_arg::NumberOf(name), internal_arg::LettersOf(name, 0),
+             internal_arg::LettersOf(name, 8), internal_arg::LettersOf(name, 16),
+             internal_arg::LettersOf(name, 24), internal_arg::LettersOf(name, 32),
+             internal_arg::LettersOf(name, 40), internal_arg::LettersOf(name, 48),
+             internal_arg::LettersOf(name, 56)) {
     static_assert(kLength > 1 && kLength - 1 <= kLongest, "A name has 1 to 63 letters.");
-    if (kLength - 1 <= internal_arg::kLettersInNumber) return;
-    for (size_t i = 0; i < kLength; ++i) text[i] = name[i];
+    if (!internal_arg::IsName(name)) internal_arg::NameHasOtherLetters();
   }
 };
-
 template <Size... kSizes>
 struct Shape {};
 
@@ -108,7 +156,9 @@ struct Sizes {
   static constexpr int kCount = kAll - (kHasLead ? 1 : 0);
   static constexpr const int64_t* kArray = kValuesArray + (kHasLead ? 1 : 0);
   static constexpr int64_t kLead = kHasLead ? kValuesArray[0] : 0;
+  static constexpr bool kHasLongNames = false;
   static constexpr const char* const* kLongNames = nullptr;
+  static constexpr const char* kLeadName = nullptr;  // of a hash
 
   static constexpr int CountLeads() {
     int count = 0;
@@ -127,12 +177,33 @@ struct Sizes {
 };
 
 #if __cplusplus >= 202002L
+// The text of a long name.
+template <Size kSize>
+struct LongName {
+  struct Text {
+    char letters[Size::kLongest + 1] = {};
+  };
+  static constexpr Text Make() {
+    const uint64_t words[] = {kSize.w0, kSize.w1, kSize.w2, kSize.w3,
+                              kSize.w4, kSize.w5, kSize.w6, kSize.w7};
+    Text text;
+    for (size_t i = 0; i < Size::kLongest; ++i) {
+      text.letters[i] = static_cast<char>(words[i / 8] >> (8 * (i % 8)) & 0xff);
+    }
+    return text;
+  }
+  static constexpr Text kText = Make();
+  static constexpr const char* kLetters = kSize.w0 != 0 ? kText.letters : nullptr;
+};
+
 template <Size... kSizes>
 struct NamedSizes : Sizes<kSizes.value...> {
-  static constexpr const char* kTexts[sizeof...(kSizes) + 1] = {
-      (kSizes.text[0] != '\0' ? kSizes.text : nullptr)..., nullptr};
+  static constexpr const char* kTexts[sizeof...(kSizes) + 1] = {LongName<kSizes>::kLetters...,
+                                                                nullptr};
+  static constexpr bool kHasLongNames = (... || (kSizes.w0 != 0));
   static constexpr const char* const* kLongNames =
-      (... || (kSizes.text[0] != '\0')) ? kTexts + (NamedSizes::kHasLead ? 1 : 0) : nullptr;
+      kHasLongNames ? kTexts + (NamedSizes::kHasLead ? 1 : 0) : nullptr;
+  static constexpr const char* kLeadName = NamedSizes::kHasLead ? kTexts[0] : nullptr;
 };
 #endif
 

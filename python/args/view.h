@@ -71,10 +71,14 @@ class SizeSpan {
   int ndim_;
 };
 
-// `kIsDense`: the elements lie one after the other. `kOnHost`: the CPU can read them.
-template <typename T, int kRank = -1, bool kIsDense = false, bool kOnHost = true>
+// Which elements lie one after the other.
+enum class Dense { kNone, kRows, kAll };
+
+// `kOnHost`: the CPU can read the elements.
+template <typename T, int kRank = -1, Dense kDense = Dense::kNone, bool kOnHost = true>
 class View {
  public:
+  static constexpr bool kHasDenseRows = kDense != Dense::kNone;
   using element_type = T;
   using reference = std::add_lvalue_reference_t<T>;
   using value_type = std::remove_const_t<T>;
@@ -146,7 +150,7 @@ class View {
 
  private:
   static void CheckDense() {
-    static_assert(kIsDense,
+    static_assert(kDense == Dense::kAll,
                   "Elements lie one after the other only in an Arg<..., dovetail::Contiguous>.");
     static_assert(kOnHost, "The CPU can't read memory on this device.");
   }

@@ -98,10 +98,14 @@ class CallFrame {
     shared_->loans_ = loans;
   }
   // For NoOverlap: the position of another argument that has memory in common with one of these
-  // tensors; 0 if there is none.
+  // tensors, or its own if two of them have; 0 if there is none.
   int32_t FindOverlap(const Loans& loans) const {
     for (const Loans* other = shared_->loans_; other != nullptr; other = other->before) {
       if (other != &loans && Overlap(*other, loans)) return other->position;
+    }
+    for (int64_t i = 1; i < loans.count; ++i) {
+      const Loans before = {loans.first, i, 0, nullptr}, one = {loans.first + i, 1, 0, nullptr};
+      if (Overlap(before, one)) return loans.position;
     }
     return 0;
   }

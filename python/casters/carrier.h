@@ -21,6 +21,7 @@
 
 #include "dovetail/python/arg.h"
 #include "dovetail/python/args/out.h"
+#include "dovetail/python/args/size_arg.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/casters/call_frame.h"
 #include "dovetail/python/casters/signature.h"
@@ -222,21 +223,21 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
  public:
   int Load(PyObject* object, DovetailCall* call, CallFrame& frame) {
     if (!PyDict_Check(object)) return Base::Refuse(object, "dict of tensors", call);
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(object, &at, &key, &value);) {
-      Py_ssize_t length;
-      const char* const text =
-          PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &length) : nullptr;
-      if (text == nullptr) {
-        PyErr_Clear();
-        return Base::Refuse(key, "dict of tensors by str", call);
-      }
-      names_.emplace_back(text, static_cast<size_t>(length));
+    // (One snapshot: what loading calls may change the dict.)
+    PyObject* const items = PyDict_Items(object);
+    const Py_ssize_t size = items != nullptr ? PyList_GET_SIZE(items) : 0;
+    PyObject* values = items != nullptr ? PyTuple_New(size) : nullptr;
+    bool has_names = true;
+    for (Py_ssize_t i = 0; values != nullptr && has_names && i < size; ++i) {
+      PyObject* const item = PyList_GET_ITEM(items, i);
+      Py_INCREF(PyTuple_GET_ITEM(item, 1));
+      PyTuple_SET_ITEM(values, i, PyTuple_GET_ITEM(item, 1));
+      has_names = AddName(PyTuple_GET_ITEM(item, 0));
     }
-    PyObject* const values = PyDict_Values(object);
-    PyObject* const kept = values != nullptr ? PyList_AsTuple(values) : nullptr;
+    Py_XDECREF(items);
+    if (has_names) return Base::Load(values, call, frame);
     Py_XDECREF(values);
-    return Base::Load(kept, call, frame);
+    return Base::Refuse(object, "dict of tensors with keys of str", call);
   }
   std::map<std::string, Argument> Lend(PyObject*, CallFrame& frame) {
     Base::Check(frame);
@@ -252,8 +253,67 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
       Text("dict[str, ") + Signature<typename Argument::Facts>::kText + "]";
 
  private:
+  bool AddName(PyObject* key) {
+    Py_ssize_t length;
+    const char* const text =
+        PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &length) : nullptr;
+    if (text == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    names_.emplace_back(text, static_cast<size_t>(length));
+    return true;
+  }
+
   std::vector<std::string> names_;
 };
+
+#if __cplusplus >= 202002L
+template <Size kName>
+class Carrier<SizeArg<kName>> {
+ public:
+  void Release() {}
+
+  int Load(PyObject* object, DovetailCall* call, CallFrame&) {
+    const Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      if (!call->is_quiet || !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+      PyErr_Clear();
+      return 1;
+    }
+    value_ = value;
+    return Note(call) ? 0 : Refuse(call);
+  }
+  SizeArg<kName> Lend(PyObject*, CallFrame&) const { return SizeArg<kName>(value_); }
+
+  static PyObject* FirstOf(PyObject*) { return nullptr; }
+  static constexpr Text kText = Text("int");
+
+ private:
+  // Adds the size to those of the call. False if it is no size, or another one.
+  bool Note(DovetailCall* call) const {
+    if (value_ < 0) return false;
+    for (int32_t i = 0; i < call->num_sizes; ++i) {
+      if (call->sizes[i].name == kName.value) return call->sizes[i].size == value_;
+    }
+    if (call->num_sizes == DOVETAIL_MAX_NAMED_SIZES) return false;
+    call->sizes[call->num_sizes++] = {kName.value, value_, 0};
+    return true;
+  }
+  int Refuse(const DovetailCall* call) const {
+    if (call->is_quiet) return 1;
+    Text name;
+    name.PutSize(kName.value, LongName<kName>::kLetters);
+    PyErr_Format(PyExc_ValueError,
+                 value_ < 0 ? "%s = %lld is no size: it must not be negative"
+                            : "%s = %lld does not go with the sizes of the tensors",
+                 name.letters, static_cast<long long>(value_));
+    return -1;
+  }
+
+  int64_t value_ = 0;
+};
+#endif
 
 template <typename V>
 class Carrier<std::optional<V>> : public Carrier<V> {

@@ -159,6 +159,12 @@ struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
     : dovetail::internal_arg::Pybind11Caster<
           std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
+#if __cplusplus >= 202002L
+template <dovetail::Size kName>
+struct type_caster<dovetail::SizeArg<kName>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::SizeArg<kName>> {};
+#endif
+
 // What a Kernel returns.
 template <size_t kCount>
 struct type_caster<dovetail::internal_arg::Results<kCount>> {

@@ -14,7 +14,7 @@ inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
 struct Text {
-  char letters[512] = {};
+  char letters[1024] = {};
   size_t size = 0;
 
   constexpr Text() = default;
@@ -24,7 +24,7 @@ struct Text {
     return text;
   }
   friend constexpr Text operator+(Text text, const Text& more) {
-    text.Put(more.letters);
+    for (size_t i = 0; i < more.size; ++i) text.Put(more.letters[i]);
     return text;
   }
   constexpr void Put(char letter) {
@@ -92,7 +92,7 @@ constexpr void PutShape(Text* text) {
   if (Facts::kNamedRank < 0) return text->Put("[...]");
   text->Put('[');
   if (Facts::Sizes::kLead != 0) {
-    text->PutSize(Facts::Sizes::kLead, nullptr);
+    text->PutSize(Facts::Sizes::kLead, Facts::Sizes::kLeadName);
   } else if (Facts::kHasLead) {
     text->Put("...");
   }
@@ -100,7 +100,7 @@ constexpr void PutShape(Text* text) {
     if (i > 0 || Facts::kHasLead) text->Put(", ");
     const int64_t size = Facts::Sizes::kIsThere ? Facts::Sizes::kArray[i] : DOVETAIL_ANY_SIZE;
     text->PutSize(size,
-                  Facts::Sizes::kLongNames != nullptr ? Facts::Sizes::kLongNames[i] : nullptr);
+                  Facts::Sizes::kHasLongNames ? Facts::Sizes::kLongNames[i] : nullptr);
   }
   text->Put(']');
 }

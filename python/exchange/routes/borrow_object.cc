@@ -9,6 +9,8 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/dlpack/device_table.h"
+#include "dovetail/interop/dlpack/import_lent.h"
+#include "dovetail/interop/dlpack/managed.h"
 #include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/host_ready.h"
@@ -53,13 +55,26 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRe
   }
 }
 
+// A tensor over what is borrowed on the CPU, valid as long as that: PyTorch would not share one that
+// requires gradients. On other devices an import, which orders the work on it. False with an error
+// set.
+bool TakeLent(DovetailBorrowed* borrowed, Tensor* tensor) {
+  if (borrowed->tensor.device.device_type != kDLCPU) {
+    return ImportAny(borrowed->object, {}, tensor);
+  }
+  const absl::Status taken =
+      ImportDLTensor(borrowed->tensor, borrowed->flags, {[](void*) {}, nullptr}, tensor);
+  return taken.ok() || (RaiseExchange(taken), false);
+}
+
 // Replaces what is borrowed by a dense copy of the wanted device and order, and if `is_cast`, of
 // the wanted type. False with an error set, and nothing held.
 bool ReplaceByCopy(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
                    DovetailBorrowed* borrowed) {
   Tensor tensor;
-  Dovetail_Release(borrowed);
-  if (!ImportAny(borrowed->object, {}, &tensor)) return false;
+  const UniqueDLPack lent(borrowed->held);  // until the copy is made
+  borrowed->held = nullptr;
+  if (!TakeLent(borrowed, &tensor)) return false;
   CopiedOptions options;
   if (is_cast) options.dtype = ToDType(TypeToPass(wanted, call));
   if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {

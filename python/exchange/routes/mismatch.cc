@@ -108,7 +108,10 @@ Misfit FindWrongLast(const Offer& offer, const DovetailRequirements& wanted, Dov
 bool FitsMultiple(int64_t size, int64_t wanted, DovetailCall* call) {
   const int64_t name = NameIn(wanted), multiple = MultipleIn(wanted);
   const int32_t known = FindNamedSize(*call, name);
-  if (known < call->num_sizes) return size == multiple * call->sizes[known].size;
+  if (known < call->num_sizes) {
+    int64_t product;
+    return !__builtin_mul_overflow(multiple, call->sizes[known].size, &product) && size == product;
+  }
   return size % multiple == 0 && FitsNamedSize(size / multiple, name, call);
 }
 

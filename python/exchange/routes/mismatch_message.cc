@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -73,7 +74,11 @@ std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
   });
   int32_t position = 0;
   const DLDataType* const others = TypeOfOthers(wanted, call, &position);
-  if (!is_one || others == nullptr) return absl::StrCat("must be ", TypeNames(wanted), is);
+  if (is_one && others == nullptr) {
+    return absl::StrCat("has a named type, and a call has at most ", DOVETAIL_MAX_NAMED_TYPES,
+                        " of them");
+  }
+  if (!is_one) return absl::StrCat("must be ", TypeNames(wanted), is);
   return absl::StrCat("must be ", DTypeName(*others), " as argument ", position, is);
 }
 
@@ -112,6 +117,23 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
   }
 }
 
+// The same; a copy of what the function writes is where the result is.
+std::string RemedyFor(Want misfit, const DovetailBorrowed& borrowed,
+                      const DovetailRequirements& wanted, const DovetailCall& call) {
+  std::string remedy = Remedy(misfit, borrowed, wanted, call);
+  if ((wanted.flags & DOVETAIL_WRITABLE) == 0 || remedy.empty() ||
+      absl::EndsWith(remedy, "the result there.")) {
+    return remedy;
+  }
+  remedy.pop_back();
+  return absl::StrCat(remedy, ", and read the result there.");
+}
+
+// What a named size is of: an argument that is a number has no position.
+std::string HolderOf(int32_t position) {
+  return position > 0 ? absl::StrCat("argument ", position) : "the call";
+}
+
 // Of leading dimensions that are not those of another argument.
 std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
@@ -143,8 +165,8 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
     const std::string has = absl::StrCat("must have size ", multiple, " * ", name, " in dimension ",
                                          misfit.axis, ", and has ", misfit.found);
     if (index == call.num_sizes) return has;
-    return absl::StrCat(has, "; ", name, " = ", call.sizes[index].size, " in argument ",
-                        call.sizes[index].position);
+    return absl::StrCat(has, "; ", name, " = ", call.sizes[index].size, " in ",
+                        HolderOf(call.sizes[index].position));
   }
   if (index == call.num_sizes) {
     return absl::StrCat("has the named size ", name, ", and a call has at most ",
@@ -155,7 +177,7 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
                       ", and ",
                       known.position == call.position
                           ? (call.element > 0 ? "an element before it" : "another dimension")
-                          : absl::StrCat("argument ", known.position),
+                          : HolderOf(known.position),
                       " has ", name, " = ", known.size);
 }
 
@@ -253,7 +275,7 @@ void RaiseMismatch(const Misfit& misfit, const DovetailBorrowed& borrowed,
   Raise(ErrorClass(misfit.want),
         absl::StrCat(ArgumentPrefix(call), " (", ClassName(borrowed.object), ") ",
                      Complaint(misfit, borrowed, wanted, call), ".",
-                     Remedy(misfit.want, borrowed, wanted, call)));
+                     RemedyFor(misfit.want, borrowed, wanted, call)));
 }
 
 }  // namespace dovetail::python

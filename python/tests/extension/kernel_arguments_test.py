@@ -12,6 +12,7 @@ import peers
 import pybind11_extension
 import pytest
 import torch
+from process import run_python
 
 import dovetail as dt
 
@@ -64,6 +65,22 @@ def test_a_parameter_with_a_lazy_mark_or_freed_memory_is_refused(ext):
         freed = torch.nn.Parameter(torch.ones(3))
         freed.untyped_storage().resize_(0)
         refused(BufferError, "resize", ext.doubled, freed)
+
+
+def test_a_parameter_may_be_the_first_tensor_of_the_process():
+    run_python(
+        "import torch, pybind11_extension as ext",
+        "with torch.no_grad():",
+        "    assert ext.doubled(torch.nn.Parameter(torch.ones(2))).tolist() == [2, 2]",
+    )
+
+
+def test_a_parameter_is_copied_where_that_is_allowed(ext):
+    parameter = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    with torch.no_grad():
+        assert ext.copied(parameter.T) == (True, 5)
+        assert ext.copied(parameter[:, :2]) == (True, 4)
+        assert ext.cast(parameter.double()) == (True, 5)
 
 
 def test_from_dlpack_refuses_what_requires_gradients_in_any_case():
@@ -148,6 +165,32 @@ def test_names_of_sizes_may_be_long_and_multiplied(ext):
     refused(ValueError, words, ext.k_twice_first, np.ones(4, np.float32), X)
 
 
+def test_names_with_hashes_are_no_leading_dimensions(ext):
+    x = np.ones((2, 3, 4), np.float32)
+    assert ext.k_hashed(x[0]) == 2
+    refused(TypeError, "must have 2 dimensions, and has shape (2, 3, 4)", ext.k_hashed, x)
+    assert ext.k_named_batch(x) == 2
+    assert "float32[...batch, cache_heads]" in ext.k_named_batch.__doc__
+
+
+def test_a_multiple_that_overflows_is_no_size(ext):
+    large = np.broadcast_to(np.float32(1), 2**57)
+    refused(ValueError, "must have size 128 * n", ext.k_128, large, np.zeros(0, np.float32))
+
+
+def test_a_number_is_a_size_of_results(ext):
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert ext.k_first(x, 2, None).tolist() == x[:, :2].tolist()
+    assert ext.k_first(torch.from_numpy(x), 0, None).shape == (3, 0)
+    out = np.zeros((3, 2), np.float32)
+    assert ext.k_first(x, np.int64(2), out) is out
+    words = "argument 2 (numpy.ndarray) has size k = 2 in dimension 1, and the call has k = 3"
+    refused(ValueError, words, ext.k_first, x, 3, out)
+    refused(ValueError, "k = -1 is no size: it must not be negative", ext.k_first, x, -1, None)
+    refused(ValueError, "k is larger than n", ext.k_first, x, 5, None)
+    refused(TypeError, "float", ext.k_first, x, 1.5, None)
+
+
 # Overlap
 
 
@@ -167,6 +210,8 @@ def test_elements_of_lists_count_for_overlap(ext):
     words = "argument 2 has memory in common with argument 1, and must not"
     refused(ValueError, words, ext.k_no_overlap_list, [x, y], y[3:])
     assert ext.k_no_overlap_list([x], y) == 5
+    assert ext.k_distinct([x, y]) == 2
+    refused(ValueError, "argument 1 has memory in common with argument 1", ext.k_distinct, [x, x])
 
 
 # Results
@@ -277,7 +322,8 @@ def test_an_element_that_does_not_fit_is_named(ext):
         X,
     )
     refused(TypeError, "argument 1 must be a dict of tensors", ext.k_dict, [X])
-    refused(TypeError, "argument 1 must be a dict of tensors by str", ext.k_dict, {1: X})
+    refused(TypeError, "must be a dict of tensors with keys of str", ext.k_dict, {1: X})
+    refused(TypeError, "must be a dict of tensors with keys of str", ext.k_dict, {"\ud800": X})
     refused(TypeError, "argument 1, element 2", ext.k_dict, {"a": X, "b": None})
 
 
@@ -295,6 +341,10 @@ def test_a_list_that_changes_while_it_is_taken_keeps_its_tensors(ext):
     everything += [Producer(), X.copy(), X.copy()]
     assert ext.k_list(everything) == 3
     assert everything == []
+
+    everything = {"a": Producer(), "bc": X.copy()}
+    assert ext.k_dict(everything) == 3
+    assert everything == {}
 
 
 # Views, rows, threads
@@ -320,6 +370,21 @@ def test_rows_come_in_order_with_any_strides_between_them(ext):
     for view in (x, x[::-1, ::2], x.transpose(1, 0, 2), x[:0], x[..., :1]):
         firsts = view[..., 0].reshape(-1)
         assert ext.k_range(view) == (firsts * np.arange(1, len(firsts) + 1)).sum()
+
+
+def test_rows_of_two_types_with_their_numbers(ext):
+    x = np.arange(12, dtype=np.float64).reshape(3, 4)
+    at = np.arange(6, dtype=np.int32).reshape(3, 2)
+    expected = [[i, x[i].sum() + at[i].sum()] for i in range(3)]
+    assert ext.k_numbers(x, at, None).tolist() == expected
+    assert ext.k_numbers(x.astype(np.float32), at.astype(np.int64), None).tolist() == expected
+
+
+def test_sums_of_two_rows_and_of_integers(ext):
+    x = np.arange(100, dtype=np.float32)
+    assert ext.k_dot(x, np.ones(100, ml_dtypes.bfloat16)) == 4950
+    refused(ValueError, "different sizes", ext.k_dot, x, np.ones(99, ml_dtypes.bfloat16))
+    assert ext.k_sum_bytes(np.ones(200, np.int8)) == 200
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

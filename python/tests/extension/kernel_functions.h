@@ -19,6 +19,7 @@
 #include "dovetail/python/args/parallel_for.h"
 #include "dovetail/python/args/reduce.h"
 #include "dovetail/python/args/rows.h"
+#include "dovetail/python/args/size_arg.h"
 #include "dovetail/python/owned_tensor.h"
 
 namespace dovetail_test {
@@ -42,6 +43,7 @@ using dovetail::OwnedTensor;
 using dovetail::Rank;
 using dovetail::Row;
 using dovetail::Shape;
+using dovetail::SizeArg;
 using dovetail::Times;
 using dovetail::Twice;
 
@@ -131,6 +133,39 @@ void DefineKernels(Module& m) {
                       reinterpret_cast<uintptr_t>(y.stream())};
         }));
   m.def("k_last_out", [] { return last_out; });
+  m.def("k_first", Kernel([](Arg<const float, Shape<"...", "n">, InnerContiguous> x, SizeArg<"k"> k,
+                             Out<float, Shape<"...", "k">, InnerContiguous> y) {
+          if (k > x.template shape<"n">()) throw std::invalid_argument("k is larger than n");
+          Rows(x, y, [](Row<const float> in, Row<float> out) {
+            for (int64_t i = 0; i < out.size(); ++i) out[i] = in[i];
+          });
+        }));
+  m.def("k_numbers", Kernel([](Arg<const Real, Shape<"rows", "n">, InnerContiguous> x,
+                               Arg<const OneOf<"I", int64_t, int32_t>, Shape<"rows", "m">, InnerContiguous> at,
+                               Out<double, Shape<"rows", 2>, Contiguous> y) {
+          Dispatch(x, [&]<class T>() {
+            Dispatch(at, [&]<class I>() {
+              Rows(x.template view<T>(), at.template view<I>(), y,
+                   [](int64_t number, Row<const T> in, Row<const I> indices, Row<double> out) {
+                     out[0] = static_cast<double>(number);
+                     out[1] = Sum(in, [](auto v) { return static_cast<double>(v); }) +
+                              static_cast<double>(Sum(indices));
+                   });
+            });
+          });
+        }));
+  m.def("k_dot", [](Arg<const float, Rank<1>, Contiguous> x, Arg<const dovetail::bfloat16, Rank<1>, Contiguous> y) {
+    return Sum(Row(x.data(), x.size()), Row(y.data(), y.size()), [](float a, float b) { return a * b; });
+  });
+  m.def("k_sum_bytes", [](Arg<const int8_t, Contiguous> x) { return Sum(Row(x.data(), x.size())); });
+  m.def("k_named_batch", [](Arg<const float, Shape<"...batch", "cache_heads">> x) {
+    return x.leading_shape().size();
+  });
+  m.def("k_hashed", [](Arg<const float, Shape<"cache_heads", "row_columns">> x) { return x.ndim(); });
+  m.def("k_128", [](Arg<const float, Shape<"n">> x, Arg<const float, Shape<Times<128, "n">>> y) {
+    return x.size() + y.size();
+  });
+  m.def("k_distinct", [](const std::vector<Arg<float, NoOverlap>>& all) { return all.size(); });
   m.def("k_made_of_nothing", Kernel([](Out<float, Shape<"n">> y) { (void)y; }));
   m.def("k_list", [](const std::vector<Floats>& all) {
     float sum = 0;

@@ -123,4 +123,9 @@ ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
   return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
 }
 
+ExchangeResult BorrowTorchParameter(PyObject* x, DovetailBorrowed* borrowed) {
+  // (It may be PyTorch's first tensor here: its base class is known from then on.)
+  return torch_tensor.IsBaseOf(Py_TYPE(x)) ? BorrowTorchTensor(x, borrowed) : NotTaken();
+}
+
 }  // namespace dovetail::python

@@ -30,11 +30,12 @@ ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
 // wrong sign, and for memory beyond the storage.
 bool FinishTorchExport(PyObject* x, Tensor* given);
 
-// For a call of an extension's function, on any device: `x` is an exact torch.Tensor or an exact
-// torch.nn.Parameter. Nothing is held: the memory is valid until the tensor is resized or is given
+// For a call of an extension's function, on any device: `x` is an exact torch.Tensor. Nothing is held: the memory is valid until the tensor is resized or is given
 // other data. A tensor that requires gradients is lent while PyTorch records none, and refused
 // (kError) while it does.
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
+// The same of an exact torch.nn.Parameter.
+ExchangeResult BorrowTorchParameter(PyObject* x, DovetailBorrowed* borrowed);
 
 // PyTorch would write to read-only memory, and aborts on negative strides. (PyTorch 2.13)
 DOVETAIL_NOT_SHARED inline constexpr Peer kTorchPeer = {
@@ -51,7 +52,7 @@ DOVETAIL_NOT_SHARED inline constexpr Peer kTorchPeer = {
 // Weights are arguments of most kernels. A Parameter comes in as by __dlpack__ otherwise.
 DOVETAIL_NOT_SHARED inline constexpr Peer kTorchParameterPeer = {
     .type = torch_parameter,
-    .borrow = &BorrowTorchTensor,
+    .borrow = &BorrowTorchParameter,
 };
 
 }  // namespace dovetail::python
