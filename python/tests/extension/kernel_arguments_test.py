@@ -69,9 +69,11 @@ def test_a_parameter_with_a_lazy_mark_or_freed_memory_is_refused(ext):
 
 def test_a_parameter_may_be_the_first_tensor_of_the_process():
     run_python(
-        "import torch, pybind11_extension as ext",
-        "with torch.no_grad():",
-        "    assert ext.doubled(torch.nn.Parameter(torch.ones(2))).tolist() == [2, 2]",
+        """
+import torch, pybind11_extension as ext
+with torch.no_grad():
+    assert ext.doubled(torch.nn.Parameter(torch.ones(2))).tolist() == [2, 2]
+"""
     )
 
 
