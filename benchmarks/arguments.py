@@ -11,8 +11,8 @@ argument, except with JAX, whose arrays never change. "call" is what a function 
 that passes its arguments on. Times are without the cost of an empty Python call. A library that a
 binding refuses is left out of its row, and named below the table.
 
-The rows below those compare forms of Dovetail's own arguments with simpler ones, loops over arguments
-with loops over plain pointers, and the RMSNorm of examples/kernels with PyTorch's.
+The rows below those compare forms of Dovetail's own arguments with simpler ones, loops over
+arguments with loops over plain pointers, and the RMSNorm of examples/kernels with PyTorch's.
 
 With a directory, also writes arguments.md and arguments.svg there.
 """
@@ -137,7 +137,10 @@ def form_rows():
         rows += [
             measure.Row(
                 f"3 x {library}, one of 3 types",
-                {"dovetail": caller(forms.one_of3, [x, y, z]), "one type": caller(forms.typed3, [x, y, z])},
+                {
+                    "dovetail": caller(forms.one_of3, [x, y, z]),
+                    "one type": caller(forms.typed3, [x, y, z]),
+                },
                 "one type",
                 1.05,
             ),
@@ -148,7 +151,10 @@ def form_rows():
             ),
             measure.Row(
                 f"a list of 50 x {library}",
-                {"dovetail": caller(forms.list, [tensors]), "one by one": one_by_one(forms.one, tensors)},
+                {
+                    "dovetail": caller(forms.list, [tensors]),
+                    "one by one": one_by_one(forms.one, tensors),
+                },
                 "one by one",
             ),
         ]
@@ -168,10 +174,9 @@ def form_rows():
 def rms_norm_rows():
     """examples/kernels, compiled for any x86-64, beside PyTorch; one thread each."""
     kernels = importlib.import_module("kernels")
-    rows = []
+    norm, rows = torch.nn.functional.rms_norm, []
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         x, weight = torch.ones(256, 1024, dtype=dtype), torch.ones(1024, dtype=dtype)
-        norm = torch.nn.functional.rms_norm
         functions = {
             "dovetail": caller(kernels.rms_norm, [x, weight]),
             "torch": lambda x=x, weight=weight: norm(x, (1024,), weight, 1e-6),

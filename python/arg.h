@@ -29,8 +29,8 @@
 #endif
 
 #include "dovetail/python/arg_requirements.h"
+#include "dovetail/python/args/arg_view.h"
 #include "dovetail/python/args/sizes.h"
-#include "dovetail/python/args/view.h"
 #include "dovetail/python/capi.h"
 
 namespace dovetail {

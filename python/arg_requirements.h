@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "dovetail/core/freestanding/type_widths.h"
+#include "dovetail/python/args/arg_view.h"
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/args/sizes.h"
-#include "dovetail/python/args/view.h"
 #include "dovetail/python/capi.h"
 
 namespace dovetail {
@@ -276,10 +276,9 @@ struct Facts {
   static constexpr int kNamedRank = kAll.rank;             // without the leading dimensions
   static constexpr bool kNoOverlap = kAll.no_overlap;
   static constexpr bool kIsConst = std::is_const<Element>::value;
-  static constexpr Dense kDense =
-      (kAll.flags & DOVETAIL_C_CONTIGUOUS) != 0       ? Dense::kAll
-      : (kAll.flags & DOVETAIL_INNER_CONTIGUOUS) != 0 ? Dense::kRows
-                                                      : Dense::kNone;
+  static constexpr Dense kDense = (kAll.flags & DOVETAIL_C_CONTIGUOUS) != 0       ? Dense::kAll
+                                  : (kAll.flags & DOVETAIL_INNER_CONTIGUOUS) != 0 ? Dense::kRows
+                                                                                  : Dense::kNone;
   static constexpr bool kOnHost = kAll.device == DOVETAIL_HOST_MEMORY || kAll.device == kDLCPU ||
                                   kAll.device == kDLCUDAHost || kAll.device == kDLROCMHost ||
                                   kAll.device == kDLCUDAManaged;

@@ -329,9 +329,9 @@ static inline PyObject* Dovetail_Result(DovetailBorrowed* borrowed, PyObject* li
   return Dovetail_ToPython(held, borrowed->object != NULL ? borrowed->object : like);
 }
 
-// Calls body(context, begin, end) for parts of 0 … count, of about `grain` iterations or more, on the
-// threads of the package, and on this one alone for want of a package. Without the GIL while several
-// threads work. It may be called without the GIL once a tensor was borrowed.
+// Calls body(context, begin, end) for parts of 0 … count, of about `grain` iterations or more, on
+// the threads of the package, and on this one alone for want of a package. Without the GIL while
+// several threads work. It may be called without the GIL once a tensor was borrowed.
 static inline void Dovetail_ParallelFor(int64_t count, int64_t grain,
                                         void (*body)(void* context, int64_t begin, int64_t end),
                                         void* context) {

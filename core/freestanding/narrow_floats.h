@@ -311,6 +311,7 @@ DOVETAIL_INLINED inline void Narrow(const float* from, int64_t count, float* to)
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
+//! @cond for Doxygen, which does not find the scope of the specialisation
 template <dovetail::internal_dtype::TypeCode kCode, int kBits>
 class std::numeric_limits<dovetail::NarrowFloat<kCode, kBits>> {
   using T = dovetail::NarrowFloat<kCode, kBits>;
@@ -358,6 +359,7 @@ class std::numeric_limits<dovetail::NarrowFloat<kCode, kBits>> {
   static constexpr T signaling_NaN() noexcept { return Of(Codec::kNan); }
   static constexpr T denorm_min() noexcept { return Of(1); }
 };
+//! @endcond
 
 #undef DOVETAIL_HAS_BIT_CAST
 #undef DOVETAIL_INLINED

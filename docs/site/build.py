@@ -31,7 +31,7 @@ OUTPUT_DIRECTORY = {output}
 INPUT_FILTER = "{python} {filter}"
 INCLUDE_PATH = {headers}
 EXCLUDE_PATTERNS = */internal/*.h
-EXCLUDE_SYMBOLS = internal_* dovetail::internal_*
+EXCLUDE_SYMBOLS = internal_* dovetail::internal_* std::*
 FULL_PATH_NAMES = YES
 STRIP_FROM_PATH = {headers}
 PREDEFINED = ABSL_ATTRIBUTE_LIFETIME_BOUND= DOVETAIL_NOT_SHARED= ABSL_GUARDED_BY(x)=

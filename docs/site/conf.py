@@ -34,7 +34,7 @@ _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
 _NOT_SHOWN = r".*@\d+|DOVETAIL_\w+|Facts::.*"
 _PYTHON_TYPES = r"Buffer|CapsuleType|PathLike|TracebackType|_T|contextlib\.\w+|MPI\.\w+"
 nitpick_ignore_regex = [
-    (r"cpp:identifier", r"(absl|std|internal_\w+)(::.*)?"),
+    (r"cpp:identifier", r"(dovetail::)?(absl|std|internal_\w+)(::.*)?|dovetail::View<.*"),
     (r"cpp:identifier", f"{_C_TYPES}|{_TEMPLATE_PARAMETERS}|{_NOT_SHOWN}"),
     (r"py:class", f"{_PYTHON_TYPES}|_StreamContext"),
 ]

@@ -131,8 +131,7 @@ R ReduceRows(R initial, F& f, Combine& combine, const std::tuple<Row<Ts>...>& ro
     }
   }
   for (; i < size; ++i) {
-    const R value =
-        static_cast<R>(f(static_cast<ComputedAs<Ts>>(std::get<kIndices>(rows)[i])...));
+    const R value = static_cast<R>(f(static_cast<ComputedAs<Ts>>(std::get<kIndices>(rows)[i])...));
     results[0] = combine(results[0], value);
   }
   for (int k = 1; k < kLanes; ++k) results[0] = combine(results[0], results[k]);

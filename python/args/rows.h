@@ -23,10 +23,10 @@
 #include <utility>
 
 #include "dovetail/python/arg.h"
+#include "dovetail/python/args/arg_view.h"
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/args/parallel_for.h"
 #include "dovetail/python/args/sizes.h"
-#include "dovetail/python/args/view.h"
 
 #if __cplusplus >= 202002L  // nothing in C++17
 

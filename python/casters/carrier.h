@@ -255,8 +255,7 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
  private:
   bool AddName(PyObject* key) {
     Py_ssize_t length;
-    const char* const text =
-        PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &length) : nullptr;
+    const char* const text = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &length) : nullptr;
     if (text == nullptr) {
       PyErr_Clear();
       return false;

@@ -99,8 +99,7 @@ constexpr void PutShape(Text* text) {
   for (int i = 0; i < Facts::kNamedRank; ++i) {
     if (i > 0 || Facts::kHasLead) text->Put(", ");
     const int64_t size = Facts::Sizes::kIsThere ? Facts::Sizes::kArray[i] : DOVETAIL_ANY_SIZE;
-    text->PutSize(size,
-                  Facts::Sizes::kHasLongNames ? Facts::Sizes::kLongNames[i] : nullptr);
+    text->PutSize(size, Facts::Sizes::kHasLongNames ? Facts::Sizes::kLongNames[i] : nullptr);
   }
   text->Put(']');
 }

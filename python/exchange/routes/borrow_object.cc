@@ -55,9 +55,9 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRe
   }
 }
 
-// A tensor over what is borrowed on the CPU, valid as long as that: PyTorch would not share one that
-// requires gradients. On other devices an import, which orders the work on it. False with an error
-// set.
+// A tensor over what is borrowed on the CPU, valid as long as that: PyTorch would not share one
+// that requires gradients. On other devices an import, which orders the work on it. False with an
+// error set.
 bool TakeLent(DovetailBorrowed* borrowed, Tensor* tensor) {
   if (borrowed->tensor.device.device_type != kDLCPU) {
     return ImportAny(borrowed->object, {}, tensor);

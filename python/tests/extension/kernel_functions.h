@@ -127,8 +127,8 @@ void DefineKernels(Module& m) {
           });
         }));
   // The address of the result, and the stream on which it is to be filled, are left in a global.
-  m.def("k_out_on_cuda", Kernel([](Arg<const float, Shape<"n">, OnCuda>,
-                                   Out<float, Shape<"n">, OnCuda> y) {
+  m.def("k_out_on_cuda",
+        Kernel([](Arg<const float, Shape<"n">, OnCuda>, Out<float, Shape<"n">, OnCuda> y) {
           last_out = {reinterpret_cast<uintptr_t>(y.data()),
                       reinterpret_cast<uintptr_t>(y.stream())};
         }));
@@ -140,9 +140,10 @@ void DefineKernels(Module& m) {
             for (int64_t i = 0; i < out.size(); ++i) out[i] = in[i];
           });
         }));
-  m.def("k_numbers", Kernel([](Arg<const Real, Shape<"rows", "n">, InnerContiguous> x,
-                               Arg<const OneOf<"I", int64_t, int32_t>, Shape<"rows", "m">, InnerContiguous> at,
-                               Out<double, Shape<"rows", 2>, Contiguous> y) {
+  m.def("k_numbers",
+        Kernel([](Arg<const Real, Shape<"rows", "n">, InnerContiguous> x,
+                  Arg<const OneOf<"I", int64_t, int32_t>, Shape<"rows", "m">, InnerContiguous> at,
+                  Out<double, Shape<"rows", 2>, Contiguous> y) {
           Dispatch(x, [&]<class T>() {
             Dispatch(at, [&]<class I>() {
               Rows(x.template view<T>(), at.template view<I>(), y,
@@ -154,14 +155,18 @@ void DefineKernels(Module& m) {
             });
           });
         }));
-  m.def("k_dot", [](Arg<const float, Rank<1>, Contiguous> x, Arg<const dovetail::bfloat16, Rank<1>, Contiguous> y) {
-    return Sum(Row(x.data(), x.size()), Row(y.data(), y.size()), [](float a, float b) { return a * b; });
+  m.def("k_dot", [](Arg<const float, Rank<1>, Contiguous> x,
+                    Arg<const dovetail::bfloat16, Rank<1>, Contiguous> y) {
+    return Sum(Row(x.data(), x.size()), Row(y.data(), y.size()),
+               [](float a, float b) { return a * b; });
   });
-  m.def("k_sum_bytes", [](Arg<const int8_t, Contiguous> x) { return Sum(Row(x.data(), x.size())); });
+  m.def("k_sum_bytes",
+        [](Arg<const int8_t, Contiguous> x) { return Sum(Row(x.data(), x.size())); });
   m.def("k_named_batch", [](Arg<const float, Shape<"...batch", "cache_heads">> x) {
     return x.leading_shape().size();
   });
-  m.def("k_hashed", [](Arg<const float, Shape<"cache_heads", "row_columns">> x) { return x.ndim(); });
+  m.def("k_hashed",
+        [](Arg<const float, Shape<"cache_heads", "row_columns">> x) { return x.ndim(); });
   m.def("k_128", [](Arg<const float, Shape<"n">> x, Arg<const float, Shape<Times<128, "n">>> y) {
     return x.size() + y.size();
   });

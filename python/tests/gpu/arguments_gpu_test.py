@@ -126,7 +126,8 @@ def test_a_result_for_cupy_is_of_cupys_class(ext, monkeypatch):
     assert type(nanobind_capsule_extension.like(x)) is CupyArray
 
 
-def test_a_declared_result_is_made_on_the_device_and_stream_of_the_first_tensor(ext):
+def test_a_declared_result_is_made_on_the_device_and_stream_of_the_first_tensor():
+    ext = nanobind_capsule_extension
     x = dt.zeros(N, device="cuda:1")
     stream = dt.Stream("cuda:1")
     with dt.stream(stream):

@@ -30,9 +30,9 @@ ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor);
 // wrong sign, and for memory beyond the storage.
 bool FinishTorchExport(PyObject* x, Tensor* given);
 
-// For a call of an extension's function, on any device: `x` is an exact torch.Tensor. Nothing is held: the memory is valid until the tensor is resized or is given
-// other data. A tensor that requires gradients is lent while PyTorch records none, and refused
-// (kError) while it does.
+// For a call of an extension's function, on any device: `x` is an exact torch.Tensor. Nothing is
+// held: the memory is valid until the tensor is resized or is given other data. A tensor that
+// requires gradients is lent while PyTorch records none, and refused (kError) while it does.
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
 // The same of an exact torch.nn.Parameter.
 ExchangeResult BorrowTorchParameter(PyObject* x, DovetailBorrowed* borrowed);

@@ -7,8 +7,8 @@
 // change them and a loop runs as fast as over a plain pointer. A View of any rank (-1) borrows
 // them. The memory is borrowed in any case. C++17; no Python, no library.
 
-#ifndef DOVETAIL_PYTHON_ARGS_VIEW_H_
-#define DOVETAIL_PYTHON_ARGS_VIEW_H_
+#ifndef DOVETAIL_PYTHON_ARGS_ARG_VIEW_H_
+#define DOVETAIL_PYTHON_ARGS_ARG_VIEW_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -163,4 +163,4 @@ class View {
 }  // namespace DOVETAIL_ARG_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_PYTHON_ARGS_VIEW_H_
+#endif  // DOVETAIL_PYTHON_ARGS_ARG_VIEW_H_
