@@ -69,18 +69,34 @@ constexpr bool kIsResult<InOut<T, Rules...>> = true;
 template <typename V>
 constexpr bool kIsResultArgument = kIsResult<std::remove_cv_t<std::remove_reference_t<V>>>;
 
+// What a Kernel's call operator takes for an Out or an InOut. Casters take this, not those: a
+// function that is bound without Kernel() would lose its results.
+template <typename V>
+class Given : public V {
+ public:
+  using V::V;
+};
+template <typename V>
+using ParameterOf =
+    std::conditional_t<kIsResultArgument<V>, Given<std::remove_cv_t<std::remove_reference_t<V>>>, V>;
+
 // The tensors that a call wrote, which are in the call's casters.
 template <size_t kCount>
 struct Results {
   const DovetailBorrowed* all[kCount > 0 ? kCount : 1];
 };
 
+template <typename V>
+constexpr bool kIsGiven = false;
+template <typename V>
+constexpr bool kIsGiven<Given<V>> = true;
+
 template <typename F, typename... Args>
 struct KernelOf {
   static constexpr size_t kResults = (size_t{0} + ... + (kIsResultArgument<Args> ? 1 : 0));
   static_assert(kResults > 0, "A Kernel has an Out or an InOut. Bind other functions themselves.");
 
-  Results<kResults> operator()(Args... arguments) const {
+  Results<kResults> operator()(ParameterOf<Args>... arguments) const {
     function(std::forward<Args>(arguments)...);
     Results<kResults> results{};
     size_t count = 0;
@@ -90,7 +106,7 @@ struct KernelOf {
   // (A result is trivially copied: the function left it.)
   template <typename V>
   static void Add(const V& argument, Results<kResults>* results, size_t* count) {
-    if constexpr (kIsResult<V>) results->all[(*count)++] = &argument.borrowed();
+    if constexpr (kIsGiven<V>) results->all[(*count)++] = &argument.borrowed();
   }
 
   F function;

@@ -68,7 +68,7 @@ class Carrier;
 template <typename V>
 constexpr bool kMakesResult = false;
 template <typename T, typename... Rules>
-constexpr bool kMakesResult<Out<T, Rules...>> = true;
+constexpr bool kMakesResult<Given<Out<T, Rules...>>> = true;
 
 // One tensor.
 template <typename V>
@@ -104,12 +104,13 @@ class TensorCarrier {
 template <typename T, typename... Rules>
 class Carrier<Arg<T, Rules...>> : public TensorCarrier<Arg<T, Rules...>> {};
 template <typename T, typename... Rules>
-class Carrier<InOut<T, Rules...>> : public TensorCarrier<InOut<T, Rules...>> {};
+class Carrier<Given<InOut<T, Rules...>>> : public TensorCarrier<Given<InOut<T, Rules...>>> {};
 
 // A tensor, or None for one that is made for the call.
 template <typename T, typename... Rules>
-class Carrier<Out<T, Rules...>> : public TensorCarrier<Out<T, Rules...>> {
-  using Base = TensorCarrier<Out<T, Rules...>>;
+class Carrier<Given<Out<T, Rules...>>> : public TensorCarrier<Given<Out<T, Rules...>>> {
+  using Value = Given<Out<T, Rules...>>;
+  using Base = TensorCarrier<Value>;
 
  public:
   int Load(PyObject* object, DovetailCall* call, CallFrame& frame) {
@@ -118,13 +119,13 @@ class Carrier<Out<T, Rules...>> : public TensorCarrier<Out<T, Rules...>> {
     frame.CountArgument();
     return 0;
   }
-  Out<T, Rules...> Lend(PyObject* like, CallFrame& frame) {
+  Value Lend(PyObject* like, CallFrame& frame) {
     if (!is_made_) return Base::Lend(like, frame);
     const HeldGil gil;
     if (Dovetail_Make(&Base::Facts::kRequirements, frame.call(), like, &this->borrowed_) != 0) {
       ThrowSetError<T>();
     }
-    return Out<T, Rules...>(this->borrowed_);
+    return Value(this->borrowed_);
   }
 
   static PyObject* FirstOf(PyObject* object) { return object == Py_None ? nullptr : object; }
@@ -313,6 +314,17 @@ class Carrier<SizeArg<kName>> {
   int64_t value_ = 0;
 };
 #endif
+
+template <typename V>
+class NotBound {
+  static_assert(std::is_void_v<V>,
+                "A function with an Out or an InOut is bound as dovetail::Kernel(function), which "
+                "returns them.");
+};
+template <typename T, typename... Rules>
+class Carrier<Out<T, Rules...>> : NotBound<Out<T, Rules...>> {};
+template <typename T, typename... Rules>
+class Carrier<InOut<T, Rules...>> : NotBound<InOut<T, Rules...>> {};
 
 template <typename V>
 class Carrier<std::optional<V>> : public Carrier<V> {

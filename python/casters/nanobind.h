@@ -199,18 +199,22 @@ template <typename T, typename... Rules>
 struct type_caster<dovetail::Arg<T, Rules...>>
     : dovetail::internal_arg::NanobindCaster<dovetail::Arg<T, Rules...>> {};
 template <typename T, typename... Rules>
-struct type_caster<dovetail::Out<T, Rules...>>
-    : dovetail::internal_arg::NanobindCaster<dovetail::Out<T, Rules...>> {
+struct type_caster<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
+    : dovetail::internal_arg::NanobindCaster<
+          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>> {
   // (nanobind itself adds "| None".)
   static constexpr auto Name = dovetail::internal_arg::NanobindName<
-      dovetail::internal_arg::TensorCarrier<dovetail::Out<T, Rules...>>>();
+      dovetail::internal_arg::TensorCarrier<
+          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>>();
 };
 // It takes None.
 template <typename T, typename... Rules>
-struct has_arg_defaults<dovetail::Out<T, Rules...>> : std::true_type {};
+struct has_arg_defaults<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
+    : std::true_type {};
 template <typename T, typename... Rules>
-struct type_caster<dovetail::InOut<T, Rules...>>
-    : dovetail::internal_arg::NanobindCaster<dovetail::InOut<T, Rules...>> {};
+struct type_caster<dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>>
+    : dovetail::internal_arg::NanobindCaster<
+          dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>> {};
 template <typename T, typename... Rules>
 struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
     : dovetail::internal_arg::NanobindCaster<std::vector<dovetail::Arg<T, Rules...>>> {};
@@ -225,6 +229,12 @@ struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
     : dovetail::internal_arg::NanobindCaster<
           std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
+template <typename T, typename... Rules>
+struct type_caster<dovetail::Out<T, Rules...>>
+    : dovetail::internal_arg::NanobindCaster<dovetail::Out<T, Rules...>> {};
+template <typename T, typename... Rules>
+struct type_caster<dovetail::InOut<T, Rules...>>
+    : dovetail::internal_arg::NanobindCaster<dovetail::InOut<T, Rules...>> {};
 #if __cplusplus >= 202002L
 template <dovetail::Size kName>
 struct type_caster<dovetail::SizeArg<kName>>

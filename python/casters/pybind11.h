@@ -140,11 +140,13 @@ template <typename T, typename... Rules>
 struct type_caster<dovetail::Arg<T, Rules...>>
     : dovetail::internal_arg::Pybind11Caster<dovetail::Arg<T, Rules...>> {};
 template <typename T, typename... Rules>
-struct type_caster<dovetail::Out<T, Rules...>>
-    : dovetail::internal_arg::Pybind11Caster<dovetail::Out<T, Rules...>> {};
+struct type_caster<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
+    : dovetail::internal_arg::Pybind11Caster<
+          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>> {};
 template <typename T, typename... Rules>
-struct type_caster<dovetail::InOut<T, Rules...>>
-    : dovetail::internal_arg::Pybind11Caster<dovetail::InOut<T, Rules...>> {};
+struct type_caster<dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>>
+    : dovetail::internal_arg::Pybind11Caster<
+          dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>> {};
 template <typename T, typename... Rules>
 struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
     : dovetail::internal_arg::Pybind11Caster<std::vector<dovetail::Arg<T, Rules...>>> {};
@@ -159,6 +161,12 @@ struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
     : dovetail::internal_arg::Pybind11Caster<
           std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
 
+template <typename T, typename... Rules>
+struct type_caster<dovetail::Out<T, Rules...>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::Out<T, Rules...>> {};
+template <typename T, typename... Rules>
+struct type_caster<dovetail::InOut<T, Rules...>>
+    : dovetail::internal_arg::Pybind11Caster<dovetail::InOut<T, Rules...>> {};
 #if __cplusplus >= 202002L
 template <dovetail::Size kName>
 struct type_caster<dovetail::SizeArg<kName>>
