@@ -193,7 +193,7 @@ struct NoSizes {
   static constexpr int64_t kLead = 0;
   static constexpr bool kHasLongNames = false;
   static constexpr const char* const* kLongNames = nullptr;
-  static constexpr const char* kLeadName = nullptr;
+  static constexpr const char* kLeadName = "";
 };
 template <typename Found>
 struct SomeSteps : NoSizes {

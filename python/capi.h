@@ -88,7 +88,7 @@ typedef struct DovetailRequirements {
   int64_t type_name;        // of the type, which agrees among the arguments of a call; 0: none
   int64_t leading_name;     // the same for the dimensions of DOVETAIL_LEADING
   const char* const* long_names;  // of sizes, `ndim` entries: what `shape` has a hash of. May be
-                                  // NULL, and has NULL for other entries
+                                  // NULL, and has NULL or "" for other entries
 } DovetailRequirements;
 #define DOVETAIL_ANY_STRIDE INT64_MIN
 

@@ -86,7 +86,10 @@ class View {
   // `sizes` and `strides` (elements) have `ndim` entries, which is kRank unless that is -1.
   View(T* data, int32_t ndim, const int64_t* sizes, const int64_t* strides)
       : dims_(ndim, sizes, strides), data_(data) {
-    for (int i = 0; i < dims_.ndim(); ++i) size_ *= dims_.sizes[i];
+    // (Without sign: beside a size of 0 the others may have any product.)
+    uint64_t size = 1;
+    for (int i = 0; i < dims_.ndim(); ++i) size *= static_cast<uint64_t>(dims_.sizes[i]);
+    size_ = static_cast<int64_t>(size);
   }
 
   // Element 0, aligned to the element type; on a GPU a device pointer. May be null without
@@ -157,7 +160,7 @@ class View {
 
   internal_arg::Dims<kRank> dims_;
   T* data_;
-  int64_t size_ = 1;
+  int64_t size_;
 };
 
 }  // namespace DOVETAIL_ARG_ABI

@@ -84,6 +84,7 @@ inline ByteRange RangeOf(const DLTensor& x, uint64_t bytes) {
 
 inline void AddSteps(const DLTensor& x, uint64_t bytes, SumFinder* finder) {
   for (int32_t i = 0; i < x.ndim; ++i) {
+    if (x.shape[i] == 1) continue;  // its stride may be any number
     const auto stride = static_cast<uint64_t>(x.strides[i] < 0 ? -x.strides[i] : x.strides[i]);
     finder->Add(stride * bytes, static_cast<uint64_t>(x.shape[i] - 1));
   }

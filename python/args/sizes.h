@@ -158,7 +158,7 @@ struct Sizes {
   static constexpr int64_t kLead = kHasLead ? kValuesArray[0] : 0;
   static constexpr bool kHasLongNames = false;
   static constexpr const char* const* kLongNames = nullptr;
-  static constexpr const char* kLeadName = nullptr;  // of a hash
+  static constexpr const char* kLeadName = "";  // of a hash
 
   static constexpr int CountLeads() {
     int count = 0;
@@ -177,7 +177,8 @@ struct Sizes {
 };
 
 #if __cplusplus >= 202002L
-// The text of a long name.
+// The text of a long name; empty for others. (Not nullptr: g++ takes no comparison of addresses for
+// a constant under UBSan.)
 template <Size kSize>
 struct LongName {
   struct Text {
@@ -193,17 +194,16 @@ struct LongName {
     return text;
   }
   static constexpr Text kText = Make();
-  static constexpr const char* kLetters = kSize.w0 != 0 ? kText.letters : nullptr;
 };
 
 template <Size... kSizes>
 struct NamedSizes : Sizes<kSizes.value...> {
-  static constexpr const char* kTexts[sizeof...(kSizes) + 1] = {LongName<kSizes>::kLetters...,
-                                                                nullptr};
+  static constexpr const char* kTexts[sizeof...(kSizes) + 1] = {LongName<kSizes>::kText.letters...,
+                                                                ""};
   static constexpr bool kHasLongNames = (... || (kSizes.w0 != 0));
   static constexpr const char* const* kLongNames =
       kHasLongNames ? kTexts + (NamedSizes::kHasLead ? 1 : 0) : nullptr;
-  static constexpr const char* kLeadName = NamedSizes::kHasLead ? kTexts[0] : nullptr;
+  static constexpr const char* kLeadName = NamedSizes::kHasLead ? kTexts[0] : "";
 };
 #endif
 

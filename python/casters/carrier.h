@@ -303,7 +303,7 @@ class Carrier<SizeArg<kName>> {
   int Refuse(const DovetailCall* call) const {
     if (call->is_quiet) return 1;
     Text name;
-    name.PutSize(kName.value, LongName<kName>::kLetters);
+    name.PutSize(kName.value, LongName<kName>::kText.letters);
     PyErr_Format(PyExc_ValueError,
                  value_ < 0 ? "%s = %lld is no size: it must not be negative"
                             : "%s = %lld does not go with the sizes of the tensors",

@@ -37,7 +37,7 @@ struct Text {
     if (number >= 10) PutNumber(number / 10);
     Put(static_cast<char>('0' + number % 10));
   }
-  // A size (capi.h). `longer` is the name of which it has a hash, or nullptr.
+  // A size (capi.h). `longer` is the name of which it has a hash, or empty.
   constexpr void PutSize(int64_t size, const char* longer) {
     if (size >= 0) return PutNumber(size);
     if (size == DOVETAIL_ANY_SIZE) return Put('*');
@@ -46,7 +46,7 @@ struct Text {
       PutNumber(multiple);
       Put('*');
     }
-    if (longer != nullptr) return Put(longer);
+    if (*longer != '\0') return Put(longer);
     const int64_t letters_of_name = number % (int64_t{1} << 56);
     for (int64_t rest = letters_of_name; rest != 0; rest /= 256) Put(static_cast<char>(rest % 256));
   }
@@ -99,7 +99,7 @@ constexpr void PutShape(Text* text) {
   for (int i = 0; i < Facts::kNamedRank; ++i) {
     if (i > 0 || Facts::kHasLead) text->Put(", ");
     const int64_t size = Facts::Sizes::kIsThere ? Facts::Sizes::kArray[i] : DOVETAIL_ANY_SIZE;
-    text->PutSize(size, Facts::Sizes::kHasLongNames ? Facts::Sizes::kLongNames[i] : nullptr);
+    text->PutSize(size, Facts::Sizes::kHasLongNames ? Facts::Sizes::kLongNames[i] : "");
   }
   text->Put(']');
 }

@@ -246,9 +246,8 @@ DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& ca
 }
 
 std::string SizeName(const DovetailRequirements& wanted, int32_t entry) {
-  if (wanted.long_names != nullptr && wanted.long_names[entry] != nullptr) {
-    return wanted.long_names[entry];
-  }
+  const char* const longer = wanted.long_names != nullptr ? wanted.long_names[entry] : nullptr;
+  if (longer != nullptr && *longer != '\0') return longer;
   std::string letters;
   for (int64_t rest = -1 - NameIn(wanted.shape[entry]); rest != 0; rest >>= 8) {
     letters.push_back(static_cast<char>(rest & 0xff));
