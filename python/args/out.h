@@ -77,8 +77,8 @@ class Given : public V {
   using V::V;
 };
 template <typename V>
-using ParameterOf =
-    std::conditional_t<kIsResultArgument<V>, Given<std::remove_cv_t<std::remove_reference_t<V>>>, V>;
+using ParameterOf = std::conditional_t<kIsResultArgument<V>,
+                                       Given<std::remove_cv_t<std::remove_reference_t<V>>>, V>;
 
 // The tensors that a call wrote, which are in the call's casters.
 template <size_t kCount>

@@ -203,8 +203,8 @@ struct type_caster<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
     : dovetail::internal_arg::NanobindCaster<
           dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>> {
   // (nanobind itself adds "| None".)
-  static constexpr auto Name = dovetail::internal_arg::NanobindName<
-      dovetail::internal_arg::TensorCarrier<
+  static constexpr auto Name =
+      dovetail::internal_arg::NanobindName<dovetail::internal_arg::TensorCarrier<
           dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>>();
 };
 // It takes None.
