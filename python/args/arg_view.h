@@ -41,8 +41,8 @@ struct Dims {
   }
   static constexpr int ndim() { return kRank; }
 
-  int64_t sizes[kRank > 0 ? kRank : 1];
-  int64_t strides[kRank > 0 ? kRank : 1];
+  int64_t sizes[kRank > 0 ? static_cast<size_t>(kRank) : 1];
+  int64_t strides[kRank > 0 ? static_cast<size_t>(kRank) : 1];
 };
 template <>
 struct Dims<-1> {

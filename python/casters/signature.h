@@ -38,10 +38,10 @@ struct Text {
     Put(static_cast<char>('0' + number % 10));
   }
   // A size (capi.h). `longer` is the name of which it has a hash, or empty.
-  constexpr void PutSize(int64_t size, const char* longer) {
-    if (size >= 0) return PutNumber(size);
-    if (size == DOVETAIL_ANY_SIZE) return Put('*');
-    const int64_t number = -1 - size;
+  constexpr void PutSize(int64_t wanted, const char* longer) {
+    if (wanted >= 0) return PutNumber(wanted);
+    if (wanted == DOVETAIL_ANY_SIZE) return Put('*');
+    const int64_t number = -1 - wanted;
     if (const int64_t multiple = (number >> 56) + 1; multiple != 1) {
       PutNumber(multiple);
       Put('*');
