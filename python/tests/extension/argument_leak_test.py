@@ -1,20 +1,12 @@
 """Calls leave reference counts and memory as they were, whether accepted or refused."""
 
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
 import peers
-import pybind11_extension
 import pytest
 import torch
 from leaks import MANY, leaves_nothing
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
+pytest_plugins = ["bindings"]
 
 
 def check(function, arguments, count, error=None):

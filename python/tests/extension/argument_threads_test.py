@@ -1,20 +1,12 @@
 """Functions with tensor arguments called by many threads at once."""
 
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
-import pybind11_extension
 import pytest
 import torch
 from threads import together
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 ROUNDS = 2000
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
 
 
 def test_threads_share_what_they_read_and_write_their_own(ext):

@@ -3,24 +3,16 @@
 import array
 
 import ml_dtypes
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
 import peers
-import pybind11_extension
 import pytest
 import torch
 
 import dovetail as dt
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 READERS = (*peers.EXPORTERS, peers.DOVETAIL)
 WRITERS = (*peers.WRITERS, peers.DOVETAIL)
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
 
 
 def address(x):

@@ -1,33 +1,19 @@
 """What kernels take: gradients, types out of several, named sizes, overlap, made results."""
 
-import re
-
 import jax
 import jax.numpy as jnp
 import ml_dtypes
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
 import peers
-import pybind11_extension
 import pytest
 import torch
+from bindings import refused
 from process import run_python
 
 import dovetail as dt
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 X = np.float32([1, 2, 4])
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
-
-
-def refused(error, words, function, *arguments):
-    with pytest.raises(error, match=re.escape(words)):
-        function(*arguments)
 
 
 # Gradients

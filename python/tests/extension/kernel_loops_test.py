@@ -1,29 +1,15 @@
 """Lists and dicts of tensors, and what kernels do with them: views, rows, sums, threads."""
 
-import re
-
 import ml_dtypes
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
-import pybind11_extension
 import pytest
 import torch
+from bindings import refused
 
 import dovetail as dt
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 X = np.float32([1, 2, 4])
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
-
-
-def refused(error, words, function, *arguments):
-    with pytest.raises(error, match=re.escape(words)):
-        function(*arguments)
 
 
 # Lists and dicts

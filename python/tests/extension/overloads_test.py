@@ -1,20 +1,13 @@
 """Overloads of functions: which one is called, and what is said if none fits."""
 
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
-import pybind11_extension
 import pytest
 import torch
+from bindings import EXTENSIONS
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
 X = np.float32([1, 2, 4])
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
 
 
 def refuses(error, words, function, *arguments):

@@ -1,20 +1,12 @@
 """OwnedTensor as an argument, and in functions that release the GIL."""
 
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
 import peers
-import pybind11_extension
 import pytest
 import torch
 from process import run_python
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
+pytest_plugins = ["bindings"]
 
 
 def read_only():

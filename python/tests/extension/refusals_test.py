@@ -1,32 +1,17 @@
 """What a function can't take is refused: which argument, what it is, what is wanted, what to do."""
 
-import re
-
-import nanobind_capsule_extension
-import nanobind_extension
 import numpy as np
 import peers
-import pybind11_extension
 import pytest
 import torch
+from bindings import refused
 from process import run_python
 from torch_without_memory import WITHOUT_MEMORY
 
 import dovetail as dt
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
+pytest_plugins = ["bindings"]
 X = np.float32([1, 2, 4])
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
-
-
-def refused(error, words, function, *arguments):
-    with pytest.raises(error, match=re.escape(words)) as caught:
-        function(*arguments)
-    return str(caught.value)
 
 
 def test_another_type_is_named_with_its_remedy(ext):

@@ -3,23 +3,18 @@
 import gc
 import sys
 
-import nanobind_capsule_extension
 import nanobind_extension
 import numpy as np
 import peers
 import pybind11_extension
 import pytest
 import torch
+from bindings import EXTENSIONS
 from process import run_python
 
 import dovetail as dt
 
-EXTENSIONS = [nanobind_extension, nanobind_capsule_extension, pybind11_extension]
-
-
-@pytest.fixture(params=EXTENSIONS, ids=lambda extension: extension.__name__)
-def ext(request):
-    return request.param
+pytest_plugins = ["bindings"]
 
 
 @pytest.mark.parametrize("peer", (*peers.EXPORTERS, peers.DOVETAIL))
