@@ -81,7 +81,8 @@ typedef struct DovetailRequirements {
   const int64_t* shape;    // ndim entries; NULL: any
   const int64_t* strides;  // ndim entries, in elements or DOVETAIL_ANY_STRIDE; NULL: any
   int32_t ndim;
-  uint32_t alignment;  // of element 0, in bytes; 0: any. DOVETAIL_ONE_OF: that of the type, too
+  uint32_t alignment;  // of element 0, in bytes; 0: any. For DOVETAIL_ONE_OF the alignment of the
+                       // tensor's own type is wanted as well
   uint32_t flags;
   int32_t num_types;
   const DLDataType* types;  // num_types entries, for DOVETAIL_ONE_OF; `dtype` is then not looked at

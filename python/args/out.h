@@ -83,7 +83,7 @@ using ParameterOf = std::conditional_t<kIsResultArgument<V>,
 // The tensors that a call wrote, which are in the call's casters.
 template <size_t kCount>
 struct Results {
-  const DovetailBorrowed* all[kCount > 0 ? kCount : 1];
+  const DovetailBorrowed* all[kCount];
 };
 
 template <typename V>

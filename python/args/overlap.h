@@ -91,14 +91,12 @@ inline void AddSteps(const DLTensor& x, uint64_t bytes, SumFinder* finder) {
 }
 
 inline bool HasAddresses(const DLTensor& x) {
-  switch (x.device.device_type) {
-    case kDLCPU:
-    case kDLCUDA:
-    case kDLCUDAHost:
-    case kDLCUDAManaged:
-    case kDLROCM:
-    case kDLROCMHost:
-      return true;
+  switch (static_cast<int32_t>(x.device.device_type)) {
+#define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
+  case code:                                                             \
+    return addressable;
+#include "dovetail/core/internal/device_list.inc"
+#undef DOVETAIL_DEVICE_TYPE
     default:
       return false;
   }

@@ -59,8 +59,6 @@ namespace internal_arg {
 // Where the rows of one tensor are.
 template <typename T>
 struct RowsOf {
-  using RowType = Row<T>;
-
   T* data;
   int64_t row_size;
   int64_t strides[DOVETAIL_MAX_NDIM];  // of the leading dimensions

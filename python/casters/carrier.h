@@ -147,6 +147,9 @@ class ListCarrier {
     while (count_ > 0) Dovetail_Release(&borrowed_[--count_]);
     Py_CLEAR(objects_);
   }
+  PyObject* FirstOf(PyObject*) const {
+    return count_ > 0 ? PyTuple_GET_ITEM(objects_, 0) : nullptr;
+  }
 
  protected:
   using Facts = typename A::Facts;
@@ -159,11 +162,13 @@ class ListCarrier {
     borrowed_.reset(new DovetailBorrowed[static_cast<size_t>(size)]);  // not initialised
     if (size == 0) ++call->position;
     int result = 0;
-    for (; result == 0 && count_ < size; count_ += result == 0 ? 1 : 0) {
+    while (count_ < size) {
       if (count_ > 0) --call->position;
       call->element = static_cast<int32_t>(count_ + 1);
       result = Dovetail_Borrow(PyTuple_GET_ITEM(objects, count_), &Facts::kRequirements, call,
                                &borrowed_[static_cast<size_t>(count_)]);
+      if (result != 0) break;
+      ++count_;
     }
     call->element = 0;
     if (result == 0) frame.Link(borrowed_.get(), count_, &loans_);
@@ -209,9 +214,6 @@ class Carrier<std::vector<Arg<T, Rules...>>> : public ListCarrier<Arg<T, Rules..
     return all;
   }
 
-  PyObject* FirstOf(PyObject*) const {
-    return this->count_ > 0 ? PyTuple_GET_ITEM(this->objects_, 0) : nullptr;
-  }
   static constexpr Text kText =
       Text("collections.abc.Sequence[") + Signature<typename Argument::Facts>::kText + "]";
 };
@@ -247,9 +249,6 @@ class Carrier<std::map<std::string, Arg<T, Rules...>>> : public ListCarrier<Arg<
     return all;
   }
 
-  PyObject* FirstOf(PyObject*) const {
-    return this->count_ > 0 ? PyTuple_GET_ITEM(this->objects_, 0) : nullptr;
-  }
   static constexpr Text kText =
       Text("dict[str, ") + Signature<typename Argument::Facts>::kText + "]";
 

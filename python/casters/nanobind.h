@@ -129,7 +129,9 @@ template <typename V>
 class NanobindCaster {
  public:
   using Value = V;
-  static constexpr auto Name = NanobindName<Carrier<V>>();
+  // (nanobind itself adds "| None" for an Out.)
+  static constexpr auto Name =
+      NanobindName<std::conditional_t<kMakesResult<V>, TensorCarrier<V>, Carrier<V>>>();
   template <typename T_>
   using Cast = std::conditional_t<std::is_reference_v<T_>, const V&, V>;
   // The casters of containers ask this, and functions do not.
@@ -195,46 +197,15 @@ class NanobindCaster {
 
 namespace nanobind::detail {
 
-template <typename T, typename... Rules>
-struct type_caster<dovetail::Arg<T, Rules...>>
-    : dovetail::internal_arg::NanobindCaster<dovetail::Arg<T, Rules...>> {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
-    : dovetail::internal_arg::NanobindCaster<
-          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>> {
-  // (nanobind itself adds "| None".)
-  static constexpr auto Name =
-      dovetail::internal_arg::NanobindName<dovetail::internal_arg::TensorCarrier<
-          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>>();
-};
+#define DOVETAIL_CARRIED(...)              \
+  template <typename T, typename... Rules> \
+  struct type_caster<__VA_ARGS__> : dovetail::internal_arg::NanobindCaster<__VA_ARGS__> {};
+#include "dovetail/python/casters/carried_types.inc"
+#undef DOVETAIL_CARRIED
 // It takes None.
 template <typename T, typename... Rules>
 struct has_arg_defaults<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
     : std::true_type {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>>
-    : dovetail::internal_arg::NanobindCaster<
-          dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::NanobindCaster<std::vector<dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::map<std::string, dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::NanobindCaster<std::map<std::string, dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::optional<dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::NanobindCaster<std::optional<dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
-    : dovetail::internal_arg::NanobindCaster<
-          std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
-
-template <typename T, typename... Rules>
-struct type_caster<dovetail::Out<T, Rules...>>
-    : dovetail::internal_arg::NanobindCaster<dovetail::Out<T, Rules...>> {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::InOut<T, Rules...>>
-    : dovetail::internal_arg::NanobindCaster<dovetail::InOut<T, Rules...>> {};
 #if __cplusplus >= 202002L
 template <dovetail::Size kName>
 struct type_caster<dovetail::SizeArg<kName>>

@@ -136,37 +136,11 @@ class Pybind11Caster {
 
 namespace pybind11::detail {
 
-template <typename T, typename... Rules>
-struct type_caster<dovetail::Arg<T, Rules...>>
-    : dovetail::internal_arg::Pybind11Caster<dovetail::Arg<T, Rules...>> {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>>
-    : dovetail::internal_arg::Pybind11Caster<
-          dovetail::internal_arg::Given<dovetail::Out<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>>
-    : dovetail::internal_arg::Pybind11Caster<
-          dovetail::internal_arg::Given<dovetail::InOut<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::vector<dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::Pybind11Caster<std::vector<dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::map<std::string, dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::Pybind11Caster<std::map<std::string, dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::optional<dovetail::Arg<T, Rules...>>>
-    : dovetail::internal_arg::Pybind11Caster<std::optional<dovetail::Arg<T, Rules...>>> {};
-template <typename T, typename... Rules>
-struct type_caster<std::optional<std::vector<dovetail::Arg<T, Rules...>>>>
-    : dovetail::internal_arg::Pybind11Caster<
-          std::optional<std::vector<dovetail::Arg<T, Rules...>>>> {};
-
-template <typename T, typename... Rules>
-struct type_caster<dovetail::Out<T, Rules...>>
-    : dovetail::internal_arg::Pybind11Caster<dovetail::Out<T, Rules...>> {};
-template <typename T, typename... Rules>
-struct type_caster<dovetail::InOut<T, Rules...>>
-    : dovetail::internal_arg::Pybind11Caster<dovetail::InOut<T, Rules...>> {};
+#define DOVETAIL_CARRIED(...)              \
+  template <typename T, typename... Rules> \
+  struct type_caster<__VA_ARGS__> : dovetail::internal_arg::Pybind11Caster<__VA_ARGS__> {};
+#include "dovetail/python/casters/carried_types.inc"
+#undef DOVETAIL_CARRIED
 #if __cplusplus >= 202002L
 template <dovetail::Size kName>
 struct type_caster<dovetail::SizeArg<kName>>

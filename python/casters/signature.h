@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dovetail/core/freestanding/type_widths.h"
 #include "dovetail/python/arg_requirements.h"
 
 namespace dovetail {
@@ -52,31 +53,20 @@ struct Text {
   }
 };
 
-constexpr const char* KindName(DLDataType dtype) {
-  switch (dtype.code) {
-    case kDLInt:
-      return "int";
-    case kDLUInt:
-      return "uint";
-    case kDLFloat:
-      return "float";
-    case kDLBfloat:
-      return "bfloat";
-    case kDLComplex:
-      return "complex";
-    case kDLBool:
-      return "bool";
-    default:
-      return "element";
-  }
-}
-
+// "float32"; the kind and the bits of what is not in the list of types. Without lanes.
 constexpr void PutType(DLDataType dtype, Text* text) {
   if (dtype.bits == 0) return text->Put("any");
-  if (dtype.code == kDLFloat8_e4m3fn) return text->Put("float8_e4m3fn");
-  if (dtype.code == kDLFloat8_e5m2) return text->Put("float8_e5m2");
-  text->Put(KindName(dtype));
-  if (dtype.code != kDLBool) text->PutNumber(dtype.bits);
+#define DOVETAIL_DTYPE(id, kind, bits_, name) \
+  if (dtype.code == internal_dtype::kind && dtype.bits == bits_) return text->Put(name);
+#include "dovetail/core/internal/dtype_list.inc"
+#undef DOVETAIL_DTYPE
+  const char* kind = "element";
+#define DOVETAIL_TYPE_KIND(id, code_, name, dlpack) \
+  if (dtype.code == internal_dtype::id) kind = name;
+#include "dovetail/core/internal/dtype_list.inc"
+#undef DOVETAIL_TYPE_KIND
+  text->Put(kind);
+  text->PutNumber(dtype.bits);
 }
 
 constexpr void PutTypes(const DovetailRequirements& wanted, Text* text) {

@@ -38,12 +38,10 @@ bool RefuseSize(const std::string& what) {
 }
 
 bool AddLeading(const DovetailRequirements& wanted, const DovetailCall& call, Sizes* sizes) {
-  for (int32_t i = 0; i < call.num_leads; ++i) {
-    const auto& known = call.leads[i];
-    if (known.name != wanted.leading_name) continue;
-    return sizes->Add(known.shape, known.ndim) || RefuseSize("it has more than 64 dimensions");
-  }
-  return RefuseSize("no argument has its leading dimensions");
+  const int32_t index = FindNamedLead(call, wanted.leading_name);
+  if (index == call.num_leads) return RefuseSize("no argument has its leading dimensions");
+  const auto& known = call.leads[index];
+  return sizes->Add(known.shape, known.ndim) || RefuseSize("it has more than 64 dimensions");
 }
 
 bool AddSize(const DovetailRequirements& wanted, int32_t entry, const DovetailCall& call,
@@ -77,9 +75,9 @@ bool FindSizes(const DovetailRequirements& wanted, const DovetailCall& call, Siz
 bool FindType(const DovetailRequirements& wanted, const DovetailCall& call, PyObject* like,
               DLDataType* dtype) {
   *dtype = TypeToPass(wanted, call);
-  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return true;
-  for (int32_t i = 0; i < call.num_types; ++i) {
-    if (call.types[i].name == wanted.type_name) return true;
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0 ||
+      FindNamedType(call, wanted.type_name) < call.num_types) {
+    return true;
   }
   for (int32_t i = 0; i < wanted.num_types; ++i) {
     const int can_hold = CanHoldType(like, wanted.types[i]);

@@ -59,27 +59,19 @@ Requirements RequirementsOf(const DovetailRequirements& wanted, DLDataType dtype
 [[gnu::always_inline]] inline bool FitsNamedType(DLDataType dtype, int64_t name,
                                                  DovetailCall* call) {
   if (name == 0) return true;
-  for (int32_t i = 0; i < call->num_types; ++i) {
-    const auto& known = call->types[i];
-    if (known.name == name) return TypeNumber(known.dtype) == TypeNumber(dtype);
-  }
+  const int32_t known = FindNamedType(*call, name);
+  if (known < call->num_types) return TypeNumber(call->types[known].dtype) == TypeNumber(dtype);
   if (call->num_types == DOVETAIL_MAX_NAMED_TYPES) return false;
   call->types[call->num_types++] = {name, dtype, call->position};
   return true;
 }
 
-bool IsOneOf(DLDataType dtype, const DovetailRequirements& wanted) {
-  const DLDataType* const end = wanted.types + wanted.num_types;
-  return std::any_of(wanted.types, end,
-                     [=](DLDataType one) { return TypeNumber(one) == TypeNumber(dtype); });
-}
-
 // Whether the first `ndim` sizes are those that `call` knows by this name. A new name is added.
 bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, DovetailCall* call) {
   if (name == 0) return true;
-  for (int32_t i = 0; i < call->num_leads; ++i) {
-    const auto& known = call->leads[i];
-    if (known.name != name) continue;
+  const int32_t index = FindNamedLead(*call, name);
+  if (index < call->num_leads) {
+    const auto& known = call->leads[index];
     return known.ndim == ndim && std::equal(shape, shape + ndim, known.shape);
   }
   if (call->num_leads == DOVETAIL_MAX_NAMED_LEADS) return false;
@@ -116,15 +108,10 @@ bool FitsMultiple(int64_t size, int64_t wanted, DovetailCall* call) {
 }
 
 bool FitsTypes(const DLTensor& tensor, const DovetailRequirements& wanted, DovetailCall* call) {
-  const uint32_t type = TypeNumber(tensor.dtype);
-  int32_t i = 0;
-  while (i < wanted.num_types && TypeNumber(wanted.types[i]) != type) ++i;
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  if (i == wanted.num_types ||
-      !internal_interop::misfit_parts::IsAligned(address, AlignmentFor(tensor.dtype, wanted))) {
-    return false;
-  }
-  return FitsNamedType(tensor.dtype, wanted.type_name, call);
+  return IsOneOf(tensor.dtype, wanted) &&
+         internal_interop::misfit_parts::IsAligned(address, AlignmentFor(tensor.dtype, wanted)) &&
+         FitsNamedType(tensor.dtype, wanted.type_name, call);
 }
 
 bool FitsLast(const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,

@@ -27,11 +27,22 @@ inline constexpr int64_t kNameBits = (int64_t{1} << 56) - 1;
 constexpr int64_t NameIn(int64_t wanted) { return -1 - ((-1 - wanted) & kNameBits); }
 constexpr int64_t MultipleIn(int64_t wanted) { return ((-1 - wanted) >> 56) + 1; }
 
-// The index in call.sizes of a named size; call.num_sizes if it is not there.
-inline int32_t FindNamedSize(const DovetailCall& call, int64_t name) {
+// The index of what has the name; `count` if it is not there.
+template <typename Named>
+int32_t FindNamed(const Named* all, int32_t count, int64_t name) {
   int32_t i = 0;
-  while (i < call.num_sizes && call.sizes[i].name != name) ++i;
+  while (i < count && all[i].name != name) ++i;
   return i;
+}
+// In call.sizes, call.types and call.leads.
+inline int32_t FindNamedSize(const DovetailCall& call, int64_t name) {
+  return FindNamed(call.sizes, call.num_sizes, name);
+}
+inline int32_t FindNamedType(const DovetailCall& call, int64_t name) {
+  return FindNamed(call.types, call.num_types, name);
+}
+inline int32_t FindNamedLead(const DovetailCall& call, int64_t name) {
+  return FindNamed(call.leads, call.num_leads, name);
 }
 
 // The same for a size that is several times a named one.
@@ -61,6 +72,16 @@ constexpr uint32_t FlagsOf(const DovetailRequirements& wanted) {
   const bool is_distinct = (wanted.flags & kRules) == DOVETAIL_WRITABLE;
   return (wanted.flags & kTensorFlags) |
          (is_distinct ? uint32_t{internal_interop::kWantNoRepeats} : 0);
+}
+
+// Whether the type is one of wanted.types, for DOVETAIL_ONE_OF.
+inline bool IsOneOf(DLDataType dtype, const DovetailRequirements& wanted) {
+  int32_t i = 0;
+  while (i < wanted.num_types &&
+         std::bit_cast<uint32_t>(wanted.types[i]) != std::bit_cast<uint32_t>(dtype)) {
+    ++i;
+  }
+  return i < wanted.num_types;
 }
 
 // Whether the type is one of wanted.types, the one that `call` knows by wanted.type_name, and the
@@ -128,8 +149,8 @@ Misfit FindMismatch(const DovetailBorrowed& borrowed, const DovetailRequirements
 // The name in an entry of wanted.shape, such as "n".
 std::string SizeName(const DovetailRequirements& wanted, int32_t entry);
 
-// The type to which an argument of another type is converted: that of the call's other arguments,
-// or the first one that is wanted.
+// The type that an argument of a wrong type should have had: that of the call's other arguments
+// with this type name if there are any, else the first one that is wanted.
 DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& call);
 
 // "add(): argument 2: ", as far as the call knows these. `call` names the argument at hand.

@@ -1,7 +1,5 @@
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
-#include <bit>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -53,33 +51,19 @@ std::string TypeNames(const DovetailRequirements& wanted) {
   return names;
 }
 
-// What `call` knows of the type that the requirements name; nullptr if it is another fault.
-const DLDataType* TypeOfOthers(const DovetailRequirements& wanted, const DovetailCall& call,
-                               int32_t* position) {
-  for (int32_t i = 0; wanted.type_name != 0 && i < call.num_types; ++i) {
-    if (call.types[i].name != wanted.type_name) continue;
-    *position = call.types[i].position;
-    return &call.types[i].dtype;
-  }
-  return nullptr;
-}
-
 std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
   const std::string is = absl::StrCat(", and is ", DTypeName(dtype));
-  const bool is_several = (wanted.flags & DOVETAIL_ONE_OF) != 0;
-  const DLDataType* const end = wanted.types + (is_several ? wanted.num_types : 0);
-  const bool is_one = std::any_of(wanted.types, end, [&](DLDataType one) {
-    return std::bit_cast<uint32_t>(one) == std::bit_cast<uint32_t>(dtype);
-  });
-  int32_t position = 0;
-  const DLDataType* const others = TypeOfOthers(wanted, call, &position);
-  if (is_one && others == nullptr) {
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0 || !IsOneOf(dtype, wanted)) {
+    return absl::StrCat("must be ", TypeNames(wanted), is);
+  }
+  const int32_t others = FindNamedType(call, wanted.type_name);
+  if (others == call.num_types) {
     return absl::StrCat("has a named type, and a call has at most ", DOVETAIL_MAX_NAMED_TYPES,
                         " of them");
   }
-  if (!is_one) return absl::StrCat("must be ", TypeNames(wanted), is);
-  return absl::StrCat("must be ", DTypeName(*others), " as argument ", position, is);
+  const auto& known = call.types[others];
+  return absl::StrCat("must be ", DTypeName(known.dtype), " as argument ", known.position, is);
 }
 
 std::string DeviceWanted(int32_t type) {
@@ -117,7 +101,8 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
   }
 }
 
-// The same; a copy of what the function writes is where the result is.
+// The same. If the function writes the tensor, the caller finds the result in the copy that he
+// passes, and is told so.
 std::string RemedyFor(Want misfit, const DovetailBorrowed& borrowed,
                       const DovetailRequirements& wanted, const DovetailCall& call) {
   std::string remedy = Remedy(misfit, borrowed, wanted, call);
@@ -139,13 +124,13 @@ std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wa
                           const DovetailCall& call) {
   const std::string has =
       absl::StrCat("has the leading dimensions ", Tuple(tensor.shape, tensor.ndim - wanted.ndim));
-  for (int32_t i = 0; i < call.num_leads; ++i) {
-    const auto& known = call.leads[i];
-    if (known.name != wanted.leading_name) continue;
-    return absl::StrCat(has, ", and argument ", known.position, " has ",
-                        Tuple(known.shape, known.ndim));
+  const int32_t index = FindNamedLead(call, wanted.leading_name);
+  if (index == call.num_leads) {
+    return absl::StrCat(has, ", and a call names at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
   }
-  return absl::StrCat(has, ", and a call names at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
+  const auto& known = call.leads[index];
+  return absl::StrCat(has, ", and argument ", known.position, " has ",
+                      Tuple(known.shape, known.ndim));
 }
 
 // Of a size that is not the wanted one, or that does not go with its name.
@@ -239,9 +224,8 @@ PyObject* ErrorClass(Want misfit) {
 
 DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& call) {
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return wanted.dtype;
-  int32_t position;
-  const DLDataType* const others = TypeOfOthers(wanted, call, &position);
-  if (others != nullptr) return *others;
+  const int32_t others = FindNamedType(call, wanted.type_name);
+  if (others < call.num_types) return call.types[others].dtype;
   return wanted.num_types > 0 ? wanted.types[0] : DLDataType{};
 }
 
