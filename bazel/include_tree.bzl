@@ -13,7 +13,7 @@ in python/BUILD makes links to the headers: dovetail/include/dovetail/python/cap
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 def _dovetail_include_tree_impl(ctx):
-    headers = {"dovetail/%s/%s" % (f.owner.package, f.owner.name): f for f in ctx.files.hdrs}
+    headers = {"/".join(["dovetail"] + [part for part in [f.owner.package, f.owner.name] if part]): f for f in ctx.files.hdrs}
     for library in ctx.attr.libraries:
         for header in library[CcInfo].compilation_context.direct_public_headers:
             _, is_ours, after = header.path.partition("/_virtual_includes/")

@@ -16,7 +16,7 @@
 //
 // An Arg is valid for the duration of the call, and so are its copies. C++17; Shape with names in
 // quotation marks needs C++20, C++17 writes Shape<dovetail::Named("n")>. Nothing to link, no
-// abseil. Needs the GIL only where it is made.
+// abseil, no Python.h. Needs the GIL only where it is made.
 
 #ifndef DOVETAIL_PYTHON_ARG_H_
 #define DOVETAIL_PYTHON_ARG_H_
@@ -26,12 +26,15 @@
 
 #ifdef __cpp_exceptions
 #include <stdexcept>
+#else
+#include <cstdio>
+#include <cstdlib>
 #endif
 
 #include "dovetail/python/arg_requirements.h"
 #include "dovetail/python/args/arg_view.h"
 #include "dovetail/python/args/sizes.h"
-#include "dovetail/python/capi.h"
+#include "dovetail/python/borrowed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
@@ -45,7 +48,8 @@ using ViewOf = View<typename Facts::Element, Facts::kRank, Facts::kDense, Facts:
 #ifdef __cpp_exceptions
   throw std::invalid_argument(why);
 #else
-  Py_FatalError(why);
+  std::fprintf(stderr, "%s\n", why);
+  std::abort();
 #endif
 }
 
@@ -120,9 +124,10 @@ class Arg : public internal_arg::ViewOf<internal_arg::Facts<T, Rules...>> {
   StreamHandle stream() const {
     return static_cast<StreamHandle>(borrowed_->stream);
   }
-  // The argument itself, not counted. Results can be made like it (OwnedTensor::ToPython).
-  // nullptr for a tensor that the binding made (Out).
-  PyObject* object() const { return borrowed_->object; }
+  // The argument itself, a PyObject that is not counted. Results can be made like it
+  // (OwnedTensor::ToPython). nullptr for a tensor that the binding made (Out), and in kernels of
+  // dovetail/kernels.h.
+  struct _object* object() const { return borrowed_->object; }
   const DovetailBorrowed& borrowed() const { return *borrowed_; }
 
  private:

@@ -12,7 +12,7 @@
 #include "dovetail/python/args/arg_view.h"
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/args/sizes.h"
-#include "dovetail/python/capi.h"
+#include "dovetail/python/borrowed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

@@ -11,26 +11,35 @@
 // pybind11, dovetail::EmptyLike(x) and dovetail::Empty<float>(sizes) throw that error instead.
 // Empty, EmptyLike and Wrap may run
 // without the GIL, on the thread that released it, and take it while they need it. FromPython and
-// ToPython need the GIL; everything else does not. C++17, no abseil.
+// ToPython need the GIL; everything else does not. In kernels (dovetail/kernels.h) all that fail
+// throw a C++ exception, and there is no FromPython and no ToPython. C++17, no abseil.
 
 #ifndef DOVETAIL_PYTHON_OWNED_TENSOR_H_
 #define DOVETAIL_PYTHON_OWNED_TENSOR_H_
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "dovetail/python/arg.h"
+#ifdef DOVETAIL_WITHOUT_PYTHON
+#include "dovetail/python/kernels/make_tensor.h"
+#else
 #include "dovetail/python/capi.h"
+#endif
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
 namespace internal_arg {
 
+#ifndef DOVETAIL_WITHOUT_PYTHON
 // Holds the GIL, also where the thread released it.
 class HeldGil {
  public:
@@ -60,6 +69,7 @@ template <typename T>
 [[noreturn]] void ThrowSetError() {
   SetError<typename AlwaysVoid<T>::type>::Throw();
 }
+#endif
 
 }  // namespace internal_arg
 
@@ -79,10 +89,14 @@ class OwnedTensor {
   // it goes to the stream of the argument that the result is made like.
   static OwnedTensor Empty(const int64_t* shape, int32_t ndim, DLDataType dtype,
                            DLDevice device = {kDLCPU, 0}) {
+#ifdef DOVETAIL_WITHOUT_PYTHON
+    return OwnedTensor(internal_kernels::MakeTensor(dtype, device, ndim, shape));
+#else
     const internal_arg::HeldGil gil;
     DLManagedTensorVersioned* managed = nullptr;
     if (Dovetail_Empty(dtype, device, ndim, shape, &managed) != 0) return OwnedTensor();
     return OwnedTensor(managed);
+#endif
   }
   template <typename T>
   static OwnedTensor Empty(std::initializer_list<int64_t> shape, DLDevice device = {kDLCPU, 0}) {
@@ -100,12 +114,14 @@ class OwnedTensor {
   template <typename T>
   static OwnedTensor Wrap(std::vector<T>&& values, std::vector<int64_t> shape);
 
+#ifndef DOVETAIL_WITHOUT_PYTHON
   // Shares the memory of any tensor object beyond the call.
   static OwnedTensor FromPython(PyObject* object) {
     DLManagedTensorVersioned* managed = nullptr;
     if (Dovetail_FromPython(object, &managed) != 0) return OwnedTensor();
     return OwnedTensor(managed);
   }
+#endif
 
   explicit operator bool() const { return managed_ != nullptr; }
 
@@ -133,9 +149,11 @@ class OwnedTensor {
   // The managed tensor, which the caller owns from now on. This one becomes null.
   DLManagedTensorVersioned* release() { return std::exchange(managed_, nullptr); }
 
+#ifndef DOVETAIL_WITHOUT_PYTHON
   // A new Python object over the memory, of the class of `like` (Dovetail_ToPython()). This tensor
   // becomes null, in failure too. Needs the GIL.
   PyObject* ToPython(PyObject* like) && { return Dovetail_ToPython(release(), like); }
+#endif
 
  private:
   [[noreturn]] static void RefuseWrite() {
@@ -143,7 +161,8 @@ class OwnedTensor {
 #ifdef __cpp_exceptions
     throw std::runtime_error(kReason);
 #else
-    Py_FatalError(kReason);
+    std::fprintf(stderr, "%s\n", kReason);
+    std::abort();
 #endif
   }
   void Reset(DLManagedTensorVersioned* managed) {
@@ -161,13 +180,17 @@ OwnedTensor Empty(const Sizes& sizes, DLDevice device = {kDLCPU, 0}) {
   const std::vector<int64_t> shape(sizes.begin(), sizes.end());
   OwnedTensor made = OwnedTensor::Empty(shape.data(), static_cast<int32_t>(shape.size()),
                                         internal_arg::TypeOf<T>(), device);
+#ifndef DOVETAIL_WITHOUT_PYTHON
   if (!made) internal_arg::ThrowSetError<T>();
+#endif
   return made;
 }
 template <typename T, typename... Rules>
 OwnedTensor EmptyLike(const Arg<T, Rules...>& like) {
   OwnedTensor made = OwnedTensor::EmptyLike(like);
+#ifndef DOVETAIL_WITHOUT_PYTHON
   if (!made) internal_arg::ThrowSetError<T>();
+#endif
   return made;
 }
 
@@ -196,10 +219,15 @@ OwnedTensor OwnedTensor::Wrap(std::vector<T>&& values, std::vector<int64_t> shap
         is_valid && shape[i - 1] >= 0 && !__builtin_mul_overflow(count, shape[i - 1], &count);
   }
   if (!is_valid || count != static_cast<int64_t>(values.size())) {
+#ifdef DOVETAIL_WITHOUT_PYTHON
+    throw std::invalid_argument("a vector of " + std::to_string(values.size()) +
+                                " elements can't have that shape");
+#else
     const internal_arg::HeldGil gil;
     PyErr_Format(PyExc_ValueError, "a vector of %zu elements can't have a shape of %lld",
                  values.size(), static_cast<long long>(count));
     return OwnedTensor();
+#endif
   }
   owner->values = std::move(values);
   owner->shape = std::move(shape);

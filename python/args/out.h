@@ -20,7 +20,7 @@
 
 #include "dovetail/python/arg.h"
 #include "dovetail/python/arg_requirements.h"
-#include "dovetail/python/capi.h"
+#include "dovetail/python/borrowed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

@@ -5,19 +5,21 @@
 //   });
 //
 // The threads are those of the installed `dovetail` package, at most dovetail.get_num_threads() of
-// them, and shared with its copies. C++17.
+// them, and shared with its copies. Without the package this thread does all. C++17.
 
 #ifndef DOVETAIL_PYTHON_ARGS_PARALLEL_FOR_H_
 #define DOVETAIL_PYTHON_ARGS_PARALLEL_FOR_H_
-
-#include <Python.h>
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
 
 #include "dovetail/python/args/sizes.h"
+#ifdef DOVETAIL_WITHOUT_PYTHON
+#include "dovetail/python/kernels/host.h"
+#else
 #include "dovetail/python/capi.h"
+#endif
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {
@@ -68,7 +70,11 @@ class ParallelBody {
 template <typename F>
 void ParallelFor(int64_t count, int64_t grain, F&& body) {
   internal_arg::ParallelBody parallel(body);
+#ifdef DOVETAIL_WITHOUT_PYTHON
+  internal_kernels::ParallelFor(count, grain, &decltype(parallel)::Run, &parallel);
+#else
   Dovetail_ParallelFor(count, grain, &decltype(parallel)::Run, &parallel);
+#endif
   parallel.Rethrow();
 }
 

@@ -13,10 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dovetail/python/capi.h"
-
-// Part of every name here, so that two extensions of different versions in one process differ.
-#define DOVETAIL_ARG_ABI arg_v1
+#include "dovetail/python/args/arg_abi.h"
+#include "dovetail/python/borrowed.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

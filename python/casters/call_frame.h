@@ -159,6 +159,7 @@ class CallFrame {
     reported_ = Overloads::kUnasked;
     call_.function = nullptr;
     call_.argument = nullptr;
+    call_.names = nullptr;
     call_.position = 0;
     call_.element = 0;
     call_.num_sizes = 0;

@@ -29,6 +29,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "full_like",
     "get_include",
     "ipc",
+    "load_kernels",
     "no_copies",
     "ones",
     "ones_like",
@@ -107,6 +108,26 @@ def no_copies():
     from dovetail._trace import NoCopies
 
     return NoCopies()
+
+
+def load_kernels(path, *, namespace=None):
+    """Load the functions of a kernel library, C++ functions over every framework's tensors.
+
+    path       the shared object, made with dovetail/kernels.h. Loading it runs its code
+    namespace  the name of PyTorch's operators: torch.ops.<namespace>.<function>. Default: the
+               file's name up to its first dot
+
+    Returns an object with the functions as attributes. ImportError for a file that is no kernel
+    library, or one of a newer interface; ValueError where the namespace has such a function
+    already. A library that was loaded before is returned again. PyTorch is not imported: the
+    operators are there once it is.
+
+        kernels = dt.load_kernels("kernels.so", namespace="mylib")
+        z = kernels.scale_add(x, y, 2.0)
+    """
+    from dovetail._kernels import load_kernels
+
+    return load_kernels(path, namespace=namespace)
 
 
 def get_include():

@@ -15,6 +15,7 @@
 #include "dovetail/devices/register_all.h"
 #include "dovetail/python/exchange/routes/capi_table.h"
 #include "dovetail/python/exchange/routes/peer_table.h"
+#include "dovetail/python/kernels/loader/functions.h"
 #include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/errors.h"
 #include "dovetail/python/module/functions/convert.h"
@@ -92,6 +93,22 @@ PyMethodDef functions[] = {
         "register_converter($module, type, from_tensor, /)\n--\n\n"
         "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor. It takes\n"
         "precedence over the library's from_dlpack()."),
+    Fast<&LoadKernelsFunction>(
+        "_load_kernels",
+        "_load_kernels($module, path, module_name, /)\n--\n\n"
+        "The functions of a kernel library, for load_kernels()."),
+    OneArgument<&DescribeKernelFunction>(
+        "_describe_kernel",
+        "_describe_kernel($module, function, /)\n--\n\n"
+        "The parameters of a kernel, and whether it returns tensors beside those it writes."),
+    Fast<&RegisterTorchKernelFunction>(
+        "_register_torch_kernel",
+        "_register_torch_kernel($module, function, namespace, schemas, is_hip, /)\n--\n\n"
+        "Defines the operators of a kernel in PyTorch."),
+    Fast<&SetTorchKernelFunction>(
+        "_set_torch_kernel",
+        "_set_torch_kernel($module, function, call, /)\n--\n\n"
+        "What a kernel's function calls for PyTorch's tensors that are no plain memory."),
     OneArgument<&FromArrowFunction>(
         "from_arrow",
         "from_arrow($module, x, /)\n--\n\n"

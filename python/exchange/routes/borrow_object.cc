@@ -43,7 +43,7 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRe
              IsSameKindCast(ToDType(borrowed.tensor.dtype).kind,
                             ToDType(TypeToPass(wanted, call)).kind);
     case Want::kDevice:
-      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 && borrowed.object != nullptr &&
              (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
     case Want::kRowMajor:
     case Want::kColumnMajor:
@@ -234,12 +234,18 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 
 }  // namespace
 
+int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
+                 DovetailBorrowed* borrowed) {
+  return BorrowOther(wanted, call, borrowed);
+}
+
 int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
                  DovetailBorrowed* borrowed) {
   if (call != nullptr) return Borrow(object, *wanted, call, borrowed);
   DovetailCall unnamed;
   unnamed.function = nullptr;
   unnamed.argument = nullptr;
+  unnamed.names = nullptr;
   unnamed.position = -1;
   unnamed.is_quiet = 0;
   unnamed.element = 0;

@@ -19,56 +19,59 @@
 namespace dovetail::python {
 namespace {
 
-struct Sizes {
-  int32_t ndim = 0;
-  int64_t all[DOVETAIL_MAX_NDIM];
+// "" or what is wrong.
+std::string AddSizes(const int64_t* more, int32_t count, ResultSizes* sizes) {
+  if (count > DOVETAIL_MAX_NDIM - sizes->ndim) return "it has more than 64 dimensions";
+  std::copy(more, more + count, sizes->all + sizes->ndim);
+  sizes->ndim += count;
+  return "";
+}
 
-  bool Add(const int64_t* sizes, int32_t count) {
-    if (count > DOVETAIL_MAX_NDIM - ndim) return false;
-    std::copy(sizes, sizes + count, all + ndim);
-    ndim += count;
-    return true;
-  }
-};
-
+std::string Refusal(const std::string& what) {
+  return absl::StrCat("A result can't be made: ", what,
+                      ". Pass one for the function to write to.");
+}
 bool RefuseSize(const std::string& what) {
-  Raise(PyExc_ValueError,
-        absl::StrCat("A result can't be made: ", what, ". Pass one for the function to write to."));
+  Raise(PyExc_ValueError, Refusal(what));
   return false;
 }
 
-bool AddLeading(const DovetailRequirements& wanted, const DovetailCall& call, Sizes* sizes) {
+// Each of these returns what is missing; empty if nothing is.
+std::string AddLeading(const DovetailRequirements& wanted, const DovetailCall& call,
+                       ResultSizes* sizes) {
   const int32_t index = FindNamedLead(call, wanted.leading_name);
-  if (index == call.num_leads) return RefuseSize("no argument has its leading dimensions");
+  if (index == call.num_leads) return "no argument has its leading dimensions";
   const auto& known = call.leads[index];
-  return sizes->Add(known.shape, known.ndim) || RefuseSize("it has more than 64 dimensions");
+  return AddSizes(known.shape, known.ndim, sizes);
 }
 
-bool AddSize(const DovetailRequirements& wanted, int32_t entry, const DovetailCall& call,
-             Sizes* sizes) {
+std::string AddSize(const DovetailRequirements& wanted, int32_t entry, const DovetailCall& call,
+                    ResultSizes* sizes) {
   int64_t size = wanted.shape[entry];
-  if (size == DOVETAIL_ANY_SIZE) return RefuseSize("a size of it is not said");
+  if (size == DOVETAIL_ANY_SIZE) return "a size of it is not said";
   if (size < 0) {
     const int32_t known = FindNamedSize(call, NameIn(size));
     if (known == call.num_sizes) {
-      return RefuseSize(absl::StrCat("no argument has the size ", SizeName(wanted, entry)));
+      return absl::StrCat("no argument has the size ", SizeName(wanted, entry));
     }
     if (__builtin_mul_overflow(MultipleIn(size), call.sizes[known].size, &size)) {
-      return RefuseSize(absl::StrCat("the size ", SizeName(wanted, entry), " is too large"));
+      return absl::StrCat("the size ", SizeName(wanted, entry), " is too large");
     }
   }
-  return sizes->Add(&size, 1) || RefuseSize("it has more than 64 dimensions");
+  return AddSizes(&size, 1, sizes);
 }
 
-bool FindSizes(const DovetailRequirements& wanted, const DovetailCall& call, Sizes* sizes) {
+std::string FindSizes(const DovetailRequirements& wanted, const DovetailCall& call,
+                      ResultSizes* sizes) {
   if (wanted.shape == nullptr && (wanted.ndim > 0 || (wanted.flags & DOVETAIL_NDIM) == 0)) {
-    return RefuseSize("its sizes are not said");
+    return "its sizes are not said";
   }
-  if ((wanted.flags & DOVETAIL_LEADING) != 0 && !AddLeading(wanted, call, sizes)) return false;
-  for (int32_t i = 0; i < wanted.ndim; ++i) {
-    if (!AddSize(wanted, i, call, sizes)) return false;
+  std::string missing;
+  if ((wanted.flags & DOVETAIL_LEADING) != 0) missing = AddLeading(wanted, call, sizes);
+  for (int32_t i = 0; missing.empty() && i < wanted.ndim; ++i) {
+    missing = AddSize(wanted, i, call, sizes);
   }
-  return true;
+  return missing;
 }
 
 // False with an error set.
@@ -110,6 +113,12 @@ bool FindDevice(const DovetailRequirements& wanted, PyObject* like, DLDevice* de
 
 }  // namespace
 
+std::string FindResultSizes(const DovetailRequirements& wanted, const DovetailCall& call,
+                            ResultSizes* sizes) {
+  const std::string missing = FindSizes(wanted, call, sizes);
+  return missing.empty() ? missing : Refusal(missing);
+}
+
 int CanHoldType(PyObject* like, DLDataType dtype) {
   const Peer* const peer = like != nullptr ? FindPeerOrBase(Py_TYPE(like)) : nullptr;
   return peer == nullptr || peer->can_hold == nullptr ? 1 : peer->can_hold(ToDType(dtype));
@@ -118,11 +127,13 @@ int CanHoldType(PyObject* like, DLDataType dtype) {
 int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
                  DovetailBorrowed* borrowed) {
   borrowed->held = nullptr;
-  Sizes sizes;
+  ResultSizes sizes;
   DLDataType dtype;
   DLDevice device;
   void* stream;
-  if (!FindSizes(*wanted, *call, &sizes) || !FindType(*wanted, *call, like, &dtype) ||
+  const std::string missing = FindSizes(*wanted, *call, &sizes);
+  if (!missing.empty()) return RefuseSize(missing), -1;
+  if ( !FindType(*wanted, *call, like, &dtype) ||
       !FindDevice(*wanted, like, &device, &stream)) {
     return -1;
   }

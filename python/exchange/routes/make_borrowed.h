@@ -7,6 +7,9 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <string>
+
 #include "dlpack/dlpack.h"
 #include "dovetail/python/capi.h"
 
@@ -15,6 +18,16 @@ namespace dovetail::python {
 // Dovetail_Make() of capi.h. `like` may be nullptr. Needs the GIL.
 int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
                  DovetailBorrowed* borrowed);
+
+struct ResultSizes {
+  int32_t ndim = 0;
+  int64_t all[DOVETAIL_MAX_NDIM];
+};
+
+// The sizes that Dovetail_Make() gives to a result: those that the call's arguments have by name.
+// Returns why it can't be made; empty if it can. Any thread.
+std::string FindResultSizes(const DovetailRequirements& wanted, const DovetailCall& call,
+                            ResultSizes* sizes);
 
 // Dovetail_CanHold() of capi.h. Needs the GIL.
 int CanHoldType(PyObject* like, DLDataType dtype);

@@ -29,6 +29,7 @@ std::string Tuple(const int64_t* values, int32_t count) {
 
 // "torch.Tensor"
 std::string ClassName(PyObject* object) {
+  if (object == nullptr) return "torch.Tensor";  // of an operator
   PyTypeObject* type = Py_TYPE(object);
   nb::object module =
       nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
@@ -51,6 +52,13 @@ std::string TypeNames(const DovetailRequirements& wanted) {
   return names;
 }
 
+// Another argument of the call: "argument 2", or by its name. One that is a number has no position.
+std::string OtherArgument(const DovetailCall& call, int32_t position) {
+  if (position <= 0) return "the call";
+  if (call.names == nullptr) return absl::StrCat("argument ", position);
+  return absl::StrCat("argument '", call.names[position - 1], "'");
+}
+
 std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
   const std::string is = absl::StrCat(", and is ", DTypeName(dtype));
@@ -63,7 +71,7 @@ std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
                         " of them");
   }
   const auto& known = call.types[others];
-  return absl::StrCat("must be ", DTypeName(known.dtype), " as argument ", known.position, is);
+  return absl::StrCat("must be ", DTypeName(known.dtype), " as ", OtherArgument(call, known.position), is);
 }
 
 std::string DeviceWanted(int32_t type) {
@@ -74,8 +82,10 @@ std::string DeviceWanted(int32_t type) {
 // What the caller may pass instead, in the manner of the argument's library. Empty if unknown.
 std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
                    const DovetailRequirements& wanted, const DovetailCall& call) {
-  PyTypeObject* const type = Py_TYPE(borrowed.object);
-  const bool is_numpy = numpy_ndarray.IsBaseOf(type), is_torch = torch_tensor.IsBaseOf(type);
+  // (PyTorch's operators have no object.)
+  PyTypeObject* const type = borrowed.object != nullptr ? Py_TYPE(borrowed.object) : nullptr;
+  const bool is_numpy = type != nullptr && numpy_ndarray.IsBaseOf(type);
+  const bool is_torch = type == nullptr || torch_tensor.IsBaseOf(type);
   switch (misfit) {
     case Want::kDevice:
       if (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU) return "";
@@ -114,11 +124,6 @@ std::string RemedyFor(Want misfit, const DovetailBorrowed& borrowed,
   return absl::StrCat(remedy, ", and read the result there.");
 }
 
-// What a named size is of: an argument that is a number has no position.
-std::string HolderOf(int32_t position) {
-  return position > 0 ? absl::StrCat("argument ", position) : "the call";
-}
-
 // Of leading dimensions that are not those of another argument.
 std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
@@ -129,7 +134,7 @@ std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wa
     return absl::StrCat(has, ", and a call names at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
   }
   const auto& known = call.leads[index];
-  return absl::StrCat(has, ", and argument ", known.position, " has ",
+  return absl::StrCat(has, ", and ", OtherArgument(call, known.position), " has ",
                       Tuple(known.shape, known.ndim));
 }
 
@@ -151,7 +156,7 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
                                          misfit.axis, ", and has ", misfit.found);
     if (index == call.num_sizes) return has;
     return absl::StrCat(has, "; ", name, " = ", call.sizes[index].size, " in ",
-                        HolderOf(call.sizes[index].position));
+                        OtherArgument(call, call.sizes[index].position));
   }
   if (index == call.num_sizes) {
     return absl::StrCat("has the named size ", name, ", and a call has at most ",
@@ -162,7 +167,7 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
                       ", and ",
                       known.position == call.position
                           ? (call.element > 0 ? "an element before it" : "another dimension")
-                          : HolderOf(known.position),
+                          : OtherArgument(call, known.position),
                       " has ", name, " = ", known.size);
 }
 

@@ -1,0 +1,95 @@
+"""load_kernels(): the functions of a kernel library, for every framework."""
+
+import os
+import re
+import threading
+
+from dovetail import _core
+from dovetail._kernels.after_import import after_import
+
+_lock = threading.RLock()
+_loaded = {}  # by file and namespace
+_owners = {}  # the path of the library that has a name in a namespace
+
+# PyTorch's own, and ours.
+_RESERVED = frozenset({"aten", "aten_", "c10d", "dovetail", "prim", "prims", "quantized", "torch"})
+
+
+class KernelLibrary:
+    """The functions of a kernel library, as attributes.
+
+    Each is a builtin function over any library's tensors. Within torch.compile and torch.export it
+    is the operator torch.ops.<namespace>.<name>, whose overload `functional` returns what the
+    function writes: that one has gradients, once torch.library.register_autograd() was told of a
+    formula for "<namespace>::<name>.functional".
+    """
+
+    def __init__(self, path, namespace, functions):
+        for function in functions:
+            setattr(self, function.__name__, function)
+        self.__path = path
+        self.__namespace = namespace
+
+    def __iter__(self):
+        """Iterate over the functions."""
+        return (value for name, value in vars(self).items() if not name.startswith("_"))
+
+    def __repr__(self):
+        names = ", ".join(function.__name__ for function in self)
+        return f"<kernels of {self.__path!r} as {self.__namespace!r}: {names}>"
+
+
+def load_kernels(path, *, namespace=None):
+    """Load a kernel library. See dovetail.load_kernels()."""
+    path = os.path.realpath(os.fspath(path))
+    if namespace is None:
+        namespace = os.path.basename(path).split(".")[0]
+    _check_namespace(namespace)
+    stat = os.stat(path)  # FileNotFoundError for a file that is not there
+    key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, namespace)
+    with _lock:
+        if key not in _loaded:
+            functions = _core._load_kernels(path, namespace)
+            _claim(path, namespace, functions)
+            _loaded[key] = KernelLibrary(path, namespace, functions)
+            _offer_to_torch(functions)
+        return _loaded[key]
+
+
+def _check_namespace(namespace):
+    if not isinstance(namespace, str):
+        raise TypeError(f"namespace must be a str, and is a {type(namespace).__name__}")
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", namespace):
+        raise ValueError(f"namespace must be a Python name such as 'mylib', and is {namespace!r}")
+    if namespace in _RESERVED:
+        raise ValueError(f"the namespace {namespace!r} is taken: choose another one")
+
+
+def _claim(path, namespace, functions):
+    names = [f"{namespace}::{function.__name__}" for function in functions]
+    for name in names:
+        if names.count(name) > 1:
+            raise ImportError(f"{path!r} has two kernels called {name.split('::')[1]!r}")
+        if name in _owners:
+            raise ValueError(
+                f"{name} is a kernel of {_owners[name]!r}. Load this library with another "
+                "namespace, or, if it was compiled anew, in a new process."
+            )
+    _owners.update(dict.fromkeys(names, path))
+
+
+def _offer_to_torch(functions):
+    def register(_):
+        from dovetail._kernels.operators import register
+
+        for function in functions:
+            register(function)
+
+    def substitute(_):
+        from dovetail._kernels.operators import substitute
+
+        for function in functions:
+            substitute(function)
+
+    after_import("torch", register)
+    after_import("torch._dynamo", substitute)

@@ -1,0 +1,125 @@
+"""What PyTorch is told of a kernel's parameters: schemas, and the source of a function."""
+
+from dataclasses import dataclass, field, replace
+
+_TYPES = {"tensor": "Tensor", "float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
+_REQUIRED = object()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter as _core._describe_kernel() tells of it."""
+
+    name: str
+    kind: str
+    optional: bool
+    list: bool
+    out: bool
+    inout: bool
+    keyword_only: bool
+    size_name: int | None
+    default: object = _REQUIRED
+    types: list = field(default_factory=list)
+    type_name: int = 0
+    is_host: bool = True
+    lead: int | None = 0
+    shape: list | None = None
+
+    @property
+    def is_written(self):
+        """Whether the kernel writes the tensor."""
+        return self.out or self.inout
+
+    @property
+    def is_required(self):
+        """Whether callers must give it."""
+        return self.default is _REQUIRED
+
+
+def schemas(name, parameters):
+    """The schemas of the operator that writes, and, if it writes, of the one that returns."""
+    writes = f"{name}({_arguments(parameters, writes=True)}) -> ()"
+    count = sum(one.is_written for one in parameters)
+    if count == 0:
+        return [writes]
+    returns = "Tensor" if count == 1 else "(" + ", ".join(["Tensor"] * count) + ")"
+    inputs = [one for one in parameters if not one.out]
+    return [writes, f"{name}.functional({_arguments(inputs, writes=False)}) -> {returns}"]
+
+
+def _arguments(parameters, *, writes):
+    """As in "Tensor x, float eps=1e-06, *, Tensor(a2!) out"."""
+    if any(one.keyword_only and one.kind == "tensor" and not one.out for one in parameters):
+        # PyTorch's gradients and vmap take no tensors by name alone.
+        parameters = [replace(one, keyword_only=False) for one in parameters]
+    positional = [one for one in parameters if not one.keyword_only]
+    # (PyTorch has no required parameter behind one with a default.)
+    first_default = len(positional)
+    while first_default > 0 and _default_text(positional[first_default - 1]) is not None:
+        first_default -= 1
+    texts = []
+    for i, one in enumerate(parameters):
+        if one.keyword_only and "*" not in texts:
+            texts.append("*")
+        text = _type(one, f"a{i}!" if writes and one.is_written else "") + " " + one.name
+        default = _default_text(one)
+        if default is not None and (one.keyword_only or i >= first_default):
+            text += "=" + default
+        texts.append(text)
+    return ", ".join(texts)
+
+
+def _type(one, alias):
+    text = _TYPES[one.kind] + (f"({alias})" if alias else "")
+    return text + ("[]" if one.list else "") + ("?" if one.optional else "")
+
+
+def _default_text(one):
+    """The default as schemas write it; None if there is none, or for a tensor that is written."""
+    if one.is_required or one.is_written:
+        return None
+    return f'"{one.default}"' if isinstance(one.default, str) else repr(one.default)
+
+
+def call_source(name, parameters):
+    """The source of the kernel's function over the two operators."""
+    inputs = [one for one in parameters if not one.out]
+    outs = [one for one in parameters if one.out]
+    written = [one for one in parameters if one.is_written]
+    lines = [f"def {name}({_python_parameters(parameters)}):"]
+    if outs and not any(one.inout for one in parameters):
+        absent = " and ".join(f"{one.name} is None" for one in outs)
+        lines += [f"    if {absent}:", f"        return functional({_passed(inputs)})"]
+    if written:
+        for one in parameters:
+            if one.kind == "tensor" and not one.list:
+                lines += [
+                    f"    if {one.name} is not None and {one.name}.requires_grad and records():",
+                    f"        refuse({one.name!r})",
+                ]
+    if outs:
+        absent = " or ".join(f"{one.name} is None" for one in outs)
+        given = ", ".join(f"{one.name}={one.name}" for one in parameters)
+        lines += [f"    if {absent}:", f"        made = missing({given})"]
+        for i, one in enumerate(written):
+            if one.out:
+                lines.append(f"        {one.name} = made[{i}] if {one.name} is None else {one.name}")
+    lines.append(f"    operator({_passed(parameters)})")
+    result = ", ".join(one.name for one in written)
+    lines.append(f"    return {result or None}")
+    return "\n".join(lines) + "\n"
+
+
+def _passed(parameters):
+    return ", ".join(
+        f"{one.name}={one.name}" if one.keyword_only else one.name for one in parameters
+    )
+
+
+def _python_parameters(parameters):
+    texts = []
+    for one in parameters:
+        if one.keyword_only and "*" not in texts:
+            texts.append("*")
+        texts.append(one.name if one.is_required else f"{one.name}=defaults[{one.name!r}]")
+    return ", ".join(texts)

@@ -1,0 +1,275 @@
+// DOVETAIL_KERNEL: exports a C++ function from a kernel library.
+//
+//   DOVETAIL_KERNEL(rms_norm, "x", "weight", "eps=1e-6", "*", "out");
+//
+// At namespace scope, in any file of the library: the function, then the name of each parameter
+// but of Streams, with its default as Python writes it. After "*" parameters are given by name. An
+// Out needs no default: callers may leave it out. DOVETAIL_KERNEL_DOC has a docstring behind the
+// function. dovetail/kernels.h is the header to include.
+
+#ifndef DOVETAIL_PYTHON_KERNELS_KERNEL_H_
+#define DOVETAIL_PYTHON_KERNELS_KERNEL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/host.h"
+#include "dovetail/python/kernels/parameter_text.h"
+#include "dovetail/python/kernels/parameter_type.h"
+#include "dovetail/python/owned_tensor.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ARG_ABI {
+namespace internal_kernels {
+
+// The kernels of this shared object, which their static initialisers add.
+inline DovetailKernelLibrary library = {
+    sizeof(DovetailKernelLibrary), DOVETAIL_KERNELS_MAJOR, DOVETAIL_KERNELS_MINOR, nullptr,
+    [](const DovetailKernelHost* given) { host = given; }};
+
+// Says what exception is in flight.
+inline void Report(DovetailFailure* failure) {
+  try {
+    throw;
+  } catch (const std::bad_alloc& error) {
+    failure->set(failure, DOVETAIL_MEMORY_ERROR, error.what());
+  } catch (const std::out_of_range& error) {
+    failure->set(failure, DOVETAIL_INDEX_ERROR, error.what());
+  } catch (const std::overflow_error& error) {
+    failure->set(failure, DOVETAIL_OVERFLOW_ERROR, error.what());
+  } catch (const std::logic_error& error) {  // invalid_argument, domain_error, length_error
+    failure->set(failure, DOVETAIL_VALUE_ERROR, error.what());
+  } catch (const std::range_error& error) {
+    failure->set(failure, DOVETAIL_VALUE_ERROR, error.what());
+  } catch (const std::exception& error) {
+    failure->set(failure, DOVETAIL_RUNTIME_ERROR, error.what());
+  } catch (...) {
+    failure->set(failure, DOVETAIL_RUNTIME_ERROR, "an exception that is no std::exception");
+  }
+}
+
+// The tensors that a function returns.
+template <typename R>
+struct ReturnType {
+  static_assert(std::is_void_v<R>,
+                "A kernel returns nothing, an OwnedTensor, or a std::tuple, std::pair or "
+                "std::array of these.");
+  static constexpr int32_t kCount = 0;
+  static constexpr bool kIsTuple = false;
+};
+template <>
+struct ReturnType<OwnedTensor> {
+  static constexpr int32_t kCount = 1;
+  static constexpr bool kIsTuple = false;
+  static void Give(OwnedTensor tensor, DLManagedTensorVersioned** results) {
+    results[0] = tensor.release();
+  }
+};
+template <typename R, int kTheCount>
+struct TupleType {
+  static constexpr int32_t kCount = kTheCount;
+  static constexpr bool kIsTuple = true;
+  static void Give(R tensors, DLManagedTensorVersioned** results) {
+    std::apply([&](auto&... each) { ((*results++ = each.release()), ...); }, tensors);
+  }
+};
+template <typename... Ts>
+struct ReturnType<std::tuple<Ts...>> : TupleType<std::tuple<Ts...>, sizeof...(Ts)> {
+  static_assert((std::is_same_v<Ts, OwnedTensor> && ...), "Each result is an OwnedTensor.");
+};
+template <typename T, typename U>
+struct ReturnType<std::pair<T, U>> : TupleType<std::pair<T, U>, 2> {
+  static_assert(std::is_same_v<T, OwnedTensor> && std::is_same_v<U, OwnedTensor>,
+                "Each result is an OwnedTensor.");
+};
+template <size_t kCount>
+struct ReturnType<std::array<OwnedTensor, kCount>>
+    : TupleType<std::array<OwnedTensor, kCount>, static_cast<int>(kCount)> {};
+
+// What DOVETAIL_KERNEL says: each string, and where the names are.
+template <typename Def>
+struct Texts {
+  static constexpr size_t kCount = std::size(Def::kTexts) - 1;  // the last one is a nullptr
+
+  static constexpr std::array<ParameterText, kCount> Parse() {
+    std::array<ParameterText, kCount> all;
+    for (size_t i = 0; i < kCount; ++i) all[i] = ParameterText(Def::kTexts[i]);
+    return all;
+  }
+  static constexpr std::array<ParameterText, kCount> kAll = Parse();
+
+  static constexpr bool AreValid() {
+    for (const ParameterText& text : kAll) {
+      if (!text.is_valid) return false;
+    }
+    return true;
+  }
+  static constexpr size_t CountNames() {
+    size_t count = 0;
+    for (const ParameterText& text : kAll) count += text.is_star ? 0 : 1;
+    return count;
+  }
+  static constexpr bool AreDistinct() {
+    for (size_t i = 0; i < kCount; ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (AreEqual(kAll[i].name, kAll[k].name)) return false;
+      }
+    }
+    return true;
+  }
+  // The string of the parameter of that number; kCount if there is none.
+  static constexpr size_t Find(size_t number) {
+    for (size_t i = 0; i < kCount; ++i) {
+      if (!kAll[i].is_star && number-- == 0) return i;
+    }
+    return kCount;
+  }
+  static constexpr bool IsAfterStar(size_t at) {
+    for (size_t i = 0; i < at; ++i) {
+      if (kAll[i].is_star) return true;
+    }
+    return false;
+  }
+};
+
+template <typename V>
+using Plain = std::remove_cv_t<std::remove_reference_t<V>>;
+
+// One parameter. `kNumber` counts those that have a name.
+template <typename Def, typename V, size_t kNumber>
+struct Parameter {
+  static_assert(!std::is_lvalue_reference_v<V> || std::is_const_v<std::remove_reference_t<V>>,
+                "A kernel takes its arguments by value or by const reference.");
+  using Type = ParameterType<Plain<V>>;
+  static constexpr bool kHasName = Type::kKind != DOVETAIL_KIND_STREAM;
+  static constexpr size_t kAt = kHasName ? Texts<Def>::Find(kNumber) : Texts<Def>::kCount;
+  static constexpr bool kIsNamed = kAt < Texts<Def>::kCount;
+  static constexpr ParameterText kText =
+      kIsNamed ? Texts<Def>::kAll[kIsNamed ? kAt : 0] : ParameterText("stream");
+  static_assert(kText.default_text == nullptr ||
+                    IsDefaultOf(kText.default_text, Type::kKind, Type::kFlags),
+                "The parameter's type has no such default: 1e-6, 3, True, 'sum', None of a "
+                "std::optional.");
+
+  static constexpr DovetailParameter kValue = {
+      sizeof(DovetailParameter),
+      kText.name,
+      Type::kKind,
+      Type::kFlags | (kIsNamed && Texts<Def>::IsAfterStar(kAt)
+                          ? uint32_t{DOVETAIL_PARAMETER_KEYWORD_ONLY}
+                          : 0),
+      kText.default_text,
+      Type::kText,
+      Type::kWanted,
+      Type::kLeast,
+      Type::kMost,
+      Type::kSizeName,
+      Type::kSizeText};
+};
+
+// How many of the first `count` types have names.
+template <typename... Args>
+constexpr size_t CountNamed(size_t count) {
+  size_t named = 0, i = 0;
+  ((named += i++ < count && ParameterType<Plain<Args>>::kKind != DOVETAIL_KIND_STREAM ? 1 : 0),
+   ...);
+  return named;
+}
+
+template <typename Def, typename Function, typename Indices>
+struct Entry;
+template <typename Def, typename R, typename... Args, size_t... kIndices>
+struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
+  using Names = Texts<Def>;
+  static_assert(Names::AreValid(),
+                "Write the name of a parameter, and its default as in Python: \"x\", \"eps=1e-6\", "
+                "\"mode='sum'\", or \"*\".");
+  static_assert(Names::AreDistinct(), "Two parameters have one name.");
+  static_assert(Names::CountNames() == CountNamed<Args...>(sizeof...(Args)),
+                "One name for each parameter but the Streams.");
+  static_assert(sizeof...(Args) > 0, "A kernel has parameters.");
+
+  static constexpr const DovetailParameter* kParameters[] = {
+      &Parameter<Def, Args, CountNamed<Args...>(kIndices)>::kValue...};
+
+  static R Call(const DovetailArgument* arguments) {
+    return Def::kFunction(ParameterType<Plain<Args>>::From(arguments[kIndices])...);
+  }
+  static int Invoke(const DovetailArgument* arguments, DLManagedTensorVersioned** results,
+                    DovetailFailure* failure) {
+    try {
+      if constexpr (std::is_void_v<R>) {
+        (void)results;
+        Call(arguments);
+      } else {
+        ReturnType<R>::Give(Call(arguments), results);
+      }
+      return 0;
+    } catch (...) {
+      Report(failure);
+      return -1;
+    }
+  }
+  static void TorchKernel(uint64_t* stack, uint64_t num_arguments, uint64_t num_results) {
+    host->torch_kernel(&kernel, stack, num_arguments, num_results);
+  }
+
+  inline static DovetailKernel kernel = {sizeof(DovetailKernel),
+                                         nullptr,
+                                         Def::kName,
+                                         Def::kDoc,
+                                         kParameters,
+                                         static_cast<int32_t>(sizeof...(Args)),
+                                         ReturnType<R>::kCount,
+                                         ReturnType<R>::kIsTuple,
+                                         &Invoke,
+                                         &TorchKernel};
+};
+
+template <typename Def, typename R, typename... Args>
+bool Add(R (*)(Args...)) {
+  DovetailKernel& kernel = Entry<Def, R(Args...), std::index_sequence_for<Args...>>::kernel;
+  kernel.next = library.kernels;
+  library.kernels = &kernel;
+  return true;
+}
+
+}  // namespace internal_kernels
+}  // namespace DOVETAIL_ARG_ABI
+}  // namespace dovetail
+
+// (Each file has it, and they are the same.)
+extern "C" [[gnu::visibility("default"), gnu::used]] inline const DovetailKernelLibrary*
+DovetailKernelLibraryOf() {
+  return &::dovetail::internal_kernels::library;
+}
+
+#define DOVETAIL_INTERNAL_JOIN_2(a, b) a##b
+#define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
+#define DOVETAIL_INTERNAL_KERNEL(number, function, doc, ...)                               \
+  namespace {                                                                              \
+  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                  \
+    static constexpr auto kFunction = &function;                                           \
+    static constexpr const char* kName = #function;                                        \
+    static constexpr const char* kDoc = doc;                                               \
+    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                        \
+  };                                                                                       \
+  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =  \
+      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>(   \
+          DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)::kFunction);                      \
+  }                                                                                        \
+  static_assert(true, "ends with a semicolon")
+
+#define DOVETAIL_KERNEL(function, ...) \
+  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, function, nullptr, __VA_ARGS__)
+#define DOVETAIL_KERNEL_DOC(function, doc, ...) \
+  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, function, doc, __VA_ARGS__)
+
+#endif  // DOVETAIL_PYTHON_KERNELS_KERNEL_H_

@@ -1,0 +1,244 @@
+#include "dovetail/python/kernels/loader/bind_arguments.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/routes/borrow_object.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+// The parameter of that name; `count` if there is none.
+size_t Find(const LoadedKernel& loaded, PyObject* name) {
+  const auto& all = loaded.parameters;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return i;
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (PyUnicode_Compare(all[i].name, name) == 0) return i;
+  }
+  return all.size();
+}
+
+bool RefuseCall(const LoadedKernel& loaded, const std::string& what) {
+  Raise(PyExc_TypeError, absl::StrCat(loaded.kernel->name, "() ", what));
+  return false;
+}
+
+bool BindKeyword(const LoadedKernel& loaded, PyObject* name, PyObject* value, PyObject** objects) {
+  const size_t i = Find(loaded, name);
+  if (i == loaded.parameters.size()) {
+    const char* const text = PyUnicode_AsUTF8(name);
+    if (text == nullptr) return false;
+    return RefuseCall(loaded, absl::StrCat("got an unexpected keyword argument '", text, "'"));
+  }
+  if (objects[i] != nullptr) {
+    return RefuseCall(loaded,
+                      absl::StrCat("got multiple values for argument '", loaded.names[i], "'"));
+  }
+  objects[i] = value;
+  return true;
+}
+
+// Sets the error of an argument of the wrong kind.
+bool RefuseValue(const KernelCall& call, size_t i, const std::string& wanted, PyObject* object,
+                 PyObject* type = PyExc_TypeError) {
+  const LoadedKernel& loaded = call.loaded();
+  Raise(type, absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ",
+                           wanted, ", and is ",
+                           object == Py_None ? "None" : ClassName(Py_TYPE(object))));
+  return false;
+}
+
+// What Python's own conversion refused: its error stays if the object's own code raised it.
+bool RefuseAfter(const KernelCall& call, size_t i, const std::string& wanted, PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyErr_Clear();
+  return RefuseValue(call, i, wanted, object);
+}
+
+bool LoadFloat(size_t i, PyObject* object, const std::string& wanted, KernelCall* call,
+               double* value) {
+  if (PyFloat_CheckExact(object)) [[likely]] {
+    *value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  *value = PyFloat_AsDouble(object);
+  return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object);
+}
+
+bool LoadInt(size_t i, PyObject* object, const std::string& wanted, KernelCall* call,
+             int64_t* value) {
+  const DovetailParameter& facts = *call->loaded().parameters[i].facts;
+  const nb::object index = nb::steal(PyNumber_Index(object));
+  if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object);
+  int overflow;
+  *value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (*value == -1 && PyErr_Occurred() != nullptr) return false;
+  if (overflow == 0 && *value >= facts.least && *value <= facts.most) return true;
+  const nb::object text = nb::steal(PyObject_Str(index.ptr()));
+  const char* const words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (words == nullptr) return false;
+  Raise(facts.size_name != 0 ? PyExc_ValueError : PyExc_OverflowError,
+        absl::StrCat(call->loaded().kernel->name, "(): argument '", call->loaded().names[i],
+                     "' must be from ", facts.least, " to ", facts.most, ", and is ", words));
+  return false;
+}
+
+// A size with a name: it agrees with the tensors' sizes of that name.
+bool NoteSize(size_t i, int64_t size, KernelCall* call) {
+  const DovetailParameter& facts = *call->loaded().parameters[i].facts;
+  if (facts.size_name == 0) return true;
+  call->call()->position = static_cast<int32_t>(i + 1);
+  if (FitsNamedSize(size, facts.size_name, call->call())) return true;
+  Raise(PyExc_ValueError, call->DescribeSize(i, size));
+  return false;
+}
+
+bool LoadBool(size_t i, PyObject* object, KernelCall* call, int64_t* value) {
+  if (PyBool_Check(object)) {
+    *value = object == Py_True;
+    return true;
+  }
+  const std::string type = Py_TYPE(object)->tp_name;
+  if (type != "numpy.bool" && type != "numpy.bool_") return RefuseValue(*call, i, "a bool", object);
+  const int is_true = PyObject_IsTrue(object);
+  *value = is_true;
+  return is_true >= 0;
+}
+
+bool LoadString(size_t i, PyObject* object, KernelCall* call, DovetailArgument* value) {
+  if (!PyUnicode_Check(object)) return RefuseValue(*call, i, "a str", object);
+  Py_ssize_t size;
+  value->value.text = PyUnicode_AsUTF8AndSize(object, &size);  // kept by the object
+  value->count = size;
+  return value->value.text != nullptr;
+}
+
+template <typename T>
+bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument* value) {
+  constexpr bool kAreInts = std::is_same_v<T, int64_t>;
+  const std::string wanted = kAreInts ? "a list of ints" : "a list of floats";
+  if (!PyList_Check(object) && !PyTuple_Check(object)) {
+    return RefuseValue(*call, i, wanted, object);
+  }
+  const nb::object items = nb::steal(PySequence_Tuple(object));  // what the loading calls may change
+  if (!items.is_valid()) return false;
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(items.ptr()));
+  T* const numbers = call->AddList<T>(count);
+  for (size_t k = 0; k < count; ++k) {
+    PyObject* const item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(k));
+    bool is_loaded;
+    if constexpr (kAreInts) {
+      is_loaded = LoadInt(i, item, wanted, call, &numbers[k]);
+    } else {
+      is_loaded = LoadFloat(i, item, wanted, call, &numbers[k]);
+    }
+    if (!is_loaded) return false;
+  }
+  value->count = static_cast<int64_t>(count);
+  if constexpr (kAreInts) {
+    value->value.integers = numbers;
+  } else {
+    value->value.numbers = numbers;
+  }
+  return true;
+}
+
+bool BorrowOne(size_t i, PyObject* object, KernelCall* call, const DovetailBorrowed** tensor) {
+  DovetailBorrowed* const borrowed = call->AddTensor();
+  *tensor = borrowed;
+  return BorrowObject(object, call->loaded().parameters[i].facts->wanted, call->call(),
+                      borrowed) == 0;
+}
+
+}  // namespace
+
+bool BindArguments(const LoadedKernel& loaded, PyObject* const* args, Py_ssize_t nargs,
+                   PyObject* kwnames, PyObject** objects) {
+  const size_t count = loaded.parameters.size();
+  if (nargs > loaded.num_positional) {
+    return RefuseCall(loaded, absl::StrCat("takes at most ", loaded.num_positional,
+                                           " positional arguments, and got ", nargs));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    objects[i] = static_cast<Py_ssize_t>(i) < nargs ? args[i] : nullptr;
+  }
+  const Py_ssize_t keywords = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t k = 0; k < keywords; ++k) {
+    if (!BindKeyword(loaded, PyTuple_GET_ITEM(kwnames, k), args[nargs + k], objects)) return false;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (objects[i] == nullptr) objects[i] = loaded.parameters[i].default_value;
+    if (objects[i] == nullptr) {
+      return RefuseCall(loaded, absl::StrCat("missing a required argument: '", loaded.names[i], "'"));
+    }
+  }
+  return true;
+}
+
+bool LoadValue(size_t i, PyObject* object, KernelCall* call) {
+  const LoadedParameter& parameter = call->loaded().parameters[i];
+  DovetailArgument& value = call->value(i);
+  value.is_there = 1;
+  if (object == Py_None && parameter.is(DOVETAIL_PARAMETER_OPTIONAL)) {
+    value.is_there = 0;
+    return true;
+  }
+  const bool is_list = parameter.is(DOVETAIL_PARAMETER_LIST);
+  switch (parameter.facts->kind) {
+    case DOVETAIL_KIND_FLOAT:
+      return is_list ? LoadNumbers<double>(i, object, call, &value)
+                     : LoadFloat(i, object, "a float", call, &value.value.number);
+    case DOVETAIL_KIND_INT:
+      if (is_list) return LoadNumbers<int64_t>(i, object, call, &value);
+      return LoadInt(i, object, "an int", call, &value.value.integer) &&
+             NoteSize(i, value.value.integer, call);
+    case DOVETAIL_KIND_BOOL:
+      return LoadBool(i, object, call, &value.value.integer);
+    default:
+      return LoadString(i, object, call, &value);
+  }
+}
+
+bool LoadTensors(size_t i, PyObject* object, KernelCall* call) {
+  const LoadedParameter& parameter = call->loaded().parameters[i];
+  DovetailArgument& value = call->value(i);
+  constexpr uint32_t kMayBeNone = DOVETAIL_PARAMETER_OPTIONAL | DOVETAIL_PARAMETER_OUT;
+  value.is_there = object != Py_None || !parameter.is(kMayBeNone);
+  if (!value.is_there) return true;
+  call->Name(i);
+  if (!parameter.is(DOVETAIL_PARAMETER_LIST)) {
+    if (object == Py_None) return RefuseValue(*call, i, "a tensor", object);
+    return BorrowOne(i, object, call, &value.value.tensor);
+  }
+  if (!PyList_Check(object) && !PyTuple_Check(object)) {
+    return RefuseValue(*call, i, "a list or tuple of tensors", object);
+  }
+  PyObject* const items = PySequence_Tuple(object);  // other threads may change the list
+  if (items == nullptr) return false;
+  call->Keep(items);
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(items));
+  auto** const tensors = call->AddList<const DovetailBorrowed*>(count);
+  value.value.tensors = tensors;
+  value.count = 0;
+  for (size_t k = 0; k < count; ++k) {
+    call->Name(i);
+    call->call()->element = static_cast<int32_t>(k + 1);
+    PyObject* const item = PyTuple_GET_ITEM(items, static_cast<Py_ssize_t>(k));
+    if (!BorrowOne(i, item, call, &tensors[k])) return false;
+    ++value.count;
+  }
+  call->call()->element = 0;
+  return true;
+}
+
+}  // namespace dovetail::python

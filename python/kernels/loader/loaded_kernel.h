@@ -1,0 +1,65 @@
+// A kernel of a loaded library, as the package knows it.
+//
+//   for (const DovetailKernel* kernel : *LoadKernelLibrary(path)) ... new LoadedKernel(*kernel)
+//
+// A LoadedKernel lives as long as the process, as its library does. It does not change, but for
+// what it calls in PyTorch.
+
+#ifndef DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_KERNEL_H_
+#define DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_KERNEL_H_
+
+#include <Python.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/kernels/abi.h"
+
+namespace dovetail::python {
+
+// What this package offers to kernel libraries.
+const DovetailKernelHost* KernelHost();
+
+// The kernels of the shared object, in the order of the source. Runs its initialisers, as dlopen()
+// does. Fails for a file that is no kernel library, or one of an interface that this package does
+// not have.
+absl::StatusOr<std::vector<const DovetailKernel*>> LoadKernelLibrary(const std::string& path);
+
+struct LoadedParameter {
+  const DovetailParameter* facts;
+  PyObject* name;          // interned
+  PyObject* default_value;  // nullptr: required
+  bool is_tensor() const { return facts->kind == DOVETAIL_KIND_TENSOR; }
+  bool is(uint32_t flag) const { return (facts->flags & flag) != 0; }
+};
+
+struct LoadedKernel {
+  // `*error` is set, and a Python error, if it can't be told of: lack of memory, or a default that
+  // is no value of Python's. Needs the GIL.
+  static LoadedKernel* New(const DovetailKernel& kernel, const char* library);
+
+  const DovetailKernel* kernel = nullptr;
+  const char* library = nullptr;
+  // Those of Python's function: all but the Streams.
+  std::vector<LoadedParameter> parameters;
+  std::vector<const char*> names;  // of `parameters`
+  // Where the value of each parameter of `kernel` is in `parameters`; -1 for a Stream.
+  std::vector<int> places;
+  int num_positional = 0;             // the others are given by name
+  int num_written = 0;                // Outs and InOuts
+  int first_written = -1;
+  bool checks_overlap = false;        // for a parameter that says NoOverlap
+  PyObject* keyword_names = nullptr;  // a tuple of the names of those
+  std::string doc;                    // opens with the signature
+
+  // What is called in the place of the kernel for PyTorch's tensors that are not plain memory;
+  // nullptr without PyTorch.
+  mutable GilGuarded<PyObject*> torch_function{nullptr};
+  mutable GilGuarded<bool> is_hip{false};  // of this process's PyTorch
+};
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_KERNEL_H_

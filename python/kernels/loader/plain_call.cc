@@ -1,0 +1,246 @@
+#include "dovetail/python/kernels/loader/plain_call.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/peer_type.h"
+#include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
+#include "dovetail/python/exchange/routes/capi_table.h"
+#include "dovetail/python/exchange/routes/make_borrowed.h"
+#include "dovetail/python/kernels/loader/bind_arguments.h"
+#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/torch_kernel.h"
+
+namespace nb = nanobind;
+
+namespace dovetail::python {
+namespace {
+
+constexpr char kCapsule[] = "dovetail kernel";
+constexpr size_t kMostParameters = 64;
+constexpr size_t kMostResults = 16;
+
+// What PyTorch has to do with a call.
+enum class Torch {
+  kNone,
+  kPlain,     // some of the tensors are its own
+  kOperator,  // an object of a subclass, or a mode that has to see the operation
+};
+
+Torch LookAt(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  if (torch_tensor.Is(type) || torch_parameter.Is(type)) return Torch::kPlain;
+  if (numpy_ndarray.Is(type) || !torch_tensor.IsBaseOf(type)) return Torch::kNone;
+  return Torch::kOperator;
+}
+
+Torch LookAt(const LoadedKernel& loaded, PyObject* const* objects) {
+  Torch found = Torch::kNone;
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    if (!loaded.parameters[i].is_tensor() || objects[i] == Py_None) continue;
+    PyObject* const object = objects[i];
+    if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) {
+      found = std::max(found, LookAt(object));
+    } else if (PyList_Check(object) || PyTuple_Check(object)) {
+      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k) {
+        found = std::max(found, LookAt(PySequence_Fast_GET_ITEM(object, k)));
+      }
+    }
+  }
+  return found == Torch::kPlain && TorchModeIsActive() ? Torch::kOperator : found;
+}
+
+// The kernel's operator, by the function that the package's PyTorch side made. An error of the
+// kernel has its own class again, which an operator can't raise.
+PyObject* CallTorch(const LoadedKernel& loaded, PyObject* const* objects) {
+  PyObject* const function = loaded.torch_function.load();
+  ForgetTorchFailure();
+  PyObject* const result =
+      PyObject_Vectorcall(function, objects, static_cast<size_t>(loaded.num_positional),
+                          PyTuple_GET_SIZE(loaded.keyword_names) > 0 ? loaded.keyword_names : nullptr);
+  if (result == nullptr && PyErr_ExceptionMatches(PyExc_RuntimeError)) RestoreTorchFailure();
+  return result;
+}
+
+// What the results are made like: the first tensor argument. nullptr if there is none.
+PyObject* FirstTensor(const LoadedKernel& loaded, PyObject* const* objects) {
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    PyObject* const object = objects[i];
+    if (!loaded.parameters[i].is_tensor() || object == Py_None) continue;
+    if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) return object;
+    if (PySequence_Fast_GET_SIZE(object) > 0) return PySequence_Fast_GET_ITEM(object, 0);
+  }
+  return nullptr;
+}
+
+bool LoadAll(PyObject* const* objects, KernelCall* call) {
+  const auto& parameters = call->loaded().parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!(parameters[i].is_tensor() ? LoadTensors(i, objects[i], call)
+                                    : LoadValue(i, objects[i], call))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Makes the Outs that the caller left out.
+bool MakeOuts(PyObject* like, KernelCall* call) {
+  const auto& parameters = call->loaded().parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    DovetailArgument& value = call->value(i);
+    if (!parameters[i].is(DOVETAIL_PARAMETER_OUT) || value.is_there) continue;
+    DovetailBorrowed* const made = call->AddTensor();
+    if (MakeBorrowed(parameters[i].facts->wanted, call->call(), like, made) != 0) return false;
+    value.is_there = 1;
+    value.value.tensor = made;
+  }
+  return true;
+}
+
+// The tensor that the function wrote: the caller's own object, or a new one.
+PyObject* TakeWritten(PyObject* object, PyObject* like, const DovetailBorrowed* written) {
+  auto* const borrowed = const_cast<DovetailBorrowed*>(written);
+  if ((borrowed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) == 0) return Py_NewRef(object);
+  DLManagedTensorVersioned* const held = std::exchange(borrowed->held, nullptr);
+  return CApiTable()->to_python(held, borrowed->object != nullptr ? borrowed->object : like);
+}
+
+PyObject* AsResult(std::vector<PyObject*> all, bool is_tuple) {
+  if (all.empty()) Py_RETURN_NONE;
+  if (!is_tuple && all.size() == 1) return all[0];
+  PyObject* const tuple = PyTuple_New(static_cast<Py_ssize_t>(all.size()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (tuple == nullptr) {
+      Py_DECREF(all[i]);
+    } else {
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), all[i]);
+    }
+  }
+  return tuple;
+}
+
+// What the call returns, of a function that ended well. Takes `returned`.
+PyObject* TakeResults(PyObject* const* objects, PyObject* like, KernelCall* call,
+                      DLManagedTensorVersioned** returned) {
+  const LoadedKernel& loaded = call->loaded();
+  if (loaded.kernel->num_results == 0 && loaded.num_written == 1) [[likely]] {
+    const auto i = static_cast<size_t>(loaded.first_written);
+    return TakeWritten(objects[i], like, call->value(i).value.tensor);
+  }
+  std::vector<PyObject*> all;
+  bool failed = false;
+  const auto add = [&](PyObject* object) {
+    failed = failed || object == nullptr;
+    if (object != nullptr) all.push_back(object);
+  };
+  for (size_t i = 0; i < loaded.parameters.size() && !failed; ++i) {
+    if (loaded.parameters[i].is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) {
+      add(TakeWritten(objects[i], like, call->value(i).value.tensor));
+    }
+  }
+  for (int32_t i = 0; i < loaded.kernel->num_results; ++i) {
+    if (!failed) {
+      add(CApiTable()->to_python(returned[i], like));
+    } else if (returned[i]->deleter != nullptr) {
+      returned[i]->deleter(returned[i]);
+    }
+  }
+  if (!failed) return AsResult(std::move(all), loaded.kernel->returns_a_tuple != 0);
+  for (PyObject* object : all) Py_DECREF(object);
+  return nullptr;
+}
+
+// A null tensor that the function returned.
+bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** returned) {
+  bool is_whole = true;
+  for (int32_t i = 0; i < loaded.kernel->num_results; ++i) is_whole &= returned[i] != nullptr;
+  if (is_whole) return true;
+  for (int32_t i = 0; i < loaded.kernel->num_results; ++i) {
+    if (returned[i] != nullptr && returned[i]->deleter != nullptr) returned[i]->deleter(returned[i]);
+  }
+  Raise(PyExc_RuntimeError, absl::StrCat(loaded.kernel->name, "() returned an empty OwnedTensor"));
+  return false;
+}
+
+PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
+  const LoadedKernel& loaded = call->loaded();
+  PyObject* const like = FirstTensor(loaded, objects);
+  if (!MakeOuts(like, call)) return nullptr;
+  if (loaded.checks_overlap) {
+    const std::string overlap = call->FindOverlap();
+    if (!overlap.empty()) return Raise(PyExc_ValueError, overlap);
+  }
+  DLManagedTensorVersioned* returned[kMostResults] = {};
+  KernelFailure failure;
+  bool done;
+  if (call->nbytes() >= kLongBytes) {
+    PyThreadState* const thread = PyEval_SaveThread();
+    done = call->Run(returned, &failure);
+    TakeGil(thread);
+  } else {
+    done = call->Run(returned, &failure);
+  }
+  if (!done) return Raise(ExceptionOf(failure.kind), failure.message);
+  if (loaded.kernel->num_results > 0 && !CheckReturned(loaded, returned)) return nullptr;
+  return TakeResults(objects, like, call, returned);
+}
+
+PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const auto& loaded = *static_cast<const LoadedKernel*>(PyCapsule_GetPointer(self, kCapsule));
+  PyObject* objects[kMostParameters];
+  if (!BindArguments(loaded, args, nargs, kwnames, objects)) return nullptr;
+  const Torch torch = loaded.torch_function.load() != nullptr ? LookAt(loaded, objects)
+                                                              : Torch::kNone;
+  if (torch == Torch::kOperator) return CallTorch(loaded, objects);
+  KernelCall call(loaded);
+  if (LoadAll(objects, &call)) return RunPlain(objects, &call);
+  if (torch == Torch::kNone || !PyErr_ExceptionMatches(ExchangeError())) return nullptr;
+  // What PyTorch does not lend: gradients, transforms, lazy conjugates.
+  call.Release();
+  PyErr_Clear();
+  return CallTorch(loaded, objects);
+}
+
+// A method table's entry, which lives as long as the function: for ever.
+struct Method {
+  PyMethodDef definition;
+};
+
+}  // namespace
+
+PyObject* NewKernelFunction(const LoadedKernel& loaded, PyObject* module_name) {
+  if (loaded.parameters.size() > kMostParameters ||
+      loaded.kernel->num_results > static_cast<int32_t>(kMostResults)) {
+    return Raise(PyExc_ImportError,
+                 absl::StrCat(loaded.kernel->name, "() has more than ", kMostParameters,
+                              " parameters or returns more than ", kMostResults, " tensors"));
+  }
+  const nb::object self =
+      nb::steal(PyCapsule_New(const_cast<LoadedKernel*>(&loaded), kCapsule, nullptr));
+  if (!self.is_valid()) return nullptr;
+  PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) =
+      &Guard<&CallKernel, PyObject*, PyObject* const*, Py_ssize_t, PyObject*>;
+  auto* const method = new Method{
+      {loaded.kernel->name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+       METH_FASTCALL | METH_KEYWORDS, loaded.doc.c_str()}};
+  return PyCFunction_NewEx(&method->definition, self.ptr(), module_name);
+}
+
+const LoadedKernel* KernelOf(PyObject* function) {
+  PyObject* const self = PyCFunction_Check(function) ? PyCFunction_GET_SELF(function) : nullptr;
+  if (self != nullptr && PyCapsule_IsValid(self, kCapsule)) {
+    return static_cast<const LoadedKernel*>(PyCapsule_GetPointer(self, kCapsule));
+  }
+  Raise(PyExc_TypeError, "not a function of load_kernels()");
+  return nullptr;
+}
+
+}  // namespace dovetail::python

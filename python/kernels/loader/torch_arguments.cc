@@ -1,0 +1,282 @@
+#include "dovetail/python/kernels/loader/torch_arguments.h"
+
+#include <Python.h>
+
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/routes/borrow_object.h"
+#include "dovetail/python/exchange/routes/make_borrowed.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
+
+namespace dovetail::python {
+namespace {
+
+template <typename T>
+T* As(TorchValue value) {
+  return std::bit_cast<T*>(value);
+}
+
+// Takes the Python error that is set.
+void TakeInto(KernelFailure* failure) {
+  failure->kind = PyErr_ExceptionMatches(PyExc_TypeError)    ? DOVETAIL_TYPE_ERROR
+                  : PyErr_ExceptionMatches(PyExc_ValueError) ? DOVETAIL_VALUE_ERROR
+                                                             : DOVETAIL_RUNTIME_ERROR;
+  failure->message = MessageOfError();
+  PyErr_Clear();
+}
+
+bool Fail(const std::string& message, int32_t kind, KernelFailure* failure) {
+  failure->kind = kind;
+  failure->message = message;
+  return false;
+}
+
+}  // namespace
+
+TorchArguments::TorchArguments(const LoadedKernel& loaded, const TorchValue* stack, uint64_t,
+                               bool is_functional)
+    : stack_(stack), is_functional_(is_functional), call_(loaded) {}
+
+TorchArguments::~TorchArguments() {
+  if (has_copies_) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    call_.Release();
+    PyGILState_Release(state);
+  }
+  for (TorchHandle handle : owned_) (void)functions_.delete_tensor_object(handle);
+  for (TorchHandle handle : results_) (void)functions_.delete_tensor_object(handle);
+  for (TorchString* text : strings_) (void)torch_.delete_string(text);
+}
+
+bool TorchArguments::Load(KernelFailure* failure) {
+  const auto& parameters = call_.loaded().parameters;
+  owned_.reserve(parameters.size());
+  bool done = true;
+  // (To the end in any case: the stack's values are to be released.)
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    call_.value(i).is_there = 0;
+    if (is_functional_ && parameters[i].is(DOVETAIL_PARAMETER_OUT)) continue;
+    done = LoadOne(i, done ? failure : nullptr) && done;
+  }
+  for (size_t i = 0; done && is_functional_ && i < parameters.size(); ++i) {
+    if (parameters[i].is(DOVETAIL_PARAMETER_OUT)) done = MakeOut(i, failure);
+  }
+  if (!done || !call_.loaded().checks_overlap) return done;
+  const std::string overlap = call_.FindOverlap();
+  return overlap.empty() || Fail(overlap, DOVETAIL_VALUE_ERROR, failure);
+}
+
+TorchValue TorchArguments::Unwrap(TorchValue value) {
+  auto* const boxed = As<TorchValue>(value);
+  const TorchValue inner = *boxed;
+  (void)torch_.delete_value(boxed);
+  return inner;
+}
+
+// `failure` is nullptr after the first failure: the value is released, and nothing else.
+bool TorchArguments::LoadOne(size_t i, KernelFailure* failure) {
+  const LoadedParameter& parameter = call_.loaded().parameters[i];
+  TorchValue value = stack_[next_++];
+  if (parameter.is(DOVETAIL_PARAMETER_OPTIONAL)) {
+    if (value == 0) return true;
+    value = Unwrap(value);
+  }
+  call_.value(i).is_there = 1;
+  call_.Name(i);
+  if (!parameter.is_tensor()) return LoadValue(i, value, failure);
+  if (parameter.is(DOVETAIL_PARAMETER_LIST)) return LoadTensors(i, As<TorchList>(value), failure);
+  const TorchHandle handle = Own(As<AtenTensor>(value));
+  return failure != nullptr && LoadTensor(i, handle, &call_.value(i).value.tensor, failure);
+}
+
+template <typename T>
+void TorchArguments::LoadNumbers(TorchList* list, DovetailArgument* value) {
+  size_t size = 0;
+  (void)torch_.list_size(list, &size);
+  T* const numbers = call_.AddList<T>(size);
+  for (size_t k = 0; k < size; ++k) {
+    TorchValue number = 0;
+    (void)torch_.list_get_item(list, k, &number);
+    numbers[k] = std::bit_cast<T>(number);
+  }
+  (void)torch_.delete_list(list);
+  value->count = static_cast<int64_t>(size);
+  if constexpr (std::is_same_v<T, double>) {
+    value->value.numbers = numbers;
+  } else {
+    value->value.integers = numbers;
+  }
+}
+
+bool TorchArguments::LoadValue(size_t i, TorchValue value, KernelFailure* failure) {
+  const LoadedParameter& parameter = call_.loaded().parameters[i];
+  const DovetailParameter& facts = *parameter.facts;
+  DovetailArgument& argument = call_.value(i);
+  if (facts.kind == DOVETAIL_KIND_STRING) {
+    auto* const text = As<TorchString>(value);
+    strings_.push_back(text);
+    size_t length = 0;
+    (void)torch_.string_length(text, &length);
+    (void)torch_.string_c_str(text, &argument.value.text);
+    argument.count = static_cast<int64_t>(length);
+    return true;
+  }
+  if (parameter.is(DOVETAIL_PARAMETER_LIST)) {
+    if (facts.kind == DOVETAIL_KIND_FLOAT) {
+      LoadNumbers<double>(As<TorchList>(value), &argument);
+    } else {
+      LoadNumbers<int64_t>(As<TorchList>(value), &argument);
+    }
+    return true;
+  }
+  if (facts.kind == DOVETAIL_KIND_FLOAT) {
+    argument.value.number = std::bit_cast<double>(value);
+    return true;
+  }
+  argument.value.integer = facts.kind == DOVETAIL_KIND_BOOL ? int64_t{(value & 1) != 0}
+                                                            : static_cast<int64_t>(value);
+  if (facts.kind == DOVETAIL_KIND_BOOL || failure == nullptr) return true;
+  const int64_t number = argument.value.integer;
+  const std::string name = absl::StrCat(call_.loaded().kernel->name, "(): argument '",
+                                        call_.loaded().names[i], "' ");
+  if (number < facts.least || number > facts.most) {
+    return Fail(absl::StrCat(name, "must be from ", facts.least, " to ", facts.most, ", and is ",
+                             number),
+                facts.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR, failure);
+  }
+  call_.call()->position = static_cast<int32_t>(i + 1);
+  return facts.size_name == 0 || FitsNamedSize(number, facts.size_name, call_.call()) ||
+         Fail(call_.DescribeSize(i, number), DOVETAIL_VALUE_ERROR, failure);
+}
+
+bool TorchArguments::LoadTensors(size_t i, TorchList* list, KernelFailure* failure) {
+  DovetailArgument& argument = call_.value(i);
+  size_t size = 0;
+  (void)torch_.list_size(list, &size);
+  auto** const tensors = call_.AddList<const DovetailBorrowed*>(size);
+  argument.value.tensors = tensors;
+  argument.count = 0;
+  bool done = failure != nullptr;
+  for (size_t k = 0; k < size; ++k) {
+    TorchValue item = 0;
+    (void)torch_.list_get_item(list, k, &item);
+    const TorchHandle handle = Own(As<AtenTensor>(item));
+    if (!done) continue;
+    call_.Name(i);
+    call_.call()->element = static_cast<int32_t>(k + 1);
+    done = LoadTensor(i, handle, &tensors[k], failure);
+    if (done) ++argument.count;
+  }
+  call_.call()->element = 0;
+  (void)torch_.delete_list(list);
+  return done;
+}
+
+bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorrowed** tensor,
+                                KernelFailure* failure) {
+  const LoadedParameter& parameter = call_.loaded().parameters[i];
+  const DovetailRequirements& wanted = *parameter.facts->wanted;
+  DovetailBorrowed* const borrowed = call_.AddTensor();
+  *tensor = borrowed;
+  ++call_.call()->position;
+  if (is_functional_ && parameter.is(DOVETAIL_PARAMETER_INOUT)) {
+    TorchHandle copy = nullptr;
+    if (torch_.clone(handle, &copy) != 0) return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
+    results_.push_back(copy);
+    handle = copy;
+  }
+  DLTensor lent{};
+  int64_t ndim = 0;
+  int32_t type = 0, device_type = 0, device_index = 0;
+  if (functions_.get_dim(handle, &ndim) != 0 || functions_.get_sizes(handle, &lent.shape) != 0 ||
+      functions_.get_strides(handle, &lent.strides) != 0 ||
+      functions_.get_dtype(handle, &type) != 0 ||
+      functions_.get_data_ptr(handle, &lent.data) != 0 ||
+      torch_.get_device_type(handle, &device_type) != 0 ||
+      torch_.get_device_index(handle, &device_index) != 0) {
+    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " has no memory"),
+                DOVETAIL_RUNTIME_ERROR, failure);
+  }
+  const bool is_cpu = device_type == torch_.device_type_cpu();
+  if (device_type_ < 0) {
+    device_type_ = device_type;
+    device_index_ = device_index;
+  }
+  lent.ndim = static_cast<int32_t>(ndim);
+  lent.dtype = TypeOfTorch(type);
+  lent.device = {is_cpu ? kDLCPU : call_.loaded().is_hip.load() ? kDLROCM : kDLCUDA,
+                 is_cpu ? 0 : device_index};
+  if (lent.dtype.bits == 0 || ndim > DOVETAIL_MAX_NDIM || !FillBorrowed(lent, 0, borrowed)) {
+    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " is of a type or a shape that ",
+                             "kernels do not take"),
+                DOVETAIL_TYPE_ERROR, failure);
+  }
+  borrowed->object = nullptr;
+  if (!is_cpu && torch_.get_current_cuda_stream != nullptr) {
+    (void)torch_.get_current_cuda_stream(device_index, &borrowed->stream);
+  }
+  if (Fits(*borrowed, wanted, call_.call())) [[likely]]
+    return true;
+  if (FitsLast(*borrowed, wanted, call_.call())) return true;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const bool done = BorrowMisfit(wanted, call_.call(), borrowed) == 0;
+  if (!done) TakeInto(failure);
+  PyGILState_Release(state);
+  has_copies_ = has_copies_ || done;
+  return done;
+}
+
+bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
+  const DovetailRequirements& wanted = *call_.loaded().parameters[i].facts->wanted;
+  ResultSizes sizes;
+  const std::string missing = FindResultSizes(wanted, *call_.call(), &sizes);
+  if (!missing.empty()) return Fail(missing, DOVETAIL_VALUE_ERROR, failure);
+  int64_t strides[DOVETAIL_MAX_NDIM];
+  int64_t stride = 1;
+  for (int32_t k = sizes.ndim; k-- > 0;) {
+    strides[k] = stride;
+    stride *= sizes.all[k] > 0 ? sizes.all[k] : 1;
+  }
+  const bool is_host =
+      wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU || device_type_ < 0;
+  TorchHandle made = nullptr;
+  if (torch_.empty_strided(sizes.ndim, sizes.all, strides,
+                           TorchTypeOf(TypeToPass(wanted, *call_.call())),
+                           is_host ? torch_.device_type_cpu() : device_type_,
+                           is_host ? -1 : device_index_, &made) != 0) {
+    return Fail("PyTorch can't make a result", DOVETAIL_RUNTIME_ERROR, failure);
+  }
+  results_.push_back(made);
+  call_.value(i).is_there = 1;
+  call_.Name(i);
+  return LoadTensor(i, made, &call_.value(i).value.tensor, failure);
+}
+
+void TorchArguments::Return(TorchValue* stack) {
+  if (!is_functional_) return;
+  // In the order of the parameters: Outs were made after InOuts were copied.
+  const auto& parameters = call_.loaded().parameters;
+  size_t copies = 0, outs = 0;
+  for (const LoadedParameter& parameter : parameters) {
+    if (parameter.is(DOVETAIL_PARAMETER_INOUT)) ++copies;
+  }
+  size_t copy = 0;
+  for (const LoadedParameter& parameter : parameters) {
+    TorchHandle handle = nullptr;
+    if (parameter.is(DOVETAIL_PARAMETER_INOUT)) {
+      handle = results_[copy++];
+    } else if (parameter.is(DOVETAIL_PARAMETER_OUT)) {
+      handle = results_[copies + outs++];
+    } else {
+      continue;
+    }
+    *stack++ = std::bit_cast<TorchValue>(handle);
+  }
+  results_.clear();
+}
+
+}  // namespace dovetail::python
