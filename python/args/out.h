@@ -80,11 +80,25 @@ template <typename V>
 using ParameterOf = std::conditional_t<kIsResultArgument<V>,
                                        Given<std::remove_cv_t<std::remove_reference_t<V>>>, V>;
 
-// The tensors that a call wrote, which are in the call's casters.
-template <size_t kCount>
+// The tensors that a call wrote, which are in the call's casters: one for each of its Outs and
+// InOuts, which are `Values`.
+template <typename... Values>
 struct Results {
-  const DovetailBorrowed* all[kCount];
+  const DovetailBorrowed* all[sizeof...(Values)];
 };
+
+// Results of the Outs and InOuts among the parameters `Args`.
+template <typename Found, typename... Args>
+struct ResultsAmong {
+  using Type = Found;
+};
+template <typename... Found, typename V, typename... More>
+struct ResultsAmong<Results<Found...>, V, More...>
+    : ResultsAmong<
+          std::conditional_t<kIsResultArgument<V>,
+                             Results<Found..., std::remove_cv_t<std::remove_reference_t<V>>>,
+                             Results<Found...>>,
+          More...> {};
 
 template <typename V>
 constexpr bool kIsGiven = false;
@@ -96,16 +110,18 @@ struct KernelOf {
   static constexpr size_t kResults = (size_t{0} + ... + (kIsResultArgument<Args> ? 1 : 0));
   static_assert(kResults > 0, "A Kernel has an Out or an InOut. Bind other functions themselves.");
 
-  Results<kResults> operator()(ParameterOf<Args>... arguments) const {
+  using AllResults = typename ResultsAmong<Results<>, Args...>::Type;
+
+  AllResults operator()(ParameterOf<Args>... arguments) const {
     function(std::forward<Args>(arguments)...);
-    Results<kResults> results{};
+    AllResults results{};
     size_t count = 0;
     (Add(arguments, &results, &count), ...);
     return results;
   }
   // (A result is trivially copied: the function left it.)
   template <typename V>
-  static void Add(const V& argument, Results<kResults>* results, size_t* count) {
+  static void Add(const V& argument, AllResults* results, size_t* count) {
     if constexpr (kIsGiven<V>) results->all[(*count)++] = &argument.borrowed();
   }
 

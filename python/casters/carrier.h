@@ -44,8 +44,9 @@ void CheckOverlap(const CallFrame& frame, const Loans& loans) {
 }
 
 // What a Kernel returns: the tensors that it wrote, or nullptr with an error set.
-template <size_t kCount>
-PyObject* TakeResults(const Results<kCount>& results, PyObject* like) {
+template <typename... Values>
+PyObject* TakeResults(const Results<Values...>& results, PyObject* like) {
+  constexpr size_t kCount = sizeof...(Values);
   // (The tensors are those of the call's carriers, which are not const.)
   if (kCount == 1) return Dovetail_Result(const_cast<DovetailBorrowed*>(results.all[0]), like);
   PyObject* const tuple = PyTuple_New(static_cast<Py_ssize_t>(kCount));

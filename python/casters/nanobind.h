@@ -62,6 +62,16 @@ constexpr auto NanobindName() {
   constexpr Text kText = Carrier::kText;
   return NanobindName(kText, std::make_index_sequence<kText.size>());
 }
+// Of a Kernel's results.
+template <typename... Values>
+constexpr auto NanobindNameOfResults() {
+  using nanobind::detail::concat;
+  using nanobind::detail::const_name;
+  constexpr bool kIsTuple = sizeof...(Values) > 1;
+  return const_name<kIsTuple>("tuple[", "") +
+         concat(NanobindName<Signature<typename Values::Facts>>()...) +
+         const_name<kIsTuple>("]", "");
+}
 
 // The first tensor argument of the call. Casters append their arguments to nanobind's list, which
 // keeps them until the call ends. nanobind appends the collections and names of other arguments.
@@ -213,10 +223,10 @@ struct type_caster<dovetail::SizeArg<kName>>
 #endif
 
 // What a Kernel returns.
-template <size_t kCount>
-struct type_caster<dovetail::internal_arg::Results<kCount>> {
-  using Value = dovetail::internal_arg::Results<kCount>;
-  static constexpr auto Name = const_name("typing.Any");
+template <typename... Values>
+struct type_caster<dovetail::internal_arg::Results<Values...>> {
+  using Value = dovetail::internal_arg::Results<Values...>;
+  static constexpr auto Name = dovetail::internal_arg::NanobindNameOfResults<Values...>();
   static handle from_cpp(const Value& results, rv_policy, cleanup_list* cleanup) noexcept {
     return dovetail::internal_arg::TakeResults(results, dovetail::internal_arg::LikeOf(cleanup));
   }

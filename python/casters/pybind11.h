@@ -59,6 +59,16 @@ constexpr auto Pybind11Name() {
   constexpr Text kText = Carrier::kText;
   return Pybind11Name(kText, std::make_index_sequence<kText.size>());
 }
+// Of a Kernel's results.
+template <typename... Values>
+constexpr auto Pybind11NameOfResults() {
+  using pybind11::detail::concat;
+  using pybind11::detail::const_name;
+  constexpr bool kIsTuple = sizeof...(Values) > 1;
+  return const_name<kIsTuple>("tuple[", "") +
+         concat(Pybind11Name<Signature<typename Values::Facts>>()...) +
+         const_name<kIsTuple>("]", "");
+}
 
 // Access to a private member of pybind11 (2.13 to 3.1 have it): the frame below another. What it
 // publishes, add_patient(), takes memory in each call.
@@ -148,10 +158,10 @@ struct type_caster<dovetail::SizeArg<kName>>
 #endif
 
 // What a Kernel returns.
-template <size_t kCount>
-struct type_caster<dovetail::internal_arg::Results<kCount>> {
-  using Value = dovetail::internal_arg::Results<kCount>;
-  static constexpr auto name = const_name("typing.Any");
+template <typename... Values>
+struct type_caster<dovetail::internal_arg::Results<Values...>> {
+  using Value = dovetail::internal_arg::Results<Values...>;
+  static constexpr auto name = dovetail::internal_arg::Pybind11NameOfResults<Values...>();
   static handle cast(const Value& results, return_value_policy, handle) {
     PyObject* const like =
         dovetail::internal_arg::CallFrame::Like(dovetail::internal_arg::AttemptInProgress());

@@ -55,6 +55,7 @@ std::string TypeNames(const DovetailRequirements& wanted) {
 // Another argument of the call: "argument 2", or by its name. One that is a number has no position.
 std::string OtherArgument(const DovetailCall& call, int32_t position) {
   if (position <= 0) return "the call";
+  if (position == call.position && call.element > 0) return "an element before it";
   if (call.names == nullptr) return absl::StrCat("argument ", position);
   return absl::StrCat("argument '", call.names[position - 1], "'");
 }
@@ -124,18 +125,23 @@ std::string RemedyFor(Want misfit, const DovetailBorrowed& borrowed,
   return absl::StrCat(remedy, ", and read the result there.");
 }
 
-// Of leading dimensions that are not those of another argument.
+// Of leading dimensions that are not those of another argument. Without named sizes after them,
+// they are the whole shape.
 std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
                           const DovetailCall& call) {
-  const std::string has =
-      absl::StrCat("has the leading dimensions ", Tuple(tensor.shape, tensor.ndim - wanted.ndim));
+  const bool is_shape = wanted.ndim == 0;
   const int32_t index = FindNamedLead(call, wanted.leading_name);
   if (index == call.num_leads) {
-    return absl::StrCat(has, ", and a call names at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
+    return absl::StrCat("has ", is_shape ? "a named shape" : "named leading dimensions",
+                        ", and a call has at most ", DOVETAIL_MAX_NAMED_LEADS, " of them");
   }
-  const auto& known = call.leads[index];
-  return absl::StrCat(has, ", and ", OtherArgument(call, known.position), " has ",
-                      Tuple(known.shape, known.ndim));
+  const std::string has = Tuple(tensor.shape, tensor.ndim - wanted.ndim);
+  const std::string known = Tuple(call.leads[index].shape, call.leads[index].ndim);
+  const std::string holder = OtherArgument(call, call.leads[index].position);
+  if (!is_shape) {
+    return absl::StrCat("has the leading dimensions ", has, ", and ", holder, " has ", known);
+  }
+  return absl::StrCat("must have shape ", known, " to match ", holder, ", and has shape ", has);
 }
 
 // Of a size that is not the wanted one, or that does not go with its name.
@@ -163,12 +169,11 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
                         DOVETAIL_MAX_NAMED_SIZES, " of them");
   }
   const auto& known = call.sizes[index];
-  return absl::StrCat("has size ", name, " = ", misfit.found, " in dimension ", misfit.axis,
-                      ", and ",
-                      known.position == call.position
-                          ? (call.element > 0 ? "an element before it" : "another dimension")
-                          : OtherArgument(call, known.position),
-                      " has ", name, " = ", known.size);
+  return absl::StrCat(
+      "has size ", name, " = ", misfit.found, " in dimension ", misfit.axis, ", and ",
+      known.position == call.position && call.element == 0 ? "another dimension"
+                                                           : OtherArgument(call, known.position),
+      " has ", name, " = ", known.size);
 }
 
 std::string Complaint(const Misfit& misfit, const DovetailBorrowed& borrowed,

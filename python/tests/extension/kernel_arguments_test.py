@@ -140,6 +140,26 @@ def test_leading_dimensions_of_one_name_agree(ext):
     refused(ValueError, words, ext.k_two_leads, a, b, b)
 
 
+def test_a_shape_that_another_argument_does_not_have_is_named_with_both(ext):
+    a, b, c = (np.ones(shape, np.float32) for shape in [(4, 3), (2, 3), (3,)])
+    assert ext.k_same_shape(a, a) == 2
+    words = "argument 2 (numpy.ndarray) must have shape (4, 3) to match argument 1, and has shape "
+    refused(ValueError, words + "(2, 3).", ext.k_same_shape, a, b)
+    refused(ValueError, words + "(3,).", ext.k_same_shape, a, c)
+    refused(ValueError, words + "(2, 3).", ext.k_shape_of_rows, np.ones((4, 3, 5), np.float32), b)
+    words = "argument 3 (numpy.ndarray) has a named shape, and a call has at most 2 of them"
+    refused(ValueError, words, ext.k_three_shapes, a, a, a)
+
+
+def test_a_shape_that_another_element_does_not_have_is_named_with_both(ext):
+    a, b = np.ones((4, 3), np.float32), np.ones((2, 3), np.float32)
+    words = "argument 1, element 3 (numpy.ndarray) must have shape (4, 3) to match an element "
+    words += "before it, and has shape (2, 3)."
+    refused(ValueError, words, ext.k_shapes_in_list, [a, a, b])
+    words = "element 2 (numpy.ndarray) has the leading dimensions (2,), and an element before it "
+    refused(ValueError, words + "has (4,).", ext.k_leads_in_list, [a, b])
+
+
 def test_names_of_sizes_may_be_long_and_multiplied(ext):
     assert ext.k_long(X, np.ones(6, np.float32)) == 9
     words = "must have size 2 * tokens_per_expert in dimension 0, and has 5; tokens_per_expert = 3"

@@ -103,6 +103,16 @@ void DefineKernels(Module& m) {
   });
   m.def("k_two_leads", [](Arg<const float, Shape<"...a", 1>>, Arg<const float, Shape<"...b", 1>>,
                           Arg<const float, Shape<"...a", 1>> z) { return z.ndim(); });
+  m.def("k_same_shape",
+        [](Arg<const float, Shape<"...">> x, Arg<const float, Shape<"...">>) { return x.ndim(); });
+  m.def("k_shape_of_rows", [](Arg<const float, Shape<"...", "n">> x,
+                              Arg<const float, Shape<"...">>) { return x.ndim(); });
+  m.def("k_three_shapes", [](Arg<const float, Shape<"...a">> x, Arg<const float, Shape<"...b">>,
+                             Arg<const float, Shape<"...c">>) { return x.ndim(); });
+  m.def("k_shapes_in_list",
+        [](const std::vector<Arg<const float, Shape<"...">>>& all) { return all.size(); });
+  m.def("k_leads_in_list",
+        [](const std::vector<Arg<const float, Shape<"...", "n">>>& all) { return all.size(); });
   m.def("k_min_rank", [](Arg<const float, MinRank<2>> x) { return x.leading_shape().size(); });
   m.def("k_long", [](Arg<const float, Shape<"tokens_per_expert">> x,
                      Arg<const float, Shape<Twice<"tokens_per_expert">>> y) {
@@ -171,6 +181,9 @@ void DefineKernels(Module& m) {
     return x.size() + y.size();
   });
   m.def("k_distinct", [](const std::vector<Arg<float, NoOverlap>>& all) { return all.size(); });
+  using Many = Out<Real, Shape<"tokens_per_expert">>;
+  m.def("k_many_results", Kernel([](Many, Many, Many, Many, Many, Many, Many, Many, Many, Many,
+                                    Many, Many, Many, Many, Many, Many) {}));
   m.def("k_made_of_nothing", Kernel([](Out<float, Shape<"n">> y) { (void)y; }));
   m.def("k_list", [](const std::vector<Floats>& all) {
     float sum = 0;

@@ -133,3 +133,29 @@ def test_signatures_say_what_is_wanted(ext):
     assert "float32[2*tokens_per_expert]" in ext.k_long.__doc__
     assert "inner-contiguous" in ext.k_add_rows.__doc__
     assert "dict[str, " in ext.k_dict.__doc__ and "Sequence[" in ext.k_list.__doc__
+
+
+def result_of(function):
+    """The type of the result in the signature of a function of one overload."""
+    return function.__doc__.partition(") -> ")[2].splitlines()[0]
+
+
+def test_signatures_say_what_a_kernel_returns(ext):
+    written = [
+        f'typing.Annotated[typing.Any, "{text}, writable"]'
+        for text in [
+            "float32|float64|bfloat16[..., n]",
+            "float32[2, n], C-contiguous",
+            "int64[3*n], C-contiguous",
+            "float32[n]",
+        ]
+    ]
+    assert result_of(ext.k_copy) == written[0]
+    assert result_of(ext.k_fill) == f"tuple[{written[1]}, {written[2]}]"
+    assert result_of(ext.k_increment) == written[3]
+    assert result_of(ext.k_empty_like) == "typing.Any"
+
+
+def test_signatures_of_many_results_are_whole(ext):
+    text = 'typing.Annotated[typing.Any, "float32|float64|bfloat16[tokens_per_expert], writable"]'
+    assert result_of(ext.k_many_results) == f"tuple[{', '.join([text] * 16)}]"
