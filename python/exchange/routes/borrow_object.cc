@@ -17,6 +17,7 @@
 #include "dovetail/python/exchange/base/kind_order.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/peers/torch/torch_in.h"
 #include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/capi_table.h"
 #include "dovetail/python/exchange/routes/current_stream.h"
@@ -233,6 +234,23 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 }
 
 }  // namespace
+
+int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
+                      DovetailBorrowed* borrowed) {
+  const ExchangeResult result = BorrowTorchOutsideModes(object, borrowed);
+  if (result == ExchangeResult::kError) {
+    ++call->position;
+    return Refuse(*call);
+  }
+  if (result != ExchangeResult::kDone || borrowed->tensor.device.device_type != kDLCPU) {
+    return Borrow(object, wanted, call, borrowed);
+  }
+  ++call->position;
+  borrowed->object = object;
+  if (!Fits(*borrowed, wanted, call)) [[unlikely]]
+    return BorrowOther(wanted, call, borrowed);
+  return 0;
+}
 
 int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
                  DovetailBorrowed* borrowed) {

@@ -13,6 +13,11 @@ namespace dovetail::python {
 int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
                  DovetailBorrowed* borrowed);
 
+// The same of an exact torch.Tensor or torch.nn.Parameter, on a thread that is in no mode of
+// PyTorch.
+int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
+                      DovetailBorrowed* borrowed);
+
 // For a tensor on the CPU that was borrowed from elsewhere, and that Fits() is false of: replaces it
 // by a copy that fits, where the requirements allow one. 0, or as Dovetail_Borrow(). Needs the GIL.
 int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
 
@@ -49,23 +50,23 @@ bool BindKeyword(const LoadedKernel& loaded, PyObject* name, PyObject* value, Py
 }
 
 // Sets the error of an argument of the wrong kind.
-bool RefuseValue(const KernelCall& call, size_t i, const std::string& wanted, PyObject* object,
+bool RefuseValue(const KernelCall& call, size_t i, const char* wanted, PyObject* object,
                  PyObject* type = PyExc_TypeError) {
   const LoadedKernel& loaded = call.loaded();
   Raise(type, absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ",
                            wanted, ", and is ",
-                           object == Py_None ? "None" : ClassName(Py_TYPE(object))));
+                           object == Py_None ? "None" : Py_TYPE(object)->tp_name));
   return false;
 }
 
 // What Python's own conversion refused: its error stays if the object's own code raised it.
-bool RefuseAfter(const KernelCall& call, size_t i, const std::string& wanted, PyObject* object) {
+bool RefuseAfter(const KernelCall& call, size_t i, const char* wanted, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   PyErr_Clear();
   return RefuseValue(call, i, wanted, object);
 }
 
-bool LoadFloat(size_t i, PyObject* object, const std::string& wanted, KernelCall* call,
+bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call,
                double* value) {
   if (PyFloat_CheckExact(object)) [[likely]] {
     *value = PyFloat_AS_DOUBLE(object);
@@ -75,7 +76,7 @@ bool LoadFloat(size_t i, PyObject* object, const std::string& wanted, KernelCall
   return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object);
 }
 
-bool LoadInt(size_t i, PyObject* object, const std::string& wanted, KernelCall* call,
+bool LoadInt(size_t i, PyObject* object, const char* wanted, KernelCall* call,
              int64_t* value) {
   const DovetailParameter& facts = *call->loaded().parameters[i].facts;
   const nb::object index = nb::steal(PyNumber_Index(object));
@@ -126,9 +127,9 @@ bool LoadString(size_t i, PyObject* object, KernelCall* call, DovetailArgument* 
 template <typename T>
 bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument* value) {
   constexpr bool kAreInts = std::is_same_v<T, int64_t>;
-  const std::string wanted = kAreInts ? "a list of ints" : "a list of floats";
+  constexpr const char* kWanted = kAreInts ? "a list of ints" : "a list of floats";
   if (!PyList_Check(object) && !PyTuple_Check(object)) {
-    return RefuseValue(*call, i, wanted, object);
+    return RefuseValue(*call, i, kWanted, object);
   }
   const nb::object items = nb::steal(PySequence_Tuple(object));  // what the loading calls may change
   if (!items.is_valid()) return false;
@@ -138,9 +139,9 @@ bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument*
     PyObject* const item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(k));
     bool is_loaded;
     if constexpr (kAreInts) {
-      is_loaded = LoadInt(i, item, wanted, call, &numbers[k]);
+      is_loaded = LoadInt(i, item, kWanted, call, &numbers[k]);
     } else {
-      is_loaded = LoadFloat(i, item, wanted, call, &numbers[k]);
+      is_loaded = LoadFloat(i, item, kWanted, call, &numbers[k]);
     }
     if (!is_loaded) return false;
   }
@@ -153,11 +154,15 @@ bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument*
   return true;
 }
 
+// Outside of modes of PyTorch, which were asked for if there are tensors of its own.
 bool BorrowOne(size_t i, PyObject* object, KernelCall* call, const DovetailBorrowed** tensor) {
+  const DovetailRequirements& wanted = *call->loaded().parameters[i].facts->wanted;
   DovetailBorrowed* const borrowed = call->AddTensor();
   *tensor = borrowed;
-  return BorrowObject(object, call->loaded().parameters[i].facts->wanted, call->call(),
-                      borrowed) == 0;
+  PyTypeObject* const type = Py_TYPE(object);
+  return (torch_tensor.Is(type)
+              ? BorrowTorchObject(object, wanted, call->call(), borrowed)
+              : BorrowObject(object, &wanted, call->call(), borrowed)) == 0;
 }
 
 }  // namespace

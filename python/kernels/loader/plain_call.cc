@@ -69,6 +69,26 @@ PyObject* CallTorch(const LoadedKernel& loaded, PyObject* const* objects) {
   return result;
 }
 
+// Of a kernel whose results are no part of an operator, and of a PyTorch that takes none.
+PyObject* RefuseTorch(const LoadedKernel& loaded) {
+  return Raise(PyExc_TypeError,
+               absl::StrCat(loaded.kernel->name,
+                            "(): is no operator of PyTorch: it takes plain tensors alone, outside ",
+                            "of torch.compile, torch.export and other modes"));
+}
+
+// Tells PyTorch that its tensors are written.
+bool CountWrites(const LoadedKernel& loaded, PyObject* const* objects) {
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    if (loaded.parameters[i].is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT) &&
+        objects[i] != Py_None && LookAt(objects[i]) == Torch::kPlain &&
+        !CountTorchWrite(objects[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // What the results are made like: the first tensor argument. nullptr if there is none.
 PyObject* FirstTensor(const LoadedKernel& loaded, PyObject* const* objects) {
   for (size_t i = 0; i < loaded.parameters.size(); ++i) {
@@ -197,12 +217,17 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   const auto& loaded = *static_cast<const LoadedKernel*>(PyCapsule_GetPointer(self, kCapsule));
   PyObject* objects[kMostParameters];
   if (!BindArguments(loaded, args, nargs, kwnames, objects)) return nullptr;
-  const Torch torch = loaded.torch_function.load() != nullptr ? LookAt(loaded, objects)
-                                                              : Torch::kNone;
-  if (torch == Torch::kOperator) return CallTorch(loaded, objects);
+  const Torch torch = LookAt(loaded, objects);
+  const bool has_operator = loaded.torch_function.load() != nullptr;
+  if (torch == Torch::kOperator) {
+    return has_operator ? CallTorch(loaded, objects) : RefuseTorch(loaded);
+  }
   KernelCall call(loaded);
-  if (LoadAll(objects, &call)) return RunPlain(objects, &call);
-  if (torch == Torch::kNone || !PyErr_ExceptionMatches(ExchangeError())) return nullptr;
+  if (LoadAll(objects, &call)) {
+    if (torch == Torch::kPlain && !CountWrites(loaded, objects)) return nullptr;
+    return RunPlain(objects, &call);
+  }
+  if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError())) return nullptr;
   // What PyTorch does not lend: gradients, transforms, lazy conjugates.
   call.Release();
   PyErr_Clear();

@@ -90,6 +90,9 @@ bool TorchArguments::LoadOne(size_t i, KernelFailure* failure) {
   if (!parameter.is_tensor()) return LoadValue(i, value, failure);
   if (parameter.is(DOVETAIL_PARAMETER_LIST)) return LoadTensors(i, As<TorchList>(value), failure);
   const TorchHandle handle = Own(As<AtenTensor>(value));
+  if (!is_functional_ && parameter.is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) {
+    written_.push_back(handle);
+  }
   return failure != nullptr && LoadTensor(i, handle, &call_.value(i).value.tensor, failure);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dovetail/python/exchange/peers/torch/torch_state.h"
 #include "dovetail/python/kernels/loader/kernel_call.h"
 #include "dovetail/python/kernels/loader/torch_shims.h"
 
@@ -25,6 +26,11 @@ class TorchArguments {
   // Checks all arguments, makes Outs and copies of InOuts for a functional operator. False with
   // what the plain call would raise. Takes the GIL for errors alone.
   bool Load(KernelFailure* failure);
+
+  // Tells PyTorch that the caller's tensors are written. Throws what PyTorch throws.
+  void CountWrites() const {
+    for (TorchHandle handle : written_) CountTorchWrite(handle);
+  }
 
   KernelCall& call() { return call_; }
 
@@ -55,6 +61,7 @@ class TorchArguments {
   size_t next_ = 0;                      // of the stack
   std::vector<TorchHandle> owned_;       // deleted at the end
   std::vector<TorchHandle> results_;     // new tensors
+  std::vector<TorchHandle> written_;  // of those that are owned
   std::vector<TorchString*> strings_;
   int32_t device_type_ = -1, device_index_ = -1;  // of the first tensor, as PyTorch numbers them
   KernelCall call_;

@@ -69,6 +69,7 @@ void RunTorchKernel(const DovetailKernel* kernel, uint64_t* stack, uint64_t num_
   }
   TorchArguments arguments(*loaded, stack, num_arguments, /*is_functional=*/num_results > 0);
   if (!arguments.Load(&failure)) Throw(failure);
+  arguments.CountWrites();
   if (!arguments.call().Run(nullptr, &failure)) Throw(failure);
   arguments.Return(stack);
 }

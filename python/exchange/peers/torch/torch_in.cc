@@ -38,8 +38,7 @@ bool RefuseNegation() {
 
 // What PyTorch lends where it is what __dlpack__ would say, and lies in its storage. A lazy
 // conjugate __dlpack__ refuses; a lazy negation it would export with the wrong sign.
-ExchangeResult LendTorch(PyObject* x, bool is_argument, DLTensor* lent) {
-  if (TorchModeIsActive()) return NotTaken();
+ExchangeResult LendTorchOutsideModes(PyObject* x, bool is_argument, DLTensor* lent) {
   const bool is_plain = ReadPlainTorch(x, lent);
   if (!is_plain && (PyErr_Occurred() != nullptr || !LendByTorchTable(x, lent))) return NotTaken();
   if (MayRequireGrad(static_cast<TypeKind>(lent->dtype.code)) && TorchRequiresGrad(x)) {
@@ -52,6 +51,10 @@ ExchangeResult LendTorch(PyObject* x, bool is_argument, DLTensor* lent) {
     if (mark == TorchMark::kNegative) return ResultOf(RefuseNegation());
   }
   return CheckTorchStorage(x, *lent);
+}
+
+ExchangeResult LendTorch(PyObject* x, bool is_argument, DLTensor* lent) {
+  return TorchModeIsActive() ? NotTaken() : LendTorchOutsideModes(x, is_argument, lent);
 }
 
 // A tensor over what `x` lent, which keeps the storage alive.
@@ -119,6 +122,13 @@ bool FinishTorchExport(PyObject* x, Tensor* given) {
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
   DLTensor lent{};
   const ExchangeResult result = LendTorch(x, /*is_argument=*/true, &lent);
+  if (result != ExchangeResult::kDone) return result;
+  return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
+}
+
+ExchangeResult BorrowTorchOutsideModes(PyObject* x, DovetailBorrowed* borrowed) {
+  DLTensor lent{};
+  const ExchangeResult result = LendTorchOutsideModes(x, /*is_argument=*/true, &lent);
   if (result != ExchangeResult::kDone) return result;
   return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
 }

@@ -34,6 +34,8 @@ bool FinishTorchExport(PyObject* x, Tensor* given);
 // held: the memory is valid until the tensor is resized or is given other data. A tensor that
 // requires gradients is lent while PyTorch records none, and refused (kError) while it does.
 ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed);
+// The same of an exact torch.Tensor or torch.nn.Parameter, on a thread that is in no mode.
+ExchangeResult BorrowTorchOutsideModes(PyObject* x, DovetailBorrowed* borrowed);
 // The same of an exact torch.nn.Parameter.
 ExchangeResult BorrowTorchParameter(PyObject* x, DovetailBorrowed* borrowed);
 

@@ -59,6 +59,11 @@ class TorchAssumption {
 inline constexpr char kAnyModesSet[] = "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb";
 // at::impl::torch_function_mode_enabled(), in libtorch_cpu.so
 inline constexpr char kFunctionModeEnabled[] = "_ZN2at4impl27torch_function_mode_enabledEv";
+// c10::TensorImpl::requires_grad() const, in libc10.so
+inline constexpr char kRequiresGrad[] = "_ZNK3c1010TensorImpl13requires_gradEv";
+// torch::autograd::impl::bump_version(const at::Tensor&), in libtorch_cpu.so
+inline constexpr char kBumpVersion[] =
+    "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
 // In bytes.
 inline constexpr int kDispatchKeys = 168;
 
@@ -69,13 +74,18 @@ inline TorchHandle TorchHandleOf(PyObject* x) { return reinterpret_cast<TorchHan
 // Needs the GIL.
 bool TorchHandlesAreKnown();
 
+// The TensorImpl of an exact torch.Tensor. Valid only if TorchHandlesAreKnown().
+inline const char* TorchImplOf(PyObject* x) {
+  const char* impl;
+  std::memcpy(static_cast<void*>(&impl), TorchHandleOf(x), sizeof(impl));
+  return impl;
+}
+
 // The dispatch keys of an exact torch.Tensor. Compare them only: they mean nothing by themselves.
 // Valid only if TorchHandlesAreKnown().
 inline uint64_t TorchKeysOf(PyObject* x) {
-  const char* impl;
-  std::memcpy(static_cast<void*>(&impl), TorchHandleOf(x), sizeof(impl));
   uint64_t keys;
-  std::memcpy(&keys, impl + kDispatchKeys, sizeof(keys));
+  std::memcpy(&keys, TorchImplOf(x) + kDispatchKeys, sizeof(keys));
   return keys;
 }
 

@@ -81,9 +81,8 @@ const PyGetSetDef* FindGetter(PyTypeObject* type) {
   return getter;
 }
 
-}  // namespace
-
-bool TorchRequiresGrad(PyObject* x) {
+// By the getter of the class, which is called as the interpreter calls it.
+bool AskRequiresGrad(PyObject* x) {
   static constinit GilGuarded<const PyGetSetDef*> known(nullptr);
   const PyGetSetDef* getter = known.load();
   if (getter == nullptr) [[unlikely]] {
@@ -97,6 +96,98 @@ bool TorchRequiresGrad(PyObject* x) {
   const bool required = value != Py_False;
   Py_XDECREF(value);
   return required;
+}
+
+using RequiresGrad = bool (*)(const char* impl);
+
+RequiresGrad FindRequiresGrad() {
+  static const auto found =
+      reinterpret_cast<RequiresGrad>(FindTorchSymbol("libc10.so", kRequiresGrad));
+  return found;
+}
+
+bool RequiresGradIsAsAssumed() {
+  const RequiresGrad requires_grad = FindRequiresGrad();
+  if (requires_grad == nullptr || !TorchHandlesAreKnown()) return false;
+  const nb::object tensors = EvaluateTorch(
+      "[torch.zeros(1, device='cpu'), torch.zeros(1, device='cpu', requires_grad=True), "
+      "torch.zeros(1, device='cpu', requires_grad=True) * 2, torch.zeros(1, dtype=torch.int64)]");
+  if (!tensors.is_valid() || !PyList_Check(tensors.ptr())) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tensors.ptr()); ++i) {
+    PyObject* const x = PyList_GET_ITEM(tensors.ptr(), i);
+    if (requires_grad(TorchImplOf(x)) != (i == 1 || i == 2)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool TorchRequiresGradIsKnown() {
+  static constinit TorchAssumption assumption(&RequiresGradIsAsAssumed);
+  return assumption.Holds();
+}
+
+bool TorchRequiresGrad(PyObject* x) {
+  if (TorchRequiresGradIsKnown()) [[likely]]
+    return FindRequiresGrad()(TorchImplOf(x));
+  return PyErr_Occurred() != nullptr || AskRequiresGrad(x);
+}
+
+namespace {
+
+using BumpVersion = void (*)(TorchHandle);
+
+BumpVersion FindBumpVersion() {
+  static const auto found =
+      reinterpret_cast<BumpVersion>(FindTorchSymbol("libtorch_cpu.so", kBumpVersion));
+  return found;
+}
+
+// The count that PyTorch tells of a tensor; −1 if it does not.
+long VersionOf(PyObject* x) {
+  const nb::object version = nb::steal(PyObject_GetAttrString(x, "_version"));
+  const long value = version.is_valid() ? PyLong_AsLong(version.ptr()) : -1;
+  if (PyErr_Occurred() != nullptr) ForgetException();
+  return value;
+}
+
+bool WritesAreAsAssumed() {
+  const BumpVersion bump = FindBumpVersion();
+  if (bump == nullptr || !TorchHandlesAreKnown()) return false;
+  const nb::object x = EvaluateTorch("torch.zeros(2, device='cpu')");
+  if (!x.is_valid()) return false;
+  const long before = VersionOf(x.ptr());
+  bump(TorchHandleOf(x.ptr()));
+  return before >= 0 && VersionOf(x.ptr()) == before + 1;
+}
+
+// PyTorch's published function, which takes 200 ns.
+bool AskToCount(PyObject* x) {
+  const nb::object module = nb::steal(PyImport_ImportModule("torch.autograd.graph"));
+  const nb::object done =
+      nb::steal(module.is_valid()
+                    ? PyObject_CallMethod(module.ptr(), "increment_version", "O", x)
+                    : nullptr);
+  return done.is_valid();
+}
+
+}  // namespace
+
+bool TorchWritesAreKnown() {
+  static constinit TorchAssumption assumption(&WritesAreAsAssumed);
+  return assumption.Holds();
+}
+
+bool CountTorchWrite(PyObject* x) {
+  if (!IsPlainTorch(x) || !TorchWritesAreKnown()) {
+    return PyErr_Occurred() == nullptr && AskToCount(x);
+  }
+  FindBumpVersion()(TorchHandleOf(x));
+  return true;
+}
+
+void CountTorchWrite(TorchHandle handle) {
+  if (const BumpVersion bump = FindBumpVersion(); bump != nullptr) bump(handle);
 }
 
 bool TorchGradientsAreOn() {

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "dovetail/core/dtype.h"
+#include "dovetail/python/exchange/peers/torch/torch_functions.h"
 
 namespace dovetail::python {
 
@@ -31,9 +32,21 @@ inline bool MayRequireGrad(TypeKind kind) {
          kind != TypeKind::kHandle;
 }
 
-// By the getter of the class, which takes 20 ns where the attribute takes 28. Also true if the
-// answer is unknown.
+// Also true if the answer is unknown.
 bool TorchRequiresGrad(PyObject* x);
+// Whether it is asked of the tensor itself (torch_private.h). Otherwise of the getter of the class,
+// which takes 20 ns where the attribute takes 28.
+bool TorchRequiresGradIsKnown();
+
+// Counts a write to the memory of `x`, as PyTorch's operations in place do, so that gradients which
+// need the old values are refused. `x` is an exact torch.Tensor or Parameter. False with PyTorch's
+// error set: for a tensor of inference mode outside of it. Outside of modes.
+bool CountTorchWrite(PyObject* x);
+// The same of a handle, on any thread. Throws what PyTorch throws. Does nothing if PyTorch has no
+// such function.
+void CountTorchWrite(TorchHandle handle);
+// Whether writes are counted by PyTorch's own function (torch_private.h).
+bool TorchWritesAreKnown();
 
 // Whether this thread records operations for gradients: false under torch.no_grad() and
 // torch.inference_mode(). Also true if the answer is unknown. PyTorch must have been imported.
