@@ -72,11 +72,11 @@ typedef struct DovetailRequirements {
 #define DOVETAIL_MAX_NAMED_TYPES 4
 #define DOVETAIL_MAX_NAMED_LEADS 2
 typedef struct DovetailCall {
-  const char* function;  // NULL: unknown
-  const char* argument;  // the name of the argument that is borrowed next; NULL: unknown
+  const char* function;      // NULL: unknown
+  const char* argument;      // the name of the argument that is borrowed next; NULL: unknown
   const char* const* names;  // of all arguments, the first at 0; NULL: unknown
-  int32_t position;      // of the argument that was borrowed last; the first is 1
-  int32_t is_quiet;      // a tensor that does not fit is refused (1) without a Python error
+  int32_t position;          // of the argument that was borrowed last; the first is 1
+  int32_t is_quiet;          // a tensor that does not fit is refused (1) without a Python error
   int32_t element;  // of a list of tensors, the place of the one that is borrowed next, from 1;
                     // 0: no list. `position` then stays
   int32_t num_sizes;
@@ -104,11 +104,11 @@ typedef struct DovetailCall {
 // stays valid until Dovetail_Release(), as long as nothing resizes the object or replaces its
 // memory meanwhile.
 typedef struct DovetailBorrowed {
-  DLTensor tensor;   // shape and strides (elements, never NULL) are the arrays below; data is
-                     // element 0, except on devices without addresses, which use byte_offset
-  uint64_t flags;    // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
+  DLTensor tensor;         // shape and strides (elements, never NULL) are the arrays below; data is
+                           // element 0, except on devices without addresses, which use byte_offset
+  uint64_t flags;          // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
   struct _object* object;  // the argument, a PyObject that is not counted; NULL if there is none
-  void* stream;      // Dovetail_CurrentStream() of the argument
+  void* stream;            // Dovetail_CurrentStream() of the argument
   DLManagedTensorVersioned* held;  // dropped by Dovetail_Release(); NULL if nothing is held
   int64_t shape[DOVETAIL_MAX_NDIM];
   int64_t strides[DOVETAIL_MAX_NDIM];

@@ -50,12 +50,12 @@ typedef struct DovetailParameter {
   const char* name;
   int32_t kind;
   uint32_t flags;
-  const char* default_text;             // as in Python: "1e-6", "None", "'sum'"; NULL: required
-  const char* type_text;                // of a tensor, as in Python: "typing.Annotated[…]"
-  const DovetailRequirements* wanted;   // of a tensor; NULL otherwise
-  int64_t least, most;                  // of an int
-  int64_t size_name;                    // of an int that is a named size of tensors; 0: none
-  const char* size_text;                // the name's letters
+  const char* default_text;            // as in Python: "1e-6", "None", "'sum'"; NULL: required
+  const char* type_text;               // of a tensor, as in Python: "typing.Annotated[…]"
+  const DovetailRequirements* wanted;  // of a tensor; NULL otherwise
+  int64_t least, most;                 // of an int
+  int64_t size_name;                   // of an int that is a named size of tensors; 0: none
+  const char* size_text;               // the name's letters
 } DovetailParameter;
 
 // An argument of a call. What `value` points to is valid for the call.

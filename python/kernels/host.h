@@ -16,9 +16,8 @@ namespace internal_kernels {
 // Of this shared object alone.
 inline const DovetailKernelHost* host = nullptr;
 
-inline void ParallelFor(int64_t count, int64_t grain,
-                                                      void (*body)(void*, int64_t, int64_t),
-                                                      void* context) {
+inline void ParallelFor(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
+                        void* context) {
   if (host != nullptr) {
     host->parallel_for(count, grain, body, context);
   } else if (count > 0) {

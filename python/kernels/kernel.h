@@ -5,7 +5,11 @@
 // At namespace scope, in any file of the library: the function, then the name of each parameter
 // but of Streams, with its default as Python writes it. After "*" parameters are given by name. An
 // Out needs no default: callers may leave it out. DOVETAIL_KERNEL_DOC has a docstring behind the
-// function. dovetail/kernels.h is the header to include.
+// function, DOVETAIL_KERNEL_AS a name in Python before it and a docstring behind it:
+//
+//   DOVETAIL_KERNEL_AS("rms_norm", RmsNorm, "Root mean square layer norm.", "x", "weight", "out");
+//
+// dovetail/kernels.h is the header to include.
 
 #ifndef DOVETAIL_PYTHON_KERNELS_KERNEL_H_
 #define DOVETAIL_PYTHON_KERNELS_KERNEL_H_
@@ -30,9 +34,9 @@ inline namespace DOVETAIL_ARG_ABI {
 namespace internal_kernels {
 
 // The kernels of this shared object, which their static initialisers add.
-inline DovetailKernelLibrary library = {
-    sizeof(DovetailKernelLibrary), DOVETAIL_KERNELS_MAJOR, DOVETAIL_KERNELS_MINOR, nullptr,
-    [](const DovetailKernelHost* given) { host = given; }};
+inline DovetailKernelLibrary library = {sizeof(DovetailKernelLibrary), DOVETAIL_KERNELS_MAJOR,
+                                        DOVETAIL_KERNELS_MINOR, nullptr,
+                                        [](const DovetailKernelHost* given) { host = given; }};
 
 // Says what exception is in flight.
 inline void Report(DovetailFailure* failure) {
@@ -139,6 +143,15 @@ struct Texts {
   }
 };
 
+// "f" of "ns::f".
+constexpr const char* WithoutNamespace(const char* name) {
+  const char* last = name;
+  for (; *name != '\0'; ++name) {
+    if (*name == ':') last = name + 1;
+  }
+  return last;
+}
+
 template <typename V>
 using Plain = std::remove_cv_t<std::remove_reference_t<V>>;
 
@@ -162,9 +175,9 @@ struct Parameter {
       sizeof(DovetailParameter),
       kText.name,
       Type::kKind,
-      Type::kFlags | (kIsNamed && Texts<Def>::IsAfterStar(kAt)
-                          ? uint32_t{DOVETAIL_PARAMETER_KEYWORD_ONLY}
-                          : 0),
+      Type::kFlags |
+          (kIsNamed && Texts<Def>::IsAfterStar(kAt) ? uint32_t{DOVETAIL_PARAMETER_KEYWORD_ONLY}
+                                                    : 0),
       kText.default_text,
       Type::kText,
       Type::kWanted,
@@ -191,6 +204,9 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
   static_assert(Names::AreValid(),
                 "Write the name of a parameter, and its default as in Python: \"x\", \"eps=1e-6\", "
                 "\"mode='sum'\", or \"*\".");
+  static_assert(ParameterText(Def::kName).is_valid && !ParameterText(Def::kName).is_star &&
+                    ParameterText(Def::kName).default_text == nullptr,
+                "The kernel's name is none of Python's.");
   static_assert(Names::AreDistinct(), "Two parameters have one name.");
   static_assert(Names::CountNames() == CountNamed<Args...>(sizeof...(Args)),
                 "One name for each parameter but the Streams.");
@@ -253,23 +269,25 @@ DovetailKernelLibraryOf() {
 
 #define DOVETAIL_INTERNAL_JOIN_2(a, b) a##b
 #define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
-#define DOVETAIL_INTERNAL_KERNEL(number, function, doc, ...)                               \
-  namespace {                                                                              \
-  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                  \
-    static constexpr auto kFunction = &function;                                           \
-    static constexpr const char* kName = #function;                                        \
-    static constexpr const char* kDoc = doc;                                               \
-    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                        \
-  };                                                                                       \
-  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =  \
-      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>(   \
-          DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)::kFunction);                      \
-  }                                                                                        \
+#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                             \
+  namespace {                                                                                  \
+  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                      \
+    static constexpr auto kFunction = &function;                                               \
+    static constexpr const char* kName = ::dovetail::internal_kernels::WithoutNamespace(name); \
+    static constexpr const char* kDoc = doc;                                                   \
+    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                            \
+  };                                                                                           \
+  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =      \
+      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>(       \
+          DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)::kFunction);                          \
+  }                                                                                            \
   static_assert(true, "ends with a semicolon")
 
 #define DOVETAIL_KERNEL(function, ...) \
-  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, function, nullptr, __VA_ARGS__)
+  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, #function, function, nullptr, __VA_ARGS__)
 #define DOVETAIL_KERNEL_DOC(function, doc, ...) \
-  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, function, doc, __VA_ARGS__)
+  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, #function, function, doc, __VA_ARGS__)
+#define DOVETAIL_KERNEL_AS(name, function, doc, ...) \
+  DOVETAIL_INTERNAL_KERNEL(__COUNTER__, name, function, doc, __VA_ARGS__)
 
 #endif  // DOVETAIL_PYTHON_KERNELS_KERNEL_H_

@@ -155,8 +155,8 @@ struct ParameterType<Stream> : AnyType {
 
 template <typename V>
 struct ParameterType<std::optional<V>> : ParameterType<V> {
-  static_assert((ParameterType<V>::kFlags &
-                 (DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) == 0 &&
+  static_assert((ParameterType<V>::kFlags & (DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) ==
+                        0 &&
                     ParameterType<V>::kKind != DOVETAIL_KIND_STREAM,
                 "An Out may be None as it is; an InOut and a Stream are always there.");
   static constexpr uint32_t kFlags = ParameterType<V>::kFlags | DOVETAIL_PARAMETER_OPTIONAL;

@@ -93,10 +93,9 @@ PyMethodDef functions[] = {
         "register_converter($module, type, from_tensor, /)\n--\n\n"
         "Teaches convert() a class: from_tensor makes one of a dovetail.Tensor. It takes\n"
         "precedence over the library's from_dlpack()."),
-    Fast<&LoadKernelsFunction>(
-        "_load_kernels",
-        "_load_kernels($module, path, module_name, /)\n--\n\n"
-        "The functions of a kernel library, for load_kernels()."),
+    Fast<&LoadKernelsFunction>("_load_kernels",
+                               "_load_kernels($module, path, module_name, /)\n--\n\n"
+                               "The functions of a kernel library, for load_kernels()."),
     OneArgument<&DescribeKernelFunction>(
         "_describe_kernel",
         "_describe_kernel($module, function, /)\n--\n\n"

@@ -13,6 +13,7 @@ from dovetail._kernels.results import make_results
 from dovetail._kernels.signature import Parameter, call_source, schemas
 
 _calls = {}  # what stands for a function within PyTorch
+_substituted = set()  # the functions of which torch.compile was told
 
 
 def register(function):
@@ -38,8 +39,9 @@ def register(function):
 
 
 def substitute(function):
-    """Tell torch.compile what stands for a kernel's function."""
-    if function in _calls:
+    """Tell torch.compile what stands for a kernel's function, once."""
+    if function in _calls and function not in _substituted:
+        _substituted.add(function)
         torch.compiler.substitute_in_graph(function, skip_signature_check=True)(_calls[function])
 
 
@@ -54,11 +56,11 @@ def _add_functional(qualified, parameters):
     def vmap(info, in_dims, *args):
         operator = torch._library.utils.lookup_op(qualified)
         rows = [
-            operator(*(_row(arg, dim, i) for arg, dim in zip(args, in_dims)))
+            operator(*(_row(arg, dim, i) for arg, dim in zip(args, in_dims, strict=True)))
             for i in range(info.batch_size)
         ]
         if isinstance(rows[0], tuple):
-            return tuple(map(torch.stack, zip(*rows))), (0,) * len(rows[0])
+            return tuple(map(torch.stack, zip(*rows, strict=True))), (0,) * len(rows[0])
         return torch.stack(rows), 0
 
     torch.library.register_fake(qualified, fake)
@@ -67,14 +69,14 @@ def _add_functional(qualified, parameters):
 
 def _by_name(parameters, args, kwargs):
     values = {one.name: one.default for one in parameters}
-    values.update(zip((one.name for one in parameters), args), **kwargs)
+    values.update(zip((one.name for one in parameters), args, strict=False), **kwargs)
     return values
 
 
 def _row(value, dim, i):
     """One element of a batch: of a tensor, or of each tensor of a list."""
     if isinstance(value, (list, tuple)) and isinstance(dim, (list, tuple)):
-        return [_row(one, at, i) for one, at in zip(value, dim)]
+        return [_row(one, at, i) for one, at in zip(value, dim, strict=True)]
     return value if dim is None else value.select(dim, i)
 
 

@@ -44,7 +44,7 @@ class _Names:
             )
         if one.lead:
             self.leads.setdefault(one.lead, tensor.shape[:count])
-        for entry, size in zip(one.shape, tensor.shape[count:]):
+        for entry, size in zip(one.shape, tensor.shape[count:], strict=True):
             if isinstance(entry, tuple):
                 name, multiple = entry
                 self.sizes.setdefault(name, size if multiple == 1 else size // multiple)

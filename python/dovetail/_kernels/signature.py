@@ -103,7 +103,9 @@ def call_source(name, parameters):
         lines += [f"    if {absent}:", f"        made = missing({given})"]
         for i, one in enumerate(written):
             if one.out:
-                lines.append(f"        {one.name} = made[{i}] if {one.name} is None else {one.name}")
+                lines.append(
+                    f"        {one.name} = made[{i}] if {one.name} is None else {one.name}"
+                )
     lines.append(f"    operator({_passed(parameters)})")
     result = ", ".join(one.name for one in written)
     lines.append(f"    return {result or None}")

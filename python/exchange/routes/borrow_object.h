@@ -18,8 +18,9 @@ int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailC
 int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
                       DovetailBorrowed* borrowed);
 
-// For a tensor on the CPU that was borrowed from elsewhere, and that Fits() is false of: replaces it
-// by a copy that fits, where the requirements allow one. 0, or as Dovetail_Borrow(). Needs the GIL.
+// For a tensor on the CPU that was borrowed from elsewhere, and that Fits() is false of: replaces
+// it by a copy that fits, where the requirements allow one. 0, or as Dovetail_Borrow(). Needs the
+// GIL.
 int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
                  DovetailBorrowed* borrowed);
 

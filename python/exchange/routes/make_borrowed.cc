@@ -28,8 +28,7 @@ std::string AddSizes(const int64_t* more, int32_t count, ResultSizes* sizes) {
 }
 
 std::string Refusal(const std::string& what) {
-  return absl::StrCat("A result can't be made: ", what,
-                      ". Pass one for the function to write to.");
+  return absl::StrCat("A result can't be made: ", what, ". Pass one for the function to write to.");
 }
 bool RefuseSize(const std::string& what) {
   Raise(PyExc_ValueError, Refusal(what));
@@ -133,8 +132,7 @@ int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObjec
   void* stream;
   const std::string missing = FindSizes(*wanted, *call, &sizes);
   if (!missing.empty()) return RefuseSize(missing), -1;
-  if ( !FindType(*wanted, *call, like, &dtype) ||
-      !FindDevice(*wanted, like, &device, &stream)) {
+  if (!FindType(*wanted, *call, like, &dtype) || !FindDevice(*wanted, like, &device, &stream)) {
     return -1;
   }
   if (dtype.bits == 0) return RefuseSize("its type is not said"), -1;

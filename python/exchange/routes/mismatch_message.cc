@@ -72,7 +72,8 @@ std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
                         " of them");
   }
   const auto& known = call.types[others];
-  return absl::StrCat("must be ", DTypeName(known.dtype), " as ", OtherArgument(call, known.position), is);
+  return absl::StrCat("must be ", DTypeName(known.dtype), " as ",
+                      OtherArgument(call, known.position), is);
 }
 
 std::string DeviceWanted(int32_t type) {

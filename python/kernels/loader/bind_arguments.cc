@@ -54,8 +54,8 @@ bool RefuseValue(const KernelCall& call, size_t i, const char* wanted, PyObject*
                  PyObject* type = PyExc_TypeError) {
   const LoadedKernel& loaded = call.loaded();
   Raise(type, absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ",
-                           wanted, ", and is ",
-                           object == Py_None ? "None" : Py_TYPE(object)->tp_name));
+                           wanted, object == Py_None ? ", and is None" : ", and is a ",
+                           object == Py_None ? "" : Py_TYPE(object)->tp_name));
   return false;
 }
 
@@ -66,8 +66,7 @@ bool RefuseAfter(const KernelCall& call, size_t i, const char* wanted, PyObject*
   return RefuseValue(call, i, wanted, object);
 }
 
-bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call,
-               double* value) {
+bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call, double* value) {
   if (PyFloat_CheckExact(object)) [[likely]] {
     *value = PyFloat_AS_DOUBLE(object);
     return true;
@@ -76,8 +75,7 @@ bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call,
   return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object);
 }
 
-bool LoadInt(size_t i, PyObject* object, const char* wanted, KernelCall* call,
-             int64_t* value) {
+bool LoadInt(size_t i, PyObject* object, const char* wanted, KernelCall* call, int64_t* value) {
   const DovetailParameter& facts = *call->loaded().parameters[i].facts;
   const nb::object index = nb::steal(PyNumber_Index(object));
   if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object);
@@ -131,7 +129,8 @@ bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument*
   if (!PyList_Check(object) && !PyTuple_Check(object)) {
     return RefuseValue(*call, i, kWanted, object);
   }
-  const nb::object items = nb::steal(PySequence_Tuple(object));  // what the loading calls may change
+  const nb::object items =
+      nb::steal(PySequence_Tuple(object));  // what the loading calls may change
   if (!items.is_valid()) return false;
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(items.ptr()));
   T* const numbers = call->AddList<T>(count);
@@ -160,9 +159,8 @@ bool BorrowOne(size_t i, PyObject* object, KernelCall* call, const DovetailBorro
   DovetailBorrowed* const borrowed = call->AddTensor();
   *tensor = borrowed;
   PyTypeObject* const type = Py_TYPE(object);
-  return (torch_tensor.Is(type)
-              ? BorrowTorchObject(object, wanted, call->call(), borrowed)
-              : BorrowObject(object, &wanted, call->call(), borrowed)) == 0;
+  return (torch_tensor.Is(type) ? BorrowTorchObject(object, wanted, call->call(), borrowed)
+                                : BorrowObject(object, &wanted, call->call(), borrowed)) == 0;
 }
 
 }  // namespace
@@ -184,7 +182,8 @@ bool BindArguments(const LoadedKernel& loaded, PyObject* const* args, Py_ssize_t
   for (size_t i = 0; i < count; ++i) {
     if (objects[i] == nullptr) objects[i] = loaded.parameters[i].default_value;
     if (objects[i] == nullptr) {
-      return RefuseCall(loaded, absl::StrCat("missing a required argument: '", loaded.names[i], "'"));
+      return RefuseCall(loaded,
+                        absl::StrCat("missing a required argument: '", loaded.names[i], "'"));
     }
   }
   return true;

@@ -24,7 +24,9 @@ struct Tensors {
   explicit Tensors(const LoadedParameter& parameter, const DovetailArgument& value)
       : one(parameter.is_tensor() && value.is_there ? value.value.tensor : nullptr),
         all(parameter.is(DOVETAIL_PARAMETER_LIST) && one != nullptr ? value.value.tensors : &one),
-        count(one == nullptr ? 0 : all == &one ? 1 : value.count) {}
+        count(one == nullptr ? 0
+              : all == &one  ? 1
+                             : value.count) {}
   const DovetailBorrowed* one;
   const DovetailBorrowed* const* all;
   int64_t count;
@@ -100,8 +102,8 @@ std::string KernelCall::FindOverlap() const {
 std::string KernelCall::DescribeSize(size_t i, int64_t size) const {
   const DovetailParameter& facts = *loaded_.parameters[i].facts;
   const int32_t index = FindNamedSize(call_, facts.size_name);
-  const std::string is =
-      absl::StrCat(loaded_.kernel->name, "(): argument '", loaded_.names[i], "' is ", size, ", and ");
+  const std::string is = absl::StrCat(loaded_.kernel->name, "(): argument '", loaded_.names[i],
+                                      "' is ", size, ", and ");
   if (index == call_.num_sizes) {
     return absl::StrCat(is, "a call has at most ", DOVETAIL_MAX_NAMED_SIZES, " named sizes");
   }

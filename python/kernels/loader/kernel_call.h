@@ -87,7 +87,7 @@ class KernelCall {
   bool Run(DLManagedTensorVersioned** results, KernelFailure* failure);
 
  private:
-  static constexpr size_t kInline = 8;      // tensors
+  static constexpr size_t kInline = 8;  // tensors
   static constexpr size_t kInlineValues = 16;
   static constexpr size_t kChunk = 32;
 

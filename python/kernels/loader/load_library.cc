@@ -39,10 +39,11 @@ absl::Status CheckVersion(const std::string& path, const DovetailKernelLibrary& 
     return absl::OkStatus();
   }
   const bool is_older = library.major < DOVETAIL_KERNELS_MAJOR;
-  return absl::NotFoundError(absl::StrCat(
-      "'", path, "' was compiled for version ", library.major, ".", library.minor,
-      " of the interface of kernels, and this package has ", DOVETAIL_KERNELS_MAJOR, ".",
-      DOVETAIL_KERNELS_MINOR, ": ", is_older ? "compile it again" : "install a newer dovetail-dlpack"));
+  return absl::NotFoundError(
+      absl::StrCat("'", path, "' was compiled for version ", library.major, ".", library.minor,
+                   " of the interface of kernels, and this package has ", DOVETAIL_KERNELS_MAJOR,
+                   ".", DOVETAIL_KERNELS_MINOR, ": ",
+                   is_older ? "compile it again" : "install a newer dovetail-dlpack"));
 }
 
 }  // namespace

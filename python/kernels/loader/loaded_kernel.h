@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<const DovetailKernel*>> LoadKernelLibrary(const std::
 
 struct LoadedParameter {
   const DovetailParameter* facts;
-  PyObject* name;          // interned
+  PyObject* name;           // interned
   PyObject* default_value;  // nullptr: required
   bool is_tensor() const { return facts->kind == DOVETAIL_KIND_TENSOR; }
   bool is(uint32_t flag) const { return (facts->flags & flag) != 0; }
@@ -47,8 +47,8 @@ struct LoadedKernel {
   std::vector<const char*> names;  // of `parameters`
   // Where the value of each parameter of `kernel` is in `parameters`; -1 for a Stream.
   std::vector<int> places;
-  int num_positional = 0;             // the others are given by name
-  int num_written = 0;                // Outs and InOuts
+  int num_positional = 0;  // the others are given by name
+  int num_written = 0;     // Outs and InOuts
   int first_written = -1;
   bool checks_overlap = false;        // for a parameter that says NoOverlap
   PyObject* keyword_names = nullptr;  // a tuple of the names of those

@@ -58,9 +58,9 @@ class TorchArguments {
   const TorchValue* stack_;
   const bool is_functional_;
   bool has_copies_ = false;
-  size_t next_ = 0;                      // of the stack
-  std::vector<TorchHandle> owned_;       // deleted at the end
-  std::vector<TorchHandle> results_;     // new tensors
+  size_t next_ = 0;                   // of the stack
+  std::vector<TorchHandle> owned_;    // deleted at the end
+  std::vector<TorchHandle> results_;  // new tensors
   std::vector<TorchHandle> written_;  // of those that are owned
   std::vector<TorchString*> strings_;
   int32_t device_type_ = -1, device_index_ = -1;  // of the first tensor, as PyTorch numbers them

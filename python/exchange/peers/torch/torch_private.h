@@ -62,8 +62,7 @@ inline constexpr char kFunctionModeEnabled[] = "_ZN2at4impl27torch_function_mode
 // c10::TensorImpl::requires_grad() const, in libc10.so
 inline constexpr char kRequiresGrad[] = "_ZNK3c1010TensorImpl13requires_gradEv";
 // torch::autograd::impl::bump_version(const at::Tensor&), in libtorch_cpu.so
-inline constexpr char kBumpVersion[] =
-    "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
+inline constexpr char kBumpVersion[] = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
 // In bytes.
 inline constexpr int kDispatchKeys = 168;
 

@@ -164,10 +164,8 @@ bool WritesAreAsAssumed() {
 // PyTorch's published function, which takes 200 ns.
 bool AskToCount(PyObject* x) {
   const nb::object module = nb::steal(PyImport_ImportModule("torch.autograd.graph"));
-  const nb::object done =
-      nb::steal(module.is_valid()
-                    ? PyObject_CallMethod(module.ptr(), "increment_version", "O", x)
-                    : nullptr);
+  const nb::object done = nb::steal(
+      module.is_valid() ? PyObject_CallMethod(module.ptr(), "increment_version", "O", x) : nullptr);
   return done.is_valid();
 }
 
