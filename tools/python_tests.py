@@ -11,6 +11,7 @@ could not be tried.
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -25,7 +26,7 @@ CACHE = pathlib.Path(
     os.environ.get("DOVETAIL_CACHE")
     or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "dovetail"
 )
-FOLDERS = ("exchange", "ipc", "lifetime", "package", "tensor")
+FOLDERS = ("exchange", "ipc", "kernels", "lifetime", "package", "tensor")
 BUILT = ("3.13t", "3.14", "3.14t")  # by third_party/cpython/install.sh
 NEEDED = ("numpy", "ml_dtypes", "pytest", "hypothesis")
 PEERS = (
@@ -184,6 +185,12 @@ def find_wheels(folder, one, processor):
     return list(folder.glob(f"dovetail_dlpack-*-{tag.rstrip('t')}-{tag}-{platform}.whl"))
 
 
+@functools.cache
+def kernel_libraries():
+    """The folder of the kernel libraries of the tests: the same files for all interpreters."""
+    return build("//python/tests/kernels:all_libraries") / "python" / "tests" / "kernels"
+
+
 def wheel_for(one, folder):
     """The wheel in the folder, or one that it builds."""
     if not folder:
@@ -239,7 +246,8 @@ def run_file(python, file, scratch):
     """Runs one test file. Returns its outcomes: (test, "passed" | "failed" | "skipped", text)."""
     report = scratch / f"{file.parent.name}_{file.stem}.xml"
     paths = [TESTS / "testing", file.parent, ROOT / "tests" / "emulator"]
-    settings = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, paths)), PYTHONSAFEPATH="1")
+    settings = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, paths)), PYTHONSAFEPATH="1",
+                    DOVETAIL_KERNEL_LIBRARIES=str(kernel_libraries()))  # fmt: skip
     command = [python, "-X", "faulthandler", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rw",
                f"--rootdir={TESTS}", f"--junitxml={report}", file]  # fmt: skip
     try:
@@ -303,6 +311,7 @@ def try_on(one, options):
     if options.quick:
         files = [file for file in files if file.name not in QUICK_SKIP]
     files = [file for file in files if re.search(options.files, str(file.relative_to(TESTS)))]
+    kernel_libraries()  # before the threads, which ask for it
     say(f"running {len(files)} test files on {one.name} ({one.version})")
     with (
         tempfile.TemporaryDirectory() as scratch,

@@ -28,7 +28,7 @@ import pytest
 ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs/guide").glob("*.md"))
-PROGRAMS = sorted((ROOT / "examples").rglob("*.cc"))
+PROGRAMS = sorted((ROOT / "examples").rglob("*.cc")) + sorted((ROOT / "examples").rglob("*.h"))
 BLOCK = re.compile(
     r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -41,6 +41,8 @@ ELSEWHERE = {
     "devices.md",
     "distributed.md",
 }
+# Where the blocks of a page run: beside a file that they load.
+FOLDERS = {"kernels.md": ROOT / "examples/kernel_library"}
 # Imported once, before the blocks: each block runs in a fork of that process.
 LIBRARIES = ("dovetail", "jax", "numpy", "onnxruntime", "paddle", "pandas", "pyarrow", "torch")
 
@@ -86,6 +88,7 @@ def run(block: Block, output: int) -> None:
     """Runs the block in this process, a fork, which writes to the descriptor `output`."""
     os.dup2(output, 1)
     os.dup2(output, 2)
+    os.chdir(FOLDERS.get(block.page, ROOT))
     names = {"__name__": "__main__"}
     if ">>> " not in block.code:
         exec(compile("\n" * block.line + block.code, block.page, "exec"), names)

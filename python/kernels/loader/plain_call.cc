@@ -89,6 +89,23 @@ bool CountWrites(const LoadedKernel& loaded, PyObject* const* objects) {
   return true;
 }
 
+constinit PeerType jax_tracer("jax.core", "Tracer");
+
+// The error of an argument that was not loaded, and is one of JAX's transformations.
+bool RefuseTracer(const LoadedKernel& loaded, PyObject* const* objects) {
+  if (!PyErr_ExceptionMatches(ExchangeError())) return false;
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    if (!loaded.parameters[i].is_tensor() || !jax_tracer.IsBaseOf(Py_TYPE(objects[i]))) continue;
+    PyErr_Clear();
+    Raise(PyExc_TypeError,
+          absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i],
+                       "' has no values: JAX traces it, for jit, vmap or grad. Call the function ",
+                       "outside of these, or by jax.pure_callback()."));
+    return true;
+  }
+  return false;
+}
+
 // What the results are made like: the first tensor argument. nullptr if there is none.
 PyObject* FirstTensor(const LoadedKernel& loaded, PyObject* const* objects) {
   for (size_t i = 0; i < loaded.parameters.size(); ++i) {
@@ -228,6 +245,7 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     if (torch == Torch::kPlain && !CountWrites(loaded, objects)) return nullptr;
     return RunPlain(objects, &call);
   }
+  if (RefuseTracer(loaded, objects)) return nullptr;
   if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()))
     return nullptr;
   // What PyTorch does not lend: gradients, transforms, lazy conjugates.

@@ -1,4 +1,4 @@
-"""The kernel libraries of these tests."""
+"""The kernel libraries of these tests: beside this file, or in DOVETAIL_KERNEL_LIBRARIES."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import pytest
 
 import dovetail as dt
 
-FOLDER = os.path.dirname(__file__)
+FOLDER = os.environ.get("DOVETAIL_KERNEL_LIBRARIES") or os.path.dirname(__file__)
 
 
 def path_of(name):

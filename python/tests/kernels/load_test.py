@@ -112,10 +112,9 @@ assert "_kernels" not in type(torch.__loader__).__module__
     "order", ["load torch", "torch load", "torch._dynamo load", "load torch._dynamo"]
 )
 def test_operators_are_there_in_either_order_of_imports(order):
+    pytest.importorskip("torch")
     path = path_of("kernel_library.so")
-    subprocess.run(
-        [sys.executable, "-W", "error::UserWarning:dovetail", "-c", LATER, path, order], check=True
-    )
+    subprocess.run([sys.executable, "-c", LATER, path, order], check=True)
 
 
 def test_loading_imports_no_framework():

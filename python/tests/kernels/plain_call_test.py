@@ -6,11 +6,8 @@ import math
 import sys
 import threading
 
-import jax.numpy as jnp
 import numpy as np
-import paddle
 import pytest
-import torch
 from libraries import k, refused
 
 import dovetail as dt
@@ -20,11 +17,15 @@ def floats(*values):
     return np.array(values, np.float32)
 
 
+def library(name):
+    return pytest.importorskip(name)
+
+
 MAKERS = {
     "NumPy": lambda a: a,
-    "PyTorch": lambda a: torch.from_numpy(a.copy()),
-    "JAX": jnp.asarray,
-    "Paddle": lambda a: dt.convert(a.copy(), paddle.Tensor),
+    "PyTorch": lambda a: library("torch").from_numpy(a.copy()),
+    "JAX": lambda a: library("jax").numpy.asarray(a),
+    "Paddle": lambda a: dt.convert(a.copy(), library("paddle").Tensor),
     "Dovetail": lambda a: dt.asarray(a.copy()),
 }
 
@@ -57,11 +58,14 @@ def test_a_given_output_is_written_and_returned(name):
     assert numpy_of(out).tolist() == [3, 6]
 
 
-def test_what_is_written_in_place_is_the_argument_or_a_new_array_of_jax():
+def test_what_is_written_in_place_is_the_argument():
     x = floats(1, 2)
     assert k.increment(x, 3) is x
     assert x.tolist() == [4, 5]
-    array = jnp.asarray(x)
+
+
+def test_what_is_written_in_place_of_jax_is_a_new_array():
+    array = MAKERS["JAX"](floats(4, 5))
     assert k.increment(array).tolist() == [5, 6]
     assert array.tolist() == [4, 5]
 
@@ -250,7 +254,6 @@ def test_wrong_tensors_are_named():
         1,
         frozen,
     )
-    refused(ValueError, "several elements in one place", call, x, x, 1, torch.zeros(1).expand(2))
     refused(
         ValueError,
         "argument 'low' has memory in common with argument 'x', and must not",
@@ -301,7 +304,7 @@ def test_lists_of_tensors():
 def test_copies_are_made_where_the_kernel_allows_them():
     x = np.arange(6, dtype=np.float64).reshape(2, 3).T
     assert k.packed(x).tolist() == x.tolist()
-    assert k.packed(torch.from_numpy(x)).tolist() == x.tolist()
+    assert k.packed(dt.asarray(x)).tolist() == x.tolist()
 
 
 # Exceptions
@@ -345,18 +348,18 @@ def test_a_function_tells_of_itself():
 
 def test_calls_leak_nothing():
     x = floats(1, 2)
-    torch_x = torch.ones(2)
-    count = sys.getrefcount(x), sys.getrefcount(torch_x)
+    tensor = dt.asarray(x)
+    count = sys.getrefcount(x), sys.getrefcount(tensor)
     for _ in range(300):
         k.scale_add(x, x, 2.0)
-        k.scale_add(torch_x, torch_x, 2.0, torch_x)
+        k.scale_add(tensor, tensor, 2.0, tensor)
         k.total([x, x])
         for arguments in [(x, x), (x, x[:1], 1), (x, "y", 1), (x, x, "a")]:
             with pytest.raises((TypeError, ValueError)):
                 k.scale_add(*arguments)
     del arguments
     gc.collect()
-    assert (sys.getrefcount(x), sys.getrefcount(torch_x)) == count
+    assert (sys.getrefcount(x), sys.getrefcount(tensor)) == count
 
 
 def test_many_threads_call_at_once():
@@ -378,3 +381,12 @@ def test_many_threads_call_at_once():
 
 def test_the_stream_of_host_memory_is_null():
     assert k.stream_of(floats(1)).tolist() == [0, 1]
+
+
+def test_tracers_of_jax_are_refused_by_name():
+    jax = library("jax")
+    x = jax.numpy.ones((2, 3))
+    for transform in (jax.jit, jax.vmap, jax.grad):
+        function = transform(lambda x: k.scale_add(x, x, 2.0))
+        words = "scale_add(): argument 'x' has no values: JAX traces it, for jit, vmap or grad"
+        refused(TypeError, words, function, x if transform is jax.vmap else x[0])

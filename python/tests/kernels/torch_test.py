@@ -176,6 +176,13 @@ def test_vmap_of_an_operator_that_writes_is_refused():
     assert torch.vmap(lambda x: k.scale_add(x, x[:3], 1.0))(x).tolist() == [[2] * 3] * 2
 
 
+def test_an_expanded_tensor_is_not_written_to():
+    x = torch.ones(2)
+    words = "argument 'out' (torch.Tensor) is written by the function, and has several elements"
+    refused(ValueError, words, k.scale_add, x, x, 1.0, torch.zeros(1).expand(2))
+    refused(RuntimeError, words, ops.scale_add, x, x, 1.0, torch.zeros(1).expand(2))
+
+
 def test_a_tensor_of_another_library_beside_pytorch():
     x, y = torch.ones(2), np.ones(2, np.float32)
     assert torch.is_tensor(k.scale_add(x, y, 2.0))
