@@ -1,0 +1,6 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+class KernelLibrary:
+    def __getattr__(self, name: str) -> Callable[..., Any]: ...
+    def __iter__(self) -> Iterator[Callable[..., Any]]: ...
