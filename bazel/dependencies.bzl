@@ -50,6 +50,7 @@ def dovetail_dependencies():
         "nlohmann_json": json,
         "remote_coverage_tools": remote_coverage_tools,
         "rules_cc": rules_cc,
+        "rules_python": rules_python,  # packages with C++ and Python load it
         "rules_shell": rules_shell,
     })
 
@@ -59,7 +60,6 @@ def dovetail_python_dependencies():
         "dovetail_python": python_interpreter,
         "nanobind": nanobind,
         "pybind11": pybind11,
-        "rules_python": rules_python,
     })
 
 def dovetail_testing_dependencies():

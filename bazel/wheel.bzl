@@ -20,7 +20,6 @@ package. The wheel is for the build's interpreter (third_party/python/interprete
 name say which. Without an extension it is for every Python 3: py3-none-any. Making it installs no Python package.
 """
 
-load("@dovetail_python//:defs.bzl", "EXT_SUFFIX", "WHEEL_TAG")
 load("//bazel:version.bzl", "VERSION")
 
 def dovetail_metadata(name, distribution, summary, readme = None, licenses = [], classifiers = [], keywords = [], extras = {}, requires_python = ">=3.10", **kwargs):
@@ -68,47 +67,58 @@ def dovetail_metadata(name, distribution, summary, readme = None, licenses = [],
         **kwargs
     )
 
-def dovetail_wheel(name, distribution, srcs, metadata, extension = None, licenses = [], entry_points = [], sbom = None, **kwargs):
-    """Makes <distribution>-<version>-<tag>.whl. File names have _ for the - of a distribution's name (PEP 427).
-
-    Args:
-      name: name of the target.
-      distribution: name of the distribution, as pip knows it.
-      srcs: Python files, stubs, headers and data, in this package.
-      metadata: label of a dovetail_metadata().
-      extension: label of the extension module, "…/_core.so".
-      licenses: labels of the licence's text and of notices, those of the metadata.
-      entry_points: what other programs find in the package, as "group:name=object".
-      sbom: label of a software bill of materials (bazel/sbom.bzl), which goes where PEP 770 says.
-      **kwargs: further attributes of the genrule.
-    """
-    python = "@dovetail_python//:python3.sh"
-    tool = "//tools:make_wheel.py"
-    tag = WHEEL_TAG if extension else "py3-none-any"
-    options = {
-        "distribution": distribution,
-        "metadata": "$(location %s)" % metadata,
-        "output": "$@",
-        "package": native.package_name(),
-        "tag": tag,
-        "version": VERSION,
-    }
-    if extension:
-        options["extension"] = "$(location %s)" % extension
-        options["extension-suffix"] = EXT_SUFFIX
-    if sbom:
-        options["sbom"] = "$(location %s)" % sbom
-    native.genrule(
-        name = name,
-        srcs = srcs + [metadata] + licenses + [one for one in (extension, sbom) if one],
-        outs = ["%s-%s-%s.whl" % (distribution.replace("-", "_"), VERSION, tag)],
-        cmd = " ".join(
-            ["$(location %s)" % python, "$(location %s)" % tool] +
-            ["--%s=%s" % option for option in options.items()] +
-            ["--license=$(location %s)" % license for license in licenses] +
-            ["--entry-point=" + entry_point for entry_point in entry_points] +
-            ["$(locations %s)" % src for src in srcs],
-        ),
-        tools = [python, tool],
-        **kwargs
+def _dovetail_wheel_impl(ctx):
+    # (A load from @dovetail_python would need a Python for all that is in a package with a wheel, its C++ libraries too.)
+    names = ctx.attr._names[platform_common.TemplateVariableInfo].variables
+    tag = names["WHEEL_TAG"] if ctx.attr.extension else "py3-none-any"
+    output = ctx.actions.declare_file("%s-%s-%s.whl" % (ctx.attr.distribution.replace("-", "_"), VERSION, tag))
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._tool)
+    arguments.add("--distribution=" + ctx.attr.distribution)
+    arguments.add(ctx.file.metadata, format = "--metadata=%s")
+    arguments.add(output, format = "--output=%s")
+    arguments.add("--package=" + ctx.label.package)
+    arguments.add("--tag=" + tag)
+    arguments.add("--version=" + VERSION)
+    if ctx.attr.extension:
+        arguments.add(ctx.file.extension, format = "--extension=%s")
+        arguments.add("--extension-suffix=" + names["EXT_SUFFIX"])
+    if ctx.attr.sbom:
+        arguments.add(ctx.file.sbom, format = "--sbom=%s")
+    arguments.add_all(ctx.files.license_files, format_each = "--license=%s")
+    arguments.add_all(ctx.attr.entry_points, format_each = "--entry-point=%s")
+    arguments.add_all(ctx.files.srcs)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = ctx.files.srcs + ctx.files.license_files + [
+            file
+            for file in [ctx.file._tool, ctx.file.extension, ctx.file.metadata, ctx.file.sbom]
+            if file
+        ],
+        outputs = [output],
+        mnemonic = "Wheel",
     )
+    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output]))]
+
+# Makes <distribution>-<version>-<tag>.whl. File names have _ for the - of a distribution's name (PEP 427).
+dovetail_wheel = rule(
+    implementation = _dovetail_wheel_impl,
+    attrs = {
+        "distribution": attr.string(mandatory = True, doc = "Name of the distribution, as pip knows it."),
+        "entry_points": attr.string_list(doc = "What other programs find in the package, as group:name=object."),
+        "extension": attr.label(allow_single_file = True, doc = "The extension module, …/_core.so."),
+        "license_files": attr.label_list(allow_files = True, doc = "The licence's text and notices, those of the metadata."),
+        "metadata": attr.label(allow_single_file = True, mandatory = True, doc = "A dovetail_metadata()."),
+        "sbom": attr.label(allow_single_file = True, doc = "A bill of materials (bazel/sbom.bzl), which goes where PEP 770 says."),
+        "srcs": attr.label_list(allow_files = True, doc = "Python files, stubs, headers and data, in this package."),
+        "_names": attr.label(default = "@dovetail_python//:names"),
+        "_python": attr.label(
+            default = "@dovetail_python//:python3.sh",
+            allow_single_file = True,
+            cfg = "exec",
+            executable = True,
+        ),
+        "_tool": attr.label(default = "//tools:make_wheel.py", allow_single_file = True),
+    },
+)

@@ -34,6 +34,20 @@ benchmark() { run //:my_transpose -- --repetitions=2 --benchmark_min_time=0.001;
 # A library tested with the suite for DLPack libraries, in C++17.
 conformance() { run --cxxopt=-std=c++17 --host_cxxopt=-std=c++17 //:array_test; }
 
+# A kernel library in a program without Python. No part of its build is of Python's repositories.
+kernels() {
+  local python
+  run //:call_kernels
+  run --config=bare //:call_kernels
+  "$bazel" build "${flags[@]}" //:kernels
+  "$repository/tests/example_projects/check_kernel_library.sh" \
+    "$("$bazel" info "${flags[@]}" bazel-bin 2>/dev/null)/kernels.so"
+  python=$("$bazel" query --noshow_progress \
+    'filter("(dovetail_python|nanobind|pybind11)//", deps(//:kernels) + buildfiles(deps(//:kernels)))')
+  echo "consumer: kernels: of Python's repositories: ${python:-nothing}"
+  [[ -z $python ]]
+}
+
 # Two shared libraries with a copy of Dovetail each, in one process.
 shared() { run //:exchange; }
 
@@ -92,7 +106,7 @@ abseil() {
   copy --override_repository=com_google_absl="$folder"
 }
 
-quick=(main door doors benchmark conformance shared dlpack files)
+quick=(main door doors benchmark conformance kernels shared dlpack files)
 slow=(size named copy bare asan libcxx aarch64 abseil)
 
 ways=()

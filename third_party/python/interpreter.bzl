@@ -1,7 +1,8 @@
 """@dovetail_python: the interpreter that the extension module and the wheel are built for.
 
-It has the interpreter (:python3.sh), its C headers (:headers) and, in defs.bzl, the constants EXT_SUFFIX, WHEEL_TAG and
-FREE_THREADED. It installs nothing, so a wheel can be built for any interpreter:
+It has the interpreter (:python3.sh), its C headers (:headers), the parts of file names that depend on it (:names, a
+TemplateVariableInfo with EXT_SUFFIX and WHEEL_TAG) and, in defs.bzl, the constant FREE_THREADED. It installs nothing, so a
+wheel can be built for any interpreter:
 
     ./bazelw build //python:wheel --repo_env=DOVETAIL_PYTHON=/usr/bin/python3.12
 
@@ -27,10 +28,13 @@ print(sysconfig.get_config_var("MULTIARCH"))
 
 _BUILD = """# The headers of {python}.
 load("@rules_cc//cc:defs.bzl", "cc_library")
+load(":defs.bzl", "names")
 
 package(default_visibility = ["//visibility:public"])
 
 exports_files(["python3.sh"])
+
+names(name = "names")
 
 cc_library(
     name = "headers",
@@ -41,9 +45,15 @@ cc_library(
 
 _DEFS = '''"""Properties of the interpreter that this build is for."""
 
-EXT_SUFFIX = {suffix}
-WHEEL_TAG = {tag}
 FREE_THREADED = {free_threaded}
+
+def _names_impl(ctx):
+    return [platform_common.TemplateVariableInfo(dict(
+        EXT_SUFFIX = {suffix},
+        WHEEL_TAG = {tag},
+    ))]
+
+names = rule(implementation = _names_impl)
 '''
 
 def _for_platform(platform, suffix, tag):

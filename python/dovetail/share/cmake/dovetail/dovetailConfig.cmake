@@ -1,13 +1,15 @@
-# Dovetail's headers for extension modules in C and C++. In a project's CMakeLists.txt:
+# Dovetail's headers for extension modules and kernel libraries in C and C++. In a project's CMakeLists.txt:
 #
 #   find_package(dovetail CONFIG REQUIRED)
-#   target_link_libraries(my_extension PRIVATE dovetail::python)
+#   target_link_libraries(my_extension PRIVATE dovetail::python)  # an extension module
+#   dovetail_add_kernels(kernels kernels.cc)                      # a kernel library: kernels.so
 #
 # scikit-build-core finds this file. Elsewhere, dovetail_DIR names its directory:
 #
 #   cmake -Ddovetail_DIR="$(python -m dovetail --cmakedir)" ...
 #
-# There is no library to link. Python's own headers come from find_package(Python).
+# There is no library to link. Extension modules get Python's own headers from find_package(Python); kernel libraries need
+# none.
 cmake_minimum_required(VERSION 3.15...3.31)
 
 if(NOT TARGET dovetail::python)
@@ -17,3 +19,28 @@ if(NOT TARGET dovetail::python)
     INTERFACE_INCLUDE_DIRECTORIES "${_dovetail_package}/include")
   unset(_dovetail_package)
 endif()
+
+if(NOT TARGET dovetail::kernels)
+  # What dovetail_add_kernels() links: the headers, and the list of what a kernel library exports.
+  add_library(dovetail::kernels INTERFACE IMPORTED)
+  set_target_properties(dovetail::kernels PROPERTIES
+    INTERFACE_COMPILE_FEATURES cxx_std_20
+    INTERFACE_LINK_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/kernels.lds"
+    INTERFACE_LINK_LIBRARIES dovetail::python
+    INTERFACE_LINK_OPTIONS "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/kernels.lds")
+endif()
+
+# dovetail_add_kernels(<name> <source>...)
+#
+# Makes <name>.so, which dovetail.load_kernels() loads, from C++ files that include dovetail/kernels.h. It is a target as
+# those of add_library(MODULE), for target_link_libraries(), install() and others.
+function(dovetail_add_kernels name)
+  add_library(${name} MODULE ${ARGN})
+  set_target_properties(${name} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    POSITION_INDEPENDENT_CODE ON
+    PREFIX ""
+    SUFFIX ".so"
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(${name} PRIVATE dovetail::kernels)
+endfunction()
