@@ -38,7 +38,7 @@
 #include "dovetail/python/args/rows.h"
 #include "dovetail/python/args/size_arg.h"
 #include "dovetail/python/kernels/kernel.h"
-#include "dovetail/python/kernels/stream.h"
+#include "dovetail/python/kernels/kernel_stream.h"
 #include "dovetail/python/owned_tensor.h"
 
 #endif  // DOVETAIL_KERNELS_H_

@@ -127,7 +127,7 @@ class Arg : public internal_arg::ViewOf<internal_arg::Facts<T, Rules...>> {
   // The argument itself, a PyObject that is not counted. Results can be made like it
   // (OwnedTensor::ToPython). nullptr for a tensor that the binding made (Out), and in kernels of
   // dovetail/kernels.h.
-  struct _object* object() const { return borrowed_->object; }
+  PyObject* object() const { return borrowed_->object; }
   const DovetailBorrowed& borrowed() const { return *borrowed_; }
 
  private:

@@ -1,5 +1,5 @@
 // What a function takes of a tensor argument, and what it gets: a borrowed tensor. As C structs,
-// which bindings (capi.h) and kernel libraries (kernels/abi.h) share. C11 or C++17; needs
+// which bindings (capi.h) and kernel libraries (kernels/kernel_abi.h) share. C11 or C++17; needs
 // dlpack/dlpack.h, and no Python.h.
 
 #ifndef DOVETAIL_PYTHON_BORROWED_H_
@@ -13,6 +13,8 @@
 #if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION < 1
 #error "Another library's dlpack.h is older than 1.0: put dovetail.get_include() before it."
 #endif
+
+typedef struct _object PyObject;  // as Python.h has it
 
 #define DOVETAIL_MAX_NDIM 64
 
@@ -104,11 +106,11 @@ typedef struct DovetailCall {
 // stays valid until Dovetail_Release(), as long as nothing resizes the object or replaces its
 // memory meanwhile.
 typedef struct DovetailBorrowed {
-  DLTensor tensor;         // shape and strides (elements, never NULL) are the arrays below; data is
-                           // element 0, except on devices without addresses, which use byte_offset
-  uint64_t flags;          // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
-  struct _object* object;  // the argument, a PyObject that is not counted; NULL if there is none
-  void* stream;            // Dovetail_CurrentStream() of the argument
+  DLTensor tensor;   // shape and strides (elements, never NULL) are the arrays below; data is
+                     // element 0, except on devices without addresses, which use byte_offset
+  uint64_t flags;    // DLPACK_FLAG_BITMASK_READ_ONLY, _IS_COPIED, _IS_SUBBYTE_TYPE_PADDED
+  PyObject* object;  // the argument, not counted; NULL if there is none
+  void* stream;      // Dovetail_CurrentStream() of the argument
   DLManagedTensorVersioned* held;  // dropped by Dovetail_Release(); NULL if nothing is held
   int64_t shape[DOVETAIL_MAX_NDIM];
   int64_t strides[DOVETAIL_MAX_NDIM];

@@ -29,7 +29,7 @@ myst_linkify_fuzzy_links = False
 source_url = os.environ.get("DOVETAIL_SOURCE_URL", "")
 
 # References that lead nowhere are errors (--strict), except names of other projects.
-_C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|(k?DL|PyCapsule)\w*|U?Int\d+"
+_C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|_object|(k?DL|PyCapsule)\w*|U?Int\d+"
 _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
 _NOT_SHOWN = r".*@\d+|DOVETAIL_\w+|Facts::.*"
 _PYTHON_TYPES = r"Buffer|CapsuleType|PathLike|TracebackType|_T|contextlib\.\w+|MPI\.\w+"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "dovetail/python/args/arg_abi.h"
-#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

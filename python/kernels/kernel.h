@@ -23,8 +23,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "dovetail/python/kernels/abi.h"
 #include "dovetail/python/kernels/host.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 #include "dovetail/python/kernels/parameter_text.h"
 #include "dovetail/python/kernels/parameter_type.h"
 #include "dovetail/python/owned_tensor.h"

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "dovetail/python/kernels/abi.h"
 #include "dovetail/python/kernels/host.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

@@ -1,5 +1,5 @@
-// The C++ types that a kernel's parameters may have: what each is in the C interface (abi.h), and
-// how the argument becomes a value.
+// The C++ types that a kernel's parameters may have: what each is in the C interface
+// (kernel_abi.h), and how the argument becomes a value.
 
 #ifndef DOVETAIL_PYTHON_KERNELS_PARAMETER_TYPE_H_
 #define DOVETAIL_PYTHON_KERNELS_PARAMETER_TYPE_H_
@@ -17,8 +17,8 @@
 #include "dovetail/python/args/out.h"
 #include "dovetail/python/args/size_arg.h"
 #include "dovetail/python/casters/signature.h"
-#include "dovetail/python/kernels/abi.h"
-#include "dovetail/python/kernels/stream.h"
+#include "dovetail/python/kernels/kernel_abi.h"
+#include "dovetail/python/kernels/kernel_stream.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ARG_ABI {

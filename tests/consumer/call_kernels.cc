@@ -10,7 +10,7 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/python/borrowed.h"
-#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 
 namespace {
 

@@ -3,13 +3,15 @@
 import os
 import re
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from dovetail import _core
 from dovetail._kernels.after_import import after_import
 
 _lock = threading.RLock()
-_loaded = {}  # by file and namespace
-_owners = {}  # the path of the library that has a name in a namespace
+_loaded: dict = {}  # by file and namespace
+_owners: dict = {}  # the path of the library that has a name in a namespace
 
 # PyTorch's own, and ours.
 _RESERVED = frozenset({"aten", "aten_", "c10d", "dovetail", "prim", "prims", "quantized", "torch"})
@@ -24,24 +26,31 @@ class KernelLibrary:
     formula for "<namespace>::<name>.functional".
     """
 
-    def __init__(self, path, namespace, functions):
+    def __init__(self, path: str, namespace: str, functions: list[Callable[..., Any]]) -> None:
         for function in functions:
             setattr(self, function.__name__, function)
         self.__path = path
         self.__namespace = namespace
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
         """Iterate over the functions."""
         return (value for name, value in vars(self).items() if not name.startswith("_"))
 
-    def __repr__(self):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Refuse a name that is no function's."""
+        raise AttributeError(f"{self!r} has no {name!r}")
+
+    def __repr__(self) -> str:
         names = ", ".join(function.__name__ for function in self)
         return f"<kernels of {self.__path!r} as {self.__namespace!r}: {names}>"
 
 
-def load_kernels(path, *, namespace=None):
+def load_kernels(path: str | os.PathLike[str], *, namespace: str | None = None) -> KernelLibrary:
     """Load a kernel library. See dovetail.load_kernels()."""
-    path = os.path.realpath(os.fspath(path))
+    return _load(os.path.realpath(os.fspath(path)), namespace)
+
+
+def _load(path, namespace):
     if namespace is None:
         namespace = os.path.basename(path).split(".")[0]
     _check_namespace(namespace)

@@ -4,9 +4,10 @@ import importlib.abc
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 
 _lock = threading.RLock()
-_waiting = {}  # the functions by the module's name
+_waiting: dict[str, list[Callable]] = {}  # by the module's name
 
 
 def after_import(name, function):

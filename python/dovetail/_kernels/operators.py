@@ -12,8 +12,8 @@ from dovetail import _core
 from dovetail._kernels.results import make_results
 from dovetail._kernels.signature import Parameter, call_source, schemas
 
-_calls = {}  # what stands for a function within PyTorch
-_substituted = set()  # the functions of which torch.compile was told
+_calls: dict = {}  # what stands for a function within PyTorch
+_substituted: set = set()  # the functions of which torch.compile was told
 
 
 def register(function):
@@ -46,7 +46,7 @@ def substitute(function):
 
 
 def _add_functional(qualified, parameters):
-    inputs = [one for one in parameters if not one.out]
+    inputs = [one for one in parameters if not one.is_out]
 
     def fake(*args, **kwargs):
         values = _by_name(inputs, args, kwargs)

@@ -13,7 +13,7 @@ def make_results(parameters, values):
             continue
         if one.size_name is not None:
             names.add_size(one.size_name, value)
-        for tensor in value if one.list else [value] if one.kind == "tensor" else []:
+        for tensor in value if one.is_list else [value] if one.kind == "tensor" else []:
             first = tensor if first is None else first
             names.add_tensor(one, tensor)
     return [_make(one, values, names, first) for one in parameters if one.is_written]
@@ -52,7 +52,7 @@ class _Names:
 
 def _make(one, values, names, first):
     given = values.get(one.name)
-    if one.inout:
+    if one.is_inout:
         return torch.empty_like(given)
     if given is not None:
         return given

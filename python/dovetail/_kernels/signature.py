@@ -12,23 +12,23 @@ class Parameter:
 
     name: str
     kind: str
-    optional: bool
-    list: bool
-    out: bool
-    inout: bool
+    is_optional: bool
+    is_list: bool
+    is_out: bool
+    is_inout: bool
     keyword_only: bool
     size_name: int | None
     default: object = _REQUIRED
-    types: list = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
     type_name: int = 0
     is_host: bool = True
     lead: int | None = 0
-    shape: list | None = None
+    shape: list[object] | None = None
 
     @property
     def is_written(self):
         """Whether the kernel writes the tensor."""
-        return self.out or self.inout
+        return self.is_out or self.is_inout
 
     @property
     def is_required(self):
@@ -43,13 +43,13 @@ def schemas(name, parameters):
     if count == 0:
         return [writes]
     returns = "Tensor" if count == 1 else "(" + ", ".join(["Tensor"] * count) + ")"
-    inputs = [one for one in parameters if not one.out]
+    inputs = [one for one in parameters if not one.is_out]
     return [writes, f"{name}.functional({_arguments(inputs, writes=False)}) -> {returns}"]
 
 
 def _arguments(parameters, *, writes):
     """As in "Tensor x, float eps=1e-06, *, Tensor(a2!) out"."""
-    if any(one.keyword_only and one.kind == "tensor" and not one.out for one in parameters):
+    if any(one.keyword_only and one.kind == "tensor" and not one.is_out for one in parameters):
         # PyTorch's gradients and vmap take no tensors by name alone.
         parameters = [replace(one, keyword_only=False) for one in parameters]
     positional = [one for one in parameters if not one.keyword_only]
@@ -71,7 +71,7 @@ def _arguments(parameters, *, writes):
 
 def _type(one, alias):
     text = _TYPES[one.kind] + (f"({alias})" if alias else "")
-    return text + ("[]" if one.list else "") + ("?" if one.optional else "")
+    return text + ("[]" if one.is_list else "") + ("?" if one.is_optional else "")
 
 
 def _default_text(one):
@@ -83,16 +83,16 @@ def _default_text(one):
 
 def call_source(name, parameters):
     """The source of the kernel's function over the two operators."""
-    inputs = [one for one in parameters if not one.out]
-    outs = [one for one in parameters if one.out]
+    inputs = [one for one in parameters if not one.is_out]
+    outs = [one for one in parameters if one.is_out]
     written = [one for one in parameters if one.is_written]
     lines = [f"def {name}({_python_parameters(parameters)}):"]
-    if outs and not any(one.inout for one in parameters):
+    if outs and not any(one.is_inout for one in parameters):
         absent = " and ".join(f"{one.name} is None" for one in outs)
         lines += [f"    if {absent}:", f"        return functional({_passed(inputs)})"]
     if written:
         for one in parameters:
-            if one.kind == "tensor" and not one.list:
+            if one.kind == "tensor" and not one.is_list:
                 lines += [
                     f"    if {one.name} is not None and {one.name}.requires_grad and records():",
                     f"        refuse({one.name!r})",
@@ -102,7 +102,7 @@ def call_source(name, parameters):
         given = ", ".join(f"{one.name}={one.name}" for one in parameters)
         lines += [f"    if {absent}:", f"        made = missing({given})"]
         for i, one in enumerate(written):
-            if one.out:
+            if one.is_out:
                 lines.append(
                     f"        {one.name} = made[{i}] if {one.name} is None else {one.name}"
                 )

@@ -53,10 +53,10 @@ nb::dict Describe(const LoadedParameter& parameter) {
   all["name"] = facts.name;
   all["kind"] = kKinds[facts.kind];
   if (parameter.default_value != nullptr) all["default"] = nb::borrow(parameter.default_value);
-  all["optional"] = parameter.is(DOVETAIL_PARAMETER_OPTIONAL);
-  all["list"] = parameter.is(DOVETAIL_PARAMETER_LIST);
-  all["out"] = parameter.is(DOVETAIL_PARAMETER_OUT);
-  all["inout"] = parameter.is(DOVETAIL_PARAMETER_INOUT);
+  all["is_optional"] = parameter.is(DOVETAIL_PARAMETER_OPTIONAL);
+  all["is_list"] = parameter.is(DOVETAIL_PARAMETER_LIST);
+  all["is_out"] = parameter.is(DOVETAIL_PARAMETER_OUT);
+  all["is_inout"] = parameter.is(DOVETAIL_PARAMETER_INOUT);
   all["keyword_only"] = parameter.is(DOVETAIL_PARAMETER_KEYWORD_ONLY);
   all["size_name"] = facts.size_name != 0 ? nb::object(nb::int_(facts.size_name)) : nb::none();
   if (!parameter.is_tensor()) return all;

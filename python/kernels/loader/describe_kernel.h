@@ -12,7 +12,7 @@ namespace dovetail::python {
 // A list of a dict for each parameter of Python's function. nullptr with an error set.
 //
 //   name, kind ("tensor", "float", "int", "bool", "str"), default (of Python; absent if required)
-//   optional, list, out, inout, keyword_only     True or False
+//   is_optional, is_list, is_out, is_inout, keyword_only     True or False
 //   size_name     of an int: the named size that it is, or None
 //   types         of a tensor: the names of the types that it may have; empty: any
 //   type_name     a number that arguments of one type share; 0: none

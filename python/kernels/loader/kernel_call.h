@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "dovetail/python/capi.h"
-#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 
 namespace dovetail::python {

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
-#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 
 namespace dovetail::python {
 

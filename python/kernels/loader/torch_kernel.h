@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "dovetail/python/kernels/abi.h"
+#include "dovetail/python/kernels/kernel_abi.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 
 namespace dovetail::python {

@@ -21,6 +21,7 @@ def test_a_library_is_loaded_once():
     assert other.scale_add.__module__ == "another"
     assert "scale_add" in repr(k)
     assert k.scale_add in list(k)
+    refused(AttributeError, "has no 'nothing'", getattr, k, "nothing")
 
 
 def test_the_namespace_is_the_files_name_unless_given(tmp_path):

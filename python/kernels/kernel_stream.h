@@ -7,8 +7,8 @@
 // The current stream of the library that the kernel's first tensor is of, on its device. Callers
 // do not pass it. Null for the default stream and for host memory.
 
-#ifndef DOVETAIL_PYTHON_KERNELS_STREAM_H_
-#define DOVETAIL_PYTHON_KERNELS_STREAM_H_
+#ifndef DOVETAIL_PYTHON_KERNELS_KERNEL_STREAM_H_
+#define DOVETAIL_PYTHON_KERNELS_KERNEL_STREAM_H_
 
 #include "dovetail/python/args/arg_abi.h"
 
@@ -30,4 +30,4 @@ class Stream {
 }  // namespace DOVETAIL_ARG_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_PYTHON_KERNELS_STREAM_H_
+#endif  // DOVETAIL_PYTHON_KERNELS_KERNEL_STREAM_H_

@@ -8,8 +8,8 @@
 // earlier minor version. A struct only grows at its end; `struct_size` says how far it goes.
 // Authors don't write these structs: DOVETAIL_KERNEL (kernel.h) makes them. C11 or C++17.
 
-#ifndef DOVETAIL_PYTHON_KERNELS_ABI_H_
-#define DOVETAIL_PYTHON_KERNELS_ABI_H_
+#ifndef DOVETAIL_PYTHON_KERNELS_KERNEL_ABI_H_
+#define DOVETAIL_PYTHON_KERNELS_KERNEL_ABI_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -138,4 +138,4 @@ typedef const DovetailKernelLibrary* (*DovetailKernelLibraryFunction)(void);
 }  // extern "C"
 #endif
 
-#endif  // DOVETAIL_PYTHON_KERNELS_ABI_H_
+#endif  // DOVETAIL_PYTHON_KERNELS_KERNEL_ABI_H_

@@ -1,6 +1,0 @@
-from collections.abc import Callable, Iterator
-from typing import Any
-
-class KernelLibrary:
-    def __getattr__(self, name: str) -> Callable[..., Any]: ...
-    def __iter__(self) -> Iterator[Callable[..., Any]]: ...
