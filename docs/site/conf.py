@@ -32,11 +32,11 @@ source_url = os.environ.get("DOVETAIL_SOURCE_URL", "")
 _C_TYPES = r"u?int\d*_t|size_t|ptrdiff_t|uintptr_t|PyObject|_object|(k?DL|PyCapsule)\w*|U?Int\d+"
 _TEMPLATE_PARAMETERS = r"T|U|A|E|Deleter|Rules|Sink|H"
 _NOT_SHOWN = r".*@\d+|DOVETAIL_\w+|Facts::.*"
-_PYTHON_TYPES = r"Buffer|CapsuleType|PathLike|TracebackType|_T|contextlib\.\w+|MPI\.\w+"
+_PYTHON_TYPES = r"Buffer|CapsuleType|_?PathLike|TracebackType|_T|contextlib\.\w+|MPI\.\w+"
 nitpick_ignore_regex = [
     (r"cpp:identifier", r"(dovetail::)?(absl|std|internal_\w+)(::.*)?|dovetail::View<.*"),
     (r"cpp:identifier", f"{_C_TYPES}|{_TEMPLATE_PARAMETERS}|{_NOT_SHOWN}"),
-    (r"py:class", f"{_PYTHON_TYPES}|_StreamContext"),
+    (r"py:class", f"{_PYTHON_TYPES}|_StreamContext|collections.abc.Callable"),
 ]
 # Each header opens the same namespaces.
 suppress_warnings = ["duplicate_declaration.cpp"]

@@ -96,6 +96,7 @@ def signature_of(function: ast.FunctionDef) -> tuple[str, str]:
         (r"\b(_t|_core|builtins)\.", ""),
         (r"\b_Report\b", "dovetail._explain.Report"),
         (r"\b_Trace\b", "dovetail._trace.Trace"),
+        (r"\b_KernelLibrary\b", "dovetail._kernels.KernelLibrary"),
         (r"(?<=[:|] )type\b", BUILTIN_TYPE),
     ]
     texts = [f"({ast.unparse(arguments)})", result]

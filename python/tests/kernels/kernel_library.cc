@@ -160,6 +160,13 @@ void stream_of(Arg<const float, dovetail::AnyDevice> x, dovetail::Stream stream,
 }
 DOVETAIL_KERNEL(stream_of, "x", "out");
 
+// Made on the device of its input; written by nobody.
+void beside(Arg<const float, Shape<"n">, dovetail::AnyDevice> x,
+            Out<float, Shape<"n">, dovetail::AnyDevice> out, dovetail::Stream) {
+  if (out.device().device_id != x.device().device_id) throw std::logic_error("another device");
+}
+DOVETAIL_KERNEL(beside, "x", "out");
+
 }  // namespace kernels
 
 DOVETAIL_KERNEL(kernels::first_of, "x", "k", "*", "values", "indices");
