@@ -132,3 +132,43 @@ def test_a_library_needs_no_python_and_no_framework():
     ).stdout
     names = {os.path.basename(line.split()[0]).split(".so")[0] for line in linked.splitlines()}
     assert names <= {"linux-vdso", "libstdc++", "libgcc_s", "libc", "libm", "ld-linux-x86-64"}
+
+
+HOOK = """
+import importlib, importlib.util, sys, types
+from dovetail._kernels.after_import import after_import
+sys.path.insert(0, sys.argv[1])
+seen = []
+after_import("late", seen.append)
+after_import("faulty", seen.append)
+spec = importlib.util.find_spec("late")
+assert spec.loader.get_filename("late").endswith("late.py") and not seen
+import late
+assert seen == [late] and type(late.__loader__).__name__ == "SourceFileLoader"
+importlib.reload(late)
+assert seen == [late]
+for _ in range(2):
+    try:
+        import faulty
+    except ZeroDivisionError:
+        pass
+    else:
+        raise AssertionError
+assert seen == [late] and "faulty" not in sys.modules
+import begun          # which waits for itself while it is imported
+assert begun.seen == []
+import json.tool      # any import that is new
+assert begun.seen == [begun]
+after_import("late", seen.append)
+assert seen == [late, late]
+"""
+
+
+def test_a_function_runs_after_an_import_whenever_that_is(tmp_path):
+    (tmp_path / "late.py").write_text("x = 1\n")
+    (tmp_path / "faulty.py").write_text("1 / 0\n")
+    (tmp_path / "begun.py").write_text(
+        "from dovetail._kernels.after_import import after_import\n"
+        "seen = []\nafter_import('begun', seen.append)\n"
+    )
+    subprocess.run([sys.executable, "-c", HOOK, tmp_path], check=True)
