@@ -158,6 +158,7 @@ bool BorrowOne(size_t i, PyObject* object, KernelCall* call, const DovetailBorro
   const DovetailRequirements& wanted = *call->loaded().parameters[i].facts->wanted;
   DovetailBorrowed* const borrowed = call->AddTensor();
   *tensor = borrowed;
+  call->NoteLike(object);
   PyTypeObject* const type = Py_TYPE(object);
   return (torch_tensor.Is(type) ? BorrowTorchObject(object, wanted, call->call(), borrowed)
                                 : BorrowObject(object, &wanted, call->call(), borrowed)) == 0;

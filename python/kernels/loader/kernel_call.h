@@ -65,6 +65,13 @@ class KernelCall {
   // Keeps an object for the call. Steals the reference.
   void Keep(PyObject* object) { kept_.push_back(object); }
 
+  // What results are made like: the first tensor of the call, kept by the caller or by Keep().
+  // nullptr if there is none.
+  PyObject* like() const { return like_; }
+  void NoteLike(PyObject* object) {
+    if (like_ == nullptr) like_ = object;
+  }
+
   // Names parameter `i` for errors, before its tensors are borrowed.
   void Name(size_t i) {
     call_.argument = loaded_.names[i];
@@ -100,6 +107,7 @@ class KernelCall {
   const LoadedKernel& loaded_;
   DovetailArgument* values_ = inline_values_;
   size_t count_ = 0;
+  PyObject* like_ = nullptr;
   std::unique_ptr<DovetailArgument[]> more_values_;
   std::vector<std::unique_ptr<DovetailBorrowed[]>> more_;
   std::vector<std::unique_ptr<int64_t[]>> lists_;

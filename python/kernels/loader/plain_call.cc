@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -106,17 +107,6 @@ bool RefuseTracer(const LoadedKernel& loaded, PyObject* const* objects) {
   return false;
 }
 
-// What the results are made like: the first tensor argument. nullptr if there is none.
-PyObject* FirstTensor(const LoadedKernel& loaded, PyObject* const* objects) {
-  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
-    PyObject* const object = objects[i];
-    if (!loaded.parameters[i].is_tensor() || object == Py_None) continue;
-    if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) return object;
-    if (PySequence_Fast_GET_SIZE(object) > 0) return PySequence_Fast_GET_ITEM(object, 0);
-  }
-  return nullptr;
-}
-
 bool LoadAll(PyObject* const* objects, KernelCall* call) {
   const auto& parameters = call->loaded().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -210,7 +200,7 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
 
 PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
   const LoadedKernel& loaded = call->loaded();
-  PyObject* const like = FirstTensor(loaded, objects);
+  PyObject* const like = call->like();
   if (!MakeOuts(like, call)) return nullptr;
   if (loaded.checks_overlap) {
     const std::string overlap = call->FindOverlap();
