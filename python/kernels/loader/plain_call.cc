@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,9 +63,9 @@ Torch LookAt(const LoadedKernel& loaded, PyObject* const* objects) {
 PyObject* CallTorch(const LoadedKernel& loaded, PyObject* const* objects) {
   PyObject* const function = loaded.torch_function.load();
   ForgetTorchFailure();
-  PyObject* const result =
-      PyObject_Vectorcall(function, objects, static_cast<size_t>(loaded.num_positional),
-                          PyTuple_GET_SIZE(loaded.keyword_names) > 0 ? loaded.keyword_names : nullptr);
+  PyObject* const result = PyObject_Vectorcall(
+      function, objects, static_cast<size_t>(loaded.num_positional),
+      PyTuple_GET_SIZE(loaded.keyword_names) > 0 ? loaded.keyword_names : nullptr);
   if (result == nullptr && PyErr_ExceptionMatches(PyExc_RuntimeError)) RestoreTorchFailure();
   return result;
 }
@@ -184,7 +185,8 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
   for (int32_t i = 0; i < loaded.kernel->num_results; ++i) is_whole &= returned[i] != nullptr;
   if (is_whole) return true;
   for (int32_t i = 0; i < loaded.kernel->num_results; ++i) {
-    if (returned[i] != nullptr && returned[i]->deleter != nullptr) returned[i]->deleter(returned[i]);
+    if (returned[i] != nullptr && returned[i]->deleter != nullptr)
+      returned[i]->deleter(returned[i]);
   }
   Raise(PyExc_RuntimeError, absl::StrCat(loaded.kernel->name, "() returned an empty OwnedTensor"));
   return false;
@@ -198,7 +200,8 @@ PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
     const std::string overlap = call->FindOverlap();
     if (!overlap.empty()) return Raise(PyExc_ValueError, overlap);
   }
-  DLManagedTensorVersioned* returned[kMostResults] = {};
+  DLManagedTensorVersioned* returned[kMostResults];
+  std::fill_n(returned, loaded.kernel->num_results, nullptr);
   KernelFailure failure;
   bool done;
   if (call->nbytes() >= kLongBytes) {
@@ -227,7 +230,8 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     if (torch == Torch::kPlain && !CountWrites(loaded, objects)) return nullptr;
     return RunPlain(objects, &call);
   }
-  if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError())) return nullptr;
+  if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()))
+    return nullptr;
   // What PyTorch does not lend: gradients, transforms, lazy conjugates.
   call.Release();
   PyErr_Clear();

@@ -54,7 +54,6 @@ TorchArguments::~TorchArguments() {
 
 bool TorchArguments::Load(KernelFailure* failure) {
   const auto& parameters = call_.loaded().parameters;
-  owned_.reserve(parameters.size());
   bool done = true;
   // (To the end in any case: the stack's values are to be released.)
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -140,16 +139,16 @@ bool TorchArguments::LoadValue(size_t i, TorchValue value, KernelFailure* failur
     argument.value.number = std::bit_cast<double>(value);
     return true;
   }
-  argument.value.integer = facts.kind == DOVETAIL_KIND_BOOL ? int64_t{(value & 1) != 0}
-                                                            : static_cast<int64_t>(value);
+  argument.value.integer =
+      facts.kind == DOVETAIL_KIND_BOOL ? int64_t{(value & 1) != 0} : static_cast<int64_t>(value);
   if (facts.kind == DOVETAIL_KIND_BOOL || failure == nullptr) return true;
   const int64_t number = argument.value.integer;
-  const std::string name = absl::StrCat(call_.loaded().kernel->name, "(): argument '",
-                                        call_.loaded().names[i], "' ");
+  const std::string name =
+      absl::StrCat(call_.loaded().kernel->name, "(): argument '", call_.loaded().names[i], "' ");
   if (number < facts.least || number > facts.most) {
-    return Fail(absl::StrCat(name, "must be from ", facts.least, " to ", facts.most, ", and is ",
-                             number),
-                facts.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR, failure);
+    return Fail(
+        absl::StrCat(name, "must be from ", facts.least, " to ", facts.most, ", and is ", number),
+        facts.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR, failure);
   }
   call_.call()->position = static_cast<int32_t>(i + 1);
   return facts.size_name == 0 || FitsNamedSize(number, facts.size_name, call_.call()) ||
@@ -188,30 +187,33 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
   ++call_.call()->position;
   if (is_functional_ && parameter.is(DOVETAIL_PARAMETER_INOUT)) {
     TorchHandle copy = nullptr;
-    if (torch_.clone(handle, &copy) != 0) return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
+    if (torch_.clone(handle, &copy) != 0)
+      return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
     results_.push_back(copy);
     handle = copy;
   }
   DLTensor lent{};
   int64_t ndim = 0;
-  int32_t type = 0, device_type = 0, device_index = 0;
+  int32_t type = 0, device_type = 0, device_index = -1;
   if (functions_.get_dim(handle, &ndim) != 0 || functions_.get_sizes(handle, &lent.shape) != 0 ||
       functions_.get_strides(handle, &lent.strides) != 0 ||
       functions_.get_dtype(handle, &type) != 0 ||
       functions_.get_data_ptr(handle, &lent.data) != 0 ||
       torch_.get_device_type(handle, &device_type) != 0 ||
-      torch_.get_device_index(handle, &device_index) != 0) {
+      (device_type != torch_.cpu && torch_.get_device_index(handle, &device_index) != 0)) {
     return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " has no memory"),
                 DOVETAIL_RUNTIME_ERROR, failure);
   }
-  const bool is_cpu = device_type == torch_.device_type_cpu();
+  const bool is_cpu = device_type == torch_.cpu;
   if (device_type_ < 0) {
     device_type_ = device_type;
     device_index_ = device_index;
   }
   lent.ndim = static_cast<int32_t>(ndim);
-  lent.dtype = TypeOfTorch(type);
-  lent.device = {is_cpu ? kDLCPU : call_.loaded().is_hip.load() ? kDLROCM : kDLCUDA,
+  lent.dtype = torch_.TypeOf(type);
+  lent.device = {is_cpu                         ? kDLCPU
+                 : call_.loaded().is_hip.load() ? kDLROCM
+                                                : kDLCUDA,
                  is_cpu ? 0 : device_index};
   if (lent.dtype.bits == 0 || ndim > DOVETAIL_MAX_NDIM || !FillBorrowed(lent, 0, borrowed)) {
     return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " is of a type or a shape that ",
@@ -244,13 +246,12 @@ bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
     strides[k] = stride;
     stride *= sizes.all[k] > 0 ? sizes.all[k] : 1;
   }
-  const bool is_host =
-      wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU || device_type_ < 0;
+  const bool is_host = wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU ||
+                       device_type_ < 0;
   TorchHandle made = nullptr;
-  if (torch_.empty_strided(sizes.ndim, sizes.all, strides,
-                           TorchTypeOf(TypeToPass(wanted, *call_.call())),
-                           is_host ? torch_.device_type_cpu() : device_type_,
-                           is_host ? -1 : device_index_, &made) != 0) {
+  if (torch_.empty_strided(
+          sizes.ndim, sizes.all, strides, torch_.NumberOf(TypeToPass(wanted, *call_.call())),
+          is_host ? torch_.cpu : device_type_, is_host ? -1 : device_index_, &made) != 0) {
     return Fail("PyTorch can't make a result", DOVETAIL_RUNTIME_ERROR, failure);
   }
   results_.push_back(made);
