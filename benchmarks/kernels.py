@@ -82,7 +82,7 @@ WANTED = {
     OPERATOR: {"TORCH_LIBRARY": 1.15, "STABLE_TORCH_LIBRARY": 0.9},
     NEW + "PyTorch": {"pybind11": None},
     NEW + "NumPy": {"nb::ndarray": None},
-    NEW + "JAX": {"nb::ndarray": None},
+    NEW + "JAX": {"nb::ndarray": 0.35},
     NEW + "operator": {"TORCH_LIBRARY": None},
     GRAPH: {"custom_op": 0.15},
 }
