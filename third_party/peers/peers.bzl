@@ -36,6 +36,13 @@ cc_library(
     deps = [":aten"],
 )
 
+# What takes Python's tensors as at::Tensor. PyTorch's headers bring pybind11.
+cc_library(
+    name = "torch_python",
+    srcs = ["torch/lib/libtorch_python.so"],
+    deps = [":torch"],
+)
+
 cc_library(
     name = "arrow",
     srcs = glob(["pyarrow/libarrow.so.*"]),

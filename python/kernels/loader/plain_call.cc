@@ -206,7 +206,8 @@ PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
     const std::string overlap = call->FindOverlap();
     if (!overlap.empty()) return Raise(PyExc_ValueError, overlap);
   }
-  DLManagedTensorVersioned* returned[kMostResults] = {};
+  DLManagedTensorVersioned* returned[kMostResults];
+  std::fill_n(returned, loaded.kernel->num_results, nullptr);
   KernelFailure failure;
   bool done;
   if (call->nbytes() >= kLongBytes) {

@@ -54,7 +54,6 @@ TorchArguments::~TorchArguments() {
 
 bool TorchArguments::Load(KernelFailure* failure) {
   const auto& parameters = call_.loaded().parameters;
-  owned_.reserve(parameters.size());
   bool done = true;
   // (To the end in any case: the stack's values are to be released.)
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -195,23 +194,23 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
   }
   DLTensor lent{};
   int64_t ndim = 0;
-  int32_t type = 0, device_type = 0, device_index = 0;
+  int32_t type = 0, device_type = 0, device_index = -1;
   if (functions_.get_dim(handle, &ndim) != 0 || functions_.get_sizes(handle, &lent.shape) != 0 ||
       functions_.get_strides(handle, &lent.strides) != 0 ||
       functions_.get_dtype(handle, &type) != 0 ||
       functions_.get_data_ptr(handle, &lent.data) != 0 ||
       torch_.get_device_type(handle, &device_type) != 0 ||
-      torch_.get_device_index(handle, &device_index) != 0) {
+      (device_type != torch_.cpu && torch_.get_device_index(handle, &device_index) != 0)) {
     return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " has no memory"),
                 DOVETAIL_RUNTIME_ERROR, failure);
   }
-  const bool is_cpu = device_type == torch_.device_type_cpu();
+  const bool is_cpu = device_type == torch_.cpu;
   if (device_type_ < 0) {
     device_type_ = device_type;
     device_index_ = device_index;
   }
   lent.ndim = static_cast<int32_t>(ndim);
-  lent.dtype = TypeOfTorch(type);
+  lent.dtype = torch_.TypeOf(type);
   lent.device = {is_cpu                         ? kDLCPU
                  : call_.loaded().is_hip.load() ? kDLROCM
                                                 : kDLCUDA,
@@ -250,10 +249,9 @@ bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   const bool is_host = wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU ||
                        device_type_ < 0;
   TorchHandle made = nullptr;
-  if (torch_.empty_strided(sizes.ndim, sizes.all, strides,
-                           TorchTypeOf(TypeToPass(wanted, *call_.call())),
-                           is_host ? torch_.device_type_cpu() : device_type_,
-                           is_host ? -1 : device_index_, &made) != 0) {
+  if (torch_.empty_strided(
+          sizes.ndim, sizes.all, strides, torch_.NumberOf(TypeToPass(wanted, *call_.call())),
+          is_host ? torch_.cpu : device_type_, is_host ? -1 : device_index_, &made) != 0) {
     return Fail("PyTorch can't make a result", DOVETAIL_RUNTIME_ERROR, failure);
   }
   results_.push_back(made);

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "dovetail/python/exchange/peers/torch/torch_state.h"
 #include "dovetail/python/kernels/loader/kernel_call.h"
 #include "dovetail/python/kernels/loader/torch_shims.h"
@@ -58,11 +58,12 @@ class TorchArguments {
   const TorchValue* stack_;
   const bool is_functional_;
   bool has_copies_ = false;
-  size_t next_ = 0;                   // of the stack
-  std::vector<TorchHandle> owned_;    // deleted at the end
-  std::vector<TorchHandle> results_;  // new tensors
-  std::vector<TorchHandle> written_;  // of those that are owned
-  std::vector<TorchString*> strings_;
+  size_t next_ = 0;  // of the stack
+  // (Most calls allocate nothing.)
+  absl::InlinedVector<TorchHandle, 8> owned_;    // deleted at the end
+  absl::InlinedVector<TorchHandle, 4> results_;  // new tensors
+  absl::InlinedVector<TorchHandle, 4> written_;  // of those that are owned
+  absl::InlinedVector<TorchString*, 2> strings_;
   int32_t device_type_ = -1, device_index_ = -1;  // of the first tensor, as PyTorch numbers them
   KernelCall call_;
 };

@@ -1,6 +1,5 @@
 #include "dovetail/python/kernels/loader/torch_shims.h"
 
-#include <array>
 #include <bit>
 #include <string>
 
@@ -8,39 +7,6 @@ namespace dovetail::python {
 namespace {
 
 constexpr char kCpu[] = "libtorch_cpu.so";
-
-TorchShims Find() {
-  TorchShims found{};
-  const auto find = [&found]<typename Function>(const char* name, Function* function) {
-    *function = reinterpret_cast<Function>(FindTorchSymbol(kCpu, name));
-    if (*function == nullptr) found.missing = name;
-  };
-  find("aoti_torch_library_init_fragment", &found.library_init_fragment);
-  find("aoti_torch_library_init_impl", &found.library_init_impl);
-  find("aoti_torch_library_def", &found.library_def);
-  find("torch_library_impl", &found.library_impl);
-  find("aoti_torch_get_device_type", &found.get_device_type);
-  find("aoti_torch_get_device_index", &found.get_device_index);
-  find("aoti_torch_new_tensor_handle", &found.new_tensor_handle);
-  find("aoti_torch_clone", &found.clone);
-  find("aoti_torch_empty_strided", &found.empty_strided);
-  find("torch_list_size", &found.list_size);
-  find("torch_list_get_item", &found.list_get_item);
-  find("torch_delete_list", &found.delete_list);
-  find("torch_string_length", &found.string_length);
-  find("torch_string_c_str", &found.string_c_str);
-  find("torch_delete_string", &found.delete_string);
-  find("torch_delete_stable_ivalue", &found.delete_value);
-  find("aoti_torch_device_type_cpu", &found.device_type_cpu);
-  find("aoti_torch_device_type_cuda", &found.device_type_cuda);
-  if (!FindTorchFunctions().is_complete) found.missing = "aoti_torch_get_sizes";
-  for (const char* library : {"libtorch_cuda.so", "libtorch_hip.so"}) {
-    if (found.get_current_cuda_stream != nullptr) break;
-    found.get_current_cuda_stream = reinterpret_cast<decltype(found.get_current_cuda_stream)>(
-        FindTorchSymbol(library, "aoti_torch_get_current_cuda_stream"));
-  }
-  return found;
-}
 
 struct NamedType {
   const char* name;  // of the function that says PyTorch's number
@@ -71,24 +37,45 @@ constexpr NamedType kTypes[] = {
     {"torch_dtype_float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
 };
 
-constexpr size_t kMostNumbers = 64;
-
-struct TypeTable {
-  TypeTable() {
-    for (const NamedType& type : kTypes) {
-      const auto number_of = reinterpret_cast<int32_t (*)()>(FindTorchSymbol(kCpu, type.name));
-      const int32_t number = number_of != nullptr ? number_of() : -1;
-      if (number >= 0 && static_cast<size_t>(number) < kMostNumbers) {
-        types[static_cast<size_t>(number)] = type.dtype;
-      }
+TorchShims Find() {
+  TorchShims found{};
+  const auto find = [&found]<typename Function>(const char* name, Function* function) {
+    *function = reinterpret_cast<Function>(FindTorchSymbol(kCpu, name));
+    if (*function == nullptr) found.missing = name;
+  };
+  find("aoti_torch_library_init_fragment", &found.library_init_fragment);
+  find("aoti_torch_library_init_impl", &found.library_init_impl);
+  find("aoti_torch_library_def", &found.library_def);
+  find("torch_library_impl", &found.library_impl);
+  find("aoti_torch_get_device_type", &found.get_device_type);
+  find("aoti_torch_get_device_index", &found.get_device_index);
+  find("aoti_torch_new_tensor_handle", &found.new_tensor_handle);
+  find("aoti_torch_clone", &found.clone);
+  find("aoti_torch_empty_strided", &found.empty_strided);
+  find("torch_list_size", &found.list_size);
+  find("torch_list_get_item", &found.list_get_item);
+  find("torch_delete_list", &found.delete_list);
+  find("torch_string_length", &found.string_length);
+  find("torch_string_c_str", &found.string_c_str);
+  find("torch_delete_string", &found.delete_string);
+  find("torch_delete_stable_ivalue", &found.delete_value);
+  int32_t (*cpu)() = nullptr;
+  find("aoti_torch_device_type_cpu", &cpu);
+  if (cpu != nullptr) found.cpu = cpu();
+  for (const NamedType& type : kTypes) {
+    const auto number_of = reinterpret_cast<int32_t (*)()>(FindTorchSymbol(kCpu, type.name));
+    const int32_t number = number_of != nullptr ? number_of() : -1;
+    if (number >= 0 && static_cast<size_t>(number) < found.types.size()) {
+      found.types[static_cast<size_t>(number)] = type.dtype;
     }
   }
-  std::array<DLDataType, kMostNumbers> types = {};
-};
-
-const TypeTable& Types() {
-  static const TypeTable table;
-  return table;
+  if (!FindTorchFunctions().is_complete) found.missing = "aoti_torch_get_sizes";
+  for (const char* library : {"libtorch_cuda.so", "libtorch_hip.so"}) {
+    if (found.get_current_cuda_stream != nullptr) break;
+    found.get_current_cuda_stream = reinterpret_cast<decltype(found.get_current_cuda_stream)>(
+        FindTorchSymbol(library, "aoti_torch_get_current_cuda_stream"));
+  }
+  return found;
 }
 
 }  // namespace
@@ -98,15 +85,9 @@ const TorchShims& FindTorchShims() {
   return found;
 }
 
-DLDataType TypeOfTorch(int32_t number) {
-  const auto index = static_cast<size_t>(number);
-  return index < kMostNumbers ? Types().types[index] : DLDataType{};
-}
-
-int32_t TorchTypeOf(DLDataType dtype) {
-  for (size_t i = 0; i < kMostNumbers; ++i) {
-    if (Types().types[i].bits != 0 &&
-        std::bit_cast<uint32_t>(Types().types[i]) == std::bit_cast<uint32_t>(dtype)) {
+int32_t TorchShims::NumberOf(DLDataType dtype) const {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].bits != 0 && std::bit_cast<uint32_t>(types[i]) == std::bit_cast<uint32_t>(dtype)) {
       return static_cast<int32_t>(i);
     }
   }

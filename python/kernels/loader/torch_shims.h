@@ -10,6 +10,7 @@
 #ifndef DOVETAIL_PYTHON_KERNELS_LOADER_TORCH_SHIMS_H_
 #define DOVETAIL_PYTHON_KERNELS_LOADER_TORCH_SHIMS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,6 +29,13 @@ using TorchValue = uint64_t;
 using TorchBoxedKernel = void (*)(TorchValue* stack, uint64_t num_arguments, uint64_t num_results);
 
 struct TorchShims {
+  // The DLPack type of a number of PyTorch's element types, and back. Bits 0, −1: there is none.
+  DLDataType TypeOf(int32_t number) const {
+    const auto index = static_cast<size_t>(number);
+    return index < types.size() ? types[index] : DLDataType{};
+  }
+  int32_t NumberOf(DLDataType dtype) const;
+
   int32_t (*library_init_fragment)(const char* ns, const char* file, uint32_t line, TorchLibrary**);
   int32_t (*library_init_impl)(const char* ns, const char* key, const char* file, uint32_t line,
                                TorchLibrary**);
@@ -45,19 +53,15 @@ struct TorchShims {
   int32_t (*string_length)(TorchString*, size_t*);
   int32_t (*string_c_str)(TorchString*, const char**);
   int32_t (*delete_string)(TorchString*);
-  int32_t (*delete_value)(TorchValue*);  // of an optional
-  int32_t (*device_type_cpu)();
-  int32_t (*device_type_cuda)();
+  int32_t (*delete_value)(TorchValue*);                                     // of an optional
   int32_t (*get_current_cuda_stream)(int32_t device_index, void** stream);  // may be nullptr
+  int32_t cpu = 0;                        // the number of the CPU among types of devices
+  std::array<DLDataType, 64> types = {};  // by number
   const char* missing = nullptr;  // the name of a function that PyTorch lacks; nullptr: none
 };
 
 // PyTorch must have been imported. Any thread.
 const TorchShims& FindTorchShims();
-
-// The DLPack type of a number of PyTorch's element types, and back. Bits 0, −1: there is none.
-DLDataType TypeOfTorch(int32_t number);
-int32_t TorchTypeOf(DLDataType dtype);
 
 }  // namespace dovetail::python
 
