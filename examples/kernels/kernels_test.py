@@ -150,7 +150,7 @@ def test_rms_norm_says_what_is_wrong_with_each_argument():
     )
     refused(
         TypeError,
-        "argument 2 (numpy.ndarray) must be float32 as argument 1, and is float16. Pass x.astype",
+        "argument 2 (numpy.ndarray) must be float32 as argument 1, and is float16. Pass",
         call,
         x,
         weight.astype(np.float16),

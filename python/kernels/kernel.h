@@ -187,6 +187,22 @@ struct Parameter {
       Type::kSizeText};
 };
 
+// Whether no parameter that is given by position, and has no default, follows one that has: as
+// Python wants it. An Out at the end needs no default.
+template <typename... Parameters>
+constexpr bool DefaultsComeLast() {
+  bool has_default = false, is_in_order = true;
+  const auto look = [&](const DovetailParameter& one) {
+    if (one.kind == DOVETAIL_KIND_STREAM || (one.flags & DOVETAIL_PARAMETER_KEYWORD_ONLY) != 0)
+      return;
+    if ((one.flags & DOVETAIL_PARAMETER_OUT) != 0 && one.default_text == nullptr) return;
+    is_in_order = is_in_order && (one.default_text != nullptr || !has_default);
+    has_default = has_default || one.default_text != nullptr;
+  };
+  (look(Parameters::kValue), ...);
+  return is_in_order;
+}
+
 // How many of the first `count` types have names.
 template <typename... Args>
 constexpr size_t CountNamed(size_t count) {
@@ -212,6 +228,9 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
                 "One name for each parameter but the Streams.");
   static_assert(sizeof...(Args) > 0, "A kernel has parameters.");
 
+  static_assert(
+      DefaultsComeLast<Parameter<Def, Args, CountNamed<Args...>(kIndices)>...>(),
+      "A parameter without a default follows one that has a default. Give it one, or write \"*\".");
   static constexpr const DovetailParameter* kParameters[] = {
       &Parameter<Def, Args, CountNamed<Args...>(kIndices)>::kValue...};
 

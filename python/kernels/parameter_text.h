@@ -24,6 +24,18 @@ constexpr bool AreEqual(const char* a, const char* b) {
   return *a == *b;
 }
 
+constexpr bool IsPythonKeyword(const char* name) {
+  constexpr const char* kAll[] = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  for (const char* keyword : kAll) {
+    if (AreEqual(name, keyword)) return true;
+  }
+  return false;
+}
+
 // One of a parameter's strings: "x", "eps=1e-6", "mode='sum'"; or "*", after which the parameters
 // are given by name.
 struct ParameterText {
@@ -50,7 +62,7 @@ struct ParameterText {
       is_valid = is_star;
       return;
     }
-    is_valid = length > 0;
+    is_valid = length > 0 && !IsPythonKeyword(name);
   }
 };
 

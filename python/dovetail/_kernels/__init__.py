@@ -12,9 +12,12 @@ from dovetail._kernels.after_import import after_import
 _lock = threading.RLock()
 _loaded: dict = {}  # by file and namespace
 _owners: dict = {}  # the path of the library that has a name in a namespace
+_files: dict = {}  # the file that was loaded from a path
 
 # PyTorch's own, and ours.
-_RESERVED = frozenset({"aten", "aten_", "c10d", "dovetail", "prim", "prims", "quantized", "torch"})
+_RESERVED = frozenset({"aten", "c10d", "dovetail", "prim", "prims", "quantized", "torch"})
+# Names of torch.ops itself.
+_RESERVED |= {"higher_order", "import_module", "load_library", "loaded_libraries"}
 
 
 class KernelLibrary:
@@ -38,7 +41,11 @@ class KernelLibrary:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Refuse a name that is no function's."""
-        raise AttributeError(f"{self!r} has no {name!r}")
+        raise AttributeError(f"the kernel library has no {name!r}")
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
+        """Load the file again, in another process too."""
+        return reload, (self.__path, self.__namespace)
 
     def __repr__(self) -> str:
         names = ", ".join(function.__name__ for function in self)
@@ -55,14 +62,25 @@ def _load(path, namespace):
         namespace = os.path.basename(path).split(".")[0]
     _check_namespace(namespace)
     stat = os.stat(path)  # FileNotFoundError for a file that is not there
-    key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, namespace)
+    file = (stat.st_dev, stat.st_ino, stat.st_mtime_ns)
+    key = (*file, namespace)
     with _lock:
+        if _files.setdefault(path, file) != file:
+            raise ImportError(
+                f"{path!r} has changed since it was loaded, and the loader has its old code. "
+                "Start a new process, or build to another name."
+            )
         if key not in _loaded:
             functions = _core._load_kernels(path, namespace)
             _claim(path, namespace, functions)
             _loaded[key] = KernelLibrary(path, namespace, functions)
             _offer_to_torch(functions)
         return _loaded[key]
+
+
+def reload(path, namespace):
+    """Load a library of another process, for pickle and copy."""
+    return load_kernels(path, namespace=namespace)
 
 
 def _check_namespace(namespace):
@@ -82,17 +100,16 @@ def _claim(path, namespace, functions):
         if name in _owners:
             raise ValueError(
                 f"{name} is a kernel of {_owners[name]!r}. Load this library with another "
-                "namespace, or, if it was compiled anew, in a new process."
+                "namespace."
             )
     _owners.update(dict.fromkeys(names, path))
 
 
 def _offer_to_torch(functions):
     def register(_):
-        from dovetail._kernels.operators import register
+        from dovetail._kernels.operators import register_all
 
-        for function in functions:
-            register(function)
+        register_all(functions)
 
     def substitute(_):
         from dovetail._kernels.operators import substitute

@@ -3,7 +3,7 @@
 import importlib.abc
 import sys
 import threading
-import warnings
+import types
 from collections.abc import Callable
 
 _lock = threading.RLock()
@@ -11,7 +11,10 @@ _waiting: dict[str, list[Callable]] = {}  # by the module's name
 
 
 def after_import(name, function):
-    """Call function(module) now if the module was imported, else when it is."""
+    """Call function(module) now if the module was imported, else when it is.
+
+    A module whose import is under way has no moment after it: catch_up() calls the function then.
+    """
     with _lock:
         if not _is_imported(name):
             if _finder not in sys.meta_path:
@@ -21,14 +24,24 @@ def after_import(name, function):
     function(sys.modules[name])
 
 
+def catch_up():
+    """Call what waits for modules that are imported by now."""
+    for name in list(_waiting):
+        if _is_imported(name):
+            _run(name)
+
+
 def _is_imported(name):
-    """Whether the module is there, and its import has ended."""
+    """Whether the module is there, is no stand-in of a test or a lazy one, and is whole."""
     module = sys.modules.get(name)
-    return module is not None and not getattr(module.__spec__, "_initializing", False)
+    if type(module) is not types.ModuleType:
+        return False
+    spec = vars(module).get("__spec__")
+    return spec is not None and not getattr(spec, "_initializing", False)
 
 
 def _run(name):
-    """Call what waits for the module."""
+    """Call what waits for the module. It must not fail for what we do."""
     with _lock:
         functions = _waiting.pop(name, [])
         if not _waiting and _finder in sys.meta_path:
@@ -36,17 +49,14 @@ def _run(name):
     for function in functions:
         try:
             function(sys.modules[name])
-        except Exception as error:  # which is none of the module's
-            warnings.warn(f"after the import of {name}: {error}", stacklevel=2)
+        except Exception as error:
+            print(f"dovetail: after the import of {name}: {error}", file=sys.stderr)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the modules that are waited for, by the other finders."""
 
     def find_spec(self, name, path=None, target=None):
-        # (A module whose import had begun before it was waited for.)
-        for ready in [waited for waited in list(_waiting) if _is_imported(waited)]:
-            _run(ready)
         if name not in _waiting:
             return None
         for finder in list(sys.meta_path):
@@ -66,6 +76,8 @@ class _Loader(importlib.abc.Loader):
         self._loader = loader
 
     def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
         return getattr(self._loader, name)
 
     def create_module(self, spec):

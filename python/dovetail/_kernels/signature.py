@@ -1,5 +1,6 @@
 """What PyTorch is told of a kernel's parameters: schemas, and the source of a function."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 _TYPES = {"tensor": "Tensor", "float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
@@ -75,41 +76,60 @@ def _type(one, alias):
 
 
 def _default_text(one):
-    """The default as schemas write it; None if there is none, or for a tensor that is written."""
+    """The default as schemas write it; None if there is none, and for what they can't write."""
     if one.is_required or one.is_written:
         return None
-    return f'"{one.default}"' if isinstance(one.default, str) else repr(one.default)
+    if isinstance(one.default, str):
+        return f'"{one.default}"' if one.default.isprintable() and '"' not in one.default else None
+    if isinstance(one.default, float) and not math.isfinite(one.default):
+        return None
+    return repr(one.default)
 
 
-def call_source(name, parameters):
-    """The source of the kernel's function over the two operators."""
+def call_source(parameters):
+    """The source of dovetail_call(), the kernel's function over its two operators."""
     inputs = [one for one in parameters if not one.is_out]
     outs = [one for one in parameters if one.is_out]
     written = [one for one in parameters if one.is_written]
-    lines = [f"def {name}({_python_parameters(parameters)}):"]
+    absent = [f"{one.name} is None" for one in outs]
+    lines = [f"def dovetail_call({_python_parameters(parameters)}):"]
     if outs and not any(one.is_inout for one in parameters):
-        absent = " and ".join(f"{one.name} is None" for one in outs)
-        lines += [f"    if {absent}:", f"        return functional({_passed(inputs)})"]
+        lines.append(f"    if {' and '.join(absent)}:")
+        lines += _gradients_refused(inputs, "dovetail_refuse_gradients", 8, differentiable=True)
+        lines.append(f"        return dovetail_functional({_passed(inputs)})")
     if written:
-        for one in parameters:
-            if one.kind == "tensor" and not one.is_list:
-                lines += [
-                    f"    if {one.name} is not None and {one.name}.requires_grad and records():",
-                    f"        refuse({one.name!r})",
-                ]
+        lines += _gradients_refused(parameters, "dovetail_refuse_write", 4)
     if outs:
-        absent = " or ".join(f"{one.name} is None" for one in outs)
         given = ", ".join(f"{one.name}={one.name}" for one in parameters)
-        lines += [f"    if {absent}:", f"        made = missing({given})"]
+        lines += [
+            f"    if {' or '.join(absent)}:",
+            f"        dovetail_made = dovetail_missing({given})",
+        ]
         for i, one in enumerate(written):
             if one.is_out:
-                lines.append(
-                    f"        {one.name} = made[{i}] if {one.name} is None else {one.name}"
-                )
-    lines.append(f"    operator({_passed(parameters)})")
+                made = f"dovetail_made[{i}] if {one.name} is None else {one.name}"
+                lines.append(f"        {one.name} = {made}")
+    lines.append(f"    dovetail_operator({_passed(parameters)})")
     result = ", ".join(one.name for one in written)
     lines.append(f"    return {result or None}")
     return "\n".join(lines) + "\n"
+
+
+def _gradients_refused(parameters, refuse, indent, *, differentiable=False):
+    """Lines that refuse arguments that require gradients, while PyTorch records them."""
+    lines = []
+    for one in parameters:
+        if one.kind != "tensor":
+            continue
+        needs = f"{one.name} is not None and {one.name}.requires_grad"
+        if one.is_list:
+            needs = f"any([each.requires_grad for each in {one.name} or ()])"
+        unless = " and not dovetail_is_differentiable()" if differentiable else ""
+        lines += [
+            " " * indent + f"if {needs} and dovetail_records(){unless}:",
+            " " * indent + f"    {refuse}({one.name!r})",
+        ]
+    return lines
 
 
 def _passed(parameters):
@@ -123,5 +143,6 @@ def _python_parameters(parameters):
     for one in parameters:
         if one.keyword_only and "*" not in texts:
             texts.append("*")
-        texts.append(one.name if one.is_required else f"{one.name}=defaults[{one.name!r}]")
+        default = "" if one.is_required else f"=dovetail_defaults[{one.name!r}]"
+        texts.append(one.name + default)
     return ", ".join(texts)

@@ -27,11 +27,14 @@ std::string AddSizes(const int64_t* more, int32_t count, ResultSizes* sizes) {
   return "";
 }
 
-std::string Refusal(const std::string& what) {
-  return absl::StrCat("A result can't be made: ", what, ". Pass one for the function to write to.");
+// "halves(): argument 'low' can't be made: …"
+std::string Refusal(const DovetailCall& call, const std::string& what) {
+  const std::string result =
+      call.argument != nullptr ? ArgumentPrefix(call) : std::string("A result");
+  return absl::StrCat(result, " can't be made: ", what, ". Pass one for the function to write to.");
 }
-bool RefuseSize(const std::string& what) {
-  Raise(PyExc_ValueError, Refusal(what));
+bool RefuseResult(PyObject* type, const DovetailCall& call, const std::string& what) {
+  Raise(type, Refusal(call, what));
   return false;
 }
 
@@ -77,9 +80,16 @@ std::string FindSizes(const DovetailRequirements& wanted, const DovetailCall& ca
 bool FindType(const DovetailRequirements& wanted, const DovetailCall& call, PyObject* like,
               DLDataType* dtype) {
   *dtype = TypeToPass(wanted, call);
-  if ((wanted.flags & DOVETAIL_ONE_OF) == 0 ||
-      FindNamedType(call, wanted.type_name) < call.num_types) {
-    return true;
+  if (dtype->bits == 0) return RefuseResult(PyExc_ValueError, call, "its type is not said");
+  if (FindNamedType(call, wanted.type_name) < call.num_types) return true;
+  if ((wanted.flags & DOVETAIL_ONE_OF) == 0) {
+    const int can_hold = CanHoldType(like, *dtype);
+    if (can_hold != 0) return can_hold > 0;
+    return RefuseResult(
+        PyExc_TypeError, call,
+        absl::StrCat("the library of the arguments has no ", ToDType(*dtype).ToString(),
+                     ", as JAX without jax_enable_x64. (A function whose Out is of "
+                     "OneOf<\"I\", int64_t, int32_t> serves both)"));
   }
   for (int32_t i = 0; i < wanted.num_types; ++i) {
     const int can_hold = CanHoldType(like, wanted.types[i]);
@@ -115,7 +125,7 @@ bool FindDevice(const DovetailRequirements& wanted, PyObject* like, DLDevice* de
 std::string FindResultSizes(const DovetailRequirements& wanted, const DovetailCall& call,
                             ResultSizes* sizes) {
   const std::string missing = FindSizes(wanted, call, sizes);
-  return missing.empty() ? missing : Refusal(missing);
+  return missing.empty() ? missing : Refusal(call, missing);
 }
 
 int CanHoldType(PyObject* like, DLDataType dtype) {
@@ -131,17 +141,23 @@ int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObjec
   DLDevice device;
   void* stream;
   const std::string missing = FindSizes(*wanted, *call, &sizes);
-  if (!missing.empty()) return RefuseSize(missing), -1;
+  if (!missing.empty()) return RefuseResult(PyExc_ValueError, *call, missing), -1;
   if (!FindType(*wanted, *call, like, &dtype) || !FindDevice(*wanted, like, &device, &stream)) {
     return -1;
   }
-  if (dtype.bits == 0) return RefuseSize("its type is not said"), -1;
   absl::StatusOr<Tensor> made =
       Tensor::Empty({sizes.all, static_cast<size_t>(sizes.ndim)}, ToDType(dtype), ToDevice(device));
   if (!made.ok()) return RaiseStatus(made.status()), -1;
   HoldBorrowed(*made, /*is_copied=*/true, borrowed);
   borrowed->object = nullptr;
   borrowed->stream = stream;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(borrowed->tensor.data);
+  if (wanted->alignment > 1 && address % wanted->alignment != 0) {
+    Dovetail_Release(borrowed);
+    RefuseResult(PyExc_ValueError, *call,
+                 absl::StrCat("no memory is aligned to ", wanted->alignment, " bytes"));
+    return -1;
+  }
   return 0;
 }
 

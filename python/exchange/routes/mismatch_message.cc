@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -14,6 +13,7 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/exchange/routes/peer_table.h"
 
 namespace nb = nanobind;
 
@@ -88,22 +88,31 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
   PyTypeObject* const type = borrowed.object != nullptr ? Py_TYPE(borrowed.object) : nullptr;
   const bool is_numpy = type != nullptr && numpy_ndarray.IsBaseOf(type);
   const bool is_torch = type == nullptr || torch_tensor.IsBaseOf(type);
+  const char* const x = call.argument != nullptr ? call.argument : "x";
   switch (misfit) {
     case Want::kDevice:
       if (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU) return "";
-      return is_torch ? " Pass x.cpu()." : " Pass dovetail.from_dlpack(x, device=\"cpu\").";
+      return is_torch ? absl::StrCat(" Pass ", x, ".cpu().")
+                      : absl::StrCat(" Pass dovetail.from_dlpack(", x, ", device=\"cpu\").");
     case Want::kType:
       if (is_torch) {
-        return absl::StrCat(" Pass x.to(torch.", DTypeName(TypeToPass(wanted, call)), ").");
+        return absl::StrCat(" Pass ", x, ".to(torch.", DTypeName(TypeToPass(wanted, call)), ").");
       }
-      return absl::StrCat(" Pass x.astype(\"", DTypeName(TypeToPass(wanted, call)), "\").");
+      return absl::StrCat(" Pass ", x, ".astype(\"", DTypeName(TypeToPass(wanted, call)), "\").");
     case Want::kRowMajor:
     case Want::kInnerDense:
-      if (is_torch) return " Pass x.contiguous().";
-      return is_numpy ? " Pass numpy.ascontiguousarray(x)." : " Pass a contiguous copy.";
+      if (is_torch) return absl::StrCat(" Pass ", x, ".contiguous().");
+      return is_numpy ? absl::StrCat(" Pass numpy.ascontiguousarray(", x, ").")
+                      : " Pass a contiguous copy.";
     case Want::kColumnMajor:
-      return is_numpy ? " Pass numpy.asfortranarray(x)." : " Pass a column-major copy.";
+      return is_numpy ? absl::StrCat(" Pass numpy.asfortranarray(", x, ").")
+                      : " Pass a column-major copy.";
     case Want::kAccess:
+      if (const Peer* const peer = type != nullptr ? FindPeer(type) : nullptr;
+          peer != nullptr && peer->is_immutable && call.names != nullptr) {
+        return " Its library's arrays never change: leave the argument out.";
+      }
+      return " Pass a copy, and read the result there.";
     case Want::kRepeats:
       return " Pass a copy, and read the result there.";
     case Want::kAlignment:
@@ -118,8 +127,8 @@ std::string Remedy(Want misfit, const DovetailBorrowed& borrowed,
 std::string RemedyFor(Want misfit, const DovetailBorrowed& borrowed,
                       const DovetailRequirements& wanted, const DovetailCall& call) {
   std::string remedy = Remedy(misfit, borrowed, wanted, call);
-  if ((wanted.flags & DOVETAIL_WRITABLE) == 0 || remedy.empty() ||
-      absl::EndsWith(remedy, "the result there.")) {
+  if ((wanted.flags & DOVETAIL_WRITABLE) == 0 || remedy.empty() || misfit == Want::kAccess ||
+      misfit == Want::kRepeats) {
     return remedy;
   }
   remedy.pop_back();

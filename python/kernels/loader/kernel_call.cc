@@ -7,10 +7,25 @@
 namespace dovetail::python {
 namespace {
 
+// Whether bytes above 127 come as UTF-8 has them: each lead byte with its continuation bytes.
+bool IsUtf8(const std::string& text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    const int more = lead < 0x80 ? 0 : lead < 0xc2 ? -1 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    if (more < 0 || lead > 0xf4) return false;
+    for (int k = 0; k < more; ++k, ++i) {
+      if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return false;
+    }
+  }
+  return true;
+}
+
 void SetFailure(DovetailFailure* self, int32_t kind, const char* message) {
   auto* const failure = static_cast<KernelFailure*>(self);
   failure->kind = kind;
   failure->message = message;
+  if (IsUtf8(failure->message)) return;
+  for (char& c : failure->message) c = static_cast<unsigned char>(c) < 0x80 ? c : '?';
 }
 
 int64_t BytesOf(const DLTensor& tensor) {
@@ -127,6 +142,12 @@ const DovetailBorrowed* KernelCall::main_tensor() const {
 }
 
 bool KernelCall::Run(DLManagedTensorVersioned** results, KernelFailure* failure) {
+  if (Invoke(results, failure)) return true;
+  failure->message = absl::StrCat(loaded_.kernel->name, "(): ", failure->message);
+  return false;
+}
+
+bool KernelCall::Invoke(DLManagedTensorVersioned** results, KernelFailure* failure) {
   const std::vector<int>& places = loaded_.places;
   if (places.size() == loaded_.parameters.size()) [[likely]] {  // no Stream
     return loaded_.kernel->invoke(values_, results, failure) == 0;

@@ -98,6 +98,7 @@ class KernelCall {
   static constexpr size_t kInlineValues = 16;
   static constexpr size_t kChunk = 32;
 
+  bool Invoke(DLManagedTensorVersioned** results, KernelFailure* failure);
   DovetailBorrowed* AddMore();
   DovetailBorrowed* tensor(size_t i) const {
     return i < kInline ? const_cast<DovetailBorrowed*>(&tensors_[i])

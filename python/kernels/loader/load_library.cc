@@ -1,6 +1,10 @@
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -46,6 +50,41 @@ absl::Status CheckVersion(const std::string& path, const DovetailKernelLibrary& 
                    is_older ? "compile it again" : "install a newer dovetail-dlpack"));
 }
 
+// What a library of this version must have.
+absl::Status CheckKernels(const std::string& path, const DovetailKernelLibrary& library) {
+  const auto broken = [&path](const char* what) {
+    return NoLibrary(path, absl::StrCat("its description is broken: ", what));
+  };
+  if (library.struct_size < sizeof(DovetailKernelLibrary) || library.set_host == nullptr) {
+    return broken("the library");
+  }
+  for (const DovetailKernel* kernel = library.kernels; kernel != nullptr; kernel = kernel->next) {
+    if (kernel->struct_size < sizeof(DovetailKernel) || kernel->name == nullptr ||
+        kernel->invoke == nullptr || kernel->torch_kernel == nullptr ||
+        (kernel->num_parameters > 0 && kernel->parameters == nullptr)) {
+      return broken("a kernel");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Whether the file has all that its ELF header tells of: the loader maps it, and a part that is
+// missing would end the process.
+absl::Status CheckIsWhole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  ElfW(Ehdr) header;
+  file.seekg(0);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return absl::OkStatus();  // the loader says what it is
+  }
+  if (header.e_shoff + uint64_t{header.e_shentsize} * header.e_shnum <= size) {
+    return absl::OkStatus();
+  }
+  return NoLibrary(path, "the file is not complete");
+}
+
 }  // namespace
 
 const DovetailKernelHost* KernelHost() {
@@ -59,6 +98,7 @@ const DovetailKernelHost* KernelHost() {
 }
 
 absl::StatusOr<std::vector<const DovetailKernel*>> LoadKernelLibrary(const std::string& path) {
+  if (absl::Status s = CheckIsWhole(path); !s.ok()) return s;
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return NoLibrary(path, dlerror());
   const auto describe =
@@ -68,9 +108,12 @@ absl::StatusOr<std::vector<const DovetailKernel*>> LoadKernelLibrary(const std::
     return NoLibrary(path, "it exports no kernel (DOVETAIL_KERNEL)");
   }
   const DovetailKernelLibrary* const library = describe();
-  if (absl::Status s = CheckVersion(path, *library); !s.ok()) {
+  absl::Status checked = library != nullptr ? CheckVersion(path, *library)
+                                            : NoLibrary(path, "it describes no kernels");
+  if (checked.ok()) checked = CheckKernels(path, *library);
+  if (!checked.ok()) {
     (void)dlclose(handle);
-    return s;
+    return checked;
   }
   library->set_host(KernelHost());
   std::vector<const DovetailKernel*> kernels;

@@ -57,7 +57,8 @@ struct LoadedKernel {
   // What is called in the place of the kernel for PyTorch's tensors that are not plain memory;
   // nullptr without PyTorch.
   mutable GilGuarded<PyObject*> torch_function{nullptr};
-  mutable GilGuarded<bool> is_hip{false};  // of this process's PyTorch
+  mutable GilGuarded<bool> waits_for_torch{true};  // until its operator was tried
+  mutable GilGuarded<bool> is_hip{false};          // of this process's PyTorch
 };
 
 }  // namespace dovetail::python

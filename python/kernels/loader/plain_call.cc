@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/exchange/peers/torch/torch_state.h"
@@ -24,9 +25,51 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-constexpr char kCapsule[] = "dovetail kernel";
 constexpr size_t kMostParameters = 64;
 constexpr size_t kMostResults = 16;
+
+// What a kernel's function is bound to: its library, as pickle and copy know it.
+struct KernelSelf {
+  PyObject_HEAD const LoadedKernel* loaded;
+  PyObject* name_space;
+};
+
+PyObject* ReduceSelf(PyObject* self, PyObject*) {
+  auto* const kernel = reinterpret_cast<KernelSelf*>(self);
+  const nb::object load = nb::steal(PyImport_ImportModule("dovetail._kernels"));
+  if (!load.is_valid()) return nullptr;
+  const nb::object function = nb::steal(PyObject_GetAttrString(load.ptr(), "reload"));
+  const nb::object path = nb::steal(PyUnicode_DecodeFSDefault(kernel->loaded->library));
+  if (!function.is_valid() || !path.is_valid()) return nullptr;
+  return Py_BuildValue("O(OO)", function.ptr(), path.ptr(), kernel->name_space);
+}
+
+PyObject* ReprSelf(PyObject* self) {
+  auto* const kernel = reinterpret_cast<KernelSelf*>(self);
+  return PyUnicode_FromFormat("<kernels %R>", kernel->name_space);
+}
+
+// (Functions, and with them these objects, live for ever.)
+PyTypeObject* SelfType() {
+  static PyMethodDef methods[] = {{"__reduce__", &ReduceSelf, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_tp_methods, methods}, {Py_tp_repr, reinterpret_cast<void*>(&ReprSelf)}, {0, nullptr}};
+  static PyType_Spec spec = {"dovetail._core.KernelLibrary", sizeof(KernelSelf), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  static constinit GilGuarded<PyTypeObject*> type(nullptr);
+  if (type.load() == nullptr) type.store(reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)));
+  return type.load();
+}
+
+PyObject* NewSelf(const LoadedKernel& loaded, PyObject* name_space) {
+  if (SelfType() == nullptr) return nullptr;
+  auto* const self = PyObject_New(KernelSelf, SelfType());
+  if (self == nullptr) return nullptr;
+  self->loaded = &loaded;
+  self->name_space = Py_NewRef(name_space);
+  return reinterpret_cast<PyObject*>(self);
+}
 
 // What PyTorch has to do with a call.
 enum class Torch {
@@ -55,7 +98,8 @@ Torch LookAt(const LoadedKernel& loaded, PyObject* const* objects) {
       }
     }
   }
-  return found == Torch::kPlain && TorchModeIsActive() ? Torch::kOperator : found;
+  const bool has_to_see = found == Torch::kPlain && (TorchModeIsActive() || TorchIsTracing());
+  return has_to_see ? Torch::kOperator : found;
 }
 
 // The kernel's operator, by the function that the package's PyTorch side made. An error of the
@@ -68,6 +112,14 @@ PyObject* CallTorch(const LoadedKernel& loaded, PyObject* const* objects) {
       PyTuple_GET_SIZE(loaded.keyword_names) > 0 ? loaded.keyword_names : nullptr);
   if (result == nullptr && PyErr_ExceptionMatches(PyExc_RuntimeError)) RestoreTorchFailure();
   return result;
+}
+
+// Makes the operators of libraries that were loaded while PyTorch's import was under way.
+bool CatchUp(const LoadedKernel& loaded) {
+  loaded.waits_for_torch.store(false);
+  const nb::object module = nb::steal(PyImport_ImportModule("dovetail._kernels.after_import"));
+  return module.is_valid() &&
+         nb::steal(PyObject_CallMethod(module.ptr(), "catch_up", nullptr)).is_valid();
 }
 
 // Of a kernel whose results are no part of an operator, and of a PyTorch that takes none.
@@ -107,16 +159,47 @@ bool RefuseTracer(const LoadedKernel& loaded, PyObject* const* objects) {
   return false;
 }
 
+// Tensors come last: the code of other arguments' objects could take their memory away.
 bool LoadAll(PyObject* const* objects, KernelCall* call) {
   const auto& parameters = call->loaded().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    if (!(parameters[i].is_tensor() ? LoadTensors(i, objects[i], call)
-                                    : LoadValue(i, objects[i], call))) {
-      return false;
+    if (!parameters[i].is_tensor() && !LoadValue(i, objects[i], call)) return false;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].is_tensor() && !LoadTensors(i, objects[i], call)) return false;
+  }
+  return true;
+}
+
+// Whether each tensor of the call is PyTorch's: its operator takes no others.
+bool AreAllTorch(const LoadedKernel& loaded, PyObject* const* objects) {
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    PyObject* const object = objects[i];
+    if (!loaded.parameters[i].is_tensor() || object == Py_None) continue;
+    if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) {
+      if (LookAt(object) == Torch::kNone) return false;
+      continue;
+    }
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k) {
+      if (LookAt(PySequence_Fast_GET_ITEM(object, k)) == Torch::kNone) return false;
     }
   }
   return true;
 }
+
+// A call within a call, by the code of an argument's object. Each takes some 12 KiB of the stack.
+class Nested {
+ public:
+  Nested() { ++depth_; }
+  ~Nested() { --depth_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  bool is_too_deep() const { return depth_ > 100; }
+
+ private:
+  static thread_local int depth_;
+};
+thread_local int Nested::depth_ = 0;
 
 // Makes the Outs that the caller left out.
 bool MakeOuts(PyObject* like, KernelCall* call) {
@@ -125,6 +208,7 @@ bool MakeOuts(PyObject* like, KernelCall* call) {
     DovetailArgument& value = call->value(i);
     if (!parameters[i].is(DOVETAIL_PARAMETER_OUT) || value.is_there) continue;
     DovetailBorrowed* const made = call->AddTensor();
+    call->Name(i);
     if (MakeBorrowed(parameters[i].facts->wanted, call->call(), like, made) != 0) return false;
     value.is_there = 1;
     value.value.tensor = made;
@@ -223,10 +307,15 @@ PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
 }
 
 PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  const auto& loaded = *static_cast<const LoadedKernel*>(PyCapsule_GetPointer(self, kCapsule));
+  const LoadedKernel& loaded = *reinterpret_cast<KernelSelf*>(self)->loaded;
   PyObject* objects[kMostParameters];
   if (!BindArguments(loaded, args, nargs, kwnames, objects)) return nullptr;
+  const Nested nested;
+  if (nested.is_too_deep()) {
+    return Raise(PyExc_RecursionError, absl::StrCat(loaded.kernel->name, "() calls itself"));
+  }
   const Torch torch = LookAt(loaded, objects);
+  if (torch != Torch::kNone && loaded.waits_for_torch.load() && !CatchUp(loaded)) return nullptr;
   const bool has_operator = loaded.torch_function.load() != nullptr;
   if (torch == Torch::kOperator) {
     return has_operator ? CallTorch(loaded, objects) : RefuseTorch(loaded);
@@ -237,8 +326,10 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     return RunPlain(objects, &call);
   }
   if (RefuseTracer(loaded, objects)) return nullptr;
-  if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()))
+  if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()) ||
+      !AreAllTorch(loaded, objects)) {
     return nullptr;
+  }
   // What PyTorch does not lend: gradients, transforms, lazy conjugates.
   call.Release();
   PyErr_Clear();
@@ -259,8 +350,7 @@ PyObject* NewKernelFunction(const LoadedKernel& loaded, PyObject* module_name) {
                  absl::StrCat(loaded.kernel->name, "() has more than ", kMostParameters,
                               " parameters or returns more than ", kMostResults, " tensors"));
   }
-  const nb::object self =
-      nb::steal(PyCapsule_New(const_cast<LoadedKernel*>(&loaded), kCapsule, nullptr));
+  const nb::object self = nb::steal(NewSelf(loaded, module_name));
   if (!self.is_valid()) return nullptr;
   PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) =
       &Guard<&CallKernel, PyObject*, PyObject* const*, Py_ssize_t, PyObject*>;
@@ -272,8 +362,8 @@ PyObject* NewKernelFunction(const LoadedKernel& loaded, PyObject* module_name) {
 
 const LoadedKernel* KernelOf(PyObject* function) {
   PyObject* const self = PyCFunction_Check(function) ? PyCFunction_GET_SELF(function) : nullptr;
-  if (self != nullptr && PyCapsule_IsValid(self, kCapsule)) {
-    return static_cast<const LoadedKernel*>(PyCapsule_GetPointer(self, kCapsule));
+  if (self != nullptr && Py_IS_TYPE(self, SelfType())) {
+    return reinterpret_cast<KernelSelf*>(self)->loaded;
   }
   Raise(PyExc_TypeError, "not a function of load_kernels()");
   return nullptr;

@@ -187,8 +187,11 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
   ++call_.call()->position;
   if (is_functional_ && parameter.is(DOVETAIL_PARAMETER_INOUT)) {
     TorchHandle copy = nullptr;
-    if (torch_.clone(handle, &copy) != 0)
-      return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
+    const bool records = torch_.grad_mode_is_enabled();  // the copy itself has no gradients
+    torch_.grad_mode_set_enabled(false);
+    const int32_t failed = torch_.clone(handle, &copy);
+    torch_.grad_mode_set_enabled(records);
+    if (failed != 0) return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
     results_.push_back(copy);
     handle = copy;
   }
@@ -237,6 +240,7 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
 
 bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   const DovetailRequirements& wanted = *call_.loaded().parameters[i].facts->wanted;
+  call_.Name(i);
   ResultSizes sizes;
   const std::string missing = FindResultSizes(wanted, *call_.call(), &sizes);
   if (!missing.empty()) return Fail(missing, DOVETAIL_VALUE_ERROR, failure);
@@ -252,7 +256,9 @@ bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   if (torch_.empty_strided(
           sizes.ndim, sizes.all, strides, torch_.NumberOf(TypeToPass(wanted, *call_.call())),
           is_host ? torch_.cpu : device_type_, is_host ? -1 : device_index_, &made) != 0) {
-    return Fail("PyTorch can't make a result", DOVETAIL_RUNTIME_ERROR, failure);
+    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " can't be made: PyTorch has no ",
+                             "memory for its sizes"),
+                DOVETAIL_MEMORY_ERROR, failure);
   }
   results_.push_back(made);
   call_.value(i).is_there = 1;

@@ -59,6 +59,8 @@ TorchShims Find() {
   find("torch_string_c_str", &found.string_c_str);
   find("torch_delete_string", &found.delete_string);
   find("torch_delete_stable_ivalue", &found.delete_value);
+  find("aoti_torch_grad_mode_is_enabled", &found.grad_mode_is_enabled);
+  find("aoti_torch_grad_mode_set_enabled", &found.grad_mode_set_enabled);
   int32_t (*cpu)() = nullptr;
   find("aoti_torch_device_type_cpu", &cpu);
   if (cpu != nullptr) found.cpu = cpu();

@@ -53,7 +53,10 @@ struct TorchShims {
   int32_t (*string_length)(TorchString*, size_t*);
   int32_t (*string_c_str)(TorchString*, const char**);
   int32_t (*delete_string)(TorchString*);
-  int32_t (*delete_value)(TorchValue*);                                     // of an optional
+  int32_t (*delete_value)(TorchValue*);  // of an optional
+  bool (*grad_mode_is_enabled)();
+  void (*grad_mode_set_enabled)(bool);
+  // of an optional
   int32_t (*get_current_cuda_stream)(int32_t device_index, void** stream);  // may be nullptr
   int32_t cpu = 0;                        // the number of the CPU among types of devices
   std::array<DLDataType, 64> types = {};  // by number

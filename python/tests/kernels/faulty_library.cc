@@ -1,11 +1,13 @@
-// Libraries of other versions of the interface, and one that is no kernel library.
+// Libraries of other versions of the interface, and broken ones.
 
 #include "dovetail/python/kernels/kernel_abi.h"
 
-#ifdef HAS_LIBRARY
+#if defined(IS_NULL)
+extern "C" const DovetailKernelLibrary* DovetailKernelLibraryOf() { return nullptr; }
+#elif defined(SIZE)
 namespace {
 void SetHost(const DovetailKernelHost*) {}
-const DovetailKernelLibrary library = {sizeof(library), MAJOR, MINOR, nullptr, &SetHost};
+const DovetailKernelLibrary library = {SIZE, MAJOR, MINOR, nullptr, &SetHost};
 }  // namespace
 extern "C" const DovetailKernelLibrary* DovetailKernelLibraryOf() { return &library; }
 #endif

@@ -128,6 +128,7 @@ void fail(Vector x, std::string_view what) {
   if (what == "overflow") throw std::overflow_error("too large");
   if (what == "memory") throw std::bad_alloc();
   if (what == "other") throw 3;
+  if (what == "bytes") throw std::runtime_error("bad \xff");
   if (what == "thread") {
     dovetail::ParallelFor(1000, 1, [](int64_t begin, int64_t) {
       if (begin > 0) throw std::out_of_range("in a thread");
@@ -159,6 +160,22 @@ void stream_of(Arg<const float, dovetail::AnyDevice> x, dovetail::Stream stream,
   out(1) = x.device().device_type;
 }
 DOVETAIL_KERNEL(stream_of, "x", "out");
+
+using Narrow = dovetail::OneOf<"T", float, dovetail::float16>;
+
+void cast(Arg<const Narrow, Shape<"n">, dovetail::AllowCast> x, Out<Narrow, Shape<"n">> out) {
+  Dispatch(x, [&]<class T>() {
+    const auto in = x.view<T>();
+    const auto result = out.view<T>();
+    for (int64_t i = 0; i < in.size(); ++i) result(i) = in(i);
+  });
+}
+DOVETAIL_KERNEL(cast, "x", "out");
+
+void count_to(SizeArg<"n"> n, Out<int64_t, Shape<"n">> out) {
+  for (int64_t i = 0; i < n; ++i) out(i) = i;
+}
+DOVETAIL_KERNEL(count_to, "n", "out");
 
 // Made on the device of its input; written by nobody.
 void beside(Arg<const float, Shape<"n">, dovetail::AnyDevice> x,

@@ -1,7 +1,9 @@
 """load_kernels(): what it takes, what it refuses."""
 
+import copy
 import os
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -88,6 +90,31 @@ def test_two_kernels_of_one_name_are_refused():
     )
 
 
+def test_a_file_that_has_changed_is_refused(tmp_path):
+    path = tmp_path / "changing.so"
+    shutil.copy(path_of("kernel_library.so"), path)
+    dt.load_kernels(path, namespace="first")
+    shutil.copy(path_of("kernel_library.so"), tmp_path / "new.so")
+    (tmp_path / "new.so").rename(path)
+    refused(
+        ImportError, "has changed since it was loaded", dt.load_kernels, path, namespace="second"
+    )
+
+
+def test_a_broken_library_is_refused(tmp_path):
+    refused(ImportError, "it describes no kernels", dt.load_kernels, path_of("null_library.so"))
+    words = "its description is broken: the library"
+    refused(ImportError, words, dt.load_kernels, path_of("short_library.so"))
+    part = tmp_path / "part.so"
+    part.write_bytes(pathlib.Path(path_of("kernel_library.so")).read_bytes()[:20000])
+    refused(ImportError, "the file is not complete", dt.load_kernels, part)
+
+
+def test_a_library_and_its_functions_are_pickled_and_copied():
+    assert copy.copy(k) is copy.deepcopy(k) is pickle.loads(pickle.dumps(k)) is k
+    assert pickle.loads(pickle.dumps(k.scale_add)) is k.scale_add
+
+
 LATER = """
 import sys
 import dovetail as dt
@@ -135,8 +162,8 @@ def test_a_library_needs_no_python_and_no_framework():
 
 
 HOOK = """
-import importlib, importlib.util, sys, types
-from dovetail._kernels.after_import import after_import
+import copy, importlib, importlib.util, sys, unittest.mock
+from dovetail._kernels.after_import import after_import, catch_up
 sys.path.insert(0, sys.argv[1])
 seen = []
 after_import("late", seen.append)
@@ -157,8 +184,13 @@ for _ in range(2):
 assert seen == [late] and "faulty" not in sys.modules
 import begun          # which waits for itself while it is imported
 assert begun.seen == []
-import json.tool      # any import that is new
+catch_up()
 assert begun.seen == [begun]
+sys.modules["mocked"] = unittest.mock.MagicMock()
+after_import("mocked", seen.append)
+catch_up()
+import wave
+copy.copy(importlib.util.find_spec("faulty").loader)
 after_import("late", seen.append)
 assert seen == [late, late]
 """

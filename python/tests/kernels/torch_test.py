@@ -128,14 +128,76 @@ def test_fake_results_have_the_sizes_and_types_of_real_ones():
             assert (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
 
 
+def test_a_type_that_is_cast_has_the_fake_result_of_the_real_one():
+    x = torch.arange(4, dtype=torch.float64)
+    compiled = torch.compile(lambda x: k.cast(x) * 3, fullgraph=True)
+    assert compiled(x).tolist() == (k.cast(x) * 3).tolist() == [0, 3, 6, 9]
+
+
+def test_a_tensor_of_pytorch_beside_one_that_is_refused_keeps_the_error():
+    x, frozen = torch.ones(2), np.ones(2, np.float32)
+    frozen.flags.writeable = False
+    refused(
+        BufferError, "argument 'out' (numpy.ndarray) is written", k.scale_add, x, x, 1.0, frozen
+    )
+
+
+def test_a_text_that_is_no_utf8_is_replaced():
+    x = torch.ones(2)
+    refused(RuntimeError, "fail(): bad ?", k.fail, x, "bytes")
+    refused(RuntimeError, "fail(): bad ?", ops.fail, x, "bytes")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_trace_of_torchscript_has_the_operator():
+    x = torch.ones(2)
+    traced = torch.jit.trace(lambda x: k.scale_add(x, x, 2.0) * 1, (x,), check_trace=False)
+    assert traced(10 * x).tolist() == [30, 30]
+
+
+def test_a_kernel_without_tensors_has_plain_calls_alone():
+    assert k.count_to(3).tolist() == [0, 1, 2]
+    assert not hasattr(ops, "count_to")
+
+
 # Gradients
+
+
+def test_a_kernel_without_a_formula_refuses_gradients():
+    x = torch.ones(2, requires_grad=True)
+    words = "argument 'x' requires gradients, and the kernel has no formula for them. Register one"
+    refused(RuntimeError, words, k.halves, x)
+    refused(RuntimeError, "argument 'xs' requires gradients", k.total, [x.detach(), x])
+    refused(RuntimeError, "argument 'xs' requires gradients", k.total, [x], None, torch.zeros(2))
+    with pytest.raises(Exception, match="no formula"):
+        torch.compile(lambda x: k.halves(x), fullgraph=True)(x)
+    with torch.no_grad():
+        assert k.halves(x)[0].tolist() == [1]
+
+
+def test_a_formula_may_be_registered_after_a_compiled_call():
+    function = torch.compile(lambda x: k.on_threads(x).sum(), fullgraph=True)
+    x = torch.ones(2)
+    function(x)
+    torch.library.register_autograd("under_test::on_threads.functional", lambda ctx, g: 2 * g)
+    x = torch.ones(2, requires_grad=True)
+    function(x).backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_the_copy_of_a_functional_operator_passes_no_gradient_on():
+    x = torch.ones(2, requires_grad=True)
+    y = ops.increment.functional(x)
+    with pytest.warns(UserWarning, match="autograd kernel was not registered"):
+        y.sum().backward()
+    assert x.grad is None
 
 
 def test_a_given_output_has_no_gradients():
     x, out = torch.ones(2, requires_grad=True), torch.zeros(2)
     refused(
         RuntimeError,
-        "argument 'x' requires gradients, and the function would write",
+        "argument 'x' requires gradients, and a call that writes to 'out' records none. Leave",
         k.scale_add,
         x,
         x,
@@ -162,7 +224,8 @@ def test_writes_are_counted():
     with torch.inference_mode():
         inferred = torch.zeros(2)
         k.increment(inferred)
-    assert k.increment(inferred).tolist() == [2, 2]
+    refused(RuntimeError, "Inplace update to inference tensor", k.increment, inferred)
+    assert inferred.tolist() == [1, 1]
 
 
 def test_vmap_of_an_operator_that_writes_is_refused():
@@ -174,6 +237,7 @@ def test_vmap_of_an_operator_that_writes_is_refused():
         x,
     )
     assert torch.vmap(lambda x: k.scale_add(x, x[:3], 1.0))(x).tolist() == [[2] * 3] * 2
+    refused(RuntimeError, "vmap over no elements", torch.vmap(ops.increment.functional), x[:0])
 
 
 def test_an_expanded_tensor_is_not_written_to():

@@ -63,6 +63,8 @@ inline constexpr char kFunctionModeEnabled[] = "_ZN2at4impl27torch_function_mode
 inline constexpr char kRequiresGrad[] = "_ZNK3c1010TensorImpl13requires_gradEv";
 // torch::autograd::impl::bump_version(const at::Tensor&), in libtorch_cpu.so
 inline constexpr char kBumpVersion[] = "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE";
+// torch::jit::tracer::getTracingState(), in libtorch_cpu.so
+inline constexpr char kTracingState[] = "_ZN5torch3jit6tracer15getTracingStateEv";
 // In bytes.
 inline constexpr int kDispatchKeys = 168;
 

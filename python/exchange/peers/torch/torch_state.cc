@@ -60,6 +60,15 @@ bool TorchModeIsActive() {
                                                  : FunctionsAreMarked());
 }
 
+bool TorchIsTracing() {
+  // A reference to a std::shared_ptr, whose first word is the pointer.
+  using TracingState = void* const* (*)();
+  static const auto tracing_state =
+      reinterpret_cast<TracingState>(FindTorchSymbol("libtorch_cpu.so", kTracingState));
+  return tracing_state != nullptr ? *tracing_state() != nullptr
+                                  : Ask("torch._C", "_is_tracing").ptr() == Py_True;
+}
+
 namespace {
 
 constinit InternedName requires_grad("requires_grad");
@@ -161,8 +170,21 @@ bool WritesAreAsAssumed() {
   return before >= 0 && VersionOf(x.ptr()) == before + 1;
 }
 
-// PyTorch's published function, which takes 200 ns.
+bool IsTrue(PyObject* x, const char* method) {
+  const nb::object answer = nb::steal(PyObject_CallMethod(x, method, nullptr));
+  if (!answer.is_valid()) ForgetException();
+  return answer.ptr() == Py_True;
+}
+
+// PyTorch's published function, which takes 200 ns. It counts nothing of a tensor of inference
+// mode.
 bool AskToCount(PyObject* x) {
+  if (IsTrue(x, "is_inference") && Ask("torch", "is_inference_mode_enabled").ptr() != Py_True) {
+    Raise(
+        PyExc_RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed. Pass a clone().");
+    return false;
+  }
   const nb::object module = nb::steal(PyImport_ImportModule("torch.autograd.graph"));
   const nb::object done = nb::steal(
       module.is_valid() ? PyObject_CallMethod(module.ptr(), "increment_version", "O", x) : nullptr);

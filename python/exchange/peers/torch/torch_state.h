@@ -26,6 +26,9 @@ namespace dovetail::python {
 // the answer is unknown. PyTorch must have been imported.
 bool TorchModeIsActive();
 
+// Whether this thread records a torch.jit.trace(). PyTorch must have been imported.
+bool TorchIsTracing();
+
 // Whether a tensor of that kind of number may require gradients.
 inline bool MayRequireGrad(TypeKind kind) {
   return kind != TypeKind::kInt && kind != TypeKind::kUInt && kind != TypeKind::kBool &&
