@@ -33,7 +33,13 @@ def test_the_headers_are_those_that_the_documentation_names():
     assert {"dlpack/dlpack.h", "dovetail/python/capi.h", "dovetail/python/arg.h"} <= {*HEADERS}
     assert "dovetail/python/casters/nanobind.h" in HEADERS
     assert "dovetail/python/casters/pybind11.h" in HEADERS
-    assert IN_C == ["dlpack/dlpack.h", "dovetail/python/capi.h"]
+    assert "dovetail/kernels.h" in HEADERS
+    assert IN_C == [
+        "dlpack/dlpack.h",
+        "dovetail/python/borrowed.h",
+        "dovetail/python/capi.h",
+        "dovetail/python/kernels/kernel_abi.h",
+    ]
 
 
 @pytest.mark.parametrize("header", IN_C)
