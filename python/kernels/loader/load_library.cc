@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -50,16 +51,20 @@ absl::Status CheckVersion(const std::string& path, const DovetailKernelLibrary& 
                    is_older ? "compile it again" : "install a newer dovetail-dlpack"));
 }
 
-// What a library of this version must have.
+// The structs of version 1.0, in bytes: later ones only grew.
+constexpr size_t kLibrarySize = offsetof(DovetailKernelLibrary, set_host) + sizeof(void*);
+constexpr size_t kKernelSize = offsetof(DovetailKernel, torch_kernel) + sizeof(void*);
+
+// What each library must have.
 absl::Status CheckKernels(const std::string& path, const DovetailKernelLibrary& library) {
   const auto broken = [&path](const char* what) {
     return NoLibrary(path, absl::StrCat("its description is broken: ", what));
   };
-  if (library.struct_size < sizeof(DovetailKernelLibrary) || library.set_host == nullptr) {
+  if (library.struct_size < kLibrarySize || library.set_host == nullptr) {
     return broken("the library");
   }
   for (const DovetailKernel* kernel = library.kernels; kernel != nullptr; kernel = kernel->next) {
-    if (kernel->struct_size < sizeof(DovetailKernel) || kernel->name == nullptr ||
+    if (kernel->struct_size < kKernelSize || kernel->name == nullptr ||
         kernel->invoke == nullptr || kernel->torch_kernel == nullptr ||
         (kernel->num_parameters > 0 && kernel->parameters == nullptr)) {
       return broken("a kernel");

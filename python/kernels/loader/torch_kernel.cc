@@ -1,8 +1,10 @@
 #include "dovetail/python/kernels/loader/torch_kernel.h"
 
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -18,38 +20,49 @@ namespace {
 // PyTorch 2.13.0, whose values of the stack this file reads and writes.
 constexpr uint64_t kWrittenFor = uint64_t{2} << 56 | uint64_t{13} << 48;
 
-// The kernels by what the library's function passes. Never destroyed: threads of PyTorch may still
-// run when the process ends.
-struct Registered {
-  std::mutex mutex;
-  std::unordered_map<const DovetailKernel*, const LoadedKernel*> all;
-};
-Registered& AllRegistered() {
-  static auto* const registered = new Registered;
-  return *registered;
+// The kernels by what the library's function passes. A table is replaced by a larger one and never
+// destroyed: other threads may read it, when the process ends, too. (No variable of the thread: the
+// loader has little room for those of all extensions.)
+using Table = std::unordered_map<const DovetailKernel*, const LoadedKernel*>;
+std::atomic<const Table*> all_registered{nullptr};
+std::mutex registering;
+
+void Register(const LoadedKernel& loaded) {
+  const std::lock_guard<std::mutex> lock(registering);
+  const Table* const before = all_registered.load(std::memory_order_relaxed);
+  auto* const table = before != nullptr ? new Table(*before) : new Table;
+  (*table)[loaded.kernel] = &loaded;
+  all_registered.store(table, std::memory_order_release);
 }
 
 const LoadedKernel* FindLoaded(const DovetailKernel* kernel) {
-  // (An entry is never removed: a hit of the last call on this thread stays right.)
-  static thread_local std::pair<const DovetailKernel*, const LoadedKernel*> last;
-  if (last.first != kernel) {
-    Registered& registered = AllRegistered();
-    const std::lock_guard<std::mutex> lock(registered.mutex);
-    const auto found = registered.all.find(kernel);
-    if (found == registered.all.end()) return nullptr;
-    last = *found;
-  }
-  return last.second;
+  const Table* const table = all_registered.load(std::memory_order_acquire);
+  if (table == nullptr) return nullptr;
+  const auto found = table->find(kernel);
+  return found != table->end() ? found->second : nullptr;
 }
 
+// The last failure of any thread. Another thread's may replace one before it is asked for: the
+// error is then PyTorch's.
 struct LastFailure {
+  std::mutex mutex;
+  std::thread::id thread;
   int32_t kind = 0;
   std::string message;
 };
-thread_local LastFailure last_failure;
+LastFailure& TheLastFailure() {
+  static auto* const last = new LastFailure;
+  return *last;
+}
 
 [[noreturn]] void Throw(const KernelFailure& failure) {
-  last_failure = {failure.kind, failure.message};
+  {
+    LastFailure& last = TheLastFailure();
+    const std::lock_guard<std::mutex> lock(last.mutex);
+    last.thread = std::this_thread::get_id();
+    last.kind = failure.kind;
+    last.message = failure.message;
+  }
   throw std::runtime_error(failure.message);
 }
 
@@ -80,11 +93,7 @@ absl::Status RegisterTorchOperator(const LoadedKernel& loaded, const std::string
   if (torch.missing != nullptr) {
     return NoOperator(absl::StrCat("it lacks ", torch.missing, "; PyTorch 2.13 has it").c_str());
   }
-  {
-    Registered& registered = AllRegistered();
-    const std::lock_guard<std::mutex> lock(registered.mutex);
-    registered.all[loaded.kernel] = &loaded;
-  }
+  Register(loaded);
   // (What is registered stays so for the life of the process: the handles are not deleted.)
   TorchLibrary* fragment = nullptr;
   if (torch.library_init_fragment(name_space.c_str(), loaded.library, 0, &fragment) != 0) {
@@ -109,13 +118,25 @@ absl::Status RegisterTorchOperator(const LoadedKernel& loaded, const std::string
   return absl::OkStatus();
 }
 
-void ForgetTorchFailure() { last_failure.kind = 0; }
+void ForgetTorchFailure() {
+  LastFailure& last = TheLastFailure();
+  const std::lock_guard<std::mutex> lock(last.mutex);
+  if (last.thread == std::this_thread::get_id()) last.kind = 0;
+}
 
 void RestoreTorchFailure() {
-  const LastFailure failure = std::exchange(last_failure, {});
-  if (failure.kind == 0 || MessageOfError().find(failure.message) == std::string::npos) return;
+  int32_t kind = 0;
+  std::string message;
+  {
+    LastFailure& last = TheLastFailure();
+    const std::lock_guard<std::mutex> lock(last.mutex);
+    if (last.thread != std::this_thread::get_id()) return;
+    kind = std::exchange(last.kind, 0);
+    message = last.message;
+  }
+  if (kind == 0 || MessageOfError().find(message) == std::string::npos) return;
   PyErr_Clear();
-  Raise(ExceptionOf(failure.kind), failure.message);
+  Raise(ExceptionOf(kind), message);
 }
 
 }  // namespace dovetail::python
