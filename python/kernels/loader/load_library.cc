@@ -64,8 +64,8 @@ absl::Status CheckKernels(const std::string& path, const DovetailKernelLibrary& 
     return broken("the library");
   }
   for (const DovetailKernel* kernel = library.kernels; kernel != nullptr; kernel = kernel->next) {
-    if (kernel->struct_size < kKernelSize || kernel->name == nullptr ||
-        kernel->invoke == nullptr || kernel->torch_kernel == nullptr ||
+    if (kernel->struct_size < kKernelSize || kernel->name == nullptr || kernel->invoke == nullptr ||
+        kernel->torch_kernel == nullptr ||
         (kernel->num_parameters > 0 && kernel->parameters == nullptr)) {
       return broken("a kernel");
     }
