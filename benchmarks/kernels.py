@@ -22,6 +22,8 @@ Times are without the cost of an empty Python call. The compile times are those 
 one file, by the clock: the kernel library's, and that of TORCH_LIBRARY and pybind11 with the
 headers that it needs and with torch/extension.h.
 
+The rows of examples/kernels are those of example_kernels.py.
+
 With a directory, also writes kernels.md and kernels.svg there.
 """
 
@@ -49,6 +51,7 @@ with warnings.catch_warnings():
 
 FOLDER = pathlib.Path(__file__).parent / "kernels_bindings"
 sys.path.insert(0, str(FOLDER))
+import example_kernels  # noqa: E402
 import nanobind_kernels  # noqa: E402
 import torch_kernels  # noqa: E402
 
@@ -237,7 +240,7 @@ def wanted_table(rows, compilation):
     lines = ["| work | peer | Dovetail's time / peer's | wanted |", "|---|---|---:|---:|"]
     for one in rows:
         least = one.nanoseconds
-        for peer, goal in WANTED[one.work].items():
+        for peer, goal in WANTED.get(one.work, {"torch": None}).items():
             if {"dovetail", peer} <= least.keys():
                 ratio = f"{least['dovetail'] / least[peer]:.2f}"
                 wanted = "" if goal is None else f"<= {goal:.2f}"
@@ -273,6 +276,7 @@ def main():
         *plain_rows(function),
         row(OPERATOR, writing(operators, "PyTorch")),
         *new_rows(function, operator),
+        *example_kernels.rows(),
     ]
     del operators["STABLE_TORCH_LIBRARY"]  # it has no function for fake tensors
     operators["dovetail"] = function
