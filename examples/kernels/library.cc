@@ -6,7 +6,7 @@
 
 #include "functions.h"
 
-using namespace examples;
+namespace examples {
 
 DOVETAIL_KERNEL_AS("scale", Scale, "factor * x", "x", "factor", "out");
 DOVETAIL_KERNEL_AS("rms_norm", RmsNorm, "x / sqrt(mean(x**2) + eps) * weight, over the last axis.",
@@ -19,3 +19,5 @@ DOVETAIL_KERNEL_AS("dequantize_int4", DequantizeInt4, "scale * (packed - 8), two
                    "packed", "scale", "out");
 DOVETAIL_KERNEL_AS("flatten", Flatten, "All elements of a list, times scale, in one row.",
                    "tensors", "*", "scale=1.0");
+
+}  // namespace examples

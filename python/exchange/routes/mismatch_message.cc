@@ -168,8 +168,8 @@ std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
   const int64_t multiple = MultipleIn(misfit.wanted);
   const int32_t index = FindNamedSize(call, NameIn(misfit.wanted));
   if (multiple != 1 && (index < call.num_sizes || misfit.found % multiple != 0)) {
-    const std::string has = absl::StrCat("must have size ", multiple, " * ", name, " in dimension ",
-                                         misfit.axis, ", and has ", misfit.found);
+    std::string has = absl::StrCat("must have size ", multiple, " * ", name, " in dimension ",
+                                   misfit.axis, ", and has ", misfit.found);
     if (index == call.num_sizes) return has;
     return absl::StrCat(has, "; ", name, " = ", call.sizes[index].size, " in ",
                         OtherArgument(call, call.sizes[index].position));

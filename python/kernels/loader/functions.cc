@@ -27,7 +27,7 @@ bool CheckCount(const char* function, Py_ssize_t nargs, Py_ssize_t wanted) {
 PyObject* LoadKernelsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   if (!CheckCount("_load_kernels", nargs, 2)) return nullptr;
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(args[0], &encoded) == 0) return nullptr;
+  if (PyUnicode_FSConverter(args[0], static_cast<void*>(&encoded)) == 0) return nullptr;
   const nb::object bytes = nb::steal(encoded);
   // (Kept for ever, as the library is: kernels tell of it.)
   auto* const path = new std::string(PyBytes_AS_STRING(encoded));

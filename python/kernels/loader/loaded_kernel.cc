@@ -118,8 +118,9 @@ LoadedKernel* LoadedKernel::New(const DovetailKernel& kernel, const char* librar
     loaded->parameters.push_back(parameter);
     loaded->names.push_back(facts->name);
     if (!parameter.is(DOVETAIL_PARAMETER_KEYWORD_ONLY)) ++loaded->num_positional;
-    if (parameter.is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) {
-      if (loaded->num_written++ == 0) loaded->first_written = loaded->places.back();
+    if (parameter.is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT) &&
+        loaded->num_written++ == 0) {
+      loaded->first_written = loaded->places.back();
     }
     loaded->checks_overlap |= parameter.is(DOVETAIL_PARAMETER_NO_OVERLAP);
   }

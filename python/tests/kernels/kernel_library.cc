@@ -127,7 +127,7 @@ void fail(Vector x, std::string_view what) {
   if (what == "index") throw std::out_of_range("no such index");
   if (what == "overflow") throw std::overflow_error("too large");
   if (what == "memory") throw std::bad_alloc();
-  if (what == "other") throw 3;
+  if (what == "other") throw 3;  // NOLINT(bugprone-std-exception-baseclass)
   if (what == "bytes") throw std::runtime_error("bad \xff");
   if (what == "thread") {
     dovetail::ParallelFor(1000, 1, [](int64_t begin, int64_t) {
