@@ -1,6 +1,6 @@
-// The inline namespace of what an extension compiles into itself: part of every name, so that two
-// extensions of different versions in one process differ, and so do files of one program with and
-// without Python. (dovetail/kernels.h defines DOVETAIL_WITHOUT_PYTHON.)
+// The inline namespace of the headers that extensions compile into themselves. It is part of every
+// symbol: two extensions of different versions in one process share none, nor do files of one
+// program with and without Python. (dovetail/kernels.h defines DOVETAIL_WITHOUT_PYTHON.)
 
 #ifndef DOVETAIL_PYTHON_ARGS_ARG_ABI_H_
 #define DOVETAIL_PYTHON_ARGS_ARG_ABI_H_

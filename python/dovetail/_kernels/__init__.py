@@ -45,7 +45,7 @@ class KernelLibrary:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
         """Load the file again, in another process too."""
-        return reload, (self.__path, self.__namespace)
+        return _load, (self.__path, self.__namespace)
 
     def __repr__(self) -> str:
         names = ", ".join(function.__name__ for function in self)
@@ -58,6 +58,7 @@ def load_kernels(path: str | os.PathLike[str], *, namespace: str | None = None) 
 
 
 def _load(path, namespace):
+    """Load the file of a real path, for pickle and copy, too."""
     if namespace is None:
         namespace = os.path.basename(path).split(".")[0]
     _check_namespace(namespace)
@@ -76,11 +77,6 @@ def _load(path, namespace):
             _loaded[key] = KernelLibrary(path, namespace, functions)
             _offer_to_torch(functions)
         return _loaded[key]
-
-
-def reload(path, namespace):
-    """Load a library of another process, for pickle and copy."""
-    return load_kernels(path, namespace=namespace)
 
 
 def _check_namespace(namespace):

@@ -215,11 +215,14 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   return misfit.fits() ? 0 : RefuseMismatch(misfit, wanted, *call, borrowed);
 }
 
-// For tensors of which Fits() is false.
-[[gnu::noinline]] int BorrowOther(const DovetailRequirements& wanted, DovetailCall* call,
-                                  DovetailBorrowed* borrowed) {
+}  // namespace
+
+[[gnu::noinline]] int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
+                                   DovetailBorrowed* borrowed) {
   return FitsLast(*borrowed, wanted, call) ? 0 : BorrowCopy(wanted, call, borrowed);
 }
+
+namespace {
 
 // (Inlined in part, each call would save its registers twice.)
 [[gnu::noinline]] int Borrow(PyObject* object, const DovetailRequirements& wanted,
@@ -229,7 +232,7 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
   borrowed->held = nullptr;
   if (!BorrowAsIs(object, wanted, borrowed)) return Refuse(*call);
   if (!Fits(*borrowed, wanted, call)) [[unlikely]]
-    return BorrowOther(wanted, call, borrowed);
+    return BorrowMisfit(wanted, call, borrowed);
   return 0;
 }
 
@@ -237,6 +240,7 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 
 int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
                       DovetailBorrowed* borrowed) {
+  DrainPendingReleases();
   const ExchangeResult result = BorrowTorchOutsideModes(object, borrowed);
   if (result == ExchangeResult::kError) {
     ++call->position;
@@ -248,13 +252,8 @@ int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, Dove
   ++call->position;
   borrowed->object = object;
   if (!Fits(*borrowed, wanted, call)) [[unlikely]]
-    return BorrowOther(wanted, call, borrowed);
+    return BorrowMisfit(wanted, call, borrowed);
   return 0;
-}
-
-int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
-                 DovetailBorrowed* borrowed) {
-  return BorrowOther(wanted, call, borrowed);
 }
 
 int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,

@@ -76,19 +76,16 @@ bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call,
 }
 
 bool LoadInt(size_t i, PyObject* object, const char* wanted, KernelCall* call, int64_t* value) {
-  const DovetailParameter& facts = *call->loaded().parameters[i].facts;
   const nb::object index = nb::steal(PyNumber_Index(object));
   if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object);
   int overflow;
   *value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (*value == -1 && PyErr_Occurred() != nullptr) return false;
-  if (overflow == 0 && *value >= facts.least && *value <= facts.most) return true;
+  if (overflow == 0 && call->IsInRange(i, *value)) return true;
   const nb::object text = nb::steal(PyObject_Str(index.ptr()));
   const char* const words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (words == nullptr) return false;
-  Raise(facts.size_name != 0 ? PyExc_ValueError : PyExc_OverflowError,
-        absl::StrCat(call->loaded().kernel->name, "(): argument '", call->loaded().names[i],
-                     "' must be from ", facts.least, " to ", facts.most, ", and is ", words));
+  Raise(ExceptionOf(call->KindOfRange(i)), call->DescribeRange(i, words));
   return false;
 }
 

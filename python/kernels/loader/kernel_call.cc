@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/args/overlap.h"
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
 
 namespace dovetail::python {
@@ -51,21 +52,34 @@ struct Tensors {
 
 KernelFailure::KernelFailure() : DovetailFailure{&SetFailure} {}
 
+namespace {
+
+struct Kind {
+  int32_t kind;
+  PyObject* const* exception;
+};
+constexpr Kind kKinds[] = {{DOVETAIL_VALUE_ERROR, &PyExc_ValueError},
+                           {DOVETAIL_INDEX_ERROR, &PyExc_IndexError},
+                           {DOVETAIL_OVERFLOW_ERROR, &PyExc_OverflowError},
+                           {DOVETAIL_MEMORY_ERROR, &PyExc_MemoryError},
+                           {DOVETAIL_TYPE_ERROR, &PyExc_TypeError}};
+
+}  // namespace
+
 PyObject* ExceptionOf(int32_t kind) {
-  switch (kind) {
-    case DOVETAIL_VALUE_ERROR:
-      return PyExc_ValueError;
-    case DOVETAIL_INDEX_ERROR:
-      return PyExc_IndexError;
-    case DOVETAIL_OVERFLOW_ERROR:
-      return PyExc_OverflowError;
-    case DOVETAIL_MEMORY_ERROR:
-      return PyExc_MemoryError;
-    case DOVETAIL_TYPE_ERROR:
-      return PyExc_TypeError;
-    default:
-      return PyExc_RuntimeError;
+  for (const Kind& known : kKinds) {
+    if (known.kind == kind) return *known.exception;
   }
+  return PyExc_RuntimeError;
+}
+
+void TakeSetError(DovetailFailure* failure) {
+  int32_t kind = DOVETAIL_RUNTIME_ERROR;
+  for (const Kind& known : kKinds) {
+    if (PyErr_ExceptionMatches(*known.exception)) kind = known.kind;
+  }
+  failure->set(failure, kind, MessageOfError().c_str());
+  PyErr_Clear();
 }
 
 KernelCall::KernelCall(const LoadedKernel& loaded) : loaded_(loaded) {
@@ -112,6 +126,22 @@ std::string KernelCall::FindOverlap() const {
     }
   }
   return "";
+}
+
+bool KernelCall::IsInRange(size_t i, int64_t number) const {
+  const DovetailParameter& facts = *loaded_.parameters[i].facts;
+  return number >= facts.least && number <= facts.most;
+}
+
+std::string KernelCall::DescribeRange(size_t i, const std::string& number) const {
+  const DovetailParameter& facts = *loaded_.parameters[i].facts;
+  return absl::StrCat(loaded_.kernel->name, "(): argument '", loaded_.names[i], "' must be from ",
+                      facts.least, " to ", facts.most, ", and is ", number);
+}
+
+int32_t KernelCall::KindOfRange(size_t i) const {
+  return loaded_.parameters[i].facts->size_name != 0 ? DOVETAIL_VALUE_ERROR
+                                                     : DOVETAIL_OVERFLOW_ERROR;
 }
 
 std::string KernelCall::DescribeSize(size_t i, int64_t size) const {

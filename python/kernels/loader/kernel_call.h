@@ -32,6 +32,8 @@ struct KernelFailure : DovetailFailure {
 
 // The Python exception of a DovetailFailure's kind.
 PyObject* ExceptionOf(int32_t kind);
+// Takes the Python error that is set. Needs the GIL.
+void TakeSetError(DovetailFailure* failure);
 
 class KernelCall {
  public:
@@ -81,6 +83,11 @@ class KernelCall {
   // Empty, or what is wrong: a tensor has memory in common with another one, and must not.
   std::string FindOverlap() const;
 
+  // Of parameter `i`, an int: whether its type has the number, and else what is wrong and the kind
+  // of that failure.
+  bool IsInRange(size_t i, int64_t number) const;
+  std::string DescribeRange(size_t i, const std::string& number) const;
+  int32_t KindOfRange(size_t i) const;
   // What is wrong with parameter `i`, a size that does not agree with those of its name.
   std::string DescribeSize(size_t i, int64_t size) const;
 

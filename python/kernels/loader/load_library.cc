@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/routes/capi_table.h"
+#include "dovetail/python/kernels/loader/kernel_call.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 #include "dovetail/python/kernels/loader/torch_kernel.h"
 
@@ -25,11 +25,7 @@ int EmptyForKernel(DLDataType dtype, DLDevice device, int32_t ndim, const int64_
   const PyGILState_STATE state = PyGILState_Ensure();
   const int result = CApiTable()->empty(dtype, device, ndim, shape, managed);
   if (result != 0) {
-    const int32_t kind = PyErr_ExceptionMatches(PyExc_ValueError)    ? DOVETAIL_VALUE_ERROR
-                         : PyErr_ExceptionMatches(PyExc_MemoryError) ? DOVETAIL_MEMORY_ERROR
-                                                                     : DOVETAIL_RUNTIME_ERROR;
-    failure->set(failure, kind, MessageOfError().c_str());
-    PyErr_Clear();
+    TakeSetError(failure);
   }
   PyGILState_Release(state);
   return result;

@@ -36,8 +36,8 @@ struct LoadedParameter {
 };
 
 struct LoadedKernel {
-  // `*error` is set, and a Python error, if it can't be told of: lack of memory, or a default that
-  // is no value of Python's. Needs the GIL.
+  // nullptr with an error set for lack of memory, or a default that is no value of Python's. Needs
+  // the GIL.
   static LoadedKernel* New(const DovetailKernel& kernel, const char* library);
 
   const DovetailKernel* kernel = nullptr;

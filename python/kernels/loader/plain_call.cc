@@ -38,7 +38,7 @@ PyObject* ReduceSelf(PyObject* self, PyObject*) {
   auto* const kernel = reinterpret_cast<KernelSelf*>(self);
   const nb::object load = nb::steal(PyImport_ImportModule("dovetail._kernels"));
   if (!load.is_valid()) return nullptr;
-  const nb::object function = nb::steal(PyObject_GetAttrString(load.ptr(), "reload"));
+  const nb::object function = nb::steal(PyObject_GetAttrString(load.ptr(), "_load"));
   const nb::object path = nb::steal(PyUnicode_DecodeFSDefault(kernel->loaded->library));
   if (!function.is_valid() || !path.is_valid()) return nullptr;
   return Py_BuildValue("O(OO)", function.ptr(), path.ptr(), kernel->name_space);
@@ -85,19 +85,30 @@ Torch LookAt(PyObject* object) {
   return Torch::kOperator;
 }
 
-Torch LookAt(const LoadedKernel& loaded, PyObject* const* objects) {
-  Torch found = Torch::kNone;
+// Calls visit(object, its parameter's number) for each tensor argument that is not None, and for
+// each element of a list, until that returns false. Whether none did.
+template <typename Visit>
+bool ForEachTensor(const LoadedKernel& loaded, PyObject* const* objects, Visit visit) {
   for (size_t i = 0; i < loaded.parameters.size(); ++i) {
-    if (!loaded.parameters[i].is_tensor() || objects[i] == Py_None) continue;
     PyObject* const object = objects[i];
+    if (!loaded.parameters[i].is_tensor() || object == Py_None) continue;
     if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) {
-      found = std::max(found, LookAt(object));
+      if (!visit(object, i)) return false;
     } else if (PyList_Check(object) || PyTuple_Check(object)) {
       for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k) {
-        found = std::max(found, LookAt(PySequence_Fast_GET_ITEM(object, k)));
+        if (!visit(PySequence_Fast_GET_ITEM(object, k), i)) return false;
       }
     }
   }
+  return true;
+}
+
+Torch LookAt(const LoadedKernel& loaded, PyObject* const* objects) {
+  Torch found = Torch::kNone;
+  ForEachTensor(loaded, objects, [&found](PyObject* object, size_t) {
+    found = std::max(found, LookAt(object));
+    return true;
+  });
   const bool has_to_see = found == Torch::kPlain && (TorchModeIsActive() || TorchIsTracing());
   return has_to_see ? Torch::kOperator : found;
 }
@@ -147,16 +158,15 @@ constinit PeerType jax_tracer("jax.core", "Tracer");
 // The error of an argument that was not loaded, and is one of JAX's transformations.
 bool RefuseTracer(const LoadedKernel& loaded, PyObject* const* objects) {
   if (!PyErr_ExceptionMatches(ExchangeError())) return false;
-  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
-    if (!loaded.parameters[i].is_tensor() || !jax_tracer.IsBaseOf(Py_TYPE(objects[i]))) continue;
+  return !ForEachTensor(loaded, objects, [&loaded](PyObject* object, size_t i) {
+    if (!jax_tracer.IsBaseOf(Py_TYPE(object))) return true;
     PyErr_Clear();
     Raise(PyExc_TypeError,
           absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i],
                        "' has no values: JAX traces it, for jit, vmap or grad. Call the function ",
                        "outside of these, or by jax.pure_callback()."));
-    return true;
-  }
-  return false;
+    return false;
+  });
 }
 
 // Tensors come last: the code of other arguments' objects could take their memory away.
@@ -173,18 +183,8 @@ bool LoadAll(PyObject* const* objects, KernelCall* call) {
 
 // Whether each tensor of the call is PyTorch's: its operator takes no others.
 bool AreAllTorch(const LoadedKernel& loaded, PyObject* const* objects) {
-  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
-    PyObject* const object = objects[i];
-    if (!loaded.parameters[i].is_tensor() || object == Py_None) continue;
-    if (!loaded.parameters[i].is(DOVETAIL_PARAMETER_LIST)) {
-      if (LookAt(object) == Torch::kNone) return false;
-      continue;
-    }
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k) {
-      if (LookAt(PySequence_Fast_GET_ITEM(object, k)) == Torch::kNone) return false;
-    }
-  }
-  return true;
+  return ForEachTensor(loaded, objects,
+                       [](PyObject* object, size_t) { return LookAt(object) != Torch::kNone; });
 }
 
 // A call within a call, by the code of an argument's object. Each takes some 12 KiB of the stack.
@@ -217,11 +217,8 @@ bool MakeOuts(PyObject* like, KernelCall* call) {
 }
 
 // The tensor that the function wrote: the caller's own object, or a new one.
-PyObject* TakeWritten(PyObject* object, PyObject* like, const DovetailBorrowed* written) {
-  auto* const borrowed = const_cast<DovetailBorrowed*>(written);
-  if ((borrowed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) == 0) return Py_NewRef(object);
-  DLManagedTensorVersioned* const held = std::exchange(borrowed->held, nullptr);
-  return CApiTable()->to_python(held, borrowed->object != nullptr ? borrowed->object : like);
+PyObject* TakeWritten(const DovetailArgument& value, PyObject* like) {
+  return Dovetail_Result(const_cast<DovetailBorrowed*>(value.value.tensor), like);
 }
 
 PyObject* AsResult(std::vector<PyObject*> all, bool is_tuple) {
@@ -238,13 +235,15 @@ PyObject* AsResult(std::vector<PyObject*> all, bool is_tuple) {
   return tuple;
 }
 
+void Drop(DLManagedTensorVersioned* tensor) {
+  if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
 // What the call returns, of a function that ended well. Takes `returned`.
-PyObject* TakeResults(PyObject* const* objects, PyObject* like, KernelCall* call,
-                      DLManagedTensorVersioned** returned) {
+PyObject* TakeResults(PyObject* like, KernelCall* call, DLManagedTensorVersioned** returned) {
   const LoadedKernel& loaded = call->loaded();
   if (loaded.kernel->num_results == 0 && loaded.num_written == 1) [[likely]] {
-    const auto i = static_cast<size_t>(loaded.first_written);
-    return TakeWritten(objects[i], like, call->value(i).value.tensor);
+    return TakeWritten(call->value(static_cast<size_t>(loaded.first_written)), like);
   }
   std::vector<PyObject*> all;
   bool failed = false;
@@ -254,14 +253,14 @@ PyObject* TakeResults(PyObject* const* objects, PyObject* like, KernelCall* call
   };
   for (size_t i = 0; i < loaded.parameters.size() && !failed; ++i) {
     if (loaded.parameters[i].is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT)) {
-      add(TakeWritten(objects[i], like, call->value(i).value.tensor));
+      add(TakeWritten(call->value(i), like));
     }
   }
   for (int32_t i = 0; i < loaded.kernel->num_results; ++i) {
     if (!failed) {
       add(CApiTable()->to_python(returned[i], like));
-    } else if (returned[i]->deleter != nullptr) {
-      returned[i]->deleter(returned[i]);
+    } else {
+      Drop(returned[i]);
     }
   }
   if (!failed) return AsResult(std::move(all), loaded.kernel->returns_a_tuple != 0);
@@ -275,14 +274,13 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
   for (int32_t i = 0; i < loaded.kernel->num_results; ++i) is_whole &= returned[i] != nullptr;
   if (is_whole) return true;
   for (int32_t i = 0; i < loaded.kernel->num_results; ++i) {
-    if (returned[i] != nullptr && returned[i]->deleter != nullptr)
-      returned[i]->deleter(returned[i]);
+    Drop(returned[i]);
   }
   Raise(PyExc_RuntimeError, absl::StrCat(loaded.kernel->name, "() returned an empty OwnedTensor"));
   return false;
 }
 
-PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
+PyObject* RunPlain(KernelCall* call) {
   const LoadedKernel& loaded = call->loaded();
   PyObject* const like = call->like();
   if (!MakeOuts(like, call)) return nullptr;
@@ -295,6 +293,7 @@ PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
   KernelFailure failure;
   bool done;
   if (call->nbytes() >= kLongBytes) {
+    // (Not WithoutGil, which lets signals end the work: the author's function has no such end.)
     PyThreadState* const thread = PyEval_SaveThread();
     done = call->Run(returned, &failure);
     TakeGil(thread);
@@ -303,7 +302,7 @@ PyObject* RunPlain(PyObject* const* objects, KernelCall* call) {
   }
   if (!done) return Raise(ExceptionOf(failure.kind), failure.message);
   if (loaded.kernel->num_results > 0 && !CheckReturned(loaded, returned)) return nullptr;
-  return TakeResults(objects, like, call, returned);
+  return TakeResults(like, call, returned);
 }
 
 PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -323,7 +322,7 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   KernelCall call(loaded);
   if (LoadAll(objects, &call)) {
     if (torch == Torch::kPlain && !CountWrites(loaded, objects)) return nullptr;
-    return RunPlain(objects, &call);
+    return RunPlain(&call);
   }
   if (RefuseTracer(loaded, objects)) return nullptr;
   if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()) ||
@@ -335,11 +334,6 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   PyErr_Clear();
   return CallTorch(loaded, objects);
 }
-
-// A method table's entry, which lives as long as the function: for ever.
-struct Method {
-  PyMethodDef definition;
-};
 
 }  // namespace
 
@@ -354,10 +348,11 @@ PyObject* NewKernelFunction(const LoadedKernel& loaded, PyObject* module_name) {
   if (!self.is_valid()) return nullptr;
   PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) =
       &Guard<&CallKernel, PyObject*, PyObject* const*, Py_ssize_t, PyObject*>;
-  auto* const method = new Method{
-      {loaded.kernel->name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
-       METH_FASTCALL | METH_KEYWORDS, loaded.doc.c_str()}};
-  return PyCFunction_NewEx(&method->definition, self.ptr(), module_name);
+  // (Kept as long as the function: for ever.)
+  auto* const definition = new PyMethodDef{
+      loaded.kernel->name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+      METH_FASTCALL | METH_KEYWORDS, loaded.doc.c_str()};
+  return PyCFunction_NewEx(definition, self.ptr(), module_name);
 }
 
 const LoadedKernel* KernelOf(PyObject* function) {

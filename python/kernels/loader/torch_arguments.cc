@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/make_borrowed.h"
@@ -20,15 +19,6 @@ T* As(TorchValue value) {
   return std::bit_cast<T*>(value);
 }
 
-// Takes the Python error that is set.
-void TakeInto(KernelFailure* failure) {
-  failure->kind = PyErr_ExceptionMatches(PyExc_TypeError)    ? DOVETAIL_TYPE_ERROR
-                  : PyErr_ExceptionMatches(PyExc_ValueError) ? DOVETAIL_VALUE_ERROR
-                                                             : DOVETAIL_RUNTIME_ERROR;
-  failure->message = MessageOfError();
-  PyErr_Clear();
-}
-
 bool Fail(const std::string& message, int32_t kind, KernelFailure* failure) {
   failure->kind = kind;
   failure->message = message;
@@ -37,7 +27,7 @@ bool Fail(const std::string& message, int32_t kind, KernelFailure* failure) {
 
 }  // namespace
 
-TorchArguments::TorchArguments(const LoadedKernel& loaded, const TorchValue* stack, uint64_t,
+TorchArguments::TorchArguments(const LoadedKernel& loaded, const TorchValue* stack,
                                bool is_functional)
     : stack_(stack), is_functional_(is_functional), call_(loaded) {}
 
@@ -143,12 +133,8 @@ bool TorchArguments::LoadValue(size_t i, TorchValue value, KernelFailure* failur
       facts.kind == DOVETAIL_KIND_BOOL ? int64_t{(value & 1) != 0} : static_cast<int64_t>(value);
   if (facts.kind == DOVETAIL_KIND_BOOL || failure == nullptr) return true;
   const int64_t number = argument.value.integer;
-  const std::string name =
-      absl::StrCat(call_.loaded().kernel->name, "(): argument '", call_.loaded().names[i], "' ");
-  if (number < facts.least || number > facts.most) {
-    return Fail(
-        absl::StrCat(name, "must be from ", facts.least, " to ", facts.most, ", and is ", number),
-        facts.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR, failure);
+  if (!call_.IsInRange(i, number)) {
+    return Fail(call_.DescribeRange(i, absl::StrCat(number)), call_.KindOfRange(i), failure);
   }
   call_.call()->position = static_cast<int32_t>(i + 1);
   return facts.size_name == 0 || FitsNamedSize(number, facts.size_name, call_.call()) ||
@@ -232,7 +218,7 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
   if (FitsLast(*borrowed, wanted, call_.call())) return true;
   const PyGILState_STATE state = PyGILState_Ensure();
   const bool done = BorrowMisfit(wanted, call_.call(), borrowed) == 0;
-  if (!done) TakeInto(failure);
+  if (!done) TakeSetError(failure);
   PyGILState_Release(state);
   has_copies_ = has_copies_ || done;
   return done;

@@ -17,8 +17,7 @@ namespace dovetail::python {
 class TorchArguments {
  public:
   // Owns the values of the stack from now on.
-  TorchArguments(const LoadedKernel& loaded, const TorchValue* stack, uint64_t count,
-                 bool is_functional);
+  TorchArguments(const LoadedKernel& loaded, const TorchValue* stack, bool is_functional);
   ~TorchArguments();
   TorchArguments(const TorchArguments&) = delete;
   TorchArguments& operator=(const TorchArguments&) = delete;

@@ -72,15 +72,14 @@ absl::Status NoOperator(const char* why) {
 
 }  // namespace
 
-void RunTorchKernel(const DovetailKernel* kernel, uint64_t* stack, uint64_t num_arguments,
-                    uint64_t num_results) {
+void RunTorchKernel(const DovetailKernel* kernel, uint64_t* stack, uint64_t, uint64_t num_results) {
   const LoadedKernel* const loaded = FindLoaded(kernel);
   KernelFailure failure;
   if (loaded == nullptr) {
     failure.message = "the kernel was not loaded by dovetail.load_kernels()";
     Throw(failure);
   }
-  TorchArguments arguments(*loaded, stack, num_arguments, /*is_functional=*/num_results > 0);
+  TorchArguments arguments(*loaded, stack, /*is_functional=*/num_results > 0);
   if (!arguments.Load(&failure)) Throw(failure);
   arguments.CountWrites();
   if (!arguments.call().Run(nullptr, &failure)) Throw(failure);

@@ -49,7 +49,6 @@ TorchShims Find() {
   find("torch_library_impl", &found.library_impl);
   find("aoti_torch_get_device_type", &found.get_device_type);
   find("aoti_torch_get_device_index", &found.get_device_index);
-  find("aoti_torch_new_tensor_handle", &found.new_tensor_handle);
   find("aoti_torch_clone", &found.clone);
   find("aoti_torch_empty_strided", &found.empty_strided);
   find("torch_list_size", &found.list_size);

@@ -43,7 +43,6 @@ struct TorchShims {
   int32_t (*library_impl)(TorchLibrary*, const char* name, TorchBoxedKernel, uint64_t version);
   int32_t (*get_device_type)(TorchHandle, int32_t*);
   int32_t (*get_device_index)(TorchHandle, int32_t*);
-  int32_t (*new_tensor_handle)(TorchHandle, TorchHandle*);
   int32_t (*clone)(TorchHandle, TorchHandle*);
   int32_t (*empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides,
                            int32_t dtype, int32_t device_type, int32_t device_index, TorchHandle*);

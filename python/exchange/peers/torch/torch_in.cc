@@ -53,10 +53,6 @@ ExchangeResult LendTorchOutsideModes(PyObject* x, bool is_argument, DLTensor* le
   return CheckTorchStorage(x, *lent);
 }
 
-ExchangeResult LendTorch(PyObject* x, bool is_argument, DLTensor* lent) {
-  return TorchModeIsActive() ? NotTaken() : LendTorchOutsideModes(x, is_argument, lent);
-}
-
 // A tensor over what `x` lent, which keeps the storage alive.
 ExchangeResult TakeTorch(PyObject* x, const DLTensor& lent, Tensor* tensor) {
   Storage::Release release;
@@ -94,7 +90,8 @@ ExchangeResult Take(PyObject* x, const DLTensor& lent, Tensor* tensor) {
 
 ExchangeResult ImportTorchTensor(PyObject* x, Tensor* tensor) {
   DLTensor lent{};  // a table that says nothing lends no tensor
-  const ExchangeResult result = LendTorch(x, /*is_argument=*/false, &lent);
+  if (TorchModeIsActive()) return NotTaken();
+  const ExchangeResult result = LendTorchOutsideModes(x, /*is_argument=*/false, &lent);
   return result == ExchangeResult::kDone ? Take(x, lent, tensor) : result;
 }
 
@@ -119,18 +116,15 @@ bool FinishTorchExport(PyObject* x, Tensor* given) {
   return true;
 }
 
-ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
-  DLTensor lent{};
-  const ExchangeResult result = LendTorch(x, /*is_argument=*/true, &lent);
-  if (result != ExchangeResult::kDone) return result;
-  return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
-}
-
 ExchangeResult BorrowTorchOutsideModes(PyObject* x, DovetailBorrowed* borrowed) {
   DLTensor lent{};
   const ExchangeResult result = LendTorchOutsideModes(x, /*is_argument=*/true, &lent);
   if (result != ExchangeResult::kDone) return result;
   return FillBorrowed(lent, /*flags=*/0, borrowed) ? result : ExchangeResult::kNotTaken;
+}
+
+ExchangeResult BorrowTorchTensor(PyObject* x, DovetailBorrowed* borrowed) {
+  return TorchModeIsActive() ? NotTaken() : BorrowTorchOutsideModes(x, borrowed);
 }
 
 ExchangeResult BorrowTorchParameter(PyObject* x, DovetailBorrowed* borrowed) {
