@@ -29,37 +29,15 @@ struct TypePair {
 
 // All of XLA's types but INVALID, TOKEN (no memory), S1 and U1 (no type of ours).
 DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
-    {xla::ffi::PRED, kBool},
-    {xla::ffi::S2, kInt2},
-    {xla::ffi::S4, kInt4},
-    {xla::ffi::S8, kInt8},
-    {xla::ffi::S16, kInt16},
-    {xla::ffi::S32, kInt32},
-    {xla::ffi::S64, kInt64},
-    {xla::ffi::U2, kUInt2},
-    {xla::ffi::U4, kUInt4},
-    {xla::ffi::U8, kUInt8},
-    {xla::ffi::U16, kUInt16},
-    {xla::ffi::U32, kUInt32},
-    {xla::ffi::U64, kUInt64},
-    {xla::ffi::F16, kFloat16},
-    {xla::ffi::F32, kFloat32},
-    {xla::ffi::F64, kFloat64},
-    {xla::ffi::BF16, kBFloat16},
-    {xla::ffi::C64, kComplex64},
-    {xla::ffi::C128, kComplex128},
-    {xla::ffi::F8E3M4, kFloat8E3M4},
-    {xla::ffi::F8E4M3, kFloat8E4M3},
-    {xla::ffi::F8E4M3FN, kFloat8E4M3Fn},
-    {xla::ffi::F8E4M3B11FNUZ, kFloat8E4M3B11Fnuz},
-    {xla::ffi::F8E4M3FNUZ, kFloat8E4M3Fnuz},
-    {xla::ffi::F8E5M2, kFloat8E5M2},
-    {xla::ffi::F8E5M2FNUZ, kFloat8E5M2Fnuz},
-    {xla::ffi::F8E8M0FNU, kFloat8E8M0Fnu},
-    {xla::ffi::F4E2M1FN, kFloat4E2M1Fn},
+#define DOVETAIL_XLA_TYPE(name, code, dtype) {xla::ffi::name, dtype},
+#include "dovetail/interop/xla_ffi/type_list.inc"
+#undef DOVETAIL_XLA_TYPE
 };
 
 static_assert(internal_interop::IsBijection(kTypes, &TypePair::xla, &TypePair::core));
+#define DOVETAIL_XLA_TYPE(name, code, dtype) static_assert(static_cast<int>(xla::ffi::name) == code);
+#include "dovetail/interop/xla_ffi/type_list.inc"
+#undef DOVETAIL_XLA_TYPE
 
 DOVETAIL_NOT_SHARED inline constexpr DType kNoType = {TypeKind::kFloat, 0, 1};
 static_assert(!kNoType.is_known());

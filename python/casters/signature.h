@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dovetail/core/freestanding/type_widths.h"
+#include "dovetail/core/freestanding/type_names.h"
 #include "dovetail/python/arg_requirements.h"
 
 namespace dovetail {
@@ -56,16 +56,9 @@ struct Text {
 // "float32"; the kind and the bits of what is not in the list of types. Without lanes.
 constexpr void PutType(DLDataType dtype, Text* text) {
   if (dtype.bits == 0) return text->Put("any");
-#define DOVETAIL_DTYPE(id, kind, bits_, name) \
-  if (dtype.code == internal_dtype::kind && dtype.bits == bits_) return text->Put(name);
-#include "dovetail/core/internal/dtype_list.inc"
-#undef DOVETAIL_DTYPE
-  const char* kind = "element";
-#define DOVETAIL_TYPE_KIND(id, code_, name, dlpack) \
-  if (dtype.code == internal_dtype::id) kind = name;
-#include "dovetail/core/internal/dtype_list.inc"
-#undef DOVETAIL_TYPE_KIND
-  text->Put(kind);
+  const char* const name = internal_dtype::NameOf(dtype.code, dtype.bits);
+  if (name != nullptr) return text->Put(name);
+  text->Put(internal_dtype::KindNameOf(dtype.code));
   text->PutNumber(dtype.bits);
 }
 

@@ -17,16 +17,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "dovetail/python/kernels/failure.h"
 #include "dovetail/python/kernels/host.h"
 #include "dovetail/python/kernels/kernel_abi.h"
+#include "dovetail/python/kernels/kernel_facts.h"
 #include "dovetail/python/kernels/parameter_text.h"
 #include "dovetail/python/kernels/parameter_type.h"
+#include "dovetail/python/kernels/tvm_call.h"
 #include "dovetail/python/owned_tensor.h"
 
 namespace dovetail {
@@ -37,27 +38,6 @@ namespace internal_kernels {
 inline DovetailKernelLibrary library = {sizeof(DovetailKernelLibrary), DOVETAIL_KERNELS_MAJOR,
                                         DOVETAIL_KERNELS_MINOR, nullptr,
                                         [](const DovetailKernelHost* given) { host = given; }};
-
-// Says what exception is in flight.
-inline void Report(DovetailFailure* failure) {
-  try {
-    throw;
-  } catch (const std::bad_alloc& error) {
-    failure->set(failure, DOVETAIL_MEMORY_ERROR, error.what());
-  } catch (const std::out_of_range& error) {
-    failure->set(failure, DOVETAIL_INDEX_ERROR, error.what());
-  } catch (const std::overflow_error& error) {
-    failure->set(failure, DOVETAIL_OVERFLOW_ERROR, error.what());
-  } catch (const std::logic_error& error) {  // invalid_argument, domain_error, length_error
-    failure->set(failure, DOVETAIL_VALUE_ERROR, error.what());
-  } catch (const std::range_error& error) {
-    failure->set(failure, DOVETAIL_VALUE_ERROR, error.what());
-  } catch (const std::exception& error) {
-    failure->set(failure, DOVETAIL_RUNTIME_ERROR, error.what());
-  } catch (...) {
-    failure->set(failure, DOVETAIL_RUNTIME_ERROR, "an exception that is no std::exception");
-  }
-}
 
 // The tensors that a function returns.
 template <typename R>
@@ -143,13 +123,9 @@ struct Texts {
   }
 };
 
-// "f" of "ns::f".
-constexpr const char* WithoutNamespace(const char* name) {
-  const char* last = name;
-  for (; *name != '\0'; ++name) {
-    if (*name == ':') last = name + 1;
-  }
-  return last;
+constexpr bool IsUnqualified(const char* name) {
+  while (*name != '\0' && *name != ':') ++name;
+  return *name == '\0';
 }
 
 template <typename V>
@@ -220,8 +196,11 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
   static_assert(Names::AreValid(),
                 "Write the name of a parameter, and its default as in Python: \"x\", \"eps=1e-6\", "
                 "\"mode='sum'\", or \"*\".");
-  static_assert(ParameterText(Def::kName).is_valid && !ParameterText(Def::kName).is_star &&
-                    ParameterText(Def::kName).default_text == nullptr,
+  static_assert(IsUnqualified(Def::kName),
+                "Within the namespace write DOVETAIL_KERNEL(f, …), and outside of it "
+                "DOVETAIL_KERNEL_AS(\"f\", ns::f, \"docstring\", …).");
+  static_assert(!IsUnqualified(Def::kName) || (ParameterText(Def::kName).is_valid && !ParameterText(Def::kName).is_star &&
+                                               ParameterText(Def::kName).default_text == nullptr),
                 "The kernel's name is none of Python's.");
   static_assert(Names::AreDistinct(), "Two parameters have one name.");
   static_assert(Names::CountNames() == CountNamed<Args...>(sizeof...(Args)),
@@ -256,6 +235,12 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
     host->torch_kernel(&kernel, stack, num_arguments, num_results);
   }
 
+  template <int32_t kDeviceType>
+  static void* XlaKernel(void* call_frame) {
+    return host->xla_kernel(&kernel, call_frame, kDeviceType);
+  }
+
+  inline static const void* package_data = nullptr;
   inline static DovetailKernel kernel = {sizeof(DovetailKernel),
                                          nullptr,
                                          Def::kName,
@@ -265,15 +250,34 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
                                          ReturnType<R>::kCount,
                                          ReturnType<R>::kIsTuple,
                                          &Invoke,
-                                         &TorchKernel};
+                                         &TorchKernel,
+                                         &XlaKernel<kDLCPU>,
+                                         &XlaKernel<kDLCUDA>,
+                                         &XlaKernel<kDLROCM>,
+                                         &package_data};
 };
 
+template <typename Def, typename Function>
+struct EntryOf;
 template <typename Def, typename R, typename... Args>
-bool Add(R (*)(Args...)) {
-  DovetailKernel& kernel = Entry<Def, R(Args...), std::index_sequence_for<Args...>>::kernel;
+struct EntryOf<Def, R (*const)(Args...)> {
+  using Type = Entry<Def, R(Args...), std::index_sequence_for<Args...>>;
+};
+
+template <typename Def>
+bool Add() {
+  DovetailKernel& kernel = EntryOf<Def, decltype(Def::kFunction)>::Type::kernel;
   kernel.next = library.kernels;
   library.kernels = &kernel;
   return true;
+}
+
+// The kernel as tvm-ffi calls it (TVMFFISafeCallType).
+template <typename Def>
+int CallByTvm(const void* arguments, int32_t count, void* result) {
+  static const KernelFacts facts(EntryOf<Def, decltype(Def::kFunction)>::Type::kernel);
+  return TvmCall::Run(facts, static_cast<const TvmAny*>(arguments), count,
+                      static_cast<TvmAny*>(result));
 }
 
 }  // namespace internal_kernels
@@ -288,18 +292,26 @@ DovetailKernelLibraryOf() {
 
 #define DOVETAIL_INTERNAL_JOIN_2(a, b) a##b
 #define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
-#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                             \
-  namespace {                                                                                  \
-  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                      \
-    static constexpr auto kFunction = &function;                                               \
-    static constexpr const char* kName = ::dovetail::internal_kernels::WithoutNamespace(name); \
-    static constexpr const char* kDoc = doc;                                                   \
-    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                            \
-  };                                                                                           \
-  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =      \
-      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>(       \
-          DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)::kFunction);                          \
-  }                                                                                            \
+// (The symbol is what tvm-ffi looks for. Two kernels of one name do not link.)
+#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                               \
+  namespace {                                                                                    \
+  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                        \
+    static constexpr auto kFunction = &function;                                                 \
+    static constexpr const char* kName = name;                                                   \
+    static constexpr const char* kDoc = doc;                                                     \
+    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                              \
+  };                                                                                             \
+  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =        \
+      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>();       \
+  }                                                                                              \
+  extern "C" __attribute__((visibility("default"), used)) int DOVETAIL_INTERNAL_JOIN(            \
+      dovetail_tvm_kernel_, number)(void*, const void*, int32_t, void*) __asm__("__tvm_ffi_" name); \
+  extern "C" int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_, number)(                           \
+      void*, const void* arguments, int32_t count, void* result) {                               \
+    return ::dovetail::internal_kernels::CallByTvm<DOVETAIL_INTERNAL_JOIN(DovetailKernel,        \
+                                                                          number)>(              \
+        arguments, count, result);                                                               \
+  }                                                                                              \
   static_assert(true, "ends with a semicolon")
 
 #define DOVETAIL_KERNEL(function, ...) \

@@ -106,6 +106,13 @@ typedef struct DovetailKernel {
   // The kernel as PyTorch's stable C interface calls it: host->torch_kernel(this kernel, …), which
   // throws.
   void (*torch_kernel)(uint64_t* stack, uint64_t num_arguments, uint64_t num_results);
+  // The kernel as XLA's FFI calls it, an XLA_FFI_Handler for each platform: host->xla_kernel(this
+  // kernel, …), with the DLDeviceType of the platform.
+  void* (*xla_cpu_kernel)(void* call_frame);
+  void* (*xla_cuda_kernel)(void* call_frame);
+  void* (*xla_rocm_kernel)(void* call_frame);
+  // Where the package keeps what it knows of the kernel. NULL at first.
+  const void** package_data;
 } DovetailKernel;
 
 // The package's functions.
@@ -121,6 +128,7 @@ typedef struct DovetailKernelHost {
                DLManagedTensorVersioned** managed, DovetailFailure* failure);
   void (*torch_kernel)(const DovetailKernel* kernel, uint64_t* stack, uint64_t num_arguments,
                        uint64_t num_results);
+  void* (*xla_kernel)(const DovetailKernel* kernel, void* call_frame, int32_t device_type);
 } DovetailKernelHost;
 
 typedef struct DovetailKernelLibrary {

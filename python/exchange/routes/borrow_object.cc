@@ -28,12 +28,11 @@
 namespace nb = nanobind;
 
 namespace dovetail::python {
-namespace {
 
-// Whether a converted copy, which the requirements allow, would meet them.
 bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRequirements& wanted,
                  const DovetailCall& call) {
   if (misfit == Want::kAccess) {
+    if (borrowed.object == nullptr) return false;
     const Peer* const peer = FindPeer(Py_TYPE(borrowed.object));
     return (wanted.flags & DOVETAIL_COPY_IMMUTABLE) != 0 && peer != nullptr && peer->is_immutable;
   }
@@ -55,6 +54,8 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRe
       return false;
   }
 }
+
+namespace {
 
 // A tensor over what is borrowed on the CPU, valid as long as that: PyTorch would not share one
 // that requires gradients. On other devices an import, which orders the work on it. False with an

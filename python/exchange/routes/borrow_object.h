@@ -6,12 +6,17 @@
 #include <Python.h>
 
 #include "dovetail/python/capi.h"
+#include "dovetail/python/fit/fits.h"
 
 namespace dovetail::python {
 
 // What Dovetail_Borrow() says. Needs the GIL.
 int BorrowObject(PyObject* object, const DovetailRequirements* wanted, DovetailCall* call,
                  DovetailBorrowed* borrowed);
+
+// Whether a converted copy, which the requirements allow, would meet them.
+bool CopyMayHelp(internal_fit::Want misfit, const DovetailBorrowed& borrowed,
+                 const DovetailRequirements& wanted, const DovetailCall& call);
 
 // The same of an exact torch.Tensor or torch.nn.Parameter, on a thread that is in no mode of
 // PyTorch.

@@ -7,9 +7,7 @@
 
 #include <Python.h>
 
-#include <cstdint>
-#include <string>
-
+#include "absl/functional/function_ref.h"
 #include "dlpack/dlpack.h"
 #include "dovetail/python/capi.h"
 
@@ -19,15 +17,11 @@ namespace dovetail::python {
 int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
                  DovetailBorrowed* borrowed);
 
-struct ResultSizes {
-  int32_t ndim = 0;
-  int64_t all[DOVETAIL_MAX_NDIM];
-};
-
-// The sizes that Dovetail_Make() gives to a result: those that the call's arguments have by name.
-// Returns why it can't be made; empty if it can. Any thread.
-std::string FindResultSizes(const DovetailRequirements& wanted, const DovetailCall& call,
-                            ResultSizes* sizes);
+// The type of such a result: that of the call's arguments with its name, else the first wanted one
+// that its library has, as `can_hold` tells (Dovetail_CanHold()). False with an error set. Needs the
+// GIL.
+bool FindResultType(const DovetailRequirements& wanted, const DovetailCall& call,
+                    absl::FunctionRef<int(DLDataType)> can_hold, DLDataType* dtype);
 
 // Dovetail_CanHold() of capi.h. Needs the GIL.
 int CanHoldType(PyObject* like, DLDataType dtype);

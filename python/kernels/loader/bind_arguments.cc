@@ -10,7 +10,6 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
-#include "dovetail/python/exchange/routes/mismatch.h"
 
 namespace nb = nanobind;
 
@@ -50,7 +49,7 @@ bool BindKeyword(const LoadedKernel& loaded, PyObject* name, PyObject* value, Py
 }
 
 // Sets the error of an argument of the wrong kind.
-bool RefuseValue(const KernelCall& call, size_t i, const char* wanted, PyObject* object,
+bool RefuseValue(const LoadedCall& call, size_t i, const char* wanted, PyObject* object,
                  PyObject* type = PyExc_TypeError) {
   const LoadedKernel& loaded = call.loaded();
   Raise(type, absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ",
@@ -60,13 +59,13 @@ bool RefuseValue(const KernelCall& call, size_t i, const char* wanted, PyObject*
 }
 
 // What Python's own conversion refused: its error stays if the object's own code raised it.
-bool RefuseAfter(const KernelCall& call, size_t i, const char* wanted, PyObject* object) {
+bool RefuseAfter(const LoadedCall& call, size_t i, const char* wanted, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   PyErr_Clear();
   return RefuseValue(call, i, wanted, object);
 }
 
-bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call, double* value) {
+bool LoadFloat(size_t i, PyObject* object, const char* wanted, LoadedCall* call, double* value) {
   if (PyFloat_CheckExact(object)) [[likely]] {
     *value = PyFloat_AS_DOUBLE(object);
     return true;
@@ -75,31 +74,25 @@ bool LoadFloat(size_t i, PyObject* object, const char* wanted, KernelCall* call,
   return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object);
 }
 
-bool LoadInt(size_t i, PyObject* object, const char* wanted, KernelCall* call, int64_t* value) {
+bool LoadInt(size_t i, PyObject* object, const char* wanted, LoadedCall* call, int64_t* value) {
   const nb::object index = nb::steal(PyNumber_Index(object));
   if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object);
   int overflow;
   *value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (*value == -1 && PyErr_Occurred() != nullptr) return false;
-  if (overflow == 0 && call->IsInRange(i, *value)) return true;
-  const nb::object text = nb::steal(PyObject_Str(index.ptr()));
-  const char* const words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  if (words == nullptr) return false;
-  Raise(ExceptionOf(call->KindOfRange(i)), call->DescribeRange(i, words));
+  KernelFailure failure;
+  if (overflow == 0 && call->CheckInt(i, *value, &failure)) return true;
+  if (overflow != 0) {
+    const nb::object text = nb::steal(PyObject_Str(index.ptr()));
+    const char* const words = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+    if (words == nullptr) return false;
+    call->SayRange(i, words, &failure);
+  }
+  Raise(failure);
   return false;
 }
 
-// A size with a name: it agrees with the tensors' sizes of that name.
-bool NoteSize(size_t i, int64_t size, KernelCall* call) {
-  const DovetailParameter& facts = *call->loaded().parameters[i].facts;
-  if (facts.size_name == 0) return true;
-  call->call()->position = static_cast<int32_t>(i + 1);
-  if (FitsNamedSize(size, facts.size_name, call->call())) return true;
-  Raise(PyExc_ValueError, call->DescribeSize(i, size));
-  return false;
-}
-
-bool LoadBool(size_t i, PyObject* object, KernelCall* call, int64_t* value) {
+bool LoadBool(size_t i, PyObject* object, LoadedCall* call, int64_t* value) {
   if (PyBool_Check(object)) {
     *value = object == Py_True;
     return true;
@@ -111,7 +104,7 @@ bool LoadBool(size_t i, PyObject* object, KernelCall* call, int64_t* value) {
   return is_true >= 0;
 }
 
-bool LoadString(size_t i, PyObject* object, KernelCall* call, DovetailArgument* value) {
+bool LoadString(size_t i, PyObject* object, LoadedCall* call, DovetailArgument* value) {
   if (!PyUnicode_Check(object)) return RefuseValue(*call, i, "a str", object);
   Py_ssize_t size;
   value->value.text = PyUnicode_AsUTF8AndSize(object, &size);  // kept by the object
@@ -120,7 +113,7 @@ bool LoadString(size_t i, PyObject* object, KernelCall* call, DovetailArgument* 
 }
 
 template <typename T>
-bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument* value) {
+bool LoadNumbers(size_t i, PyObject* object, LoadedCall* call, DovetailArgument* value) {
   constexpr bool kAreInts = std::is_same_v<T, int64_t>;
   constexpr const char* kWanted = kAreInts ? "a list of ints" : "a list of floats";
   if (!PyList_Check(object) && !PyTuple_Check(object)) {
@@ -151,7 +144,7 @@ bool LoadNumbers(size_t i, PyObject* object, KernelCall* call, DovetailArgument*
 }
 
 // Outside of modes of PyTorch, which were asked for if there are tensors of its own.
-bool BorrowOne(size_t i, PyObject* object, KernelCall* call, const DovetailBorrowed** tensor) {
+bool BorrowOne(size_t i, PyObject* object, LoadedCall* call, const DovetailBorrowed** tensor) {
   const DovetailRequirements& wanted = *call->loaded().parameters[i].facts->wanted;
   DovetailBorrowed* const borrowed = call->AddTensor();
   *tensor = borrowed;
@@ -187,7 +180,7 @@ bool BindArguments(const LoadedKernel& loaded, PyObject* const* args, Py_ssize_t
   return true;
 }
 
-bool LoadValue(size_t i, PyObject* object, KernelCall* call) {
+bool LoadValue(size_t i, PyObject* object, LoadedCall* call) {
   const LoadedParameter& parameter = call->loaded().parameters[i];
   DovetailArgument& value = call->value(i);
   value.is_there = 1;
@@ -202,8 +195,7 @@ bool LoadValue(size_t i, PyObject* object, KernelCall* call) {
                      : LoadFloat(i, object, "a float", call, &value.value.number);
     case DOVETAIL_KIND_INT:
       if (is_list) return LoadNumbers<int64_t>(i, object, call, &value);
-      return LoadInt(i, object, "an int", call, &value.value.integer) &&
-             NoteSize(i, value.value.integer, call);
+      return LoadInt(i, object, "an int", call, &value.value.integer);
     case DOVETAIL_KIND_BOOL:
       return LoadBool(i, object, call, &value.value.integer);
     default:
@@ -211,7 +203,7 @@ bool LoadValue(size_t i, PyObject* object, KernelCall* call) {
   }
 }
 
-bool LoadTensors(size_t i, PyObject* object, KernelCall* call) {
+bool LoadTensors(size_t i, PyObject* object, LoadedCall* call) {
   const LoadedParameter& parameter = call->loaded().parameters[i];
   DovetailArgument& value = call->value(i);
   constexpr uint32_t kMayBeNone = DOVETAIL_PARAMETER_OPTIONAL | DOVETAIL_PARAMETER_OUT;

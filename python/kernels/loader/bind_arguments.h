@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_call.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 
 namespace dovetail::python {
@@ -19,11 +19,11 @@ bool BindArguments(const LoadedKernel& loaded, PyObject* const* args, Py_ssize_t
 
 // Loads argument `i`, which is no tensor: a number, a bool, a str, or a list of numbers. False with
 // a TypeError or an OverflowError set.
-bool LoadValue(size_t i, PyObject* object, KernelCall* call);
+bool LoadValue(size_t i, PyObject* object, LoadedCall* call);
 
 // Loads argument `i`, a tensor or a list of tensors. An Out that is None is left for later. False
 // with the error of Dovetail_Borrow() set, or a TypeError.
-bool LoadTensors(size_t i, PyObject* object, KernelCall* call);
+bool LoadTensors(size_t i, PyObject* object, LoadedCall* call);
 
 }  // namespace dovetail::python
 

@@ -4,7 +4,7 @@
 
 #include "dovetail/core/dtype.h"
 #include "dovetail/interop/dlpack/type_table.h"
-#include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/fit/fits.h"
 
 namespace nb = nanobind;
 
@@ -36,7 +36,7 @@ nb::object ShapeOf(const DovetailRequirements& wanted) {
     } else if (size == DOVETAIL_ANY_SIZE) {
       shape.append(nb::none());
     } else {
-      shape.append(nb::make_tuple(NameIn(size), MultipleIn(size)));
+      shape.append(nb::make_tuple(internal_fit::NameIn(size), internal_fit::MultipleIn(size)));
     }
   }
   return shape;

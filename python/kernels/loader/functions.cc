@@ -10,6 +10,7 @@
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 #include "dovetail/python/kernels/loader/plain_call.h"
 #include "dovetail/python/kernels/loader/torch_kernel.h"
+#include "dovetail/python/kernels/loader/traced_call.h"
 
 namespace nb = nanobind;
 
@@ -50,6 +51,28 @@ PyObject* DescribeKernelFunction(PyObject*, PyObject* function) {
   const nb::object parameters = nb::steal(DescribeParameters(*loaded));
   if (!parameters.is_valid()) return nullptr;
   return nb::make_tuple(parameters, loaded->kernel->num_results > 0).release().ptr();
+}
+
+PyObject* TraceKernelFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (!CheckCount("_trace_kernel", nargs, 2)) return nullptr;
+  const LoadedKernel* const loaded = KernelOf(args[0]);
+  return loaded != nullptr ? TraceCall(*loaded, args[1]) : nullptr;
+}
+
+PyObject* XlaHandlersFunction(PyObject*, PyObject* function) {
+  const LoadedKernel* const loaded = KernelOf(function);
+  if (loaded == nullptr) return nullptr;
+  const DovetailKernel& kernel = *loaded->kernel;
+  nb::dict handlers;
+  const auto add = [&handlers](const char* platform, void* (*handler)(void*)) {
+    // (The name is the one that jax.ffi.pycapsule() gives.)
+    handlers[platform] = nb::steal(
+        PyCapsule_New(reinterpret_cast<void*>(handler), "xla._CUSTOM_CALL_TARGET", nullptr));
+  };
+  add("cpu", kernel.xla_cpu_kernel);
+  add("CUDA", kernel.xla_cuda_kernel);
+  add("ROCM", kernel.xla_rocm_kernel);
+  return handlers.release().ptr();
 }
 
 PyObject* RegisterTorchKernelFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {

@@ -22,6 +22,12 @@ PyObject* RegisterTorchKernelFunction(PyObject* module, PyObject* const* args, P
 // _set_torch_kernel(function, call): what is called for PyTorch's tensors that are no plain memory.
 PyObject* SetTorchKernelFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 
+// _trace_kernel(function, values): TraceCall() of traced_call.h.
+PyObject* TraceKernelFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
+
+// _xla_handlers(function): by the name of the platform a capsule for jax.ffi.register_ffi_target().
+PyObject* XlaHandlersFunction(PyObject* module, PyObject* function);
+
 }  // namespace dovetail::python
 
 #endif  // DOVETAIL_PYTHON_KERNELS_LOADER_FUNCTIONS_H_

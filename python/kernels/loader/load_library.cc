@@ -12,9 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/routes/capi_table.h"
-#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_call.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 #include "dovetail/python/kernels/loader/torch_kernel.h"
+#include "dovetail/python/kernels/loader/xla_kernel.h"
 
 namespace dovetail::python {
 namespace {
@@ -49,7 +50,7 @@ absl::Status CheckVersion(const std::string& path, const DovetailKernelLibrary& 
 
 // The structs of version 1.0, in bytes: later ones only grew.
 constexpr size_t kLibrarySize = offsetof(DovetailKernelLibrary, set_host) + sizeof(void*);
-constexpr size_t kKernelSize = offsetof(DovetailKernel, torch_kernel) + sizeof(void*);
+constexpr size_t kKernelSize = offsetof(DovetailKernel, package_data) + sizeof(void*);
 
 // What each library must have.
 absl::Status CheckKernels(const std::string& path, const DovetailKernelLibrary& library) {
@@ -61,7 +62,9 @@ absl::Status CheckKernels(const std::string& path, const DovetailKernelLibrary& 
   }
   for (const DovetailKernel* kernel = library.kernels; kernel != nullptr; kernel = kernel->next) {
     if (kernel->struct_size < kKernelSize || kernel->name == nullptr || kernel->invoke == nullptr ||
-        kernel->torch_kernel == nullptr ||
+        kernel->torch_kernel == nullptr || kernel->xla_cpu_kernel == nullptr ||
+        kernel->xla_cuda_kernel == nullptr || kernel->xla_rocm_kernel == nullptr ||
+        kernel->package_data == nullptr ||
         (kernel->num_parameters > 0 && kernel->parameters == nullptr)) {
       return broken("a kernel");
     }
@@ -94,7 +97,8 @@ const DovetailKernelHost* KernelHost() {
                                           .minor = DOVETAIL_KERNELS_MINOR,
                                           .parallel_for = CApiTable()->parallel_for,
                                           .empty = &EmptyForKernel,
-                                          .torch_kernel = &RunTorchKernel};
+                                          .torch_kernel = &RunTorchKernel,
+                                          .xla_kernel = &RunXlaKernel};
   return &host;
 }
 

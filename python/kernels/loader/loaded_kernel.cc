@@ -99,30 +99,16 @@ std::string DocOf(const LoadedKernel& loaded) {
 }  // namespace
 
 LoadedKernel* LoadedKernel::New(const DovetailKernel& kernel, const char* library) {
-  auto loaded = std::make_unique<LoadedKernel>();
-  loaded->kernel = &kernel;
-  loaded->library = library;
-  for (int32_t i = 0; i < kernel.num_parameters; ++i) {
-    const DovetailParameter* const facts = kernel.parameters[i];
-    if (facts->kind == DOVETAIL_KIND_STREAM) {
-      loaded->places.push_back(-1);
-      continue;
-    }
+  auto loaded = std::make_unique<LoadedKernel>(kernel, library);
+  for (const DovetailParameter* const facts : loaded->named) {
     LoadedParameter parameter = {facts, PyUnicode_InternFromString(facts->name), nullptr};
     if (parameter.name == nullptr) return nullptr;
     if (facts->default_text != nullptr) {
       parameter.default_value = DefaultValue(*facts);
       if (parameter.default_value == nullptr) return nullptr;
     }
-    loaded->places.push_back(static_cast<int>(loaded->parameters.size()));
     loaded->parameters.push_back(parameter);
-    loaded->names.push_back(facts->name);
     if (!parameter.is(DOVETAIL_PARAMETER_KEYWORD_ONLY)) ++loaded->num_positional;
-    if (parameter.is(DOVETAIL_PARAMETER_OUT | DOVETAIL_PARAMETER_INOUT) &&
-        loaded->num_written++ == 0) {
-      loaded->first_written = loaded->places.back();
-    }
-    loaded->checks_overlap |= parameter.is(DOVETAIL_PARAMETER_NO_OVERLAP);
   }
   AddDefaultsOfOuts(loaded.get());
   loaded->doc = DocOf(*loaded);
@@ -133,6 +119,8 @@ LoadedKernel* LoadedKernel::New(const DovetailKernel& kernel, const char* librar
     const auto at = static_cast<size_t>(loaded->num_positional + i);
     PyTuple_SET_ITEM(loaded->keyword_names, i, Py_NewRef(loaded->parameters[at].name));
   }
+  // (Of a library that is loaded under two namespaces, the last one.)
+  __atomic_store_n(kernel.package_data, loaded.get(), __ATOMIC_RELEASE);
   return loaded.release();
 }
 

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/python/exchange/base/gil_guarded.h"
 #include "dovetail/python/kernels/kernel_abi.h"
+#include "dovetail/python/kernels/kernel_facts.h"
 
 namespace dovetail::python {
 
@@ -35,31 +36,35 @@ struct LoadedParameter {
   bool is(uint32_t flag) const { return (facts->flags & flag) != 0; }
 };
 
-struct LoadedKernel {
+struct LoadedKernel : internal_kernels::KernelFacts {
   // nullptr with an error set for lack of memory, or a default that is no value of Python's. Needs
   // the GIL.
   static LoadedKernel* New(const DovetailKernel& kernel, const char* library);
 
-  const DovetailKernel* kernel = nullptr;
-  const char* library = nullptr;
-  // Those of Python's function: all but the Streams.
-  std::vector<LoadedParameter> parameters;
-  std::vector<const char*> names;  // of `parameters`
-  // Where the value of each parameter of `kernel` is in `parameters`; -1 for a Stream.
-  std::vector<int> places;
-  int num_positional = 0;  // the others are given by name
-  int num_written = 0;     // Outs and InOuts
-  int first_written = -1;
-  bool checks_overlap = false;        // for a parameter that says NoOverlap
+  LoadedKernel(const DovetailKernel& kernel, const char* library)
+      : KernelFacts(kernel), library(library) {}
+
+  const char* library;
+  std::vector<LoadedParameter> parameters;  // of `named`
+  int num_positional = 0;             // the others are given by name
   PyObject* keyword_names = nullptr;  // a tuple of the names of those
   std::string doc;                    // opens with the signature
 
   // What is called in the place of the kernel for PyTorch's tensors that are not plain memory;
   // nullptr without PyTorch.
   mutable GilGuarded<PyObject*> torch_function{nullptr};
+  // The same for tensors that JAX traces; nullptr until the first one.
+  mutable GilGuarded<PyObject*> jax_function{nullptr};
+  mutable GilGuarded<PyObject*> function{nullptr};  // the kernel's own function, which lives for ever
   mutable GilGuarded<bool> waits_for_torch{true};  // until its operator was tried
   mutable GilGuarded<bool> is_hip{false};          // of this process's PyTorch
 };
+
+// What New() made of a kernel; nullptr if it was not called. Any thread.
+inline const LoadedKernel* LoadedOf(const DovetailKernel& kernel) {
+  return static_cast<const LoadedKernel*>(
+      __atomic_load_n(kernel.package_data, __ATOMIC_ACQUIRE));
+}
 
 }  // namespace dovetail::python
 

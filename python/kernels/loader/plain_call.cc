@@ -17,7 +17,7 @@
 #include "dovetail/python/exchange/routes/capi_table.h"
 #include "dovetail/python/exchange/routes/make_borrowed.h"
 #include "dovetail/python/kernels/loader/bind_arguments.h"
-#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_call.h"
 #include "dovetail/python/kernels/loader/torch_kernel.h"
 
 namespace nb = nanobind;
@@ -155,22 +155,33 @@ bool CountWrites(const LoadedKernel& loaded, PyObject* const* objects) {
 
 constinit PeerType jax_tracer("jax.core", "Tracer");
 
-// The error of an argument that was not loaded, and is one of JAX's transformations.
-bool RefuseTracer(const LoadedKernel& loaded, PyObject* const* objects) {
-  if (!PyErr_ExceptionMatches(ExchangeError())) return false;
-  return !ForEachTensor(loaded, objects, [&loaded](PyObject* object, size_t i) {
-    if (!jax_tracer.IsBaseOf(Py_TYPE(object))) return true;
-    PyErr_Clear();
-    Raise(PyExc_TypeError,
-          absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i],
-                       "' has no values: JAX traces it, for jit, vmap or grad. Call the function ",
-                       "outside of these, or by jax.pure_callback()."));
-    return false;
-  });
+bool IsTraced(PyObject* object) { return jax_tracer.IsBaseOf(Py_TYPE(object)); }
+
+// Whether JAX traces an argument, a number or an element of a list.
+bool IsTraced(const LoadedKernel& loaded, PyObject* const* objects) {
+  for (size_t i = 0; i < loaded.parameters.size(); ++i) {
+    if (!loaded.parameters[i].is_tensor() && IsTraced(objects[i])) return true;
+  }
+  return !ForEachTensor(loaded, objects, [](PyObject* object, size_t) { return !IsTraced(object); });
+}
+
+// The call within JAX's program, by the function that the package's JAX side makes.
+PyObject* CallJax(const LoadedKernel& loaded, PyObject* const* objects) {
+  if (loaded.jax_function.load() == nullptr) {
+    const nb::object module = nb::steal(PyImport_ImportModule("dovetail._kernels.jax_calls"));
+    PyObject* const made =
+        module.is_valid()
+            ? PyObject_CallMethod(module.ptr(), "make_call", "O", loaded.function.load())
+            : nullptr;
+    if (made == nullptr) return nullptr;
+    loaded.jax_function.store(made);  // (another thread's may be running)
+  }
+  return PyObject_Vectorcall(loaded.jax_function.load(), objects, loaded.parameters.size(),
+                             nullptr);
 }
 
 // Tensors come last: the code of other arguments' objects could take their memory away.
-bool LoadAll(PyObject* const* objects, KernelCall* call) {
+bool LoadAll(PyObject* const* objects, LoadedCall* call) {
   const auto& parameters = call->loaded().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!parameters[i].is_tensor() && !LoadValue(i, objects[i], call)) return false;
@@ -202,7 +213,7 @@ class Nested {
 thread_local int Nested::depth_ = 0;
 
 // Makes the Outs that the caller left out.
-bool MakeOuts(PyObject* like, KernelCall* call) {
+bool MakeOuts(PyObject* like, LoadedCall* call) {
   const auto& parameters = call->loaded().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     DovetailArgument& value = call->value(i);
@@ -240,7 +251,7 @@ void Drop(DLManagedTensorVersioned* tensor) {
 }
 
 // What the call returns, of a function that ended well. Takes `returned`.
-PyObject* TakeResults(PyObject* like, KernelCall* call, DLManagedTensorVersioned** returned) {
+PyObject* TakeResults(PyObject* like, LoadedCall* call, DLManagedTensorVersioned** returned) {
   const LoadedKernel& loaded = call->loaded();
   if (loaded.kernel->num_results == 0 && loaded.num_written == 1) [[likely]] {
     return TakeWritten(call->value(static_cast<size_t>(loaded.first_written)), like);
@@ -280,17 +291,14 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
   return false;
 }
 
-PyObject* RunPlain(KernelCall* call) {
+PyObject* RunPlain(LoadedCall* call) {
   const LoadedKernel& loaded = call->loaded();
   PyObject* const like = call->like();
   if (!MakeOuts(like, call)) return nullptr;
-  if (loaded.checks_overlap) {
-    const std::string overlap = call->FindOverlap();
-    if (!overlap.empty()) return Raise(PyExc_ValueError, overlap);
-  }
+  KernelFailure failure;
+  if (!call->CheckOverlap(&failure)) return Raise(failure);
   DLManagedTensorVersioned* returned[kMostResults];
   std::fill_n(returned, loaded.kernel->num_results, nullptr);
-  KernelFailure failure;
   bool done;
   if (call->nbytes() >= kLongBytes) {
     // (Not WithoutGil, which lets signals end the work: the author's function has no such end.)
@@ -300,7 +308,7 @@ PyObject* RunPlain(KernelCall* call) {
   } else {
     done = call->Run(returned, &failure);
   }
-  if (!done) return Raise(ExceptionOf(failure.kind), failure.message);
+  if (!done) return Raise(failure);
   if (loaded.kernel->num_results > 0 && !CheckReturned(loaded, returned)) return nullptr;
   return TakeResults(like, call, returned);
 }
@@ -319,12 +327,16 @@ PyObject* CallKernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   if (torch == Torch::kOperator) {
     return has_operator ? CallTorch(loaded, objects) : RefuseTorch(loaded);
   }
-  KernelCall call(loaded);
+  LoadedCall call(loaded);
   if (LoadAll(objects, &call)) {
     if (torch == Torch::kPlain && !CountWrites(loaded, objects)) return nullptr;
     return RunPlain(&call);
   }
-  if (RefuseTracer(loaded, objects)) return nullptr;
+  if (IsTraced(loaded, objects)) {
+    call.Release();
+    PyErr_Clear();
+    return CallJax(loaded, objects);
+  }
   if (torch == Torch::kNone || !has_operator || !PyErr_ExceptionMatches(ExchangeError()) ||
       !AreAllTorch(loaded, objects)) {
     return nullptr;
@@ -352,7 +364,9 @@ PyObject* NewKernelFunction(const LoadedKernel& loaded, PyObject* module_name) {
   auto* const definition = new PyMethodDef{
       loaded.kernel->name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
       METH_FASTCALL | METH_KEYWORDS, loaded.doc.c_str()};
-  return PyCFunction_NewEx(definition, self.ptr(), module_name);
+  PyObject* const made = PyCFunction_NewEx(definition, self.ptr(), module_name);
+  if (made != nullptr) loaded.function.store(Py_NewRef(made));
+  return made;
 }
 
 const LoadedKernel* KernelOf(PyObject* function) {

@@ -6,10 +6,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/python/exchange/protocols/fill.h"
-#include "dovetail/python/exchange/routes/borrow_object.h"
-#include "dovetail/python/exchange/routes/make_borrowed.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/fit/result_sizes.h"
 
 namespace dovetail::python {
 namespace {
@@ -19,10 +17,10 @@ T* As(TorchValue value) {
   return std::bit_cast<T*>(value);
 }
 
-bool Fail(const std::string& message, int32_t kind, KernelFailure* failure) {
-  failure->kind = kind;
-  failure->message = message;
-  return false;
+const internal_fit::ArgumentClass& TorchTensor() {
+  static const auto* const argument =
+      new internal_fit::ArgumentClass{"torch.Tensor", internal_fit::Manner::kTorch};
+  return *argument;
 }
 
 }  // namespace
@@ -32,11 +30,7 @@ TorchArguments::TorchArguments(const LoadedKernel& loaded, const TorchValue* sta
     : stack_(stack), is_functional_(is_functional), call_(loaded) {}
 
 TorchArguments::~TorchArguments() {
-  if (has_copies_) {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    call_.Release();
-    PyGILState_Release(state);
-  }
+  call_.ReleaseCopies();
   for (TorchHandle handle : owned_) (void)functions_.delete_tensor_object(handle);
   for (TorchHandle handle : results_) (void)functions_.delete_tensor_object(handle);
   for (TorchString* text : strings_) (void)torch_.delete_string(text);
@@ -54,9 +48,7 @@ bool TorchArguments::Load(KernelFailure* failure) {
   for (size_t i = 0; done && is_functional_ && i < parameters.size(); ++i) {
     if (parameters[i].is(DOVETAIL_PARAMETER_OUT)) done = MakeOut(i, failure);
   }
-  if (!done || !call_.loaded().checks_overlap) return done;
-  const std::string overlap = call_.FindOverlap();
-  return overlap.empty() || Fail(overlap, DOVETAIL_VALUE_ERROR, failure);
+  return done && call_.CheckOverlap(failure);
 }
 
 TorchValue TorchArguments::Unwrap(TorchValue value) {
@@ -132,13 +124,7 @@ bool TorchArguments::LoadValue(size_t i, TorchValue value, KernelFailure* failur
   argument.value.integer =
       facts.kind == DOVETAIL_KIND_BOOL ? int64_t{(value & 1) != 0} : static_cast<int64_t>(value);
   if (facts.kind == DOVETAIL_KIND_BOOL || failure == nullptr) return true;
-  const int64_t number = argument.value.integer;
-  if (!call_.IsInRange(i, number)) {
-    return Fail(call_.DescribeRange(i, absl::StrCat(number)), call_.KindOfRange(i), failure);
-  }
-  call_.call()->position = static_cast<int32_t>(i + 1);
-  return facts.size_name == 0 || FitsNamedSize(number, facts.size_name, call_.call()) ||
-         Fail(call_.DescribeSize(i, number), DOVETAIL_VALUE_ERROR, failure);
+  return call_.CheckInt(i, argument.value.integer, failure);
 }
 
 bool TorchArguments::LoadTensors(size_t i, TorchList* list, KernelFailure* failure) {
@@ -167,17 +153,15 @@ bool TorchArguments::LoadTensors(size_t i, TorchList* list, KernelFailure* failu
 bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorrowed** tensor,
                                 KernelFailure* failure) {
   const LoadedParameter& parameter = call_.loaded().parameters[i];
-  const DovetailRequirements& wanted = *parameter.facts->wanted;
   DovetailBorrowed* const borrowed = call_.AddTensor();
   *tensor = borrowed;
-  ++call_.call()->position;
   if (is_functional_ && parameter.is(DOVETAIL_PARAMETER_INOUT)) {
     TorchHandle copy = nullptr;
     const bool records = torch_.grad_mode_is_enabled();  // the copy itself has no gradients
     torch_.grad_mode_set_enabled(false);
     const int32_t failed = torch_.clone(handle, &copy);
     torch_.grad_mode_set_enabled(records);
-    if (failed != 0) return Fail("PyTorch can't copy", DOVETAIL_RUNTIME_ERROR, failure);
+    if (failed != 0) return failure->Say(DOVETAIL_RUNTIME_ERROR, "PyTorch can't copy");
     results_.push_back(copy);
     handle = copy;
   }
@@ -190,8 +174,8 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
       functions_.get_data_ptr(handle, &lent.data) != 0 ||
       torch_.get_device_type(handle, &device_type) != 0 ||
       (device_type != torch_.cpu && torch_.get_device_index(handle, &device_index) != 0)) {
-    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " has no memory"),
-                DOVETAIL_RUNTIME_ERROR, failure);
+    return failure->Say(DOVETAIL_RUNTIME_ERROR,
+                        absl::StrCat(ArgumentPrefix(*call_.call()), " has no memory"));
   }
   const bool is_cpu = device_type == torch_.cpu;
   if (device_type_ < 0) {
@@ -204,32 +188,22 @@ bool TorchArguments::LoadTensor(size_t i, TorchHandle handle, const DovetailBorr
                  : call_.loaded().is_hip.load() ? kDLROCM
                                                 : kDLCUDA,
                  is_cpu ? 0 : device_index};
-  if (lent.dtype.bits == 0 || ndim > DOVETAIL_MAX_NDIM || !FillBorrowed(lent, 0, borrowed)) {
-    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " is of a type or a shape that ",
-                             "kernels do not take"),
-                DOVETAIL_TYPE_ERROR, failure);
-  }
-  borrowed->object = nullptr;
+  void* stream = nullptr;
   if (!is_cpu && torch_.get_current_cuda_stream != nullptr) {
-    (void)torch_.get_current_cuda_stream(device_index, &borrowed->stream);
+    (void)torch_.get_current_cuda_stream(device_index, &stream);
   }
-  if (Fits(*borrowed, wanted, call_.call())) [[likely]]
-    return true;
-  if (FitsLast(*borrowed, wanted, call_.call())) return true;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const bool done = BorrowMisfit(wanted, call_.call(), borrowed) == 0;
-  if (!done) TakeSetError(failure);
-  PyGILState_Release(state);
-  has_copies_ = has_copies_ || done;
-  return done;
+  return call_.LoadLent(i, lent, stream, TorchTensor(), borrowed, failure);
 }
 
 bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   const DovetailRequirements& wanted = *call_.loaded().parameters[i].facts->wanted;
   call_.Name(i);
-  ResultSizes sizes;
+  internal_fit::ResultSizes sizes;
   const std::string missing = FindResultSizes(wanted, *call_.call(), &sizes);
-  if (!missing.empty()) return Fail(missing, DOVETAIL_VALUE_ERROR, failure);
+  if (!missing.empty()) {
+    return failure->Say(DOVETAIL_VALUE_ERROR,
+                        internal_fit::ResultRefusal(*call_.call(), missing));
+  }
   int64_t strides[DOVETAIL_MAX_NDIM];
   int64_t stride = 1;
   for (int32_t k = sizes.ndim; k-- > 0;) {
@@ -242,9 +216,9 @@ bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   if (torch_.empty_strided(
           sizes.ndim, sizes.all, strides, torch_.NumberOf(TypeToPass(wanted, *call_.call())),
           is_host ? torch_.cpu : device_type_, is_host ? -1 : device_index_, &made) != 0) {
-    return Fail(absl::StrCat(ArgumentPrefix(*call_.call()), " can't be made: PyTorch has no ",
-                             "memory for its sizes"),
-                DOVETAIL_MEMORY_ERROR, failure);
+    return failure->Say(DOVETAIL_MEMORY_ERROR,
+                        absl::StrCat(ArgumentPrefix(*call_.call()),
+                                     " can't be made: PyTorch has no memory for its sizes"));
   }
   results_.push_back(made);
   call_.value(i).is_there = 1;

@@ -9,7 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "dovetail/python/exchange/peers/torch/torch_state.h"
-#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_call.h"
 #include "dovetail/python/kernels/loader/torch_shims.h"
 
 namespace dovetail::python {
@@ -31,7 +31,7 @@ class TorchArguments {
     for (TorchHandle handle : written_) CountTorchWrite(handle);
   }
 
-  KernelCall& call() { return call_; }
+  LoadedCall& call() { return call_; }
 
   // Puts the results of a functional operator on the stack.
   void Return(TorchValue* stack);
@@ -56,7 +56,6 @@ class TorchArguments {
   const TorchFunctions& functions_ = FindTorchFunctions();
   const TorchValue* stack_;
   const bool is_functional_;
-  bool has_copies_ = false;
   size_t next_ = 0;  // of the stack
   // (Most calls allocate nothing.)
   absl::InlinedVector<TorchHandle, 8> owned_;    // deleted at the end
@@ -64,7 +63,7 @@ class TorchArguments {
   absl::InlinedVector<TorchHandle, 4> written_;  // of those that are owned
   absl::InlinedVector<TorchString*, 2> strings_;
   int32_t device_type_ = -1, device_index_ = -1;  // of the first tensor, as PyTorch numbers them
-  KernelCall call_;
+  LoadedCall call_;
 };
 
 }  // namespace dovetail::python

@@ -1,16 +1,14 @@
 #include "dovetail/python/kernels/loader/torch_kernel.h"
 
-#include <atomic>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/python/exchange/base/error.h"
-#include "dovetail/python/kernels/loader/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_call.h"
 #include "dovetail/python/kernels/loader/torch_arguments.h"
 #include "dovetail/python/kernels/loader/torch_shims.h"
 
@@ -19,28 +17,6 @@ namespace {
 
 // PyTorch 2.13.0, whose values of the stack this file reads and writes.
 constexpr uint64_t kWrittenFor = uint64_t{2} << 56 | uint64_t{13} << 48;
-
-// The kernels by what the library's function passes. A table is replaced by a larger one and never
-// destroyed: other threads may read it, when the process ends, too. (No variable of the thread: the
-// loader has little room for those of all extensions.)
-using Table = std::unordered_map<const DovetailKernel*, const LoadedKernel*>;
-std::atomic<const Table*> all_registered{nullptr};
-std::mutex registering;
-
-void Register(const LoadedKernel& loaded) {
-  const std::lock_guard<std::mutex> lock(registering);
-  const Table* const before = all_registered.load(std::memory_order_relaxed);
-  auto* const table = before != nullptr ? new Table(*before) : new Table;
-  (*table)[loaded.kernel] = &loaded;
-  all_registered.store(table, std::memory_order_release);
-}
-
-const LoadedKernel* FindLoaded(const DovetailKernel* kernel) {
-  const Table* const table = all_registered.load(std::memory_order_acquire);
-  if (table == nullptr) return nullptr;
-  const auto found = table->find(kernel);
-  return found != table->end() ? found->second : nullptr;
-}
 
 // The last failure of any thread. Another thread's may replace one before it is asked for: the
 // error is then PyTorch's.
@@ -73,7 +49,7 @@ absl::Status NoOperator(const char* why) {
 }  // namespace
 
 void RunTorchKernel(const DovetailKernel* kernel, uint64_t* stack, uint64_t, uint64_t num_results) {
-  const LoadedKernel* const loaded = FindLoaded(kernel);
+  const LoadedKernel* const loaded = LoadedOf(*kernel);
   KernelFailure failure;
   if (loaded == nullptr) {
     failure.message = "the kernel was not loaded by dovetail.load_kernels()";
@@ -92,7 +68,6 @@ absl::Status RegisterTorchOperator(const LoadedKernel& loaded, const std::string
   if (torch.missing != nullptr) {
     return NoOperator(absl::StrCat("it lacks ", torch.missing, "; PyTorch 2.13 has it").c_str());
   }
-  Register(loaded);
   // (What is registered stays so for the life of the process: the handles are not deleted.)
   TorchLibrary* fragment = nullptr;
   if (torch.library_init_fragment(name_space.c_str(), loaded.library, 0, &fragment) != 0) {

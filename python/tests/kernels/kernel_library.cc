@@ -186,4 +186,4 @@ DOVETAIL_KERNEL(beside, "x", "out");
 
 }  // namespace kernels
 
-DOVETAIL_KERNEL(kernels::first_of, "x", "k", "*", "values", "indices");
+DOVETAIL_KERNEL_AS("first_of", kernels::first_of, nullptr, "x", "k", "*", "values", "indices");

@@ -2,11 +2,13 @@
 
 #include "dovetail/kernels.h"
 
-namespace a {
 void same(dovetail::Arg<const float> x) { (void)x; }
-}  // namespace a
-namespace b {
-void same(dovetail::Arg<const float> x) { (void)x; }
-}  // namespace b
-DOVETAIL_KERNEL(a::same, "x");
-DOVETAIL_KERNEL(b::same, "x");
+void another(dovetail::Arg<const float> x) { (void)x; }
+DOVETAIL_KERNEL(same, "x");
+DOVETAIL_KERNEL(another, "x");
+
+// (Two kernels that have one name from the start do not link.)
+const bool is_renamed = [] {
+  const_cast<DovetailKernel*>(dovetail::internal_kernels::library.kernels)->name = "same";
+  return true;
+}();

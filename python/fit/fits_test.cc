@@ -1,4 +1,4 @@
-#include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/fit/fits.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dovetail::python {
+namespace dovetail::internal_fit {
 namespace {
 
 alignas(64) float memory[64];
@@ -17,13 +17,12 @@ class Lent {
  public:
   Lent(std::vector<int64_t> shape, std::vector<int64_t> strides)
       : shape_(std::move(shape)), strides_(std::move(strides)) {
-    borrowed_.tensor = {.data = memory,
-                        .device = {kDLCPU, 0},
-                        .ndim = static_cast<int32_t>(shape_.size()),
-                        .dtype = {kDLFloat, 32, 1},
-                        .shape = shape_.data(),
-                        .strides = strides_.data(),
-                        .byte_offset = 0};
+    borrowed_.tensor.data = memory;
+    borrowed_.tensor.device = {kDLCPU, 0};
+    borrowed_.tensor.ndim = static_cast<int32_t>(shape_.size());
+    borrowed_.tensor.dtype = {kDLFloat, 32, 1};
+    borrowed_.tensor.shape = shape_.data();
+    borrowed_.tensor.strides = strides_.data();
   }
   DovetailBorrowed* operator->() { return &borrowed_; }
 
@@ -49,13 +48,13 @@ class Lent {
 
 Lent Matrix() { return Lent({2, 3}, {3, 1}); }
 
-TEST(MismatchTest, WithoutRequirementsAnyTensorInHostMemoryFits) {
+TEST(FitsTest, WithoutRequirementsAnyTensorInHostMemoryFits) {
   EXPECT_EQ(Matrix().Against({}), Want::kNone);
   EXPECT_EQ(Lent({}, {}).Against({}), Want::kNone);
   EXPECT_EQ(Lent({4}, {-2}).Against({}), Want::kNone);
 }
 
-TEST(MismatchTest, HostMemoryIncludesPinnedAndManagedMemory) {
+TEST(FitsTest, HostMemoryIncludesPinnedAndManagedMemory) {
   Lent x = Matrix();
   for (const DLDeviceType type : {kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged}) {
     x->tensor.device.device_type = type;
@@ -68,7 +67,7 @@ TEST(MismatchTest, HostMemoryIncludesPinnedAndManagedMemory) {
   EXPECT_EQ(x.Against({.device_type = kDLROCM}), Want::kDevice);
 }
 
-TEST(MismatchTest, EveryPartOfTheElementTypeCounts) {
+TEST(FitsTest, EveryPartOfTheElementTypeCounts) {
   Lent x = Matrix();
   EXPECT_EQ(x.Against({.dtype = {kDLFloat, 32, 1}}), Want::kNone);
   EXPECT_EQ(x.Against({.dtype = {kDLInt, 32, 1}}), Want::kType);
@@ -76,7 +75,7 @@ TEST(MismatchTest, EveryPartOfTheElementTypeCounts) {
   EXPECT_EQ(x.Against({.dtype = {kDLFloat, 32, 4}}), Want::kType);
 }
 
-TEST(MismatchTest, TheRankIsCheckedOnlyIfItIsRequired) {
+TEST(FitsTest, TheRankIsCheckedOnlyIfItIsRequired) {
   EXPECT_EQ(Matrix().Against({.ndim = 1}), Want::kNone);
   EXPECT_EQ(Matrix().Against({.ndim = 1, .flags = DOVETAIL_NDIM}), Want::kRank);
   EXPECT_EQ(Matrix().Against({.ndim = 2, .flags = DOVETAIL_NDIM}), Want::kNone);
@@ -86,14 +85,14 @@ TEST(MismatchTest, TheRankIsCheckedOnlyIfItIsRequired) {
   EXPECT_EQ(Matrix().Against({.strides = kOne, .ndim = 1}), Want::kRank);
 }
 
-TEST(MismatchTest, AWrongSizeIsReportedWithItsDimension) {
+TEST(FitsTest, AWrongSizeIsReportedWithItsDimension) {
   constexpr int64_t kShape[] = {DOVETAIL_ANY_SIZE, 4};
   Lent x = Matrix();
   EXPECT_EQ(x.Against({.shape = kShape, .ndim = 2}), Want::kSize);
   EXPECT_EQ(x.dimension, 1);
 }
 
-TEST(MismatchTest, ARequiredSizeOfZeroIsASize) {
+TEST(FitsTest, ARequiredSizeOfZeroIsASize) {
   constexpr int64_t kNone[] = {0};
   DovetailCall call{};
   EXPECT_EQ(Lent({0}, {1}).Against({.shape = kNone, .ndim = 1}, &call), Want::kNone);
@@ -101,7 +100,7 @@ TEST(MismatchTest, ARequiredSizeOfZeroIsASize) {
   EXPECT_EQ(call.num_sizes, 0) << "and no name";
 }
 
-TEST(MismatchTest, SizesOfOneNameAgreeWithinAnArgumentAndAmongArguments) {
+TEST(FitsTest, SizesOfOneNameAgreeWithinAnArgumentAndAmongArguments) {
   constexpr int64_t kSquare[] = {DOVETAIL_SIZE('n'), DOVETAIL_SIZE('n')};
   Lent x = Matrix();
   EXPECT_EQ(x.Against({.shape = kSquare, .ndim = 2}), Want::kSize);
@@ -118,7 +117,7 @@ TEST(MismatchTest, SizesOfOneNameAgreeWithinAnArgumentAndAmongArguments) {
   EXPECT_EQ(call.sizes[FindNamedSize(call, DOVETAIL_SIZE('n'))].position, 1);
 }
 
-TEST(MismatchTest, ACallHasAtMostEightNames) {
+TEST(FitsTest, ACallHasAtMostEightNames) {
   DovetailCall call{};
   for (char name = 'a'; name < 'a' + DOVETAIL_MAX_NAMED_SIZES; ++name) {
     const int64_t shape[] = {DOVETAIL_SIZE(name)};
@@ -129,14 +128,14 @@ TEST(MismatchTest, ACallHasAtMostEightNames) {
   EXPECT_EQ(FindNamedSize(call, DOVETAIL_SIZE('z')), call.num_sizes) << "has no room";
 }
 
-TEST(MismatchTest, ReadOnlyMemoryDoesNotFitAFunctionThatWrites) {
+TEST(FitsTest, ReadOnlyMemoryDoesNotFitAFunctionThatWrites) {
   Lent x = Matrix();
   x->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
   EXPECT_EQ(x.Against({}), Want::kNone);
   EXPECT_EQ(x.Against({.flags = DOVETAIL_WRITABLE}), Want::kAccess);
 }
 
-TEST(MismatchTest, ElementsInOnePlaceAreNotWrittenUnlessThatIsAllowed) {
+TEST(FitsTest, ElementsInOnePlaceAreNotWrittenUnlessThatIsAllowed) {
   Lent expanded({2, 3}, {0, 1});
   EXPECT_EQ(expanded.Against({}), Want::kNone);
   EXPECT_EQ(expanded.Against({.flags = DOVETAIL_WRITABLE}), Want::kRepeats);
@@ -149,7 +148,7 @@ TEST(MismatchTest, ElementsInOnePlaceAreNotWrittenUnlessThatIsAllowed) {
   EXPECT_EQ(Lent({2, 0}, {0, 1}).Against({.flags = DOVETAIL_WRITABLE}), Want::kNone);
 }
 
-TEST(MismatchTest, TheThreeKindsOfContiguity) {
+TEST(FitsTest, TheThreeKindsOfContiguity) {
   struct Case {
     std::vector<int64_t> shape, strides;
     bool c, f, inner;
@@ -180,7 +179,7 @@ TEST(MismatchTest, TheThreeKindsOfContiguity) {
   }
 }
 
-TEST(MismatchTest, StridesAreComparedWhereThereIsMoreThanOneElement) {
+TEST(FitsTest, StridesAreComparedWhereThereIsMoreThanOneElement) {
   constexpr int64_t kStrides[] = {DOVETAIL_ANY_STRIDE, 2};
   Lent x({2, 3}, {6, 1});
   EXPECT_EQ(x.Against({.strides = kStrides, .ndim = 2}), Want::kStride);
@@ -189,7 +188,7 @@ TEST(MismatchTest, StridesAreComparedWhereThereIsMoreThanOneElement) {
   EXPECT_EQ(Lent({2, 1}, {1, 1}).Against({.strides = kStrides, .ndim = 2}), Want::kNone);
 }
 
-TEST(MismatchTest, TheAlignmentIsThatOfElementZero) {
+TEST(FitsTest, TheAlignmentIsThatOfElementZero) {
   Lent x = Matrix();
   EXPECT_EQ(x.Against({.alignment = 64}), Want::kNone);
   x->tensor.byte_offset = 4;
@@ -199,7 +198,7 @@ TEST(MismatchTest, TheAlignmentIsThatOfElementZero) {
   EXPECT_EQ(x.Against({.alignment = 8}), Want::kNone);
 }
 
-TEST(MismatchTest, WithoutElementsThereIsNothingToAlign) {
+TEST(FitsTest, WithoutElementsThereIsNothingToAlign) {
   Lent none({3, 0}, {1, 1});
   none->tensor.data = reinterpret_cast<char*>(memory) + 1;
   EXPECT_EQ(none.Against({.alignment = 64}), Want::kNone);
@@ -209,20 +208,21 @@ TEST(MismatchTest, WithoutElementsThereIsNothingToAlign) {
   EXPECT_EQ(one.Against({.alignment = 2}), Want::kAlignment);
 }
 
-TEST(MismatchTest, TheStridesOfNoElementsFitAny) {
+TEST(FitsTest, TheStridesOfNoElementsFitAny) {
   constexpr int64_t kStrides[] = {9, 1};
   EXPECT_EQ(Lent({3, 0}, {1, 1}).Against({.strides = kStrides, .ndim = 2}), Want::kNone);
 }
 
-TEST(MismatchTest, TheFirstOfSeveralIsReported) {
+TEST(FitsTest, TheFirstOfSeveralIsReported) {
   constexpr int64_t kShape[] = {7, 7};
   Lent x = Matrix();
   x->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-  DovetailRequirements wanted = {.dtype = {kDLInt, 32, 1},
-                                 .device_type = kDLCUDA,
-                                 .shape = kShape,
-                                 .ndim = 2,
-                                 .flags = DOVETAIL_WRITABLE | DOVETAIL_F_CONTIGUOUS};
+  DovetailRequirements wanted = {};
+  wanted.dtype = {kDLInt, 32, 1};
+  wanted.device_type = kDLCUDA;
+  wanted.shape = kShape;
+  wanted.ndim = 2;
+  wanted.flags = DOVETAIL_WRITABLE | DOVETAIL_F_CONTIGUOUS;
   EXPECT_EQ(x.Against(wanted), Want::kDevice);
   wanted.device_type = kDLCPU;
   EXPECT_EQ(x.Against(wanted), Want::kType);
@@ -235,4 +235,4 @@ TEST(MismatchTest, TheFirstOfSeveralIsReported) {
 }
 
 }  // namespace
-}  // namespace dovetail::python
+}  // namespace dovetail::internal_fit

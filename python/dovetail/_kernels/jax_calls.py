@@ -1,0 +1,173 @@
+"""Kernels within JAX's programs: foreign function calls, whose results are what the kernel writes.
+
+A call is checked when it is traced, by the code that checks a plain call, and again when it runs.
+"""
+
+import operator
+
+import jax
+import numpy as np
+
+from dovetail import _core
+from dovetail._kernels.signature import Parameter
+
+_TRACED = NotImplemented  # stands for a traced number in _core._trace_kernel()
+
+
+def make_call(function):
+    """The function that takes a kernel's arguments, all by position, where JAX traces some."""
+    described, returns_tensors = _core._describe_kernel(function)
+    parameters = [Parameter(**one) for one in described]
+    name, target = function.__name__, f"dovetail.{function.__module__}.{function.__name__}"
+    if returns_tensors or not any(one.is_written for one in parameters):
+        what = "results whose sizes depend on data" if returns_tensors else "no results"
+        return _refusing(f"{name}() has {what}, and can't be traced by JAX: {_REMEDY}")
+    for platform, handler in _core._xla_handlers(function).items():
+        jax.ffi.register_ffi_target(target, handler, platform=platform)
+
+    def call(*values):
+        traced = _Call(name)
+        for one, value in zip(parameters, values, strict=True):
+            traced.add(one, value)
+        results = _core._trace_kernel(function, tuple(traced.described))
+        return traced.run(target, parameters, results)
+
+    return call
+
+
+_REMEDY = "call it outside of jit, vmap and grad, or by jax.pure_callback()"
+
+
+def _refusing(text):
+    def call(*values):
+        raise TypeError(text)
+
+    return call
+
+
+class _Call:
+    """One call: its operands and attributes, and what _core._trace_kernel() is told of it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.described = []
+        self.operands = []
+        self.counts = []  # the operands of each parameter; -1 for None
+        self.usual = []  # what the kernel takes the counts for unless it is told them
+        self.attributes = {}
+        self.aliases = {}
+        self.written = 0
+
+    def add(self, one, value):
+        """Add the argument of a parameter."""
+        self.usual.append(int(one.kind == "tensor" and not one.is_out))
+        if one.kind != "tensor":
+            self._add_value(one, value)
+        elif one.is_out:
+            self._add_out(one, value)
+        elif value is None or (one.is_list and not isinstance(value, (list, tuple))):
+            self.described.append(value)
+            self.counts.append(-1)
+        elif one.is_list:
+            arrays = [self._array(one, item) for item in value]
+            self.described.append([_describe(array) for array in arrays])
+            self._add_operands(arrays)
+        else:
+            array = self._array(one, value)
+            if one.is_inout:
+                self.aliases[len(self.operands)] = self.written
+                self.written += 1
+            self.described.append(_describe(array))
+            self._add_operands([array])
+
+    def _add_operands(self, arrays):
+        self.operands += arrays
+        self.counts.append(len(arrays))
+
+    def _add_out(self, one, value):
+        if value is not None:
+            self._refuse(one, "must be left out: JAX's arrays never change, and results are new")
+        self.written += 1
+        self.described.append(None)
+        self.counts.append(0)
+
+    def _array(self, one, value):
+        if isinstance(value, jax.Array):
+            return value
+        try:
+            return jax.numpy.asarray(value)
+        except Exception as error:
+            raise TypeError(
+                f"{self.name}(): argument '{one.name}' ({type(value).__name__}) is no array of JAX "
+                "or NumPy"
+            ) from error
+
+    def _add_value(self, one, value):
+        if isinstance(value, jax.core.Tracer):
+            self.described.append(_TRACED)
+            self._add_operands([self._number(one, value)])
+            return
+        self.described.append(value)
+        if value is None:
+            self.counts.append(-1)
+            return
+        self.counts.append(0)
+        self.attributes[one.name] = value
+
+    def _number(self, one, value):
+        """A number that JAX traces, as one of the types that the kernel's side reads."""
+        if one.size_name is not None:
+            self._refuse(one, "is a size of results, and must be an int that JAX does not trace")
+        if one.is_list or one.kind == "str":
+            self._refuse(one, "must be a value that JAX does not trace")
+        kinds, wide, narrow = _NUMBERS[one.kind]
+        if value.shape != () or value.dtype.kind not in kinds:
+            kind = "an int" if one.kind == "int" else f"a {one.kind}"
+            self._refuse(one, f"must be {kind}, and is {value.dtype.name}{list(value.shape)}")
+        return value.astype(wide if jax.config.jax_enable_x64 else narrow)
+
+    def _refuse(self, one, what):
+        raise TypeError(f"{self.name}(): argument '{one.name}' {what}")
+
+    def run(self, target, parameters, results):
+        """Make the call. `results` are those of _core._trace_kernel()."""
+        attributes = {
+            one.name: _attribute(one, self.attributes[one.name])
+            for one in parameters
+            if one.name in self.attributes
+        }
+        if self.counts != self.usual:
+            attributes["@operands"] = np.array(self.counts, np.int64)
+        made = jax.ffi.ffi_call(
+            target,
+            [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for dtype, shape in results],
+            vmap_method="sequential",
+            input_output_aliases=self.aliases,
+        )(*self.operands, **attributes)
+        return made[0] if len(made) == 1 else tuple(made)
+
+
+# By the kind of a parameter: the kinds of NumPy's types that it takes, and what they become.
+_NUMBERS = {
+    "float": ("fiub", np.float64, np.float32),
+    "int": ("iub", np.int64, np.int32),
+    "bool": ("b", np.bool_, np.bool_),
+}
+
+
+def _describe(array):
+    return array.dtype.name, tuple(array.shape)
+
+
+def _attribute(one, value):
+    """A value that the kernel took, as XLA has it."""
+    if one.kind == "str":
+        return str(value)
+    dtype = _NUMBERS[one.kind][1]
+    if one.is_list:
+        return np.array([_plain(one, item) for item in value], dtype)
+    return dtype(_plain(one, value))
+
+
+def _plain(one, value):
+    return operator.index(value) if one.kind == "int" else value

@@ -1,0 +1,61 @@
+// Fills a DovetailBorrowed with what another library says of its tensor, which passes the checks of
+// an import (parse.h): no function sees a tensor that a Tensor could not be. C++17, without Python.
+
+#ifndef DOVETAIL_PYTHON_FIT_FILL_BORROWED_H_
+#define DOVETAIL_PYTHON_FIT_FILL_BORROWED_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/interop/dlpack/parse.h"
+#include "dovetail/python/args/arg_abi.h"
+#include "dovetail/python/borrowed.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ARG_ABI {
+namespace internal_fit {
+
+// Writes shape and strides into a borrowed tensor, for Parse(). They are copied: an object may free
+// its own while it lives, as `array.shape = …` does in NumPy.
+struct BorrowedDims {
+  static constexpr bool kKeeps = true;
+  DovetailBorrowed* borrowed;
+
+  void Begin(int32_t, int64_t** shape, int64_t** strides) {
+    *shape = borrowed->shape;
+    *strides = borrowed->strides;
+  }
+  void Finish(int32_t, int64_t) {}
+  void Abandon(int32_t) {}
+};
+
+// Strides may be NULL: row-major. False for what an import refuses; `borrowed` is then unspecified.
+[[gnu::always_inline]] inline bool FillBorrowed(const DLTensor& lent, uint64_t flags,
+                                                DovetailBorrowed* borrowed) {
+  ParsedTensor parsed;
+  if (__builtin_expect(Parse(lent, flags, BorrowedDims{borrowed}, &parsed) != Defect::kNone, 0)) {
+    return false;
+  }
+  // Element 0 is at `data` where that is an address.
+  const bool has_address = parsed.device.device_type == kDLCPU ||
+                           internal_dlpack::FactsOf(parsed.device.device_type).addressable;
+  DLTensor& tensor = borrowed->tensor;
+  tensor.data = has_address ? static_cast<char*>(parsed.data) + parsed.byte_offset : parsed.data;
+  tensor.device = parsed.device;
+  tensor.ndim = lent.ndim;
+  std::memcpy(&tensor.dtype, &lent.dtype, sizeof(lent.dtype));  // in one piece: it is read so
+  tensor.shape = borrowed->shape;
+  tensor.strides = borrowed->strides;
+  tensor.byte_offset = has_address ? 0 : static_cast<uint64_t>(parsed.byte_offset);
+  borrowed->flags = flags;
+  borrowed->stream = nullptr;
+  borrowed->held = nullptr;
+  return true;
+}
+
+}  // namespace internal_fit
+}  // namespace DOVETAIL_ARG_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_PYTHON_FIT_FILL_BORROWED_H_

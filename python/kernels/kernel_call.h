@@ -1,0 +1,250 @@
+// One call of a kernel: its arguments, wherever they come from, and what happens to them.
+//
+//   KernelCall call(facts);
+//   ... call.AddTensor() into call.value(i) for each parameter ...
+//   if (call.CheckOverlap(&failure) && call.Run(results, &failure)) ...
+//
+// The package has one for each of its doors (loader/loaded_call.h), and tvm_call.h one for tvm-ffi.
+// C++17, without Python.
+
+#ifndef DOVETAIL_PYTHON_KERNELS_KERNEL_CALL_H_
+#define DOVETAIL_PYTHON_KERNELS_KERNEL_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dovetail/python/args/overlap.h"
+#include "dovetail/python/borrowed.h"
+#include "dovetail/python/fit/complaint.h"
+#include "dovetail/python/fit/fits.h"
+#include "dovetail/python/fit/words.h"
+#include "dovetail/python/kernels/failure.h"
+#include "dovetail/python/kernels/kernel_abi.h"
+#include "dovetail/python/kernels/kernel_facts.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ARG_ABI {
+namespace internal_kernels {
+
+using internal_fit::Words;
+
+// The kind of the failure of a tensor that does not fit.
+inline int32_t KindOfMisfit(internal_fit::Want want) {
+  using internal_fit::Want;
+  if (want == Want::kDevice || want == Want::kType || want == Want::kRank) {
+    return DOVETAIL_TYPE_ERROR;
+  }
+  return want == Want::kAccess ? DOVETAIL_RUNTIME_ERROR : DOVETAIL_VALUE_ERROR;
+}
+
+class KernelCall {
+ public:
+  explicit KernelCall(const KernelFacts& facts) : facts_(facts) {
+    const size_t count = facts.named.size();
+    if (count > kInlineValues) {
+      more_values_.reset(new DovetailArgument[count]);
+      values_ = more_values_.get();
+    }
+    call_.function = facts.kernel->name;
+    call_.argument = nullptr;
+    call_.names = facts.names.data();
+    call_.position = 0;
+    call_.is_quiet = 0;
+    call_.element = 0;
+    call_.num_sizes = 0;
+    call_.num_types = 0;
+    call_.num_leads = 0;
+  }
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+
+  const KernelFacts& facts() const { return facts_; }
+  DovetailCall* call() { return &call_; }
+  // Of facts().named.
+  DovetailArgument& value(size_t i) { return values_[i]; }
+
+  // Room for a tensor, with nothing held. It stays where it is.
+  DovetailBorrowed* AddTensor() {
+    DovetailBorrowed* const added = count_ < kInline ? &tensors_[count_] : AddMore();
+    added->held = nullptr;
+    ++count_;
+    return added;
+  }
+  // The last tensor, which is the call's no more; nullptr if there is none.
+  DovetailBorrowed* TakeTensor() { return count_ > 0 ? tensor(--count_) : nullptr; }
+  // Room for `count` values of a list, for the call.
+  template <typename T>
+  T* AddList(size_t count) {
+    lists_.push_back(std::make_unique<int64_t[]>(count > 0 ? count : 1));
+    return reinterpret_cast<T*>(lists_.back().get());
+  }
+
+  // Names parameter `i` for errors, before its tensors are borrowed.
+  void Name(size_t i) {
+    call_.argument = facts_.names[i];
+    call_.position = static_cast<int32_t>(i);
+  }
+
+  // Whether no tensor has memory in common with another one that must not.
+  bool CheckOverlap(KernelFailure* failure) const {
+    return !facts_.checks_overlap || FindOverlap(failure);
+  }
+
+  // Of parameter `i`, an int that is given as `number`: whether its type has it, and its size
+  // agrees with those of its name.
+  bool CheckInt(size_t i, int64_t number, KernelFailure* failure) {
+    const DovetailParameter& parameter = *facts_.named[i];
+    if (number < parameter.least || number > parameter.most) {
+      return SayRange(i, std::to_string(number), failure);
+    }
+    if (parameter.size_name == 0) return true;
+    call_.position = static_cast<int32_t>(i + 1);
+    return internal_fit::FitsNamedSize(number, parameter.size_name, &call_) ||
+           SaySize(i, number, failure);
+  }
+  // That a number is out of the range of parameter `i`.
+  bool SayRange(size_t i, const std::string& number, KernelFailure* failure) const {
+    const DovetailParameter& parameter = *facts_.named[i];
+    return failure->Say(
+        parameter.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR,
+        Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' must be from ",
+              parameter.least, " to ", parameter.most, ", and is ", number));
+  }
+  // That argument `i` is of another kind: "a float", "None".
+  bool SayKind(size_t i, const char* wanted, const std::string& is, KernelFailure* failure) const {
+    return failure->Say(DOVETAIL_TYPE_ERROR,
+                        Words(facts_.kernel->name, "(): argument '", facts_.names[i],
+                              "' must be ", wanted, ", and is ", is));
+  }
+
+  // The bytes of all tensors.
+  int64_t nbytes() const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < count_; ++i) bytes += BytesOf(tensor(i)->tensor);
+    return bytes;
+  }
+  // The first tensor on a GPU, else the first one; nullptr if there is none.
+  const DovetailBorrowed* main_tensor() const {
+    for (size_t i = 0; i < count_; ++i) {
+      const DLDeviceType type = tensor(i)->tensor.device.device_type;
+      if (type != kDLCPU && type != kDLCUDAHost && type != kDLROCMHost) return tensor(i);
+    }
+    return count_ > 0 ? tensor(0) : nullptr;
+  }
+
+  // Calls the author's function. `results` has kernel->num_results entries. False with what it
+  // threw. With or without the GIL.
+  bool Run(DLManagedTensorVersioned** results, KernelFailure* failure) {
+    if (Invoke(results, failure)) return true;
+    failure->message = Words(facts_.kernel->name, "(): ", failure->message);
+    return false;
+  }
+
+ private:
+  static constexpr size_t kInline = 8;  // tensors
+  static constexpr size_t kInlineValues = 16;
+  static constexpr size_t kChunk = 32;
+
+  // The tensors of one argument.
+  struct Tensors {
+    Tensors(const DovetailParameter& parameter, const DovetailArgument& value)
+        : one(IsTensor(parameter) && value.is_there ? value.value.tensor : nullptr),
+          all(Has(parameter, DOVETAIL_PARAMETER_LIST) && one != nullptr ? value.value.tensors
+                                                                        : &one),
+          count(one == nullptr ? 0
+                : all == &one  ? 1
+                               : value.count) {}
+    const DovetailBorrowed* one;
+    const DovetailBorrowed* const* all;
+    int64_t count;
+  };
+
+  static int64_t BytesOf(const DLTensor& tensor) {
+    int64_t count = 1;
+    for (int32_t i = 0; i < tensor.ndim; ++i) count *= tensor.shape[i];
+    return count * tensor.dtype.bits * tensor.dtype.lanes / 8;
+  }
+
+  [[gnu::noinline]] DovetailBorrowed* AddMore() {
+    if ((count_ - kInline) % kChunk == 0) more_.emplace_back(new DovetailBorrowed[kChunk]);
+    return tensor(count_);
+  }
+  DovetailBorrowed* tensor(size_t i) const {
+    return i < kInline ? const_cast<DovetailBorrowed*>(&tensors_[i])
+                       : &more_[(i - kInline) / kChunk][(i - kInline) % kChunk];
+  }
+
+  [[gnu::noinline]] bool FindOverlap(KernelFailure* failure) const {
+    const auto& named = facts_.named;
+    for (size_t i = 0; i < named.size(); ++i) {
+      if (!Has(*named[i], DOVETAIL_PARAMETER_NO_OVERLAP)) continue;
+      const Tensors mine(*named[i], values_[i]);
+      for (size_t k = 0; k < named.size(); ++k) {
+        const Tensors others(*named[k], values_[k]);
+        for (int64_t a = 0; a < mine.count; ++a) {
+          for (int64_t b = 0; b < (k == i ? a : others.count); ++b) {
+            if (!MayOverlap(mine.all[a]->tensor, others.all[b]->tensor)) continue;
+            return failure->Say(DOVETAIL_VALUE_ERROR,
+                                Words(facts_.kernel->name, "(): argument '", facts_.names[i],
+                                      "' has memory in common with argument '", facts_.names[k],
+                                      "', and must not. Pass a copy."));
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  bool SaySize(size_t i, int64_t size, KernelFailure* failure) const {
+    const DovetailParameter& parameter = *facts_.named[i];
+    const int32_t index = internal_fit::FindNamedSize(call_, parameter.size_name);
+    const std::string is =
+        Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' is ", size, ", and ");
+    if (index == call_.num_sizes) {
+      return failure->Say(
+          DOVETAIL_VALUE_ERROR,
+          Words(is, "a call has at most ", DOVETAIL_MAX_NAMED_SIZES, " named sizes"));
+    }
+    const auto& known = call_.sizes[index];
+    return failure->Say(DOVETAIL_VALUE_ERROR,
+                        Words(is, internal_fit::OtherArgument(call_, known.position), " has ",
+                              parameter.size_text, " = ", known.size));
+  }
+
+  bool Invoke(DLManagedTensorVersioned** results, KernelFailure* failure) {
+    const std::vector<int>& places = facts_.places;
+    if (places.size() == facts_.named.size()) {  // no Stream
+      return facts_.kernel->invoke(values_, results, failure) == 0;
+    }
+    std::vector<DovetailArgument> all(places.size());
+    const DovetailBorrowed* const main = main_tensor();
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (places[i] >= 0) {
+        all[i] = values_[static_cast<size_t>(places[i])];
+      } else {
+        all[i].is_there = 1;
+        all[i].value.stream = main != nullptr ? main->stream : nullptr;
+      }
+    }
+    return facts_.kernel->invoke(all.data(), results, failure) == 0;
+  }
+
+  const KernelFacts& facts_;
+  DovetailArgument* values_ = inline_values_;
+  size_t count_ = 0;
+  std::unique_ptr<DovetailArgument[]> more_values_;
+  std::vector<std::unique_ptr<DovetailBorrowed[]>> more_;
+  std::vector<std::unique_ptr<int64_t[]>> lists_;
+  DovetailCall call_;
+  DovetailArgument inline_values_[kInlineValues];
+  DovetailBorrowed tensors_[kInline];
+};
+
+}  // namespace internal_kernels
+}  // namespace DOVETAIL_ARG_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_PYTHON_KERNELS_KERNEL_CALL_H_

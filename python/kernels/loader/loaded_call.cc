@@ -1,0 +1,100 @@
+#include "dovetail/python/kernels/loader/loaded_call.h"
+
+#include "dovetail/python/exchange/base/error.h"
+#include "dovetail/python/exchange/protocols/fill.h"
+#include "dovetail/python/exchange/routes/borrow_object.h"
+#include "dovetail/python/exchange/routes/mismatch.h"
+
+namespace dovetail::python {
+namespace {
+
+struct Kind {
+  int32_t kind;
+  PyObject* const* exception;
+};
+constexpr Kind kKinds[] = {{DOVETAIL_VALUE_ERROR, &PyExc_ValueError},
+                           {DOVETAIL_INDEX_ERROR, &PyExc_IndexError},
+                           {DOVETAIL_OVERFLOW_ERROR, &PyExc_OverflowError},
+                           {DOVETAIL_MEMORY_ERROR, &PyExc_MemoryError},
+                           {DOVETAIL_TYPE_ERROR, &PyExc_TypeError}};
+
+// Makes `borrowed` what a copy of it would be.
+void LikeCopy(const DovetailRequirements& wanted, Want misfit, const DovetailCall& call,
+              DovetailBorrowed* borrowed) {
+  DLTensor& tensor = borrowed->tensor;
+  if (misfit == Want::kType) tensor.dtype = TypeToPass(wanted, call);
+  if (misfit == Want::kDevice) tensor.device = {kDLCPU, 0};
+  const bool is_column_major = (wanted.flags & DOVETAIL_F_CONTIGUOUS) != 0;
+  int64_t stride = 1;
+  for (int32_t k = 0; k < tensor.ndim; ++k) {
+    const int32_t axis = is_column_major ? k : tensor.ndim - 1 - k;
+    borrowed->strides[axis] = stride;
+    stride *= tensor.shape[axis];
+  }
+}
+
+}  // namespace
+
+PyObject* ExceptionOf(int32_t kind) {
+  for (const Kind& known : kKinds) {
+    if (known.kind == kind) return *known.exception;
+  }
+  return PyExc_RuntimeError;
+}
+
+void TakeSetError(DovetailFailure* failure) {
+  int32_t kind = DOVETAIL_RUNTIME_ERROR;
+  for (const Kind& known : kKinds) {
+    if (PyErr_ExceptionMatches(*known.exception)) kind = known.kind;
+  }
+  failure->set(failure, kind, MessageOfError().c_str());
+  PyErr_Clear();
+}
+
+PyObject* Raise(const KernelFailure& failure) {
+  return Raise(ExceptionOf(failure.kind), failure.message);
+}
+
+void LoadedCall::ReleaseCopies() {
+  if (!has_copies_) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Release();
+  PyGILState_Release(state);
+}
+
+bool LoadedCall::LoadLent(size_t i, const DLTensor& lent, void* stream,
+                          const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
+                          KernelFailure* failure) {
+  const DovetailRequirements& wanted = *loaded_.named[i]->wanted;
+  ++call()->position;
+  if (lent.dtype.bits == 0 || lent.ndim > DOVETAIL_MAX_NDIM || !FillBorrowed(lent, 0, borrowed)) {
+    return failure->Say(
+        DOVETAIL_TYPE_ERROR,
+        ArgumentPrefix(*call()) + " is of a type or a shape that kernels do not take");
+  }
+  borrowed->object = nullptr;
+  borrowed->stream = stream;
+  if (Fits(*borrowed, wanted, call()) || FitsLast(*borrowed, wanted, call())) [[likely]]
+    return true;
+  Misfit misfit = FindMismatch(*borrowed, wanted, call());
+  if (CopyMayHelp(misfit.want, *borrowed, wanted, *call())) {
+    if (!traces_) return MakeCopy(wanted, borrowed, failure);
+    LikeCopy(wanted, misfit.want, *call(), borrowed);
+    misfit = FindMismatch(*borrowed, wanted, call());
+  }
+  return misfit.fits() ||
+         failure->Say(internal_kernels::KindOfMisfit(misfit.want),
+                      Complain(misfit, borrowed->tensor, wanted, *call(), argument));
+}
+
+bool LoadedCall::MakeCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed,
+                          KernelFailure* failure) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const bool done = BorrowMisfit(wanted, call(), borrowed) == 0;
+  if (!done) TakeSetError(failure);
+  PyGILState_Release(state);
+  has_copies_ = has_copies_ || done;
+  return done;
+}
+
+}  // namespace dovetail::python

@@ -1,0 +1,82 @@
+// A call of a loaded kernel, whose tensors may hold what needs the GIL.
+//
+// plain_call.cc loads Python's objects, torch_kernel.cc those of PyTorch's stack, xla_kernel.cc the
+// buffers of XLA.
+
+#ifndef DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_CALL_H_
+#define DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_CALL_H_
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dlpack/dlpack.h"
+#include "dovetail/python/capi.h"
+#include "dovetail/python/fit/complaint.h"
+#include "dovetail/python/kernels/failure.h"
+#include "dovetail/python/kernels/kernel_abi.h"
+#include "dovetail/python/kernels/kernel_call.h"
+#include "dovetail/python/kernels/loader/loaded_kernel.h"
+
+namespace dovetail::python {
+
+using internal_kernels::KernelFailure;
+
+// The Python exception of a DovetailFailure's kind.
+PyObject* ExceptionOf(int32_t kind);
+// Takes the Python error that is set. Needs the GIL.
+void TakeSetError(DovetailFailure* failure);
+// Sets the error. nullptr.
+PyObject* Raise(const KernelFailure& failure);
+
+class LoadedCall : public internal_kernels::KernelCall {
+ public:
+  explicit LoadedCall(const LoadedKernel& loaded) : KernelCall(loaded), loaded_(loaded) {}
+  ~LoadedCall() { Release(); }
+
+  // Ends the loans of the tensors. Needs the GIL if any holds something.
+  void Release() {
+    while (DovetailBorrowed* const tensor = TakeTensor()) Dovetail_Release(tensor);
+    for (; !kept_.empty(); kept_.pop_back()) Py_DECREF(kept_.back());
+  }
+  // The same of a thread that may not have the GIL. Takes it for copies that were made.
+  void ReleaseCopies();
+
+  const LoadedKernel& loaded() const { return loaded_; }
+
+  // Tensors have no memory: what a copy would have is noted, and none is made.
+  void TraceOnly() { traces_ = true; }
+
+  // Keeps an object for the call. Steals the reference.
+  void Keep(PyObject* object) { kept_.push_back(object); }
+
+  // What results are made like: the first tensor of the call, kept by the caller or by Keep().
+  // nullptr if there is none.
+  PyObject* like() const { return like_; }
+  void NoteLike(PyObject* object) {
+    if (like_ == nullptr) like_ = object;
+  }
+
+  // Fills `borrowed`, a tensor of parameter `i`, with what a framework's runtime says of its own
+  // tensor. Makes a copy if the parameter allows that and it helps. False with what the plain call
+  // would raise, where the tensor's class is `argument`. Takes the GIL for copies.
+  bool LoadLent(size_t i, const DLTensor& lent, void* stream,
+                const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
+                KernelFailure* failure);
+
+ private:
+  bool MakeCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed,
+                KernelFailure* failure);
+
+  const LoadedKernel& loaded_;
+  PyObject* like_ = nullptr;
+  bool traces_ = false;
+  bool has_copies_ = false;
+  std::vector<PyObject*> kept_;
+};
+
+}  // namespace dovetail::python
+
+#endif  // DOVETAIL_PYTHON_KERNELS_LOADER_LOADED_CALL_H_
