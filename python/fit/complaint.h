@@ -28,7 +28,7 @@ struct ArgumentClass {
 };
 
 // The name in an entry of wanted.shape, such as "n".
-inline std::string SizeName(const DovetailRequirements& wanted, int32_t entry) {
+[[gnu::cold]] inline std::string SizeName(const DovetailRequirements& wanted, int32_t entry) {
   const char* const longer = wanted.long_names != nullptr ? wanted.long_names[entry] : nullptr;
   if (longer != nullptr && *longer != '\0') return longer;
   std::string letters;
@@ -39,7 +39,7 @@ inline std::string SizeName(const DovetailRequirements& wanted, int32_t entry) {
 }
 
 // "add(): argument 2", as far as the call knows these. `call` names the argument at hand.
-inline std::string ArgumentPrefix(const DovetailCall& call) {
+[[gnu::cold]] inline std::string ArgumentPrefix(const DovetailCall& call) {
   std::string prefix;
   if (call.function != nullptr) prefix = Words(call.function, "(): ");
   if (call.argument != nullptr) {
@@ -54,7 +54,7 @@ inline std::string ArgumentPrefix(const DovetailCall& call) {
 }
 
 // "float32, float16 or bfloat16"
-inline std::string TypeNames(const DovetailRequirements& wanted) {
+[[gnu::cold]] inline std::string TypeNames(const DovetailRequirements& wanted) {
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return TypeText(wanted.dtype);
   std::string names;
   for (int32_t i = 0; i < wanted.num_types; ++i) {
@@ -65,14 +65,14 @@ inline std::string TypeNames(const DovetailRequirements& wanted) {
 }
 
 // Another argument of the call: "argument 2", or by its name. One that is a number has no position.
-inline std::string OtherArgument(const DovetailCall& call, int32_t position) {
+[[gnu::cold]] inline std::string OtherArgument(const DovetailCall& call, int32_t position) {
   if (position <= 0) return "the call";
   if (position == call.position && call.element > 0) return "an element before it";
   if (call.names == nullptr) return Words("argument ", position);
   return Words("argument '", call.names[position - 1], "'");
 }
 
-inline std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
+[[gnu::cold]] inline std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
                                  const DovetailCall& call) {
   const std::string is = Words(", and is ", TypeText(dtype));
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0 || !IsOneOf(dtype, wanted)) {
@@ -87,13 +87,13 @@ inline std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& w
   return Words("must be ", TypeText(known.dtype), " as ", OtherArgument(call, known.position), is);
 }
 
-inline std::string DeviceWanted(int32_t type) {
+[[gnu::cold]] inline std::string DeviceWanted(int32_t type) {
   if (type == DOVETAIL_HOST_MEMORY) return "in host memory";
   return Words("on a ", DeviceTypeText(type), " device");
 }
 
 // What the caller may pass instead. Empty if unknown.
-inline std::string Remedy(Want misfit, const DovetailRequirements& wanted, const DovetailCall& call,
+[[gnu::cold]] inline std::string Remedy(Want misfit, const DovetailRequirements& wanted, const DovetailCall& call,
                           const ArgumentClass& argument) {
   const bool is_numpy = argument.manner == Manner::kNumpy;
   const bool is_torch = argument.manner == Manner::kTorch;
@@ -132,7 +132,7 @@ inline std::string Remedy(Want misfit, const DovetailRequirements& wanted, const
 
 // The same. If the function writes the tensor, the caller finds the result in the copy that he
 // passes, and is told so.
-inline std::string RemedyFor(Want misfit, const DovetailRequirements& wanted,
+[[gnu::cold]] inline std::string RemedyFor(Want misfit, const DovetailRequirements& wanted,
                              const DovetailCall& call, const ArgumentClass& argument) {
   std::string remedy = Remedy(misfit, wanted, call, argument);
   if ((wanted.flags & DOVETAIL_WRITABLE) == 0 || remedy.empty() || misfit == Want::kAccess ||
@@ -145,7 +145,7 @@ inline std::string RemedyFor(Want misfit, const DovetailRequirements& wanted,
 
 // Of leading dimensions that are not those of another argument. Without named sizes after them,
 // they are the whole shape.
-inline std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
+[[gnu::cold]] inline std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
                                  const DovetailCall& call) {
   const bool is_shape = wanted.ndim == 0;
   const int32_t index = FindNamedLead(call, wanted.leading_name);
@@ -163,7 +163,7 @@ inline std::string LeadComplaint(const DLTensor& tensor, const DovetailRequireme
 }
 
 // Of a size that is not the wanted one, or that does not go with its name.
-inline std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
+[[gnu::cold]] inline std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
                                  const DovetailRequirements& wanted, const DovetailCall& call) {
   if (misfit.wanted >= 0) {
     return Words("must have size ", misfit.wanted, " in dimension ", misfit.axis,
@@ -194,7 +194,7 @@ inline std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
 }
 
 // "must be float32, and is float64"
-inline std::string MisfitText(const Misfit& misfit, const DLTensor& tensor,
+[[gnu::cold]] inline std::string MisfitText(const Misfit& misfit, const DLTensor& tensor,
                               const DovetailRequirements& wanted, const DovetailCall& call) {
   const std::string dimensions = Words(" strides ", Tuple(tensor.strides, tensor.ndim),
                                        " for shape ", Tuple(tensor.shape, tensor.ndim));

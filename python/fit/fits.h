@@ -9,7 +9,7 @@
 #ifndef DOVETAIL_PYTHON_FIT_FITS_H_
 #define DOVETAIL_PYTHON_FIT_FITS_H_
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -203,7 +203,7 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
   const int32_t index = FindNamedLead(*call, name);
   if (index < call->num_leads) {
     const auto& known = call->leads[index];
-    return known.ndim == ndim && std::equal(shape, shape + ndim, known.shape);
+    return known.ndim == ndim && std::memcmp(shape, known.shape, sizeof(*shape) * static_cast<size_t>(ndim)) == 0;
   }
   if (call->num_leads == DOVETAIL_MAX_NAMED_LEADS) return false;
   call->leads[call->num_leads++] = {name, shape, ndim, call->position};
@@ -223,7 +223,7 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
 }
 
 // For DOVETAIL_LEADING: the rank and the sizes.
-inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& wanted,
+[[gnu::cold]] inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& wanted,
                             DovetailCall* call) {
   const int32_t lead = tensor.ndim - wanted.ndim;
   if (lead < 0) return {Want::kRank, -1, tensor.ndim, wanted.ndim};
@@ -245,7 +245,7 @@ inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& 
 // The first requirement that the tensor does not meet. Adds the tensor's named sizes to `call`; a
 // size that does not go with its name is a Want::kSize whose wanted value is the name. Its axis is
 // -1 for leading dimensions.
-[[gnu::noinline]] inline Misfit FindMismatch(const DovetailBorrowed& borrowed,
+[[gnu::cold, gnu::noinline]] inline Misfit FindMismatch(const DovetailBorrowed& borrowed,
                                              const DovetailRequirements& wanted,
                                              DovetailCall* call) {
   namespace in = internal_interop;

@@ -4,7 +4,6 @@
 #ifndef DOVETAIL_PYTHON_FIT_RESULT_SIZES_H_
 #define DOVETAIL_PYTHON_FIT_RESULT_SIZES_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -32,8 +31,7 @@ inline std::string ResultRefusal(const DovetailCall& call, const std::string& wh
 // "" or what is wrong.
 inline std::string AddSizes(const int64_t* more, int32_t count, ResultSizes* sizes) {
   if (count > DOVETAIL_MAX_NDIM - sizes->ndim) return "it has more than 64 dimensions";
-  std::copy(more, more + count, sizes->all + sizes->ndim);
-  sizes->ndim += count;
+  for (int32_t i = 0; i < count; ++i) sizes->all[sizes->ndim++] = more[i];
   return "";
 }
 

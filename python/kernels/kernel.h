@@ -28,6 +28,8 @@
 #include "dovetail/python/kernels/parameter_text.h"
 #include "dovetail/python/kernels/parameter_type.h"
 #include "dovetail/python/kernels/tvm_call.h"
+#include "dovetail/python/kernels/tvm_ffi.h"
+#include "dovetail/python/kernels/tvm_plain.h"
 #include "dovetail/python/owned_tensor.h"
 
 namespace dovetail {
@@ -240,6 +242,27 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
     return host->xla_kernel(&kernel, call_frame, kDeviceType);
   }
 
+  // The kernel as tvm-ffi calls it (TVMFFISafeCallType).
+  static int CallByTvm(const TvmAny* given, int32_t count, TvmAny* result) {
+    if constexpr (std::is_void_v<R> && (IsPlainType<ParameterType<Plain<Args>>>() && ...)) {
+      DovetailCall call;
+      call.num_sizes = call.num_types = call.num_leads = 0;
+      DovetailBorrowed tensors[sizeof...(Args)];
+      DovetailArgument arguments[sizeof...(Args)];
+      if (count == static_cast<int32_t>(sizeof...(Args)) &&
+          (TakePlain<ParameterType<Plain<Args>>>(given[kIndices], int32_t{kIndices} + 1, &call,
+                                                 &tensors[kIndices], &arguments[kIndices]) &&
+           ...)) {
+        KernelFailure failure;
+        *result = {kTvmNone, 0, {}};
+        if (Invoke(arguments, nullptr, &failure) == 0) return 0;
+        return TvmCall::Say(kernel, &failure);
+      }
+    }
+    static const KernelFacts facts(kernel);
+    return TvmCall::Run(facts, given, count, result);
+  }
+
   inline static const void* package_data = nullptr;
   inline static DovetailKernel kernel = {sizeof(DovetailKernel),
                                          nullptr,
@@ -272,12 +295,10 @@ bool Add() {
   return true;
 }
 
-// The kernel as tvm-ffi calls it (TVMFFISafeCallType).
 template <typename Def>
 int CallByTvm(const void* arguments, int32_t count, void* result) {
-  static const KernelFacts facts(EntryOf<Def, decltype(Def::kFunction)>::Type::kernel);
-  return TvmCall::Run(facts, static_cast<const TvmAny*>(arguments), count,
-                      static_cast<TvmAny*>(result));
+  return EntryOf<Def, decltype(Def::kFunction)>::Type::CallByTvm(
+      static_cast<const TvmAny*>(arguments), count, static_cast<TvmAny*>(result));
 }
 
 }  // namespace internal_kernels

@@ -12,8 +12,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dovetail/python/args/overlap.h"
@@ -44,10 +45,7 @@ class KernelCall {
  public:
   explicit KernelCall(const KernelFacts& facts) : facts_(facts) {
     const size_t count = facts.named.size();
-    if (count > kInlineValues) {
-      more_values_.reset(new DovetailArgument[count]);
-      values_ = more_values_.get();
-    }
+    if (count > kInlineValues) values_ = AddList<DovetailArgument>(count);
     call_.function = facts.kernel->name;
     call_.argument = nullptr;
     call_.names = facts.names.data();
@@ -57,6 +55,9 @@ class KernelCall {
     call_.num_sizes = 0;
     call_.num_types = 0;
     call_.num_leads = 0;
+  }
+  ~KernelCall() {
+    while (blocks_ != nullptr) ::operator delete(std::exchange(blocks_, blocks_->next));
   }
   KernelCall(const KernelCall&) = delete;
   KernelCall& operator=(const KernelCall&) = delete;
@@ -78,8 +79,8 @@ class KernelCall {
   // Room for `count` values of a list, for the call.
   template <typename T>
   T* AddList(size_t count) {
-    lists_.push_back(std::make_unique<int64_t[]>(count > 0 ? count : 1));
-    return reinterpret_cast<T*>(lists_.back().get());
+    static_assert(alignof(T) <= alignof(Block));
+    return static_cast<T*>(AddBlock(count * sizeof(T)));
   }
 
   // Names parameter `i` for errors, before its tensors are borrowed.
@@ -98,7 +99,7 @@ class KernelCall {
   bool CheckInt(size_t i, int64_t number, KernelFailure* failure) {
     const DovetailParameter& parameter = *facts_.named[i];
     if (number < parameter.least || number > parameter.most) {
-      return SayRange(i, std::to_string(number), failure);
+      return SayRange(i, Words(number), failure);
     }
     if (parameter.size_name == 0) return true;
     call_.position = static_cast<int32_t>(i + 1);
@@ -106,7 +107,7 @@ class KernelCall {
            SaySize(i, number, failure);
   }
   // That a number is out of the range of parameter `i`.
-  bool SayRange(size_t i, const std::string& number, KernelFailure* failure) const {
+  [[gnu::cold, gnu::noinline]] bool SayRange(size_t i, const std::string& number, KernelFailure* failure) const {
     const DovetailParameter& parameter = *facts_.named[i];
     return failure->Say(
         parameter.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR,
@@ -114,7 +115,7 @@ class KernelCall {
               parameter.least, " to ", parameter.most, ", and is ", number));
   }
   // That argument `i` is of another kind: "a float", "None".
-  bool SayKind(size_t i, const char* wanted, const std::string& is, KernelFailure* failure) const {
+  [[gnu::cold, gnu::noinline]] bool SayKind(size_t i, const char* wanted, const std::string& is, KernelFailure* failure) const {
     return failure->Say(DOVETAIL_TYPE_ERROR,
                         Words(facts_.kernel->name, "(): argument '", facts_.names[i],
                               "' must be ", wanted, ", and is ", is));
@@ -148,6 +149,15 @@ class KernelCall {
   static constexpr size_t kInlineValues = 16;
   static constexpr size_t kChunk = 32;
 
+  // Memory for the call, which follows.
+  struct alignas(16) Block {
+    Block* next;
+  };
+  [[gnu::noinline]] void* AddBlock(size_t bytes) {
+    blocks_ = new (::operator new(sizeof(Block) + bytes)) Block{blocks_};
+    return blocks_ + 1;
+  }
+
   // The tensors of one argument.
   struct Tensors {
     Tensors(const DovetailParameter& parameter, const DovetailArgument& value)
@@ -168,8 +178,8 @@ class KernelCall {
     return count * tensor.dtype.bits * tensor.dtype.lanes / 8;
   }
 
-  [[gnu::noinline]] DovetailBorrowed* AddMore() {
-    if ((count_ - kInline) % kChunk == 0) more_.emplace_back(new DovetailBorrowed[kChunk]);
+  [[gnu::cold, gnu::noinline]] DovetailBorrowed* AddMore() {
+    if ((count_ - kInline) % kChunk == 0) more_.push_back(AddList<DovetailBorrowed>(kChunk));
     return tensor(count_);
   }
   DovetailBorrowed* tensor(size_t i) const {
@@ -198,7 +208,7 @@ class KernelCall {
     return true;
   }
 
-  bool SaySize(size_t i, int64_t size, KernelFailure* failure) const {
+  [[gnu::cold, gnu::noinline]] bool SaySize(size_t i, int64_t size, KernelFailure* failure) const {
     const DovetailParameter& parameter = *facts_.named[i];
     const int32_t index = internal_fit::FindNamedSize(call_, parameter.size_name);
     const std::string is =
@@ -235,9 +245,8 @@ class KernelCall {
   const KernelFacts& facts_;
   DovetailArgument* values_ = inline_values_;
   size_t count_ = 0;
-  std::unique_ptr<DovetailArgument[]> more_values_;
-  std::vector<std::unique_ptr<DovetailBorrowed[]>> more_;
-  std::vector<std::unique_ptr<int64_t[]>> lists_;
+  Block* blocks_ = nullptr;
+  std::vector<DovetailBorrowed*> more_;  // kChunk each
   DovetailCall call_;
   DovetailArgument inline_values_[kInlineValues];
   DovetailBorrowed tensors_[kInline];

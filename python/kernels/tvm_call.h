@@ -35,7 +35,7 @@ namespace internal_kernels {
 class TvmCall {
  public:
   // TVMFFISafeCallType's: 0, or -1 with an error for tvm-ffi. Throws nothing.
-  [[gnu::noinline]] static int Run(const KernelFacts& facts, const TvmAny* arguments, int32_t count,
+  [[gnu::cold, gnu::noinline]] static int Run(const KernelFacts& facts, const TvmAny* arguments, int32_t count,
                                    TvmAny* result) noexcept {
     KernelFailure failure;
     bool done = false;
@@ -45,13 +45,27 @@ class TvmCall {
     } catch (...) {
       Report(&failure);
     }
-    if (done) return 0;
+    return done ? 0 : Set(failure);
+  }
+
+  // Sets the error of what the author's function threw. -1.
+  [[gnu::cold, gnu::noinline]] static int Say(const DovetailKernel& kernel,
+                                              KernelFailure* failure) noexcept {
+    try {
+      failure->message = Words(kernel.name, "(): ", failure->message);
+    } catch (...) {
+      Report(failure);
+    }
+    return Set(*failure);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] static int Set(const KernelFailure& failure) {
     const TvmFunctions& tvm = FindTvmFunctions();
     if (tvm.set_error != nullptr) tvm.set_error(KindName(failure.kind), failure.message.c_str());
     return -1;
   }
 
- private:
   TvmCall(const KernelFacts& facts, KernelFailure* failure)
       : facts_(facts), failure_(failure), call_(facts) {}
 
@@ -62,7 +76,7 @@ class TvmCall {
     return kNames[kind >= 0 && kind < kCount ? kind : 0];
   }
   // As Python calls the type.
-  static const char* TypeName(int32_t type) {
+  [[gnu::cold, gnu::noinline]] static const char* TypeName(int32_t type) {
     switch (type) {
       case kTvmInt:
       case kTvmBigInt:
@@ -89,19 +103,25 @@ class TvmCall {
     }
   }
 
-  bool Refuse(const std::string& what) {
+  [[gnu::cold, gnu::noinline]] bool Refuse(const std::string& what) {
     return failure_->Say(DOVETAIL_TYPE_ERROR, Words(facts_.kernel->name, "() ", what));
   }
-  bool RefuseKind(size_t i, const char* wanted, const TvmAny& is) {
+  [[gnu::cold, gnu::noinline]] bool RefuseKind(size_t i, const char* wanted, const TvmAny& is) {
     return call_.SayKind(i, wanted, TypeName(is.type), failure_);
   }
 
   // Tensors come last, as in the package's own call: the first error is the same.
-  bool Load(const TvmAny* arguments, int32_t count) {
+  [[gnu::cold]] bool Load(const TvmAny* arguments, int32_t count) {
     const size_t known = facts_.named.size(), given = static_cast<size_t>(count < 0 ? 0 : count);
     if (given > known) {
       return Refuse(Words("takes at most ", static_cast<int64_t>(known),
                           " positional arguments, and got ", count));
+    }
+    for (size_t i = given; i < known; ++i) {
+      const DovetailParameter& parameter = *facts_.named[i];
+      if (parameter.default_text == nullptr && !Has(parameter, DOVETAIL_PARAMETER_OUT)) {
+        return Refuse(Words("missing a required argument: '", facts_.names[i], "'"));
+      }
     }
     for (size_t i = 0; i < known; ++i) {
       if (IsTensor(*facts_.named[i])) continue;
@@ -114,13 +134,10 @@ class TvmCall {
     return call_.CheckOverlap(failure_);
   }
 
-  bool LoadDefault(size_t i) {
+  [[gnu::cold, gnu::noinline]] bool LoadDefault(size_t i) {
     const DovetailParameter& parameter = *facts_.named[i];
     DovetailArgument& value = call_.value(i);
     const char* const text = parameter.default_text;
-    if (text == nullptr) {
-      return Refuse(Words("missing a required argument: '", facts_.names[i], "'"));
-    }
     value.is_there = !AreEqual(text, "None");
     if (!value.is_there) return true;
     switch (parameter.kind) {
@@ -139,7 +156,7 @@ class TvmCall {
   }
 
   // As the compiler checked it (IsNumber).
-  static double ParseNumber(const char* text) {
+  [[gnu::cold]] static double ParseNumber(const char* text) {
 #ifdef __cpp_lib_to_chars
     double number = 0;
     (void)std::from_chars(text, text + std::strlen(text), number);
@@ -149,8 +166,8 @@ class TvmCall {
 #endif
   }
 
-  bool LoadText(const char* text, size_t size, DovetailArgument* value) {
-    char* const copy = call_.AddList<char>(size / sizeof(int64_t) + 1);
+  [[gnu::cold]] bool LoadText(const char* text, size_t size, DovetailArgument* value) {
+    char* const copy = call_.AddList<char>(size + 1);
     std::memcpy(copy, text, size);
     copy[size] = '\0';
     value->value.text = copy;
@@ -158,7 +175,7 @@ class TvmCall {
     return true;
   }
 
-  bool LoadValue(size_t i, const TvmAny& any) {
+  [[gnu::cold]] bool LoadValue(size_t i, const TvmAny& any) {
     const DovetailParameter& parameter = *facts_.named[i];
     DovetailArgument& value = call_.value(i);
     value.is_there = 1;
@@ -229,7 +246,7 @@ class TvmCall {
     return true;
   }
 
-  bool LoadString(size_t i, const TvmAny& any, DovetailArgument* value) {
+  [[gnu::cold]] bool LoadString(size_t i, const TvmAny& any, DovetailArgument* value) {
     if (any.type == kTvmRawString) {
       const auto* const text = static_cast<const char*>(any.pointer);
       return LoadText(text, std::strlen(text), value);
@@ -240,11 +257,11 @@ class TvmCall {
   }
 
   // `any` is nullptr for what was left out.
-  bool LoadTensors(size_t i, const TvmAny* any) {
+  [[gnu::cold]] bool LoadTensors(size_t i, const TvmAny* any) {
     const DovetailParameter& parameter = *facts_.named[i];
     DovetailArgument& value = call_.value(i);
     value.is_there = any != nullptr && any->type != kTvmNone;
-    if (!value.is_there) return AcceptNone(i, any != nullptr);
+    if (!value.is_there) return AcceptNone(i);
     call_.Name(i);
     if (!Has(parameter, DOVETAIL_PARAMETER_LIST)) {
       return LoadTensor(i, *any, &value.value.tensor);
@@ -265,23 +282,19 @@ class TvmCall {
     return true;
   }
 
-  bool AcceptNone(size_t i, bool is_given) {
+  [[gnu::cold, gnu::noinline]] bool AcceptNone(size_t i) {
     const DovetailParameter& parameter = *facts_.named[i];
-    if (Has(parameter, DOVETAIL_PARAMETER_OPTIONAL) &&
-        (is_given || parameter.default_text != nullptr)) {
-      return true;
-    }
+    if (Has(parameter, DOVETAIL_PARAMETER_OPTIONAL)) return true;
     if (Has(parameter, DOVETAIL_PARAMETER_OUT)) {
       return failure_->Say(
           DOVETAIL_TYPE_ERROR,
           Words(facts_.kernel->name, "(): argument '", facts_.names[i],
                 "' must be a tensor, which the function writes: tvm-ffi makes none"));
     }
-    if (!is_given) return Refuse(Words("missing a required argument: '", facts_.names[i], "'"));
     return call_.SayKind(i, "a tensor", "None", failure_);
   }
 
-  bool LoadTensor(size_t i, const TvmAny& any, const DovetailBorrowed** tensor) {
+  [[gnu::cold]] bool LoadTensor(size_t i, const TvmAny& any, const DovetailBorrowed** tensor) {
     const DLTensor* lent = nullptr;
     if (any.type == kTvmTensor) {
       lent = &Behind<DLTensor>(any);
@@ -301,19 +314,10 @@ class TvmCall {
     }
     borrowed->object = nullptr;
     if (borrowed->tensor.device.device_type != kDLCPU) SetStream(borrowed);
-    if (__builtin_expect(internal_fit::Fits(*borrowed, wanted, call_.call()), 1) ||
-        internal_fit::FitsLast(*borrowed, wanted, call_.call())) {
-      return true;
-    }
-    return RefuseMisfit(wanted, *borrowed);
-  }
-
-  [[gnu::cold, gnu::noinline]] bool RefuseMisfit(const DovetailRequirements& wanted,
-                                                 const DovetailBorrowed& borrowed) {
-    const auto misfit = internal_fit::FindMismatch(borrowed, wanted, call_.call());
+    const auto misfit = internal_fit::FindMismatch(*borrowed, wanted, call_.call());
     return misfit.fits() ||
            failure_->Say(KindOfMisfit(misfit.want),
-                         internal_fit::Complain(misfit, borrowed.tensor, wanted, *call_.call(),
+                         internal_fit::Complain(misfit, borrowed->tensor, wanted, *call_.call(),
                                                 {"tvm_ffi.Tensor"}));
   }
 
@@ -324,7 +328,7 @@ class TvmCall {
     borrowed->stream = tvm.get_stream(device.device_type, device.device_id);
   }
 
-  bool Finish(TvmAny* result) {
+  [[gnu::cold]] bool Finish(TvmAny* result) {
     *result = {kTvmNone, 0, {}};
     const auto count = static_cast<size_t>(facts_.kernel->num_results);
     if (count == 0) return call_.Run(nullptr, failure_);
@@ -346,7 +350,7 @@ class TvmCall {
   }
 
   // Takes the tensor.
-  bool GiveTensor(DLManagedTensorVersioned** tensor, std::vector<TvmAny>* objects) {
+  [[gnu::cold, gnu::noinline]] bool GiveTensor(DLManagedTensorVersioned** tensor, std::vector<TvmAny>* objects) {
     const TvmFunctions& tvm = FindTvmFunctions();
     void* object = nullptr;
     if (*tensor == nullptr || tvm.tensor_from_dlpack == nullptr || tvm.release == nullptr ||
@@ -361,7 +365,7 @@ class TvmCall {
     return true;
   }
 
-  bool MakeArray(std::vector<TvmAny>* objects, TvmAny* array) {
+  [[gnu::cold, gnu::noinline]] bool MakeArray(std::vector<TvmAny>* objects, TvmAny* array) {
     const TvmFunctions& tvm = FindTvmFunctions();
     const TvmBytes name = {"ffi.Array", 9};
     void* function = nullptr;

@@ -89,7 +89,7 @@ struct TvmFunctions {
 // Who calls by tvm-ffi has it in the process: as a shared object or linked in. Functions that it
 // lacks are nullptr.
 inline const TvmFunctions& FindTvmFunctions() {
-  static const TvmFunctions found = [] {
+  static const TvmFunctions found = []() __attribute__((cold)) {
     void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) library = RTLD_DEFAULT;
     TvmFunctions all;

@@ -19,9 +19,8 @@ def make_call(function):
     described, returns_tensors = _core._describe_kernel(function)
     parameters = [Parameter(**one) for one in described]
     name, target = function.__name__, f"dovetail.{function.__module__}.{function.__name__}"
-    if returns_tensors or not any(one.is_written for one in parameters):
-        what = "results whose sizes depend on data" if returns_tensors else "no results"
-        return _refusing(f"{name}() has {what}, and can't be traced by JAX: {_REMEDY}")
+    if returns_tensors:
+        return _refuse_all(name)
     for platform, handler in _core._xla_handlers(function).items():
         jax.ffi.register_ffi_target(target, handler, platform=platform)
 
@@ -35,12 +34,12 @@ def make_call(function):
     return call
 
 
-_REMEDY = "call it outside of jit, vmap and grad, or by jax.pure_callback()"
-
-
-def _refusing(text):
+def _refuse_all(name):
     def call(*values):
-        raise TypeError(text)
+        raise TypeError(
+            f"{name}() has results whose sizes depend on data, and can't be traced by JAX: call it "
+            "outside of jit, vmap and grad, or by jax.pure_callback()"
+        )
 
     return call
 
@@ -121,7 +120,7 @@ class _Call:
         if one.is_list or one.kind == "str":
             self._refuse(one, "must be a value that JAX does not trace")
         kinds, wide, narrow = _NUMBERS[one.kind]
-        if value.shape != () or value.dtype.kind not in kinds:
+        if value.shape != () or not any(jax.numpy.issubdtype(value.dtype, one) for one in kinds):
             kind = "an int" if one.kind == "int" else f"a {one.kind}"
             self._refuse(one, f"must be {kind}, and is {value.dtype.name}{list(value.shape)}")
         return value.astype(wide if jax.config.jax_enable_x64 else narrow)
@@ -143,15 +142,19 @@ class _Call:
             [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for dtype, shape in results],
             vmap_method="sequential",
             input_output_aliases=self.aliases,
+            has_side_effect=not results,  # else XLA would leave the call out
         )(*self.operands, **attributes)
+        if not results:
+            return None
         return made[0] if len(made) == 1 else tuple(made)
 
 
-# By the kind of a parameter: the kinds of NumPy's types that it takes, and what they become.
+# By the kind of a parameter: the types that it takes, and what they become with and without
+# jax_enable_x64.
 _NUMBERS = {
-    "float": ("fiub", np.float64, np.float32),
-    "int": ("iub", np.int64, np.int32),
-    "bool": ("b", np.bool_, np.bool_),
+    "float": ((np.floating, np.integer, np.bool_), np.float64, np.float32),
+    "int": ((np.integer, np.bool_), np.int64, np.int32),
+    "bool": ((np.bool_,), np.bool_, np.bool_),
 }
 
 

@@ -253,7 +253,7 @@ bool XlaArguments::LoadValue(size_t i, KernelFailure* failure) {
   if (parameter.kind == DOVETAIL_KIND_STRING) {
     if (type != kXlaString) return SayBroken(failure);
     const auto& text = *static_cast<const XlaBytes*>(attribute);
-    char* const copy = call_.AddList<char>(text.size / sizeof(int64_t) + 1);
+    char* const copy = call_.AddList<char>(text.size + 1);
     std::memcpy(copy, text.data, text.size);
     copy[text.size] = '\0';
     value.value.text = copy;

@@ -161,6 +161,15 @@ void stream_of(Arg<const float, dovetail::AnyDevice> x, dovetail::Stream stream,
 }
 DOVETAIL_KERNEL(stream_of, "x", "out");
 
+// The same as an error, for a kernel of which nothing is in host memory.
+void say_stream(Arg<const float, Shape<"n">, dovetail::AnyDevice> x, dovetail::Stream stream,
+                Out<float, Shape<"n">, dovetail::AnyDevice>) {
+  throw std::runtime_error(
+      "stream " + std::to_string(reinterpret_cast<intptr_t>(stream.get())) + " of device " +
+      std::to_string(x.device().device_type) + ":" + std::to_string(x.device().device_id));
+}
+DOVETAIL_KERNEL(say_stream, "x", "out");
+
 using Narrow = dovetail::OneOf<"T", float, dovetail::float16>;
 
 void cast(Arg<const Narrow, Shape<"n">, dovetail::AllowCast> x, Out<Narrow, Shape<"n">> out) {
