@@ -288,7 +288,9 @@ DovetailKernelLibraryOf() {
 
 #define DOVETAIL_INTERNAL_JOIN_2(a, b) a##b
 #define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
+// (The named namespace: nvcc does not compile an unnamed namespace directly in another one.)
 #define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                             \
+  namespace dovetail_kernels_of_file {                                                         \
   namespace {                                                                                  \
   struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                      \
     static constexpr auto kFunction = &function;                                               \
@@ -299,6 +301,7 @@ DovetailKernelLibraryOf() {
   [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =      \
       ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>(       \
           DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)::kFunction);                          \
+  }                                                                                            \
   }                                                                                            \
   static_assert(true, "ends with a semicolon")
 
