@@ -1,6 +1,8 @@
 #include "dovetail/python/kernels/loader/kernel_call.h"
 
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/device.h"
+#include "dovetail/interop/dlpack/device_table.h"
 #include "dovetail/python/args/overlap.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
@@ -33,6 +35,11 @@ int64_t BytesOf(const DLTensor& tensor) {
   int64_t count = 1;
   for (int32_t i = 0; i < tensor.ndim; ++i) count *= tensor.shape[i];
   return count * tensor.dtype.bits * tensor.dtype.lanes / 8;
+}
+
+bool IsHost(DLDevice device) {
+  const DLDeviceType type = device.device_type;
+  return type == kDLCPU || type == kDLCUDAHost || type == kDLROCMHost;
 }
 
 // The tensors of one argument.
@@ -128,6 +135,26 @@ std::string KernelCall::FindOverlap() const {
   return "";
 }
 
+std::string KernelCall::FindOtherDevice() const {
+  const DovetailBorrowed* const main = main_tensor();
+  if (main == nullptr || IsHost(main->tensor.device)) return "";
+  const DLDevice device = main->tensor.device;
+  size_t main_at = 0;  // the parameter of `main`
+  const auto& parameters = loaded_.parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensors mine(parameters[i], values_[i]);
+    for (int64_t k = 0; k < mine.count; ++k) {
+      const DLDevice other = mine.all[k]->tensor.device;
+      if (mine.all[k] == main) main_at = i;
+      if (other.device_type != device.device_type || other.device_id == device.device_id) continue;
+      return absl::StrCat(loaded_.kernel->name, "(): argument '", loaded_.names[i], "' is on ",
+                          ToDevice(other).ToString(), ", and argument '", loaded_.names[main_at],
+                          "' is on ", ToDevice(device).ToString(), ". Pass tensors on one device.");
+    }
+  }
+  return "";
+}
+
 bool KernelCall::IsInRange(size_t i, int64_t number) const {
   const DovetailParameter& facts = *loaded_.parameters[i].facts;
   return number >= facts.least && number <= facts.most;
@@ -165,8 +192,7 @@ int64_t KernelCall::nbytes() const {
 
 const DovetailBorrowed* KernelCall::main_tensor() const {
   for (size_t i = 0; i < count_; ++i) {
-    const DLDeviceType type = tensor(i)->tensor.device.device_type;
-    if (type != kDLCPU && type != kDLCUDAHost && type != kDLROCMHost) return tensor(i);
+    if (!IsHost(tensor(i)->tensor.device)) return tensor(i);
   }
   return count_ > 0 ? tensor(0) : nullptr;
 }

@@ -82,6 +82,8 @@ class KernelCall {
 
   // Empty, or what is wrong: a tensor has memory in common with another one, and must not.
   std::string FindOverlap() const;
+  // Empty, or what is wrong: two tensors are on two devices of one type. The call has one stream.
+  std::string FindOtherDevice() const;
 
   // Of parameter `i`, an int: whether its type has the number, and else what is wrong and the kind
   // of that failure.

@@ -123,6 +123,9 @@ LoadedKernel* LoadedKernel::New(const DovetailKernel& kernel, const char* librar
       loaded->first_written = loaded->places.back();
     }
     loaded->checks_overlap |= parameter.is(DOVETAIL_PARAMETER_NO_OVERLAP);
+    loaded->checks_devices |= parameter.is_tensor() &&
+                              facts->wanted->device_type != DOVETAIL_HOST_MEMORY &&
+                              facts->wanted->device_type != kDLCPU;
   }
   AddDefaultsOfOuts(loaded.get());
   loaded->doc = DocOf(*loaded);

@@ -51,6 +51,7 @@ struct LoadedKernel {
   int num_written = 0;     // Outs and InOuts
   int first_written = -1;
   bool checks_overlap = false;        // for a parameter that says NoOverlap
+  bool checks_devices = false;        // for a parameter that takes memory of GPUs
   PyObject* keyword_names = nullptr;  // a tuple of the names of those
   std::string doc;                    // opens with the signature
 

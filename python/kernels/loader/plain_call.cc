@@ -283,6 +283,10 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
 PyObject* RunPlain(KernelCall* call) {
   const LoadedKernel& loaded = call->loaded();
   PyObject* const like = call->like();
+  if (loaded.checks_devices) {
+    const std::string other = call->FindOtherDevice();
+    if (!other.empty()) return Raise(PyExc_ValueError, other);
+  }
   if (!MakeOuts(like, call)) return nullptr;
   if (loaded.checks_overlap) {
     const std::string overlap = call->FindOverlap();

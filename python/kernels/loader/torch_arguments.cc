@@ -51,6 +51,10 @@ bool TorchArguments::Load(KernelFailure* failure) {
     if (is_functional_ && parameters[i].is(DOVETAIL_PARAMETER_OUT)) continue;
     done = LoadOne(i, done ? failure : nullptr) && done;
   }
+  if (done && call_.loaded().checks_devices) {
+    const std::string other = call_.FindOtherDevice();
+    done = other.empty() || Fail(other, DOVETAIL_VALUE_ERROR, failure);
+  }
   for (size_t i = 0; done && is_functional_ && i < parameters.size(); ++i) {
     if (parameters[i].is(DOVETAIL_PARAMETER_OUT)) done = MakeOut(i, failure);
   }
