@@ -106,13 +106,13 @@ def test_without_a_current_stream_the_launch_goes_to_the_default_one():
 def test_a_kernel_runs_between_what_the_stream_did_before_and_does_after():
     weight = on("cuda:0", WEIGHT)
     source = on("cuda:0", X)
-    x, copy = dt.zeros(ROWS, N, device="cuda:0"), dt.zeros(ROWS, N, device="cuda:0")
+    x, copy, zeros = (dt.zeros(ROWS, N, device="cuda:0") for _ in range(3))
     GPU.finish()
     with dt.stream(dt.Stream("cuda:0")):
         dt.copyto(x, source)
         out = k.rms_norm(x, weight)
         dt.copyto(copy, out)
-        dt.copyto(x, dt.zeros(ROWS, N, device="cuda:0"))
+        dt.copyto(x, zeros)
     del out  # its memory may be used again only after that
     assert np.allclose(values(copy), expected(), rtol=1e-6)
 
