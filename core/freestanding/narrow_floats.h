@@ -21,6 +21,9 @@
 // may use them (-march=x86-64-v3, or -mavx2 -mf16c). A kernel is fastest if it widens a block of a
 // few KiB, computes in float, and narrows the result.
 //
+// CUDA and HIP kernels compute with these types, too: their conversions run on the device. Widen
+// and Narrow are functions of the host.
+//
 // A binary may have files that are compiled for different CPUs: the functions are always inlined,
 // so that no file runs another one's code. Nothing fails; any thread.
 
@@ -41,6 +44,18 @@
 #include "dovetail/core/freestanding/type_widths.h"
 
 #define DOVETAIL_INLINED [[gnu::always_inline]]
+// Of the conversions of one element, which CUDA and HIP kernels call on the device.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define DOVETAIL_INLINED_ON_DEVICE [[gnu::always_inline]] __host__ __device__
+#else
+#define DOVETAIL_INLINED_ON_DEVICE [[gnu::always_inline]]
+#endif
+// Whether F16C converts, which is on the host alone.
+#if defined(__F16C__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+#define DOVETAIL_CONVERTS_BY_F16C 1
+#else
+#define DOVETAIL_CONVERTS_BY_F16C 0
+#endif
 #define DOVETAIL_HAS_BIT_CAST 0
 #ifdef __has_builtin
 #if __has_builtin(__builtin_bit_cast)
@@ -72,7 +87,7 @@ struct Format;
 
 // std::bit_cast in C++17. A constant expression from g++ 11 and clang 9 on.
 template <typename To, typename From>
-DOVETAIL_INLINED constexpr To BitCast(From from) {
+DOVETAIL_INLINED_ON_DEVICE constexpr To BitCast(From from) {
   static_assert(sizeof(To) == sizeof(From), "The sizes differ.");
 #if DOVETAIL_HAS_BIT_CAST
   return __builtin_bit_cast(To, from);
@@ -87,11 +102,13 @@ DOVETAIL_INLINED constexpr To BitCast(From from) {
 // which one side of a branch has floating-point operations.
 //
 // All ones if a < b, else 0.
-DOVETAIL_INLINED constexpr int32_t MaskOfLess(int32_t a, int32_t b) { return (a - b) >> 31; }
-DOVETAIL_INLINED constexpr int32_t Min(int32_t a, int32_t b) {
+DOVETAIL_INLINED_ON_DEVICE constexpr int32_t MaskOfLess(int32_t a, int32_t b) {
+  return (a - b) >> 31;
+}
+DOVETAIL_INLINED_ON_DEVICE constexpr int32_t Min(int32_t a, int32_t b) {
   return b + ((a - b) & MaskOfLess(a, b));
 }
-DOVETAIL_INLINED constexpr int32_t Max(int32_t a, int32_t b) {
+DOVETAIL_INLINED_ON_DEVICE constexpr int32_t Max(int32_t a, int32_t b) {
   return b + ((a - b) & ~MaskOfLess(a, b));
 }
 
@@ -117,11 +134,11 @@ struct Codec {
 
   static constexpr int32_t kFloatInfinity = 0x7f800000;
   // The bits of the float with the bits `code` of a normal number.
-  DOVETAIL_INLINED static constexpr int32_t FloatOfNormal(int32_t code) {
+  DOVETAIL_INLINED_ON_DEVICE static constexpr int32_t FloatOfNormal(int32_t code) {
     return (code << kDropped) + ((127 - F::kBias) << 23);
   }
 
-  DOVETAIL_INLINED static constexpr float Decode(Bits bits) {
+  DOVETAIL_INLINED_ON_DEVICE static constexpr float Decode(Bits bits) {
     if constexpr (kHasExponentsOfFloat) {
       return BitCast<float>(static_cast<uint32_t>(bits) << kDropped);
     } else {
@@ -143,7 +160,7 @@ struct Codec {
     }
   }
 
-  DOVETAIL_INLINED static constexpr Bits Encode(float x) {
+  DOVETAIL_INLINED_ON_DEVICE static constexpr Bits Encode(float x) {
     const auto code = BitCast<uint32_t>(x);
     const auto size = static_cast<int32_t>(code & 0x7fffffff);
     const int32_t nan = MaskOfLess(kFloatInfinity, size);
@@ -185,34 +202,42 @@ struct NarrowFloat {
 
   NarrowFloat() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): elements are assigned what a kernel computed.
-  DOVETAIL_INLINED constexpr NarrowFloat(float x) : bits(Encode(x)) {}
-  DOVETAIL_INLINED static constexpr NarrowFloat FromBits(Bits bits) {
+  DOVETAIL_INLINED_ON_DEVICE constexpr NarrowFloat(float x) : bits(Encode(x)) {}
+  DOVETAIL_INLINED_ON_DEVICE static constexpr NarrowFloat FromBits(Bits bits) {
     NarrowFloat x{};
     x.bits = bits;
     return x;
   }
   // NOLINTNEXTLINE(google-explicit-constructor): elements are operands of what a kernel computes.
-  DOVETAIL_INLINED constexpr operator float() const { return Decode(bits); }
+  DOVETAIL_INLINED_ON_DEVICE constexpr operator float() const { return Decode(bits); }
 
-  DOVETAIL_INLINED constexpr NarrowFloat& operator+=(float x) { return *this = *this + x; }
-  DOVETAIL_INLINED constexpr NarrowFloat& operator-=(float x) { return *this = *this - x; }
-  DOVETAIL_INLINED constexpr NarrowFloat& operator*=(float x) { return *this = *this * x; }
-  DOVETAIL_INLINED constexpr NarrowFloat& operator/=(float x) { return *this = *this / x; }
+  DOVETAIL_INLINED_ON_DEVICE constexpr NarrowFloat& operator+=(float x) {
+    return *this = *this + x;
+  }
+  DOVETAIL_INLINED_ON_DEVICE constexpr NarrowFloat& operator-=(float x) {
+    return *this = *this - x;
+  }
+  DOVETAIL_INLINED_ON_DEVICE constexpr NarrowFloat& operator*=(float x) {
+    return *this = *this * x;
+  }
+  DOVETAIL_INLINED_ON_DEVICE constexpr NarrowFloat& operator/=(float x) {
+    return *this = *this / x;
+  }
 
  private:
   using Codec = internal_narrow::Codec<kCode, kBits>;
   static constexpr bool kIsFloat16 = kCode == internal_dtype::kFloat && kBits == 16;
 
-  DOVETAIL_INLINED static constexpr Bits Encode(float x) {
-#ifdef __F16C__
+  DOVETAIL_INLINED_ON_DEVICE static constexpr Bits Encode(float x) {
+#if DOVETAIL_CONVERTS_BY_F16C
     if constexpr (kIsFloat16) {
       if (!__builtin_is_constant_evaluated()) return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
     }
 #endif
     return Codec::Encode(x);
   }
-  DOVETAIL_INLINED static constexpr float Decode(Bits bits) {
-#ifdef __F16C__
+  DOVETAIL_INLINED_ON_DEVICE static constexpr float Decode(Bits bits) {
+#if DOVETAIL_CONVERTS_BY_F16C
     if constexpr (kIsFloat16) {
       if (!__builtin_is_constant_evaluated()) return _cvtsh_ss(bits);
     }
@@ -361,7 +386,9 @@ class std::numeric_limits<dovetail::NarrowFloat<kCode, kBits>> {
 };
 //! @endcond
 
+#undef DOVETAIL_CONVERTS_BY_F16C
 #undef DOVETAIL_HAS_BIT_CAST
 #undef DOVETAIL_INLINED
+#undef DOVETAIL_INLINED_ON_DEVICE
 
 #endif  // DOVETAIL_CORE_FREESTANDING_NARROW_FLOATS_H_

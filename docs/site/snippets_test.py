@@ -28,7 +28,7 @@ import pytest
 ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs/guide").glob("*.md"))
-PROGRAMS = sorted((ROOT / "examples").rglob("*.cc")) + sorted((ROOT / "examples").rglob("*.h"))
+PROGRAMS = sorted(p for ext in ("cc", "cu", "h") for p in (ROOT / "examples").rglob(f"*.{ext}"))
 BLOCK = re.compile(
     r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )

@@ -311,28 +311,32 @@ DovetailKernelLibraryOf() {
   return &::dovetail::internal_kernels::library;
 }
 
+#define DOVETAIL_INTERNAL_EXPORTED __attribute__((visibility("default"), used))
 #define DOVETAIL_INTERNAL_JOIN_2(a, b) a##b
 #define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
-// (The symbol is what tvm-ffi looks for. Two kernels of one name do not link.)
-#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                               \
-  namespace {                                                                                    \
-  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                        \
-    static constexpr auto kFunction = &function;                                                 \
-    static constexpr const char* kName = name;                                                   \
-    static constexpr const char* kDoc = doc;                                                     \
-    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                              \
-  };                                                                                             \
-  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =        \
-      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>();       \
-  }                                                                                              \
-  extern "C" __attribute__((visibility("default"), used)) int DOVETAIL_INTERNAL_JOIN(            \
-      dovetail_tvm_kernel_, number)(void*, const void*, int32_t, void*) __asm__("__tvm_ffi_" name); \
-  extern "C" int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_, number)(                           \
-      void*, const void* arguments, int32_t count, void* result) {                               \
-    return ::dovetail::internal_kernels::CallByTvm<DOVETAIL_INTERNAL_JOIN(DovetailKernel,        \
-                                                                          number)>(              \
-        arguments, count, result);                                                               \
-  }                                                                                              \
+// (The symbol is what tvm-ffi looks for. Two kernels of one name do not link. The named namespace:
+// nvcc does not compile an unnamed one directly in another one.)
+#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                          \
+  namespace dovetail_kernels_of_file {                                                      \
+  namespace {                                                                               \
+  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                   \
+    static constexpr auto kFunction = &function;                                            \
+    static constexpr const char* kName = name;                                              \
+    static constexpr const char* kDoc = doc;                                                \
+    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                         \
+  };                                                                                        \
+  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =   \
+      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>();  \
+  }                                                                                         \
+  extern "C" DOVETAIL_INTERNAL_EXPORTED int DOVETAIL_INTERNAL_JOIN(                         \
+      dovetail_tvm_kernel_, number)(void*, const void*, int32_t, void*)                     \
+      __asm__("__tvm_ffi_" name);                                                           \
+  extern "C" int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_, number)(                      \
+      void*, const void* arguments, int32_t count, void* result) {                          \
+    using Def = DOVETAIL_INTERNAL_JOIN(DovetailKernel, number);                             \
+    return ::dovetail::internal_kernels::CallByTvm<Def>(arguments, count, result);          \
+  }                                                                                         \
+  }                                                                                         \
   static_assert(true, "ends with a semicolon")
 
 #define DOVETAIL_KERNEL(function, ...) \

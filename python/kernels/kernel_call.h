@@ -94,6 +94,11 @@ class KernelCall {
     return !facts_.checks_overlap || FindOverlap(failure);
   }
 
+  // Whether no two tensors are on two devices of one type: the call has one stream.
+  bool CheckDevices(KernelFailure* failure) const {
+    return !facts_.checks_devices || FindOtherDevice(failure);
+  }
+
   // Of parameter `i`, an int that is given as `number`: whether its type has it, and its size
   // agrees with those of its name.
   bool CheckInt(size_t i, int64_t number, KernelFailure* failure) {
@@ -130,8 +135,7 @@ class KernelCall {
   // The first tensor on a GPU, else the first one; nullptr if there is none.
   const DovetailBorrowed* main_tensor() const {
     for (size_t i = 0; i < count_; ++i) {
-      const DLDeviceType type = tensor(i)->tensor.device.device_type;
-      if (type != kDLCPU && type != kDLCUDAHost && type != kDLROCMHost) return tensor(i);
+      if (!IsHost(tensor(i)->tensor.device)) return tensor(i);
     }
     return count_ > 0 ? tensor(0) : nullptr;
   }
@@ -172,6 +176,10 @@ class KernelCall {
     int64_t count;
   };
 
+  static bool IsHost(DLDevice device) {
+    const DLDeviceType type = device.device_type;
+    return type == kDLCPU || type == kDLCUDAHost || type == kDLROCMHost;
+  }
   static int64_t BytesOf(const DLTensor& tensor) {
     int64_t count = 1;
     for (int32_t i = 0; i < tensor.ndim; ++i) count *= tensor.shape[i];
@@ -185,6 +193,29 @@ class KernelCall {
   DovetailBorrowed* tensor(size_t i) const {
     return i < kInline ? const_cast<DovetailBorrowed*>(&tensors_[i])
                        : &more_[(i - kInline) / kChunk][(i - kInline) % kChunk];
+  }
+
+  [[gnu::noinline]] bool FindOtherDevice(KernelFailure* failure) const {
+    const DovetailBorrowed* const main = main_tensor();
+    if (main == nullptr || IsHost(main->tensor.device)) return true;
+    const DLDevice device = main->tensor.device;
+    size_t main_at = 0;  // the parameter of `main`
+    for (size_t i = 0; i < facts_.named.size(); ++i) {
+      const Tensors mine(*facts_.named[i], values_[i]);
+      for (int64_t k = 0; k < mine.count; ++k) {
+        const DLDevice other = mine.all[k]->tensor.device;
+        if (mine.all[k] == main) main_at = i;
+        if (other.device_type != device.device_type || other.device_id == device.device_id) {
+          continue;
+        }
+        return failure->Say(
+            DOVETAIL_VALUE_ERROR,
+            Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' is on ",
+                  internal_fit::DeviceText(other), ", and argument '", facts_.names[main_at],
+                  "' is on ", internal_fit::DeviceText(device), ". Pass tensors on one device."));
+      }
+    }
+    return true;
   }
 
   [[gnu::noinline]] bool FindOverlap(KernelFailure* failure) const {

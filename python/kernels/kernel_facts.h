@@ -39,6 +39,9 @@ struct KernelFacts {
         ++num_written;
       }
       checks_overlap |= Has(*parameter, DOVETAIL_PARAMETER_NO_OVERLAP);
+      checks_devices |= IsTensor(*parameter) &&
+                        parameter->wanted->device_type != DOVETAIL_HOST_MEMORY &&
+                        parameter->wanted->device_type != kDLCPU;
       named.push_back(parameter);
       names.push_back(parameter->name);
     }
@@ -52,6 +55,7 @@ struct KernelFacts {
   int num_written = 0;  // Outs and InOuts
   int first_written = -1;
   bool checks_overlap = false;  // for a parameter that says NoOverlap
+  bool checks_devices = false;  // for a parameter that takes memory of GPUs
 };
 
 }  // namespace internal_kernels

@@ -131,7 +131,7 @@ class TvmCall {
       if (!IsTensor(*facts_.named[i])) continue;
       if (!LoadTensors(i, i < given ? &arguments[i] : nullptr)) return false;
     }
-    return call_.CheckOverlap(failure_);
+    return call_.CheckDevices(failure_) && call_.CheckOverlap(failure_);
   }
 
   [[gnu::cold, gnu::noinline]] bool LoadDefault(size_t i) {

@@ -1,13 +1,19 @@
-// RuntimeApi's kernels. A NativeFunction is the name of a kernel.
+// RuntimeApi's kernels. A NativeFunction is the name of a kernel of Dovetail, or a HostKernel.
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "dovetail/devices/gpu/kernels/arguments.h"
 #include "dovetail/devices/gpu/kernels/testing/host_run.h"
 #include "dovetail/devices/gpu/planning/kernel_table.h"
 #include "dovetail/tests/emulator/call.h"
+#include "dovetail/tests/emulator/host_kernel.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -40,6 +46,60 @@ Result ModuleFunction(void*, NativeModule, const char* name, NativeFunction* fun
   }
   return Code(ResultClass::kInvalidValue);
 }
+
+// The memory at an address that a kernel on this stream is given.
+Result ResolveForKernel(Impl& impl, const Queue* queue, const void* data, Access* access) {
+  const Result r = impl.Resolve(data, 1, queue->device, false, "A kernel's access", access);
+  if (r != kOk || !access->is_host()) return r;
+  impl.Complain("A kernel was given memory that is none of the GPU's.");
+  return Code(ResultClass::kInvalidValue);
+}
+
+bool IsNameOfKernel(NativeFunction function) {
+  return std::find(std::begin(gpu::kKernelNames), std::end(gpu::kKernelNames), function) !=
+         std::end(gpu::kKernelNames);
+}
+
+// An argument of a HostKernel.
+struct HostArgument {
+  std::vector<unsigned char> bytes;
+  Access memory;  // of an address
+};
+
+using Dimensions = std::array<uint32_t, 3>;
+
+Result LaunchHostKernel(Impl& impl, Queue* queue, const HostKernel& kernel, const Dimensions& grid,
+                        const Dimensions& block, void** args) {
+  constexpr uint64_t kMostThreads = 1024;  // in a block
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const bool has_blocks = grid[0] != 0 && grid[1] != 0 && grid[2] != 0;
+  if (threads == 0 || threads > kMostThreads || !has_blocks) {
+    return Code(ResultClass::kInvalidValue);
+  }
+  std::vector<HostArgument> arguments(static_cast<size_t>(kernel.num_parameters));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(args[i]);
+    arguments[i].bytes.assign(bytes, bytes + kernel.parameters[i].nbytes);
+    if (!kernel.parameters[i].is_address) continue;
+    const void* address;
+    std::memcpy(&address, bytes, sizeof(address));
+    if (address == nullptr) continue;
+    const Result r = ResolveForKernel(impl, queue, address, &arguments[i].memory);
+    if (r != kOk) return r;
+  }
+  return impl.Add(queue, [&impl, kernel, grid, block, arguments = std::move(arguments)]() mutable {
+    std::vector<void*> pointers;
+    for (HostArgument& argument : arguments) {
+      pointers.push_back(argument.bytes.data());
+      if (argument.memory.is_host()) continue;
+      impl.CheckAtRun(argument.memory, "A kernel");
+      void* const reached = impl.Reach(argument.memory);
+      std::memcpy(argument.bytes.data(), &reached, sizeof(reached));
+    }
+    kernel.run(kernel.function, grid.data(), block.data(), pointers.data());
+  });
+}
+
 Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const uint32_t block[3],
               uint32_t, NativeStream stream, void** args) {
   Call call(self);
@@ -47,6 +107,10 @@ Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const
   Result result;
   Queue* queue = call->Find(stream, true, &result);
   if (queue == nullptr) return result;
+  if (!IsNameOfKernel(function)) {
+    return LaunchHostKernel(*call, queue, *static_cast<const HostKernel*>(function),
+                            {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, args);
+  }
   if (block[0] != static_cast<uint32_t>(gpu::kBlockThreads) || block[1] != 1 || block[2] != 1 ||
       grid[0] == 0 || grid[1] != 1 || grid[2] != 1 ||
       uint64_t{grid[0]} * block[0] > call->options.vendor->max_launch_threads) {
@@ -61,12 +125,8 @@ Result Launch(void* self, NativeFunction function, const uint32_t grid[3], const
   void* parameters[] = {arguments->data()};
   gpu::RunKernelOnHost(name, 0, parameters, [&](const void* data) -> void* {
     Access access;
-    const Result r = call->Resolve(data, 1, queue->device, false, "A kernel's access", &access);
+    const Result r = ResolveForKernel(*call, queue, data, &access);
     if (r != kOk) result = r;
-    if (r == kOk && access.is_host()) {
-      call->Complain("A kernel was given memory that is none of the GPU's.");
-      result = Code(ResultClass::kInvalidValue);
-    }
     accesses->emplace(data, access);
     return nullptr;
   });

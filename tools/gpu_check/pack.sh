@@ -18,7 +18,7 @@ while read -r path; do
     *.whl) target=wheel ;;
     */gpu_check.py) target=. ;;
     benchmarks/*.py) target=benchmarks ;;
-    *.py) target=tests ;;
+    *.py | *kernels_by_nvcc.so) target=tests ;;
     *) target=bin ;;
   esac
   if [[ $target == wheel ]]; then

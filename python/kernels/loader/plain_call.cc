@@ -294,8 +294,9 @@ bool CheckReturned(const LoadedKernel& loaded, DLManagedTensorVersioned** return
 PyObject* RunPlain(LoadedCall* call) {
   const LoadedKernel& loaded = call->loaded();
   PyObject* const like = call->like();
-  if (!MakeOuts(like, call)) return nullptr;
   KernelFailure failure;
+  if (!call->CheckDevices(&failure)) return Raise(failure);
+  if (!MakeOuts(like, call)) return nullptr;
   if (!call->CheckOverlap(&failure)) return Raise(failure);
   DLManagedTensorVersioned* returned[kMostResults];
   std::fill_n(returned, loaded.kernel->num_results, nullptr);

@@ -45,6 +45,7 @@ bool TorchArguments::Load(KernelFailure* failure) {
     if (is_functional_ && parameters[i].is(DOVETAIL_PARAMETER_OUT)) continue;
     done = LoadOne(i, done ? failure : nullptr) && done;
   }
+  done = done && call_.CheckDevices(failure);
   for (size_t i = 0; done && is_functional_ && i < parameters.size(); ++i) {
     if (parameters[i].is(DOVETAIL_PARAMETER_OUT)) done = MakeOut(i, failure);
   }

@@ -34,7 +34,8 @@ def test_a_result_is_made_on_the_device_of_the_first_tensor():
     assert (str(made.device), made.shape) == ("cuda:1", (4,))
     out = dt.zeros(4, device="cuda:1")
     assert k.beside(x, out) is out
-    refused(ValueError, "another device", k.beside, x, dt.zeros(4, device="cuda:0"))
+    words = "beside(): argument 'out' is on cuda:0, and argument 'x' is on cuda:1."
+    refused(ValueError, words, k.beside, x, dt.zeros(4, device="cuda:0"))
 
 
 def test_a_kernel_for_the_host_refuses_a_gpu():

@@ -70,6 +70,8 @@ NB_MODULE(emulated_gpu, m) {
       .def(nb::init<const std::string&, int, bool>(), nb::arg("vendor"), nb::arg("devices") = 2,
            nb::arg("kernels") = true)
       .def("backend", &Gpu::backend)
+      // Of its gpu::RuntimeApi.
+      .def("runtime_api", [](Gpu& g) { return reinterpret_cast<uintptr_t>(&g->api()); })
       .def("complaints", [](Gpu& g) { return g->TakeComplaints(); })
       .def("reset_counts", [](Gpu& g) { g->ResetCounts(); })
       .def("counts",

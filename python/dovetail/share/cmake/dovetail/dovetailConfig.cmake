@@ -32,11 +32,15 @@ endif()
 
 # dovetail_add_kernels(<name> <source>...)
 #
-# Makes <name>.so, which dovetail.load_kernels() loads, from C++ files that include dovetail/kernels.h. It is a target as
-# those of add_library(MODULE), for target_link_libraries(), install() and others.
+# Makes <name>.so, which dovetail.load_kernels() loads, from C++ files that include dovetail/kernels.h, and from .cu files if
+# the project has the language CUDA. It is a target as those of add_library(MODULE), for target_link_libraries(), install() and
+# others.
 function(dovetail_add_kernels name)
   add_library(${name} MODULE ${ARGN})
   set_target_properties(${name} PROPERTIES
+    CUDA_STANDARD 20
+    CUDA_STANDARD_REQUIRED ON
+    CUDA_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     POSITION_INDEPENDENT_CODE ON
     PREFIX ""
