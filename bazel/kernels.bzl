@@ -7,8 +7,8 @@
         srcs = ["kernels.cc"],  # DOVETAIL_KERNEL(scale_add, "x", "y", "a", "out");
     )
 
-One file serves every version of Python and of the frameworks: it links none of them, and nothing of Dovetail's, and exports
-one function. The build needs no Python.
+One file serves every version of Python and of the frameworks: it links none of them, and nothing of Dovetail's. It exports the
+function that describes its kernels, and each kernel as tvm-ffi calls it. The build needs no Python.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")

@@ -91,4 +91,5 @@ def test_tvm_ffi_passes_tensors_on_a_gpu_and_its_stream():
     m.beside(x, dt.zeros(4, device="cuda:1"))
     words = "argument 'x' (tvm_ffi.Tensor) must be in host memory, and is on cuda:1"
     refused(TypeError, words, m.scale_add, x, x, 1.0, x)
-    refused(ValueError, "another device", m.beside, x, dt.zeros(4, device="cuda:0"))
+    words = "beside(): argument 'out' is on cuda:0, and argument 'x' is on cuda:1."
+    refused(ValueError, words, m.beside, x, dt.zeros(4, device="cuda:0"))
