@@ -41,6 +41,7 @@ import measure
 import numpy as np
 import report
 import torch
+import tvm_ffi
 from torch.utils import cpp_extension
 
 import dovetail as dt
@@ -69,6 +70,7 @@ MAKERS = {
     "NumPy": np.copy,
     "Paddle": paddle.to_tensor,
     "JAX": jnp.asarray,
+    "tvm-ffi": lambda array: tvm_ffi.from_dlpack(array.copy()),
 }
 
 PLAIN = "plain call, "
@@ -82,6 +84,7 @@ WANTED = {
     PLAIN + "NumPy": {"nb::ndarray": 0.35},
     PLAIN + "Paddle": {"nb::ndarray": 0.35},
     PLAIN + "JAX": {"nb::ndarray": 0.35},
+    PLAIN + "tvm-ffi": {"nb::ndarray": None},
     OPERATOR: {"TORCH_LIBRARY": 1.15, "STABLE_TORCH_LIBRARY": 0.9},
     NEW + "PyTorch": {"pybind11": None},
     NEW + "NumPy": {"nb::ndarray": None},
@@ -93,8 +96,9 @@ COMPILATION_SECONDS = 2.0
 
 
 def check(name, result):
-    if not np.array_equal(np.asarray(result), A * X + Y):
-        raise AssertionError(f"{name}: {np.asarray(result)}")
+    values = dt.from_dlpack(result).numpy()
+    if not np.array_equal(values, A * X + Y):
+        raise AssertionError(f"{name}: {values}")
 
 
 def writing(functions, library):
@@ -176,7 +180,7 @@ def plain_rows(function):
         "torch.add(out=)": lambda x, y, a, out: torch.add(y, x, alpha=a, out=out),
     }
     rows = [row(PLAIN + "PyTorch", writing(functions, "PyTorch"))]
-    for library in ("NumPy", "Paddle", "JAX"):
+    for library in ("NumPy", "Paddle", "JAX", "tvm-ffi"):
         functions = {"dovetail": function, "nb::ndarray": peer}
         rows.append(row(PLAIN + library, writing(functions, library)))
     return rows

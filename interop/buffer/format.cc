@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -45,6 +47,26 @@ constexpr FormatCode kCodes[] = {
     {"P", TypeKind::kHandle, sizeof(void*), sizeof(void*)},
 };
 
+// The codes of one letter, by that letter; nullptr for other letters.
+constexpr auto kLetters = [] {
+  std::array<const FormatCode*, 128> letters{};
+  for (const FormatCode& c : kCodes) {
+    if (c.code[1] == '\0') letters[static_cast<size_t>(c.code[0])] = &c;
+  }
+  return letters;
+}();
+
+const FormatCode* FindCode(std::string_view code) {
+  if (code.size() == 1) {
+    const auto letter = static_cast<unsigned char>(code[0]);
+    return letter < kLetters.size() ? kLetters[letter] : nullptr;
+  }
+  for (const FormatCode& c : kCodes) {
+    if (c.code == code) return &c;
+  }
+  return nullptr;
+}
+
 // The error message for an unsupported code, found by the code's first letter.
 struct Refusal {
   std::string_view first;
@@ -80,25 +102,36 @@ absl::Status Refuse(std::string_view format, std::string_view code) {
 absl::StatusOr<DType> DTypeFromFormat(std::string_view format, int64_t itemsize) {
   std::string_view code = format;
   bool big = std::endian::native == std::endian::big;
-  if (!code.empty() && std::string_view("@=^<>!").find(code[0]) != std::string_view::npos) {
-    if (code[0] == '<') big = false;
-    if (code[0] == '>' || code[0] == '!') big = true;
-    code.remove_prefix(1);
+  switch (code.empty() ? '\0' : code[0]) {
+    case '<':
+      big = false;
+      code.remove_prefix(1);
+      break;
+    case '>':
+    case '!':
+      big = true;
+      code.remove_prefix(1);
+      break;
+    case '@':
+    case '=':
+    case '^':
+      code.remove_prefix(1);
+      break;
+    default:
+      break;
   }
-  for (const FormatCode& c : kCodes) {
-    if (c.code != code) continue;
-    if (itemsize != c.native_size && itemsize != c.standard_size) {
-      return Error(format, absl::StrCat("does not go with its itemsize of ", itemsize));
-    }
-    if (itemsize > 1 && big != (std::endian::native == std::endian::big)) {
-      return Error(format,
-                   absl::StrCat("is in ", big ? "big" : "little",
-                                "-endian byte order, which is not this machine's; convert "
-                                "it first, as with numpy's a.astype(a.dtype.newbyteorder(\"=\"))"));
-    }
-    return DType::Make(c.kind, static_cast<int>(itemsize * 8));
+  const FormatCode* const found = FindCode(code);
+  if (found == nullptr) return Refuse(format, code);
+  if (itemsize != found->native_size && itemsize != found->standard_size) {
+    return Error(format, absl::StrCat("does not go with its itemsize of ", itemsize));
   }
-  return Refuse(format, code);
+  if (itemsize > 1 && big != (std::endian::native == std::endian::big)) {
+    return Error(format,
+                 absl::StrCat("is in ", big ? "big" : "little",
+                              "-endian byte order, which is not this machine's; convert "
+                              "it first, as with numpy's a.astype(a.dtype.newbyteorder(\"=\"))"));
+  }
+  return DType{found->kind, static_cast<uint8_t>(itemsize * 8)};
 }
 
 absl::StatusOr<const char*> FormatFromDType(DType dtype) {

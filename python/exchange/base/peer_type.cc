@@ -74,7 +74,8 @@ bool PeerType::IsBaseOf(PyTypeObject* type) {
 
 bool PeerType::Recognise(PyTypeObject* type) {
   other_.store(type);
-  if (!std::string_view(type->tp_name).ends_with(name_)) return false;
+  if (type == namesake_.load() || !std::string_view(type->tp_name).ends_with(name_)) return false;
+  namesake_.store(type);
   nb::object name = nb::steal(PyUnicode_FromString(module_));
   nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
   nb::object known =
@@ -84,6 +85,7 @@ bool PeerType::Recognise(PyTypeObject* type) {
   Py_INCREF(type);
   Install(type);
   other_.store(nullptr);
+  namesake_.store(nullptr);
   return true;
 }
 

@@ -54,6 +54,8 @@ class PeerType {
   // The last class that was not this one. A class that is older than its module's import is none of
   // the module's, so it need not be looked up again.
   GilGuarded<PyTypeObject*> other_{nullptr};
+  // The same of the classes whose name ends with `name`: those that are looked up.
+  GilGuarded<PyTypeObject*> namesake_{nullptr};
   GilGuarded<const DLPackExchangeAPI*> exchange_api_{nullptr};
 };
 

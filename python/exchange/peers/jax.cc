@@ -13,14 +13,30 @@
 namespace nb = nanobind;
 
 namespace dovetail::python {
+namespace {
+
+// Refuses an array that has no memory any more: the protocols' own errors do not say so. True
+// without an error set for any other.
+bool CheckNotDeleted(PyObject* x) {
+  static constinit InternedName name("is_deleted");
+  const nb::object is_deleted = nb::steal(PyObject_CallMethodNoArgs(x, name.get()));
+  if (!is_deleted.is_valid()) return ForgetException();
+  if (is_deleted.ptr() != Py_True) return true;
+  RaiseExchange(
+      "The JAX array has no memory any more: it was deleted, or donated to a function by "
+      "donate_argnums.");
+  return false;
+}
+
+}  // namespace
 
 ExchangeResult BorrowJaxArray(PyObject* x, DovetailBorrowed* borrowed) {
+  const ExchangeResult result = BorrowRowMajorBuffer(x, borrowed);
+  if (result != ExchangeResult::kNotTaken) return result;
+  if (!CheckNotDeleted(x)) return ExchangeResult::kError;
   Tensor tensor;
-  if (!ImportBuffer(x, &tensor)) {
-    if (!ForgetException()) return ExchangeResult::kError;
-    bool copied;
-    if (!ImportByDLPack(x, {}, &tensor, &copied)) return ExchangeResult::kError;
-  }
+  bool copied;
+  if (!ImportByDLPack(x, {}, &tensor, &copied)) return ExchangeResult::kError;
   HoldBorrowed(tensor, /*is_copied=*/false, borrowed);
   borrowed->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
   return ExchangeResult::kDone;

@@ -6,17 +6,22 @@
 #include <memory>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "dlpack/dlpack.h"
+#include "dovetail/core/dtype.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/interop/buffer/format.h"
 #include "dovetail/interop/buffer/import.h"
 #include "dovetail/interop/buffer/strided.h"
+#include "dovetail/interop/dlpack/type_table.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/host_ready.h"
 #include "dovetail/python/exchange/base/numpy_abi.h"
 #include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/peer_type.h"
 #include "dovetail/python/exchange/protocols/array_interface.h"
+#include "dovetail/python/exchange/protocols/fill.h"
 
 namespace dovetail::python {
 namespace {
@@ -105,6 +110,62 @@ bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused) {
   }
   *tensor = AdoptBuffer(std::move(layout), Device::Cpu(), ReleaseBuffer(std::move(held)));
   return true;
+}
+
+namespace {
+
+// What a borrowed tensor holds of a buffer.
+struct BufferLoan {
+  DLManagedTensorVersioned managed;  // its deleter alone is used
+  Py_buffer view;
+};
+
+void EndLoan(void* context) {
+  auto* const loan = static_cast<BufferLoan*>(context);
+  PyBuffer_Release(&loan->view);
+  delete loan;
+}
+
+void LetGoOfLoan(DLManagedTensorVersioned* managed) { LetGo(&EndLoan, managed->manager_ctx); }
+
+// Fills `borrowed` with a buffer that has a shape and no strides. False if no tensor has those.
+bool FillByBuffer(const Py_buffer& view, DovetailBorrowed* borrowed) {
+  const absl::StatusOr<DType> dtype =
+      DTypeFromFormat(view.format == nullptr ? kDefaultFormat : view.format, view.itemsize);
+  if (!dtype.ok() || view.ndim > DOVETAIL_MAX_NDIM) return false;
+  auto nbytes = static_cast<uint64_t>(view.itemsize);
+  int64_t step = 1;
+  for (int i = view.ndim - 1; i >= 0; --i) {
+    borrowed->strides[i] = step;
+    nbytes *= static_cast<uint64_t>(view.shape[i]);
+    step = WrappingMultiply(step, view.shape[i] == 0 ? 1 : view.shape[i]);
+  }
+  const DLTensor lent = {.data = view.buf,
+                         .device = {kDLCPU, 0},
+                         .ndim = view.ndim,
+                         .dtype = ToDLDataType(*dtype),
+                         .shape = view.shape,
+                         .strides = borrowed->strides,
+                         .byte_offset = 0};
+  const uint64_t flags = view.readonly != 0 ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  return nbytes == static_cast<uint64_t>(view.len) && FillBorrowed(lent, flags, borrowed);
+}
+
+}  // namespace
+
+ExchangeResult BorrowRowMajorBuffer(PyObject* object, DovetailBorrowed* borrowed) {
+  auto loan = std::make_unique_for_overwrite<BufferLoan>();
+  if (PyObject_GetBuffer(object, &loan->view, PyBUF_ND | PyBUF_FORMAT) != 0) {
+    return ForgetException() ? ExchangeResult::kNotTaken : ExchangeResult::kError;
+  }
+  if (!FillByBuffer(loan->view, borrowed)) {
+    PyBuffer_Release(&loan->view);
+    return ExchangeResult::kNotTaken;
+  }
+  loan->managed.manager_ctx = loan.get();
+  loan->managed.deleter = &LetGoOfLoan;
+  borrowed->held = &loan.release()->managed;
+  return ExchangeResult::kDone;
 }
 
 namespace {

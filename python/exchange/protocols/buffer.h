@@ -21,6 +21,8 @@
 
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
+#include "dovetail/python/capi.h"
+#include "dovetail/python/exchange/base/error.h"
 
 namespace dovetail::python {
 
@@ -44,6 +46,11 @@ bool HoldBufferBytes(PyObject* object, HeldBytes* bytes);
 // ExchangeError for a buffer that can't be shared (interop/buffer/import.h). `*is_refused` is set
 // if it is the owner's BufferError: the owner may be asked by another protocol.
 bool ImportBuffer(PyObject* object, Tensor* tensor, bool* is_refused = nullptr);
+
+// Borrows the memory of an object whose buffers are read-only and row-major, and holds the buffer
+// until Dovetail_Release(). kNotTaken for an object that gives no such buffer and for what
+// ImportBuffer() refuses; kError for an interrupt.
+ExchangeResult BorrowRowMajorBuffer(PyObject* object, DovetailBorrowed* borrowed);
 
 // Fills `view`, which holds `exporter`; `exporter` keeps `tensor` where it is. -1 with an
 // ExchangeError (a BufferError) set for memory that the host can't reach, a writable request to a

@@ -101,6 +101,24 @@ static PyObject* BorrowAll(PyObject* module, PyObject* objects, PyObject* option
   return Py_BuildValue("(NiN)", results, (int)call.position, sizes);
 }
 
+// bytes_after(object, nbytes, action) borrows the object, calls action(), and returns the bytes that
+// are then in the borrowed memory.
+static PyObject* BytesAfter(PyObject* module, PyObject* arguments) {
+  (void)module;
+  PyObject *object, *action;
+  Py_ssize_t nbytes;
+  if (!PyArg_ParseTuple(arguments, "OnO", &object, &nbytes, &action)) return NULL;
+  const DovetailRequirements wanted = {.device_type = DOVETAIL_HOST_MEMORY};
+  DovetailBorrowed borrowed;
+  if (Dovetail_Borrow(object, &wanted, NULL, &borrowed) != 0) return NULL;
+  PyObject* bytes = NULL;
+  PyObject* done = PyObject_CallNoArgs(action);
+  if (done != NULL) bytes = PyBytes_FromStringAndSize(borrowed.tensor.data, nbytes);
+  Py_XDECREF(done);
+  Dovetail_Release(&borrowed);
+  return bytes;
+}
+
 static void DropCapsule(PyObject* capsule) {
   if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) return;  // a consumer has it
   DLManagedTensorVersioned* managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
@@ -202,6 +220,7 @@ static PyObject* Table(PyObject* module, PyObject* unused) {
 
 static PyMethodDef functions[] = {
     {"borrow", (PyCFunction)(void (*)(void))BorrowAll, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"bytes_after", BytesAfter, METH_VARARGS, NULL},
     {"from_python", FromPython, METH_O, NULL},
     {"empty", Empty, METH_VARARGS, NULL},
     {"current_stream", CurrentStream, METH_VARARGS, NULL},
