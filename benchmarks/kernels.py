@@ -22,7 +22,8 @@ Times are without the cost of an empty Python call. The compile times are those 
 one file, by the clock: the kernel library's, and that of TORCH_LIBRARY and pybind11 with the
 headers that it needs and with torch/extension.h.
 
-The rows of examples/kernels are those of example_kernels.py.
+The rows of examples/kernels are those of example_kernels.py, those of JAX's programs and of
+tvm-ffi those of other_doors.py.
 
 With a directory, also writes kernels.md and kernels.svg there.
 """
@@ -54,6 +55,7 @@ FOLDER = pathlib.Path(__file__).parent / "kernels_bindings"
 sys.path.insert(0, str(FOLDER))
 import example_kernels  # noqa: E402
 import nanobind_kernels  # noqa: E402
+import other_doors  # noqa: E402
 import torch_kernels  # noqa: E402
 
 torch.set_num_threads(1)
@@ -91,6 +93,7 @@ WANTED = {
     NEW + "JAX": {"nb::ndarray": 0.35},
     NEW + "operator": {"TORCH_LIBRARY": None},
     GRAPH: {"custom_op": 0.15},
+    **other_doors.WANTED,
 }
 COMPILATION_SECONDS = 2.0
 
@@ -281,6 +284,7 @@ def main():
         row(OPERATOR, writing(operators, "PyTorch")),
         *new_rows(function, operator),
         *example_kernels.rows(),
+        *other_doors.rows(function),
     ]
     del operators["STABLE_TORCH_LIBRARY"]  # it has no function for fake tensors
     operators["dovetail"] = function
@@ -288,10 +292,11 @@ def main():
     selected = {name: f for name, f in operators.items() if program.selects(f"{GRAPH}/{name}")}
     rows.append(row(GRAPH, compiled(selected)))
     rows = program.measure(rows)
+    chains = {GRAPH: CHAIN, other_doors.HANDLER: other_doors.CHAIN}
     for one in rows:
-        if one.work == GRAPH:
+        if count := chains.get(one.work):
             one.times = {
-                name: [measure.Time(t.real / CHAIN, t.cpu / CHAIN, t.calls) for t in times]
+                name: [measure.Time(t.real / count, t.cpu / count, t.calls) for t in times]
                 for name, times in one.times.items()
             }
     compilation = compilation_row(program)
