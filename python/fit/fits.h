@@ -223,7 +223,7 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
 }
 
 // For DOVETAIL_LEADING: the rank and the sizes.
-[[gnu::cold]] inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& wanted,
+inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& wanted,
                             DovetailCall* call) {
   const int32_t lead = tensor.ndim - wanted.ndim;
   if (lead < 0) return {Want::kRank, -1, tensor.ndim, wanted.ndim};
@@ -245,7 +245,7 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
 // The first requirement that the tensor does not meet. Adds the tensor's named sizes to `call`; a
 // size that does not go with its name is a Want::kSize whose wanted value is the name. Its axis is
 // -1 for leading dimensions.
-[[gnu::cold, gnu::noinline]] inline Misfit FindMismatch(const DovetailBorrowed& borrowed,
+[[gnu::noinline]] inline Misfit FindMismatch(const DovetailBorrowed& borrowed,
                                              const DovetailRequirements& wanted,
                                              DovetailCall* call) {
   namespace in = internal_interop;

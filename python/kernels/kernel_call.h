@@ -1,6 +1,7 @@
 // One call of a kernel: its arguments, wherever they come from, and what happens to them.
 //
-//   KernelCall call(facts);
+//   CallRoom room;
+//   KernelCall call(facts, &room);
 //   ... call.AddTensor() into call.value(i) for each parameter ...
 //   if (call.CheckOverlap(&failure) && call.Run(results, &failure)) ...
 //
@@ -41,11 +42,21 @@ inline int32_t KindOfMisfit(internal_fit::Want want) {
   return want == Want::kAccess ? DOVETAIL_RUNTIME_ERROR : DOVETAIL_VALUE_ERROR;
 }
 
+// Room for what most calls have. (Its owner has it behind what else it has: it is long.)
+struct CallRoom {
+  static constexpr size_t kTensors = 8;
+  static constexpr size_t kValues = 16;
+  DovetailArgument values[kValues];
+  DovetailBorrowed tensors[kTensors];
+};
+
 class KernelCall {
  public:
-  explicit KernelCall(const KernelFacts& facts) : facts_(facts) {
+  // Both are borrowed.
+  KernelCall(const KernelFacts& facts, CallRoom* room)
+      : facts_(facts), values_(room->values), tensors_(room->tensors) {
     const size_t count = facts.named.size();
-    if (count > kInlineValues) values_ = AddList<DovetailArgument>(count);
+    if (count > CallRoom::kValues) values_ = AddList<DovetailArgument>(count);
     call_.function = facts.kernel->name;
     call_.argument = nullptr;
     call_.names = facts.names.data();
@@ -69,7 +80,7 @@ class KernelCall {
 
   // Room for a tensor, with nothing held. It stays where it is.
   DovetailBorrowed* AddTensor() {
-    DovetailBorrowed* const added = count_ < kInline ? &tensors_[count_] : AddMore();
+    DovetailBorrowed* const added = count_ < CallRoom::kTensors ? &tensors_[count_] : AddMore();
     added->held = nullptr;
     ++count_;
     return added;
@@ -149,9 +160,8 @@ class KernelCall {
   }
 
  private:
-  static constexpr size_t kInline = 8;  // tensors
-  static constexpr size_t kInlineValues = 16;
-  static constexpr size_t kChunk = 32;
+  static constexpr size_t kInline = CallRoom::kTensors;
+  static constexpr size_t kChunk = 32;  // tensors
 
   // Memory for the call, which follows.
   struct alignas(16) Block {
@@ -191,7 +201,7 @@ class KernelCall {
     return tensor(count_);
   }
   DovetailBorrowed* tensor(size_t i) const {
-    return i < kInline ? const_cast<DovetailBorrowed*>(&tensors_[i])
+    return i < kInline ? &tensors_[i]
                        : &more_[(i - kInline) / kChunk][(i - kInline) % kChunk];
   }
 
@@ -274,13 +284,12 @@ class KernelCall {
   }
 
   const KernelFacts& facts_;
-  DovetailArgument* values_ = inline_values_;
+  DovetailArgument* values_;
+  DovetailBorrowed* tensors_;
   size_t count_ = 0;
   Block* blocks_ = nullptr;
   std::vector<DovetailBorrowed*> more_;  // kChunk each
   DovetailCall call_;
-  DovetailArgument inline_values_[kInlineValues];
-  DovetailBorrowed tensors_[kInline];
 };
 
 }  // namespace internal_kernels

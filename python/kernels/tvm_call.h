@@ -67,7 +67,7 @@ class TvmCall {
   }
 
   TvmCall(const KernelFacts& facts, KernelFailure* failure)
-      : facts_(facts), failure_(failure), call_(facts) {}
+      : facts_(facts), failure_(failure), call_(facts, &room_) {}
 
   static const char* KindName(int32_t kind) {
     constexpr const char* kNames[] = {"RuntimeError",  "RuntimeError", "ValueError", "IndexError",
@@ -382,6 +382,7 @@ class TvmCall {
   const KernelFacts& facts_;
   KernelFailure* failure_;
   KernelCall call_;
+  CallRoom room_;
 };
 
 }  // namespace internal_kernels

@@ -33,7 +33,7 @@ PyObject* Raise(const KernelFailure& failure);
 
 class LoadedCall : public internal_kernels::KernelCall {
  public:
-  explicit LoadedCall(const LoadedKernel& loaded) : KernelCall(loaded), loaded_(loaded) {}
+  explicit LoadedCall(const LoadedKernel& loaded) : KernelCall(loaded, &room_), loaded_(loaded) {}
   ~LoadedCall() { Release(); }
 
   // Ends the loans of the tensors. Needs the GIL if any holds something.
@@ -75,6 +75,7 @@ class LoadedCall : public internal_kernels::KernelCall {
   bool traces_ = false;
   bool has_copies_ = false;
   std::vector<PyObject*> kept_;
+  internal_kernels::CallRoom room_;
 };
 
 }  // namespace dovetail::python
