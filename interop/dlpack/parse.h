@@ -178,6 +178,28 @@ template <typename Dims>
 
 }  // namespace internal_dlpack
 
+// Parse for tensors that are row-major and say so by NULL strides, of whole bytes, with addresses:
+// nearly all of XLA's. Writes their shape and strides. False for all others, on which Parse
+// decides.
+inline bool ParseRowMajor(const DLTensor& t, int64_t* shape, int64_t* strides) {
+  const uint32_t bits = uint32_t{t.dtype.bits} * t.dtype.lanes;
+  if (bits % 8 != 0 || t.byte_offset != 0 || t.data == nullptr || t.ndim < 0 ||
+      t.ndim > internal_layout::kPlainRank ||
+      !internal_dtype::IsKnownType(t.dtype.code, t.dtype.bits, t.dtype.lanes)) {
+    return false;
+  }
+  uint64_t stride = 1;
+  for (int32_t i = t.ndim; i-- > 0;) {
+    const auto size = static_cast<uint64_t>(t.shape[i]);
+    shape[i] = t.shape[i];
+    strides[i] = static_cast<int64_t>(stride);
+    if (size == 0 || (size | stride) >> 31 != 0) return false;  // else the product overflows not
+    stride *= size;
+  }
+  uintptr_t end = 0;
+  return !__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), stride * (bits / 8), &end);
+}
+
 // Calls `use(parsed)` if there is no defect, once `dims` (see NoDims; it is copied) is filled in.
 // Else `dims` is unspecified. Each of the two branches has its own copy of `use`, so that the fast
 // one works with constants; `use` should capture by value, or what it captures is kept in memory.

@@ -35,7 +35,8 @@ DOVETAIL_NOT_SHARED inline constexpr TypePair kTypes[] = {
 };
 
 static_assert(internal_interop::IsBijection(kTypes, &TypePair::xla, &TypePair::core));
-#define DOVETAIL_XLA_TYPE(name, code, dtype) static_assert(static_cast<int>(xla::ffi::name) == code);
+#define DOVETAIL_XLA_TYPE(name, code, dtype) \
+  static_assert(static_cast<int>(xla::ffi::name) == code);
 #include "dovetail/interop/xla_ffi/type_list.inc"
 #undef DOVETAIL_XLA_TYPE
 

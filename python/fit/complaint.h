@@ -1,5 +1,5 @@
-// What is wrong with an argument, in words: which one, what it is, what it must be, and what to pass
-// instead. C++17, without Python.
+// What is wrong with an argument, in words: which one, what it is, what it must be, and what to
+// pass instead. C++17, without Python.
 //
 //   throw std::invalid_argument(Complain(misfit, borrowed, wanted, call, {"torch.Tensor", …}));
 
@@ -73,15 +73,14 @@ struct ArgumentClass {
 }
 
 [[gnu::cold]] inline std::string TypeComplaint(DLDataType dtype, const DovetailRequirements& wanted,
-                                 const DovetailCall& call) {
+                                               const DovetailCall& call) {
   const std::string is = Words(", and is ", TypeText(dtype));
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0 || !IsOneOf(dtype, wanted)) {
     return Words("must be ", TypeNames(wanted), is);
   }
   const int32_t others = FindNamedType(call, wanted.type_name);
   if (others == call.num_types) {
-    return Words("has a named type, and a call has at most ", DOVETAIL_MAX_NAMED_TYPES,
-                 " of them");
+    return Words("has a named type, and a call has at most ", DOVETAIL_MAX_NAMED_TYPES, " of them");
   }
   const auto& known = call.types[others];
   return Words("must be ", TypeText(known.dtype), " as ", OtherArgument(call, known.position), is);
@@ -93,8 +92,8 @@ struct ArgumentClass {
 }
 
 // What the caller may pass instead. Empty if unknown.
-[[gnu::cold]] inline std::string Remedy(Want misfit, const DovetailRequirements& wanted, const DovetailCall& call,
-                          const ArgumentClass& argument) {
+[[gnu::cold]] inline std::string Remedy(Want misfit, const DovetailRequirements& wanted,
+                                        const DovetailCall& call, const ArgumentClass& argument) {
   const bool is_numpy = argument.manner == Manner::kNumpy;
   const bool is_torch = argument.manner == Manner::kTorch;
   const char* const x = call.argument != nullptr ? call.argument : "x";
@@ -133,7 +132,8 @@ struct ArgumentClass {
 // The same. If the function writes the tensor, the caller finds the result in the copy that he
 // passes, and is told so.
 [[gnu::cold]] inline std::string RemedyFor(Want misfit, const DovetailRequirements& wanted,
-                             const DovetailCall& call, const ArgumentClass& argument) {
+                                           const DovetailCall& call,
+                                           const ArgumentClass& argument) {
   std::string remedy = Remedy(misfit, wanted, call, argument);
   if ((wanted.flags & DOVETAIL_WRITABLE) == 0 || remedy.empty() || misfit == Want::kAccess ||
       misfit == Want::kRepeats) {
@@ -145,8 +145,9 @@ struct ArgumentClass {
 
 // Of leading dimensions that are not those of another argument. Without named sizes after them,
 // they are the whole shape.
-[[gnu::cold]] inline std::string LeadComplaint(const DLTensor& tensor, const DovetailRequirements& wanted,
-                                 const DovetailCall& call) {
+[[gnu::cold]] inline std::string LeadComplaint(const DLTensor& tensor,
+                                               const DovetailRequirements& wanted,
+                                               const DovetailCall& call) {
   const bool is_shape = wanted.ndim == 0;
   const int32_t index = FindNamedLead(call, wanted.leading_name);
   if (index == call.num_leads) {
@@ -164,7 +165,8 @@ struct ArgumentClass {
 
 // Of a size that is not the wanted one, or that does not go with its name.
 [[gnu::cold]] inline std::string SizeComplaint(const Misfit& misfit, const DLTensor& tensor,
-                                 const DovetailRequirements& wanted, const DovetailCall& call) {
+                                               const DovetailRequirements& wanted,
+                                               const DovetailCall& call) {
   if (misfit.wanted >= 0) {
     return Words("must have size ", misfit.wanted, " in dimension ", misfit.axis,
                  ", and has shape ", Tuple(tensor.shape, tensor.ndim));
@@ -183,8 +185,8 @@ struct ArgumentClass {
                  OtherArgument(call, call.sizes[index].position));
   }
   if (index == call.num_sizes) {
-    return Words("has the named size ", name, ", and a call has at most ",
-                 DOVETAIL_MAX_NAMED_SIZES, " of them");
+    return Words("has the named size ", name, ", and a call has at most ", DOVETAIL_MAX_NAMED_SIZES,
+                 " of them");
   }
   const auto& known = call.sizes[index];
   const bool is_own = known.position == call.position && call.element == 0;
@@ -195,7 +197,8 @@ struct ArgumentClass {
 
 // "must be float32, and is float64"
 [[gnu::cold]] inline std::string MisfitText(const Misfit& misfit, const DLTensor& tensor,
-                              const DovetailRequirements& wanted, const DovetailCall& call) {
+                                            const DovetailRequirements& wanted,
+                                            const DovetailCall& call) {
   const std::string dimensions = Words(" strides ", Tuple(tensor.strides, tensor.ndim),
                                        " for shape ", Tuple(tensor.shape, tensor.ndim));
   switch (misfit.want) {
@@ -206,8 +209,8 @@ struct ArgumentClass {
       return TypeComplaint(tensor.dtype, wanted, call);
     case Want::kRank:
       return Words("must have ", (wanted.flags & DOVETAIL_LEADING) != 0 ? "at least " : "",
-                   wanted.ndim, wanted.ndim == 1 ? " dimension" : " dimensions",
-                   ", and has shape ", Tuple(tensor.shape, tensor.ndim));
+                   wanted.ndim, wanted.ndim == 1 ? " dimension" : " dimensions", ", and has shape ",
+                   Tuple(tensor.shape, tensor.ndim));
     case Want::kSize:
       return SizeComplaint(misfit, tensor, wanted, call);
     case Want::kAccess:
@@ -222,8 +225,8 @@ struct ArgumentClass {
     case Want::kInnerDense:
       return Words("must be contiguous in its last dimension, and has", dimensions);
     case Want::kStride:
-      return Words("must be of stride ", misfit.wanted, " in dimension ", misfit.axis,
-                   ", and has", dimensions);
+      return Words("must be of stride ", misfit.wanted, " in dimension ", misfit.axis, ", and has",
+                   dimensions);
     case Want::kAlignment:
       return Words("must be aligned to ", misfit.wanted, " bytes, and is at address ",
                    Hexadecimal(misfit.found));

@@ -54,6 +54,18 @@ struct BorrowedDims {
   return true;
 }
 
+// The same for nearly all tensors of XLA. False for others, and `borrowed` is then unspecified.
+inline bool FillRowMajor(const DLTensor& lent, DovetailBorrowed* borrowed) {
+  if (!ParseRowMajor(lent, borrowed->shape, borrowed->strides)) return false;
+  borrowed->tensor = lent;
+  borrowed->tensor.shape = borrowed->shape;
+  borrowed->tensor.strides = borrowed->strides;
+  borrowed->flags = 0;
+  borrowed->stream = nullptr;
+  borrowed->held = nullptr;
+  return true;
+}
+
 }  // namespace internal_fit
 }  // namespace DOVETAIL_ARG_ABI
 }  // namespace dovetail

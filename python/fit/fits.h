@@ -1,5 +1,5 @@
-// Whether a borrowed tensor meets what a parameter requires (borrowed.h). C++17, without Python: the
-// package asks it, and so do kernel libraries that are called without the package.
+// Whether a borrowed tensor meets what a parameter requires (borrowed.h). C++17, without Python:
+// the package asks it, and so do kernel libraries that are called without the package.
 //
 //   if (Fits(borrowed, wanted, &call) || FitsLast(borrowed, wanted, &call)) return 0;
 //   misfit = FindMismatch(borrowed, wanted, &call);        // complaint.h says it in words
@@ -203,7 +203,8 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
   const int32_t index = FindNamedLead(*call, name);
   if (index < call->num_leads) {
     const auto& known = call->leads[index];
-    return known.ndim == ndim && std::memcmp(shape, known.shape, sizeof(*shape) * static_cast<size_t>(ndim)) == 0;
+    return known.ndim == ndim &&
+           std::memcmp(shape, known.shape, sizeof(*shape) * static_cast<size_t>(ndim)) == 0;
   }
   if (call->num_leads == DOVETAIL_MAX_NAMED_LEADS) return false;
   call->leads[call->num_leads++] = {name, shape, ndim, call->position};
@@ -230,10 +231,9 @@ inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& 
   const Offer last = DimensionsOf(tensor, lead);
   Requirements sizes;
   sizes.shape = wanted.shape;
-  Misfit misfit =
-      internal_interop::misfit_parts::FindWrongSize(last, sizes, [&](int32_t axis) {
-        return FitsNamedSize(last.shape[axis], wanted.shape[axis], call);
-      });
+  Misfit misfit = internal_interop::misfit_parts::FindWrongSize(last, sizes, [&](int32_t axis) {
+    return FitsNamedSize(last.shape[axis], wanted.shape[axis], call);
+  });
   if (!misfit.fits()) {
     misfit.axis += lead;
     return misfit;

@@ -19,10 +19,10 @@ namespace internal_fit {
 
 // A word or a number of Words(). (No template of strings, which would take seconds to compile.)
 struct Piece {
-  Piece(const char* words) : text(words) {}                                         // NOLINT
-  Piece(const std::string& words) : text(words.data()), size(words.size()) {}       // NOLINT
-  Piece(int64_t the_number) : number(the_number) {}                                 // NOLINT
-  Piece(int32_t the_number) : number(the_number) {}                                 // NOLINT
+  Piece(const char* words) : text(words) {}                                    // NOLINT
+  Piece(const std::string& words) : text(words.data()), size(words.size()) {}  // NOLINT
+  Piece(int64_t the_number) : number(the_number) {}                            // NOLINT
+  Piece(int32_t the_number) : number(the_number) {}                            // NOLINT
 
   const char* text = nullptr;  // nullptr: the number
   size_t size = kToItsEnd;
@@ -35,9 +35,9 @@ struct Piece {
   for (const Piece* piece = pieces; piece != pieces + count; ++piece) {
     if (piece->text == nullptr) {
       char digits[24];
-      text.append(digits, static_cast<size_t>(std::snprintf(
-                              digits, sizeof(digits), "%lld",
-                              static_cast<long long>(piece->number))));  // NOLINT
+      text.append(digits, static_cast<size_t>(
+                              std::snprintf(digits, sizeof(digits), "%lld",
+                                            static_cast<long long>(piece->number))));  // NOLINT
     } else if (piece->size == Piece::kToItsEnd) {
       text.append(piece->text);
     } else {

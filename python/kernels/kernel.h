@@ -30,6 +30,8 @@
 #include "dovetail/python/kernels/tvm_call.h"
 #include "dovetail/python/kernels/tvm_ffi.h"
 #include "dovetail/python/kernels/tvm_plain.h"
+#include "dovetail/python/kernels/xla_ffi.h"
+#include "dovetail/python/kernels/xla_plain.h"
 #include "dovetail/python/owned_tensor.h"
 
 namespace dovetail {
@@ -201,8 +203,9 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
   static_assert(IsUnqualified(Def::kName),
                 "Within the namespace write DOVETAIL_KERNEL(f, …), and outside of it "
                 "DOVETAIL_KERNEL_AS(\"f\", ns::f, \"docstring\", …).");
-  static_assert(!IsUnqualified(Def::kName) || (ParameterText(Def::kName).is_valid && !ParameterText(Def::kName).is_star &&
-                                               ParameterText(Def::kName).default_text == nullptr),
+  static_assert(!IsUnqualified(Def::kName) ||
+                    (ParameterText(Def::kName).is_valid && !ParameterText(Def::kName).is_star &&
+                     ParameterText(Def::kName).default_text == nullptr),
                 "The kernel's name is none of Python's.");
   static_assert(Names::AreDistinct(), "Two parameters have one name.");
   static_assert(Names::CountNames() == CountNamed<Args...>(sizeof...(Args)),
@@ -214,6 +217,10 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
       "A parameter without a default follows one that has a default. Give it one, or write \"*\".");
   static constexpr const DovetailParameter* kParameters[] = {
       &Parameter<Def, Args, CountNamed<Args...>(kIndices)>::kValue...};
+
+  // Whether the fast roads of tvm-ffi and XLA know all that it takes.
+  static constexpr bool kIsPlain =
+      std::is_void_v<R> && (IsPlainType<ParameterType<Plain<Args>>>() && ...);
 
   static R Call(const DovetailArgument* arguments) {
     return Def::kFunction(ParameterType<Plain<Args>>::From(arguments[kIndices])...);
@@ -237,14 +244,34 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
     host->torch_kernel(&kernel, stack, num_arguments, num_results);
   }
 
+  static constexpr XlaPlace kPlaces[] = {PlaceInXla(kParameters, sizeof...(Args), kIndices)...};
   template <int32_t kDeviceType>
   static void* XlaKernel(void* call_frame) {
+    if constexpr (kDeviceType == kDLCPU && kIsPlain) {
+      constexpr XlaCounts kCounts = CountXla(kParameters, sizeof...(Args));
+      const auto& frame = *static_cast<const XlaCallFrame*>(call_frame);
+      DovetailCall call;
+      call.num_sizes = call.num_types = call.num_leads = 0;
+      DovetailBorrowed tensors[sizeof...(Args)];
+      DovetailArgument arguments[sizeof...(Args)];
+      if (frame.extension == nullptr && frame.arguments.size == kCounts.arguments &&
+          frame.results.size == kCounts.results && frame.attributes.size == kCounts.attributes &&
+          (TakePlain<ParameterType<Plain<Args>>>(frame, kPlaces[kIndices],
+                                                 kParameters[kIndices]->name, int32_t{kIndices} + 1,
+                                                 &call, &tensors[kIndices], &arguments[kIndices]) &&
+           ...)) {
+        KernelFailure failure;
+        if (Invoke(arguments, nullptr, &failure) == 0) return nullptr;
+        SayKernel(kernel, &failure);
+        return XlaErrorOf(frame, failure);
+      }
+    }
     return host->xla_kernel(&kernel, call_frame, kDeviceType);
   }
 
   // The kernel as tvm-ffi calls it (TVMFFISafeCallType).
   static int CallByTvm(const TvmAny* given, int32_t count, TvmAny* result) {
-    if constexpr (std::is_void_v<R> && (IsPlainType<ParameterType<Plain<Args>>>() && ...)) {
+    if constexpr (kIsPlain) {
       DovetailCall call;
       call.num_sizes = call.num_types = call.num_leads = 0;
       DovetailBorrowed tensors[sizeof...(Args)];
@@ -256,7 +283,8 @@ struct Entry<Def, R(Args...), std::index_sequence<kIndices...>> {
         KernelFailure failure;
         *result = {kTvmNone, 0, {}};
         if (Invoke(arguments, nullptr, &failure) == 0) return 0;
-        return TvmCall::Say(kernel, &failure);
+        SayKernel(kernel, &failure);
+        return TvmCall::Set(failure);
       }
     }
     static const KernelFacts facts(kernel);
@@ -316,27 +344,27 @@ DovetailKernelLibraryOf() {
 #define DOVETAIL_INTERNAL_JOIN(a, b) DOVETAIL_INTERNAL_JOIN_2(a, b)
 // (The symbol is what tvm-ffi looks for. Two kernels of one name do not link. The named namespace:
 // nvcc does not compile an unnamed one directly in another one.)
-#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                          \
-  namespace dovetail_kernels_of_file {                                                      \
-  namespace {                                                                               \
-  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                   \
-    static constexpr auto kFunction = &function;                                            \
-    static constexpr const char* kName = name;                                              \
-    static constexpr const char* kDoc = doc;                                                \
-    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                         \
-  };                                                                                        \
-  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =   \
-      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>();  \
-  }                                                                                         \
-  extern "C" DOVETAIL_INTERNAL_EXPORTED int DOVETAIL_INTERNAL_JOIN(                         \
-      dovetail_tvm_kernel_, number)(void*, const void*, int32_t, void*)                     \
-      __asm__("__tvm_ffi_" name);                                                           \
-  extern "C" int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_, number)(                      \
-      void*, const void* arguments, int32_t count, void* result) {                          \
-    using Def = DOVETAIL_INTERNAL_JOIN(DovetailKernel, number);                             \
-    return ::dovetail::internal_kernels::CallByTvm<Def>(arguments, count, result);          \
-  }                                                                                         \
-  }                                                                                         \
+#define DOVETAIL_INTERNAL_KERNEL(number, name, function, doc, ...)                                \
+  namespace dovetail_kernels_of_file {                                                            \
+  namespace {                                                                                     \
+  struct DOVETAIL_INTERNAL_JOIN(DovetailKernel, number) {                                         \
+    static constexpr auto kFunction = &function;                                                  \
+    static constexpr const char* kName = name;                                                    \
+    static constexpr const char* kDoc = doc;                                                      \
+    static constexpr const char* kTexts[] = {__VA_ARGS__, nullptr};                               \
+  };                                                                                              \
+  [[maybe_unused]] const bool DOVETAIL_INTERNAL_JOIN(dovetail_kernel_is_added_, number) =         \
+      ::dovetail::internal_kernels::Add<DOVETAIL_INTERNAL_JOIN(DovetailKernel, number)>();        \
+  }                                                                                               \
+  extern "C" DOVETAIL_INTERNAL_EXPORTED int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_, number)( \
+      void*, const void*, int32_t, void*) __asm__("__tvm_ffi_" name);                             \
+  extern "C" int DOVETAIL_INTERNAL_JOIN(dovetail_tvm_kernel_,                                     \
+                                        number)(void*, const void* arguments, int32_t count,      \
+                                                void* result) {                                   \
+    using Def = DOVETAIL_INTERNAL_JOIN(DovetailKernel, number);                                   \
+    return ::dovetail::internal_kernels::CallByTvm<Def>(arguments, count, result);                \
+  }                                                                                               \
+  }                                                                                               \
   static_assert(true, "ends with a semicolon")
 
 #define DOVETAIL_KERNEL(function, ...) \

@@ -33,6 +33,16 @@ namespace internal_kernels {
 
 using internal_fit::Words;
 
+// Puts the kernel's name before what its function threw. Throws nothing.
+[[gnu::cold, gnu::noinline]] inline void SayKernel(const DovetailKernel& kernel,
+                                                   KernelFailure* failure) noexcept {
+  try {
+    failure->message = Words(kernel.name, "(): ", failure->message);
+  } catch (...) {
+    Report(failure);
+  }
+}
+
 // The kind of the failure of a tensor that does not fit.
 inline int32_t KindOfMisfit(internal_fit::Want want) {
   using internal_fit::Want;
@@ -123,7 +133,8 @@ class KernelCall {
            SaySize(i, number, failure);
   }
   // That a number is out of the range of parameter `i`.
-  [[gnu::cold, gnu::noinline]] bool SayRange(size_t i, const std::string& number, KernelFailure* failure) const {
+  [[gnu::cold, gnu::noinline]] bool SayRange(size_t i, const std::string& number,
+                                             KernelFailure* failure) const {
     const DovetailParameter& parameter = *facts_.named[i];
     return failure->Say(
         parameter.size_name != 0 ? DOVETAIL_VALUE_ERROR : DOVETAIL_OVERFLOW_ERROR,
@@ -131,10 +142,11 @@ class KernelCall {
               parameter.least, " to ", parameter.most, ", and is ", number));
   }
   // That argument `i` is of another kind: "a float", "None".
-  [[gnu::cold, gnu::noinline]] bool SayKind(size_t i, const char* wanted, const std::string& is, KernelFailure* failure) const {
+  [[gnu::cold, gnu::noinline]] bool SayKind(size_t i, const char* wanted, const std::string& is,
+                                            KernelFailure* failure) const {
     return failure->Say(DOVETAIL_TYPE_ERROR,
-                        Words(facts_.kernel->name, "(): argument '", facts_.names[i],
-                              "' must be ", wanted, ", and is ", is));
+                        Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' must be ",
+                              wanted, ", and is ", is));
   }
 
   // The bytes of all tensors.
@@ -155,7 +167,7 @@ class KernelCall {
   // threw. With or without the GIL.
   bool Run(DLManagedTensorVersioned** results, KernelFailure* failure) {
     if (Invoke(results, failure)) return true;
-    failure->message = Words(facts_.kernel->name, "(): ", failure->message);
+    SayKernel(*facts_.kernel, failure);
     return false;
   }
 
@@ -201,8 +213,7 @@ class KernelCall {
     return tensor(count_);
   }
   DovetailBorrowed* tensor(size_t i) const {
-    return i < kInline ? &tensors_[i]
-                       : &more_[(i - kInline) / kChunk][(i - kInline) % kChunk];
+    return i < kInline ? &tensors_[i] : &more_[(i - kInline) / kChunk][(i - kInline) % kChunk];
   }
 
   [[gnu::noinline]] bool FindOtherDevice(KernelFailure* failure) const {
@@ -255,9 +266,8 @@ class KernelCall {
     const std::string is =
         Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' is ", size, ", and ");
     if (index == call_.num_sizes) {
-      return failure->Say(
-          DOVETAIL_VALUE_ERROR,
-          Words(is, "a call has at most ", DOVETAIL_MAX_NAMED_SIZES, " named sizes"));
+      return failure->Say(DOVETAIL_VALUE_ERROR, Words(is, "a call has at most ",
+                                                      DOVETAIL_MAX_NAMED_SIZES, " named sizes"));
     }
     const auto& known = call_.sizes[index];
     return failure->Say(DOVETAIL_VALUE_ERROR,

@@ -26,7 +26,8 @@ inline bool IsWritten(const DovetailParameter& parameter) {
 
 struct KernelFacts {
   // `the_kernel` is borrowed.
-  [[gnu::cold, gnu::noinline]] explicit KernelFacts(const DovetailKernel& the_kernel) : kernel(&the_kernel) {
+  [[gnu::cold, gnu::noinline]] explicit KernelFacts(const DovetailKernel& the_kernel)
+      : kernel(&the_kernel) {
     for (int32_t i = 0; i < kernel->num_parameters; ++i) {
       const DovetailParameter* const parameter = kernel->parameters[i];
       if (parameter->kind == DOVETAIL_KIND_STREAM) {

@@ -35,8 +35,8 @@ namespace internal_kernels {
 class TvmCall {
  public:
   // TVMFFISafeCallType's: 0, or -1 with an error for tvm-ffi. Throws nothing.
-  [[gnu::cold, gnu::noinline]] static int Run(const KernelFacts& facts, const TvmAny* arguments, int32_t count,
-                                   TvmAny* result) noexcept {
+  [[gnu::cold, gnu::noinline]] static int Run(const KernelFacts& facts, const TvmAny* arguments,
+                                              int32_t count, TvmAny* result) noexcept {
     KernelFailure failure;
     bool done = false;
     try {
@@ -48,24 +48,14 @@ class TvmCall {
     return done ? 0 : Set(failure);
   }
 
-  // Sets the error of what the author's function threw. -1.
-  [[gnu::cold, gnu::noinline]] static int Say(const DovetailKernel& kernel,
-                                              KernelFailure* failure) noexcept {
-    try {
-      failure->message = Words(kernel.name, "(): ", failure->message);
-    } catch (...) {
-      Report(failure);
-    }
-    return Set(*failure);
-  }
-
- private:
+  // Gives the error to tvm-ffi. -1.
   [[gnu::cold, gnu::noinline]] static int Set(const KernelFailure& failure) {
     const TvmFunctions& tvm = FindTvmFunctions();
     if (tvm.set_error != nullptr) tvm.set_error(KindName(failure.kind), failure.message.c_str());
     return -1;
   }
 
+ private:
   TvmCall(const KernelFacts& facts, KernelFailure* failure)
       : facts_(facts), failure_(failure), call_(facts, &room_) {}
 
@@ -230,8 +220,8 @@ class TvmCall {
     if (!is_shape && any.type != kTvmArray && any.type != kTvmList) {
       return RefuseKind(i, kWanted, any);
     }
-    value->count = is_shape ? static_cast<int64_t>(Behind<TvmShape>(any).size)
-                            : Behind<TvmSequence>(any).size;
+    value->count =
+        is_shape ? static_cast<int64_t>(Behind<TvmShape>(any).size) : Behind<TvmSequence>(any).size;
     T* const numbers = call_.AddList<T>(static_cast<size_t>(value->count));
     SetList(numbers, value);
     for (int64_t k = 0; k < value->count; ++k) {
@@ -350,7 +340,8 @@ class TvmCall {
   }
 
   // Takes the tensor.
-  [[gnu::cold, gnu::noinline]] bool GiveTensor(DLManagedTensorVersioned** tensor, std::vector<TvmAny>* objects) {
+  [[gnu::cold, gnu::noinline]] bool GiveTensor(DLManagedTensorVersioned** tensor,
+                                               std::vector<TvmAny>* objects) {
     const TvmFunctions& tvm = FindTvmFunctions();
     void* object = nullptr;
     if (*tensor == nullptr || tvm.tensor_from_dlpack == nullptr || tvm.release == nullptr ||
@@ -373,8 +364,8 @@ class TvmCall {
         tvm.get_function(&name, &function) != 0 || function == nullptr) {
       return failure_->Say(DOVETAIL_RUNTIME_ERROR, "tvm-ffi has no arrays");
     }
-    const bool done = tvm.call(function, objects->data(), static_cast<int32_t>(objects->size()),
-                               array) == 0;
+    const bool done =
+        tvm.call(function, objects->data(), static_cast<int32_t>(objects->size()), array) == 0;
     (void)tvm.release(function);
     return done || failure_->Say(DOVETAIL_RUNTIME_ERROR, "tvm-ffi made no array");
   }

@@ -84,7 +84,8 @@ int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObjec
   const std::string missing = FindResultSizes(*wanted, *call, &sizes);
   if (!missing.empty()) return RefuseResult(PyExc_ValueError, *call, missing), -1;
   const auto can_hold = [like](DLDataType type) { return CanHoldType(like, type); };
-  if (!FindResultType(*wanted, *call, can_hold, &dtype) || !FindDevice(*wanted, like, &device, &stream)) {
+  if (!FindResultType(*wanted, *call, can_hold, &dtype) ||
+      !FindDevice(*wanted, like, &device, &stream)) {
     return -1;
   }
   absl::StatusOr<Tensor> made =

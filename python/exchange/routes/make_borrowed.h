@@ -18,8 +18,8 @@ int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObjec
                  DovetailBorrowed* borrowed);
 
 // The type of such a result: that of the call's arguments with its name, else the first wanted one
-// that its library has, as `can_hold` tells (Dovetail_CanHold()). False with an error set. Needs the
-// GIL.
+// that its library has, as `can_hold` tells (Dovetail_CanHold()). False with an error set. Needs
+// the GIL.
 bool FindResultType(const DovetailRequirements& wanted, const DovetailCall& call,
                     absl::FunctionRef<int(DLDataType)> can_hold, DLDataType* dtype);
 

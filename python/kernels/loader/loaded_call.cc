@@ -4,6 +4,7 @@
 #include "dovetail/python/exchange/protocols/fill.h"
 #include "dovetail/python/exchange/routes/borrow_object.h"
 #include "dovetail/python/exchange/routes/mismatch.h"
+#include "dovetail/python/fit/fill_borrowed.h"
 
 namespace dovetail::python {
 namespace {
@@ -74,8 +75,29 @@ bool LoadedCall::LoadLent(size_t i, const DLTensor& lent, void* stream,
   }
   borrowed->object = nullptr;
   borrowed->stream = stream;
-  if (Fits(*borrowed, wanted, call()) || FitsLast(*borrowed, wanted, call())) [[likely]]
+  if (Fits(*borrowed, wanted, call())) [[likely]]
     return true;
+  return CheckLent(wanted, argument, borrowed, failure);
+}
+
+bool LoadedCall::LoadRowMajor(size_t i, const DLTensor& lent,
+                              const internal_fit::ArgumentClass& argument,
+                              DovetailBorrowed* borrowed, KernelFailure* failure) {
+  if (!internal_fit::FillRowMajor(lent, borrowed)) [[unlikely]]
+    return LoadLent(i, lent, nullptr, argument, borrowed, failure);
+  ++call()->position;
+  borrowed->object = nullptr;
+  const DovetailRequirements& wanted = *loaded_.named[i]->wanted;
+  if (Fits(*borrowed, wanted, call())) [[likely]]
+    return true;
+  return CheckLent(wanted, argument, borrowed, failure);
+}
+
+// Of what Fits() is false of.
+bool LoadedCall::CheckLent(const DovetailRequirements& wanted,
+                           const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
+                           KernelFailure* failure) {
+  if (FitsLast(*borrowed, wanted, call())) return true;
   Misfit misfit = FindMismatch(*borrowed, wanted, call());
   if (CopyMayHelp(misfit.want, *borrowed, wanted, *call())) {
     if (!traces_) return MakeCopy(wanted, borrowed, failure);

@@ -65,8 +65,13 @@ class LoadedCall : public internal_kernels::KernelCall {
   bool LoadLent(size_t i, const DLTensor& lent, void* stream,
                 const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
                 KernelFailure* failure);
+  // The same for a tensor in host memory that is row-major, and has no strides.
+  bool LoadRowMajor(size_t i, const DLTensor& lent, const internal_fit::ArgumentClass& argument,
+                    DovetailBorrowed* borrowed, KernelFailure* failure);
 
  private:
+  bool CheckLent(const DovetailRequirements& wanted, const internal_fit::ArgumentClass& argument,
+                 DovetailBorrowed* borrowed, KernelFailure* failure);
   bool MakeCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed,
                 KernelFailure* failure);
 

@@ -46,24 +46,24 @@ struct LoadedKernel : internal_kernels::KernelFacts {
 
   const char* library;
   std::vector<LoadedParameter> parameters;  // of `named`
-  int num_positional = 0;             // the others are given by name
-  PyObject* keyword_names = nullptr;  // a tuple of the names of those
-  std::string doc;                    // opens with the signature
+  int num_positional = 0;                   // the others are given by name
+  PyObject* keyword_names = nullptr;        // a tuple of the names of those
+  std::string doc;                          // opens with the signature
 
   // What is called in the place of the kernel for PyTorch's tensors that are not plain memory;
   // nullptr without PyTorch.
   mutable GilGuarded<PyObject*> torch_function{nullptr};
   // The same for tensors that JAX traces; nullptr until the first one.
   mutable GilGuarded<PyObject*> jax_function{nullptr};
-  mutable GilGuarded<PyObject*> function{nullptr};  // the kernel's own function, which lives for ever
+  mutable GilGuarded<PyObject*> function{
+      nullptr};  // the kernel's own function, which lives for ever
   mutable GilGuarded<bool> waits_for_torch{true};  // until its operator was tried
   mutable GilGuarded<bool> is_hip{false};          // of this process's PyTorch
 };
 
 // What New() made of a kernel; nullptr if it was not called. Any thread.
 inline const LoadedKernel* LoadedOf(const DovetailKernel& kernel) {
-  return static_cast<const LoadedKernel*>(
-      __atomic_load_n(kernel.package_data, __ATOMIC_ACQUIRE));
+  return static_cast<const LoadedKernel*>(__atomic_load_n(kernel.package_data, __ATOMIC_ACQUIRE));
 }
 
 }  // namespace dovetail::python

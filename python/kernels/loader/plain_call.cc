@@ -162,17 +162,17 @@ bool IsTraced(const LoadedKernel& loaded, PyObject* const* objects) {
   for (size_t i = 0; i < loaded.parameters.size(); ++i) {
     if (!loaded.parameters[i].is_tensor() && IsTraced(objects[i])) return true;
   }
-  return !ForEachTensor(loaded, objects, [](PyObject* object, size_t) { return !IsTraced(object); });
+  return !ForEachTensor(loaded, objects,
+                        [](PyObject* object, size_t) { return !IsTraced(object); });
 }
 
 // The call within JAX's program, by the function that the package's JAX side makes.
 PyObject* CallJax(const LoadedKernel& loaded, PyObject* const* objects) {
   if (loaded.jax_function.load() == nullptr) {
     const nb::object module = nb::steal(PyImport_ImportModule("dovetail._kernels.jax_calls"));
-    PyObject* const made =
-        module.is_valid()
-            ? PyObject_CallMethod(module.ptr(), "make_call", "O", loaded.function.load())
-            : nullptr;
+    PyObject* const made = module.is_valid() ? PyObject_CallMethod(module.ptr(), "make_call", "O",
+                                                                   loaded.function.load())
+                                             : nullptr;
     if (made == nullptr) return nullptr;
     loaded.jax_function.store(made);  // (another thread's may be running)
   }

@@ -202,8 +202,7 @@ bool TorchArguments::MakeOut(size_t i, KernelFailure* failure) {
   internal_fit::ResultSizes sizes;
   const std::string missing = FindResultSizes(wanted, *call_.call(), &sizes);
   if (!missing.empty()) {
-    return failure->Say(DOVETAIL_VALUE_ERROR,
-                        internal_fit::ResultRefusal(*call_.call(), missing));
+    return failure->Say(DOVETAIL_VALUE_ERROR, internal_fit::ResultRefusal(*call_.call(), missing));
   }
   int64_t strides[DOVETAIL_MAX_NDIM];
   int64_t stride = 1;

@@ -33,8 +33,8 @@ constexpr uintptr_t kNowhere = uintptr_t{1} << 32;
 
 // The device on which the parameter's tensors have to be. XLA tells the real one later.
 DLDevice DeviceFor(const DovetailRequirements& wanted) {
-  const bool is_any = wanted.device_type == DOVETAIL_HOST_MEMORY ||
-                      wanted.device_type == DOVETAIL_ANY_DEVICE;
+  const bool is_any =
+      wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == DOVETAIL_ANY_DEVICE;
   return {is_any ? kDLCPU : static_cast<DLDeviceType>(wanted.device_type), 0};
 }
 

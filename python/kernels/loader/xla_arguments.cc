@@ -1,7 +1,6 @@
 #include "dovetail/python/kernels/loader/xla_arguments.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -17,23 +16,22 @@ namespace {
 
 using internal_kernels::Has;
 using internal_kernels::IsTensor;
+using internal_kernels::kXlaArray;
+using internal_kernels::kXlaScalar;
+using internal_kernels::kXlaString;
+using internal_kernels::XlaApi;
+using internal_kernels::XlaArray;
+using internal_kernels::XlaAttributes;
+using internal_kernels::XlaBytes;
+using internal_kernels::XlaDeviceOrdinalArgs;
+using internal_kernels::XlaError;
+using internal_kernels::XlaErrorDestroyArgs;
+using internal_kernels::XlaScalar;
+using internal_kernels::XlaStreamArgs;
 
-// The DLPack types by XLA's codes. Bits 0: there is none.
-constexpr std::array<DLDataType, 64> TypesByCode() {
-  std::array<DLDataType, 64> types = {};
-#define DOVETAIL_XLA_TYPE(name, code, dtype) types[code] = ToDLDataType(dtype);
-#include "dovetail/interop/xla_ffi/type_list.inc"
-#undef DOVETAIL_XLA_TYPE
-  return types;
+bool IsType(int32_t code, DType dtype) {
+  return ToDType(internal_kernels::XlaTypeOf(code)) == dtype;
 }
-constexpr std::array<DLDataType, 64> kTypes = TypesByCode();
-
-DLDataType TypeOf(int32_t code) {
-  const auto index = static_cast<size_t>(code);
-  return index < kTypes.size() ? kTypes[index] : DLDataType{};
-}
-
-bool IsType(int32_t code, DType dtype) { return ToDType(TypeOf(code)) == dtype; }
 
 const internal_fit::ArgumentClass& JaxArray() {
   static const auto* const argument = new internal_fit::ArgumentClass{
@@ -51,10 +49,10 @@ T Read(const void* at) {
 // A number of JAX's, of a type that it gives to Python's numbers. False for others.
 template <typename T>
 bool ReadNumber(int32_t code, const void* at, T* number) {
-  if (IsType(code, kFloat32)) {
-    *number = static_cast<T>(Read<float>(at));
-  } else if (IsType(code, kFloat64)) {
+  if (IsType(code, kFloat64)) {
     *number = static_cast<T>(Read<double>(at));
+  } else if (IsType(code, kFloat32)) {
+    *number = static_cast<T>(Read<float>(at));
   } else if (IsType(code, kInt32)) {
     *number = static_cast<T>(Read<int32_t>(at));
   } else if (IsType(code, kInt64)) {
@@ -70,9 +68,9 @@ bool ReadNumber(int32_t code, const void* at, T* number) {
 }  // namespace
 
 bool XlaArguments::SayBroken(KernelFailure* failure) const {
-  return failure->Say(DOVETAIL_TYPE_ERROR,
-                      absl::StrCat(call_.loaded().kernel->name,
-                                   "(): XLA passes other arguments than JAX traced"));
+  return failure->Say(
+      DOVETAIL_TYPE_ERROR,
+      absl::StrCat(call_.loaded().kernel->name, "(): XLA passes other arguments than JAX traced"));
 }
 
 const XlaBuffer* XlaArguments::Next(const XlaBuffers& all, int64_t* at,
@@ -88,8 +86,13 @@ bool XlaArguments::FindDevice(KernelFailure* failure) {
   XlaStreamArgs stream = {sizeof(XlaStreamArgs), nullptr, frame_.context, nullptr};
   XlaDeviceOrdinalArgs ordinal = {sizeof(XlaDeviceOrdinalArgs), nullptr, frame_.context, 0};
   const bool has_ordinal = api.struct_size >= offsetof(XlaApi, get_device_ordinal) + sizeof(void*);
-  if (!has_ordinal || api.get_stream(&stream) != nullptr ||
-      api.get_device_ordinal(&ordinal) != nullptr) {
+  XlaError* error = api.get_stream(&stream);
+  if (error == nullptr && has_ordinal) error = api.get_device_ordinal(&ordinal);
+  if (error != nullptr) {
+    XlaErrorDestroyArgs destroyed = {sizeof(XlaErrorDestroyArgs), nullptr, error};
+    api.error_destroy(&destroyed);
+  }
+  if (!has_ordinal || error != nullptr) {
     return failure->Say(DOVETAIL_RUNTIME_ERROR,
                         absl::StrCat(call_.loaded().kernel->name, "(): XLA tells no stream"));
   }
@@ -195,34 +198,19 @@ bool XlaArguments::LoadBuffer(size_t i, const XlaBuffer& buffer, const DovetailB
                               KernelFailure* failure) {
   DovetailBorrowed* const borrowed = call_.AddTensor();
   *tensor = borrowed;
-  int64_t strides[DOVETAIL_MAX_NDIM];
-  DLTensor lent = {buffer.data,
-                   device_,
-                   static_cast<int32_t>(buffer.rank),
-                   TypeOf(buffer.dtype),
-                   buffer.dims,
-                   nullptr,
-                   0};
-  if (buffer.rank <= DOVETAIL_MAX_NDIM) {
-    // (NULL says the same, and takes longer to check.)
-    int64_t stride = 1;
-    for (int64_t k = buffer.rank; k-- > 0;) {
-      strides[k] = stride;
-      if (__builtin_mul_overflow(stride, buffer.dims[k], &stride)) return SayBroken(failure);
-    }
-    lent.strides = strides;
-  }
-  return call_.LoadLent(i, lent, stream_, JaxArray(), borrowed, failure);
+  const DLTensor lent = XlaTensor(buffer, device_);
+  return device_.device_type == kDLCPU
+             ? call_.LoadRowMajor(i, lent, JaxArray(), borrowed, failure)
+             : call_.LoadLent(i, lent, stream_, JaxArray(), borrowed, failure);
 }
 
 // A number that JAX traced, which is a tensor without dimensions.
 bool XlaArguments::LoadOperand(size_t i, const XlaBuffer& operand, KernelFailure* failure) {
   const LoadedKernel& loaded = call_.loaded();
   if (device_.device_type != kDLCPU) {
-    return failure->Say(
-        DOVETAIL_TYPE_ERROR,
-        absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i],
-                     "' is a number on a GPU. Pass one that JAX does not trace"));
+    return failure->Say(DOVETAIL_TYPE_ERROR,
+                        absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i],
+                                     "' is a number on a GPU. Pass one that JAX does not trace"));
   }
   DovetailArgument& value = call_.value(i);
   switch (loaded.named[i]->kind) {

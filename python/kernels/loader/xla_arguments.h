@@ -7,9 +7,13 @@
 #include <cstdint>
 
 #include "dovetail/python/kernels/loader/loaded_call.h"
-#include "dovetail/python/kernels/loader/xla_ffi.h"
+#include "dovetail/python/kernels/xla_ffi.h"
 
 namespace dovetail::python {
+
+using internal_kernels::XlaBuffer;
+using internal_kernels::XlaBuffers;
+using internal_kernels::XlaCallFrame;
 
 class XlaArguments {
  public:

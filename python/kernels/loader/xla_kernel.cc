@@ -1,39 +1,27 @@
 #include "dovetail/python/kernels/loader/xla_kernel.h"
 
-#include <algorithm>
-
 #include "dovetail/python/kernels/failure.h"
 #include "dovetail/python/kernels/loader/loaded_kernel.h"
 #include "dovetail/python/kernels/loader/xla_arguments.h"
-#include "dovetail/python/kernels/loader/xla_ffi.h"
+#include "dovetail/python/kernels/xla_ffi.h"
 
 namespace dovetail::python {
 namespace {
 
+using internal_kernels::kXlaMajor;
+using internal_kernels::XlaApiVersion;
+using internal_kernels::XlaExtension;
+using internal_kernels::XlaMetadata;
+using internal_kernels::XlaMetadataExtension;
+
 // Answers what XLA asks before the first call: the version of the interface, which is its own.
 void GiveMetadata(const XlaCallFrame& frame) {
-  XlaMetadata* const metadata =
-      reinterpret_cast<XlaMetadataExtension*>(frame.extension)->metadata;
+  XlaMetadata* const metadata = reinterpret_cast<XlaMetadataExtension*>(frame.extension)->metadata;
   const XlaApiVersion& theirs = frame.api->version;
   metadata->api_version.major = kXlaMajor;
   metadata->api_version.minor = theirs.minor;
   metadata->traits = 0;
   if (metadata->struct_size >= sizeof(XlaMetadata)) metadata->state_type = 0;
-}
-
-XlaErrorCode CodeOf(int32_t kind) {
-  switch (kind) {
-    case DOVETAIL_VALUE_ERROR:
-    case DOVETAIL_TYPE_ERROR:
-      return kXlaInvalidArgument;
-    case DOVETAIL_INDEX_ERROR:
-    case DOVETAIL_OVERFLOW_ERROR:
-      return kXlaOutOfRange;
-    case DOVETAIL_MEMORY_ERROR:
-      return kXlaResourceExhausted;
-    default:
-      return kXlaInternal;
-  }
 }
 
 bool Run(const DovetailKernel& kernel, const XlaCallFrame& frame, int32_t device_type,
@@ -64,9 +52,7 @@ void* RunXlaKernel(const DovetailKernel* kernel, void* call_frame, int32_t devic
   }
   if (done) [[likely]]
     return nullptr;
-  XlaErrorCreateArgs error = {sizeof(XlaErrorCreateArgs), nullptr, failure.message.c_str(),
-                              CodeOf(failure.kind)};
-  return frame.api->error_create(&error);
+  return XlaErrorOf(frame, failure);
 }
 
 }  // namespace dovetail::python

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from libraries import k, refused
+from libraries import k
 
 import dovetail as dt
 

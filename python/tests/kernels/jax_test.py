@@ -102,7 +102,9 @@ def test_several_results_are_a_tuple():
 
 
 def test_a_type_that_jax_does_not_have_is_an_error():
-    words = "first_of(): argument 'indices' can't be made: the library of the arguments has no int64"
+    words = (
+        "first_of(): argument 'indices' can't be made: the library of the arguments has no int64"
+    )
     refused(TypeError, words, jax.jit(lambda x: k.first_of(x, 2)), X)
 
 
@@ -157,7 +159,9 @@ def test_bad_arguments_have_the_plain_calls_error(function, arguments):
 def test_what_a_kernel_throws_is_jaxs_error():
     with jax.enable_x64(True):
         call = jax.jit(lambda x: k.first_of(x, 9))
-        refused(jax.errors.JaxRuntimeError, "INVALID_ARGUMENT: first_of(): there are fewer", call, X)
+        refused(
+            jax.errors.JaxRuntimeError, "INVALID_ARGUMENT: first_of(): there are fewer", call, X
+        )
     for what, code in {
         "value": "INVALID_ARGUMENT: fail(): no such value",
         "index": "OUT_OF_RANGE: fail(): no such index",
@@ -229,7 +233,9 @@ def test_a_copy_that_a_parameter_allows_is_made():
     x = jnp.arange(6, dtype=jnp.int32).reshape(2, 3)
     assert under_jit(k.packed, x.astype(jnp.bfloat16)).tolist() == x.tolist()
     assert under_jit(k.cast, jnp.ones(3, jnp.int8)).dtype == np.float32
-    refused(TypeError, "packed(): argument 'x' (jax.Array) must be float32", under_jit, k.packed, 1j * x)
+    refused(
+        TypeError, "packed(): argument 'x' (jax.Array) must be float32", under_jit, k.packed, 1j * x
+    )
 
 
 def test_many_calls_leak_nothing():

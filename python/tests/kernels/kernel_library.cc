@@ -164,9 +164,9 @@ DOVETAIL_KERNEL(stream_of, "x", "out");
 // The same as an error, for a kernel of which nothing is in host memory.
 void say_stream(Arg<const float, Shape<"n">, dovetail::AnyDevice> x, dovetail::Stream stream,
                 Out<float, Shape<"n">, dovetail::AnyDevice>) {
-  throw std::runtime_error(
-      "stream " + std::to_string(reinterpret_cast<intptr_t>(stream.get())) + " of device " +
-      std::to_string(x.device().device_type) + ":" + std::to_string(x.device().device_id));
+  throw std::runtime_error("stream " + std::to_string(reinterpret_cast<intptr_t>(stream.get())) +
+                           " of device " + std::to_string(x.device().device_type) + ":" +
+                           std::to_string(x.device().device_id));
 }
 DOVETAIL_KERNEL(say_stream, "x", "out");
 

@@ -69,7 +69,9 @@ def test_bad_buffers_of_a_program_are_refused_by_name():
     x = dt.zeros(4, device="cuda:0")
     good, short = (call_frame.F32, x.data_ptr(), (4,)), (call_frame.F32, x.data_ptr(), (3,))
     handler = HANDLERS["say_stream"]
-    words = "say_stream(): argument 'out' (jax.Array) has size n = 3 in dimension 0, and argument 'x'"
+    words = (
+        "say_stream(): argument 'out' (jax.Array) has size n = 3 in dimension 0, and argument 'x'"
+    )
     refused(call_frame.Error, words, call_frame.run, handler, [good], [short], **GPU_0)
     words = "say_stream(): argument 'x' is of a type or a shape that kernels do not take"
     unknown = (30, x.data_ptr(), (4,))

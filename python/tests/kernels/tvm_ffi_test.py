@@ -133,8 +133,9 @@ def test_bad_arguments_have_the_plain_calls_error(name, arguments):
     else:
         wanted = error_of(plain, *arguments)
     if name == "packed":  # the package makes copies, and refuses `out`; tvm-ffi refuses `x` first
-        wanted = wanted[0], wanted[1].replace("'out'", "'x'").replace(
-            ", and read the result there", ""
+        wanted = (
+            wanted[0],
+            wanted[1].replace("'out'", "'x'").replace(", and read the result there", ""),
         )
     assert error_of(getattr(m, name), *arguments) == wanted
 

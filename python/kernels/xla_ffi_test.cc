@@ -1,15 +1,15 @@
 // The structs of xla_ffi.h beside those of XLA's header.
 
-#include "dovetail/python/kernels/loader/xla_ffi.h"
+#include "dovetail/python/kernels/xla_ffi.h"
 
 #include "gtest/gtest.h"
 #include "xla/ffi/api/c_api.h"
 
-namespace dovetail::python {
+namespace dovetail::internal_kernels {
 namespace {
 
-#define EXPECT_SAME(ours, field, theirs, their_field)                                      \
-  static_assert(offsetof(ours, field) == offsetof(theirs, their_field) &&                  \
+#define EXPECT_SAME(ours, field, theirs, their_field)                     \
+  static_assert(offsetof(ours, field) == offsetof(theirs, their_field) && \
                 sizeof(std::declval<ours>().field) == sizeof(std::declval<theirs>().their_field))
 
 EXPECT_SAME(XlaExtension, type, XLA_FFI_Extension_Base, type);
@@ -21,6 +21,8 @@ EXPECT_SAME(XlaMetadata, state_type, XLA_FFI_Metadata, state_type_id);
 EXPECT_SAME(XlaMetadataExtension, metadata, XLA_FFI_Metadata_Extension, metadata);
 EXPECT_SAME(XlaErrorCreateArgs, message, XLA_FFI_Error_Create_Args, message);
 EXPECT_SAME(XlaErrorCreateArgs, code, XLA_FFI_Error_Create_Args, errc);
+EXPECT_SAME(XlaErrorDestroyArgs, error, XLA_FFI_Error_Destroy_Args, error);
+EXPECT_SAME(XlaApi, error_destroy, XLA_FFI_Api, XLA_FFI_Error_Destroy);
 EXPECT_SAME(XlaStreamArgs, context, XLA_FFI_Stream_Get_Args, ctx);
 EXPECT_SAME(XlaStreamArgs, stream, XLA_FFI_Stream_Get_Args, stream);
 EXPECT_SAME(XlaDeviceOrdinalArgs, ordinal, XLA_FFI_DeviceOrdinal_Get_Args, device_ordinal);
@@ -63,4 +65,4 @@ TEST(XlaFfiTest, TheNumbersAreThoseOfTheHeader) {
 }
 
 }  // namespace
-}  // namespace dovetail::python
+}  // namespace dovetail::internal_kernels
