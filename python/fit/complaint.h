@@ -19,7 +19,7 @@ inline namespace DOVETAIL_ARG_ABI {
 namespace internal_fit {
 
 // How users of an argument's library convert a tensor.
-enum class Manner { kNumpy, kTorch, kOther };
+enum class Manner { kNumpy, kTorch, kOther, kUnknown };
 
 struct ArgumentClass {
   std::string name;  // "torch.Tensor"
@@ -99,11 +99,15 @@ struct ArgumentClass {
   const char* const x = call.argument != nullptr ? call.argument : "x";
   switch (misfit) {
     case Want::kDevice:
-      if (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU) return "";
+      if (argument.manner == Manner::kUnknown ||
+          (wanted.device_type != DOVETAIL_HOST_MEMORY && wanted.device_type != kDLCPU)) {
+        return "";
+      }
       return is_torch ? Words(" Pass ", x, ".cpu().")
                       : Words(" Pass dovetail.from_dlpack(", x, ", device=\"cpu\").");
     case Want::kType: {
       const std::string type = TypeText(TypeToPass(wanted, call));
+      if (argument.manner == Manner::kUnknown) return Words(" Pass a tensor of ", type, ".");
       return is_torch ? Words(" Pass ", x, ".to(torch.", type, ").")
                       : Words(" Pass ", x, ".astype(\"", type, "\").");
     }

@@ -23,9 +23,11 @@ struct ResultSizes {
 };
 
 // "halves(): argument 'low' can't be made: …"
-inline std::string ResultRefusal(const DovetailCall& call, const std::string& what) {
+inline std::string ResultRefusal(const DovetailCall& call, const std::string& what,
+                                 bool may_be_given = true) {
   return Words(call.argument != nullptr ? ArgumentPrefix(call) : std::string("A result"),
-               " can't be made: ", what, ". Pass one for the function to write to.");
+               " can't be made: ", what,
+               may_be_given ? ". Pass one for the function to write to." : ".");
 }
 
 // "" or what is wrong.

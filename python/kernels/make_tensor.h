@@ -18,7 +18,10 @@ namespace internal_kernels {
 // std::bad_alloc for want of memory, std::runtime_error without the package.
 inline DLManagedTensorVersioned* MakeTensor(DLDataType dtype, DLDevice device, int32_t ndim,
                                             const int64_t* shape) {
-  if (host == nullptr) throw std::runtime_error("the dovetail package makes tensors: import it");
+  if (host == nullptr) {
+    throw std::runtime_error("dovetail::Empty makes no tensor without the package: load this file by "
+                             "dovetail.load_kernels(), or return OwnedTensor::Wrap(vector, sizes)");
+  }
   KernelFailure failure;
   DLManagedTensorVersioned* made = nullptr;
   if (host->empty(dtype, device, ndim, shape, &made, &failure) != 0) failure.Throw();

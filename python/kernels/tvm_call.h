@@ -70,7 +70,7 @@ class TvmCall {
     switch (type) {
       case kTvmInt:
       case kTvmBigInt:
-        return "a int";
+        return "an int";
       case kTvmBool:
         return "a bool";
       case kTvmFloat:
@@ -84,8 +84,9 @@ class TvmCall {
         return "a tvm_ffi.Tensor";
       case kTvmArray:
       case kTvmList:
-      case kTvmShape:
         return "a list";
+      case kTvmShape:
+        return "a tvm_ffi.Shape";
       case kTvmNone:
         return "None";
       default:
@@ -231,13 +232,18 @@ class TvmCall {
       } else {
         item = Behind<TvmSequence>(any).data[k];
       }
-      if (!LoadNumber(i, item, kWanted, &numbers[k])) return false;
+      if (LoadNumber(i, item, kWanted, &numbers[k])) continue;
+      if (failure_->kind != DOVETAIL_TYPE_ERROR) return false;
+      return failure_->Say(DOVETAIL_TYPE_ERROR,
+                           Words(facts_.kernel->name, "(): argument '", facts_.names[i],
+                                 "' must be ", kWanted, ", and element ", k + 1, " is ",
+                                 TypeName(item.type)));
     }
     return true;
   }
 
   [[gnu::cold]] bool LoadString(size_t i, const TvmAny& any, DovetailArgument* value) {
-    if (any.type == kTvmRawString) {
+    if (any.type == kTvmRawString && any.pointer != nullptr) {
       const auto* const text = static_cast<const char*>(any.pointer);
       return LoadText(text, std::strlen(text), value);
     }
@@ -281,14 +287,15 @@ class TvmCall {
           Words(facts_.kernel->name, "(): argument '", facts_.names[i],
                 "' must be a tensor, which the function writes: tvm-ffi makes none"));
     }
-    return call_.SayKind(i, "a tensor", "None", failure_);
+    const bool is_list = Has(parameter, DOVETAIL_PARAMETER_LIST);
+    return call_.SayKind(i, is_list ? "a list or tuple of tensors" : "a tensor", "None", failure_);
   }
 
   [[gnu::cold]] bool LoadTensor(size_t i, const TvmAny& any, const DovetailBorrowed** tensor) {
     const DLTensor* lent = nullptr;
     if (any.type == kTvmTensor) {
       lent = &Behind<DLTensor>(any);
-    } else if (any.type == kTvmDLTensor) {
+    } else if (any.type == kTvmDLTensor && any.pointer != nullptr) {
       lent = static_cast<const DLTensor*>(any.pointer);
     } else {
       return RefuseKind(i, "a tensor", any);
@@ -308,7 +315,7 @@ class TvmCall {
     return misfit.fits() ||
            failure_->Say(KindOfMisfit(misfit.want),
                          internal_fit::Complain(misfit, borrowed->tensor, wanted, *call_.call(),
-                                                {"tvm_ffi.Tensor"}));
+                                                {"tvm_ffi.Tensor", internal_fit::Manner::kUnknown}));
   }
 
   static void SetStream(DovetailBorrowed* borrowed) {
@@ -344,7 +351,11 @@ class TvmCall {
                                                std::vector<TvmAny>* objects) {
     const TvmFunctions& tvm = FindTvmFunctions();
     void* object = nullptr;
-    if (*tensor == nullptr || tvm.tensor_from_dlpack == nullptr || tvm.release == nullptr ||
+    if (*tensor == nullptr) {
+      return failure_->Say(DOVETAIL_RUNTIME_ERROR,
+                           Words(facts_.kernel->name, "() returned an empty OwnedTensor"));
+    }
+    if (tvm.tensor_from_dlpack == nullptr || tvm.release == nullptr ||
         tvm.tensor_from_dlpack(*tensor, 0, 0, &object) != 0) {
       return failure_->Say(DOVETAIL_RUNTIME_ERROR,
                            Words(facts_.kernel->name, "() returned a tensor that tvm-ffi refuses"));

@@ -26,7 +26,7 @@ template <const DovetailRequirements& kWanted>
   const DLTensor* lent = nullptr;
   if (any.type == kTvmTensor) {
     lent = &Behind<DLTensor>(any);
-  } else if (any.type == kTvmDLTensor) {
+  } else if (any.type == kTvmDLTensor && any.pointer != nullptr) {
     lent = static_cast<const DLTensor*>(any.pointer);
   } else {
     return false;

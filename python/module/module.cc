@@ -108,12 +108,8 @@ PyMethodDef functions[] = {
         "_set_torch_kernel",
         "_set_torch_kernel($module, function, call, /)\n--\n\n"
         "What a kernel's function calls for PyTorch's tensors that are no plain memory."),
-    Fast<&TraceKernelFunction>("_trace_kernel",
-                               "_trace_kernel($module, function, values, /)\n--\n\n"
-                               "What a kernel writes: the names of types, and shapes."),
-    OneArgument<&XlaHandlersFunction>("_xla_handlers",
-                                      "_xla_handlers($module, function, /)\n--\n\n"
-                                      "A kernel's handlers for XLA, by platform."),
+    Fast<&TraceKernelFunction>("_trace_kernel", "_trace_kernel($module, function, values, /)"),
+    OneArgument<&XlaHandlersFunction>("_xla_handlers", "_xla_handlers($module, function, /)"),
     OneArgument<&FromArrowFunction>(
         "from_arrow",
         "from_arrow($module, x, /)\n--\n\n"

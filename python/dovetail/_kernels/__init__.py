@@ -76,6 +76,7 @@ def _load(path, namespace):
             _claim(path, namespace, functions)
             _loaded[key] = KernelLibrary(path, namespace, functions)
             _offer_to_torch(functions)
+            _offer_to_jax(functions)
         return _loaded[key]
 
 
@@ -115,3 +116,12 @@ def _offer_to_torch(functions):
 
     after_import("torch", register)
     after_import("torch._dynamo", substitute)
+
+
+def _offer_to_jax(functions):
+    def register(_):
+        from dovetail._kernels.jax_calls import register_all
+
+        register_all(functions)
+
+    after_import("jax", register)

@@ -3,6 +3,7 @@
 A call is checked when it is traced, by the code that checks a plain call, and again when it runs.
 """
 
+import math
 import operator
 
 import jax
@@ -14,15 +15,32 @@ from dovetail._kernels.signature import Parameter
 _TRACED = NotImplemented  # stands for a traced number in _core._trace_kernel()
 
 
+_registered: set = set()  # targets
+
+
+def _target(function):
+    return f"dovetail.{function.__module__}.{function.__name__}"
+
+
+def register_all(functions):
+    """Tell XLA the kernels, once: a program that JAX exported may call them before any is traced."""
+    for function in functions:
+        target = _target(function)
+        if target in _registered:
+            continue
+        _registered.add(target)
+        for platform, handler in _core._xla_handlers(function).items():
+            jax.ffi.register_ffi_target(target, handler, platform=platform)
+
+
 def make_call(function):
     """The function that takes a kernel's arguments, all by position, where JAX traces some."""
     described, returns_tensors = _core._describe_kernel(function)
     parameters = [Parameter(**one) for one in described]
-    name, target = function.__name__, f"dovetail.{function.__module__}.{function.__name__}"
+    name, target = function.__name__, _target(function)
     if returns_tensors:
         return _refuse_all(name)
-    for platform, handler in _core._xla_handlers(function).items():
-        jax.ffi.register_ffi_target(target, handler, platform=platform)
+    register_all([function])
 
     def call(*values):
         traced = _Call(name)
@@ -68,16 +86,21 @@ class _Call:
             self.described.append(value)
             self.counts.append(-1)
         elif one.is_list:
-            arrays = [self._array(one, item) for item in value]
-            self.described.append([_describe(array) for array in arrays])
+            arrays = [self._array(one, item, f", element {i + 1}") for i, item in enumerate(value)]
+            self.described.append([self._describe(one, array) for array in arrays])
             self._add_operands(arrays)
         else:
             array = self._array(one, value)
             if one.is_inout:
                 self.aliases[len(self.operands)] = self.written
                 self.written += 1
-            self.described.append(_describe(array))
+            self.described.append(self._describe(one, array))
             self._add_operands([array])
+
+    def _describe(self, one, array):
+        if not all(isinstance(size, int) for size in array.shape):
+            self._refuse(one, f"has shape {array.shape}, and kernels take sizes that are numbers")
+        return array.dtype.name, tuple(array.shape)
 
     def _add_operands(self, arrays):
         self.operands += arrays
@@ -90,16 +113,22 @@ class _Call:
         self.described.append(None)
         self.counts.append(0)
 
-    def _array(self, one, value):
+    def _array(self, one, value, element=""):
         if isinstance(value, jax.Array):
             return value
-        try:
-            return jax.numpy.asarray(value)
-        except Exception as error:
-            raise TypeError(
-                f"{self.name}(): argument '{one.name}' ({type(value).__name__}) is no array of JAX "
-                "or NumPy"
-            ) from error
+        if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+            kind = type(value).__name__
+            self._refuse(one, f"({kind}) must be an array of JAX or NumPy", element)
+        array = jax.numpy.asarray(value)
+        was = str(value.dtype).removeprefix("torch.")
+        if array.dtype.name != was:
+            self._refuse(
+                one,
+                f"is {was}, which JAX makes {array.dtype.name} of. Pass {array.dtype.name}, or set "
+                "jax_enable_x64",
+                element,
+            )
+        return array
 
     def _add_value(self, one, value):
         if isinstance(value, jax.core.Tracer):
@@ -123,10 +152,12 @@ class _Call:
         if value.shape != () or not any(jax.numpy.issubdtype(value.dtype, one) for one in kinds):
             kind = "an int" if one.kind == "int" else f"a {one.kind}"
             self._refuse(one, f"must be {kind}, and is {value.dtype.name}{list(value.shape)}")
+        if one.kind == "int" and jax.numpy.issubdtype(value.dtype, np.unsignedinteger):
+            wide, narrow = np.uint64, np.uint32
         return value.astype(wide if jax.config.jax_enable_x64 else narrow)
 
-    def _refuse(self, one, what):
-        raise TypeError(f"{self.name}(): argument '{one.name}' {what}")
+    def _refuse(self, one, what, element=""):
+        raise TypeError(f"{self.name}(): argument '{one.name}'{element} {what}")
 
     def run(self, target, parameters, results):
         """Make the call. `results` are those of _core._trace_kernel()."""
@@ -137,15 +168,17 @@ class _Call:
         }
         if self.counts != self.usual:
             attributes["@operands"] = np.array(self.counts, np.int64)
+        axes = frozenset().union(*map(_axes, self.operands))
         made = jax.ffi.ffi_call(
             target,
             [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for dtype, shape in results],
             vmap_method="sequential",
             input_output_aliases=self.aliases,
             has_side_effect=not results,  # else XLA would leave the call out
-        )(*self.operands, **attributes)
+        )(*_spread(self.operands, axes), **attributes)
         if not results:
             return None
+        made = _spread(made, axes)  # JAX takes results for the same on all devices
         return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -158,17 +191,32 @@ _NUMBERS = {
 }
 
 
-def _describe(array):
-    return array.dtype.name, tuple(array.shape)
+def _axes(array):
+    """The axes of shard_map along which the devices' arrays differ."""
+    kind = jax.typeof(array)
+    if hasattr(kind, "manual_axis_type"):
+        return kind.manual_axis_type.varying
+    return getattr(kind, "vma", frozenset())  # before JAX 0.10
+
+
+def _spread(arrays, axes):
+    """The arrays as such that differ along all of the axes."""
+    missing = [tuple(axes - _axes(one)) for one in arrays]
+    return [
+        jax.lax.pcast(one, those, to="varying") if those else one
+        for one, those in zip(arrays, missing, strict=True)
+    ]
 
 
 def _attribute(one, value):
     """A value that the kernel took, as XLA has it."""
     if one.kind == "str":
-        return str(value)
+        return str.__str__(value)  # a subclass may say something else of itself
     dtype = _NUMBERS[one.kind][1]
     if one.is_list:
         return np.array([_plain(one, item) for item in value], dtype)
+    if one.kind == "float" and value == 0 and math.copysign(1, value) < 0:
+        return np.array([-0.0])  # which JAX does not take for 0.0
     return dtype(_plain(one, value))
 
 

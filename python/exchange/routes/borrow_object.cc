@@ -36,14 +36,18 @@ bool CopyMayHelp(Want misfit, const DovetailBorrowed& borrowed, const DovetailRe
     const Peer* const peer = FindPeer(Py_TYPE(borrowed.object));
     return (wanted.flags & DOVETAIL_COPY_IMMUTABLE) != 0 && peer != nullptr && peer->is_immutable;
   }
-  if ((wanted.flags & DOVETAIL_WRITABLE) != 0) return false;
+  const bool is_lent = borrowed.object == nullptr;  // by a framework's runtime
+  if ((wanted.flags & DOVETAIL_WRITABLE) != 0 ||
+      (is_lent && borrowed.tensor.device.device_type != kDLCPU)) {
+    return false;
+  }
   switch (misfit) {
     case Want::kType:
       return (wanted.flags & DOVETAIL_ALLOW_CAST) != 0 &&
              IsSameKindCast(ToDType(borrowed.tensor.dtype).kind,
                             ToDType(TypeToPass(wanted, call)).kind);
     case Want::kDevice:
-      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 && borrowed.object != nullptr &&
+      return (wanted.flags & DOVETAIL_ALLOW_COPY) != 0 &&
              (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU);
     case Want::kRowMajor:
     case Want::kColumnMajor:
@@ -69,6 +73,17 @@ bool TakeLent(DovetailBorrowed* borrowed, Tensor* tensor) {
   return taken.ok() || (RaiseExchange(taken), false);
 }
 
+CopiedOptions CopyOptions(const DovetailRequirements& wanted, const DovetailCall& call,
+                          bool is_cast) {
+  CopiedOptions options;
+  if (is_cast) options.dtype = ToDType(TypeToPass(wanted, call));
+  if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {
+    options.device = Device::Cpu();
+  }
+  options.order = (wanted.flags & DOVETAIL_F_CONTIGUOUS) != 0 ? MemoryOrder::kF : MemoryOrder::kC;
+  return options;
+}
+
 // Replaces what is borrowed by a dense copy of the wanted device and order, and if `is_cast`, of
 // the wanted type. False with an error set, and nothing held.
 bool ReplaceByCopy(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
@@ -77,12 +92,7 @@ bool ReplaceByCopy(const DovetailRequirements& wanted, const DovetailCall& call,
   const UniqueDLPack lent(borrowed->held);  // until the copy is made
   borrowed->held = nullptr;
   if (!TakeLent(borrowed, &tensor)) return false;
-  CopiedOptions options;
-  if (is_cast) options.dtype = ToDType(TypeToPass(wanted, call));
-  if (wanted.device_type == DOVETAIL_HOST_MEMORY || wanted.device_type == kDLCPU) {
-    options.device = Device::Cpu();
-  }
-  options.order = (wanted.flags & DOVETAIL_F_CONTIGUOUS) != 0 ? MemoryOrder::kF : MemoryOrder::kC;
+  const CopiedOptions options = CopyOptions(wanted, call, is_cast);
   absl::StatusOr<Tensor> copied =
       WithoutGilIf(IsLong(tensor), [&] { return Copied(tensor, options); });
   if (!copied.ok()) return RaiseExchange(copied.status()), false;
@@ -218,12 +228,24 @@ int RefuseMismatch(const Misfit& misfit, const DovetailRequirements& wanted,
 
 }  // namespace
 
+absl::Status CopyLent(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
+                      DovetailBorrowed* borrowed) {
+  Tensor tensor;
+  absl::Status taken =
+      ImportDLTensor(borrowed->tensor, borrowed->flags, {[](void*) {}, nullptr}, &tensor);
+  if (!taken.ok()) return taken;
+  absl::StatusOr<Tensor> copied = Copied(tensor, CopyOptions(wanted, call, is_cast));
+  if (!copied.ok()) return copied.status();
+  HoldBorrowed(*copied, /*is_copied=*/true, borrowed);
+  return absl::OkStatus();
+}
+
+namespace {
+
 [[gnu::noinline]] int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
                                    DovetailBorrowed* borrowed) {
   return FitsLast(*borrowed, wanted, call) ? 0 : BorrowCopy(wanted, call, borrowed);
 }
-
-namespace {
 
 // (Inlined in part, each call would save its registers twice.)
 [[gnu::noinline]] int Borrow(PyObject* object, const DovetailRequirements& wanted,

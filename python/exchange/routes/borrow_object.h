@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include "absl/status/status.h"
 #include "dovetail/python/capi.h"
 #include "dovetail/python/fit/fits.h"
 
@@ -23,11 +24,10 @@ bool CopyMayHelp(internal_fit::Want misfit, const DovetailBorrowed& borrowed,
 int BorrowTorchObject(PyObject* object, const DovetailRequirements& wanted, DovetailCall* call,
                       DovetailBorrowed* borrowed);
 
-// For a tensor on the CPU that was borrowed from elsewhere, and that Fits() is false of: replaces
-// it by a copy that fits, where the requirements allow one. 0, or as Dovetail_Borrow(). Needs the
-// GIL.
-int BorrowMisfit(const DovetailRequirements& wanted, DovetailCall* call,
-                 DovetailBorrowed* borrowed);
+// Replaces a tensor on the CPU, which nothing holds, by a dense copy of the wanted order, and if
+// `is_cast`, of the wanted type. Any thread, without Python.
+absl::Status CopyLent(const DovetailRequirements& wanted, const DovetailCall& call, bool is_cast,
+                      DovetailBorrowed* borrowed);
 
 }  // namespace dovetail::python
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "dovetail/core/dtype.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/tensor.h"
@@ -28,6 +30,26 @@
 namespace nb = nanobind;
 
 namespace dovetail::python {
+
+absl::Status MakeEmpty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
+                       DLManagedTensorVersioned** managed) {
+  if (ndim < 0 || (ndim > 0 && shape == nullptr)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        ndim, " sizes at 0x", absl::Hex(reinterpret_cast<uintptr_t>(shape)), " are no shape"));
+  }
+  const DType type = ToDType(dtype);
+  if (!type.is_known()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("code ", int{dtype.code}, ", ", int{dtype.bits}, " bits and ",
+                     int{dtype.lanes}, " lanes are no type of dlpack.h ", DLPACK_MAJOR_VERSION,
+                     ".", DLPACK_MINOR_VERSION));
+  }
+  absl::StatusOr<Tensor> tensor =
+      Tensor::Empty({shape, static_cast<size_t>(ndim)}, type, ToDevice(device));
+  if (!tensor.ok()) return tensor.status();
+  *managed = ToDLPackUnordered(*tensor).release();
+  return absl::OkStatus();
+}
 namespace {
 
 int FromPythonObject(PyObject* object, DLManagedTensorVersioned** managed) {
@@ -54,23 +76,8 @@ PyObject* ToPythonObject(DLManagedTensorVersioned* managed, PyObject* like) {
 
 int Empty(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
           DLManagedTensorVersioned** managed) {
-  if (ndim < 0 || (ndim > 0 && shape == nullptr)) {
-    PyErr_Format(PyExc_ValueError, "%d sizes at %p are no shape", static_cast<int>(ndim),
-                 static_cast<const void*>(shape));
-    return -1;
-  }
-  const DType type = ToDType(dtype);
-  if (!type.is_known()) {
-    PyErr_Format(PyExc_ValueError, "code %d, %d bits and %d lanes are no type of dlpack.h %d.%d",
-                 static_cast<int>(dtype.code), static_cast<int>(dtype.bits),
-                 static_cast<int>(dtype.lanes), DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-    return -1;
-  }
-  absl::StatusOr<Tensor> tensor =
-      Tensor::Empty({shape, static_cast<size_t>(ndim)}, type, ToDevice(device));
-  if (!tensor.ok()) return RaiseStatus(tensor.status()), -1;
-  *managed = ToDLPackUnordered(*tensor).release();
-  return 0;
+  const absl::Status made = MakeEmpty(dtype, device, ndim, shape, managed);
+  return made.ok() ? 0 : (RaiseStatus(made), -1);
 }
 
 // Without the GIL while several threads work.

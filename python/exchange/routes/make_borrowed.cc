@@ -56,8 +56,8 @@ bool FindResultType(const DovetailRequirements& wanted, const DovetailCall& call
     return RefuseResult(
         PyExc_TypeError, call,
         absl::StrCat("the library of the arguments has no ", ToDType(*dtype).ToString(),
-                     ", as JAX without jax_enable_x64. (A function whose Out is of "
-                     "OneOf<\"I\", int64_t, int32_t> serves both)"));
+                     ", as JAX without jax_enable_x64; a function whose Out is of OneOf<\"I\", "
+                     "int64_t, int32_t> serves both"));
   }
   for (int32_t i = 0; i < wanted.num_types; ++i) {
     const int held = can_hold(wanted.types[i]);

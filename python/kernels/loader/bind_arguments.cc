@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -48,35 +49,45 @@ bool BindKeyword(const LoadedKernel& loaded, PyObject* name, PyObject* value, Py
   return true;
 }
 
-// Sets the error of an argument of the wrong kind.
+// "a str", "an int"
+std::string WithArticle(const char* name) {
+  return absl::StrCat(std::strchr("aeio", *name) != nullptr ? "an " : "a ", name);
+}
+
+// Sets the error of an argument of the wrong kind. `element` is the place in a list, from 1; 0: no
+// list.
 bool RefuseValue(const LoadedCall& call, size_t i, const char* wanted, PyObject* object,
-                 PyObject* type = PyExc_TypeError) {
+                 size_t element = 0) {
   const LoadedKernel& loaded = call.loaded();
-  Raise(type, absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ",
-                           wanted, object == Py_None ? ", and is None" : ", and is a ",
-                           object == Py_None ? "" : Py_TYPE(object)->tp_name));
+  const std::string is = object == Py_None ? "None" : WithArticle(Py_TYPE(object)->tp_name);
+  Raise(PyExc_TypeError,
+        absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ", wanted,
+                     ", and ", element > 0 ? absl::StrCat("element ", element, " ") : "", "is ", is));
   return false;
 }
 
 // What Python's own conversion refused: its error stays if the object's own code raised it.
-bool RefuseAfter(const LoadedCall& call, size_t i, const char* wanted, PyObject* object) {
+bool RefuseAfter(const LoadedCall& call, size_t i, const char* wanted, PyObject* object,
+                 size_t element) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   PyErr_Clear();
-  return RefuseValue(call, i, wanted, object);
+  return RefuseValue(call, i, wanted, object, element);
 }
 
-bool LoadFloat(size_t i, PyObject* object, const char* wanted, LoadedCall* call, double* value) {
+bool LoadFloat(size_t i, PyObject* object, const char* wanted, size_t element, LoadedCall* call,
+               double* value) {
   if (PyFloat_CheckExact(object)) [[likely]] {
     *value = PyFloat_AS_DOUBLE(object);
     return true;
   }
   *value = PyFloat_AsDouble(object);
-  return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object);
+  return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object, element);
 }
 
-bool LoadInt(size_t i, PyObject* object, const char* wanted, LoadedCall* call, int64_t* value) {
+bool LoadInt(size_t i, PyObject* object, const char* wanted, size_t element, LoadedCall* call,
+             int64_t* value) {
   const nb::object index = nb::steal(PyNumber_Index(object));
-  if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object);
+  if (!index.is_valid()) return RefuseAfter(*call, i, wanted, object, element);
   int overflow;
   *value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (*value == -1 && PyErr_Occurred() != nullptr) return false;
@@ -128,9 +139,9 @@ bool LoadNumbers(size_t i, PyObject* object, LoadedCall* call, DovetailArgument*
     PyObject* const item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(k));
     bool is_loaded;
     if constexpr (kAreInts) {
-      is_loaded = LoadInt(i, item, kWanted, call, &numbers[k]);
+      is_loaded = LoadInt(i, item, kWanted, k + 1, call, &numbers[k]);
     } else {
-      is_loaded = LoadFloat(i, item, kWanted, call, &numbers[k]);
+      is_loaded = LoadFloat(i, item, kWanted, k + 1, call, &numbers[k]);
     }
     if (!is_loaded) return false;
   }
@@ -192,10 +203,10 @@ bool LoadValue(size_t i, PyObject* object, LoadedCall* call) {
   switch (parameter.facts->kind) {
     case DOVETAIL_KIND_FLOAT:
       return is_list ? LoadNumbers<double>(i, object, call, &value)
-                     : LoadFloat(i, object, "a float", call, &value.value.number);
+                     : LoadFloat(i, object, "a float", 0, call, &value.value.number);
     case DOVETAIL_KIND_INT:
       if (is_list) return LoadNumbers<int64_t>(i, object, call, &value);
-      return LoadInt(i, object, "an int", call, &value.value.integer);
+      return LoadInt(i, object, "an int", 0, call, &value.value.integer);
     case DOVETAIL_KIND_BOOL:
       return LoadBool(i, object, call, &value.value.integer);
     default:

@@ -20,16 +20,16 @@
 namespace dovetail::python {
 namespace {
 
-// DovetailCApi.empty() for a thread with or without the GIL: what failed goes to `failure`.
+// Without Python: it may be ending, and the thread may be XLA's.
 int EmptyForKernel(DLDataType dtype, DLDevice device, int32_t ndim, const int64_t* shape,
                    DLManagedTensorVersioned** managed, DovetailFailure* failure) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const int result = CApiTable()->empty(dtype, device, ndim, shape, managed);
-  if (result != 0) {
-    TakeSetError(failure);
-  }
-  PyGILState_Release(state);
-  return result;
+  const absl::Status made = MakeEmpty(dtype, device, ndim, shape, managed);
+  if (made.ok()) return 0;
+  const int32_t kind = absl::IsResourceExhausted(made)  ? DOVETAIL_MEMORY_ERROR
+                       : absl::IsInvalidArgument(made) ? DOVETAIL_VALUE_ERROR
+                                                       : DOVETAIL_RUNTIME_ERROR;
+  failure->set(failure, kind, std::string(made.message()).c_str());
+  return -1;
 }
 
 absl::Status NoLibrary(const std::string& path, const std::string& why) {

@@ -43,24 +43,8 @@ PyObject* ExceptionOf(int32_t kind) {
   return PyExc_RuntimeError;
 }
 
-void TakeSetError(DovetailFailure* failure) {
-  int32_t kind = DOVETAIL_RUNTIME_ERROR;
-  for (const Kind& known : kKinds) {
-    if (PyErr_ExceptionMatches(*known.exception)) kind = known.kind;
-  }
-  failure->set(failure, kind, MessageOfError().c_str());
-  PyErr_Clear();
-}
-
 PyObject* Raise(const KernelFailure& failure) {
   return Raise(ExceptionOf(failure.kind), failure.message);
-}
-
-void LoadedCall::ReleaseCopies() {
-  if (!has_copies_) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Release();
-  PyGILState_Release(state);
 }
 
 bool LoadedCall::LoadLent(size_t i, const DLTensor& lent, void* stream,
@@ -100,7 +84,8 @@ bool LoadedCall::CheckLent(const DovetailRequirements& wanted,
   if (FitsLast(*borrowed, wanted, call())) return true;
   Misfit misfit = FindMismatch(*borrowed, wanted, call());
   if (CopyMayHelp(misfit.want, *borrowed, wanted, *call())) {
-    if (!traces_) return MakeCopy(wanted, borrowed, failure);
+    const bool is_cast = misfit.want == Want::kType;
+    if (!traces_) return MakeCopy(wanted, is_cast, argument, borrowed, failure);
     LikeCopy(wanted, misfit.want, *call(), borrowed);
     misfit = FindMismatch(*borrowed, wanted, call());
   }
@@ -109,14 +94,19 @@ bool LoadedCall::CheckLent(const DovetailRequirements& wanted,
                       Complain(misfit, borrowed->tensor, wanted, *call(), argument));
 }
 
-bool LoadedCall::MakeCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed,
+// Without Python: it may be ending, and XLA's threads with it.
+bool LoadedCall::MakeCopy(const DovetailRequirements& wanted, bool is_cast,
+                          const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
                           KernelFailure* failure) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const bool done = BorrowMisfit(wanted, call(), borrowed) == 0;
-  if (!done) TakeSetError(failure);
-  PyGILState_Release(state);
-  has_copies_ = has_copies_ || done;
-  return done;
+  const absl::Status done = CopyLent(wanted, *call(), is_cast, borrowed);
+  if (!done.ok()) {
+    const bool is_memory = done.code() == absl::StatusCode::kResourceExhausted;
+    return failure->Say(is_memory ? DOVETAIL_MEMORY_ERROR : DOVETAIL_RUNTIME_ERROR,
+                        ArgumentPrefix(*call()) + ": " + std::string(done.message()));
+  }
+  const Misfit misfit = FindMismatch(*borrowed, wanted, call());
+  return misfit.fits() || failure->Say(internal_kernels::KindOfMisfit(misfit.want),
+                                       Complain(misfit, borrowed->tensor, wanted, *call(), argument));
 }
 
 }  // namespace dovetail::python

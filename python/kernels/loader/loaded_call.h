@@ -26,8 +26,6 @@ using internal_kernels::KernelFailure;
 
 // The Python exception of a DovetailFailure's kind.
 PyObject* ExceptionOf(int32_t kind);
-// Takes the Python error that is set. Needs the GIL.
-void TakeSetError(DovetailFailure* failure);
 // Sets the error. nullptr.
 PyObject* Raise(const KernelFailure& failure);
 
@@ -41,8 +39,12 @@ class LoadedCall : public internal_kernels::KernelCall {
     while (DovetailBorrowed* const tensor = TakeTensor()) Dovetail_Release(tensor);
     for (; !kept_.empty(); kept_.pop_back()) Py_DECREF(kept_.back());
   }
-  // The same of a thread that may not have the GIL. Takes it for copies that were made.
-  void ReleaseCopies();
+  // The same where no object of Python was borrowed: of copies alone. Any thread.
+  void ReleaseCopies() {
+    while (DovetailBorrowed* const tensor = TakeTensor()) {
+      if (tensor->held != nullptr) tensor->held->deleter(tensor->held);
+    }
+  }
 
   const LoadedKernel& loaded() const { return loaded_; }
 
@@ -61,7 +63,7 @@ class LoadedCall : public internal_kernels::KernelCall {
 
   // Fills `borrowed`, a tensor of parameter `i`, with what a framework's runtime says of its own
   // tensor. Makes a copy if the parameter allows that and it helps. False with what the plain call
-  // would raise, where the tensor's class is `argument`. Takes the GIL for copies.
+  // would raise, where the tensor's class is `argument`. Any thread, without Python.
   bool LoadLent(size_t i, const DLTensor& lent, void* stream,
                 const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
                 KernelFailure* failure);
@@ -72,13 +74,13 @@ class LoadedCall : public internal_kernels::KernelCall {
  private:
   bool CheckLent(const DovetailRequirements& wanted, const internal_fit::ArgumentClass& argument,
                  DovetailBorrowed* borrowed, KernelFailure* failure);
-  bool MakeCopy(const DovetailRequirements& wanted, DovetailBorrowed* borrowed,
+  bool MakeCopy(const DovetailRequirements& wanted, bool is_cast,
+                const internal_fit::ArgumentClass& argument, DovetailBorrowed* borrowed,
                 KernelFailure* failure);
 
   const LoadedKernel& loaded_;
   PyObject* like_ = nullptr;
   bool traces_ = false;
-  bool has_copies_ = false;
   std::vector<PyObject*> kept_;
   internal_kernels::CallRoom room_;
 };

@@ -79,6 +79,9 @@ std::string ParameterText(const DovetailParameter& facts) {
   if ((facts.flags & DOVETAIL_PARAMETER_LIST) != 0) text = absl::StrCat("list of ", text);
   if ((facts.flags & DOVETAIL_PARAMETER_OPTIONAL) != 0) absl::StrAppend(&text, ", or None");
   if ((facts.flags & DOVETAIL_PARAMETER_OUT) != 0) absl::StrAppend(&text, "; None: a new one");
+  if ((facts.flags & DOVETAIL_PARAMETER_INOUT) != 0) {
+    absl::StrAppend(&text, "; changed and returned, of JAX a changed copy");
+  }
   return text;
 }
 

@@ -107,7 +107,7 @@ nb::object TraceOut(size_t i, LoadedCall* call) {
   internal_fit::ResultSizes sizes;
   const std::string missing = FindResultSizes(wanted, *call->call(), &sizes);
   if (!missing.empty()) {
-    Raise(PyExc_ValueError, internal_fit::ResultRefusal(*call->call(), missing));
+    Raise(PyExc_ValueError, internal_fit::ResultRefusal(*call->call(), missing, false));
     return {};
   }
   DLDataType dtype;

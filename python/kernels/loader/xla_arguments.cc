@@ -55,8 +55,10 @@ bool ReadNumber(int32_t code, const void* at, T* number) {
     *number = static_cast<T>(Read<float>(at));
   } else if (IsType(code, kInt32)) {
     *number = static_cast<T>(Read<int32_t>(at));
-  } else if (IsType(code, kInt64)) {
+  } else if (IsType(code, kInt64) || IsType(code, kUInt64)) {  // in the range of both
     *number = static_cast<T>(Read<int64_t>(at));
+  } else if (IsType(code, kUInt32)) {
+    *number = static_cast<T>(Read<uint32_t>(at));
   } else if (IsType(code, kBool)) {
     *number = static_cast<T>(Read<uint8_t>(at) != 0);
   } else {
@@ -106,8 +108,13 @@ bool XlaArguments::Load(KernelFailure* failure) {
   if (attributes.size > 0 && attributes.types[0] == kXlaArray &&
       attributes.names[0]->data[0] == kOperandsAttribute[0]) {
     const auto& array = *static_cast<const XlaArray*>(attributes.all[0]);
-    if (array.size != call_.loaded().named.size()) return SayBroken(failure);
+    if (array.size != call_.loaded().named.size() || !IsType(array.dtype, kInt64)) {
+      return SayBroken(failure);
+    }
     operands_ = static_cast<const int64_t*>(array.data);
+    for (size_t i = 0; i < array.size; ++i) {
+      if (!CheckCount(i)) return SayBroken(failure);
+    }
   }
   return FindDevice(failure) && LoadValues(failure) && LoadTensors(failure) &&
          call_.CheckOverlap(failure);
@@ -117,6 +124,16 @@ int64_t XlaArguments::CountOperands(size_t i) const {
   const DovetailParameter& parameter = *call_.loaded().named[i];
   if (operands_ != nullptr) return operands_[i];
   return IsTensor(parameter) && !Has(parameter, DOVETAIL_PARAMETER_OUT) ? 1 : 0;
+}
+
+// Of a program that was compiled for this library, or for another one of its name.
+bool XlaArguments::CheckCount(size_t i) const {
+  const DovetailParameter& parameter = *call_.loaded().named[i];
+  const int64_t count = operands_[i];
+  if (count < 0) return count == -1 && Has(parameter, DOVETAIL_PARAMETER_OPTIONAL);
+  if (!IsTensor(parameter)) return count <= 1;
+  if (Has(parameter, DOVETAIL_PARAMETER_OUT)) return count == 0;
+  return Has(parameter, DOVETAIL_PARAMETER_LIST) ? count <= frame_.arguments.size : count == 1;
 }
 
 // Before the tensors, as in the plain call: the first error is the same.
@@ -217,6 +234,9 @@ bool XlaArguments::LoadOperand(size_t i, const XlaBuffer& operand, KernelFailure
     case DOVETAIL_KIND_FLOAT:
       return ReadNumber(operand.dtype, operand.data, &value.value.number) || SayBroken(failure);
     case DOVETAIL_KIND_INT:
+      if (IsType(operand.dtype, kUInt64) && Read<int64_t>(operand.data) < 0) {
+        return call_.SayRange(i, absl::StrCat(Read<uint64_t>(operand.data)), failure);
+      }
       return (ReadNumber(operand.dtype, operand.data, &value.value.integer) ||
               SayBroken(failure)) &&
              call_.CheckInt(i, value.value.integer, failure);
@@ -257,6 +277,11 @@ bool XlaArguments::LoadValue(size_t i, KernelFailure* failure) {
     if (is_float) value.value.numbers = static_cast<const double*>(array.data);
     value.count = static_cast<int64_t>(array.size);
     return true;
+  }
+  if (is_float && type == kXlaArray) {  // of −0.0
+    const auto& array = *static_cast<const XlaArray*>(attribute);
+    return (array.size == 1 && ReadNumber(array.dtype, array.data, &value.value.number)) ||
+           SayBroken(failure);
   }
   if (type != kXlaScalar) return SayBroken(failure);
   const auto& scalar = *static_cast<const XlaScalar*>(attribute);

@@ -32,6 +32,7 @@ class XlaArguments {
   bool FindDevice(KernelFailure* failure);
   // How many operands parameter `i` has; -1 for None.
   int64_t CountOperands(size_t i) const;
+  bool CheckCount(size_t i) const;
   bool LoadValues(KernelFailure* failure);
   bool LoadTensors(KernelFailure* failure);
   bool LoadValue(size_t i, KernelFailure* failure);

@@ -1,7 +1,11 @@
 """Kernels within JAX's programs."""
 
+import enum
 import gc
+import os
 import re
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -42,6 +46,18 @@ def test_arrays_of_numpy_may_be_mixed_with_traced_ones():
     assert jax.jit(lambda x: k.scale_add(x, y, 2.0))(X).tolist() == [1, 3, 5, 7]
 
 
+def test_what_jax_would_narrow_or_is_no_array_is_refused():
+    def call(y):
+        return lambda x: jax.jit(lambda x: k.scale_add(x, y, 1.0))(x)
+
+    words = "scale_add(): argument 'y' is float64, which JAX makes float32 of. Pass float32"
+    refused(TypeError, words, call(np.ones(4)), X)
+    words = "scale_add(): argument 'y' (list) must be an array of JAX or NumPy"
+    refused(TypeError, words, call([1.0] * 4), X)
+    words = "total(): argument 'xs', element 2 (int) must be an array of JAX or NumPy"
+    refused(TypeError, words, jax.jit(lambda x: k.total([x, 3])), X)
+
+
 def test_each_kind_of_argument_arrives():
     def echoed(*arguments, **named):
         wanted = k.echo(np.asarray(X), *arguments, **named).tolist()
@@ -66,6 +82,31 @@ def test_numbers_may_be_traced_too():
     traced = jax.jit(lambda x, flag: k.echo(x, flag=flag, ints=[], floats=[]))
     with jax.enable_x64(True):
         assert [traced(X, flag)[4] for flag in (True, False)] == [1, 0]
+
+
+def test_large_unsigned_numbers_are_what_they_are():
+    assert under_jit(k.increment, X, jnp.uint32(3_000_000_000)).tolist() == [3e9] * 4
+    with jax.enable_x64(True):
+        assert under_jit(k.increment, X, jnp.uint64(2**62)).tolist() == [2.0**62] * 4
+        words = "increment(): argument 'by' must be from -9223372036854775808 to "
+        words += "9223372036854775807, and is 9223372036854775813"
+        call = jax.jit(lambda x: k.increment(x, jnp.uint64(2**63 + 5) + x.size - 4))
+        refused(jax.errors.JaxRuntimeError, words, call, X)
+
+
+def test_negative_zero_keeps_its_sign():
+    zeros = jnp.full(4, -0.0)
+    both = jax.jit(lambda x, y: (k.scale_add(x, y, 0.0), k.scale_add(x, y, -0.0)))(Y, zeros)
+    assert [np.signbit(made).tolist() for made in both] == [[False] * 4, [True] * 4]
+
+
+def test_a_text_is_passed_and_not_what_its_class_says_of_it():
+    class Word(str, enum.Enum):
+        ABC = "abc"
+
+    with jax.enable_x64(True):
+        made = jax.jit(lambda x: k.echo(x, text=Word.ABC, ints=[], floats=[]))(X)
+    assert made[5] == 3
 
 
 def test_a_traced_number_of_another_kind_is_refused():
@@ -159,9 +200,8 @@ def test_bad_arguments_have_the_plain_calls_error(function, arguments):
 def test_what_a_kernel_throws_is_jaxs_error():
     with jax.enable_x64(True):
         call = jax.jit(lambda x: k.first_of(x, 9))
-        refused(
-            jax.errors.JaxRuntimeError, "INVALID_ARGUMENT: first_of(): there are fewer", call, X
-        )
+        words = "INVALID_ARGUMENT: first_of(): there are fewer"
+        refused(jax.errors.JaxRuntimeError, words, call, X)
     for what, code in {
         "value": "INVALID_ARGUMENT: fail(): no such value",
         "index": "OUT_OF_RANGE: fail(): no such index",
@@ -209,6 +249,70 @@ def test_control_flow_may_call_it():
     assert jax.lax.cond(True, k.increment, lambda x: x, X).tolist() == [1, 2, 3, 4]
 
 
+def test_within_shard_map_results_differ_along_the_axes_of_the_arguments():
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    rows, whole = jax.P("d"), jax.P()
+
+    def shards(function, out_specs=rows):
+        return jax.jit(
+            jax.shard_map(function, mesh=mesh, in_specs=(rows, whole), out_specs=out_specs)
+        )
+
+    def steps(x, y):
+        return jax.lax.scan(lambda c, _: (k.scale_add(c, y, 2.0), None), x, length=3)[0]
+
+    assert shards(lambda x, y: k.scale_add(x, y, 2.0))(X, Y).tolist() == [1, 3, 5, 7]
+    assert shards(steps)(X, Y).tolist() == [7, 15, 23, 31]
+    same = shards(lambda x, y: k.scale_add(y, y, 2.0), whole)
+    assert same(X, Y).tolist() == [3] * 4
+    # A result of shards is not the same on all devices.
+    with pytest.raises(ValueError, match="out_specs"):
+        shards(lambda x, y: k.scale_add(x, y, 2.0), whole)(X, Y)
+
+
+def test_a_process_may_end_while_programs_run():
+    code = """
+import jax, jax.numpy as jnp, libraries
+cast = jax.jit(lambda x: libraries.k.cast(x))
+for _ in range(200):
+    last = cast(jnp.ones(100_000, jnp.int8))
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "operands"),
+    [
+        ("total", -1, [-1, -1, 0]),
+        ("total", 1, [2**61, -1, 0]),
+        ("total", 1, [-5, 0, 0]),
+        ("total", 1, [1, 2, 0]),
+        ("increment", 1, [1, -1]),
+        ("increment", 1, [1, 3]),
+        ("increment", 1, [1]),
+    ],
+)
+def test_a_program_for_another_library_of_the_name_is_refused(name, count, operands):
+    call = jax.ffi.ffi_call(f"dovetail.under_test.{name}", jax.ShapeDtypeStruct((4,), X.dtype))
+    words = f"{name}(): XLA passes other arguments than JAX traced"
+    numbers = {"@operands": np.array(operands, np.int64)}
+    refused(Exception, words, jax.jit(lambda x: call(*[x] * max(count, 0), **numbers)), X)
+
+
+def test_an_exported_program_runs_where_the_library_was_loaded():
+    allowed = [jax.export.DisabledSafetyCheck.custom_call("dovetail.under_test.scale_add")]
+    program = jax.jit(lambda x: k.scale_add(x, x, 2.0))
+    exported = jax.export.export(program, disabled_checks=allowed)(X).serialize()
+    code = f"""
+import jax, libraries
+program = jax.export.deserialize(bytearray({bytes(exported)!r}))
+assert program.call(jax.numpy.arange(4.0)).tolist() == [0, 3, 6, 9]
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, env=environment)
+
+
 def test_a_derivative_without_a_rule_is_an_error():
     function = jax.grad(lambda x: k.scale_add(x, x, 2.0).sum())
     refused(ValueError, "The FFI call to `dovetail.under_test.scale_add` cannot be", function, X)
@@ -233,9 +337,8 @@ def test_a_copy_that_a_parameter_allows_is_made():
     x = jnp.arange(6, dtype=jnp.int32).reshape(2, 3)
     assert under_jit(k.packed, x.astype(jnp.bfloat16)).tolist() == x.tolist()
     assert under_jit(k.cast, jnp.ones(3, jnp.int8)).dtype == np.float32
-    refused(
-        TypeError, "packed(): argument 'x' (jax.Array) must be float32", under_jit, k.packed, 1j * x
-    )
+    words = "packed(): argument 'x' (jax.Array) must be float32"
+    refused(TypeError, words, under_jit, k.packed, 1j * x)
 
 
 def test_many_calls_leak_nothing():

@@ -148,11 +148,11 @@ def test_scalars_of_numpy_are_numbers():
         ),
         ({"narrow": 10**30}, OverflowError, "and is 1000000000000000000000000000000"),
         ({"byte": -1}, OverflowError, "argument 'byte' must be from 0 to 255, and is -1"),
-        ({"flag": 1}, TypeError, "argument 'flag' must be a bool, and is a int"),
+        ({"flag": 1}, TypeError, "argument 'flag' must be a bool, and is an int"),
         ({"text": b"x"}, TypeError, "argument 'text' must be a str, and is a bytes"),
         ({"text": "\ud800"}, UnicodeEncodeError, "surrogates"),
         ({"maybe": "x"}, TypeError, "argument 'maybe' must be a float, and is a str"),
-        ({"word": 3}, TypeError, "argument 'word' must be a str, and is a int"),
+        ({"word": 3}, TypeError, "argument 'word' must be a str, and is an int"),
     ],
 )
 def test_wrong_values_are_named(named, error, words):
@@ -163,18 +163,18 @@ def test_wrong_lists_are_named():
     call = k.echo
     refused(
         TypeError,
-        "'ints' must be a list of ints, and is a float",
+        "'ints' must be a list of ints, and element 1 is a float",
         call,
         floats(),
         ints=[1.5],
         floats=[],
     )
     refused(
-        TypeError, "'ints' must be a list of ints, and is a int", call, floats(), ints=3, floats=[]
+        TypeError, "'ints' must be a list of ints, and is an int", call, floats(), ints=3, floats=[]
     )
     refused(
         TypeError,
-        "'floats' must be a list of floats, and is a str",
+        "'floats' must be a list of floats, and element 1 is a str",
         call,
         floats(),
         ints=[],
