@@ -1,4 +1,4 @@
-"""The kernels within JAX's programs: a training step, vmap, devices, beside JAX's own operations."""
+"""The kernels within JAX's programs: a training step, vmap, devices; beside JAX's own."""
 
 import os
 
@@ -152,6 +152,6 @@ def test_shards_on_two_devices(axis_type):
 
 def test_a_bad_page_is_an_error_of_the_program():
     call = jax.jit(lambda table: kernels.gather_pages(random(6, 2, 3), table))
-    with pytest.raises(jax.errors.JaxRuntimeError, match="gather_pages.*: table: no such page"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"gather_pages.*: table: no such page"):
         call(TABLE + 1).block_until_ready()
     assert call(TABLE).shape == (2, 3, 2, 3)  # the process goes on

@@ -69,5 +69,5 @@ def test_a_result_whose_size_depends_on_the_list_is_tvm_ffis_tensor():
 
 
 def test_a_bad_page_is_an_index_error():
-    with pytest.raises(IndexError, match="gather_pages.*: table: no such page"):
+    with pytest.raises(IndexError, match=r"gather_pages.*: table: no such page"):
         m.gather_pages(random(1, 2, 3), torch.tensor([[1]]), torch.empty(1, 1, 2, 3))

@@ -143,7 +143,7 @@ class KernelCall {
   }
   // That argument `i` is of another kind: "a float", "None".
   [[gnu::cold, gnu::noinline]] bool SayKind(size_t i, const char* wanted, const std::string& is,
-                                          KernelFailure* failure) const {
+                                            KernelFailure* failure) const {
     const std::string element = call_.element > 0 ? Words(", element ", call_.element) : "";
     return failure->Say(DOVETAIL_TYPE_ERROR,
                         Words(facts_.kernel->name, "(): argument '", facts_.names[i], "'", element,

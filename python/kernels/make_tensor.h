@@ -19,8 +19,9 @@ namespace internal_kernels {
 inline DLManagedTensorVersioned* MakeTensor(DLDataType dtype, DLDevice device, int32_t ndim,
                                             const int64_t* shape) {
   if (host == nullptr) {
-    throw std::runtime_error("dovetail::Empty makes no tensor without the package: load this file by "
-                             "dovetail.load_kernels(), or return OwnedTensor::Wrap(vector, sizes)");
+    throw std::runtime_error(
+        "dovetail::Empty makes no tensor without the package: load this file by "
+        "dovetail.load_kernels(), or return OwnedTensor::Wrap(vector, sizes)");
   }
   KernelFailure failure;
   DLManagedTensorVersioned* made = nullptr;

@@ -234,10 +234,10 @@ class TvmCall {
       }
       if (LoadNumber(i, item, kWanted, &numbers[k])) continue;
       if (failure_->kind != DOVETAIL_TYPE_ERROR) return false;
-      return failure_->Say(DOVETAIL_TYPE_ERROR,
-                           Words(facts_.kernel->name, "(): argument '", facts_.names[i],
-                                 "' must be ", kWanted, ", and element ", k + 1, " is ",
-                                 TypeName(item.type)));
+      return failure_->Say(
+          DOVETAIL_TYPE_ERROR,
+          Words(facts_.kernel->name, "(): argument '", facts_.names[i], "' must be ", kWanted,
+                ", and element ", k + 1, " is ", TypeName(item.type)));
     }
     return true;
   }
@@ -312,10 +312,10 @@ class TvmCall {
     borrowed->object = nullptr;
     if (borrowed->tensor.device.device_type != kDLCPU) SetStream(borrowed);
     const auto misfit = internal_fit::FindMismatch(*borrowed, wanted, call_.call());
-    return misfit.fits() ||
-           failure_->Say(KindOfMisfit(misfit.want),
-                         internal_fit::Complain(misfit, borrowed->tensor, wanted, *call_.call(),
-                                                {"tvm_ffi.Tensor", internal_fit::Manner::kUnknown}));
+    return misfit.fits() || failure_->Say(KindOfMisfit(misfit.want),
+                                          internal_fit::Complain(
+                                              misfit, borrowed->tensor, wanted, *call_.call(),
+                                              {"tvm_ffi.Tensor", internal_fit::Manner::kUnknown}));
   }
 
   static void SetStream(DovetailBorrowed* borrowed) {

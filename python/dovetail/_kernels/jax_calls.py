@@ -23,7 +23,7 @@ def _target(function):
 
 
 def register_all(functions):
-    """Tell XLA the kernels, once: a program that JAX exported may call them before any is traced."""
+    """Tell XLA the kernels, once: exported programs may call them before any is traced."""
     for function in functions:
         target = _target(function)
         if target in _registered:

@@ -39,10 +39,9 @@ absl::Status MakeEmpty(DLDataType dtype, DLDevice device, int32_t ndim, const in
   }
   const DType type = ToDType(dtype);
   if (!type.is_known()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("code ", int{dtype.code}, ", ", int{dtype.bits}, " bits and ",
-                     int{dtype.lanes}, " lanes are no type of dlpack.h ", DLPACK_MAJOR_VERSION,
-                     ".", DLPACK_MINOR_VERSION));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "code ", int{dtype.code}, ", ", int{dtype.bits}, " bits and ", int{dtype.lanes},
+        " lanes are no type of dlpack.h ", DLPACK_MAJOR_VERSION, ".", DLPACK_MINOR_VERSION));
   }
   absl::StatusOr<Tensor> tensor =
       Tensor::Empty({shape, static_cast<size_t>(ndim)}, type, ToDevice(device));

@@ -60,9 +60,10 @@ bool RefuseValue(const LoadedCall& call, size_t i, const char* wanted, PyObject*
                  size_t element = 0) {
   const LoadedKernel& loaded = call.loaded();
   const std::string is = object == Py_None ? "None" : WithArticle(Py_TYPE(object)->tp_name);
-  Raise(PyExc_TypeError,
-        absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ", wanted,
-                     ", and ", element > 0 ? absl::StrCat("element ", element, " ") : "", "is ", is));
+  Raise(
+      PyExc_TypeError,
+      absl::StrCat(loaded.kernel->name, "(): argument '", loaded.names[i], "' must be ", wanted,
+                   ", and ", element > 0 ? absl::StrCat("element ", element, " ") : "", "is ", is));
   return false;
 }
 
@@ -81,7 +82,8 @@ bool LoadFloat(size_t i, PyObject* object, const char* wanted, size_t element, L
     return true;
   }
   *value = PyFloat_AsDouble(object);
-  return *value != -1 || PyErr_Occurred() == nullptr || RefuseAfter(*call, i, wanted, object, element);
+  return *value != -1 || PyErr_Occurred() == nullptr ||
+         RefuseAfter(*call, i, wanted, object, element);
 }
 
 bool LoadInt(size_t i, PyObject* object, const char* wanted, size_t element, LoadedCall* call,

@@ -25,7 +25,7 @@ int EmptyForKernel(DLDataType dtype, DLDevice device, int32_t ndim, const int64_
                    DLManagedTensorVersioned** managed, DovetailFailure* failure) {
   const absl::Status made = MakeEmpty(dtype, device, ndim, shape, managed);
   if (made.ok()) return 0;
-  const int32_t kind = absl::IsResourceExhausted(made)  ? DOVETAIL_MEMORY_ERROR
+  const int32_t kind = absl::IsResourceExhausted(made) ? DOVETAIL_MEMORY_ERROR
                        : absl::IsInvalidArgument(made) ? DOVETAIL_VALUE_ERROR
                                                        : DOVETAIL_RUNTIME_ERROR;
   failure->set(failure, kind, std::string(made.message()).c_str());

@@ -105,8 +105,9 @@ bool LoadedCall::MakeCopy(const DovetailRequirements& wanted, bool is_cast,
                         ArgumentPrefix(*call()) + ": " + std::string(done.message()));
   }
   const Misfit misfit = FindMismatch(*borrowed, wanted, call());
-  return misfit.fits() || failure->Say(internal_kernels::KindOfMisfit(misfit.want),
-                                       Complain(misfit, borrowed->tensor, wanted, *call(), argument));
+  return misfit.fits() ||
+         failure->Say(internal_kernels::KindOfMisfit(misfit.want),
+                      Complain(misfit, borrowed->tensor, wanted, *call(), argument));
 }
 
 }  // namespace dovetail::python

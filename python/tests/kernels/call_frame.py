@@ -1,4 +1,4 @@
-"""A call of XLA's foreign function interface, made as XLA makes it: for devices that JAX lacks here.
+"""A call of XLA's foreign function interface, made as XLA makes it: for devices JAX lacks here.
 
 The structs are those of xla/ffi/api/c_api.h, which xla_ffi_test.cc checks.
 """

@@ -150,7 +150,14 @@ def test_kinds_that_tvm_ffi_does_not_know_are_runtime_errors():
 def test_what_is_no_tensor_is_refused_and_a_result_is_not_made():
     words = "total(): argument 'xs' must be a list or tuple of tensors, and is a tvm_ffi.Tensor"
     refused(TypeError, words, m.total, X, None, X)
-    refused(TypeError, "argument 'xs', element 1 must be a tensor, and is None", m.total, [None], None, X)
+    refused(
+        TypeError,
+        "argument 'xs', element 1 must be a tensor, and is None",
+        m.total,
+        [None],
+        None,
+        X,
+    )
     words = "scale_add(): argument 'out' must be a tensor, which the function writes"
     refused(TypeError, words, m.scale_add, X, Y, 1.0)
     refused(TypeError, words, m.scale_add, X, Y, 1.0, None)
