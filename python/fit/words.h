@@ -78,7 +78,7 @@ std::string Words(const Parts&... parts) {
 }
 
 // "cuda:1", as Device::ToString() has it, and "cuda" of the type alone.
-inline const char* DeviceTypeText(int32_t type) {
+inline std::string DeviceTypeText(int32_t type) {
   switch (type) {
 #define DOVETAIL_DEVICE_TYPE(id, code, name, host, addressable, indexed) \
   case code:                                                             \
@@ -86,11 +86,11 @@ inline const char* DeviceTypeText(int32_t type) {
 #include "dovetail/core/internal/device_list.inc"
 #undef DOVETAIL_DEVICE_TYPE
     default:
-      return "an unknown device";
+      return Words("device(", type, ")");
   }
 }
 [[gnu::cold]] inline std::string DeviceText(DLDevice device) {
-  const char* const type = DeviceTypeText(device.device_type);
+  const std::string type = DeviceTypeText(device.device_type);
   const bool is_indexed = internal_dlpack::FactsOf(device.device_type).indexed;
   return is_indexed || device.device_id != 0 ? Words(type, ":", device.device_id) : type;
 }

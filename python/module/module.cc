@@ -96,20 +96,20 @@ PyMethodDef functions[] = {
     Fast<&LoadKernelsFunction>("_load_kernels",
                                "_load_kernels($module, path, module_name, /)\n--\n\n"
                                "The functions of a kernel library, for load_kernels()."),
-    OneArgument<&DescribeKernelFunction>(
-        "_describe_kernel",
-        "_describe_kernel($module, function, /)\n--\n\n"
-        "The parameters of a kernel, and whether it returns tensors beside those it writes."),
+    OneArgument<&DescribeKernelFunction>("_describe_kernel",
+                                         "_describe_kernel($module, function, /)\n--\n\n"
+                                         "Its parameters, and whether it returns tensors, too."),
     Fast<&RegisterTorchKernelFunction>(
         "_register_torch_kernel",
         "_register_torch_kernel($module, function, namespace, schemas, is_hip, /)\n--\n\n"
         "Defines the operators of a kernel in PyTorch."),
-    Fast<&SetTorchKernelFunction>(
-        "_set_torch_kernel",
-        "_set_torch_kernel($module, function, call, /)\n--\n\n"
-        "What a kernel's function calls for PyTorch's tensors that are no plain memory."),
-    Fast<&TraceKernelFunction>("_trace_kernel", "_trace_kernel($module, function, values, /)"),
-    OneArgument<&XlaHandlersFunction>("_xla_handlers", "_xla_handlers($module, function, /)"),
+    Fast<&SetTorchKernelFunction>("_set_torch_kernel",
+                                  "_set_torch_kernel($module, function, call, /)\n--\n\n"
+                                  "What it calls for PyTorch's tensors that are no plain memory."),
+    Fast<&TraceKernelFunction>(
+        "_trace_kernel", "_trace_kernel($module, function, values, /)\n--\n\nWhat it writes."),
+    OneArgument<&XlaHandlersFunction>("_xla_handlers",
+                                      "_xla_handlers($module, function, /)\n--\n\nBy platform."),
     OneArgument<&FromArrowFunction>(
         "from_arrow",
         "from_arrow($module, x, /)\n--\n\n"

@@ -24,6 +24,8 @@ def _target(function):
 
 def register_all(functions):
     """Tell XLA the kernels, once: exported programs may call them before any is traced."""
+    if not hasattr(jax, "ffi"):
+        return
     for function in functions:
         target = _target(function)
         if target in _registered:
@@ -40,6 +42,8 @@ def make_call(function):
     name, target = function.__name__, _target(function)
     if returns_tensors:
         return _refuse_all(name)
+    if not hasattr(jax, "ffi"):
+        raise TypeError(f"{name}() is traced by JAX {jax.__version__}: JAX 0.5 or later is needed")
     register_all([function])
 
     def call(*values):
