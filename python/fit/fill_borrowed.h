@@ -30,6 +30,23 @@ struct BorrowedDims {
   void Abandon(int32_t) {}
 };
 
+[[gnu::always_inline]] inline uint32_t InRegister(uint32_t x) {
+  asm("" : "+r"(x));
+  return x;
+}
+// Loads the members one by one, as another library may just have stored them, and stores one word,
+// as it is read later: a load of what several stores wrote waits for them.
+[[gnu::always_inline]] inline void CopyType(const DLDataType& from, DLDataType* to) {
+  static_assert(sizeof(from) == sizeof(uint32_t));
+  const uint32_t code = from.code, bits = InRegister(from.bits), lanes = InRegister(from.lanes);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const uint32_t whole = InRegister(code | bits << 8 | lanes << 16);
+#else
+  const uint32_t whole = InRegister(code << 24 | bits << 16 | lanes);
+#endif
+  std::memcpy(to, &whole, sizeof(whole));
+}
+
 // Strides may be NULL: row-major. False for what an import refuses; `borrowed` is then unspecified.
 [[gnu::always_inline]] inline bool FillBorrowed(const DLTensor& lent, uint64_t flags,
                                                 DovetailBorrowed* borrowed) {
@@ -44,7 +61,7 @@ struct BorrowedDims {
   tensor.data = has_address ? static_cast<char*>(parsed.data) + parsed.byte_offset : parsed.data;
   tensor.device = parsed.device;
   tensor.ndim = lent.ndim;
-  std::memcpy(&tensor.dtype, &lent.dtype, sizeof(lent.dtype));  // in one piece: it is read so
+  CopyType(lent.dtype, &tensor.dtype);
   tensor.shape = borrowed->shape;
   tensor.strides = borrowed->strides;
   tensor.byte_offset = has_address ? 0 : static_cast<uint64_t>(parsed.byte_offset);
@@ -57,9 +74,14 @@ struct BorrowedDims {
 // The same for nearly all tensors of XLA. False for others, and `borrowed` is then unspecified.
 inline bool FillRowMajor(const DLTensor& lent, DovetailBorrowed* borrowed) {
   if (!ParseRowMajor(lent, borrowed->shape, borrowed->strides)) return false;
-  borrowed->tensor = lent;
-  borrowed->tensor.shape = borrowed->shape;
-  borrowed->tensor.strides = borrowed->strides;
+  DLTensor& tensor = borrowed->tensor;
+  tensor.data = lent.data;
+  tensor.device = lent.device;
+  tensor.ndim = lent.ndim;
+  CopyType(lent.dtype, &tensor.dtype);
+  tensor.shape = borrowed->shape;
+  tensor.strides = borrowed->strides;
+  tensor.byte_offset = 0;
   borrowed->flags = 0;
   borrowed->stream = nullptr;
   borrowed->held = nullptr;

@@ -34,8 +34,10 @@ template <const DovetailRequirements& kWanted>
   internal_fit::BorrowedDims dims{borrowed};
   ParsedTensor parsed;
   if (!internal_dlpack::ParsePlain(*lent, 0, dims, &parsed)) return false;
-  borrowed->tensor = *lent;
   borrowed->tensor.data = parsed.data;
+  borrowed->tensor.device = parsed.device;
+  borrowed->tensor.ndim = lent->ndim;
+  internal_fit::CopyType(lent->dtype, &borrowed->tensor.dtype);
   borrowed->tensor.shape = borrowed->shape;
   borrowed->tensor.strides = borrowed->strides;
   borrowed->tensor.byte_offset = 0;
