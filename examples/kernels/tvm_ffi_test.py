@@ -18,7 +18,7 @@ def random(*shape, seed=1):
 
 PACKED = torch.arange(24, dtype=torch.uint8).reshape(2, 12)
 ANGLES = torch.arange(5)[:, None] / 10 ** torch.arange(4)
-# The arguments of each kernel, and the sizes and types of what it writes.
+# By kernel: its arguments, and tensors for it to write.
 CALLS = {
     "scale": ((random(9), 3.0), [torch.empty(9)]),
     "rms_norm": ((random(3, 8), random(8, seed=2), 1e-6), [torch.empty(3, 8)]),

@@ -34,8 +34,8 @@ struct BorrowedDims {
   asm("" : "+r"(x));
   return x;
 }
-// Loads the members one by one, as another library may just have stored them, and stores one word,
-// as it is read later: a load of what several stores wrote waits for them.
+// Copies a type that another library may just have written member by member, and that is read as
+// one word later. (The processor stalls on a load of several bytes that were stored one by one.)
 [[gnu::always_inline]] inline void CopyType(const DLDataType& from, DLDataType* to) {
   static_assert(sizeof(from) == sizeof(uint32_t));
   const uint32_t code = from.code, bits = InRegister(from.bits), lanes = InRegister(from.lanes);
@@ -45,6 +45,23 @@ struct BorrowedDims {
   const uint32_t whole = InRegister(code << 24 | bits << 16 | lanes);
 #endif
   std::memcpy(to, &whole, sizeof(whole));
+}
+
+// Fills in all but the numbers in `borrowed`'s shape and strides, which are there.
+[[gnu::always_inline]] inline void SetBorrowed(const DLTensor& lent, void* data, DLDevice device,
+                                               uint64_t byte_offset, uint64_t flags,
+                                               DovetailBorrowed* borrowed) {
+  DLTensor& tensor = borrowed->tensor;
+  tensor.data = data;
+  tensor.device = device;
+  tensor.ndim = lent.ndim;
+  CopyType(lent.dtype, &tensor.dtype);
+  tensor.shape = borrowed->shape;
+  tensor.strides = borrowed->strides;
+  tensor.byte_offset = byte_offset;
+  borrowed->flags = flags;
+  borrowed->stream = nullptr;
+  borrowed->held = nullptr;
 }
 
 // Strides may be NULL: row-major. False for what an import refuses; `borrowed` is then unspecified.
@@ -57,34 +74,17 @@ struct BorrowedDims {
   // Element 0 is at `data` where that is an address.
   const bool has_address = parsed.device.device_type == kDLCPU ||
                            internal_dlpack::FactsOf(parsed.device.device_type).addressable;
-  DLTensor& tensor = borrowed->tensor;
-  tensor.data = has_address ? static_cast<char*>(parsed.data) + parsed.byte_offset : parsed.data;
-  tensor.device = parsed.device;
-  tensor.ndim = lent.ndim;
-  CopyType(lent.dtype, &tensor.dtype);
-  tensor.shape = borrowed->shape;
-  tensor.strides = borrowed->strides;
-  tensor.byte_offset = has_address ? 0 : static_cast<uint64_t>(parsed.byte_offset);
-  borrowed->flags = flags;
-  borrowed->stream = nullptr;
-  borrowed->held = nullptr;
+  void* const data =
+      has_address ? static_cast<char*>(parsed.data) + parsed.byte_offset : parsed.data;
+  SetBorrowed(lent, data, parsed.device,
+              has_address ? 0 : static_cast<uint64_t>(parsed.byte_offset), flags, borrowed);
   return true;
 }
 
 // The same for nearly all tensors of XLA. False for others, and `borrowed` is then unspecified.
 inline bool FillRowMajor(const DLTensor& lent, DovetailBorrowed* borrowed) {
   if (!ParseRowMajor(lent, borrowed->shape, borrowed->strides)) return false;
-  DLTensor& tensor = borrowed->tensor;
-  tensor.data = lent.data;
-  tensor.device = lent.device;
-  tensor.ndim = lent.ndim;
-  CopyType(lent.dtype, &tensor.dtype);
-  tensor.shape = borrowed->shape;
-  tensor.strides = borrowed->strides;
-  tensor.byte_offset = 0;
-  borrowed->flags = 0;
-  borrowed->stream = nullptr;
-  borrowed->held = nullptr;
+  SetBorrowed(lent, lent.data, lent.device, 0, 0, borrowed);
   return true;
 }
 

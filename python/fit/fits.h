@@ -33,7 +33,7 @@ inline constexpr int64_t kNameBits = (int64_t{1} << 56) - 1;
 constexpr int64_t NameIn(int64_t wanted) { return -1 - ((-1 - wanted) & kNameBits); }
 constexpr int64_t MultipleIn(int64_t wanted) { return ((-1 - wanted) >> 56) + 1; }
 
-// The index of what has the name; `count` if it is not there.
+// The index of the entry of that name; `count` if there is none.
 template <typename Named>
 int32_t FindNamed(const Named* all, int32_t count, int64_t name) {
   int32_t i = 0;
@@ -223,6 +223,20 @@ inline bool FitsNamedLead(const int64_t* shape, int32_t ndim, int64_t name, Dove
          FitsRest(borrowed, wanted, FlagsOf(wanted), first, call);
 }
 
+// Fits() or FitsLast(), of requirements that the compiler knows, for argument `position` of a call
+// without objects of Python.
+template <const DovetailRequirements& kWanted>
+[[gnu::always_inline]] inline bool FitsPlain(int32_t position, DovetailCall* call,
+                                             DovetailBorrowed* borrowed) {
+  borrowed->object = nullptr;
+  call->position = position;
+  if constexpr ((kWanted.flags & DOVETAIL_LEADING) != 0) {
+    return FitsLast(*borrowed, kWanted, call);
+  } else {
+    return Fits(*borrowed, kWanted, call);
+  }
+}
+
 // For DOVETAIL_LEADING: the rank and the sizes.
 inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& wanted,
                             DovetailCall* call) {
@@ -287,8 +301,8 @@ inline Misfit FindWrongLast(const DLTensor& tensor, const DovetailRequirements& 
   });
 }
 
-// The type that an argument of a wrong type should have had: that of the call's other arguments
-// with this type name if there are any, else the first one that is wanted.
+// The type to pass in place of a wrong one. Arguments with one type name have one type: where the
+// call has it already, that one; else the first that is wanted.
 inline DLDataType TypeToPass(const DovetailRequirements& wanted, const DovetailCall& call) {
   if ((wanted.flags & DOVETAIL_ONE_OF) == 0) return wanted.dtype;
   const int32_t others = FindNamedType(call, wanted.type_name);

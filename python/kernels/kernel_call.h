@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -90,7 +91,7 @@ class KernelCall {
 
   // Room for a tensor, with nothing held. It stays where it is.
   DovetailBorrowed* AddTensor() {
-    DovetailBorrowed* const added = count_ < CallRoom::kTensors ? &tensors_[count_] : AddMore();
+    DovetailBorrowed* const added = count_ < kInline ? &tensors_[count_] : AddMore();
     added->held = nullptr;
     ++count_;
     return added;
@@ -102,6 +103,30 @@ class KernelCall {
   T* AddList(size_t count) {
     static_assert(alignof(T) <= alignof(Block));
     return static_cast<T*>(AddBlock(count * sizeof(T)));
+  }
+
+  // Copies a text for the call, and ends it with NUL.
+  void AddText(const char* text, size_t size, DovetailArgument* value) {
+    char* const copy = AddList<char>(size + 1);
+    std::memcpy(copy, text, size);
+    copy[size] = '\0';
+    value->value.text = copy;
+    value->count = static_cast<int64_t>(size);
+  }
+  // Loads the tensors of parameter `i`, a list: load(k, tensor) for each, until one is false.
+  template <typename Load>
+  bool LoadList(size_t i, size_t count, Load load) {
+    auto** const tensors = AddList<const DovetailBorrowed*>(count);
+    values_[i].value.tensors = tensors;
+    values_[i].count = 0;
+    for (size_t k = 0; k < count; ++k) {
+      Name(i);
+      call_.element = static_cast<int32_t>(k + 1);
+      if (!load(k, &tensors[k])) return false;
+      ++values_[i].count;
+    }
+    call_.element = 0;
+    return true;
   }
 
   // Names parameter `i` for errors, before its tensors are borrowed.

@@ -157,12 +157,8 @@ class TvmCall {
 #endif
   }
 
-  [[gnu::cold]] bool LoadText(const char* text, size_t size, DovetailArgument* value) {
-    char* const copy = call_.AddList<char>(size + 1);
-    std::memcpy(copy, text, size);
-    copy[size] = '\0';
-    value->value.text = copy;
-    value->count = static_cast<int64_t>(size);
+  bool LoadText(const char* text, size_t size, DovetailArgument* value) {
+    call_.AddText(text, size, value);
     return true;
   }
 
@@ -266,16 +262,10 @@ class TvmCall {
       return RefuseKind(i, "a list or tuple of tensors", *any);
     }
     const auto& items = Behind<TvmSequence>(*any);
-    auto** const tensors = call_.AddList<const DovetailBorrowed*>(static_cast<size_t>(items.size));
-    value.value.tensors = tensors;
-    value.count = items.size;
-    for (int64_t k = 0; k < items.size; ++k) {
-      call_.Name(i);
-      call_.call()->element = static_cast<int32_t>(k + 1);
-      if (!LoadTensor(i, items.data[k], &tensors[k])) return false;
-    }
-    call_.call()->element = 0;
-    return true;
+    return call_.LoadList(i, static_cast<size_t>(items.size),
+                          [&](size_t k, const DovetailBorrowed** tensor) {
+                            return LoadTensor(i, items.data[k], tensor);
+                          });
   }
 
   [[gnu::cold, gnu::noinline]] bool AcceptNone(size_t i) {

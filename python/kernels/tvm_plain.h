@@ -34,23 +34,8 @@ template <const DovetailRequirements& kWanted>
   internal_fit::BorrowedDims dims{borrowed};
   ParsedTensor parsed;
   if (!internal_dlpack::ParsePlain(*lent, 0, dims, &parsed)) return false;
-  borrowed->tensor.data = parsed.data;
-  borrowed->tensor.device = parsed.device;
-  borrowed->tensor.ndim = lent->ndim;
-  internal_fit::CopyType(lent->dtype, &borrowed->tensor.dtype);
-  borrowed->tensor.shape = borrowed->shape;
-  borrowed->tensor.strides = borrowed->strides;
-  borrowed->tensor.byte_offset = 0;
-  borrowed->flags = 0;
-  borrowed->object = nullptr;
-  borrowed->stream = nullptr;
-  borrowed->held = nullptr;
-  call->position = position;
-  if constexpr ((kWanted.flags & DOVETAIL_LEADING) != 0) {
-    return internal_fit::FitsLast(*borrowed, kWanted, call);
-  } else {
-    return internal_fit::Fits(*borrowed, kWanted, call);
-  }
+  internal_fit::SetBorrowed(*lent, parsed.data, parsed.device, 0, 0, borrowed);
+  return internal_fit::FitsPlain<kWanted>(position, call, borrowed);
 }
 
 // Whether values of the type have the fast road.

@@ -65,14 +65,8 @@ constexpr XlaPlace PlaceInXla(const DovetailParameter* const* parameters, size_t
 template <const DovetailRequirements& kWanted>
 [[gnu::noinline]] bool TakePlainBuffer(const XlaBuffer& buffer, int32_t position,
                                        DovetailCall* call, DovetailBorrowed* borrowed) {
-  if (!internal_fit::FillRowMajor(XlaTensor(buffer, {kDLCPU, 0}), borrowed)) return false;
-  borrowed->object = nullptr;
-  call->position = position;
-  if constexpr ((kWanted.flags & DOVETAIL_LEADING) != 0) {
-    return internal_fit::FitsLast(*borrowed, kWanted, call);
-  } else {
-    return internal_fit::Fits(*borrowed, kWanted, call);
-  }
+  return internal_fit::FillRowMajor(XlaTensor(buffer, {kDLCPU, 0}), borrowed) &&
+         internal_fit::FitsPlain<kWanted>(position, call, borrowed);
 }
 
 template <typename Type>

@@ -74,14 +74,12 @@ class _Call:
         self.described = []
         self.operands = []
         self.counts = []  # the operands of each parameter; -1 for None
-        self.usual = []  # what the kernel takes the counts for unless it is told them
         self.attributes = {}
         self.aliases = {}
         self.written = 0
 
     def add(self, one, value):
         """Add the argument of a parameter."""
-        self.usual.append(int(one.kind == "tensor" and not one.is_out))
         if one.kind != "tensor":
             self._add_value(one, value)
         elif one.is_out:
@@ -153,7 +151,7 @@ class _Call:
         if one.is_list or one.kind == "str":
             self._refuse(one, "must be a value that JAX does not trace")
         kinds, wide, narrow = _NUMBERS[one.kind]
-        if value.shape != () or not any(jax.numpy.issubdtype(value.dtype, one) for one in kinds):
+        if value.shape != () or not any(jax.numpy.issubdtype(value.dtype, kind) for kind in kinds):
             kind = "an int" if one.kind == "int" else f"a {one.kind}"
             self._refuse(one, f"must be {kind}, and is {value.dtype.name}{list(value.shape)}")
         if one.kind == "int" and jax.numpy.issubdtype(value.dtype, np.unsignedinteger):
@@ -170,7 +168,7 @@ class _Call:
             for one in parameters
             if one.name in self.attributes
         }
-        if self.counts != self.usual:
+        if self.counts != [one.kind == "tensor" and not one.is_out for one in parameters]:
             attributes["@operands"] = np.array(self.counts, np.int64)
         axes = frozenset().union(*map(_axes, self.operands))
         made = jax.ffi.ffi_call(

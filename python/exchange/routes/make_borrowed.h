@@ -17,9 +17,9 @@ namespace dovetail::python {
 int MakeBorrowed(const DovetailRequirements* wanted, DovetailCall* call, PyObject* like,
                  DovetailBorrowed* borrowed);
 
-// The type of such a result: that of the call's arguments with its name, else the first wanted one
-// that its library has, as `can_hold` tells (Dovetail_CanHold()). False with an error set. Needs
-// the GIL.
+// The type of such a result: that of the arguments with the same type name. If there are none, the
+// first wanted type of which `can_hold` (Dovetail_CanHold()) says that the library has it. False
+// with an error set. Needs the GIL.
 bool FindResultType(const DovetailRequirements& wanted, const DovetailCall& call,
                     absl::FunctionRef<int(DLDataType)> can_hold, DLDataType* dtype);
 

@@ -233,19 +233,12 @@ bool LoadTensors(size_t i, PyObject* object, LoadedCall* call) {
   PyObject* const items = PySequence_Tuple(object);  // other threads may change the list
   if (items == nullptr) return false;
   call->Keep(items);
-  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(items));
-  auto** const tensors = call->AddList<const DovetailBorrowed*>(count);
-  value.value.tensors = tensors;
-  value.count = 0;
-  for (size_t k = 0; k < count; ++k) {
-    call->Name(i);
-    call->call()->element = static_cast<int32_t>(k + 1);
-    PyObject* const item = PyTuple_GET_ITEM(items, static_cast<Py_ssize_t>(k));
-    if (!BorrowOne(i, item, call, &tensors[k])) return false;
-    ++value.count;
-  }
-  call->call()->element = 0;
-  return true;
+  return call->LoadList(i, static_cast<size_t>(PyTuple_GET_SIZE(items)),
+                        [&](size_t k, const DovetailBorrowed** tensor) {
+                          PyObject* const item =
+                              PyTuple_GET_ITEM(items, static_cast<Py_ssize_t>(k));
+                          return BorrowOne(i, item, call, tensor);
+                        });
 }
 
 }  // namespace dovetail::python

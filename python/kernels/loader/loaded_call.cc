@@ -52,7 +52,7 @@ bool LoadedCall::LoadLent(size_t i, const DLTensor& lent, void* stream,
                           KernelFailure* failure) {
   const DovetailRequirements& wanted = *loaded_.named[i]->wanted;
   ++call()->position;
-  if (lent.dtype.bits == 0 || lent.ndim > DOVETAIL_MAX_NDIM || !FillBorrowed(lent, 0, borrowed)) {
+  if (!FillBorrowed(lent, 0, borrowed)) {
     return failure->Say(
         DOVETAIL_TYPE_ERROR,
         ArgumentPrefix(*call()) + " is of a type or a shape that kernels do not take");

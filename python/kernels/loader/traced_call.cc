@@ -19,6 +19,7 @@
 #include "dovetail/python/kernels/kernel_facts.h"
 #include "dovetail/python/kernels/loader/bind_arguments.h"
 #include "dovetail/python/kernels/loader/loaded_call.h"
+#include "dovetail/python/kernels/loader/xla_arguments.h"
 
 namespace nb = nanobind;
 
@@ -63,8 +64,7 @@ bool TraceTensor(size_t i, PyObject* pair, LoadedCall* call, const DovetailBorro
   DovetailBorrowed* const borrowed = call->AddTensor();
   *tensor = borrowed;
   KernelFailure failure;
-  const internal_fit::ArgumentClass argument{"jax.Array", internal_fit::Manner::kOther, true};
-  if (call->LoadLent(i, lent, nullptr, argument, borrowed, &failure)) return true;
+  if (call->LoadLent(i, lent, nullptr, JaxArray(), borrowed, &failure)) return true;
   Raise(failure);
   return false;
 }
@@ -81,17 +81,11 @@ bool TraceTensors(size_t i, PyObject* value, LoadedCall* call) {
   if (!Has(parameter, DOVETAIL_PARAMETER_LIST)) {
     return TraceTensor(i, value, call, &argument.value.tensor);
   }
-  const auto count = static_cast<size_t>(PyList_GET_SIZE(value));
-  auto** const tensors = call->AddList<const DovetailBorrowed*>(count);
-  argument.value.tensors = tensors;
-  argument.count = static_cast<int64_t>(count);
-  for (size_t k = 0; k < count; ++k) {
-    call->Name(i);
-    call->call()->element = static_cast<int32_t>(k + 1);
-    if (!TraceTensor(i, PyList_GET_ITEM(value, k), call, &tensors[k])) return false;
-  }
-  call->call()->element = 0;
-  return true;
+  return call->LoadList(i, static_cast<size_t>(PyList_GET_SIZE(value)),
+                        [&](size_t k, const DovetailBorrowed** tensor) {
+                          PyObject* const item = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(k));
+                          return TraceTensor(i, item, call, tensor);
+                        });
 }
 
 nb::object Describe(DLDataType dtype, const int64_t* shape, int32_t ndim) {

@@ -33,12 +33,6 @@ bool IsType(int32_t code, DType dtype) {
   return ToDType(internal_kernels::XlaTypeOf(code)) == dtype;
 }
 
-const internal_fit::ArgumentClass& JaxArray() {
-  static const auto* const argument = new internal_fit::ArgumentClass{
-      "jax.Array", internal_fit::Manner::kOther, /*is_immutable=*/true};
-  return *argument;
-}
-
 template <typename T>
 T Read(const void* at) {
   T value;
@@ -68,6 +62,12 @@ bool ReadNumber(int32_t code, const void* at, T* number) {
 }
 
 }  // namespace
+
+const internal_fit::ArgumentClass& JaxArray() {
+  static const auto* const argument = new internal_fit::ArgumentClass{
+      "jax.Array", internal_fit::Manner::kOther, /*is_immutable=*/true};
+  return *argument;
+}
 
 bool XlaArguments::SayBroken(KernelFailure* failure) const {
   return failure->Say(
@@ -171,16 +171,12 @@ bool XlaArguments::LoadTensors(KernelFailure* failure) {
     if (!value.is_there) continue;
     call_.Name(i);
     if (Has(parameter, DOVETAIL_PARAMETER_LIST)) {
-      auto** const tensors = call_.AddList<const DovetailBorrowed*>(static_cast<size_t>(count));
-      value.value.tensors = tensors;
-      value.count = count;
-      for (int64_t k = 0; k < count; ++k) {
-        const XlaBuffer* const buffer = Next(frame_.arguments, &operand, failure);
-        call_.Name(i);
-        call_.call()->element = static_cast<int32_t>(k + 1);
-        if (buffer == nullptr || !LoadBuffer(i, *buffer, &tensors[k], failure)) return false;
-      }
-      call_.call()->element = 0;
+      const bool done = call_.LoadList(
+          i, static_cast<size_t>(count), [&](size_t, const DovetailBorrowed** tensor) {
+            const XlaBuffer* const buffer = Next(frame_.arguments, &operand, failure);
+            return buffer != nullptr && LoadBuffer(i, *buffer, tensor, failure);
+          });
+      if (!done) return false;
       continue;
     }
     const XlaBuffer* buffer = nullptr;
@@ -261,11 +257,7 @@ bool XlaArguments::LoadValue(size_t i, KernelFailure* failure) {
   if (parameter.kind == DOVETAIL_KIND_STRING) {
     if (type != kXlaString) return SayBroken(failure);
     const auto& text = *static_cast<const XlaBytes*>(attribute);
-    char* const copy = call_.AddList<char>(text.size + 1);
-    std::memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
-    value.value.text = copy;
-    value.count = static_cast<int64_t>(text.size);
+    call_.AddText(text.data, text.size, &value);
     return true;
   }
   const bool is_float = parameter.kind == DOVETAIL_KIND_FLOAT;

@@ -15,6 +15,9 @@ using internal_kernels::XlaBuffer;
 using internal_kernels::XlaBuffers;
 using internal_kernels::XlaCallFrame;
 
+// What errors call JAX's arrays, which have no object here.
+const internal_fit::ArgumentClass& JaxArray();
+
 class XlaArguments {
  public:
   XlaArguments(const LoadedKernel& loaded, const XlaCallFrame& frame, int32_t device_type)
