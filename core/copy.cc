@@ -162,7 +162,7 @@ absl::Status CopyElements(const Work& work) {
       [&] { return CopyElementsOn(on, work); });
 }
 
-absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);
+absl::Status CastInSteps(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);
 
 absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src,
                          const std::optional<Stream>& stream, bool src_is_brief);
@@ -191,7 +191,7 @@ absl::Status CopyRepeated(Transfer transfer, const Tensor& dst, const Tensor& sr
   absl::Status status = CopyElements(work);
   const bool is_missing = transfer == Transfer::kCast && absl::IsUnimplemented(status);
   if (!is_missing || work.device() == Device::Cpu()) return status;
-  return CastOnHost(dst, src, stream);
+  return CastInSteps(dst, src, stream);
 }
 
 // Checks access, broadcasts the source, sets it aside if the two overlap, and copies.
@@ -208,23 +208,24 @@ absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src
   return CopyRepeated(transfer, dst, src, *repeated, stream, src_is_brief);
 }
 
+// `stream` if it is one of the tensor's device. Work on a device of another stream is on its current
+// one.
+std::optional<Stream> StreamOf(const Tensor& t, const std::optional<Stream>& stream) {
+  const bool is_own = stream && stream->device() == StreamDevice(t.device());
+  return is_own ? stream : std::nullopt;
+}
+
 // Casts on the host, for devices without casts. Copies the source to the host and the result to the
-// device as needed.
+// device as needed. The host waits for both.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
-  // Either copy may be of another device than the stream's. It is on that device's current stream
-  // then, and the host waits for both.
-  const auto stream_of = [&stream](const Tensor& t) {
-    const bool is_own = stream && stream->device() == StreamDevice(t.device());
-    return is_own ? stream : std::nullopt;
-  };
   Tensor from = src;
   const bool fetches = !IsHostAccessible(src.device().type);
-  if (stream && !(fetches && stream_of(src))) {
+  if (stream && !(fetches && StreamOf(src, stream))) {
     if (absl::Status s = Wait(*stream); !s.ok()) return s;
   }
   if (fetches) {
     absl::StatusOr<Tensor> fetched =
-        Copied(src, {.device = Device::Cpu(), .stream = stream_of(src)});
+        Copied(src, {.device = Device::Cpu(), .stream = StreamOf(src, stream)});
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
   }
@@ -240,7 +241,72 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
   }
   absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
-  return CopyChecked(Transfer::kCopy, dst, *cast, stream_of(dst), /*src_is_brief=*/true);
+  return CopyChecked(Transfer::kCopy, dst, *cast, StreamOf(dst, stream), /*src_is_brief=*/true);
+}
+
+// What a backend says of a cast of these types within `device`.
+absl::Status AskForCast(Device device, DType to, DType from) {
+  absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
+  if (!backend.ok()) return backend.status();
+  const int64_t none = 0, step = 1;
+  const auto view = [&](DType dtype) -> TensorView {
+    return {.device = device, .dtype = dtype, .shape = {&none, 1}, .strides = {&step, 1}};
+  };
+  return (*backend)->CastCopy(view(to), view(from), CurrentStream(device));
+}
+
+// Later work of `then` starts after the current work of `first`.
+absl::Status OrderStreams(const Stream& first, const Stream& then) {
+  absl::StatusOr<DeviceBackend*> of_first = BackendFor(first.device());
+  if (!of_first.ok()) return of_first.status();
+  absl::StatusOr<DeviceBackend*> of_then = BackendFor(then.device());
+  if (!of_then.ok()) return of_then.status();
+  absl::StatusOr<Event> event = (*of_first)->Record(first);
+  return event.ok() ? (*of_then)->Wait(then, *event) : event.status();
+}
+
+// The two steps of a cast between two devices, of which the source's casts.
+absl::Status CastAndSend(const Tensor& dst, const Tensor& src,
+                         const std::optional<Stream>& stream) {
+  const std::optional<Stream> own = StreamOf(src, stream);
+  if (stream && !own) {
+    absl::Status s = OrderStreams(*stream, CurrentStream(src.device()));
+    if (!s.ok()) return s;
+  }
+  absl::StatusOr<Tensor> cast = Copied(src, {.dtype = dst.dtype(), .stream = own});
+  if (!cast.ok()) return cast.status();
+  return CopyChecked(Transfer::kCopy, dst, *cast, stream, /*src_is_brief=*/false);
+}
+
+// The same where the destination's device casts.
+absl::Status SendAndCast(const Tensor& dst, const Tensor& src,
+                         const std::optional<Stream>& stream) {
+  absl::StatusOr<Tensor> sent = Copied(src, {.device = dst.device(), .stream = stream});
+  if (!sent.ok()) return sent.status();
+  const std::optional<Stream> own = StreamOf(dst, stream);
+  // What comes from the CPU is done when the call returns, although this step reads a copy.
+  const bool is_from_host = src.device().type == DeviceType::kCpu;
+  absl::Status s = CopyChecked(Transfer::kCast, dst, *sent, own, is_from_host);
+  if (!s.ok() || !stream || own) return s;
+  return OrderStreams(CurrentStream(dst.device()), *stream);
+}
+
+// A cast that no backend does in one step, as between two devices. The elements cross as those of
+// the smaller type, if the device on that side casts.
+absl::Status CastInSteps(const Tensor& dst, const Tensor& src,
+                         const std::optional<Stream>& stream) {
+  const DType to = dst.dtype(), from = src.dtype();
+  // Before any element moves.
+  absl::Status on_host = AskForCast(Device::Cpu(), to, from);
+  if (!on_host.ok()) return on_host;
+  if (dst.device() == src.device()) return CastOnHost(dst, src, stream);
+  const bool is_scalar_of_host = src.num_elements() == 1 && IsHostAccessible(src.device().type);
+  const bool before = to.element_bits() < from.element_bits() || is_scalar_of_host;
+  const Device device = before ? src.device() : dst.device();
+  if (IsHostAccessible(device.type) || !AskForCast(device, to, from).ok()) {
+    return CastOnHost(dst, src, stream);
+  }
+  return before ? CastAndSend(dst, src, stream) : SendAndCast(dst, src, stream);
 }
 
 // Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use

@@ -138,7 +138,9 @@ class DeviceBackend {
   virtual absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream) = 0;
 
   // Like Copy, for two different types. copy.h has the rules of casts. Unimplemented if the backend
-  // has no casts; the host then casts.
+  // does not cast these types, or not between these devices; CopyInto then copies the elements to
+  // another device first, or casts on the host. Views without elements ask whether it casts these
+  // types on a device.
   virtual absl::Status CastCopy(const TensorView& /*dst*/, const TensorView& /*src*/,
                                 const Stream& /*stream*/) {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));

@@ -165,6 +165,30 @@ TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
   }
 }
 
+// Whoever performs them: a backend without casts leaves them to the host.
+TEST_P(BackendConformance, CastsGiveTheBitsThatTheCpusGive) {
+  constexpr DType kTypes[] = {kBool,    kUInt8,    kInt16,        kInt64,      kFloat16,
+                              kBFloat16, kFloat32, kFloat8E4M3Fn, kComplex64, kFloat4E2M1Fn};
+  for (const DType from : kTypes) {
+    const Tensor host = Pattern({3, 4, 6}, from);
+    const Tensor there = ValueOf(Copied(host, {.device = device()}));
+    for (const DType to : kTypes) {
+      if (from == to || (from.is_complex() && to != kBool)) continue;
+      for (View view : kViews) {
+        const Tensor expected = ValueOf(Copied(view(host), {.dtype = to}));
+        EXPECT_EQ(Bytes(ValueOf(Copied(view(there), {.dtype = to}))), Bytes(expected))
+            << from << " to " << to << " on the device";
+        EXPECT_EQ(Bytes(ValueOf(Copied(view(host), {.dtype = to, .device = device()}))),
+                  Bytes(expected))
+            << from << " to " << to << " to the device";
+        EXPECT_EQ(Bytes(ValueOf(Copied(view(there), {.dtype = to, .device = Device::Cpu()}))),
+                  Bytes(expected))
+            << from << " to " << to << " from the device";
+      }
+    }
+  }
+}
+
 TEST_P(BackendConformance, RepeatedElementsAreRead) {
   const Tensor row = Pattern({5}, kFloat32);
   Tensor there = ValueOf(Tensor::Empty({3, 5}, kFloat32, device()));

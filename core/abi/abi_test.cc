@@ -104,32 +104,6 @@ TEST_F(BackendAbi, ThatTheHostWaitsForAConsumerPasses) {
   EXPECT_TRUE(request.host_waits);
 }
 
-TEST_F(BackendAbi, FillsPassWithTheirElement) {
-  class Filling final : public FakeBackend {
-   public:
-    using FakeBackend::FakeBackend;
-    absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream) override {
-      EXPECT_EQ(stream, Stream::Default(Device::Cuda(0)));
-      for (int64_t i = 0; i < dst.shape[0]; ++i) {
-        std::memcpy(static_cast<int32_t*>(dst.data) + i * dst.strides[0], element, 4);
-      }
-      return absl::OkStatus();
-    }
-  };
-  const std::unique_ptr<DeviceBackend> filling = *ImportBackend(
-      ExportBackend(std::make_unique<Filling>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
-  std::vector<int32_t> values(4);
-  const std::vector<int64_t> shape = {2}, strides = {2};
-  const TensorView view = {.data = values.data(),
-                           .device = Device::Cuda(0),
-                           .dtype = kInt32,
-                           .shape = shape,
-                           .strides = strides};
-  const int32_t nine = 9;
-  ASSERT_TRUE(filling->Fill(view, &nine, Stream::Default(Device::Cuda(0))).ok());
-  EXPECT_THAT(values, ElementsAre(9, 0, 9, 0));
-}
-
 TEST_F(BackendAbi, LentMemoryIsTheBackendsToGiveBack) {
   int returned = 0;
   char byte;
@@ -213,7 +187,7 @@ TEST(ImportBackend, RefusesWhatItDoesNotUnderstand) {
       std::make_unique<FakeBackend>(std::vector<DeviceType>{DeviceType::kCuda}, &log));
   DovetailBackend other = *c;
   other.major = 2;
-  EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("version 2.2"));
+  EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("version 2.3"));
   other = *c;
   other.struct_size = offsetof(DovetailBackend, share_memory) - 8;
   EXPECT_THAT(std::string(ImportBackend(&other).status().message()), HasSubstr("bytes"));
@@ -235,6 +209,7 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   c->share_memory = never;  // beyond the end of a struct of minor version 0
   c->open_memory = never;
   c->fill = never;
+  c->cast_copy = never;
   const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
   const Device device = Device::Cuda(0);
   EXPECT_EQ(
@@ -242,6 +217,8 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
       absl::StatusCode::kUnimplemented);
   EXPECT_EQ(backend->OpenMemory(device.type, "").status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(backend->Fill({}, nullptr, Stream::Default(device)).code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(backend->CastCopy({}, {}, Stream::Default(device)).code(),
             absl::StatusCode::kUnimplemented);
 }
 

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define DOVETAIL_BACKEND_ABI_MAJOR 1
-#define DOVETAIL_BACKEND_ABI_MINOR 2
+#define DOVETAIL_BACKEND_ABI_MINOR 3
 #define DOVETAIL_BACKEND_CAPSULE "dovetail_backend"
 #define DOVETAIL_BACKEND_HEADER \
   sizeof(struct DovetailBackend), DOVETAIL_BACKEND_ABI_MAJOR, DOVETAIL_BACKEND_ABI_MINOR
@@ -198,6 +198,10 @@ typedef struct DovetailBackend {
   /* Since minor version 2; may be NULL. */
   int32_t (*fill)(void* self, const DovetailTensorView* dst, const void* element,
                   const DovetailStream* stream, DovetailMessage* message);
+
+  /* Since minor version 3; may be NULL. */
+  int32_t (*cast_copy)(void* self, const DovetailTensorView* dst, const DovetailTensorView* src,
+                       const DovetailStream* stream, DovetailMessage* message);
 } DovetailBackend;
 
 #ifdef __cplusplus

@@ -217,6 +217,12 @@ int32_t Fill(void* self, const DovetailTensorView* dst, const void* element,
   return Try(message, [&] { return Backend(self).Fill(FromC(*dst), element, ToStream(*stream)); });
 }
 
+int32_t CastCopy(void* self, const DovetailTensorView* dst, const DovetailTensorView* src,
+                 const DovetailStream* stream, DovetailMessage* message) {
+  return Try(message,
+             [&] { return Backend(self).CastCopy(FromC(*dst), FromC(*src), ToStream(*stream)); });
+}
+
 int32_t GetPointerAttributes(void* self, const void* data, DovetailPointerAttributes* attributes,
                              DovetailMessage* message) {
   return TryValue(
@@ -310,7 +316,8 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
                  .pointer_attributes = &GetPointerAttributes,
                  .share_memory = &ShareMemory,
                  .open_memory = &OpenMemory,
-                 .fill = &Fill};
+                 .fill = &Fill,
+                 .cast_copy = &CastCopy};
   return &exported.release()->c;
 }
 

@@ -223,6 +223,14 @@ class ImportedBackend final : public DeviceBackend {
     const DovetailTensorView to = ToC(dst);
     return message.Of(c_.fill(c_.self, &to, element, on.get(), message.get()));
   }
+  absl::Status CastCopy(const TensorView& dst, const TensorView& src,
+                        const Stream& stream) override {
+    if (!Has(&DovetailBackend::cast_copy)) return DeviceBackend::CastCopy(dst, src, stream);
+    Message message;
+    const CStream on(stream);
+    const DovetailTensorView to = ToC(dst), from = ToC(src);
+    return message.Of(c_.cast_copy(c_.self, &to, &from, on.get(), message.get()));
+  }
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
     if (!Has(&DovetailBackend::share_memory)) {

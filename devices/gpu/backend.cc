@@ -117,6 +117,12 @@ class GpuBackend final : public DeviceBackend {
     return copier_.Copy(dst, src, stream);
   }
 
+  absl::Status CastCopy(const TensorView& dst, const TensorView& src,
+                        const Stream& stream) override {
+    context_.releaser.Drain(stream);
+    return copier_.Cast(dst, src, stream);
+  }
+
   absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream) override {
     context_.releaser.Drain(stream);
     return copier_.Fill(dst, element, stream);

@@ -97,6 +97,7 @@ struct CallCounts {
   int allocations = 0;  // from the device; for a pool, only its own requests
   int frees = 0;
   int copies = 0;
+  int64_t link_bytes = 0;  // of copies that leave a device or come from elsewhere
   int launches = 0;
   int ipc_opens = 0;
   int ipc_closes = 0;

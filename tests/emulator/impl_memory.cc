@@ -259,6 +259,12 @@ Result Emulator::Impl::Copy(Queue* queue, void* dst, const void* src, size_t dst
     r = Resolve(src, src_bytes, queue->device, any_device, "A copy's source", &from);
   }
   if (r != kOk) return r;
+  const auto is_of_device = [](const Access& a) {
+    return !a.is_host() && a.allocation->kind == PointerKind::kDevice;
+  };
+  const bool is_within =
+      is_of_device(to) && is_of_device(from) && to.allocation->device == from.allocation->device;
+  if (!is_within) counts.link_bytes += static_cast<int64_t>(width * height);
   // Pageable memory is read during the call, like in the drivers, and written before it returns.
   std::shared_ptr<std::vector<char>> aside;
   const bool captured = queue->graph != nullptr;

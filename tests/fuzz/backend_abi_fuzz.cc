@@ -103,10 +103,51 @@ int32_t PointerAttributes(void*, const void* data, DovetailPointerAttributes* at
   return code;
 }
 
-void Use(Input& input, DeviceBackend& backend, bool has_sharing) {
+// Of fills and casts. The views are read as they were passed.
+void CheckView(const DovetailTensorView* view) {
+  Require(view->rank == 1 && view->shape[0] == 1, "views pass as they are");
+}
+int32_t Fill(void*, const DovetailTensorView* dst, const void* element, const DovetailStream*,
+             DovetailMessage* message) {
+  CheckView(dst);
+  const int32_t code = Answer(message);
+  if (code == 0) std::memcpy(dst->data, element, 1);
+  return code;
+}
+int32_t CastCopy(void*, const DovetailTensorView* dst, const DovetailTensorView* src,
+                 const DovetailStream*, DovetailMessage* message) {
+  CheckView(dst);
+  CheckView(src);
+  Require(dst->bits == 8 && src->bits == 16, "each side has its type");
+  const int32_t code = Answer(message);
+  if (code == 0) std::memcpy(dst->data, src->data, 1);
+  return code;
+}
+
+// `size` is the struct's.
+void UseElements(DeviceBackend& backend, Device device, bool casts, size_t size) {
+  const int64_t one = 1;
+  char to[1] = {}, from[2] = {5, 0};
+  const auto view = [&](void* data, DType dtype) -> TensorView {
+    return {.data = data, .device = device, .dtype = dtype, .shape = {&one, 1}, .strides = {&one, 1}};
+  };
+  const Stream stream = Stream::Default(device);
+  const absl::Status s = casts ? backend.CastCopy(view(to, kInt8), view(from, kInt16), stream)
+                               : backend.Fill(view(to, kInt8), from, stream);
+  const size_t end = casts ? sizeof(DovetailBackend) : offsetof(DovetailBackend, cast_copy);
+  if (s.ok()) {
+    Require(size >= end, "a struct without the function does nothing");
+    Require(to[0] == 5, "the element arrives");
+  } else {
+    Require(to[0] == 0, "an error writes nothing");
+  }
+}
+
+void Use(Input& input, DeviceBackend& backend, size_t size) {
+  const bool has_sharing = size >= kLeast + sizeof(void*);
   const Device device = Device::Cuda(static_cast<int>(input.Between(0, 3)));
   for (int calls = 0; calls < 8 && !input.ended(); ++calls) {
-    switch (input.Between(0, 5)) {
+    switch (input.Between(0, 7)) {
       case 0:
         (void)backend.DeviceCount();
         break;
@@ -136,6 +177,10 @@ void Use(Input& input, DeviceBackend& backend, bool has_sharing) {
         if (event.ok()) (void)backend.Query(*event);
         break;
       }
+      case 5:
+      case 6:
+        UseElements(backend, device, input.OneIn(2), size);
+        break;
       default:
         (void)backend.GetPointerAttributes(&opened);
     }
@@ -154,6 +199,8 @@ void Try(Input& input) {
   given.open_memory = &OpenMemory;
   given.create_stream = &CreateStream;
   given.record = &Record;
+  given.fill = &Fill;
+  given.cast_copy = &CastCopy;
   given.pointer_attributes = &PointerAttributes;
   given.query = [](void*, const DovetailEvent*, int32_t* happened, DovetailMessage* message) {
     const int32_t code = Answer(message);
@@ -182,7 +229,7 @@ void Try(Input& input) {
         ImportBackend(static_cast<const DovetailBackend*>(block));
     Require(backend.ok() == is_whole, "exactly whole structs are taken", backend.status());
     if (backend.ok()) {
-      Use(input, **backend, given.struct_size >= kLeast + sizeof(void*));
+      Use(input, **backend, given.struct_size);
     } else {
       Require(absl::IsInvalidArgument(backend.status()), "a refusal is InvalidArgument");
       Require(!log.destroyed, "a struct that is refused stays the caller's");

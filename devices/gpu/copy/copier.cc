@@ -174,6 +174,12 @@ absl::Status Copier::FillDevice(const Job& job, const TensorView& dst, const voi
   if (size > 16 || (size & (size - 1)) != 0 || !modules_.Has(job.device)) {
     return absl::UnimplementedError("No fill for this.");
   }
+  return FillLoops(job, fill, element, size);
+}
+
+// By kernels, with elements of `size` bytes: 1, 2, 4, 8 or 16.
+absl::Status Copier::FillLoops(const Job& job, const MergedCopy& fill, const void* element,
+                               int64_t size) {
   return ForEachFillLaunch(fill, element, size, [&](const FillLaunch& launch) {
     return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments, job.native);
   });

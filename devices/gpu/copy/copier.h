@@ -1,4 +1,4 @@
-// Copier: copies of strided elements that a GPU takes part in.
+// Copier: copies, casts and fills of strided elements that a GPU takes part in.
 //
 //   absl::Status s = copier.Copy(dst, src, stream);
 //
@@ -11,6 +11,7 @@
 //   two other devices                        packed on one, sent, unpacked on the other; what is
 //                                            dense is sent as it lies, or into its place
 //   elements that share bytes                through the host
+// A cast is one kernel, for memory that the stream's device reaches; any other is Unimplemented.
 //
 // Ordered on `stream`. The host waits for copies through staging blocks and through the host, so
 // that these can't be captured into a graph, nor can those that need temporary memory:
@@ -56,6 +57,9 @@ class Copier {
   // As DeviceBackend::Copy.
   absl::Status Copy(const TensorView& dst, const TensorView& src, const Stream& stream);
 
+  // As DeviceBackend::CastCopy.
+  absl::Status Cast(const TensorView& dst, const TensorView& src, const Stream& stream);
+
   // As DeviceBackend::Fill.
   absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream);
 
@@ -84,6 +88,8 @@ class Copier {
   absl::Status FillRun(const Job& job, unsigned char* dst, int64_t nbytes, const void* pattern,
                        int64_t width);
   absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);
+  absl::Status FillLoops(const Job& job, const MergedCopy& fill, const void* element,
+                         int64_t size);
   absl::Status CheckMayWait(const Job& job);
   void GiveBackBlock(const Job& job, StagingBlock block);
   absl::Status CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src);

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "dovetail/core/config.h"
+#include "dovetail/devices/gpu/kernels/cast_formats.h"
 #include "dovetail/devices/gpu/kernels/fast_divisor.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
 
@@ -61,6 +62,19 @@ struct CopyArguments {
   Tiled along_dst;
   Tiled along_src;
 };
+
+// A unit is a packet of elements, or an element, on each side.
+struct CastArguments {
+  CopyArguments copy;
+  CastFormats formats;
+};
+
+// A cast from a type of one byte: what each of the 256 codes becomes, as elements of 1 to 8 bytes.
+struct TableCastArguments {
+  CopyArguments copy;
+  alignas(8) unsigned char table[256 * 8] = {};
+};
+static_assert(sizeof(TableCastArguments) <= 4096, "A launch takes no more.");
 
 struct FillArguments {
   unsigned char* dst = nullptr;

@@ -9,6 +9,7 @@
 #define DOVETAIL_GRID_CONSTANT __grid_constant__
 #endif
 
+#include "dovetail/devices/gpu/kernels/cast.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"

@@ -8,38 +8,16 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "dovetail/core/internal/divided_loop.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
+#include "dovetail/devices/gpu/planning/launch_parts.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
-
-using internal_loop_nest::CeilDivide;
-using internal_loop_nest::DivideBySize;
-using internal_loop_nest::DividedLoop;
-
-// A part of a copy that fits into one launch. Its innermost loop steps by whole units.
-struct Part {
-  unsigned char* dst;
-  const unsigned char* src;
-  CopyLoops loops;
-  int64_t unit;
-};
-
-uint32_t BlocksOf(int64_t units, int64_t units_per_block) {
-  return static_cast<uint32_t>(CeilDivide(units, units_per_block));
-}
-
-int64_t Product(absl::Span<const Loop> loops) {
-  int64_t product = 1;
-  for (const Loop& loop : loops) product *= loop.count;
-  return product;
-}
 
 // The widest unit (1, 2, 4, 8 or 16 bytes) to which every address of the copy is aligned.
 int64_t WidestUnit(const MergedCopy& copy) {
@@ -57,47 +35,14 @@ CopyLoops LoopsOfUnits(const MergedCopy& copy, int64_t unit) {
   return loops;
 }
 
-// Divides the outermost loop until each part has at most `max_units` units.
-absl::Status ForEachPart(Part part, int64_t max_units,
-                         absl::FunctionRef<absl::Status(const Part&)> take) {
-  if (part.loops.empty() || Product(part.loops) <= max_units) return take(part);
-  const int64_t inner = Product(absl::MakeConstSpan(part.loops).subspan(1));
-  const DividedLoop outer =
-      DivideBySize(part.loops.front(), std::max<int64_t>(max_units / inner, 1));
-  const Loop each = outer.Parts();
-  for (int64_t i = 0; i < each.count; ++i) {
-    Part rest = part;
-    rest.dst += i * each.dst_step;
-    rest.src += i * each.src_step;
-    rest.loops.front() = outer.Part(i);
-    if (rest.loops.front().count == 1) rest.loops.erase(rest.loops.begin());
-    if (absl::Status s = ForEachPart(std::move(rest), max_units, take); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-template <int kOperands>
-void AddDimension(IndexSpace<kOperands>& space, const Loop& loop) {
-  space.count[space.rank] = FastDivisor(static_cast<uint32_t>(loop.count));
-  space.step[0][space.rank] = loop.dst_step;
-  if constexpr (kOperands == 2) space.step[1][space.rank] = loop.src_step;
-  ++space.rank;
-}
-
 // ---- Which kernel ----
 
-struct Shape {
-  KernelId kernel;
-  int along_dst, along_src;  // elements of a tile along each dimension
-  int lead = 0;              // elements that a row's first word may begin before its tile
-};
-
 template <typename Kernel>
-constexpr Shape ShapeOf(KernelId id) {
+constexpr TileShape ShapeOf(KernelId id) {
   return {id, Kernel::kAlongDst, Kernel::kAlongSrc};
 }
 template <int kBytes>
-constexpr Shape ShiftedShapeOf(KernelId id) {
+constexpr TileShape ShiftedShapeOf(KernelId id) {
   using Kernel = ShiftedTileCopy<kBytes>;
   return {id, Kernel::kAlongDst, Kernel::kAlongSrc, Kernel::kRun - 1};
 }
@@ -109,7 +54,7 @@ enum class TileWords {
   kShifted,  // in such words, which begin elsewhere in each row
 };
 
-Shape TileShape(int64_t unit, TileWords words) {
+TileShape ShapeOfTile(int64_t unit, TileWords words) {
   switch (unit) {
     case 1:
       return words == TileWords::kAligned
@@ -154,25 +99,6 @@ LinearChoice Linear(int64_t unit) {
 
 // ---- Copies ----
 
-// Along shorter loops a tile is mostly empty, and the caches serve neighbouring reads well enough.
-constexpr int64_t kLeastTiled = 8;
-
-// The loop with the smallest step of src, or -1 if tiles do not help: it is dst's densest loop (the
-// last), it is too short, or src repeats along one of the two.
-int AlongSrc(const CopyLoops& loops) {
-  const int last = static_cast<int>(loops.size()) - 1;
-  int densest = -1;
-  for (int i = 0; i <= last; ++i) {
-    if (loops[i].src_step == 0) continue;
-    if (densest < 0 || std::abs(loops[i].src_step) <= std::abs(loops[densest].src_step)) {
-      densest = i;
-    }
-  }
-  if (densest < 0 || densest == last || loops[last].src_step == 0) return -1;
-  if (loops[last].count < kLeastTiled || loops[densest].count < kLeastTiled) return -1;
-  return densest;
-}
-
 // Words need both tiled dimensions to be dense.
 TileWords WordsOf(const Part& part, int along_src) {
   constexpr int64_t kWord = 4;
@@ -193,38 +119,17 @@ TileWords WordsOf(const Part& part, int along_src) {
   return aligned ? TileWords::kAligned : TileWords::kShifted;
 }
 
-CopyArguments::Tiled TiledDimension(const Loop& loop, uint32_t tiles) {
-  return {static_cast<uint32_t>(loop.count), FastDivisor(tiles), loop.dst_step, loop.src_step};
-}
-
 // AlongSrc, or -1 if the device has no kernel for such tiles.
-int AlongSrc(const Part& part, KernelSet kernels) {
+int AlongSrcOf(const Part& part, KernelSet kernels) {
   if (kernels == KernelSet::kLinear) return -1;
   const int along_src = AlongSrc(part.loops);
   if (along_src < 0 || kernels == KernelSet::kAll) return along_src;
   if (part.unit > 4) return -1;
-  const Shape shape = TileShape(part.unit, TileWords::kNone);
+  const TileShape shape = ShapeOfTile(part.unit, TileWords::kNone);
   const Loop& d = part.loops.back();
   const Loop& s = part.loops[along_src];
   const bool is_dense = d.dst_step == part.unit && s.src_step == part.unit;
   return is_dense && d.count >= shape.along_dst && s.count >= shape.along_src ? along_src : -1;
-}
-
-CopyLaunch PlanTiles(const Part& part, int along_src, TileWords words) {
-  const Shape shape = TileShape(part.unit, words);
-  CopyLaunch launch{shape.kernel, 1, {}};
-  CopyArguments& a = launch.arguments;
-  const Loop& d = part.loops.back();
-  const Loop& s = part.loops[along_src];
-  a.along_dst = TiledDimension(d, BlocksOf(d.count + shape.lead, shape.along_dst));
-  a.along_src = TiledDimension(s, BlocksOf(s.count, shape.along_src));
-  launch.blocks = a.along_dst.tiles.divisor * a.along_src.tiles.divisor;
-  for (size_t i = 0; i + 1 < part.loops.size(); ++i) {
-    if (static_cast<int>(i) == along_src) continue;
-    AddDimension(a.space, part.loops[i]);
-    launch.blocks *= static_cast<uint32_t>(part.loops[i].count);
-  }
-  return launch;
 }
 
 struct GatherChoice {
@@ -271,6 +176,8 @@ std::optional<CopyLaunch> PlanGather(const Part& part) {
     if (all % (gather.run * part.unit) != 0) continue;
     CopyLaunch launch{gather.kernel, 0, {}};
     CopyArguments& a = launch.arguments;
+    a.dst = part.dst;
+    a.src = part.src;
     a.along_dst = TiledDimension(inner, static_cast<uint32_t>(inner.count));
     a.along_src = TiledDimension(outer, static_cast<uint32_t>(plane / gather.run));
     for (const Loop& loop : loops) AddDimension(a.space, loop);
@@ -281,39 +188,19 @@ std::optional<CopyLaunch> PlanGather(const Part& part) {
   return std::nullopt;
 }
 
-CopyLaunch PlanLinear(const Part& part) {
-  const LinearChoice linear = Linear(part.unit);
-  const int64_t units = Product(part.loops);
-  CopyLaunch launch{linear.copy, BlocksOf(units, linear.units_per_block), {}};
-  for (const Loop& loop : part.loops) AddDimension(launch.arguments.space, loop);
-  launch.arguments.units = static_cast<uint32_t>(units);
-  return launch;
-}
-
 CopyLaunch Plan(const Part& part, KernelSet kernels) {
-  const int along_src = AlongSrc(part, kernels);
+  const int along_src = AlongSrcOf(part, kernels);
   std::optional<CopyLaunch> gather;
   if (kernels != KernelSet::kLinear && along_src < 0) gather = PlanGather(part);
   const bool all = kernels == KernelSet::kAll;
+  const LinearChoice linear = Linear(part.unit);
   CopyLaunch launch =
-      along_src >= 0 ? PlanTiles(part, along_src, all ? WordsOf(part, along_src) : TileWords::kNone)
+      along_src >= 0 ? PlanTiles(part, along_src,
+                                 ShapeOfTile(part.unit, all ? WordsOf(part, along_src)
+                                                            : TileWords::kNone))
       : gather       ? *gather
-                     : PlanLinear(part);
-  launch.arguments.dst = part.dst;
-  launch.arguments.src = part.src;
+                     : PlanLinear(part, linear.copy, linear.units_per_block);
   return launch;
-}
-
-// Divides a part whose launch would have too many blocks: of many small tiles, for example.
-absl::Status TakeWithinBlocks(const Part& part, const LaunchLimits& limits,
-                              absl::FunctionRef<absl::Status(const CopyLaunch&)> take) {
-  const CopyLaunch launch = Plan(part, limits.kernels);
-  const int64_t units = Product(part.loops);
-  if (launch.blocks <= limits.blocks || units <= 1) return take(launch);
-  const auto fitting = static_cast<int64_t>(static_cast<double>(units) *
-                                            static_cast<double>(limits.blocks) / launch.blocks);
-  return ForEachPart(part, std::clamp<int64_t>(fitting, 1, units - 1),
-                     [&](const Part& smaller) { return TakeWithinBlocks(smaller, limits, take); });
 }
 
 }  // namespace
@@ -324,7 +211,11 @@ absl::Status ForEachCopyLaunch(const MergedCopy& copy,
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
   return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, limits.units,
-                     [&](const Part& part) { return TakeWithinBlocks(part, limits, take); });
+                     [&](const Part& part) {
+                       return TakeWithinBlocks(
+                           part, limits.blocks,
+                           [&](const Part& p) { return Plan(p, limits.kernels); }, take);
+                     });
 }
 
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,

@@ -82,6 +82,7 @@ NB_MODULE(emulated_gpu, m) {
              d["stream_waits"] = c.stream_waits;
              d["host_waits"] = c.host_waits;
              d["copies"] = c.copies;
+             d["link_bytes"] = c.link_bytes;
              d["launches"] = c.launches;
              d["total"] = c.total;
              return d;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "dovetail/devices/gpu/kernels/cast.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"
@@ -24,6 +25,12 @@ using Translate = absl::FunctionRef<void*(const void*)>;
 void TranslateAddresses(CopyArguments& arguments, Translate translate) {
   arguments.dst = static_cast<unsigned char*>(translate(arguments.dst));
   arguments.src = static_cast<const unsigned char*>(translate(arguments.src));
+}
+void TranslateAddresses(CastArguments& arguments, Translate translate) {
+  TranslateAddresses(arguments.copy, translate);
+}
+void TranslateAddresses(TableCastArguments& arguments, Translate translate) {
+  TranslateAddresses(arguments.copy, translate);
 }
 void TranslateAddresses(FillArguments& arguments, Translate translate) {
   arguments.dst = static_cast<unsigned char*>(translate(arguments.dst));
