@@ -25,6 +25,7 @@
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/progression.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/core/uses.h"
@@ -153,6 +154,14 @@ class DeviceBackend {
   virtual absl::Status Fill(const TensorView& /*dst*/, const void* /*element*/,
                             const Stream& /*stream*/) {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no fills."));
+  }
+
+  // Sets element i of `dst`, which is contiguous and on one of this backend's devices, to number i
+  // of the progression, as a cast does. Ordered on `stream`. Unimplemented if the backend does not
+  // write such numbers; they are then copied from the host.
+  virtual absl::Status Arange(const TensorView& /*dst*/, const Progression& /*numbers*/,
+                              const Stream& /*stream*/) {
+    return absl::UnimplementedError(absl::StrCat("The backend ", name(), " makes no numbers."));
   }
 
   // Lets other processes open the `nbytes` > 0 bytes at `data`, along with the rest of the same

@@ -175,6 +175,7 @@ TEST_P(BackendConformance, CastsGiveTheBitsThatTheCpusGive) {
     for (const DType to : kTypes) {
       if (from == to || (from.is_complex() && to != kBool)) continue;
       for (View view : kViews) {
+        if (from.is_sub_byte() && view != kViews[0]) continue;  // their views start at whole bytes
         const Tensor expected = ValueOf(Copied(view(host), {.dtype = to}));
         EXPECT_EQ(Bytes(ValueOf(Copied(view(there), {.dtype = to}))), Bytes(expected))
             << from << " to " << to << " on the device";

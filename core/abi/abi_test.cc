@@ -210,6 +210,7 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   c->open_memory = never;
   c->fill = never;
   c->cast_copy = never;
+  c->arange = never;
   const std::unique_ptr<DeviceBackend> backend = *ImportBackend(c);
   const Device device = Device::Cuda(0);
   EXPECT_EQ(
@@ -219,6 +220,8 @@ TEST(ImportBackend, TakesABackendOfAnEarlierMinorVersionWithoutWhatCameLater) {
   EXPECT_EQ(backend->Fill({}, nullptr, Stream::Default(device)).code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(backend->CastCopy({}, {}, Stream::Default(device)).code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(backend->Arange({}, {}, Stream::Default(device)).code(),
             absl::StatusCode::kUnimplemented);
 }
 

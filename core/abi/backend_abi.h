@@ -125,6 +125,15 @@ typedef struct DovetailAllocatorStats {
   int64_t retries;
 } DovetailAllocatorStats;
 
+/* The numbers start, start + step, …: of int64, or of double. */
+typedef struct DovetailProgression {
+  int32_t is_integer;
+  int64_t start;
+  int64_t step;
+  double real_start;
+  double real_step;
+} DovetailProgression;
+
 /* Memory kinds: 0 device memory, 1 pinned host memory, 2 managed memory, 3 device memory that other
    processes can open. */
 
@@ -199,9 +208,11 @@ typedef struct DovetailBackend {
   int32_t (*fill)(void* self, const DovetailTensorView* dst, const void* element,
                   const DovetailStream* stream, DovetailMessage* message);
 
-  /* Since minor version 3; may be NULL. */
+  /* Since minor version 3; both may be NULL. */
   int32_t (*cast_copy)(void* self, const DovetailTensorView* dst, const DovetailTensorView* src,
                        const DovetailStream* stream, DovetailMessage* message);
+  int32_t (*arange)(void* self, const DovetailTensorView* dst, const DovetailProgression* numbers,
+                    const DovetailStream* stream, DovetailMessage* message);
 } DovetailBackend;
 
 #ifdef __cplusplus

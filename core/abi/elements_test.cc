@@ -80,5 +80,37 @@ TEST(BackendAbi, CastsPassWithBothTypes) {
   EXPECT_EQ(casting->CastCopy(dst, src, stream).message(), "float64 alone");
 }
 
+TEST(BackendAbi, ProgressionsPassWhole) {
+  FakeLog log;
+  class Counting final : public FakeBackend {
+   public:
+    using FakeBackend::FakeBackend;
+    absl::Status Arange(const TensorView& dst, const Progression& numbers,
+                        const Stream& stream) override {
+      EXPECT_EQ(stream, Stream::Default(Device::Cuda(0)));
+      static_cast<double*>(dst.data)[0] =
+          numbers.is_integer ? static_cast<double>(numbers.IntegerAt(3)) : numbers.RealAt(3);
+      return absl::OkStatus();
+    }
+  };
+  const std::unique_ptr<DeviceBackend> counting = *ImportBackend(
+      ExportBackend(std::make_unique<Counting>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
+  double to[1];
+  const int64_t one = 1;
+  const TensorView dst = {.data = to,
+                          .device = Device::Cuda(0),
+                          .dtype = kFloat64,
+                          .shape = {&one, 1},
+                          .strides = {&one, 1}};
+  const Stream stream = Stream::Default(Device::Cuda(0));
+  ASSERT_TRUE(counting->Arange(dst, {.is_integer = true, .start = 5, .step = -2}, stream).ok());
+  EXPECT_EQ(to[0], -1);
+  ASSERT_TRUE(
+      counting
+          ->Arange(dst, {.is_integer = false, .real_start = 0.5, .real_step = 0.25}, stream)
+          .ok());
+  EXPECT_EQ(to[0], 1.25);
+}
+
 }  // namespace
 }  // namespace dovetail

@@ -223,6 +223,16 @@ int32_t CastCopy(void* self, const DovetailTensorView* dst, const DovetailTensor
              [&] { return Backend(self).CastCopy(FromC(*dst), FromC(*src), ToStream(*stream)); });
 }
 
+int32_t Arange(void* self, const DovetailTensorView* dst, const DovetailProgression* numbers,
+               const DovetailStream* stream, DovetailMessage* message) {
+  const Progression made{.is_integer = numbers->is_integer != 0,
+                         .start = numbers->start,
+                         .step = numbers->step,
+                         .real_start = numbers->real_start,
+                         .real_step = numbers->real_step};
+  return Try(message, [&] { return Backend(self).Arange(FromC(*dst), made, ToStream(*stream)); });
+}
+
 int32_t GetPointerAttributes(void* self, const void* data, DovetailPointerAttributes* attributes,
                              DovetailMessage* message) {
   return TryValue(
@@ -317,7 +327,8 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
                  .share_memory = &ShareMemory,
                  .open_memory = &OpenMemory,
                  .fill = &Fill,
-                 .cast_copy = &CastCopy};
+                 .cast_copy = &CastCopy,
+                 .arange = &Arange};
   return &exported.release()->c;
 }
 

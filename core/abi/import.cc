@@ -231,6 +231,16 @@ class ImportedBackend final : public DeviceBackend {
     const DovetailTensorView to = ToC(dst), from = ToC(src);
     return message.Of(c_.cast_copy(c_.self, &to, &from, on.get(), message.get()));
   }
+  absl::Status Arange(const TensorView& dst, const Progression& numbers,
+                      const Stream& stream) override {
+    if (!Has(&DovetailBackend::arange)) return DeviceBackend::Arange(dst, numbers, stream);
+    Message message;
+    const CStream on(stream);
+    const DovetailTensorView to = ToC(dst);
+    const DovetailProgression made = {numbers.is_integer, numbers.start, numbers.step,
+                                      numbers.real_start, numbers.real_step};
+    return message.Of(c_.arange(c_.self, &to, &made, on.get(), message.get()));
+  }
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
     if (!Has(&DovetailBackend::share_memory)) {

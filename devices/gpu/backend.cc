@@ -128,6 +128,12 @@ class GpuBackend final : public DeviceBackend {
     return copier_.Fill(dst, element, stream);
   }
 
+  absl::Status Arange(const TensorView& dst, const Progression& numbers,
+                      const Stream& stream) override {
+    context_.releaser.Drain(stream);
+    return copier_.Arange(dst, numbers, stream);
+  }
+
   absl::StatusOr<MemoryShare> ShareMemory(Device device, void* data, size_t nbytes,
                                           const Uses* uses, const Stream& stream) override {
     if (!IsShareable()) return DeviceBackend::ShareMemory(device, data, nbytes, uses, stream);

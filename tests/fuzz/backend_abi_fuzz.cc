@@ -124,17 +124,27 @@ int32_t CastCopy(void*, const DovetailTensorView* dst, const DovetailTensorView*
   return code;
 }
 
-// `size` is the struct's.
-void UseElements(DeviceBackend& backend, Device device, bool casts, size_t size) {
+int32_t Arange(void*, const DovetailTensorView* dst, const DovetailProgression* numbers,
+               const DovetailStream*, DovetailMessage* message) {
+  CheckView(dst);
+  const int32_t code = Answer(message);
+  if (code == 0) *static_cast<char*>(dst->data) = static_cast<char>(numbers->start);
+  return code;
+}
+
+// `call` is 0 for a fill, 1 for a cast, 2 for numbers; `size` is the struct's.
+void UseElements(DeviceBackend& backend, Device device, int64_t call, size_t size) {
   const int64_t one = 1;
   char to[1] = {}, from[2] = {5, 0};
   const auto view = [&](void* data, DType dtype) -> TensorView {
     return {.data = data, .device = device, .dtype = dtype, .shape = {&one, 1}, .strides = {&one, 1}};
   };
   const Stream stream = Stream::Default(device);
-  const absl::Status s = casts ? backend.CastCopy(view(to, kInt8), view(from, kInt16), stream)
-                               : backend.Fill(view(to, kInt8), from, stream);
-  const size_t end = casts ? sizeof(DovetailBackend) : offsetof(DovetailBackend, cast_copy);
+  const TensorView dst = view(to, kInt8);
+  const absl::Status s = call == 0   ? backend.Fill(dst, from, stream)
+                         : call == 1 ? backend.CastCopy(dst, view(from, kInt16), stream)
+                                     : backend.Arange(dst, {.start = 5}, stream);
+  const size_t end = offsetof(DovetailBackend, fill) + sizeof(void*) * (call + 1);
   if (s.ok()) {
     Require(size >= end, "a struct without the function does nothing");
     Require(to[0] == 5, "the element arrives");
@@ -179,7 +189,7 @@ void Use(Input& input, DeviceBackend& backend, size_t size) {
       }
       case 5:
       case 6:
-        UseElements(backend, device, input.OneIn(2), size);
+        UseElements(backend, device, input.Between(0, 2), size);
         break;
       default:
         (void)backend.GetPointerAttributes(&opened);
@@ -201,6 +211,7 @@ void Try(Input& input) {
   given.record = &Record;
   given.fill = &Fill;
   given.cast_copy = &CastCopy;
+  given.arange = &Arange;
   given.pointer_attributes = &PointerAttributes;
   given.query = [](void*, const DovetailEvent*, int32_t* happened, DovetailMessage* message) {
     const int32_t code = Answer(message);

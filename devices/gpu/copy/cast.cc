@@ -28,6 +28,10 @@ absl::Status MakeCastTable(DType from, DType to, unsigned char* table) {
 
 }  // namespace
 
+bool Copier::HasAllKernels(int device) {
+  return modules_.Has(device) && modules_.Limits(device).kernels == KernelSet::kAll;
+}
+
 absl::Status Copier::Cast(const TensorView& dst, const TensorView& src, const Stream& stream) {
   Runtime& runtime = context_.runtime;
   for (const TensorView* view : {&dst, &src}) {
@@ -48,7 +52,7 @@ absl::Status Copier::Cast(const TensorView& dst, const TensorView& src, const St
   }
   DeviceGuard guard(runtime, job.device);
   if (!guard.ok()) return guard.status();
-  if (!modules_.Has(job.device) || modules_.Limits(job.device).kernels != KernelSet::kAll) {
+  if (!HasAllKernels(job.device)) {
     return absl::UnimplementedError(
         absl::StrCat("No kernels cast on ", runtime.DeviceAt(job.device).ToString(), "."));
   }

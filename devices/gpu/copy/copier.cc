@@ -127,64 +127,6 @@ absl::Status Copier::CopyReachable(const Job& job, const TensorView& dst, const 
   return copy.loops.empty() ? CopyRun(job, copy) : CopyLoops(job, copy);
 }
 
-absl::Status Copier::Fill(const TensorView& dst, const void* element, const Stream& stream) {
-  Runtime& runtime = context_.runtime;
-  if (absl::Status s = runtime.CheckDevice(dst.device); !s.ok()) return s;
-  const Device on = StreamDevice(stream.device());
-  if (dst.device != on || StepBits(dst.dtype, dst.packing) % 8 != 0) {
-    return absl::UnimplementedError("No fill for this.");
-  }
-  DeviceGuard guard(runtime, on.index);
-  if (!guard.ok()) return guard.status();
-  return FillDevice({dst, dst, stream, runtime.Native(stream), on.index}, dst, element);
-}
-
-// One contiguous run, by the driver. A pattern has 1, 2 or 4 bytes.
-absl::Status Copier::FillRun(const Job& job, unsigned char* dst, int64_t nbytes,
-                             const void* pattern, int64_t width) {
-  uint32_t value = 0;
-  std::memcpy(&value, pattern, static_cast<size_t>(width));
-  const RuntimeApi& api = context_.runtime.api();
-  return context_.runtime.Check(api.fill_async(api.self, dst, value, static_cast<size_t>(width),
-                                               static_cast<size_t>(nbytes / width), job.native),
-                                "filling");
-}
-
-// Unimplemented if neither the driver nor a kernel has such a fill.
-absl::Status Copier::FillDevice(const Job& job, const TensorView& dst, const void* element) {
-  const int64_t size = dst.dtype.itemsize();
-  MergedCopy fill;
-  if (absl::Status s = MergeFill(dst, &fill); !s.ok()) return s;
-  if (fill.run_bytes == 0) return absl::OkStatus();
-  const bool is_run = fill.loops.empty();
-  if (is_run && size <= 2) return FillRun(job, fill.dst, fill.run_bytes, element, size);
-  if (is_run && size % 4 == 0 && reinterpret_cast<uintptr_t>(fill.dst) % 4 == 0) {
-    const auto* words = static_cast<const unsigned char*>(element);
-    if (std::memcmp(words, words + 4, static_cast<size_t>(size) - 4) == 0) {
-      return FillRun(job, fill.dst, fill.run_bytes, words, 4);
-    }
-    if (fill.run_bytes == size && size <= 16) {  // a single element
-      absl::Status s;
-      for (int64_t i = 0; s.ok() && i < size; i += 4) {
-        s = FillRun(job, fill.dst + i, 4, words + i, 4);
-      }
-      return s;
-    }
-  }
-  if (size > 16 || (size & (size - 1)) != 0 || !modules_.Has(job.device)) {
-    return absl::UnimplementedError("No fill for this.");
-  }
-  return FillLoops(job, fill, element, size);
-}
-
-// By kernels, with elements of `size` bytes: 1, 2, 4, 8 or 16.
-absl::Status Copier::FillLoops(const Job& job, const MergedCopy& fill, const void* element,
-                               int64_t size) {
-  return ForEachFillLaunch(fill, element, size, [&](const FillLaunch& launch) {
-    return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments, job.native);
-  });
-}
-
 absl::Status Copier::CheckMayWait(const Job& job) {
   absl::StatusOr<bool> capturing = context_.streams.IsCapturing(job.stream);
   if (!capturing.ok()) return capturing.status();

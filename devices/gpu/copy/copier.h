@@ -30,6 +30,7 @@
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/progression.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
 #include "dovetail/devices/gpu/context.h"
@@ -63,6 +64,9 @@ class Copier {
   // As DeviceBackend::Fill.
   absl::Status Fill(const TensorView& dst, const void* element, const Stream& stream);
 
+  // As DeviceBackend::Arange.
+  absl::Status Arange(const TensorView& dst, const Progression& numbers, const Stream& stream);
+
   KernelModules& modules() { return modules_; }
 
  private:
@@ -85,6 +89,7 @@ class Copier {
   absl::Status CopyRun(const Job& job, const MergedCopy& copy);
   absl::Status CopyLoops(const Job& job, const MergedCopy& copy);
   absl::Status CopyReachable(const Job& job, const TensorView& dst, const TensorView& src);
+  // fill.cc
   absl::Status FillRun(const Job& job, unsigned char* dst, int64_t nbytes, const void* pattern,
                        int64_t width);
   absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);
@@ -102,6 +107,8 @@ class Copier {
                     size_t nbytes, const Stream& stream);
   absl::Status CopyThroughHost(const Job& job);
   absl::StatusOr<Stream> InnerStream(Device device);
+  // cast.cc
+  bool HasAllKernels(int device);
 
   GpuContext& context_;
   TemporaryAllocator temporaries_;

@@ -16,6 +16,7 @@ namespace {
 bool Contains(KernelSet kernels, std::string_view name) {
   if (kernels == KernelSet::kAll) return true;
   if (absl::StartsWith(name, "dovetail_cast_")) return false;
+  if (absl::StartsWith(name, "dovetail_progression_")) return false;
   name.remove_prefix(std::string_view("dovetail_copy_").size());  // as long as dovetail_fill_
   if (absl::ascii_isdigit(name.front())) return true;
   return kernels == KernelSet::kDenseTiles &&

@@ -76,6 +76,18 @@ struct TableCastArguments {
 };
 static_assert(sizeof(TableCastArguments) <= 4096, "A launch takes no more.");
 
+// Element i is number first + i of a progression (core/progression.h). `formats.from` is an int64
+// or a float64.
+struct ProgressionArguments {
+  unsigned char* dst = nullptr;
+  uint32_t units = 0;  // elements
+  bool is_integer = true;
+  uint64_t first = 0;
+  uint64_t start = 0, step = 0;
+  double real_start = 0, real_step = 0;
+  CastFormats formats;
+};
+
 struct FillArguments {
   unsigned char* dst = nullptr;
   uint32_t units = 0;

@@ -16,6 +16,7 @@
 #include "dovetail/devices/gpu/kernels/testing/host_run.h"
 #include "dovetail/devices/gpu/planning/cast.h"
 #include "dovetail/devices/gpu/planning/cast_formats.h"
+#include "dovetail/devices/gpu/planning/progression.h"
 #include "dovetail/tests/emulator/fixture.h"
 #include "gtest/gtest.h"
 
@@ -354,6 +355,30 @@ TEST_F(CastKernels, ARowBeginsAndEndsAtAnyElement) {
   EXPECT_GT(used["dovetail_cast_float32_bfloat16"], 0);
   EXPECT_GT(used["dovetail_cast_4_2"], 0);
   EXPECT_GT(used["dovetail_cast_tables_4"], 0);
+}
+
+TEST_F(CastKernels, AProgressionIsDividedAmongLaunches) {
+  const Progression numbers{.is_integer = true, .start = 7, .step = -3};
+  Memory dst({5000}, {1}, kInt16);
+  const LaunchLimits limits{.blocks = 2, .units = 1100};
+  int launches = 0;
+  const absl::Status s = ForEachProgressionLaunch(
+      dst.View(), numbers,
+      [&](const ProgressionLaunch& launch) {
+        ++launches;
+        void* arguments[] = {const_cast<ProgressionArguments*>(&launch.arguments)};
+        return RunKernelOnHost(KernelName(launch.kernel), launch.blocks, arguments,
+                               [](const void* p) { return const_cast<void*>(p); })
+                   ? absl::OkStatus()
+                   : absl::InternalError("no such kernel");
+      },
+      limits);
+  ASSERT_TRUE(s.ok()) << s;
+  EXPECT_EQ(launches, 5);
+  const TensorView view = dst.View();
+  for (int64_t i = 0; i < 5000; ++i) {
+    ASSERT_EQ(static_cast<const int16_t*>(view.data)[i], numbers.IntegerAt(i)) << i;
+  }
 }
 
 TEST_F(CastKernels, WhatTheKernelsLackIsLeftToTheCpu) {

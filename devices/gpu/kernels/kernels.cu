@@ -12,6 +12,7 @@
 #include "dovetail/devices/gpu/kernels/cast.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/progression.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
+#include "dovetail/core/internal/fill_new.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/functions/functions.h"
@@ -106,11 +108,19 @@ PyObject* Arange(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* k
       integers ? CountIntegers(start.integer, stop.integer, step.integer)
                : CountReals(start.real, stop.real, step.real);
   if (!count) return Refuse("would have more elements than an int64 counts");
-  Tensor tensor;
-  if (!NewHostTensor({*count}, dtype, &tensor)) return nullptr;
   const Progression numbers{integers, start.integer, step.integer, start.real, step.real};
-  if (!Fill(numbers, &tensor)) return nullptr;
-  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
+  if (!CheckFits(numbers, *count, dtype)) return nullptr;
+  Tensor tensor;
+  const Device device = wanted.device.value_or(Device::Cpu());
+  if (device != Device::Cpu()) {
+    absl::StatusOr<Tensor> there = Tensor::Empty({*count}, dtype, device);
+    if (!there.ok()) return RaiseStatus(there.status());
+    const absl::Status filled = FillNew(*there, numbers);
+    if (filled.ok()) return WrapTensor(*std::move(there));
+    if (!absl::IsUnimplemented(filled)) return RaiseStatus(filled);
+  }
+  if (!NewHostTensor({*count}, dtype, &tensor) || !Fill(numbers, &tensor)) return nullptr;
+  if (!MoveTo(device, &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/fill_new.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/python/exchange/base/error.h"
@@ -120,9 +121,13 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   Dims shape;
   Placement wanted;
   Tensor tensor;
-  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted) ||
-      !Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32)), &tensor)) {
-    return nullptr;
+  if (!ParseShaped(kSignature, args, nargs, kwnames, &shape, &wanted)) return nullptr;
+  const Device device = wanted.device.value_or(Device::Cpu());
+  if (!Take(Tensor::Empty(shape, wanted.dtype_or(kFloat32), device), &tensor)) return nullptr;
+  if (device != Device::Cpu()) {
+    const absl::Status filled =
+        WithoutGilIf(IsLong(tensor), [&] { return FillNew(tensor, nullptr); });
+    return filled.ok() ? WrapTensor(std::move(tensor)) : RaiseStatus(filled);
   }
   // (Empty has asked this allocator, if there is one.)
   const Allocator* allocator = Registry::Shared().host_allocator();
@@ -130,7 +135,6 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   if (nbytes > 0 && (allocator == nullptr || !allocator->GivesZeros(nbytes))) {
     WithoutGilIf(IsLong(tensor), [&] { return std::memset(tensor.raw_data(), 0, nbytes); });
   }
-  if (!MoveTo(wanted.device.value_or(Device::Cpu()), &tensor)) return nullptr;
   return WrapTensor(std::move(tensor));
 }
 
@@ -156,7 +160,7 @@ PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
     return nullptr;
   }
   const absl::Status filled =
-      WithoutGilIf(IsLong(tensor), [&] { return Fill(tensor, element.raw_data()); });
+      WithoutGilIf(IsLong(tensor), [&] { return FillNew(tensor, element.raw_data()); });
   if (!filled.ok()) return RaiseStatus(filled);
   return WrapTensor(std::move(tensor));
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "absl/status/status.h"
+#include "dovetail/core/internal/element.h"
 #include "dovetail/core/internal/interruption.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/without_gil.h"
@@ -16,6 +17,10 @@
 
 namespace dovetail::python {
 namespace {
+
+ElementValue At(const Progression& numbers, int64_t i) {
+  return numbers.is_integer ? ElementValue(numbers.IntegerAt(i)) : ElementValue(numbers.RealAt(i));
+}
 
 constexpr int64_t kElementsPerQuestion = 1 << 21;  // 16 MiB of int64
 
@@ -47,16 +52,17 @@ Filler FillerOf(DType dtype) {
 
 }  // namespace
 
+bool CheckFits(const Progression& numbers, int64_t count, DType dtype) {
+  if (count == 0) return true;
+  alignas(16) char element[kMaxElementBytes] = {};
+  return WriteValue(element, 0, dtype, At(numbers, 0)) &&
+         WriteValue(element, 0, dtype, At(numbers, count - 1));
+}
+
 bool Fill(const Progression& numbers, Tensor* tensor) {
   const int64_t count = tensor->num_elements();
   const DType dtype = tensor->dtype();
   if (count == 0) return true;
-  // The others lie between the first and the last.
-  alignas(16) char element[kMaxElementBytes] = {};
-  if (!WriteValue(element, 0, dtype, numbers.At(0)) ||
-      !WriteValue(element, 0, dtype, numbers.At(count - 1))) {
-    return false;
-  }
   if (const Filler fill = FillerOf(dtype); fill != nullptr) {
     const bool done =
         WithoutGilIf(IsLong(*tensor), [&] { return fill(numbers, tensor->raw_data(), count); });
@@ -65,7 +71,7 @@ bool Fill(const Progression& numbers, Tensor* tensor) {
   ElementWriter writer(tensor);
   WithoutGilIf(IsLong(*tensor), [&] {
     int64_t i = 0;
-    while (i < count && writer.Write(numbers.At(i))) ++i;
+    while (i < count && writer.Write(At(numbers, i))) ++i;
     return i;
   });
   return writer.Finish();

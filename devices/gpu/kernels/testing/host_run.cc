@@ -5,6 +5,7 @@
 #include "dovetail/devices/gpu/kernels/cast.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
+#include "dovetail/devices/gpu/kernels/progression.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "dovetail/devices/gpu/kernels/tile.h"
 
@@ -31,6 +32,9 @@ void TranslateAddresses(CastArguments& arguments, Translate translate) {
 }
 void TranslateAddresses(TableCastArguments& arguments, Translate translate) {
   TranslateAddresses(arguments.copy, translate);
+}
+void TranslateAddresses(ProgressionArguments& arguments, Translate translate) {
+  arguments.dst = static_cast<unsigned char*>(translate(arguments.dst));
 }
 void TranslateAddresses(FillArguments& arguments, Translate translate) {
   arguments.dst = static_cast<unsigned char*>(translate(arguments.dst));
