@@ -208,8 +208,8 @@ absl::Status CopyChecked(Transfer transfer, const Tensor& dst, const Tensor& src
   return CopyRepeated(transfer, dst, src, *repeated, stream, src_is_brief);
 }
 
-// `stream` if it is one of the tensor's device. Work on a device of another stream is on its current
-// one.
+// `stream` if it is one of the tensor's device. Work on a device of another stream is on its
+// current one.
 std::optional<Stream> StreamOf(const Tensor& t, const std::optional<Stream>& stream) {
   const bool is_own = stream && stream->device() == StreamDevice(t.device());
   return is_own ? stream : std::nullopt;

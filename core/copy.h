@@ -59,8 +59,9 @@ struct CopyOptions {
 
 // Copies the elements of `src`, broadcast to the shape of `dst` and cast to its type, into `dst`.
 // If the two overlap, by the addresses of their elements, the result is as if `src` had been copied
-// first. If the backend of a device has no casts (DeviceBackend::CastCopy), the host casts, which
-// waits for the stream.
+// first. A cast between two devices sends the elements as those of the smaller type. If the backend
+// of a device has no such cast (DeviceBackend::CastCopy), the host casts, which waits for the
+// stream.
 // FailedPrecondition for a read-only `dst`, InvalidArgument for shapes that do not broadcast and
 // types without a cast, NotFound for a device without a backend.
 absl::Status CopyInto(Tensor& dst, const Tensor& src, const CopyOptions& options = {});

@@ -167,7 +167,7 @@ TEST_P(BackendConformance, OnlyTheElementsOfAViewAreWritten) {
 
 // Whoever performs them: a backend without casts leaves them to the host.
 TEST_P(BackendConformance, CastsGiveTheBitsThatTheCpusGive) {
-  constexpr DType kTypes[] = {kBool,    kUInt8,    kInt16,        kInt64,      kFloat16,
+  constexpr DType kTypes[] = {kBool,     kUInt8,   kInt16,        kInt64,     kFloat16,
                               kBFloat16, kFloat32, kFloat8E4M3Fn, kComplex64, kFloat4E2M1Fn};
   for (const DType from : kTypes) {
     const Tensor host = Pattern({3, 4, 6}, from);

@@ -106,8 +106,7 @@ TEST(BackendAbi, ProgressionsPassWhole) {
   ASSERT_TRUE(counting->Arange(dst, {.is_integer = true, .start = 5, .step = -2}, stream).ok());
   EXPECT_EQ(to[0], -1);
   ASSERT_TRUE(
-      counting
-          ->Arange(dst, {.is_integer = false, .real_start = 0.5, .real_step = 0.25}, stream)
+      counting->Arange(dst, {.is_integer = false, .real_start = 0.5, .real_step = 0.25}, stream)
           .ok());
   EXPECT_EQ(to[0], 1.25);
 }

@@ -140,7 +140,8 @@ void Tell(const TraceEvent& event) {
   if (is_telling) return;
   const absl::Cleanup end = [] { is_telling = false; };
   is_telling = true;
-  if (event.kind == TraceKind::kCopy || event.kind == TraceKind::kCast) ++copies_of_this_thread;
+  const bool is_copy = event.kind == TraceKind::kCopy || event.kind == TraceKind::kCast;
+  if (is_copy && event.reason.empty()) ++copies_of_this_thread;
   for (const std::shared_ptr<const Function>& function : Subscriptions::Global().All()) {
     (*function)(event);
   }

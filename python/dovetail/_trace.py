@@ -62,8 +62,11 @@ class Event(NamedTuple):
 
     @property
     def is_copy(self):
-        """Whether elements were copied into other memory, by Dovetail or by a peer."""
-        return self.kind in ("copy", "cast")
+        """Whether elements were copied into other memory, by Dovetail or by a peer.
+
+        A copy or cast with a reason failed. What was done instead has events of its own.
+        """
+        return self.kind in ("copy", "cast") and not self.reason
 
     @property
     def where(self):

@@ -137,7 +137,8 @@ void UseElements(DeviceBackend& backend, Device device, int64_t call, size_t siz
   const int64_t one = 1;
   char to[1] = {}, from[2] = {5, 0};
   const auto view = [&](void* data, DType dtype) -> TensorView {
-    return {.data = data, .device = device, .dtype = dtype, .shape = {&one, 1}, .strides = {&one, 1}};
+    return {
+        .data = data, .device = device, .dtype = dtype, .shape = {&one, 1}, .strides = {&one, 1}};
   };
   const Stream stream = Stream::Default(device);
   const TensorView dst = view(to, kInt8);

@@ -85,17 +85,18 @@ def steps():
         keep=20,
     )
     for tool in ("memcheck", "racecheck"):
-        yield Step(
-            f"compute-sanitizer, {tool}: copy_test on CUDA",
-            [
-                "compute-sanitizer",
-                f"--tool={tool}",
-                "--error-exitcode=9",
-                str(programs / "copy_test"),
-            ],
-            {**cuda, "DOVETAIL_TEST_CASES": "30"},
-            needs="compute-sanitizer",
-        )
+        for name in ("copy_test", "cast_test"):
+            yield Step(
+                f"compute-sanitizer, {tool}: {name} on CUDA",
+                [
+                    "compute-sanitizer",
+                    f"--tool={tool}",
+                    "--error-exitcode=9",
+                    str(programs / name),
+                ],
+                {**cuda, "DOVETAIL_TEST_CASES": "30"},
+                needs="compute-sanitizer",
+            )
     for path in found:
         yield Step(f"{path.name} on ROCm, forwarded to CUDA", [str(path)], rocm, keep=8)
     shared = {**rocm, "DOVETAIL_FORWARDED_DEVICES": "2"}

@@ -34,17 +34,17 @@ bool Copier::HasAllKernels(int device) {
 
 absl::Status Copier::Cast(const TensorView& dst, const TensorView& src, const Stream& stream) {
   Runtime& runtime = context_.runtime;
+  const auto within_one = [] {
+    return absl::UnimplementedError(
+        "A kernel casts within one device; the elements are copied before or after it.");
+  };
   for (const TensorView* view : {&dst, &src}) {
-    if (view->device.type == DeviceType::kCpu) {
-      return absl::UnimplementedError("The host's memory is copied to the device before a cast.");
-    }
+    if (view->device.type == DeviceType::kCpu) return within_one();
     if (absl::Status s = runtime.CheckDevice(view->device); !s.ok()) return s;
   }
   if (absl::Status s = runtime.CheckDevice(stream.device()); !s.ok()) return s;
   const Job job{dst, src, stream, runtime.Native(stream), StreamDevice(stream.device()).index};
-  if (job.IsFar(dst) || job.IsFar(src)) {
-    return absl::UnimplementedError("The elements are copied to one device before a cast.");
-  }
+  if (job.IsFar(dst) || job.IsFar(src)) return within_one();
   const bool on_device = job.IsDeviceMemory(dst) && job.IsDeviceMemory(src);
   if (!on_device && ((IsHostAccessible(dst.device.type) && IsHostAccessible(src.device.type)) ||
                      !runtime.Info(job.device).maps_pinned_host)) {

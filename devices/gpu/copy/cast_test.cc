@@ -157,8 +157,7 @@ TEST_F(Casts, BetweenTwoDevicesFollowTheGivenStreamAndPrecedeItsLaterWork) {
       gpu().CopyOn(stream.native(), at, seen.raw_data(), y.raw_data(),
                    static_cast<size_t>(y.nbytes()));
       ASSERT_TRUE(backend().Synchronize(stream).ok());
-      EXPECT_THAT(gpu().Peek(seen.raw_data(), static_cast<size_t>(y.nbytes())),
-                  testing::Each(0));
+      EXPECT_THAT(gpu().Peek(seen.raw_data(), static_cast<size_t>(y.nbytes())), testing::Each(0));
     }
   }
 }
@@ -184,9 +183,8 @@ TEST_F(Casts, PinnedMemoryIsReadAndWrittenByTheKernel) {
   const Tensor x = *Copied(pinned, {.dtype = kFloat64, .device = device(), .stream = s});
   ExpectCounts(0, 0, 1);
   EXPECT_EQ(Bytes(x), Bytes(*Copied(host, {.dtype = kFloat64})));
-  Tensor back = *Tensor::Make(
-      *Storage::Allocate(2 * kCount, device(), MemoryKind::kPinnedHost), 0, kFloat16,
-      *Layout::Contiguous({kCount}), {});
+  Tensor back = *Tensor::Make(*Storage::Allocate(2 * kCount, device(), MemoryKind::kPinnedHost), 0,
+                              kFloat16, *Layout::Contiguous({kCount}), {});
   ASSERT_TRUE(CopyInto(back, x).ok());
   EXPECT_EQ(Bytes(back), Bytes(*Copied(host, {.dtype = kFloat16})));
 }
@@ -240,8 +238,7 @@ TEST_F(Casts, MemoryBetweenTwoElementsIsCastByTheHost) {
   const Tensor bytes = OnDevice(*Tensor::Empty({41}, kUInt8));
   const uint8_t three = 3;
   ASSERT_TRUE(Fill(Tensor(bytes), &three).ok());
-  const Tensor x =
-      *Tensor::Make(bytes.storage(), 1, kFloat32, *Layout::Contiguous({10}), {});
+  const Tensor x = *Tensor::Make(bytes.storage(), 1, kFloat32, *Layout::Contiguous({10}), {});
   const Tensor y = *Copied(x, {.dtype = kFloat64});
   EXPECT_EQ(static_cast<const double*>(Copied(y, {.device = Device::Cpu()})->raw_data())[9],
             static_cast<double>(std::bit_cast<float>(0x03030303)));

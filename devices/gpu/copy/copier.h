@@ -93,8 +93,7 @@ class Copier {
   absl::Status FillRun(const Job& job, unsigned char* dst, int64_t nbytes, const void* pattern,
                        int64_t width);
   absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);
-  absl::Status FillLoops(const Job& job, const MergedCopy& fill, const void* element,
-                         int64_t size);
+  absl::Status FillLoops(const Job& job, const MergedCopy& fill, const void* element, int64_t size);
   absl::Status CheckMayWait(const Job& job);
   void GiveBackBlock(const Job& job, StagingBlock block);
   absl::Status CopyFromHost(const Job& job, const TensorView& dst, const TensorView& src);

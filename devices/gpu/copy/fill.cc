@@ -23,8 +23,8 @@ bool Repeats(const unsigned char* pattern, int64_t size, int64_t width) {
          std::memcmp(pattern, pattern + width, static_cast<size_t>(size - width)) == 0;
 }
 
-// The width of the driver's fill that writes a run of the pattern at `dst`, or 0: the widest of 4, 2
-// and 1 bytes to which the run is aligned. A pattern of fewer bytes may be repeated.
+// The width of the driver's fill that writes a run of the pattern at `dst`, or 0: the widest of 4,
+// 2 and 1 bytes to which the run is aligned. A pattern of fewer bytes may be repeated.
 int64_t RunWidth(const unsigned char* dst, int64_t nbytes, const unsigned char* pattern,
                  int64_t size) {
   for (int64_t width : {4, 2, 1}) {

@@ -29,8 +29,10 @@ constexpr DType kTypes[] = {
 #define DOVETAIL_DTYPE(id, kind, bits, name) k##id,
 #include "dovetail/core/internal/dtype_list.inc"
 #undef DOVETAIL_DTYPE
-    {TypeKind::kFloat, 32, 3},      {TypeKind::kUInt, 8, 3},
-    {TypeKind::kFloat4E2M1Fn, 4, 2}, {TypeKind::kInt, 4, 3},
+    {TypeKind::kFloat, 32, 3},
+    {TypeKind::kUInt, 8, 3},
+    {TypeKind::kFloat4E2M1Fn, 4, 2},
+    {TypeKind::kInt, 4, 3},
     {TypeKind::kFloat, 64, 4}};
 
 TEST_F(Fills, NewMemoryOfEveryTypeIsFilledWhereItIs) {
@@ -43,7 +45,8 @@ TEST_F(Fills, NewMemoryOfEveryTypeIsFilledWhereItIs) {
       unsigned char own[32];
       std::memcpy(own, element, sizeof own);
       if (dtype.is_sub_byte()) {  // the bits of one element
-        own[dtype.element_bits() / 8] &= static_cast<unsigned char>((1 << dtype.element_bits() % 8) - 1);
+        own[dtype.element_bits() / 8] &=
+            static_cast<unsigned char>((1 << dtype.element_bits() % 8) - 1);
       }
       ASSERT_TRUE(FillNew(host, own).ok());
       Tensor there = *Tensor::Empty({count}, dtype, device());
@@ -86,9 +89,9 @@ TEST_F(Fills, WithoutKernelsMisalignedMemoryIsFilledFromTheHost) {
   Start({.has_kernels = false});
   const uint16_t element = 0x0201;
   const Tensor there = *Tensor::Empty({41}, kUInt8, device());
-  ASSERT_TRUE(Fill(*Tensor::Make(there.storage(), 1, kInt16, *Layout::Contiguous({20}), {}),
-                   &element)
-                  .ok());
+  ASSERT_TRUE(
+      Fill(*Tensor::Make(there.storage(), 1, kInt16, *Layout::Contiguous({20}), {}), &element)
+          .ok());
   const std::vector<unsigned char> bytes = Bytes(there);
   for (int i = 1; i < 41; ++i) EXPECT_EQ(bytes[i], 2 - i % 2);
 }

@@ -56,8 +56,8 @@ struct OfComplex {
   static constexpr int kSharedBytes = 0;
 
   DOVETAIL_HOST_DEVICE static Out Cast(const CastArguments& a, const In& x, const unsigned char*) {
-    const bool is_true = IsTrue<kPart>(a.formats.from, x.element[0]) ||
-                         IsTrue<kPart>(a.formats.from, x.element[1]);
+    const bool is_true =
+        IsTrue<kPart>(a.formats.from, x.element[0]) || IsTrue<kPart>(a.formats.from, x.element[1]);
     return is_true ? 1 : 0;
   }
 };

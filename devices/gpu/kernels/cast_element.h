@@ -25,7 +25,9 @@ using internal_narrow::BitCast;
 
 inline constexpr uint32_t kFloatInfinity = 0x7f800000;
 
-DOVETAIL_HOST_DEVICE bool IsNan(float x) { return (BitCast<uint32_t>(x) & 0x7fffffff) > kFloatInfinity; }
+DOVETAIL_HOST_DEVICE bool IsNan(float x) {
+  return (BitCast<uint32_t>(x) & 0x7fffffff) > kFloatInfinity;
+}
 DOVETAIL_HOST_DEVICE bool IsNan(double x) {
   return (BitCast<uint64_t>(x) & ~(uint64_t{1} << 63)) > uint64_t{0x7ff} << 52;
 }
@@ -172,9 +174,8 @@ DOVETAIL_HOST_DEVICE typename UnitOf<kTo>::Type CastElement(const CastFormats& f
   } else if constexpr (kFrom == 4) {
     return static_cast<Out>(CastFloat<kTo>(f, BitCast<float>(x)));
   } else {
-    const float number = f.from == NumberKind::kBFloat16
-                             ? static_cast<float>(bfloat16::FromBits(x))
-                             : static_cast<float>(float16::FromBits(x));
+    const float number = f.from == NumberKind::kBFloat16 ? static_cast<float>(bfloat16::FromBits(x))
+                                                         : static_cast<float>(float16::FromBits(x));
     return static_cast<Out>(CastFloat<kTo>(f, number));
   }
 }

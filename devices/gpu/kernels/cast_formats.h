@@ -1,5 +1,5 @@
-// The element types of a cast, as launch constants: the kernels of cast.h decode and encode elements
-// by them. planning/cast_formats.cc fills them in from dtype_list.inc.
+// The element types of a cast, as launch constants: the kernels of cast.h decode and encode
+// elements by them. planning/cast_formats.cc fills them in from dtype_list.inc.
 //
 // Only for types of whole bytes and one part: a complex element is two.
 
@@ -35,9 +35,9 @@ struct NarrowFormat {
   uint32_t payload_mask = 0;  // the bits of a NaN's payload that are kept
   uint32_t bits = 0;
   bool has_exponents_of_float32 = false;
-  bool has_only_exponents = false;      // float8_e8m0fnu
-  bool has_no_negative_zero = false;    // the fnuz formats, whose NaN has no sign
-  bool rounds_doubles_to_odd = false;   // float64 is rounded once: float16
+  bool has_only_exponents = false;     // float8_e8m0fnu
+  bool has_no_negative_zero = false;   // the fnuz formats, whose NaN has no sign
+  bool rounds_doubles_to_odd = false;  // float64 is rounded once: float16
 };
 
 struct CastFormats {

@@ -16,7 +16,6 @@
 #include "dovetail/devices/gpu/kernels/testing/host_run.h"
 #include "dovetail/devices/gpu/planning/cast.h"
 #include "dovetail/devices/gpu/planning/cast_formats.h"
-#include "dovetail/devices/gpu/planning/progression.h"
 #include "dovetail/tests/emulator/fixture.h"
 #include "gtest/gtest.h"
 
@@ -49,9 +48,8 @@ absl::Status MakeTable(DType from, DType to, unsigned char* table) {
   unsigned char codes[256];
   std::iota(std::begin(codes), std::end(codes), 0);
   const int64_t count = 256, step = 1;
-  return CastOnCpu(
-      {.data = table, .dtype = to, .shape = {&count, 1}, .strides = {&step, 1}},
-      {.data = codes, .dtype = from, .shape = {&count, 1}, .strides = {&step, 1}});
+  return CastOnCpu({.data = table, .dtype = to, .shape = {&count, 1}, .strides = {&step, 1}},
+                   {.data = codes, .dtype = from, .shape = {&count, 1}, .strides = {&step, 1}});
 }
 
 // Memory for elements at any offset from 16-byte alignment, with guard bytes on both sides.
@@ -107,20 +105,20 @@ absl::Status RunCopy(const MergedCopy& copy) {
 
 absl::Status RunKernels(const MergedCast& cast, const LaunchLimits& limits, Used* used) {
   const auto same = [](const void* p) { return const_cast<void*>(p); };
-  absl::Status s = cast.from == cast.to
-                       ? RunCopy(cast.elements)
-                       : ForEachCastLaunch(
-                             cast, MakeTable,
-                             [&](const CastLaunch& launch) {
-                               void* arguments[] = {const_cast<void*>(launch.arguments)};
-                               if (used != nullptr) ++(*used)[KernelName(launch.kernel)];
-                               EXPECT_LE(launch.blocks, limits.blocks);
-                               return RunKernelOnHost(KernelName(launch.kernel), launch.blocks,
-                                                      arguments, same)
-                                          ? absl::OkStatus()
-                                          : absl::InternalError("no such kernel");
-                             },
-                             limits);
+  absl::Status s =
+      cast.from == cast.to
+          ? RunCopy(cast.elements)
+          : ForEachCastLaunch(
+                cast, MakeTable,
+                [&](const CastLaunch& launch) {
+                  void* arguments[] = {const_cast<void*>(launch.arguments)};
+                  if (used != nullptr) ++(*used)[KernelName(launch.kernel)];
+                  EXPECT_LE(launch.blocks, limits.blocks);
+                  return RunKernelOnHost(KernelName(launch.kernel), launch.blocks, arguments, same)
+                             ? absl::OkStatus()
+                             : absl::InternalError("no such kernel");
+                },
+                limits);
   if (!s.ok() || !cast.zeros) return s;
   const unsigned char zero[8] = {};
   return ForEachFillLaunch(*cast.zeros, zero, cast.zeros->run_bytes, [&](const FillLaunch& fill) {
@@ -165,7 +163,8 @@ std::vector<Uint> Codes(Random& random) {
   }
   for (int bits : {7, 8, 15, 16, 23, 24, 31, 32, 53, 63}) {  // integers, and floats of that size
     for (int64_t near = -2; near <= 2; ++near) {
-      const auto integer = static_cast<int64_t>((uint64_t{1} << bits) + static_cast<uint64_t>(near));
+      const auto integer =
+          static_cast<int64_t>((uint64_t{1} << bits) + static_cast<uint64_t>(near));
       codes.push_back(static_cast<Uint>(integer));
       codes.push_back(static_cast<Uint>(-integer));
       for (double sign : {1.0, -1.0}) {
@@ -240,7 +239,8 @@ TEST_F(CastKernels, EveryPairOfTypesGivesTheBitsOfTheCpu) {
     }
   }
   for (const std::string name : kKernelNames) {
-    const bool has_other_values = name.find("tiled") != name.npos || name.find("complex") != name.npos;
+    const bool has_other_values =
+        name.find("tiled") != name.npos || name.find("complex") != name.npos;
     if (name.rfind("dovetail_cast_", 0) != 0 || has_other_values) continue;
     EXPECT_GT(used[name], 0) << name;
   }
@@ -355,30 +355,6 @@ TEST_F(CastKernels, ARowBeginsAndEndsAtAnyElement) {
   EXPECT_GT(used["dovetail_cast_float32_bfloat16"], 0);
   EXPECT_GT(used["dovetail_cast_4_2"], 0);
   EXPECT_GT(used["dovetail_cast_tables_4"], 0);
-}
-
-TEST_F(CastKernels, AProgressionIsDividedAmongLaunches) {
-  const Progression numbers{.is_integer = true, .start = 7, .step = -3};
-  Memory dst({5000}, {1}, kInt16);
-  const LaunchLimits limits{.blocks = 2, .units = 1100};
-  int launches = 0;
-  const absl::Status s = ForEachProgressionLaunch(
-      dst.View(), numbers,
-      [&](const ProgressionLaunch& launch) {
-        ++launches;
-        void* arguments[] = {const_cast<ProgressionArguments*>(&launch.arguments)};
-        return RunKernelOnHost(KernelName(launch.kernel), launch.blocks, arguments,
-                               [](const void* p) { return const_cast<void*>(p); })
-                   ? absl::OkStatus()
-                   : absl::InternalError("no such kernel");
-      },
-      limits);
-  ASSERT_TRUE(s.ok()) << s;
-  EXPECT_EQ(launches, 5);
-  const TensorView view = dst.View();
-  for (int64_t i = 0; i < 5000; ++i) {
-    ASSERT_EQ(static_cast<const int16_t*>(view.data)[i], numbers.IntegerAt(i)) << i;
-  }
 }
 
 TEST_F(CastKernels, WhatTheKernelsLackIsLeftToTheCpu) {

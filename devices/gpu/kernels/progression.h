@@ -55,10 +55,9 @@ struct LinearProgression {
     const uint64_t i = a.first + index;
     const uint64_t integer = a.start + a.step * i;
     if (a.formats.from == NumberKind::kSigned) return integer;
-    return BitCast<uint64_t>(a.is_integer
-                                 ? static_cast<double>(static_cast<int64_t>(integer))
-                                 : ProductThenSum(static_cast<double>(i), a.real_step,
-                                                  a.real_start));
+    return BitCast<uint64_t>(
+        a.is_integer ? static_cast<double>(static_cast<int64_t>(integer))
+                     : ProductThenSum(static_cast<double>(i), a.real_step, a.real_start));
   }
 };
 

@@ -77,31 +77,31 @@ Casters CastersOf(DType from, DType to) {
   if (from.bits == 8) {
     switch (to.itemsize()) {
       case 1:
-        casters = TableCasters<1>(KernelId::dovetail_cast_table_1,
-                                  KernelId::dovetail_cast_tables_1);
+        casters =
+            TableCasters<1>(KernelId::dovetail_cast_table_1, KernelId::dovetail_cast_tables_1);
         break;
       case 2:
-        casters = TableCasters<2>(KernelId::dovetail_cast_table_2,
-                                  KernelId::dovetail_cast_tables_2);
+        casters =
+            TableCasters<2>(KernelId::dovetail_cast_table_2, KernelId::dovetail_cast_tables_2);
         break;
       case 4:
-        casters = TableCasters<4>(KernelId::dovetail_cast_table_4,
-                                  KernelId::dovetail_cast_tables_4);
+        casters =
+            TableCasters<4>(KernelId::dovetail_cast_table_4, KernelId::dovetail_cast_tables_4);
         break;
       default:
-        casters = TableCasters<8>(KernelId::dovetail_cast_table_8,
-                                  KernelId::dovetail_cast_tables_8);
+        casters =
+            TableCasters<8>(KernelId::dovetail_cast_table_8, KernelId::dovetail_cast_tables_8);
     }
   } else {
     casters.single = FormatCaster(from.itemsize(), to.itemsize());
   }
-#define DOVETAIL_CAST_PAIR(from_type, to_type)                                          \
-  if (from == dtype_of<from_type> && to == dtype_of<to_type>) {                         \
-    using Pair = OfPair<from_type, to_type>;                                            \
-    casters.packet = CasterOf<LinearCast<Pair, Pair::kRun>>(                            \
-        KernelId::dovetail_cast_##from_type##_##to_type);                               \
-    casters.tile = TileShape{KernelId::dovetail_cast_tiled_##from_type##_##to_type,     \
-                             TileCast<Pair>::kAlongDst, TileCast<Pair>::kAlongSrc};     \
+#define DOVETAIL_CAST_PAIR(from_type, to_type)                                                   \
+  if (from == dtype_of<from_type> && to == dtype_of<to_type>) {                                  \
+    using Pair = OfPair<from_type, to_type>;                                                     \
+    casters.packet =                                                                             \
+        CasterOf<LinearCast<Pair, Pair::kRun>>(KernelId::dovetail_cast_##from_type##_##to_type); \
+    casters.tile = TileShape{KernelId::dovetail_cast_tiled_##from_type##_##to_type,              \
+                             TileCast<Pair>::kAlongDst, TileCast<Pair>::kAlongSrc};              \
   }
 #include "dovetail/devices/gpu/kernels/cast_pairs.inc"
 #undef DOVETAIL_CAST_PAIR

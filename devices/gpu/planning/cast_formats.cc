@@ -36,9 +36,7 @@ NumberKind IntegerKind(DType type) {
   return type.kind == TypeKind::kInt ? NumberKind::kSigned : NumberKind::kUnsigned;
 }
 
-bool IsInteger(DType type) {
-  return type.kind == TypeKind::kInt || type.kind == TypeKind::kUInt;
-}
+bool IsInteger(DType type) { return type.kind == TypeKind::kInt || type.kind == TypeKind::kUInt; }
 
 }  // namespace
 

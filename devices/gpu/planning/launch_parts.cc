@@ -36,9 +36,9 @@ absl::Status TakeWithinBlocks(const Part& part, int64_t max_blocks,
   if (launch.blocks <= max_blocks || units <= 1) return take(launch);
   const auto fitting = static_cast<int64_t>(static_cast<double>(units) *
                                             static_cast<double>(max_blocks) / launch.blocks);
-  return ForEachPart(
-      part, std::clamp<int64_t>(fitting, 1, units - 1),
-      [&](const Part& smaller) { return TakeWithinBlocks(smaller, max_blocks, plan, take); });
+  return ForEachPart(part, std::clamp<int64_t>(fitting, 1, units - 1), [&](const Part& smaller) {
+    return TakeWithinBlocks(smaller, max_blocks, plan, take);
+  });
 }
 
 CopyLaunch PlanLinear(const Part& part, KernelId kernel, int64_t units_per_block) {

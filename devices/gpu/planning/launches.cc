@@ -195,11 +195,11 @@ CopyLaunch Plan(const Part& part, KernelSet kernels) {
   const bool all = kernels == KernelSet::kAll;
   const LinearChoice linear = Linear(part.unit);
   CopyLaunch launch =
-      along_src >= 0 ? PlanTiles(part, along_src,
-                                 ShapeOfTile(part.unit, all ? WordsOf(part, along_src)
-                                                            : TileWords::kNone))
-      : gather       ? *gather
-                     : PlanLinear(part, linear.copy, linear.units_per_block);
+      along_src >= 0
+          ? PlanTiles(part, along_src,
+                      ShapeOfTile(part.unit, all ? WordsOf(part, along_src) : TileWords::kNone))
+      : gather ? *gather
+               : PlanLinear(part, linear.copy, linear.units_per_block);
   return launch;
 }
 
@@ -210,12 +210,11 @@ absl::Status ForEachCopyLaunch(const MergedCopy& copy,
                                const LaunchLimits& limits) {
   if (copy.run_bytes == 0) return absl::OkStatus();
   const int64_t unit = WidestUnit(copy);
-  return ForEachPart({copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, limits.units,
-                     [&](const Part& part) {
-                       return TakeWithinBlocks(
-                           part, limits.blocks,
-                           [&](const Part& p) { return Plan(p, limits.kernels); }, take);
-                     });
+  return ForEachPart(
+      {copy.dst, copy.src, LoopsOfUnits(copy, unit), unit}, limits.units, [&](const Part& part) {
+        return TakeWithinBlocks(
+            part, limits.blocks, [&](const Part& p) { return Plan(p, limits.kernels); }, take);
+      });
 }
 
 absl::Status ForEachFillLaunch(const MergedCopy& fill, const void* element, int64_t item_bytes,

@@ -22,8 +22,8 @@ namespace gpu {
 
 using ProgressionLaunch = KernelLaunch<ProgressionArguments>;
 
-// Calls take() for each launch until a call fails. `dst` is contiguous. Unimplemented if its type is
-// no real number of whole bytes, or its memory is not aligned to it.
+// Calls take() for each launch until a call fails. `dst` is contiguous. Unimplemented if its type
+// is no real number of whole bytes, or its memory is not aligned to it.
 absl::Status ForEachProgressionLaunch(
     const TensorView& dst, const Progression& numbers,
     absl::FunctionRef<absl::Status(const ProgressionLaunch&)> take,

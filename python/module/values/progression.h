@@ -20,12 +20,13 @@
 namespace dovetail::python {
 
 // Whether the first and the last of `count` numbers fit the type, and with them all between. False
-// with an error set. For an integer type, the caller sees to it that real numbers have no fractions.
+// with an error set. For an integer type, the caller sees to it that real numbers have no
+// fractions.
 bool CheckFits(const Progression& numbers, int64_t count, DType dtype);
 
-// Writes the numbers, which fit (CheckFits), to the elements of `tensor`, which is new, dense memory
-// of the host. False with an error set if a signal handler raised one. Needs the GIL, which is
-// released during long work.
+// Writes the numbers, which fit (CheckFits), to the elements of `tensor`, which is new, dense
+// memory of the host. False with an error set if a signal handler raised one. Needs the GIL, which
+// is released during long work.
 bool Fill(const Progression& numbers, Tensor* tensor);
 
 // Elements that follow each other.
