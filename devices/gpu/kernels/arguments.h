@@ -67,6 +67,7 @@ struct CopyArguments {
 struct CastArguments {
   CopyArguments copy;
   CastFormats formats;
+  bool stores_words = false;  // of a tiled cast: dst is dense in whole words of four bytes
 };
 
 // A cast from a type of one byte: what each of the 256 codes becomes, as elements of 1 to 8 bytes.

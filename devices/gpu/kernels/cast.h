@@ -1,14 +1,13 @@
 // Casts: a strided copy that changes the element type, in one pass.
 //
 //   LinearCast<OfFormats<4, 2>, 1>::Run<0>(arguments, block, thread, nullptr);
-//   TileCast<OfPair<float32, bfloat16>>::Run<0>(arguments, block, thread, tile);      // load
 //
 // Who casts one element:
 //   OfFormats<S, D>   any type of S bytes to any of D, as the arguments say
 //   OfPair<From, To>  one pair of types, known to the compiler
 //   OfTable<D>        a type of one byte, by a table of all 256 results
-// LinearCast moves packets of kRun elements that follow each other on both sides. TileCast
-// transposes, as TileCopy does.
+// LinearCast moves packets of kRun elements that follow each other on both sides. cast_tile.h has
+// casts that transpose.
 
 #ifndef DOVETAIL_DEVICES_GPU_KERNELS_CAST_H_
 #define DOVETAIL_DEVICES_GPU_KERNELS_CAST_H_
@@ -19,7 +18,6 @@
 #include "dovetail/devices/gpu/kernels/arguments.h"
 #include "dovetail/devices/gpu/kernels/cast_element.h"
 #include "dovetail/devices/gpu/kernels/host_device.h"
-#include "dovetail/devices/gpu/kernels/tile.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -143,52 +141,6 @@ struct LinearCast {
           out.element[j] = Caster::Cast(a, in[i].element[j], shared);
         }
         StoreUnit<Out>(a.copy.dst + dst[i], out);
-      }
-    }
-  }
-};
-
-// Elements are cast on their way into the tile.
-template <typename Caster>
-struct TileCast {
-  using Arguments = CastArguments;
-  using In = typename Caster::In;
-  using Out = typename Caster::Out;
-  using Tile = TileCopy<sizeof(Out), 1>;
-  static constexpr int kPhases = 2;
-  static constexpr int kSharedBytes = Tile::kSharedBytes;
-  static constexpr int kAlongDst = Tile::kAlongDst;
-  static constexpr int kAlongSrc = Tile::kAlongSrc;
-
-  template <int kPhase>
-  DOVETAIL_HOST_DEVICE static void Run(const CastArguments& a, uint32_t block, uint32_t thread,
-                                       unsigned char* tile) {
-    if constexpr (kPhase == 0) {
-      Load(a, block, thread, tile);
-    } else {
-      Tile::Store(a.copy, block, thread, tile);
-    }
-  }
-
-  DOVETAIL_HOST_DEVICE static void Load(const CastArguments& a, uint32_t block, uint32_t thread,
-                                        unsigned char* tile) {
-    constexpr uint32_t kStep = kBlockThreads / kAlongSrc;  // columns per iteration
-    const TilePlace place = TilePlace::Of(a.copy, block, kAlongDst, kAlongSrc);
-    const uint32_t row = thread % kAlongSrc;
-    const uint32_t column = thread / kAlongSrc;
-    const uint32_t s = place.src_begin + row;
-    if (s >= a.copy.along_src.count) return;
-    const unsigned char* src = a.copy.src + place.offset[1] + a.copy.along_src.src_step * s;
-    In in[Tile::kLoads];
-    DOVETAIL_UNROLL
-    for (int i = 0; i < Tile::kLoads; ++i) {
-      const uint32_t d = place.dst_begin + column + i * kStep;
-      if (d < a.copy.along_dst.count) in[i] = LoadUnit<In>(src + a.copy.along_dst.src_step * d);
-    }
-    DOVETAIL_UNROLL
-    for (int i = 0; i < Tile::kLoads; ++i) {
-      if (place.dst_begin + column + i * kStep < a.copy.along_dst.count) {
-        StoreUnit<Out>(tile + Tile::Slot(row, column + i * kStep), Caster::Cast(a, in[i], nullptr));
       }
     }
   }

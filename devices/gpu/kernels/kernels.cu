@@ -10,6 +10,7 @@
 #endif
 
 #include "dovetail/devices/gpu/kernels/cast.h"
+#include "dovetail/devices/gpu/kernels/cast_tile.h"
 #include "dovetail/devices/gpu/kernels/gather.h"
 #include "dovetail/devices/gpu/kernels/linear.h"
 #include "dovetail/devices/gpu/kernels/progression.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "dovetail/devices/gpu/kernels/cast_tile.h"
 #include "dovetail/devices/gpu/kernels/shifted_tile.h"
 #include "gtest/gtest.h"
 
@@ -50,8 +51,9 @@ void ExpectRoomForEveryWord(uint32_t rows, uint32_t columns) {
 
 template <typename Tile>
 class Tiles : public testing::Test {};
-using Kinds = testing::Types<TileCopy<1, 1>, TileCopy<1, 4>, TileCopy<2, 1>, TileCopy<2, 2>,
-                             TileCopy<4, 1>, TileCopy<8, 1>, TileCopy<16, 1>>;
+using Kinds =
+    testing::Types<TileCopy<1, 1>, TileCopy<1, 4>, TileCopy<2, 1>, TileCopy<2, 2>, TileCopy<4, 1>,
+                   TileCopy<8, 1>, TileCopy<16, 1>, TileCast<OfPair<float16, float32>>>;
 TYPED_TEST_SUITE(Tiles, Kinds);
 
 TYPED_TEST(Tiles, NeighbouringThreadsMeetDifferentBanksWhileTheyLoad) {
@@ -71,6 +73,28 @@ TYPED_TEST(Tiles, NeighbouringThreadsMeetDifferentBanksWhileTheyStore) {
 }
 
 TYPED_TEST(Tiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
+  ExpectRoomForEveryWord<TypeParam>(TypeParam::kAlongSrc, TypeParam::kColumns);
+}
+
+// An element of one or two bytes is part of a word.
+template <typename Tile>
+class NarrowCastTiles : public testing::Test {};
+using NarrowCasts =
+    testing::Types<TileCast<OfPair<float32, bfloat16>>, TileCast<OfPair<float32, float8_e5m2>>>;
+TYPED_TEST_SUITE(NarrowCastTiles, NarrowCasts);
+
+TYPED_TEST(NarrowCastTiles, NeighbouringThreadsMeetDifferentBanks) {
+  for (uint32_t element = 0; element < TypeParam::kAlongDst; ++element) {
+    EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([&](uint32_t thread) {
+      return TypeParam::Slot(thread % TypeParam::kLoadWidth, element / TypeParam::kRun);
+    }));
+  }
+  EXPECT_TRUE(MeetsEachBankOnce<TypeParam>([](uint32_t thread) {
+    return TypeParam::Slot(thread / TypeParam::kColumns, thread % TypeParam::kColumns);
+  }));
+}
+
+TYPED_TEST(NarrowCastTiles, EveryWordHasAPlaceOfItsOwnInTheTile) {
   ExpectRoomForEveryWord<TypeParam>(TypeParam::kAlongSrc, TypeParam::kColumns);
 }
 

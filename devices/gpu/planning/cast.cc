@@ -7,6 +7,7 @@
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/devices/gpu/kernels/cast.h"
+#include "dovetail/devices/gpu/kernels/cast_tile.h"
 #include "dovetail/devices/gpu/planning/cast_formats.h"
 #include "dovetail/devices/gpu/planning/launch_parts.h"
 
@@ -106,6 +107,14 @@ Casters CastersOf(DType from, DType to) {
 #include "dovetail/devices/gpu/kernels/cast_pairs.inc"
 #undef DOVETAIL_CAST_PAIR
   return casters;
+}
+
+// Whether a tiled cast to elements of `to` bytes may store words of four bytes.
+bool StoresWords(const CopyArguments& a, int64_t to) {
+  constexpr int64_t kWord = 4;
+  int64_t all = a.along_src.dst_step | to * a.along_dst.count;
+  for (uint32_t i = 0; i < a.space.rank; ++i) all |= a.space.step[0][i];
+  return a.along_dst.dst_step == to && !IsMisaligned(a.dst, all, kWord);
 }
 
 // ---- Launches ----
@@ -287,24 +296,20 @@ absl::Status ForEachCastLaunch(const MergedCast& cast, CastTable table,
                                const LaunchLimits& limits) {
   if (cast.elements.run_bytes == 0) return absl::OkStatus();
   const Part whole{cast.elements.dst, cast.elements.src, cast.elements.loops};
-  if (cast.from.bits == 8) {
-    TableCastArguments arguments;
-    CastArguments of_pair;
-    if (absl::Status s = table(cast.from, cast.to, arguments.table); !s.ok()) return s;
-    const auto take_launch = [&](const CopyLaunch& launch) {
-      arguments.copy = launch.arguments;
-      of_pair.copy = launch.arguments;
-      const bool is_table = launch.kernel <= KernelId::dovetail_cast_tables_8;
-      const void* chosen = &of_pair;
-      if (is_table) chosen = &arguments;
-      return take({launch.kernel, launch.blocks, chosen});
-    };
-    return Planner(cast, take_launch, limits).Run(whole);
-  }
   CastArguments arguments;
-  arguments.formats = CastFormatsOf(cast.from.part(), cast.to);
+  TableCastArguments of_table;
+  if (cast.from.bits == 8) {
+    if (absl::Status s = table(cast.from, cast.to, of_table.table); !s.ok()) return s;
+  } else {
+    arguments.formats = CastFormatsOf(cast.from.part(), cast.to);
+  }
   const auto take_launch = [&](const CopyLaunch& launch) {
+    if (launch.kernel <= KernelId::dovetail_cast_tables_8) {
+      of_table.copy = launch.arguments;
+      return take({launch.kernel, launch.blocks, &of_table});
+    }
     arguments.copy = launch.arguments;
+    arguments.stores_words = StoresWords(launch.arguments, cast.to.itemsize());
     return take({launch.kernel, launch.blocks, &arguments});
   };
   return Planner(cast, take_launch, limits).Run(whole);
