@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dovetail/core/internal/exceptions.h"
+#include "dovetail/core/internal/source_allocator.h"
 #include "dovetail/core/registry.h"
 
 namespace dovetail {
@@ -18,6 +19,12 @@ absl::Status DeviceBackend::SelectAllocator(Device device, MemoryKind kind, std:
                    names.empty() ? "is nothing to choose from"
                                  : absl::StrCat("are: ", absl::StrJoin(names, ", ")),
                    "."));
+}
+
+absl::StatusOr<std::unique_ptr<Allocator>> DeviceBackend::MakeAllocator(Device device,
+                                                                        MemoryKind kind,
+                                                                        MemorySource& source) {
+  return MakePlainSourceAllocator(*this, device, kind, source);
 }
 
 bool DeviceBackend::Serves(DeviceType type) const {

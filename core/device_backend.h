@@ -25,6 +25,7 @@
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/device.h"
+#include "dovetail/core/memory_source.h"
 #include "dovetail/core/progression.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/tensor_view.h"
@@ -86,8 +87,9 @@ class DeviceBackend {
   // devices.
   virtual std::vector<std::string> LibraryFiles() { return {}; }
 
-  // The allocator for memory of `kind`. It lives as long as the process. InvalidArgument if the
-  // device has no memory of that kind, NotFound if there is no such device.
+  // The backend's own allocator for memory of `kind`; new memory comes from the one that
+  // Registry::GetAllocator returns. It lives as long as the process. InvalidArgument if the device
+  // has no memory of that kind, NotFound if there is no such device.
   virtual absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) = 0;
   // The names of the allocators that SelectAllocator accepts. The default is first.
   virtual std::vector<std::string> AllocatorNames(Device /*device*/, MemoryKind /*kind*/) {
@@ -97,6 +99,11 @@ class DeviceBackend {
   // the allocator that it came from. InvalidArgument, with the names, if there is no such
   // allocator.
   virtual absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name);
+  // A new allocator whose memory `source` gives, for Registry::SetMemorySource. `source` outlives
+  // it, and the backend must not call `source` with a lock held. The errors of GetAllocator. The
+  // default returns memory through ReleaseAfter.
+  virtual absl::StatusOr<std::unique_ptr<Allocator>> MakeAllocator(Device device, MemoryKind kind,
+                                                                   MemorySource& source);
   // The device that is reported for memory of `kind`: pinned memory of cuda:1 is on cuda_host.
   virtual Device MemoryDevice(Device device, MemoryKind /*kind*/) { return device; }
 

@@ -6,11 +6,44 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/source_allocator.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 constinit std::atomic<bool> host_gives_small_blocks = false;
+
+struct Registry::SetAllocatorEntry {
+  const Device device;
+  const MemoryKind kind;
+  SetAllocatorEntry* const next;
+  std::atomic<Allocator*> allocator = nullptr;
+  SourceAllocator* source = nullptr;  // if `allocator` is one; guarded by the registry's mutex_
+};
+
+namespace {
+
+// Pinned and managed memory is found by its own device types and by its kind alike.
+std::pair<Device, MemoryKind> PlaceOf(Device device, MemoryKind kind) {
+  const Device of_streams = StreamDevice(device);
+  if (of_streams == device || kind == MemoryKind::kShared) return {device, kind};
+  const bool is_managed = device.type == DeviceType::kCudaManaged;
+  return {of_streams, is_managed ? MemoryKind::kManaged : MemoryKind::kPinnedHost};
+}
+
+absl::Status NoBackendFor(Device device);
+
+}  // namespace
+
+Registry::Registry() = default;
+
+Registry::~Registry() {
+  SetAllocatorEntry* entry = set_.load(std::memory_order_acquire);
+  while (entry != nullptr) {
+    if (entry->source != nullptr) entry->source->Retire();
+    delete std::exchange(entry, entry->next);
+  }
+}
 
 Registry& Registry::Shared() {
   static Registry* const registry = new Registry();
@@ -45,9 +78,10 @@ absl::Status Registry::Register(std::unique_ptr<DeviceBackend> backend) {
 
 void Registry::FindHostAllocator() {
   constexpr MemoryKind kKind = MemoryKind::kDevice;
-  Allocator* found = nullptr;
+  Allocator* found = FindSetAllocator(Device::Cpu(), kKind);
   DeviceBackend* backend = Find(DeviceType::kCpu);
-  if (backend != nullptr && backend->AllocatorNames(Device::Cpu(), kKind).size() <= 1 &&
+  if (found == nullptr && backend != nullptr &&
+      backend->AllocatorNames(Device::Cpu(), kKind).size() <= 1 &&
       backend->MemoryDevice(Device::Cpu(), kKind) == Device::Cpu()) {
     found = backend->GetAllocator(Device::Cpu(), kKind).value_or(nullptr);
   }
@@ -56,6 +90,75 @@ void Registry::FindHostAllocator() {
     host_gives_small_blocks.store(found != nullptr && found->gives_small_blocks(),
                                   std::memory_order_release);
   }
+}
+
+absl::StatusOr<DeviceBackend*> Registry::FindBackend(Device device) const {
+  if (DeviceBackend* backend = Find(device.type)) return backend;
+  return NoBackendFor(device);
+}
+
+absl::StatusOr<Allocator*> Registry::GetAllocator(Device device, MemoryKind kind) const {
+  if (Allocator* allocator = FindSetAllocator(device, kind)) return allocator;
+  absl::StatusOr<DeviceBackend*> backend = FindBackend(device);
+  return backend.ok() ? (*backend)->GetAllocator(device, kind) : backend.status();
+}
+
+Registry::SetAllocatorEntry* Registry::FindEntry(Device device, MemoryKind kind) const {
+  const std::pair<Device, MemoryKind> place = PlaceOf(device, kind);
+  SetAllocatorEntry* entry = set_.load(std::memory_order_acquire);
+  while (entry != nullptr && (entry->device != place.first || entry->kind != place.second)) {
+    entry = entry->next;
+  }
+  return entry;
+}
+
+Allocator* Registry::FindSet(Device device, MemoryKind kind) const {
+  const SetAllocatorEntry* entry = FindEntry(device, kind);
+  return entry != nullptr ? entry->allocator.load(std::memory_order_acquire) : nullptr;
+}
+
+absl::Status Registry::SetAllocator(Device device, MemoryKind kind, Allocator* allocator) {
+  absl::StatusOr<DeviceBackend*> backend = FindBackend(device);
+  if (!backend.ok()) return backend.status();
+  absl::StatusOr<Allocator*> own = (*backend)->GetAllocator(device, kind);
+  if (!own.ok()) return own.status();
+  Set(device, kind, allocator, nullptr);
+  return absl::OkStatus();
+}
+
+absl::Status Registry::SetMemorySource(Device device, MemoryKind kind,
+                                       std::unique_ptr<MemorySource> source) {
+  if (source == nullptr) {
+    return absl::InvalidArgumentError("There is no source of memory to set (nullptr).");
+  }
+  absl::StatusOr<DeviceBackend*> backend = FindBackend(device);
+  if (!backend.ok()) return backend.status();
+  absl::StatusOr<std::unique_ptr<SourceAllocator>> made =
+      SourceAllocator::Make(**backend, device, kind, std::move(source));
+  if (!made.ok()) return made.status();
+  SourceAllocator* const allocator = made->get();
+  Set(device, kind, allocator, *std::move(made));
+  return absl::OkStatus();
+}
+
+void Registry::Set(Device device, MemoryKind kind, Allocator* allocator,
+                   std::unique_ptr<SourceAllocator> source) {
+  SourceAllocator* previous = nullptr;
+  {
+    absl::MutexLock lock(&mutex_);
+    SetAllocatorEntry* entry = FindEntry(device, kind);
+    if (entry == nullptr) {
+      if (allocator == nullptr) return;
+      const std::pair<Device, MemoryKind> place = PlaceOf(device, kind);
+      entry = new SetAllocatorEntry{place.first, place.second, set_.load()};
+      set_.store(entry, std::memory_order_release);
+    }
+    previous = std::exchange(entry->source, source.get());
+    if (source != nullptr) sources_.push_back(std::move(source));
+    entry->allocator.store(allocator, std::memory_order_release);
+    if (device.type == DeviceType::kCpu) FindHostAllocator();
+  }
+  if (previous != nullptr) previous->Retire();  // may call the program: without the lock
 }
 
 std::vector<DeviceBackend*> Registry::Backends() const {
@@ -100,15 +203,19 @@ std::string RemedyFor(DeviceType type) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
-  if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
+absl::Status NoBackendFor(Device device) {
   const char* const can = IsHostAccessible(device.type) && device.type != DeviceType::kCpu
                               ? "passed on and read, but not allocated or copied; "
                               : "passed on, but not allocated, copied or read; ";
   return absl::NotFoundError(absl::StrCat("No backend serves ", device.ToString(),
                                           ". Its memory can be ", can, RemedyFor(device.type)));
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceBackend*> BackendFor(Device device) {
+  if (DeviceBackend* backend = Registry::Shared().Find(device.type)) return backend;
+  return NoBackendFor(device);
 }
 
 absl::Status AwaitOnHost(const Event& event) {
@@ -134,6 +241,11 @@ ScopedBackendOverride::ScopedBackendOverride(std::unique_ptr<DeviceBackend> back
     auto& entry = registry_.entries_[static_cast<uint32_t>(type)];
     previous_.push_back(entry.exchange(backend_.get(), std::memory_order_acq_rel));
   }
+  for (auto* entry = registry_.set_.load(); entry != nullptr; entry = entry->next) {
+    if (!backend_->Serves(entry->device.type)) continue;
+    Allocator* const allocator = entry->allocator.exchange(nullptr);
+    set_aside_.push_back({entry, allocator, std::exchange(entry->source, nullptr)});
+  }
   registry_.FindHostAllocator();
 }
 
@@ -142,6 +254,15 @@ ScopedBackendOverride::~ScopedBackendOverride() {
   for (DeviceType type : backend_->device_types()) {
     registry_.entries_[static_cast<uint32_t>(type)].store(previous_[i++],
                                                           std::memory_order_release);
+  }
+  for (auto* entry = registry_.set_.load(); entry != nullptr; entry = entry->next) {
+    if (!backend_->Serves(entry->device.type)) continue;
+    entry->allocator.store(nullptr);
+    if (SourceAllocator* source = std::exchange(entry->source, nullptr)) source->Retire();
+  }
+  for (const SetAside& aside : set_aside_) {
+    aside.entry->source = aside.source;
+    aside.entry->allocator.store(aside.allocator);
   }
   registry_.FindHostAllocator();
 }

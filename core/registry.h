@@ -1,7 +1,8 @@
-// Registry: which backend serves which device type.
+// Registry: which backend serves which device type, and where new memory comes from.
 //
 //   RegisterCpuBackend(Registry::Global());                        // explicit, never at load time
 //   absl::StatusOr<DeviceBackend*> b = BackendFor(Device::Cpu());
+//   Registry::Global().SetAllocator(Device::Cuda(0), MemoryKind::kDevice, &my_allocator);
 //
 // A fixed array of atomics indexed by device type: finding a backend takes one load and no lock.
 // Entries are never removed and the global registry is never destroyed, so pointers stay valid in
@@ -24,14 +25,22 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/linkage/one_copy.h"
+#include "dovetail/core/memory_source.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+
+class SourceAllocator;
 
 class Registry {
  public:
   // Device types below this number can be served; DLPack 1.3 uses numbers up to 18.
   static constexpr int kMaxDeviceTypes = 64;
+
+  Registry();
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
 
   // The registry of this shared object. It holds only what was registered explicitly.
   [[gnu::always_inline]] static Registry& Global() {
@@ -52,9 +61,28 @@ class Registry {
     return i < kMaxDeviceTypes ? entries_[i].load(std::memory_order_acquire) : nullptr;
   }
 
-  // The allocator of ordinary host memory: a shortcut past the backend for new tensors. nullptr if
-  // no backend serves the CPU, or if that backend lets programs choose among several allocators.
+  // From now on, new memory of `kind` on `device` comes from `allocator`; nullptr restores the
+  // backend's own. Memory that exists returns to the allocator that it came from. `allocator` must
+  // live as long as its memory, and as any thread may still be allocating; it obeys all that
+  // Allocator says, also after a fork. Memory that belongs to no device, as "cuda_host" does,
+  // counts as pinned or managed memory of the vendor's first device. NotFound if no backend serves
+  // the device, InvalidArgument if it has no memory of that kind. Any thread.
+  absl::Status SetAllocator(Device device, MemoryKind kind, Allocator* allocator);
+  // The same for a source of memory, which is destroyed after the next call for this memory, once
+  // all of its memory is back; at once on an error.
+  absl::Status SetMemorySource(Device device, MemoryKind kind,
+                               std::unique_ptr<MemorySource> source);
+  // Where new memory comes from: the allocator that was set, else the backend's. The same errors.
   // Any thread, no lock.
+  absl::StatusOr<Allocator*> GetAllocator(Device device, MemoryKind kind) const;
+  // The allocator that was set, or nullptr. One load where none has ever been set.
+  Allocator* FindSetAllocator(Device device, MemoryKind kind) const {
+    return set_.load(std::memory_order_acquire) == nullptr ? nullptr : FindSet(device, kind);
+  }
+
+  // The allocator of ordinary host memory: a shortcut past the backend for new tensors. nullptr if
+  // no backend serves the CPU, or if that backend lets programs choose among several allocators and
+  // SetAllocator has not chosen another. Any thread, no lock.
   Allocator* host_allocator() const { return host_allocator_.load(std::memory_order_acquire); }
 
   // All backends, in the order of their registration.
@@ -63,13 +91,24 @@ class Registry {
  private:
   friend class ScopedBackendOverride;
 
-  // Updates host_allocator_. Called after the CPU's backend has changed.
+  struct SetAllocatorEntry;
+
+  // Updates host_allocator_. Called after the CPU's backend or allocator has changed.
   void FindHostAllocator();
+  absl::StatusOr<DeviceBackend*> FindBackend(Device device) const;
+  Allocator* FindSet(Device device, MemoryKind kind) const;
+  SetAllocatorEntry* FindEntry(Device device, MemoryKind kind) const;
+  void Set(Device device, MemoryKind kind, Allocator* allocator,
+           std::unique_ptr<SourceAllocator> source);
 
   std::array<std::atomic<DeviceBackend*>, kMaxDeviceTypes> entries_ = {};
   std::atomic<Allocator*> host_allocator_ = nullptr;
+  // A list that only grows: one entry for each kind of memory on a device that was ever set.
+  std::atomic<SetAllocatorEntry*> set_ = nullptr;
   mutable absl::Mutex mutex_;
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
+  // Kept for good: their memory may come back, or a thread may be about to call them.
+  std::vector<std::unique_ptr<SourceAllocator>> sources_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Whether the global registry's host allocator gives small blocks. It is not a member, so that
@@ -92,7 +131,8 @@ absl::Status AwaitOnHost(const Stream& stream);
 absl::StatusOr<bool> HasHappened(const Event& event);
 
 // For tests: makes `backend` serve its device types, and restores the previous backends at the end.
-// Nothing else may use those device types during construction and destruction.
+// Allocators that are set for these types are set aside meanwhile. Nothing else may use those
+// device types during construction and destruction.
 class ScopedBackendOverride {
  public:
   explicit ScopedBackendOverride(std::unique_ptr<DeviceBackend> backend,
@@ -102,9 +142,16 @@ class ScopedBackendOverride {
   ScopedBackendOverride& operator=(const ScopedBackendOverride&) = delete;
 
  private:
+  struct SetAside {
+    Registry::SetAllocatorEntry* entry;
+    Allocator* allocator;
+    SourceAllocator* source;
+  };
+
   Registry& registry_;
   std::unique_ptr<DeviceBackend> backend_;
   std::vector<DeviceBackend*> previous_;  // in the order of backend_->device_types()
+  std::vector<SetAside> set_aside_;
 };
 
 }  // namespace DOVETAIL_ABI

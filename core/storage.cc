@@ -93,9 +93,13 @@ absl::StatusOr<StorageRef> Storage::AllocateOn(size_t nbytes, Device device, con
                                                MemoryKind kind) {
   absl::StatusOr<DeviceBackend*> backend = BackendFor(device);
   if (!backend.ok()) return backend.status();
-  absl::StatusOr<Allocator*> allocator = (*backend)->GetAllocator(device, kind);
-  if (!allocator.ok()) return allocator.status();
-  return AllocateFrom(**allocator, nbytes, (*backend)->MemoryDevice(device, kind), stream);
+  Allocator* allocator = Registry::Shared().FindSetAllocator(device, kind);
+  if (allocator == nullptr) {
+    absl::StatusOr<Allocator*> own = (*backend)->GetAllocator(device, kind);
+    if (!own.ok()) return own.status();
+    allocator = *own;
+  }
+  return AllocateFrom(*allocator, nbytes, (*backend)->MemoryDevice(device, kind), stream);
 }
 
 absl::StatusOr<StorageRef> Storage::AllocateFrom(Allocator& allocator, size_t nbytes, Device device,
