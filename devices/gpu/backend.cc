@@ -7,6 +7,7 @@
 #include "dovetail/devices/gpu/copy/copier.h"
 #include "dovetail/devices/gpu/memory/allocator_table.h"
 #include "dovetail/devices/gpu/memory/shared_blocks.h"
+#include "dovetail/devices/gpu/memory/user_allocator.h"
 #include "dovetail/devices/gpu/stream/order.h"
 
 namespace dovetail {
@@ -27,8 +28,7 @@ class GpuBackend final : public DeviceBackend {
       : types_(DeviceTypesOf(*api.vendor)),
         context_(api),
         allocators_(context_),
-        copier_(context_,
-                [this](Device device) { return allocators_.Get(device, MemoryKind::kDevice); }),
+        copier_(context_, [this](Device device) { return AllocatorOfTemporaries(device); }),
         shared_blocks_(context_) {}
   // Before the allocators: memory that is being released returns to them.
   ~GpuBackend() override {
@@ -50,6 +50,10 @@ class GpuBackend final : public DeviceBackend {
   }
   absl::Status SelectAllocator(Device device, MemoryKind kind, std::string_view name) override {
     return allocators_.Select(device, kind, name);
+  }
+  absl::StatusOr<std::unique_ptr<Allocator>> MakeAllocator(Device device, MemoryKind kind,
+                                                           MemorySource& source) override {
+    return MakeUserAllocator(context_, allocators_, device, kind, source);
   }
   Device MemoryDevice(Device device, MemoryKind kind) override {
     const VendorTraits& vendor = context_.runtime.vendor();
@@ -171,6 +175,13 @@ class GpuBackend final : public DeviceBackend {
   }
 
  private:
+  // (Of the registry in this shared object, which serves this backend unless it was exported.)
+  absl::StatusOr<Allocator*> AllocatorOfTemporaries(Device device) {
+    constexpr MemoryKind kKind = MemoryKind::kDevice;
+    if (Allocator* set = Registry::Shared().FindSetAllocator(device, kKind)) return set;
+    return allocators_.Get(device, kKind);
+  }
+
   bool IsShareable() const { return context_.runtime.api().ipc_memory_handle != nullptr; }
 
   const std::vector<DeviceType> types_;

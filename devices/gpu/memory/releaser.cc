@@ -125,7 +125,10 @@ void Releaser::Arrange(std::unique_ptr<Uses> uses) {
   if (!captured_.empty()) return captured_.push_back(std::move(uses));
   if (uses->allocator != nullptr && !uses->has_unknown() && uses->events().empty()) {
     const Uses::UseList streams = uses->streams();
-    if (streams.empty()) return ready_.push_back(std::move(uses));
+    if (streams.empty() || (streams.size() == 1 &&
+                            AllocatorOf(*uses)->MayReclaimInOrder(uses->data, streams[0].stream))) {
+      return ready_.push_back(std::move(uses));
+    }
     if (streams.size() == 1 &&
         AllocatorOf(*uses)->ReclaimInOrder(uses->data, uses->nbytes, streams[0].stream)) {
       return;

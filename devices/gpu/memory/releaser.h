@@ -47,9 +47,14 @@ class ReleasedAllocator : public Allocator {
   // Takes back memory that only `stream`, a lasting stream, has used. False if the allocator can't,
   // as in a capture of the stream: Reclaim is then called when that work is done.
   virtual bool ReclaimInOrder(void* data, size_t nbytes, const Stream& stream) noexcept = 0;
+  // Whether Reclaim may follow at once, although work of `stream`, the only one that has used the
+  // memory, is pending: for an allocator that must not be called with a lock of the Releaser's.
+  virtual bool MayReclaimInOrder(void* /*data*/, const Stream& /*stream*/) noexcept {
+    return false;
+  }
   // Takes back memory that may be reused once `events` have happened. False: as above.
   virtual bool ReclaimAfter(void* data, size_t nbytes, const Uses::EventList& events) noexcept = 0;
-  // Takes back memory without pending work.
+  // Takes back memory without pending work, or in order (above). No lock of the Releaser's is held.
   virtual void Reclaim(void* data, size_t nbytes) noexcept = 0;
 };
 
