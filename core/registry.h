@@ -106,9 +106,10 @@ class Registry {
   // A list that only grows: one entry for each kind of memory on a device that was ever set.
   std::atomic<SetAllocatorEntry*> set_ = nullptr;
   mutable absl::Mutex mutex_;
-  std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
-  // Kept for good: their memory may come back, or a thread may be about to call them.
+  // Kept for good: their memory may come back, or a thread may be about to call them. The backends,
+  // which return memory to them, end first.
   std::vector<std::unique_ptr<SourceAllocator>> sources_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Whether the global registry's host allocator gives small blocks. It is not a member, so that

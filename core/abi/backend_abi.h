@@ -137,6 +137,8 @@ typedef struct DovetailProgression {
 /* Memory kinds: 0 device memory, 1 pinned host memory, 2 managed memory, 3 device memory that other
    processes can open. */
 
+struct DovetailAllocator;
+
 typedef struct DovetailBackend {
   size_t struct_size;
   int32_t major;
@@ -213,6 +215,12 @@ typedef struct DovetailBackend {
                        const DovetailStream* stream, DovetailMessage* message);
   int32_t (*arange)(void* self, const DovetailTensorView* dst, const DovetailProgression* numbers,
                     const DovetailStream* stream, DovetailMessage* message);
+
+  /* Since minor version 3; may be NULL: memory then goes back through release_after. An allocator
+   * over `source` (core/abi/allocator_abi.h), which is copied and outlives the backend. */
+  int32_t (*make_allocator)(void* self, DovetailDevice device, int32_t kind,
+                            const struct DovetailAllocator* source, void** allocator,
+                            DovetailMessage* message);
 } DovetailBackend;
 
 #ifdef __cplusplus

@@ -7,7 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "dovetail/core/abi/convert.h"
+#include "dovetail/core/abi/memory_source.h"
 #include "dovetail/core/internal/exceptions.h"
 
 namespace dovetail {
@@ -25,6 +28,10 @@ using abi::UnboxEvent;
 // The `self` of an exported struct.
 struct Exported {
   DovetailBackend c;
+  // What make_allocator made. The backend goes first: memory that is being released returns here.
+  absl::Mutex mutex;
+  std::vector<std::unique_ptr<MemorySource>> sources ABSL_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Allocator>> allocators ABSL_GUARDED_BY(mutex);
   std::unique_ptr<DeviceBackend> backend;
   std::string name;
   std::vector<int32_t> types;
@@ -286,6 +293,25 @@ int32_t OpenMemory(void* self, int32_t device_type, const void* name, size_t nam
       });
 }
 
+int32_t MakeAllocator(void* self, DovetailDevice device, int32_t kind,
+                      const DovetailAllocator* source, void** allocator, DovetailMessage* message) {
+  return TryValue(
+      message,
+      [&]() -> absl::StatusOr<Allocator*> {
+        auto& exported = *static_cast<Exported*>(self);
+        absl::StatusOr<std::unique_ptr<MemorySource>> imported = ImportMemorySource(source);
+        if (!imported.ok()) return imported.status();
+        absl::StatusOr<std::unique_ptr<Allocator>> made = exported.backend->MakeAllocator(
+            FromC(device), static_cast<MemoryKind>(kind), **imported);
+        if (!made.ok()) return made.status();
+        absl::MutexLock lock(&exported.mutex);
+        exported.sources.push_back(*std::move(imported));
+        exported.allocators.push_back(*std::move(made));
+        return exported.allocators.back().get();
+      },
+      [&](Allocator* a) { *allocator = a; });
+}
+
 }  // namespace
 
 DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
@@ -328,7 +354,8 @@ DovetailBackend* ExportBackend(std::unique_ptr<DeviceBackend> backend) {
                  .open_memory = &OpenMemory,
                  .fill = &Fill,
                  .cast_copy = &CastCopy,
-                 .arange = &Arange};
+                 .arange = &Arange,
+                 .make_allocator = &MakeAllocator};
   return &exported.release()->c;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "dovetail/core/abi/convert.h"
+#include "dovetail/core/abi/memory_source.h"
 #include "dovetail/core/internal/exceptions.h"
 #include "dovetail/core/registry.h"
 
@@ -115,6 +116,19 @@ class ImportedBackend final : public DeviceBackend {
     Message message;
     return message.Of(c_.select_allocator(c_.self, ToC(device), static_cast<int32_t>(kind),
                                           std::string(name).c_str(), message.get()));
+  }
+  absl::StatusOr<std::unique_ptr<Allocator>> MakeAllocator(Device device, MemoryKind kind,
+                                                           MemorySource& source) override {
+    if (!Has(&DovetailBackend::make_allocator)) {
+      return DeviceBackend::MakeAllocator(device, kind, source);
+    }
+    Message message;
+    void* made = nullptr;
+    const DovetailAllocator lent = LendMemorySource(source);
+    absl::Status s = message.Of(c_.make_allocator(c_.self, ToC(device), static_cast<int32_t>(kind),
+                                                  &lent, &made, message.get()));
+    if (!s.ok()) return s;
+    return std::make_unique<ImportedAllocator>(c_, *this, made);
   }
   Device MemoryDevice(Device device, MemoryKind kind) override {
     return abi::FromC(c_.memory_device(c_.self, ToC(device), static_cast<int32_t>(kind)));

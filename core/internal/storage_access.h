@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/block_cache.h"
 #include "dovetail/core/internal/small_blocks.h"
@@ -65,6 +66,12 @@ class StorageAccess {
   static StorageRef CopyUnshared(const StorageRef& ref) {
     if (ref) ref->refs_.AddUnshared();
     return StorageRef::Take(ref.get());
+  }
+
+  // Whether new memory is all zeros, because its allocator gives such memory.
+  static bool GivesZeros(const Storage& storage) {
+    return storage.owner_ == Storage::Owner::kAllocator &&
+           storage.allocator_->GivesZeros(storage.nbytes_);
   }
 
   // Sets what is called at the end of adopted memory. Nobody else may have a reference yet.
