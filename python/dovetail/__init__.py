@@ -34,6 +34,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "ones",
     "ones_like",
     "pickle_device",
+    "set_allocator",
     "show_config",
     "trace",
     "utils",
@@ -157,6 +158,36 @@ def pickle_device(device):
     from dovetail._pickle import PickleDevice
 
     return PickleDevice(device)
+
+
+def set_allocator(device, allocator, kind="device"):
+    """Choose where new memory of the device comes from, from this call on, in the whole process.
+
+    allocator  a name of allocators(device), one of Dovetail's own; None: the default one. Or your
+               own memory, aligned to 256 bytes:
+               the module torch.cuda: PyTorch's caching allocator;
+               an RMM memory resource, or any object with allocate(nbytes, stream), which returns an
+               address, and deallocate(pointer, nbytes, stream); the stream is a Stream;
+               a CuPy memory pool, or any object whose malloc(nbytes) returns one with .ptr;
+               a pair of C functions with the signatures of torch.cuda's CUDAPluggableAllocator,
+               void *alloc(ssize_t, int, void *) and void free(void *, ssize_t, int, void *), as
+               ctypes function pointers or addresses;
+               a capsule "dovetail_allocator" of dovetail/core/abi/allocator_abi.h
+    kind       of memory: "device", "pinned", "managed" or "shared" (with other processes)
+
+    Memory that exists goes back to where it came from, and keeps its allocator alive. An exception
+    in allocate() is the __cause__ of the allocation's error. docs/devices.md says what holds of
+    streams, threads, statistics and captures. ValueError for an unknown name, TypeError for what
+    is no allocator.
+
+    >>> dt.set_allocator("cpu", None)
+    """
+    if allocator is None or isinstance(allocator, str):
+        _core._set_allocator(device, allocator, kind)
+    else:
+        from dovetail._allocators import set_allocator
+
+        set_allocator(device, allocator, kind)
 
 
 def show_config(mode="stdout"):

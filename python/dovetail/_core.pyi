@@ -188,14 +188,9 @@ def register_backend(capsule: CapsuleType, /) -> None:
     """
 
 def allocators(device: _t.DeviceLike, kind: str = "device") -> list[str]:
-    """The names of the allocators that set_allocator() takes, the default first.
+    """The names that set_allocator() takes, the default first.
 
     kind  of memory: 'device', 'pinned', 'managed' or 'shared' (with other processes)
-    """
-
-def set_allocator(device: _t.DeviceLike, name: str, kind: str = "device") -> None:
-    """Where memory of the device comes from, from now on; memory goes back to where it came
-    from. ValueError, with the names there are, for an unknown one.
     """
 
 def allocator_stats(device: _t.DeviceLike, kind: str = "device") -> dict[str, int]:

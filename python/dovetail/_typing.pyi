@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, CapsuleType
 
 from dovetail._core import Device, DType
 
@@ -53,6 +53,23 @@ class ForeignDevice(Protocol):
     @property
     def type(self) -> str: ...
 
+# An RMM memory resource, a CuPy memory pool, the module torch.cuda.
+class MemoryResource(Protocol):
+    def allocate(self, nbytes: Any, stream: Any, /) -> int: ...
+    def deallocate(self, ptr: Any, nbytes: Any, stream: Any, /) -> Any: ...
+
+class MemoryPool(Protocol):
+    def malloc(self, size: Any, /) -> Any: ...
+
+class CachingAllocator(Protocol):
+    def caching_allocator_alloc(self, size: Any, device: Any, stream: Any, /) -> int: ...
+    def caching_allocator_delete(self, mem_ptr: Any, /) -> Any: ...
+
+# ctypes function pointers, or addresses, of alloc and free.
+CFunctions: TypeAlias = tuple[Any, Any]
+AllocatorLike: TypeAlias = (
+    str | MemoryResource | MemoryPool | CachingAllocator | CFunctions | CapsuleType
+)
 DTypeLike: TypeAlias = DType | str | type[Any] | SupportsDLPackDataType | ForeignDType
 DeviceLike: TypeAlias = Device | str | tuple[int, int] | SupportsDLPackDevice | ForeignDevice
 Number: TypeAlias = builtins.bool | int | float | complex

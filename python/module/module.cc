@@ -215,13 +215,11 @@ PyMethodDef functions[] = {
     FastKeywords<&AllocatorsFunction>(
         "allocators",
         "allocators($module, device, kind='device')\n--\n\n"
-        "The names of the allocators that set_allocator() takes, the default first.\n\n"
+        "The names that set_allocator() takes, the default first.\n\n"
         "kind  of memory: 'device', 'pinned', 'managed' or 'shared' (with other processes)"),
-    FastKeywords<&SetAllocatorFunction>(
-        "set_allocator",
-        "set_allocator($module, device, name, kind='device')\n--\n\n"
-        "Where memory of the device comes from, from now on; memory goes back to where it came\n"
-        "from. ValueError, with the names there are, for an unknown one."),
+    Fast<&SetAllocatorFunction>("_set_allocator",
+                                "_set_allocator($module, device, allocator, kind, /)\n--\n\n"
+                                "What set_allocator() does, once it knows the functions."),
     FastKeywords<&AllocatorStatsFunction>(
         "allocator_stats",
         "allocator_stats($module, device, kind='device')\n--\n\n"

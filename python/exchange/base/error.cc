@@ -2,6 +2,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "dovetail/python/exchange/base/gil_guarded.h"
+#include "dovetail/python/exchange/base/lookup.h"
+
 namespace nb = nanobind;
 
 namespace dovetail::python {
@@ -28,7 +33,67 @@ PyObject* TypeFor(absl::StatusCode code) {
   }
 }
 
+// The noted cause is a tuple (text, exception) in the thread's dict. (A thread_local would take of
+// the static TLS, of which the dynamic linker has little.)
+constinit InternedName cause_name("dovetail._core.cause");
+constinit GilGuarded<bool> ever_noted(false);
+
+// A borrowed reference; nullptr, without an error, if there is none.
+PyObject* NotedCause() {
+  PyObject* const dict = PyThreadState_GetDict();
+  PyObject* const name = cause_name.get();
+  PyObject* const noted =
+      dict != nullptr && name != nullptr ? PyDict_GetItemWithError(dict, name) : nullptr;
+  if (noted == nullptr) PyErr_Clear();
+  return noted;
+}
+
+// Chains the noted exception to the error that is set, if its text is in `message`.
+void AttachCause(std::string_view message) {
+  if (!ever_noted.load()) return;
+  PyObject* const error = TakeError();
+  PyObject* const noted = NotedCause();
+  const char* text = noted != nullptr ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(noted, 0)) : nullptr;
+  if (text == nullptr || !absl::StrContains(message, text)) {
+    PyErr_Clear();
+    return RestoreError(error);
+  }
+  PyObject* const cause = Py_NewRef(PyTuple_GET_ITEM(noted, 1));
+  ForgetCause();
+  if (!PyObject_TypeCheck(cause, reinterpret_cast<PyTypeObject*>(PyExc_Exception))) {
+    Py_DECREF(error);
+    return RestoreError(cause);
+  }
+  PyException_SetContext(error, Py_NewRef(cause));
+  PyException_SetCause(error, cause);
+  RestoreError(error);
+}
+
 }  // namespace
+
+std::string NoteCause(std::string_view what) {
+  const std::string reason = MessageOfError();
+  const nb::object exception = nb::steal(TakeError());
+  std::string text = absl::StrCat(what, ": ", Py_TYPE(exception.ptr())->tp_name, ": ", reason);
+  PyObject* const dict = PyThreadState_GetDict();
+  PyObject* const name = cause_name.get();
+  const nb::object words =
+      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  const nb::object noted =
+      nb::steal(words.is_valid() ? PyTuple_Pack(2, words.ptr(), exception.ptr()) : nullptr);
+  // Without memory for it, the error is raised without a cause.
+  if (dict != nullptr && name != nullptr && noted.is_valid() &&
+      PyDict_SetItem(dict, name, noted.ptr()) == 0) {
+    ever_noted.store(true);
+  }
+  PyErr_Clear();
+  return text;
+}
+
+void ForgetCause() {
+  if (ever_noted.load() && NotedCause() != nullptr)
+    PyDict_DelItem(PyThreadState_GetDict(), cause_name.get());
+}
 
 void SetExchangeErrors(PyObject* exchange, PyObject* stream) {
   exchange_error = Py_NewRef(exchange);
@@ -49,7 +114,9 @@ std::nullptr_t Raise(PyObject* type, std::string_view message) {
 std::nullptr_t RaiseStatus(const absl::Status& status) {
   // Work that a signal handler stopped: the handler's exception is set already (without_gil.h).
   if (status.code() == absl::StatusCode::kCancelled && PyErr_Occurred() != nullptr) return nullptr;
-  return Raise(TypeFor(status.code()), status.message());
+  Raise(TypeFor(status.code()), status.message());
+  AttachCause(status.message());
+  return nullptr;
 }
 
 std::nullptr_t RaiseExchange(const absl::Status& status) {
@@ -57,7 +124,9 @@ std::nullptr_t RaiseExchange(const absl::Status& status) {
       status.code() == absl::StatusCode::kCancelled) {
     return RaiseStatus(status);
   }
-  return RaiseExchange(status.message());
+  RaiseExchange(status.message());
+  AttachCause(status.message());
+  return nullptr;
 }
 
 std::nullptr_t RaiseExchange(std::string_view message) { return Raise(ExchangeError(), message); }

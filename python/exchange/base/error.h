@@ -7,6 +7,8 @@
 //   OutOfRange      IndexError          NotFound           RuntimeError
 //   FailedPrecondition  ExchangeError   anything else      RuntimeError
 //
+// An error that began as an exception in a program's own code (NoteCause) has it as its __cause__.
+//
 // The library defines no exception class. A module passes its own classes to SetExchangeErrors();
 // until then BufferError is raised for both. All functions need the GIL. The Raise functions set an
 // error and return nullptr, so a caller can write `return Raise(...)`.
@@ -34,6 +36,11 @@ void SetExchangeErrors(PyObject* exchange, PyObject* stream);
 PyObject* ExchangeError();
 
 std::nullptr_t RaiseStatus(const absl::Status& status);
+// For code that is called through C++ and returns a status: takes the exception that is set, so
+// that RaiseStatus and RaiseExchange, on this thread, chain it to a status whose message contains
+// the text that is returned. One that is no Exception, such as KeyboardInterrupt, is raised itself.
+std::string NoteCause(std::string_view what);
+void ForgetCause();
 // An ExchangeError whatever the code is, except for lack of memory and interrupted work. For
 // imports and exports, where any fault of the other side's tensor is a matter of exchange.
 std::nullptr_t RaiseExchange(const absl::Status& status);

@@ -158,6 +158,8 @@ void LetGo(void (*let_go)(void*), void* context) noexcept {
   if (entry->next == nullptr) Py_AddPendingCall(&DrainFromMainThread, nullptr);
 }
 
+bool MayCallPython() { return Py_IsInitialized() && (HoldsGil() || InterpreterIsAlive()); }
+
 template <typename Managed>
 void CallDeleterBesideError(void* managed) noexcept {
   if (!Py_IsInitialized() || !HoldsGil() || PyErr_Occurred() == nullptr) [[likely]]

@@ -26,6 +26,10 @@ namespace dovetail::python {
 // Calls `let_go(context)` as described above: now, later, or never. Any thread.
 void LetGo(void (*let_go)(void* context), void* context) noexcept;
 
+// Whether this thread may run Python code: it holds the GIL, or the interpreter lives, so that it
+// can wait for the GIL. Any thread.
+bool MayCallPython();
+
 // A Storage::Release function that calls the deleter of a managed tensor of DLPack's, at once and
 // on any thread. If this thread holds the GIL and a Python error is set, the error is set aside
 // meanwhile: the deleter may run Python code, which must see no error and must not clear this one.

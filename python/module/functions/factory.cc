@@ -7,8 +7,8 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/fill_new.h"
+#include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/registry.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/base/without_gil.h"
@@ -129,10 +129,8 @@ PyObject* Zeros(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
         WithoutGilIf(IsLong(tensor), [&] { return FillNew(tensor, nullptr); });
     return filled.ok() ? WrapTensor(std::move(tensor)) : RaiseStatus(filled);
   }
-  // (Empty has asked this allocator, if there is one.)
-  const Allocator* allocator = Registry::Shared().host_allocator();
   const auto nbytes = static_cast<size_t>(tensor.nbytes());
-  if (nbytes > 0 && (allocator == nullptr || !allocator->GivesZeros(nbytes))) {
+  if (nbytes > 0 && !internal_storage::StorageAccess::GivesZeros(*tensor.storage())) {
     WithoutGilIf(IsLong(tensor), [&] { return std::memset(tensor.raw_data(), 0, nbytes); });
   }
   return WrapTensor(std::move(tensor));

@@ -85,9 +85,10 @@ PyObject* RegisterBackendFunction(PyObject* module, PyObject* capsule);
 // allocators(device, kind="device")
 PyObject* AllocatorsFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames);
-// set_allocator(device, name, kind="device")
-PyObject* SetAllocatorFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
-                               PyObject* kwnames);
+// _set_allocator(device, allocator, kind), for dovetail.set_allocator: a name, None, a capsule
+// "dovetail_allocator", or a tuple (allocate, deallocate, owner) of two addresses or two callables
+// (python_sources.h).
+PyObject* SetAllocatorFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
 // allocator_stats(device, kind="device")
 PyObject* AllocatorStatsFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames);

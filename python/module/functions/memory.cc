@@ -8,17 +8,21 @@
 #include <vector>
 
 #include "dovetail/core/abi/import.h"
+#include "dovetail/core/abi/memory_source.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/owner.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/arguments/arguments.h"
+#include "dovetail/python/module/functions/python_sources.h"
 #include "dovetail/python/module/objects/device_class.h"
 
 namespace dovetail::python {
 namespace {
 
 constexpr char kUsed[] = "used_dovetail_backend";
+constexpr char kUsedAllocator[] = "used_dovetail_allocator";
 
 // Where functions that take device= and kind= look.
 struct Place {
@@ -32,7 +36,7 @@ struct Place {
   }
   // nullptr with an error set.
   Allocator* FindAllocator() const {
-    absl::StatusOr<Allocator*> found = backend->GetAllocator(device, kind);
+    absl::StatusOr<Allocator*> found = Registry::Shared().GetAllocator(device, kind);
     return found.ok() ? *found : RaiseStatus(found.status());
   }
 
@@ -105,15 +109,64 @@ PyObject* AllocatorsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   return list;
 }
 
-PyObject* SetAllocatorFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
-                               PyObject* kwnames) {
-  static constinit const Signature kSignature("set_allocator", 3, 2, {"device", "name", "kind"});
-  PyObject* v[3];
+namespace {
+
+// The capsule's name tells whether its allocator was taken, as that of a backend does.
+std::unique_ptr<MemorySource> TakeAllocatorCapsule(PyObject* capsule) {
+  const nanobind::ft_object_guard guard(capsule);
+  auto* c =
+      static_cast<DovetailAllocator*>(PyCapsule_GetPointer(capsule, DOVETAIL_ALLOCATOR_CAPSULE));
+  if (c == nullptr) {
+    PyErr_Clear();
+    return Raise(PyExc_TypeError,
+                 "set_allocator() takes a capsule named \"dovetail_allocator\" that was not used "
+                 "before");
+  }
+  absl::StatusOr<std::unique_ptr<MemorySource>> source = ImportMemorySource(c);
+  if (!source.ok()) return RaiseStatus(source.status());
+  PyCapsule_SetName(capsule, kUsedAllocator);
+  return *std::move(source);
+}
+
+// Of a tuple (allocate, deallocate, owner), as dovetail._allocators makes it.
+std::unique_ptr<MemorySource> SourceOf(PyObject* functions) {
+  PyObject *allocate, *deallocate, *owner;
+  if (!PyArg_ParseTuple(functions, "OOO", &allocate, &deallocate, &owner)) return nullptr;
+  if (!PyLong_Check(allocate)) return MakePythonSource(allocate, deallocate);
+  const size_t addresses[] = {PyLong_AsSize_t(allocate), PyLong_AsSize_t(deallocate)};
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  return MakeCSource(addresses[0], addresses[1], owner);
+}
+
+absl::Status SelectByName(const Place& place, std::string_view name) {
+  absl::Status s = place.backend->SelectAllocator(place.device, place.kind, name);
+  return s.ok() ? Registry::Shared().SetAllocator(place.device, place.kind, nullptr) : s;
+}
+
+absl::Status SelectDefault(const Place& place) {
+  const std::vector<std::string> names = place.backend->AllocatorNames(place.device, place.kind);
+  if (!names.empty()) return SelectByName(place, names.front());
+  return Registry::Shared().SetAllocator(place.device, place.kind, nullptr);
+}
+
+}  // namespace
+
+PyObject* SetAllocatorFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   Place place;
-  if (!kSignature.Parse(args, nargs, kwnames, v) || !place.Parse(v[0], v[2])) return nullptr;
-  const char* name = PyUnicode_AsUTF8(v[1]);
-  if (name == nullptr) return nullptr;
-  return Done(place.backend->SelectAllocator(place.device, place.kind, name));
+  if (nargs != 3) return Raise(PyExc_TypeError, "_set_allocator() takes three arguments");
+  PyObject* const allocator = args[1];
+  if (!place.Parse(args[0], args[2])) return nullptr;
+  if (allocator == Py_None) return Done(SelectDefault(place));
+  if (PyUnicode_Check(allocator)) {
+    const char* name = PyUnicode_AsUTF8(allocator);
+    return name != nullptr ? Done(SelectByName(place, name)) : nullptr;
+  }
+  // Before a capsule is taken: the place must have such memory.
+  if (place.FindAllocator() == nullptr) return nullptr;
+  std::unique_ptr<MemorySource> source =
+      PyCapsule_CheckExact(allocator) ? TakeAllocatorCapsule(allocator) : SourceOf(allocator);
+  if (source == nullptr) return nullptr;
+  return Done(Registry::Shared().SetMemorySource(place.device, place.kind, std::move(source)));
 }
 
 PyObject* AllocatorStatsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
@@ -145,7 +198,10 @@ PyObject* TrimMemoryFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   if (keep < 0) return Raise(PyExc_ValueError, "keep is a number of bytes, and not negative");
   Allocator* allocator = place.FindAllocator();
   if (allocator == nullptr) return nullptr;
-  return Done(WithoutGilIf(true, [&] { return allocator->Trim(static_cast<size_t>(keep)); }));
+  const absl::Status trimmed =
+      WithoutGilIf(true, [&] { return allocator->Trim(static_cast<size_t>(keep)); });
+  DrainPendingReleases();  // what a program's own allocator in Python got back meanwhile
+  return Done(trimmed);
 }
 
 }  // namespace dovetail::python

@@ -8,13 +8,20 @@
 // Gpu's methods do what other libraries do on their own streams. Addresses are numbers.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <sys/types.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "dovetail/core/abi/allocator_abi.h"
 #include "dovetail/core/abi/export.h"
 #include "dovetail/devices/gpu/backend.h"
 #include "dovetail/devices/register_default.h"
@@ -47,6 +54,64 @@ class Gpu {
     throw nb::value_error("vendor must be \"cuda\" or \"rocm\"");
   }
   Emulator* const emulator_;
+};
+
+// A pool in C, with the signatures of PyTorch's CUDAPluggableAllocator: the driver's stream-ordered
+// one. It is that of the Gpu whose c_functions() was called last.
+struct CPool {
+  std::mutex mutex;
+  Emulator* emulator = nullptr;
+  std::vector<std::tuple<std::string, ssize_t, int, uintptr_t>> calls;
+};
+CPool& TheCPool() {
+  static CPool* const pool = new CPool();
+  return *pool;
+}
+
+void* CAlloc(ssize_t nbytes, int device, void* stream) {
+  CPool& pool = TheCPool();
+  const std::lock_guard lock(pool.mutex);
+  const auto handle = reinterpret_cast<uintptr_t>(stream);
+  pool.calls.emplace_back("alloc", nbytes, device, handle);
+  const gpu::RuntimeApi& api = pool.emulator->api();
+  void* data = nullptr;
+  const NativeStream native = handle == 0 ? api.legacy_stream : NativeStream{handle};
+  return api.malloc_async(api.self, static_cast<size_t>(nbytes), native, &data) == 0 ? data
+                                                                                     : nullptr;
+}
+
+void CFree(void* data, ssize_t nbytes, int device, void* stream) {
+  CPool& pool = TheCPool();
+  const std::lock_guard lock(pool.mutex);
+  const auto handle = reinterpret_cast<uintptr_t>(stream);
+  pool.calls.emplace_back("free", nbytes, device, handle);
+  const gpu::RuntimeApi& api = pool.emulator->api();
+  api.free_async(api.self, data, handle == 0 ? api.legacy_stream : NativeStream{handle});
+}
+
+// The same pool as the C struct of core/abi/allocator_abi.h.
+const DovetailAllocator capsule_allocator = {
+    .struct_size = sizeof(DovetailAllocator),
+    .major = DOVETAIL_ALLOCATOR_ABI_MAJOR,
+    .minor = DOVETAIL_ALLOCATOR_ABI_MINOR,
+    .context = nullptr,
+    .release =
+        [](void*) {
+          CPool& pool = TheCPool();
+          const std::lock_guard lock(pool.mutex);
+          pool.calls.emplace_back("release", 0, 0, 0);
+        },
+    .allocate =
+        [](void*, size_t nbytes, const DovetailStream* stream, void** data, DovetailMessage*) {
+          *data = CAlloc(static_cast<ssize_t>(nbytes), stream->device.index,
+                         reinterpret_cast<void*>(stream->handle));
+          return int32_t{0};
+        },
+    .deallocate =
+        [](void*, void* data, size_t nbytes, const DovetailStream* stream) {
+          CFree(data, static_cast<ssize_t>(nbytes), stream->device.index,
+                reinterpret_cast<void*>(stream->handle));
+        },
 };
 
 void* Address(uintptr_t address) { return reinterpret_cast<void*>(address); }
@@ -93,6 +158,26 @@ NB_MODULE(emulated_gpu, m) {
       .def("malloc",
            [](Gpu& g, int device, size_t nbytes) {
              return reinterpret_cast<uintptr_t>(g->Malloc(device, nbytes));
+           })
+      // The addresses of two C functions, and what they were called with: tuples (name, nbytes,
+      // device, stream).
+      .def("c_functions",
+           [](Gpu& g) {
+             dovetail::TheCPool().emulator = g.operator->();
+             return std::make_pair(reinterpret_cast<uintptr_t>(&dovetail::CAlloc),
+                                   reinterpret_cast<uintptr_t>(&dovetail::CFree));
+           })
+      .def("allocator_capsule",
+           [](Gpu& g) {
+             dovetail::TheCPool().emulator = g.operator->();
+             auto* allocator = const_cast<DovetailAllocator*>(&dovetail::capsule_allocator);
+             return nb::steal(PyCapsule_New(allocator, DOVETAIL_ALLOCATOR_CAPSULE, nullptr));
+           })
+      .def("take_c_calls",
+           [](Gpu&) {
+             dovetail::CPool& pool = dovetail::TheCPool();
+             const std::lock_guard lock(pool.mutex);
+             return std::exchange(pool.calls, {});
            })
       .def("free", [](Gpu& g, uintptr_t p) { g->Free(Address(p)); })
       .def("set",
