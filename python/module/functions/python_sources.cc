@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/owner.h"
