@@ -35,10 +35,10 @@ struct SourceLog {
   int allocations = 0;
   int deallocations = 0;
   std::vector<Stream> freed_on;
-  bool ended = false;
-  int failures = 0;         // the next calls that find no memory
-  size_t misalignment = 0;  // of what Allocate returns
-  absl::Status error;       // what Allocate returns, if not OK
+  std::atomic<bool> ended = false;  // a log may be of two sources
+  int failures = 0;                 // the next calls that find no memory
+  size_t misalignment = 0;          // of what Allocate returns
+  absl::Status error;               // what Allocate returns, if not OK
   void (*in_allocate)() = nullptr;
 };
 
