@@ -184,6 +184,7 @@ TEST_P(OrderTest, AStreamOfEitherDeviceOrdersACast) {
     ASSERT_TRUE(Fill(Tensor(y), &other, {.stream = MakeStream(1)}).ok());
     const absl::Status cast = CopyInto(Tensor(y), x, {.stream = stream});
     ASSERT_TRUE(cast.ok()) << cast;
+    ASSERT_TRUE(backend().Synchronize(stream).ok());
     EXPECT_EQ(AsInts(gpu().Peek(y.raw_data(), kSceneBytes)), expected);
   }
 }
