@@ -25,7 +25,7 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
 // The alignment, in bytes, of all memory that Dovetail allocates (DLPack's nominal alignment).
-inline constexpr size_t kAllocationAlignment = 256;
+DOVETAIL_NOT_SHARED inline constexpr size_t kAllocationAlignment = 256;
 
 // Statistics of one allocator since the process began.
 struct AllocatorStats {

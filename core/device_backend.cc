@@ -24,7 +24,7 @@ absl::Status DeviceBackend::SelectAllocator(Device device, MemoryKind kind, std:
 absl::StatusOr<std::unique_ptr<Allocator>> DeviceBackend::MakeAllocator(Device device,
                                                                         MemoryKind kind,
                                                                         MemorySource& source) {
-  return MakePlainSourceAllocator(*this, device, kind, source);
+  return internal_registry::MakePlainSourceAllocator(*this, device, kind, source);
 }
 
 bool DeviceBackend::Serves(DeviceType type) const {

@@ -11,12 +11,14 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+using internal_registry::SourceAllocator;
+
 constinit std::atomic<bool> host_gives_small_blocks = false;
 
-struct Registry::SetAllocatorEntry {
+struct internal_registry::SetAllocator {
   const Device device;
   const MemoryKind kind;
-  SetAllocatorEntry* const next;
+  SetAllocator* const next;
   std::atomic<Allocator*> allocator = nullptr;
   SourceAllocator* source = nullptr;  // if `allocator` is one; guarded by the registry's mutex_
 };
@@ -38,7 +40,7 @@ absl::Status NoBackendFor(Device device);
 Registry::Registry() = default;
 
 Registry::~Registry() {
-  SetAllocatorEntry* entry = set_.load(std::memory_order_acquire);
+  SetEntry* entry = set_.load(std::memory_order_acquire);
   while (entry != nullptr) {
     if (entry->source != nullptr) entry->source->Retire();
     delete std::exchange(entry, entry->next);
@@ -103,9 +105,9 @@ absl::StatusOr<Allocator*> Registry::GetAllocator(Device device, MemoryKind kind
   return backend.ok() ? (*backend)->GetAllocator(device, kind) : backend.status();
 }
 
-Registry::SetAllocatorEntry* Registry::FindEntry(Device device, MemoryKind kind) const {
+Registry::SetEntry* Registry::FindEntry(Device device, MemoryKind kind) const {
   const std::pair<Device, MemoryKind> place = PlaceOf(device, kind);
-  SetAllocatorEntry* entry = set_.load(std::memory_order_acquire);
+  SetEntry* entry = set_.load(std::memory_order_acquire);
   while (entry != nullptr && (entry->device != place.first || entry->kind != place.second)) {
     entry = entry->next;
   }
@@ -113,7 +115,7 @@ Registry::SetAllocatorEntry* Registry::FindEntry(Device device, MemoryKind kind)
 }
 
 Allocator* Registry::FindSet(Device device, MemoryKind kind) const {
-  const SetAllocatorEntry* entry = FindEntry(device, kind);
+  const SetEntry* entry = FindEntry(device, kind);
   return entry != nullptr ? entry->allocator.load(std::memory_order_acquire) : nullptr;
 }
 
@@ -146,11 +148,11 @@ void Registry::Set(Device device, MemoryKind kind, Allocator* allocator,
   SourceAllocator* previous = nullptr;
   {
     absl::MutexLock lock(&mutex_);
-    SetAllocatorEntry* entry = FindEntry(device, kind);
+    SetEntry* entry = FindEntry(device, kind);
     if (entry == nullptr) {
       if (allocator == nullptr) return;
       const std::pair<Device, MemoryKind> place = PlaceOf(device, kind);
-      entry = new SetAllocatorEntry{place.first, place.second, set_.load()};
+      entry = new SetEntry{place.first, place.second, set_.load()};
       set_.store(entry, std::memory_order_release);
     }
     previous = std::exchange(entry->source, source.get());

@@ -30,7 +30,10 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 
+namespace internal_registry {
 class SourceAllocator;
+struct SetAllocator;
+}  // namespace internal_registry
 
 class Registry {
  public:
@@ -91,24 +94,24 @@ class Registry {
  private:
   friend class ScopedBackendOverride;
 
-  struct SetAllocatorEntry;
+  using SetEntry = internal_registry::SetAllocator;
 
   // Updates host_allocator_. Called after the CPU's backend or allocator has changed.
   void FindHostAllocator();
   absl::StatusOr<DeviceBackend*> FindBackend(Device device) const;
   Allocator* FindSet(Device device, MemoryKind kind) const;
-  SetAllocatorEntry* FindEntry(Device device, MemoryKind kind) const;
+  SetEntry* FindEntry(Device device, MemoryKind kind) const;
   void Set(Device device, MemoryKind kind, Allocator* allocator,
-           std::unique_ptr<SourceAllocator> source);
+           std::unique_ptr<internal_registry::SourceAllocator> source);
 
   std::array<std::atomic<DeviceBackend*>, kMaxDeviceTypes> entries_ = {};
   std::atomic<Allocator*> host_allocator_ = nullptr;
   // A list that only grows: one entry for each kind of memory on a device that was ever set.
-  std::atomic<SetAllocatorEntry*> set_ = nullptr;
+  std::atomic<SetEntry*> set_ = nullptr;
   mutable absl::Mutex mutex_;
   // Kept for good: their memory may come back, or a thread may be about to call them. The backends,
   // which return memory to them, end first.
-  std::vector<std::unique_ptr<SourceAllocator>> sources_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<internal_registry::SourceAllocator>> sources_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<DeviceBackend>> owned_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -144,9 +147,9 @@ class ScopedBackendOverride {
 
  private:
   struct SetAside {
-    Registry::SetAllocatorEntry* entry;
+    internal_registry::SetAllocator* entry;
     Allocator* allocator;
-    SourceAllocator* source;
+    internal_registry::SourceAllocator* source;
   };
 
   Registry& registry_;

@@ -9,6 +9,7 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+namespace internal_registry {
 
 bool CountedSource::Hold() noexcept {
   int64_t holders = holders_.load(std::memory_order_relaxed);
@@ -195,5 +196,6 @@ absl::StatusOr<std::unique_ptr<Allocator>> MakePlainSourceAllocator(DeviceBacken
   return std::make_unique<PlainSourceAllocator>(backend, **own, device, source);
 }
 
+}  // namespace internal_registry
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail

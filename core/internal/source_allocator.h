@@ -2,7 +2,7 @@
 // checks it; the backend's allocator (DeviceBackend::MakeAllocator) does the rest.
 //
 //   absl::StatusOr<std::unique_ptr<SourceAllocator>> a =
-//       SourceAllocator::Make(backend, device, kind, std::move(source));
+//       internal_registry::SourceAllocator::Make(backend, device, kind, std::move(source));
 //   (*a)->Retire();     // the source is destroyed once all of its memory is back
 //
 // The SourceAllocator itself stays: another thread may have found it in the registry and be about
@@ -26,6 +26,7 @@
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
+namespace internal_registry {
 
 // A source that ends when nobody holds it: not the registry, no allocation that runs, no memory.
 class CountedSource final : public MemorySource {
@@ -83,6 +84,7 @@ absl::StatusOr<std::unique_ptr<Allocator>> MakePlainSourceAllocator(DeviceBacken
                                                                     Device device, MemoryKind kind,
                                                                     MemorySource& source);
 
+}  // namespace internal_registry
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
