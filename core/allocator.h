@@ -33,7 +33,7 @@ struct AllocatorStats {
   int64_t peak_bytes = 0;       // the maximum of allocated_bytes
   int64_t reserved_bytes = 0;   // held from the system: in use, kept for reuse or not yet released
   int64_t allocations = 0;      // calls of Allocate that succeeded
-  int64_t retries = 0;          // those of them that first released unused memory
+  int64_t retries = 0;          // calls that first released unused memory, and tried again
 };
 
 // Raises `peak` to `now` if `now` is larger. Any thread.

@@ -146,20 +146,20 @@ absl::Status CopyElementsOn(const Stream& on, const Work& work) {
   return done.ok() ? waited : done;
 }
 
+TraceEvent EventOf(const Work& work, const Stream& on) {
+  return {.kind = KindOf(work.transfer),
+          .dtype = work.src.dtype(),
+          .shape = work.dst.shape(),
+          .nbytes = work.dst.nbytes(),
+          .device = work.src.device(),
+          .to_dtype = work.dst.dtype(),
+          .to_device = work.dst.device(),
+          .stream = &on};
+}
+
 absl::Status CopyElements(const Work& work) {
   const Stream on = work.stream ? *work.stream : CurrentStream(work.device());
-  return Traced(
-      [&]() -> TraceEvent {
-        return {.kind = KindOf(work.transfer),
-                .dtype = work.src.dtype(),
-                .shape = work.dst.shape(),
-                .nbytes = work.dst.nbytes(),
-                .device = work.src.device(),
-                .to_dtype = work.dst.dtype(),
-                .to_device = work.dst.device(),
-                .stream = &on};
-      },
-      [&] { return CopyElementsOn(on, work); });
+  return Traced([&] { return EventOf(work, on); }, [&] { return CopyElementsOn(on, work); });
 }
 
 absl::Status CastInSteps(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream);
@@ -215,6 +215,17 @@ std::optional<Stream> StreamOf(const Tensor& t, const std::optional<Stream>& str
   return is_own ? stream : std::nullopt;
 }
 
+// Casts memory that the host accesses, whatever its device is called.
+absl::Status CastHostMemory(const Tensor& dst, const Tensor& src) {
+  absl::StatusOr<DeviceBackend*> host = BackendFor(Device::Cpu());
+  if (!host.ok()) return host.status();
+  absl::StatusOr<Tensor> repeated = src.BroadcastTo(dst.shape());
+  if (!repeated.ok()) return repeated.status();
+  const Stream on = Stream::Default(Device::Cpu());
+  return Traced([&] { return EventOf({Transfer::kCast, dst, *repeated, std::nullopt}, on); },
+                [&] { return (*host)->CastCopy(dst.view(), repeated->view(), on); });
+}
+
 // Casts on the host, for devices without casts. Copies the source to the host and the result to the
 // device as needed. The host waits for both.
 absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optional<Stream>& stream) {
@@ -229,15 +240,10 @@ absl::Status CastOnHost(const Tensor& dst, const Tensor& src, const std::optiona
     if (!fetched.ok()) return fetched.status();
     from = *std::move(fetched);
   }
-  for (const Tensor* tensor : {&dst, static_cast<const Tensor*>(&from)}) {
-    if (absl::Status s = tensor->storage()->Synchronize(); !s.ok()) return s;
-  }
+  if (absl::Status s = from.storage()->Synchronize(); !s.ok()) return s;
   if (IsHostAccessible(dst.device().type)) {
-    absl::StatusOr<DeviceBackend*> host = BackendFor(Device::Cpu());
-    if (!host.ok()) return host.status();
-    absl::StatusOr<Tensor> broadcast = from.BroadcastTo(dst.shape());
-    if (!broadcast.ok()) return broadcast.status();
-    return (*host)->CastCopy(dst.view(), broadcast->view(), Stream::Default(Device::Cpu()));
+    if (absl::Status s = dst.storage()->Synchronize(); !s.ok()) return s;
+    return CastHostMemory(dst, from);
   }
   absl::StatusOr<Tensor> cast = Copied(from, {.dtype = dst.dtype(), .device = Device::Cpu()});
   if (!cast.ok()) return cast.status();
@@ -306,7 +312,9 @@ absl::Status CastInSteps(const Tensor& dst, const Tensor& src,
   if (IsHostAccessible(device.type) || !AskForCast(device, to, from).ok()) {
     return CastOnHost(dst, src, stream);
   }
-  return before ? CastAndSend(dst, src, stream) : SendAndCast(dst, src, stream);
+  absl::Status s = before ? CastAndSend(dst, src, stream) : SendAndCast(dst, src, stream);
+  // The host needs no memory of the device besides that of the two tensors.
+  return absl::IsResourceExhausted(s) ? CastOnHost(dst, src, stream) : s;
 }
 
 // Makes `stream` current if it belongs to `device`. New memory on that device is then ready for use

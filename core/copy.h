@@ -17,8 +17,13 @@
 //   to bool                  anything but 0 is true, NaN too
 //   integer to integer       the low bits
 //   float to integer         truncates. NaN and values out of range are no error: they become what
-//                            x86's instructions make of them (devices/cpu/cast/native.h has the
-//                            table), as in NumPy and PyTorch on x86
+//                            x86's instructions make of them, as in NumPy and PyTorch on x86, on
+//                            every device:
+//                              int32, int64      the smallest number
+//                              8 and 16 bits     the low bits of the int32 result
+//                              uint32, uint64    below half of the range the result of the signed
+//                                                type (-1.0 gives the largest number), from there
+//                                                on that of x minus this half, plus this half
 //   anything to float        rounds to nearest, ties to even. A value that is too large becomes an
 //                            infinity in float16, bfloat16, float8_e5m2 and the other IEEE formats,
 //                            NaN in float8_e4m3fn and the fnuz formats, and the largest number in

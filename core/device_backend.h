@@ -147,8 +147,8 @@ class DeviceBackend {
 
   // Like Copy, for two different types. copy.h has the rules of casts. Unimplemented if the backend
   // does not cast these types, or not between these devices; CopyInto then copies the elements to
-  // another device first, or casts on the host. Views without elements ask whether it casts these
-  // types on a device.
+  // another device first, or casts on the host. Called with views without elements, it only tells
+  // whether the backend casts these types on their device: OK or Unimplemented.
   virtual absl::Status CastCopy(const TensorView& /*dst*/, const TensorView& /*src*/,
                                 const Stream& /*stream*/) {
     return absl::UnimplementedError(absl::StrCat("The backend ", name(), " has no casts."));

@@ -291,11 +291,9 @@ TEST_F(MemorySources, AreSetAndUsedOnManyThreads) {
     });
   }
   for (SourceLog& next : logs) {
-    ASSERT_TRUE(SetSource(&next, Device::Cpu(), MemoryKind::kShared).ok());
     ASSERT_TRUE(SetSource(&next).ok());
   }
   ASSERT_TRUE(Unset().ok());
-  ASSERT_TRUE(Unset(Device::Cpu(), MemoryKind::kShared).ok());
   done.store(true);
   for (std::thread& thread : threads) thread.join();
   for (SourceLog& each : logs) {

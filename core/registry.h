@@ -71,8 +71,8 @@ class Registry {
   // counts as pinned or managed memory of the vendor's first device. NotFound if no backend serves
   // the device, InvalidArgument if it has no memory of that kind. Any thread.
   absl::Status SetAllocator(Device device, MemoryKind kind, Allocator* allocator);
-  // The same for a source of memory, which is destroyed after the next call for this memory, once
-  // all of its memory is back; at once on an error.
+  // The same for a source of memory. The source is destroyed once another allocator, or nullptr,
+  // was set for this memory and all that it gave is back; at once on an error.
   absl::Status SetMemorySource(Device device, MemoryKind kind,
                                std::unique_ptr<MemorySource> source);
   // Where new memory comes from: the allocator that was set, else the backend's. The same errors.

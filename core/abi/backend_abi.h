@@ -217,7 +217,7 @@ typedef struct DovetailBackend {
                     const DovetailStream* stream, DovetailMessage* message);
 
   /* Since minor version 3; may be NULL: memory then goes back through release_after. An allocator
-   * over `source` (core/abi/allocator_abi.h), which is copied and outlives the backend. */
+   * over `source` (core/abi/allocator_abi.h), which is copied and outlives the allocator. */
   int32_t (*make_allocator)(void* self, DovetailDevice device, int32_t kind,
                             const struct DovetailAllocator* source, void** allocator,
                             DovetailMessage* message);

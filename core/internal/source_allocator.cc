@@ -191,6 +191,10 @@ class PlainSourceAllocator final : public Allocator {
 absl::StatusOr<std::unique_ptr<Allocator>> MakePlainSourceAllocator(DeviceBackend& backend,
                                                                     Device device, MemoryKind kind,
                                                                     MemorySource& source) {
+  if (kind == MemoryKind::kShared) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Memory that other processes open can't be a program's own on ", device.ToString(), "."));
+  }
   absl::StatusOr<Allocator*> own = backend.GetAllocator(device, kind);
   if (!own.ok()) return own.status();
   return std::make_unique<PlainSourceAllocator>(backend, **own, device, source);

@@ -172,13 +172,13 @@ def set_allocator(device, allocator, kind="device"):
                a pair of C functions with the signatures of torch.cuda's CUDAPluggableAllocator,
                void *alloc(ssize_t, int, void *) and void free(void *, ssize_t, int, void *), as
                ctypes function pointers or addresses;
-               a capsule "dovetail_allocator" of dovetail/core/abi/allocator_abi.h
+               a capsule "dovetail_allocator" of dovetail/core/abi/allocator_abi.h, once each
     kind       of memory: "device", "pinned", "managed" or "shared" (with other processes)
 
     Memory that exists goes back to where it came from, and keeps its allocator alive. An exception
     in allocate() is the __cause__ of the allocation's error. docs/devices.md says what holds of
-    streams, threads, statistics and captures. ValueError for an unknown name, TypeError for what
-    is no allocator.
+    streams, threads, statistics and captures. Your functions must not make tensors. ValueError for
+    an unknown name, TypeError for what is no allocator.
 
     >>> dt.set_allocator("cpu", None)
     """

@@ -8,6 +8,8 @@ import sys
 
 from dovetail import _core
 
+_FIRST_ADDRESS = 4096  # the page at 0 is nowhere mapped
+
 _ACCEPTED = (
     "a name (see dovetail.allocators), None, a pair of C functions, an object with "
     "allocate(nbytes, stream) and deallocate(pointer, nbytes, stream), an object with "
@@ -23,18 +25,24 @@ def set_allocator(device, allocator, kind):
 
 def _refuse_other_memory(allocator, device, kind):
     """Raise ValueError for a GPU's pool where that memory would be used as another kind."""
-    rmm, cupy = sys.modules.get("rmm"), sys.modules.get("cupy")
     is_torch = hasattr(allocator, "caching_allocator_alloc")
     is_gpus = (
         is_torch
-        or (rmm is not None and isinstance(allocator, rmm.mr.DeviceMemoryResource))
-        or (cupy is not None and isinstance(allocator, cupy.cuda.MemoryPool))
+        or _is(allocator, "rmm", "mr", "DeviceMemoryResource")
+        or _is(allocator, "cupy", "cuda", "MemoryPool")
     )
     device = _core.Device(device)
     if is_gpus and device.type not in ("cuda", "rocm", "cuda_managed"):
         raise ValueError(f"memory of this allocator is a GPU's, and can't be memory of {device}")
+    kind = "managed" if device.type == "cuda_managed" else kind
     if is_torch and kind in ("pinned", "managed"):
         raise ValueError(f"PyTorch's caching allocator has device memory, not {kind} memory")
+
+
+def _is(allocator, library, module, name):
+    """Whether it is of a class of a library, which may be imported in part, or not at all."""
+    found = getattr(getattr(sys.modules.get(library), module, None), name, None)
+    return isinstance(found, type) and isinstance(allocator, found)
 
 
 def _functions_of(allocator):
@@ -46,7 +54,7 @@ def _functions_of(allocator):
     """
     if type(allocator).__name__ == "PyCapsule":
         return allocator
-    if isinstance(allocator, (tuple, list)):
+    if isinstance(allocator, tuple):
         return _c_functions(allocator)
     if isinstance(allocator, type):
         raise TypeError(f"allocator is the class {allocator.__name__}; pass an instance of it")
@@ -90,7 +98,7 @@ def _address(function, name):
         address = operator.index(function)
     if address == 0:
         raise ValueError(f"{name} is NULL")
-    if not 0 < address < 1 << 64:
+    if not _FIRST_ADDRESS <= address < 1 << 64:
         raise ValueError(f"{name} is no address: {address}")
     return address
 
@@ -117,11 +125,10 @@ def _resource_functions(resource):
     """RMM's DeviceMemoryResource, or any object with its two methods."""
     allocate = _method(resource, "allocate")
     deallocate = _method(resource, "deallocate")
-    rmm = sys.modules.get("rmm")
-    if rmm is None or not isinstance(resource, rmm.mr.DeviceMemoryResource):
+    if not _is(resource, "rmm", "mr", "DeviceMemoryResource"):
         return allocate, deallocate, None
     # RMM takes no streams but its own class's, which takes others by __cuda_stream__.
-    to_rmm = rmm.pylibrmm.stream.Stream
+    to_rmm = sys.modules["rmm"].pylibrmm.stream.Stream
     return (
         lambda nbytes, stream: allocate(nbytes, to_rmm(stream)),
         lambda pointer, nbytes, stream: deallocate(pointer, nbytes, to_rmm(stream)),
@@ -136,17 +143,24 @@ def _pool_functions(pool):
     current when it was made.
     """
     malloc = _method(pool, "malloc")
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is not None and isinstance(malloc, ctypes._CFuncPtr):
+        raise TypeError(
+            "allocator has C functions; pass a pair of them, as in (lib.alloc, lib.free)"
+        )
     held = {}
 
     def allocate(nbytes, stream):
-        cupy = sys.modules.get("cupy")
-        if cupy is None or stream.device.type not in ("cuda", "rocm"):
+        cuda = getattr(sys.modules.get("cupy"), "cuda", None)
+        if cuda is None or stream.device.type not in ("cuda", "rocm"):
             memory = malloc(nbytes)
         else:
             index = stream.device.index
-            with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream.handle, index):
+            with cuda.Device(index), cuda.ExternalStream(stream.handle, index):
                 memory = malloc(nbytes)
         pointer = operator.index(memory.ptr)
+        if not 0 <= pointer < 1 << 64:
+            raise ValueError(f"ptr is no address: {pointer}")
         held[pointer] = memory
         return pointer
 

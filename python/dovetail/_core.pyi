@@ -308,8 +308,9 @@ class Tensor:
         to(other, non_blocking=False, copy=False).
 
         The elements as another type, on another device, or as other has them: the tensor itself
-        where nothing changes, unless copy=True, else a copy in the same memory order. The call
-        returns when the copy is done, whatever non_blocking says.
+        where nothing changes, unless copy=True, else a copy in the same memory order. The host
+        waits for copies from and to its memory, whatever non_blocking says, and not for those
+        within and between devices, which are ordered on their streams.
 
         Rounds to nearest, ties to even; integers keep their low bits, and floats lose their
         fraction on the way to integers. ValueError for complex to real numbers.
@@ -655,7 +656,7 @@ def full(
     dtype: _t.DTypeLike | None = None,
     device: _t.DeviceLike | None = None,
 ) -> Tensor:
-    """A tensor whose elements are fill_value, a number or a tensor of one; its type as of tensor()."""
+    """A tensor whose elements are fill_value, a number or a 0-d tensor; its type as of tensor()."""
 
 @overload
 def arange(
@@ -666,7 +667,8 @@ def arange(
     device: _t.DeviceLike | None = None,
 ) -> Tensor:
     """Evenly spaced numbers from start up to stop, without it: int64 from ints, float32 if one is
-    a float. With one number alone, that is stop, and start is 0.
+    a float. With one number alone, that is stop, and start is 0. OverflowError if dtype does
+    not hold a number, ValueError for steps away from stop, and fractions of an integer type.
     """
 
 @overload

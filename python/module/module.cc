@@ -169,12 +169,13 @@ PyMethodDef functions[] = {
     FastKeywords<&Full>(
         "full",
         "full($module, shape, fill_value, *, dtype=None, device=None)\n--\n\n"
-        "A tensor whose elements are fill_value, a number or a tensor of one; its type as of tensor()."),
+        "A tensor whose elements are fill_value, a number or a 0-d tensor; its type as of tensor()."),
     FastKeywords<&Arange>(
         "arange",
         "arange($module, start, stop=None, step=1, *, dtype=None, device=None)\n--\n\n"
         "Evenly spaced numbers from start up to stop, without it: int64 from ints, float32 if one is\n"
-        "a float. With one number alone, that is stop, and start is 0."),
+        "a float. With one number alone, that is stop, and start is 0. OverflowError if dtype does\n"
+        "not hold a number, ValueError for steps away from stop, and fractions of an integer type."),
     FastKeywords<&ToTensor>(
         "to_tensor",
         "to_tensor($module, data, dtype=None, place=None, stop_gradient=True)\n--\n\n"

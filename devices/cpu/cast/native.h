@@ -2,13 +2,8 @@
 //
 //   CastStep step = NativeStep(kFloat32, kInt8, BestSimdLevel());
 //
-// Integers keep their low bits. Everything except 0 is true, also NaN. From floating point to
-// integer, numbers are truncated. Numbers out of range are not an error. On every processor they
-// become what the instructions of x86 give, as in NumPy and PyTorch:
-//   int32, int64      the smallest number (also for NaN)
-//   8 and 16 bits     the low bits of the int32 result
-//   uint32, uint64    (N bits) below 2^(N-1): the result of the signed type, so that -1.0 gives the
-//                     largest number; from there on: the result for x - 2^(N-1), plus 2^(N-1)
+// core/copy.h has the rules, also for numbers out of range. On every processor the results are what
+// the instructions of x86 give.
 
 #ifndef DOVETAIL_DEVICES_CPU_CAST_NATIVE_H_
 #define DOVETAIL_DEVICES_CPU_CAST_NATIVE_H_

@@ -225,6 +225,19 @@ TEST_F(Casts, WithoutKernelsTheHostCasts) {
   EXPECT_EQ(gpu().counts().launches, 0);
 }
 
+TEST_F(Casts, WithoutMemoryForTheStepInBetweenTheHostCasts) {
+  Start({.device_bytes = size_t{1} << 20});
+  const Tensor host = Quarters(200000);  // 800,000 bytes
+  const Tensor half = *Copied(host, {.dtype = kFloat16});
+  {
+    const Tensor x = OnDevice(host);
+    EXPECT_EQ(Bytes(*Copied(x, {.dtype = kFloat16, .device = Device::Cpu()})), Bytes(half));
+  }
+  const absl::StatusOr<Tensor> y = Copied(half, {.dtype = kFloat32, .device = device()});
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_EQ(Bytes(*y), Bytes(*Copied(half, {.dtype = kFloat32})));
+}
+
 TEST_F(Casts, AnImpossibleCastMovesNoElement) {
   const Tensor x = *Copied(OnDevice(Quarters()), {.dtype = kComplex64});
   gpu().ResetCounts();

@@ -23,6 +23,17 @@ absl::StatusOr<void*> UserAllocator::Obtain(size_t nbytes, const Stream& stream)
   if (!guard.ok()) return guard.status();
   absl::StatusOr<void*> data = source_.Allocate(nbytes, stream);
   if (!data.ok()) return data;
+  if (is_host_accessible_) {
+    // The host would fault on other memory.
+    const RuntimeApi& api = runtime.api();
+    PointerInfo info{};
+    if (api.pointer_info(api.self, *data, &info) == 0 && info.kind == PointerKind::kDevice) {
+      source_.Deallocate(*data, nbytes, stream);
+      return absl::InvalidArgumentError(absl::StrCat(
+          "The program's allocator returned memory of ", runtime.DeviceAt(info.device).ToString(),
+          " that the host can't access, for pinned or managed memory."));
+    }
+  }
   Block block;
   if (stream.is_lasting()) block.stream = stream;
   DOVETAIL_TRY {

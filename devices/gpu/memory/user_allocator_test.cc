@@ -363,6 +363,16 @@ TEST_F(UserAllocators, SharedMemoryKeepsItsOwnAllocatorUnlessSet) {
   Unset(MemoryKind::kShared);
 }
 
+TEST_F(UserAllocators, DeviceMemoryForPinnedMemoryGoesBack) {
+  PoolLog log;
+  SetPool(&log, MemoryKind::kPinnedHost);
+  const absl::Status s = Storage::Allocate(64, device(), MemoryKind::kPinnedHost).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(s.message(), HasSubstr("the host can't access"));
+  EXPECT_THAT(log.live, IsEmpty());
+  Unset(MemoryKind::kPinnedHost);
+}
+
 TEST_F(UserAllocators, AMemoryKindThatTheDeviceLacksIsRefused) {
   Start({.has_managed = false});
   EXPECT_EQ(Registry::Global()

@@ -157,10 +157,11 @@ Part OfRow(const Part& row, int64_t begin, int64_t count) {
   return part;
 }
 
-// The part with `run` elements in a unit.
+// The part with `run` elements in a unit. (A loop of one unit would be a dimension too many.)
 Part InPackets(Part part, int64_t run) {
   Loop& row = part.loops.back();
   row = {row.count / run, row.dst_step * run, row.src_step * run};
+  if (row.count == 1) part.loops.pop_back();
   return part;
 }
 
@@ -239,7 +240,7 @@ bool HasCast(DType from, DType to) {
 absl::Status MergeCast(const TensorView& dst, const TensorView& src, MergedCast* merged) {
   if (!HasCast(src.dtype, dst.dtype)) {
     return absl::UnimplementedError(absl::StrCat("No kernel casts ", src.dtype.ToString(), " to ",
-                                                 dst.dtype.ToString(), "; cast on the CPU."));
+                                                 dst.dtype.ToString(), "; the host casts."));
   }
   merged->zeros.reset();
   MergedCopy& elements = merged->elements;
@@ -278,8 +279,7 @@ absl::Status MergeCast(const TensorView& dst, const TensorView& src, MergedCast*
   if (IsMisaligned(elements.dst, dst_steps, to.itemsize()) ||
       IsMisaligned(elements.src, src_steps, from.itemsize())) {
     return absl::UnimplementedError(
-        "A cast on a GPU needs memory that is aligned to its elements; copy it first, or cast on "
-        "the CPU.");
+        "A cast on a GPU needs memory that is aligned to its elements; the host casts.");
   }
   elements.run_bytes = to.itemsize();
   merged->from = from;

@@ -36,7 +36,7 @@ absl::Status ForEachProgressionLaunch(
     absl::FunctionRef<absl::Status(const ProgressionLaunch&)> take, const LaunchLimits& limits) {
   const int64_t item = dst.dtype.itemsize();
   if (!IsCastable(dst.dtype) || reinterpret_cast<uintptr_t>(dst.data) % item != 0) {
-    return absl::UnimplementedError("No kernel writes such numbers; copy them from the host.");
+    return absl::UnimplementedError("No kernel makes numbers of this type; the host makes them.");
   }
   int64_t count = 1;
   for (int64_t size : dst.shape) count *= size;

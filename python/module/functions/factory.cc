@@ -149,7 +149,7 @@ PyObject* Full(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
   }
   if (!TensorFromNested(v[1], wanted.dtype ? &*wanted.dtype : nullptr, &element)) return nullptr;
   if (element.rank() != 0) {
-    PyErr_Format(PyExc_TypeError, "fill_value must be a number, not %.200s",
+    PyErr_Format(PyExc_TypeError, "fill_value must be a number or a 0-d tensor, not %.200s",
                  Py_TYPE(v[1])->tp_name);
     return nullptr;
   }

@@ -35,8 +35,9 @@ class PythonSource final : public MemorySource {
     }
     return HangAtThreadEnd([&]() -> absl::StatusOr<void*> {
       const nb::gil_scoped_acquire gil;
-      DrainPendingReleases();  // frees that are due: the allocator may need that memory
       nb::error_scope in_flight;
+      // Frees that are due: the allocator may need that memory.
+      HangAtThreadEnd([] { DrainPendingReleases(); });
       return Call((*functions_)->allocate, nbytes, stream);
     });
   }
@@ -65,15 +66,23 @@ class PythonSource final : public MemorySource {
   static absl::StatusOr<void*> Call(const nb::object& allocate, size_t nbytes,
                                     const Stream& stream) {
     const nb::object address = CallWith(allocate, [&] { return nb::make_tuple(nbytes, stream); });
-    const nb::object number =
-        nb::steal(address.is_valid() ? PyNumber_Index(address.ptr()) : nullptr);
+    // ctypes makes None of NULL.
+    if (address.is_valid() && address.is_none()) return ForgetCause(), nullptr;
+    const bool is_address = address.is_valid() && PyIndex_Check(address.ptr()) != 0;
+    if (address.is_valid() && !is_address) {
+      PyErr_Format(PyExc_TypeError, "allocate() must return an address, an int, not %.200s",
+                   Py_TYPE(address.ptr())->tp_name);
+    }
+    const nb::object number = nb::steal(
+        is_address ? HangAtThreadEnd([&] { return PyNumber_Index(address.ptr()); }) : nullptr);
     void* const data = number.is_valid() ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
     if (PyErr_Occurred() == nullptr) {
       ForgetCause();
       return data;
     }
     const bool no_memory = PyErr_ExceptionMatches(PyExc_MemoryError) != 0;
-    const std::string why = NoteCause("the program's allocator raised");
+    const std::string why =
+        HangAtThreadEnd([] { return NoteCause("the program's allocator raised"); });
     return no_memory ? absl::ResourceExhaustedError(why) : absl::UnknownError(why);
   }
 
@@ -85,14 +94,16 @@ class PythonSource final : public MemorySource {
       return nb::make_tuple(reinterpret_cast<uintptr_t>(memory->data), memory->nbytes,
                             memory->stream);
     });
-    if (!done.is_valid()) PyErr_WriteUnraisable(deallocate.ptr());
+    if (!done.is_valid()) HangAtThreadEnd([&] { PyErr_WriteUnraisable(deallocate.ptr()); });
   }
 
   // Invalid with an error set.
   template <typename Arguments>
   static nb::object CallWith(const nb::object& function, const Arguments& arguments) {
     try {
-      return nb::steal(PyObject_CallObject(function.ptr(), nb::tuple(arguments()).ptr()));
+      const nb::tuple given = arguments();
+      return nb::steal(
+          HangAtThreadEnd([&] { return PyObject_CallObject(function.ptr(), given.ptr()); }));
     } catch (nb::python_error& e) {
       e.restore();
     } catch (const std::exception& e) {

@@ -115,8 +115,9 @@ PyMethodDef tensor_methods[] = {
         "to(device=None, dtype=None, non_blocking=False, copy=False) or\n"
         "to(other, non_blocking=False, copy=False).\n\n"
         "The elements as another type, on another device, or as other has them: the tensor itself\n"
-        "where nothing changes, unless copy=True, else a copy in the same memory order. The call\n"
-        "returns when the copy is done, whatever non_blocking says.\n\n"
+        "where nothing changes, unless copy=True, else a copy in the same memory order. The host\n"
+        "waits for copies from and to its memory, whatever non_blocking says, and not for those\n"
+        "within and between devices, which are ordered on their streams.\n\n"
         "Rounds to nearest, ties to even; integers keep their low bits, and floats lose their\n"
         "fraction on the way to integers. ValueError for complex to real numbers."),
     FastKeywords<&AsTypeMethod>(

@@ -143,7 +143,7 @@ def test_a_trace_tells_why_the_host_casts(gpu, vendor):
     with dt.trace() as log:
         x.to("int4")
     (refused,) = [event for event in log if event.reason]
-    assert refused.reason == "No kernel casts float32 to int4; cast on the CPU."
+    assert refused.reason == "No kernel casts float32 to int4; the host casts."
     assert not refused.is_copy
     assert [(str(e.device), str(e.to_device)) for e in log.copies()] == [
         (f"{vendor}:0", "cpu"),

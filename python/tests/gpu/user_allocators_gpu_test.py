@@ -324,6 +324,8 @@ def test_a_gpus_pool_is_refused_for_other_memory(allocator, pool):
     if isinstance(allocator, types.ModuleType):
         with pytest.raises(ValueError, match="not pinned memory"):
             dt.set_allocator(DEVICE, allocator, "pinned")
+        with pytest.raises(ValueError, match="not managed memory"):
+            dt.set_allocator("cuda_managed", allocator)
     assert pool.calls == []
 
 

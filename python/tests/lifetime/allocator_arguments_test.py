@@ -34,6 +34,9 @@ class Pool:
         ((0, FREE), ValueError, "alloc is NULL"),
         ((VALLOC, ctypes.c_void_p(0)), ValueError, "free is NULL"),
         ((-5, FREE), ValueError, "no address"),
+        ((1, 2), ValueError, "no address"),
+        ([VALLOC, FREE], TypeError, "a pair of C functions.*not 'list'"),
+        (ctypes.CDLL(None), TypeError, "C functions; pass a pair"),
         ("none such", ValueError, "There is no allocator"),
     ],
 )

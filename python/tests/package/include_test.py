@@ -36,6 +36,8 @@ def test_the_headers_are_those_that_the_documentation_names():
     assert "dovetail/kernels.h" in HEADERS
     assert IN_C == [
         "dlpack/dlpack.h",
+        "dovetail/core/abi/allocator_abi.h",
+        "dovetail/core/abi/backend_abi.h",
         "dovetail/python/borrowed.h",
         "dovetail/python/capi.h",
         "dovetail/python/kernels/kernel_abi.h",
