@@ -163,10 +163,9 @@ std::vector<Uint> Codes(Random& random) {
   }
   for (int bits : {7, 8, 15, 16, 23, 24, 31, 32, 53, 63}) {  // integers, and floats of that size
     for (int64_t near = -2; near <= 2; ++near) {
-      const auto integer =
-          static_cast<int64_t>((uint64_t{1} << bits) + static_cast<uint64_t>(near));
+      const uint64_t integer = (uint64_t{1} << bits) + static_cast<uint64_t>(near);
       codes.push_back(static_cast<Uint>(integer));
-      codes.push_back(static_cast<Uint>(-integer));
+      codes.push_back(static_cast<Uint>(0 - integer));
       for (double sign : {1.0, -1.0}) {
         const double number = sign * (std::ldexp(1.0, bits) + static_cast<double>(near) / 2);
         if constexpr (sizeof(Uint) == 4) {

@@ -166,9 +166,22 @@ def test_misaligned_memory_is_an_error_with_its_address_and_goes_back(pool):
     with pytest.raises(ValueError, match=r"returned the address 0x[0-9a-f]+40 for 40 bytes on cpu"):
         dt.empty(10)
     assert pool.live == {}
-    dt.set_allocator("cpu", (LIBC.malloc, FREE))
+    size, pointer = ctypes.c_ssize_t, ctypes.c_void_p
+    freed = []
+
+    @ctypes.CFUNCTYPE(pointer, size, ctypes.c_int, pointer)
+    def alloc(nbytes, device, stream):
+        return LIBC.aligned_alloc(256, 4096) + 16
+
+    @ctypes.CFUNCTYPE(None, pointer, size, ctypes.c_int, pointer)
+    def free(address, nbytes, device, stream):
+        FREE(address - 16)
+        freed.append(nbytes)
+
+    dt.set_allocator("cpu", (alloc, free))
     with pytest.raises(ValueError, match="aligned to 256 bytes"):
-        dt.empty(1_000_000)
+        dt.empty(1000)
+    assert freed == [4000]
 
 
 def test_an_exception_is_the_cause_of_the_allocations_error(pool):
