@@ -1,5 +1,6 @@
 // Casts on a GPU, compared with the CPU's to the bit: all values of types of one and two bytes,
-// random ones of wider types, dense, strided and transposed. The host takes no part.
+// random ones of wider types, dense, strided and transposed. DOVETAIL_TEST_CASES sets the number of
+// rows; all values need 256.
 
 #include <algorithm>
 #include <cstring>
@@ -44,11 +45,11 @@ class GpuCast : public OnGpu {
   }
 };
 
-// 2^18 elements: each code of two bytes occurs often.
 TEST_F(GpuCast, EveryPairOfTypesGivesTheBitsOfTheCpu) {
   Random random(1);
+  const int64_t rows = Cases(512);
   for (const DType from : WholeByteTypes()) {
-    const Tensor host = OnHost({512, 512}, from, random);
+    const Tensor host = OnHost({rows, 256}, from, random);
     if (from.bits <= 16) {
       auto* bytes = static_cast<unsigned char*>(host.raw_data());
       for (int64_t i = 0; i < host.num_elements(); ++i) {
@@ -72,7 +73,7 @@ TEST_F(GpuCast, RoundingIsThatOfTheCpu) {
   Random random(2);
   for (const DType to : {kFloat16, kBFloat16, kFloat8E4M3Fn, kFloat8E5M2, kFloat8E4M3Fnuz}) {
     for (const DType from : {kFloat32, kFloat64}) {
-      const Tensor host = *Tensor::Empty({1 << 20}, from);
+      const Tensor host = *Tensor::Empty({int64_t{1024} * Cases(512)}, from);
       for (int64_t i = 0; i < host.num_elements(); ++i) {
         const double number = DecodeFloat(*FloatFormatOf(to), random() % (1u << to.bits)) *
                               (1 + (static_cast<double>(random() % 5) - 2) * 0x1p-5 +
