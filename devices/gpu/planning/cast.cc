@@ -21,7 +21,8 @@ using internal_loop_nest::Normalize;
 
 DType OneLane(DType type) { return {type.kind, type.bits, 1}; }
 
-// An index of element addresses that are not all multiples of `bytes`.
+// Whether some address is no multiple of `bytes`. `steps` are the steps from `data`, or-ed
+// together.
 bool IsMisaligned(const void* data, int64_t steps, int64_t bytes) {
   return (static_cast<int64_t>(reinterpret_cast<uintptr_t>(data)) | steps) % bytes != 0;
 }
@@ -119,14 +120,14 @@ bool StoresWords(const CopyArguments& a, int64_t to) {
 
 // ---- Launches ----
 
-// The elements of an innermost loop before the first whole packet, and whole packets.
+// How the elements of a row fall into packets.
 struct Packets {
-  int64_t before = 0;
+  int64_t before = 0;    // elements before the first packet
   int64_t elements = 0;  // of all packets
 };
 
-// Packets of `run` elements, of which each side's are aligned to their own size. None if the
-// elements of a row do not follow each other, or if rows begin or end differently.
+// Packets of `run` elements that are aligned to their size on each side. There are none if the
+// elements of a row do not follow each other. Of several rows, each must be packets alone.
 Packets PacketsOf(const Part& part, int64_t run, int64_t to, int64_t from) {
   if (part.loops.empty()) return {};
   const Loop& row = part.loops.back();
