@@ -1,4 +1,4 @@
-// The arguments of the kernels, passed by value. planning/launches.cc fills them; the kernels and
+// The arguments of the kernels, passed by value. The files of planning/ fill them; the kernels and
 // the emulator read them.
 //
 // Addresses and steps are in bytes. An index space counts units; a unit is one load or store of 1

@@ -5,6 +5,7 @@
 // Who casts one element:
 //   OfFormats<S, D>   any type of S bytes to any of D, as the arguments say
 //   OfPair<From, To>  one pair of types, known to the compiler
+//   OfComplex<P>      a complex type of two parts of P bytes to bool
 //   OfTable<D>        a type of one byte, by a table of all 256 results
 // LinearCast moves packets of kRun elements that follow each other on both sides. cast_tile.h has
 // casts that transpose.

@@ -134,14 +134,7 @@ class AsyncAllocator final : public GpuAllocator {
     DeviceGuard guard(runtime, device());
     if (!guard.ok()) return false;
     const RuntimeApi& api = runtime.api();
-    const NativeStream native = runtime.Native(stream);
-    if (native != api.legacy_stream) {
-      // In a capture the free would be one of the graph's.
-      CaptureStatus capture = CaptureStatus::kNone;
-      const Result result = api.stream_capture_status(api.self, native, &capture);
-      if (result != 0 || capture != CaptureStatus::kNone) return false;
-    }
-    return api.free_async(api.self, data, native) == 0;
+    return !MayBeCaptured(stream) && api.free_async(api.self, data, runtime.Native(stream)) == 0;
   }
 
   std::optional<Stream> OwnStream() {
@@ -199,6 +192,15 @@ absl::Status GpuAllocator::Trim(size_t keep) {
   if (absl::Status s = context_.runtime.Ready(); !s.ok()) return s;
   context_.streams.ForgetBorrowedCaptures();
   return table_.Reduce(*this, keep);
+}
+
+bool GpuAllocator::MayBeCaptured(const Stream& stream) noexcept {
+  const RuntimeApi& api = context_.runtime.api();
+  const NativeStream native = context_.runtime.Native(stream);
+  if (native == api.legacy_stream) return false;
+  CaptureStatus capture = CaptureStatus::kNone;
+  const Result result = api.stream_capture_status(api.self, native, &capture);
+  return result != 0 || capture != CaptureStatus::kNone;
 }
 
 AllocatorStats GpuAllocator::Stats() {

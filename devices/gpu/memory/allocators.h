@@ -73,6 +73,10 @@ class GpuAllocator : public ReleasedAllocator {
   // Bytes obtained from the system.
   virtual int64_t ReservedBytes() { return reserved_.load(std::memory_order_relaxed); }
 
+  // Whether a free on the stream would be one of a graph's: it is captured, or nothing is known of
+  // it. The allocator's device is current.
+  bool MayBeCaptured(const Stream& stream) noexcept;
+
   void AddReserved(int64_t nbytes) { reserved_.fetch_add(nbytes, std::memory_order_relaxed); }
 
  private:

@@ -47,21 +47,12 @@ absl::StatusOr<void*> UserAllocator::Obtain(size_t nbytes, const Stream& stream)
   return absl::ResourceExhaustedError("there is no memory to record an allocation");
 }
 
-bool UserAllocator::IsCaptured(const Stream& stream) noexcept {
-  const RuntimeApi& api = context().runtime.api();
-  const NativeStream native = context().runtime.Native(stream);
-  if (native == api.legacy_stream) return false;
-  CaptureStatus capture = CaptureStatus::kNone;
-  const Result result = api.stream_capture_status(api.self, native, &capture);
-  return result != 0 || capture != CaptureStatus::kNone;
-}
-
 bool UserAllocator::MayReclaimInOrder(void* data, const Stream& stream) noexcept {
   if (is_host_accessible_) return false;
   {
     const RelaxedCaptureMode relaxed(context().runtime);
     DeviceGuard guard(context().runtime, device());
-    if (!guard.ok() || IsCaptured(stream)) return false;
+    if (!guard.ok() || MayBeCaptured(stream)) return false;
   }
   absl::MutexLock lock(&mutex_);
   const auto found = blocks_.find(data);
@@ -84,7 +75,7 @@ void UserAllocator::Reclaim(void* data, size_t nbytes) noexcept {
   const RelaxedCaptureMode relaxed(runtime);
   const DeviceGuard guard(runtime, device());
   // On a stream in a capture, a stream-ordered free would be one of the graph's.
-  const bool usable = block.stream && (block.in_order || !IsCaptured(*block.stream));
+  const bool usable = block.stream && (block.in_order || !MayBeCaptured(*block.stream));
   source_.Deallocate(data, nbytes,
                      usable ? *block.stream : Stream::Default(runtime.DeviceAt(device())));
   AddReserved(-static_cast<int64_t>(nbytes));

@@ -58,8 +58,6 @@ class UserAllocator final : public GpuAllocator {
     bool in_order = false;         // the work on `stream` may still be pending
   };
 
-  bool IsCaptured(const Stream& stream) noexcept;
-
   const bool is_host_accessible_;
   MemorySource& source_;
   absl::Mutex mutex_;

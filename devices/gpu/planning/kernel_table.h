@@ -3,7 +3,7 @@
 //   KernelName(KernelId::dovetail_copy_4)      // "dovetail_copy_4", its name in the module
 //
 // Made from kernels/kernel_list.inc. Every launch is one-dimensional: blocks of kBlockThreads
-// threads, no dynamic shared memory, one argument (CopyArguments or FillArguments).
+// threads, no dynamic shared memory, one argument (a struct of kernels/arguments.h).
 
 #ifndef DOVETAIL_DEVICES_GPU_PLANNING_KERNEL_TABLE_H_
 #define DOVETAIL_DEVICES_GPU_PLANNING_KERNEL_TABLE_H_

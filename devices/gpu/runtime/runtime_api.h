@@ -104,7 +104,7 @@ enum class KernelSet : uint8_t {
   // And dovetail_copy_gathered_NxM, and dovetail_copy_tiled_N for N of 1, 2 and 4. Both tiled
   // dimensions are dense and have at least as many elements as a tile.
   kDenseTiles,
-  kAll,
+  kAll,  // of copies, casts, fills and progressions
 };
 
 // Compiled kernels for a device. They live as long as the process.
