@@ -313,7 +313,7 @@ absl::Status CastInSteps(const Tensor& dst, const Tensor& src,
     return CastOnHost(dst, src, stream);
   }
   absl::Status s = before ? CastAndSend(dst, src, stream) : SendAndCast(dst, src, stream);
-  // The host needs no memory of the device besides that of the two tensors.
+  // A cast on the host allocates nothing on the device.
   return absl::IsResourceExhausted(s) ? CastOnHost(dst, src, stream) : s;
 }
 

@@ -37,7 +37,7 @@ struct SourceLog {
   std::vector<Stream> freed_on;
   std::atomic<bool> ended = false;  // a log may be of two sources
   int failures = 0;                 // the next calls that find no memory
-  size_t misalignment = 0;          // of what Allocate returns
+  size_t misalignment = 0;          // bytes added to each address
   absl::Status error;               // what Allocate returns, if not OK
   void (*in_allocate)() = nullptr;
 };

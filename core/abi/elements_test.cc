@@ -15,6 +15,15 @@ namespace {
 
 using testing::ElementsAre;
 
+// A view of one dimension on the fake device. Borrows all of its arguments.
+TensorView View(void* data, DType dtype, const int64_t& count, const int64_t& step) {
+  return {.data = data,
+          .device = Device::Cuda(0),
+          .dtype = dtype,
+          .shape = {&count, 1},
+          .strides = {&step, 1}};
+}
+
 TEST(BackendAbi, FillsPassWithTheirElement) {
   FakeLog log;
   class Filling final : public FakeBackend {
@@ -31,12 +40,8 @@ TEST(BackendAbi, FillsPassWithTheirElement) {
   const std::unique_ptr<DeviceBackend> filling = *ImportBackend(
       ExportBackend(std::make_unique<Filling>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
   std::vector<int32_t> values(4);
-  const std::vector<int64_t> shape = {2}, strides = {2};
-  const TensorView view = {.data = values.data(),
-                           .device = Device::Cuda(0),
-                           .dtype = kInt32,
-                           .shape = shape,
-                           .strides = strides};
+  const int64_t two = 2;
+  const TensorView view = View(values.data(), kInt32, two, two);
   const int32_t nine = 9;
   ASSERT_TRUE(filling->Fill(view, &nine, Stream::Default(Device::Cuda(0))).ok());
   EXPECT_THAT(values, ElementsAre(9, 0, 9, 0));
@@ -62,17 +67,9 @@ TEST(BackendAbi, CastsPassWithBothTypes) {
       ExportBackend(std::make_unique<Casting>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
   std::vector<double> to(2);
   std::vector<int8_t> from = {-1, 2, 3};
-  const std::vector<int64_t> shape = {2}, one = {1}, two = {2};
-  TensorView dst = {.data = to.data(),
-                    .device = Device::Cuda(0),
-                    .dtype = kFloat64,
-                    .shape = shape,
-                    .strides = one};
-  const TensorView src = {.data = from.data(),
-                          .device = Device::Cuda(0),
-                          .dtype = kInt8,
-                          .shape = shape,
-                          .strides = two};
+  const int64_t one = 1, two = 2;
+  TensorView dst = View(to.data(), kFloat64, two, one);
+  const TensorView src = View(from.data(), kInt8, two, two);
   const Stream stream = Stream::Default(Device::Cuda(0));
   ASSERT_TRUE(casting->CastCopy(dst, src, stream).ok());
   EXPECT_THAT(to, ElementsAre(-1, 3));
@@ -97,11 +94,7 @@ TEST(BackendAbi, ProgressionsPassWhole) {
       ExportBackend(std::make_unique<Counting>(std::vector<DeviceType>{DeviceType::kCuda}, &log)));
   double to[1];
   const int64_t one = 1;
-  const TensorView dst = {.data = to,
-                          .device = Device::Cuda(0),
-                          .dtype = kFloat64,
-                          .shape = {&one, 1},
-                          .strides = {&one, 1}};
+  const TensorView dst = View(to, kFloat64, one, one);
   const Stream stream = Stream::Default(Device::Cuda(0));
   ASSERT_TRUE(counting->Arange(dst, {.is_integer = true, .start = 5, .step = -2}, stream).ok());
   EXPECT_EQ(to[0], -1);

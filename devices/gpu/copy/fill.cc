@@ -14,7 +14,7 @@ inline namespace DOVETAIL_ABI {
 namespace gpu {
 namespace {
 
-// The most bytes of an element that is filled piece by piece, one launch each.
+// The most pieces of an element that is filled piece by piece, one launch each.
 constexpr int64_t kMostPieces = 8;
 
 // Whether the pattern of `size` bytes repeats its first `width` ones.

@@ -1,4 +1,4 @@
-// Sources of memory (core/memory_source.h) that set_allocator() makes of what Python passes.
+// MemorySource objects (core/memory_source.h) over what Python passes to set_allocator().
 //
 //   std::unique_ptr<MemorySource> source = MakePythonSource(allocate, deallocate);
 //

@@ -57,7 +57,7 @@ class Gpu {
 };
 
 // A pool in C, with the signatures of PyTorch's CUDAPluggableAllocator: the driver's stream-ordered
-// one. It is that of the Gpu whose c_functions() was called last.
+// one, on the Gpu whose c_functions() was called last.
 struct CPool {
   std::mutex mutex;
   Emulator* emulator = nullptr;
