@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -90,6 +91,8 @@ class Copier {
   absl::Status CopyLoops(const Job& job, const MergedCopy& copy);
   absl::Status CopyReachable(const Job& job, const TensorView& dst, const TensorView& src);
   // fill.cc
+  absl::Status WithinDevice(const TensorView& dst, const Stream& stream,
+                            absl::FunctionRef<absl::Status(const Job&)> work);
   absl::Status FillRun(const Job& job, unsigned char* dst, int64_t nbytes, const void* pattern,
                        int64_t width);
   absl::Status FillDevice(const Job& job, const TensorView& dst, const void* element);

@@ -40,14 +40,22 @@ int64_t RunWidth(const unsigned char* dst, int64_t nbytes, const unsigned char* 
 
 }  // namespace
 
-absl::Status Copier::Fill(const TensorView& dst, const void* element, const Stream& stream) {
+// Work on memory of the stream's device, which is current meanwhile. Unimplemented for other
+// memory.
+absl::Status Copier::WithinDevice(const TensorView& dst, const Stream& stream,
+                                  absl::FunctionRef<absl::Status(const Job&)> work) {
   Runtime& runtime = context_.runtime;
   if (absl::Status s = runtime.CheckDevice(dst.device); !s.ok()) return s;
   const Device on = StreamDevice(stream.device());
-  if (dst.device != on) return absl::UnimplementedError("No fill for this.");
+  if (dst.device != on)
+    return absl::UnimplementedError("The memory is not of the stream's device.");
   DeviceGuard guard(runtime, on.index);
   if (!guard.ok()) return guard.status();
-  return FillDevice({dst, dst, stream, runtime.Native(stream), on.index}, dst, element);
+  return work({dst, dst, stream, runtime.Native(stream), on.index});
+}
+
+absl::Status Copier::Fill(const TensorView& dst, const void* element, const Stream& stream) {
+  return WithinDevice(dst, stream, [&](const Job& job) { return FillDevice(job, dst, element); });
 }
 
 // One contiguous run, by the driver. A pattern has 1, 2 or 4 bytes.
@@ -111,20 +119,16 @@ absl::Status Copier::FillLoops(const Job& job, const MergedCopy& fill, const voi
 
 absl::Status Copier::Arange(const TensorView& dst, const Progression& numbers,
                             const Stream& stream) {
-  Runtime& runtime = context_.runtime;
-  if (absl::Status s = runtime.CheckDevice(dst.device); !s.ok()) return s;
-  const Device on = StreamDevice(stream.device());
-  if (dst.device != on) return absl::UnimplementedError("No numbers on another device.");
-  DeviceGuard guard(runtime, on.index);
-  if (!guard.ok()) return guard.status();
-  if (!HasAllKernels(on.index)) return absl::UnimplementedError("No kernels for this.");
-  return ForEachProgressionLaunch(
-      dst, numbers,
-      [&](const ProgressionLaunch& launch) {
-        return modules_.Launch(on.index, launch.kernel, launch.blocks, &launch.arguments,
-                               runtime.Native(stream));
-      },
-      modules_.Limits(on.index));
+  return WithinDevice(dst, stream, [&](const Job& job) -> absl::Status {
+    if (!HasAllKernels(job.device)) return absl::UnimplementedError("No kernels for this.");
+    return ForEachProgressionLaunch(
+        dst, numbers,
+        [&](const ProgressionLaunch& launch) {
+          return modules_.Launch(job.device, launch.kernel, launch.blocks, &launch.arguments,
+                                 job.native);
+        },
+        modules_.Limits(job.device));
+  });
 }
 
 }  // namespace gpu
