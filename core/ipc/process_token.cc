@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -33,8 +35,9 @@ constexpr std::string_view kAlive = "alive";
 
 // Never destroyed, since tensors may be destroyed while the process exits.
 struct State {
+  StdMutex structure_mutex;
   StdMutex mutex;
-  StdMutex borrow_mutex;
+  std::atomic<const ForkHandlers*> fork_handlers = nullptr;
   std::optional<ProcessToken> token ABSL_GUARDED_BY(mutex);
   int file ABSL_GUARDED_BY(mutex) = -1;  // the token's file, locked
   bool has_unlinked_at_exit ABSL_GUARDED_BY(mutex) = false;
@@ -69,15 +72,35 @@ void ForgetInChild() {
   state.has_unlinked_at_exit = false;
 }
 
-StdMutex& Mutex() { return GetState().mutex; }
-StdMutex& LockOfBorrows() { return GetState().borrow_mutex; }
+// The handlers of segments, with both mutexes held.
+void CallForkHandler(void (*ForkHandlers::*handler)()) {
+  const ForkHandlers* handlers = GetState().fork_handlers.load();
+  if (handlers != nullptr) (handlers->*handler)();
+}
+
+void BeforeFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  GetState().structure_mutex.Lock();
+  GetState().mutex.Lock();
+  CallForkHandler(&ForkHandlers::prepare);
+}
+void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  GetState().mutex.Unlock();
+  GetState().structure_mutex.Unlock();
+}
+void AfterForkInParent() {
+  CallForkHandler(&ForkHandlers::in_parent);
+  UnlockAfterFork();
+}
+void AfterForkInChild() {
+  ForgetInChild();
+  CallForkHandler(&ForkHandlers::in_child);
+  UnlockAfterFork();
+}
 
 void HandleForksAndExit() {
   static const bool done = [] {
-    HoldDuringForks<&Mutex, &ForgetInChild>();
-    // Registered last, it is locked first.
-    HoldDuringForks<&LockOfBorrows>();
-    return std::atexit(&UnlinkAtExit) == 0;
+    return pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild) == 0 &&
+           std::atexit(&UnlinkAtExit) == 0;
   }();
   (void)done;
 }
@@ -139,10 +162,12 @@ StdMutex& StateMutex() {
   return GetState().mutex;
 }
 
-StdMutex& BorrowMutex() {
+StdMutex& StructureMutex() {
   HandleForksAndExit();
-  return GetState().borrow_mutex;
+  return GetState().structure_mutex;
 }
+
+void SetForkHandlers(const ForkHandlers* handlers) { GetState().fork_handlers.store(handlers); }
 
 absl::StatusOr<int> MakeFile(const FilePath& path) {
   HandleForksAndExit();

@@ -65,10 +65,17 @@ class FilePath {
 // A random number, never 0. Unavailable if the system has none.
 absl::StatusOr<uint64_t> RandomNumber();
 
-// Guards this process's tables of segments. fork() waits for it, so that it is free in the child.
+// Guards what this process knows of segments, and which slots it holds.
 StdMutex& StateMutex();
-// Guards this process's entries among the borrowers. Locked before StateMutex; fork() waits for it.
-StdMutex& BorrowMutex();
+// Held while a segment's division into slots changes. Locked before StateMutex.
+StdMutex& StructureMutex();
+// fork() waits for both mutexes, so that they are free in the child, and calls these with both held.
+struct ForkHandlers {
+  void (*prepare)();
+  void (*in_parent)();
+  void (*in_child)();
+};
+void SetForkHandlers(const ForkHandlers* handlers);
 
 // A new file, open for reading and writing. Unavailable if it can't be made, and during exit(),
 // which unlinks this process's files.

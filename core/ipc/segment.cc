@@ -1,324 +1,329 @@
 #include "dovetail/core/ipc/segment.h"
 
-#include <fcntl.h>
-#include <pthread.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
-#include <cstddef>
+#include <climits>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <new>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/participants.h"
+#include "dovetail/core/ipc/segment_tables.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr uint64_t kMagic = 0x31474553'56545644;  // "DVTVSEG1"
-
-// A borrower and its number of uses. Only that process changes the count.
-struct Borrower {
-  std::atomic<uint64_t> process;
-  std::atomic<uint64_t> count;
-};
-
-FilePath PathOf(SegmentName name) noexcept {
-  std::array<char, 16> digits;
-  const auto end = std::to_chars(digits.begin(), digits.end(), name.number, 16).ptr;
-  return {name.process, std::string_view(digits.data(), end - digits.begin())};
-}
-
-absl::Status Gone() {
-  return absl::FailedPreconditionError(
-      "The memory that the handle names is gone, or was never on this machine: the process that "
-      "shared it has released it, or has ended. Keep the tensor there until it is opened here.");
-}
-
-absl::Status OtherKind() {
-  return absl::FailedPreconditionError(
-      "The handle names another kind of device than the one that has the memory.");
-}
-
-// The first part of the header. Other processes of this user may write to it, so that it is read
-// once, and checked.
-struct Facts {
-  uint64_t magic;
-  SegmentKind kind;
-  uint32_t unused;
-  uint64_t nbytes;
-  uint64_t process;
-  uint64_t number;
-};
-
-}  // namespace
-
-// The header before the data.
-struct Segment::Head {
-  Facts facts;
-  std::atomic<uint64_t> closed;
-  uint64_t reserved[2];
-  Borrower borrowers[kMostBorrowers];
-};
-
-namespace {
-
-constexpr size_t kDataOffset = 4096;  // a page, so that the data are aligned
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
-
-// Gives `file` `nbytes` bytes and their pages. Returns 0 or an error of errno.h.
-int ReservePages(int file, size_t nbytes) {
-  // Beyond the limit of file sizes, the process would get a SIGXFSZ.
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && nbytes > limit.rlim_cur) return EFBIG;
-  // Older kernels give up when a signal arrives, and take all pages back. Signals that come often
-  // would keep a large file from ever being made, so they wait. (One call for all pages: it fails
-  // at once if they are more than the folder may have.)
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error;
-  do {
-    error = posix_fallocate(file, 0, static_cast<off_t>(nbytes));
-  } while (error == EINTR);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error;
+uint64_t GranulesFor(size_t nbytes) {
+  return std::max<uint64_t>(nbytes / kGranuleBytes + (nbytes % kGranuleBytes != 0), 1);
 }
 
 }  // namespace
-
-// The open segments of this process.
-struct Segment::Tables {
-  std::map<SegmentName, std::weak_ptr<Segment>> by_name ABSL_GUARDED_BY(StateMutex());
-  std::map<const char*, std::weak_ptr<Segment>> by_address ABSL_GUARDED_BY(StateMutex());
-};
 
 // Never destroyed, like the state of tokens. It takes no memory from the heap, so that the last
 // segment can always be removed.
 Segment::Tables& Segment::GetTables() {
   alignas(Tables) static std::byte place[sizeof(Tables)];
-  static Tables* const tables = new (place) Tables;
+  static Tables* const tables = [] {
+    SetForkHandlers(&kForkHandlers);
+    return new (place) Tables;
+  }();
   return *tables;
 }
 
-std::string SegmentName::ToBytes() const {
-  std::string bytes(sizeof *this, '\0');
-  std::memcpy(bytes.data(), this, sizeof *this);
-  return bytes;
+// ---- Making, opening and releasing ----
+
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentKind kind,
+                                                          SegmentBacking backing) {
+  absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
+  if (!file.ok()) return file.status();
+  absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
+  if (!made.ok() && backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+  return made;
 }
 
-absl::StatusOr<SegmentName> SegmentName::FromBytes(std::string_view bytes) {
-  SegmentName name;
-  if (bytes.size() != sizeof name) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "The handle's name of the memory has ", bytes.size(), " bytes instead of ", sizeof name,
-        ": it was made for another kind of device, or by another version of Dovetail."));
-  }
-  std::memcpy(&name, bytes.data(), sizeof name);
-  return name;
-}
-
-Segment::Segment(SegmentName name, SegmentKind kind, Head* head, size_t nbytes, bool made)
-    : name_(name), kind_(kind), head_(head), nbytes_(nbytes), mapped_by_(getpid()), made_(made) {}
-
-void* Segment::data() const { return reinterpret_cast<char*>(head_) + kDataOffset; }
-
-bool Segment::is_mine() const { return made_ && mapped_by_ == getpid(); }
-
-bool Segment::can_be_opened() const { return access(PathOf(name_).c_str(), F_OK) == 0; }
-
-Segment::~Segment() {
-  {
-    const StdMutexLock lock(StateMutex());
-    Tables& tables = GetTables();
-    // Another thread may have opened the segment again meanwhile.
-    if (const auto i = tables.by_name.find(name_);
-        i != tables.by_name.end() && i->second.expired()) {
-      tables.by_name.erase(i);
-    }
-    tables.by_address.erase(static_cast<const char*>(data()));
-  }
-  if (is_mine()) unlink(PathOf(name_).c_str());
-  munmap(head_, kDataOffset + nbytes_);
-}
-
-// `file` stays the caller's.
-absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(SegmentName name, SegmentKind kind, int file,
-                                                      size_t nbytes, bool make) {
-  static_assert(sizeof(Head) <= kDataOffset);
-  void* mapped = mmap(nullptr, kDataOffset + nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (mapped == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "A shared memory of ", nbytes, " bytes can't be mapped: ", std::strerror(errno), "."));
-  }
-  absl::Cleanup unmap = [&] { munmap(mapped, kDataOffset + nbytes); };
-  auto* head = static_cast<Head*>(mapped);
-  // The segment unmaps what it has, also if there is no memory for its shared_ptr.
-  std::unique_ptr<Segment> owner(new Segment(name, kind, head, nbytes, make));
-  std::move(unmap).Cancel();
-  std::shared_ptr<Segment> segment = std::move(owner);
-  if (make) {
-    head->facts = {.magic = kMagic,
-                   .kind = kind,
-                   .nbytes = nbytes,
-                   .process = static_cast<uint64_t>(name.process),
-                   .number = name.number};
-  }
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name) {
+  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) return open;
+  absl::StatusOr<SegmentFile> file = OpenSegmentFile(name);
+  if (!file.ok()) return file.status();
+  absl::StatusOr<std::shared_ptr<Segment>> segment = Map(*file, /*is_mine=*/false);
+  if (!segment.ok()) return segment;
+  Forget();
   const StdMutexLock lock(StateMutex());
-  Tables& tables = GetTables();
-  std::weak_ptr<Segment>& known = tables.by_name[name];
-  // Another thread may have mapped it meanwhile. `segment` is then unmapped, after the unlock.
-  if (std::shared_ptr<Segment> other = known.lock()) return other;
-  known = segment;
-  tables.by_address[static_cast<const char*>(segment->data())] = segment;
+  std::vector<std::shared_ptr<Segment>>& kept = GetTables().kept;
+  if (std::find(kept.begin(), kept.end(), *segment) == kept.end()) kept.push_back(*segment);
   return segment;
 }
 
-absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(SegmentKind kind, size_t nbytes) {
-  if (nbytes > PTRDIFF_MAX - kDataOffset) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("A shared memory of ", nbytes, " bytes is more than there are addresses."));
-  }
-  absl::StatusOr<ProcessToken> token = MyProcess();
-  if (!token.ok()) return token.status();
-  // All users can list names. One that follows from the last could be taken by another user.
-  absl::StatusOr<uint64_t> number = RandomNumber();
-  if (!number.ok()) return number.status();
-  const SegmentName name{*token, *number};
-  const FilePath path = PathOf(name);
-  absl::StatusOr<int> file = MakeFile(path);
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Attach(int received) {
+  absl::StatusOr<SegmentFile> file = CheckSegmentFile(received);
   if (!file.ok()) return file.status();
-  const absl::Cleanup close_file = [&] { close(*file); };
-  absl::Cleanup unlink_file = [&] { unlink(path.c_str()); };
-  if (const int error = ReservePages(*file, kDataOffset + nbytes); error != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "Out of shared memory: ", nbytes, " bytes could not be allocated in ", kFolder, ": ",
-        std::strerror(error), " (in a container, --shm-size sets how much there is)."));
+  if (std::shared_ptr<Segment> open = FindOpen(file->name); open != nullptr) {
+    close(file->descriptor);
+    return open;
   }
-  absl::StatusOr<std::shared_ptr<Segment>> made = Map(name, kind, *file, nbytes, true);
-  if (made.ok()) std::move(unlink_file).Cancel();
-  return made;
+  return Map(*file, /*is_mine=*/false);
 }
 
 std::shared_ptr<Segment> Segment::FindOpen(SegmentName name) {
   const StdMutexLock lock(StateMutex());
   const auto found = GetTables().by_name.find(name);
-  return found == GetTables().by_name.end() ? nullptr : found->second.lock();
+  return found == GetTables().by_name.end() ? nullptr : found->second.reference.lock();
 }
 
-absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, SegmentKind kind) {
-  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) {
-    if (open->kind_ == kind) return open;
-    return OtherKind();
-  }
-  // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
-  const int file = open(PathOf(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0 && errno == ENOENT) return Gone();
-  if (file < 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name).c_str(), " can't be opened: ", std::strerror(errno),
-                     " (memory is shared among processes of one user)."));
-  }
-  const absl::Cleanup close_file = [&] { close(file); };
-  struct stat status;
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name).c_str(), " belongs to another user, or is no ordinary file."));
-  }
-  // Read, not mapped: a file that is cut short meanwhile is an error here and no SIGBUS.
-  Facts facts;
-  if (status.st_size < static_cast<off_t>(kDataOffset) ||
-      pread(file, &facts, sizeof facts, 0) != sizeof facts ||
-      facts.nbytes != static_cast<uint64_t>(status.st_size) - kDataOffset) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(PathOf(name).c_str(), " has ", status.st_size,
-                     " bytes, which is not what its head says: it was "
-                     "cut short, or was never whole."));
-  }
-  if (!IsAlive(name.process)) return Gone();
-  if (facts.magic != kMagic || facts.process != static_cast<uint64_t>(name.process) ||
-      facts.number != name.number) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        PathOf(name).c_str(), " is no memory of this version of Dovetail, or was written over."));
-  }
-  if (facts.kind != kind) return OtherKind();
-  return Map(name, kind, file, facts.nbytes, false);
-}
+Segment::Segment(const SegmentFile& file, bool is_mine)
+    : name_(file.name),
+      kind_(file.kind),
+      backing_(file.backing),
+      granules_(file.granules),
+      parts_(file.granules),
+      file_(file.descriptor),
+      is_mine_(is_mine) {}
 
-std::shared_ptr<Segment> Segment::FindAt(const void* p) {
-  std::shared_ptr<Segment> segment;  // destroyed after the unlock, since its destructor locks
+// Takes the file over. Another thread may have mapped it meanwhile: gives that.
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(const SegmentFile& file, bool is_mine) {
+  absl::Cleanup close_file = [&] { close(file.descriptor); };
+  std::shared_ptr<Segment> segment(new Segment(file, is_mine));
+  std::move(close_file).Cancel();
+  if (absl::Status s = segment->MapTable(); !s.ok()) return s;
+  if (absl::Status s = segment->JoinIfNeeded(); !s.ok()) return s;
   const StdMutexLock lock(StateMutex());
-  const auto& by_address = GetTables().by_address;
-  auto found = by_address.upper_bound(static_cast<const char*>(p));
-  if (found == by_address.begin()) return nullptr;
-  segment = (--found)->second.lock();
-  const auto offset = static_cast<size_t>(static_cast<const char*>(p) - found->first);
-  if (segment == nullptr || offset >= segment->nbytes()) return nullptr;
+  const auto [entry, is_new] =
+      GetTables().by_name.try_emplace(file.name, Tables::Entry{segment.get(), segment});
+  if (!is_new) {
+    if (std::shared_ptr<Segment> other = entry->second.reference.lock()) return other;
+    entry->second = {segment.get(), segment};  // the other one is about to be removed
+  }
   return segment;
 }
 
-absl::Status Segment::Borrow() {
-  if (!is_mine() && !IsAlive(name_.process)) return Gone();
-  absl::StatusOr<ProcessToken> token = MyProcess();
-  if (!token.ok()) return token.status();
-  const auto mine = static_cast<uint64_t>(*token);
-  Borrower* place = nullptr;
+// Unmaps what its maker has closed, as far as nothing of it is held.
+void Segment::Forget() {
+  std::vector<std::shared_ptr<Segment>> kept;
   {
-    const StdMutexLock lock(BorrowMutex());  // all threads of this process use one entry
-    for (Borrower& b : head_->borrowers) {
-      if (b.process.load() == mine) place = &b;
+    const StdMutexLock lock(StateMutex());
+    kept.swap(GetTables().kept);
+  }
+  std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
+    return s->head_->closed.load() != 0 || !IsAlive(s->name_.process);
+  });
+  const StdMutexLock lock(StateMutex());
+  for (std::shared_ptr<Segment>& s : kept) GetTables().kept.push_back(std::move(s));
+}
+
+absl::Status Segment::MapTable() {
+  void* mapped = mmap(nullptr, parts_.data, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (mapped == MAP_FAILED) return CantMap(parts_.data);
+  head_ = static_cast<SegmentHead*>(mapped);
+  table_.emplace(static_cast<char*>(mapped) + parts_.table, granules_);
+  absl::StatusOr<LazyArray<uint32_t>> references = LazyArray<uint32_t>::Make(granules_);
+  if (!references.ok()) return references.status();
+  absl::StatusOr<LazyArray<uint64_t>> held = LazyArray<uint64_t>::Make(granules_ / 64 + 1);
+  if (!held.ok()) return held.status();
+  local_.reset(new Local{*std::move(references), *std::move(held), {}});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<char*> Segment::Mapping(bool read_only) {
+  std::atomic<char*>& mapping = mappings_[read_only ? 1 : 0];
+  if (char* data = mapping.load()) return data;
+  const StdMutexLock lock(StateMutex());
+  if (char* data = mapping.load()) return data;
+  const size_t nbytes = granules_ * kGranuleBytes;
+  const int access = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* mapped =
+      mmap(nullptr, nbytes, access, MAP_SHARED, file_, static_cast<off_t>(parts_.data));
+  if (mapped == MAP_FAILED) return CantMap(nbytes);
+  absl::Cleanup unmap = [&] { munmap(mapped, nbytes); };
+  char* data = static_cast<char*>(mapped);
+  GetTables().by_address[data] = {this, weak_from_this(), nbytes, read_only};
+  std::move(unmap).Cancel();
+  mapping.store(data);
+  return data;
+}
+
+Segment::~Segment() {
+  {
+    const StdMutexLock lock(StateMutex());
+    Tables& tables = GetTables();
+    // Another thread may have mapped the file again meanwhile.
+    if (const auto i = tables.by_name.find(name_);
+        i != tables.by_name.end() && i->second.segment == this) {
+      tables.by_name.erase(i);
     }
-    // A new entry, or the entry of a process that has ended.
-    for (int pass = 0; pass < 2 && place == nullptr; ++pass) {
-      for (Borrower& b : head_->borrowers) {
-        uint64_t holder = b.process.load();
-        if (holder != 0 && (pass == 0 || IsAlive(ProcessToken{holder}))) continue;
-        if (!b.process.compare_exchange_strong(holder, mine)) continue;
-        b.count.store(0);
-        place = &b;
-        break;
+    for (const std::atomic<char*>& data : mappings_) tables.by_address.erase(data.load());
+    if (const int me = me_.load(); me >= 0) {
+      head_->process_ids[me].store(0);
+      head_->numbers[me / 64].fetch_and(~(uint64_t{1} << me % 64));
+    }
+  }
+  if (is_mine_ && head_ != nullptr) head_->closed.store(1);
+  if (is_mine_ && !is_anonymous()) unlink(PathOf(name_).c_str());
+  for (const std::atomic<char*>& data : mappings_) {
+    if (data.load() != nullptr) munmap(data.load(), granules_ * kGranuleBytes);
+  }
+  if (head_ != nullptr) munmap(head_, parts_.data);
+  close(file_);  // which returns the participant's number
+}
+
+// ---- Slots ----
+
+void Segment::AddReference(SlotTable::Slot slot) {
+  if (local_->references[slot]++ != 0) return;
+  local_->held[slot / 64] |= uint64_t{1} << slot % 64;
+  ++held_slots_;
+}
+
+SlotHold Segment::Note(SlotTable::Slot slot) {
+  AddReference(slot);
+  return {shared_from_this(), slot, false};
+}
+
+bool Segment::Hold(SlotTable::Slot slot, uint64_t generation) {
+  if (slot >= granules_) return false;
+  const StdMutexLock lock(StateMutex());
+  if (local_->references[slot] != 0) {
+    if (table_->word(slot).generation() != generation) return false;
+    AddReference(slot);
+    return true;
+  }
+  if (me_ < 0 || !table_->Hold(me_, slot, generation)) return false;
+  // A slot of another process may have any size: it must lie inside.
+  if (table_->size(slot) == 0) {
+    table_->Drop(me_, slot);
+    return false;
+  }
+  AddReference(slot);
+  return true;
+}
+
+void Segment::Release(SlotTable::Slot slot) noexcept {
+  std::map<std::string, SlotHold, std::less<>> companions;  // destroyed after the unlock
+  bool is_freed = false;
+  {
+    const StdMutexLock lock(StateMutex());
+    if (--local_->references[slot] != 0) return;
+    local_->held[slot / 64] &= ~(uint64_t{1} << slot % 64);
+    --held_slots_;
+    if (const auto i = local_->companions.find(slot); i != local_->companions.end()) {
+      companions.swap(i->second);
+      local_->companions.erase(i);
+    }
+    if (me_ >= 0) is_freed = table_->Drop(me_, slot);
+  }
+  if (is_freed) WakeWaiting();
+}
+
+void Segment::WakeWaiting() {
+  head_->freed.fetch_add(1);
+  if (head_->waiting.load() == 0 || head_->waiting.exchange(0) == 0) return;
+  syscall(SYS_futex, &head_->freed, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+SlotHold Segment::TryAllocate(size_t nbytes) {
+  if (me_ < 0) return {};
+  const std::optional<SlotTable::Slot> slot = table_->Take(me_, GranulesFor(nbytes));
+  return slot ? Note(*slot) : SlotHold();
+}
+
+absl::StatusOr<SlotHold> Segment::Allocate(size_t nbytes) {
+  {
+    const StdMutexLock lock(StateMutex());
+    if (SlotHold hold = TryAllocate(nbytes)) return hold;
+  }
+  return AllocateSlowly(GranulesFor(nbytes));
+}
+
+absl::StatusOr<SlotHold> Segment::AllocateSlowly(uint64_t count) {
+  if (absl::Status s = JoinIfNeeded(); !s.ok()) return s;
+  const StdMutexLock lock(StructureMutex());
+  const StructureLock structure(file_);
+  if (!structure.status().ok()) return structure.status();
+  absl::Status status = absl::ResourceExhaustedError(kFull);
+  if (SlotHold hold = TakeOrCarve(count, status)) return hold;
+  SweepDead();
+  if (SlotHold hold = TakeOrCarve(count, status)) return hold;
+  return status;
+}
+
+// Takes new memory first, then splits what is free, then merges it. `status` receives the error, if
+// there are no pages.
+SlotHold Segment::TakeOrCarve(uint64_t count, absl::Status& status) {
+  for (int pass = 0; pass < 2; ++pass) {
+    const SlotTable::Slot next = table_->carved();
+    bool has_pages = count <= granules_ - next;
+    if (has_pages && next + count > head_->reserved.load()) {
+      absl::Status s = ReservePages(file_, parts_.headers + next * SlotTable::kHeaderBytes,
+                                    count * SlotTable::kHeaderBytes);
+      if (s.ok()) {
+        s = ReservePages(file_, parts_.data + next * kGranuleBytes, count * kGranuleBytes);
       }
+      if (s.ok()) head_->reserved.store(next + count);
+      has_pages = s.ok();
+      if (!s.ok()) status = std::move(s);
     }
-    if (place != nullptr) place->count.fetch_add(1);
+    const StdMutexLock lock(StateMutex());
+    if (has_pages) {
+      if (const auto slot = table_->Carve(me_, count)) return Note(*slot);
+    }
+    if (const auto slot = table_->TakeAndSplit(me_, count)) return Note(*slot);
+    if (pass == 0) table_->Merge();
   }
-  if (place == nullptr) {
-    return absl::ResourceExhaustedError(absl::StrCat("The memory is open in ", kMostBorrowers,
-                                                     " processes already, which is the most."));
-  }
-  // Sequentially consistent: either this sees the close, or Close sees the count.
-  if (head_->closed.load() == 0) return absl::OkStatus();
-  place->count.fetch_sub(1);
-  return Gone();
+  return {};
 }
 
-void Segment::Return() noexcept {
-  if (mapped_by_ != getpid()) return;
-  absl::StatusOr<ProcessToken> token = MyProcess();
-  for (Borrower& b : head_->borrowers) {
-    if (token.ok() && b.process.load() == static_cast<uint64_t>(*token)) b.count.fetch_sub(1);
-  }
+absl::StatusOr<uint64_t> Segment::Reclaim() {
+  const StdMutexLock lock(StructureMutex());
+  const StructureLock structure(file_);
+  if (!structure.status().ok()) return structure.status();
+  return SweepDead() * kGranuleBytes;
 }
 
-bool Segment::Close(bool thorough) noexcept {
-  head_->closed.store(1);
-  bool borrowed = false;
-  for (Borrower& b : head_->borrowers) {
-    if (b.count.load() == 0) continue;
-    if (!thorough || IsAlive(ProcessToken{b.process.load()})) borrowed = true;
+bool Segment::IsIdle() {
+  {
+    const StdMutexLock lock(StateMutex());
+    if (held_slots_ != 0) return false;
   }
-  return !borrowed;
+  if (!Reclaim().ok()) return false;
+  bool is_idle = true;
+  table_->ForEach([&](SlotTable::Slot slot) { is_idle = is_idle && !table_->HasHolders(slot); });
+  return is_idle;
+}
+
+absl::StatusOr<SegmentStats> Segment::Stats() {
+  if (absl::Status s = Reclaim().status(); !s.ok()) return s;
+  const StdMutexLock lock(StructureMutex());
+  const StructureLock structure(file_);
+  if (!structure.status().ok()) return structure.status();
+  SegmentStats stats = {.capacity = nbytes(), .reserved = reserved_bytes()};
+  std::vector<Holder> holders(kMostParticipants);
+  table_->ForEach([&](SlotTable::Slot slot) {
+    const Participants of_slot = table_->Holders(slot);
+    if (of_slot == Participants{} || table_->word(slot).state() != SlotState::kUsed) return;
+    const uint64_t nbytes = table_->size(slot) * kGranuleBytes;
+    stats.used += nbytes;
+    ++stats.used_slots;
+    for (int i = 0; i < kMostParticipants; ++i) {
+      if ((of_slot[i / 64] >> i % 64 & 1) == 0) continue;
+      holders[i].slots += 1;
+      holders[i].nbytes += nbytes;
+    }
+  });
+  const StdMutexLock state(StateMutex());
+  for (int i = 0; i < kMostParticipants; ++i) {
+    if (holders[i].slots == 0) continue;
+    holders[i].process_id = head_->process_ids[i].load();
+    holders[i].is_this_process = i == me_;
+    stats.holders.push_back(holders[i]);
+  }
+  return stats;
 }
 
 }  // namespace ipc

@@ -1,119 +1,245 @@
-// Segment: a piece of memory that several processes map, as a file in /dev/shm.
+// Segment: memory that several processes map, divided into slots which they hold.
 //
-//   absl::StatusOr<std::shared_ptr<Segment>> made =
-//       Segment::Create(SegmentKind::kHostMemory, 4096);
-//   std::memcpy((*made)->data(), …);
+//   absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Create(1 << 20);
+//   absl::StatusOr<SlotHold> slot = (*segment)->Allocate(4096);
+//   std::memcpy(*slot->Data(), …);
+//   Send(slot->name().ToBytes());
 //   // in another process
-//   absl::StatusOr<std::shared_ptr<Segment>> s = Segment::Open(name, SegmentKind::kHostMemory);
+//   absl::StatusOr<SlotHold> there = SlotHold::Open(*SlotName::FromBytes(Receive()));
 //
-// The file exists as long as its maker holds the Segment. Its mode is 0600. Its pages are reserved
-// when it is made, so that a full /dev/shm is an error and not a SIGBUS. A process that has it open
-// keeps the memory mapped, whatever happens to the maker. A process maps each segment once: opening
-// it again, or in the process that made it, gives the same Segment.
+// A slot is held by a process as long as that has a SlotHold of it, and is free again when no living
+// process holds it. Its name can be opened while somebody holds it; later it is stale, and opening
+// it is FailedPrecondition. A process that has the segment mapped opens, holds and frees slots
+// without a system call. Whatever a killed process held is freed by the next allocation that needs
+// it, or by Reclaim(). (slot_table.h and participants.h say how.)
 //
-// Borrowers: a Segment can describe memory elsewhere (on a GPU). Its head then counts the uses of
-// that memory by process, so that killed processes no longer count. The maker closes the segment
-// when it wants the memory back, and waits until nobody borrows it.
+// The file is in /dev/shm and exists as long as its maker holds the Segment; its mode is 0600. Pages
+// are reserved when a slot first gets them, so that a full /dev/shm is an error and not a SIGBUS,
+// and stay when the slot is freed. A process maps each segment once, and keeps the mapping until the
+// maker has closed the segment and nothing in it is held.
 //
-// Open does not trust the name: the file must belong to this user and have the size that its head
-// says, and its maker must be alive. A process of the same user can still truncate the file later;
-// an access is then a SIGBUS, as for any mapped file.
+// Who maps a segment can read and write all of it. A name with read_only gives an address in a
+// second mapping, which can't be written; a process that opens only such names has no other.
 //
-// Any thread. A forked child keeps its parent's mappings and unlinks none of its files.
+// Opening trusts no name: see segment_file.h for what is checked. A process of the same user can
+// still truncate the file later; an access is then a SIGBUS, as for any mapped file.
+//
+// Forks: a child holds what its parent held at the fork (in segments of kHostMemory), and unlinks
+// none of its files. Any thread.
 
 #ifndef DOVETAIL_CORE_IPC_SEGMENT_H_
 #define DOVETAIL_CORE_IPC_SEGMENT_H_
 
-#include <sys/types.h>
-
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
+#include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_file.h"
+#include "dovetail/core/ipc/slot_table.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-enum class SegmentKind : uint32_t {
-  kHostMemory = 1,  // the memory itself
-  kDeviceBlock = 2  // a backend's description of memory elsewhere
-};
+class Segment;
 
-struct SegmentName {
-  ProcessToken process;
-  uint64_t number;  // random
+// What another process needs to open a slot.
+struct SlotName {
+  SegmentName segment;
+  SlotTable::Slot slot;
+  uint64_t generation;
+  bool read_only = false;  // the opener's mapping can't be written
 
-  // To 16 bytes and back. FailedPrecondition for any other number of bytes.
+  // To about 20 bytes, and back. FailedPrecondition for what is no name.
   std::string ToBytes() const;
-  static absl::StatusOr<SegmentName> FromBytes(std::string_view bytes);
-  friend auto operator<=>(const SegmentName&, const SegmentName&) = default;
+  static absl::StatusOr<SlotName> FromBytes(std::string_view bytes);
 };
 
-class Segment {
+// Holds a slot for this process. Movable; null after a move.
+class SlotHold {
  public:
-  // How many processes can borrow a segment at a time.
-  static constexpr int kMostBorrowers = 240;
+  // FailedPrecondition, with a remedy, if the memory is gone, or its segment is another user's, of
+  // another kind, or no segment.
+  static absl::StatusOr<SlotHold> Open(const SlotName& name,
+                                       SegmentKind kind = SegmentKind::kHostMemory);
+  // The slot that contains `p`, in memory that this process holds; null if there is none.
+  static SlotHold FindAt(const void* p);
 
-  // New memory of `nbytes` zero bytes, aligned to 256. ResourceExhausted if /dev/shm is full or a
-  // limit of the process is reached; Unavailable if no file can be made in /dev/shm.
-  static absl::StatusOr<std::shared_ptr<Segment>> Create(SegmentKind kind, size_t nbytes);
+  SlotHold() = default;
+  SlotHold(SlotHold&& other) noexcept
+      : segment_(std::move(other.segment_)), slot_(other.slot_), read_only_(other.read_only_) {
+    other.segment_ = nullptr;
+  }
+  SlotHold& operator=(SlotHold&& other) noexcept {
+    SlotHold(std::move(other)).Swap(*this);
+    return *this;
+  }
+  ~SlotHold();
 
-  // FailedPrecondition, with a remedy, if the segment is gone, of another kind, or another user's.
-  static absl::StatusOr<std::shared_ptr<Segment>> Open(SegmentName name, SegmentKind kind);
+  explicit operator bool() const { return segment_ != nullptr; }
+  const std::shared_ptr<Segment>& segment() const { return segment_; }
+  SlotTable::Slot slot() const { return slot_; }
+  // Whether Data() is in the mapping that can't be written.
+  bool is_read_only() const { return read_only_; }
 
-  // This process's segment whose data contain `p`, or nullptr.
-  static std::shared_ptr<Segment> FindAt(const void* p);
+  // ResourceExhausted if the memory can't be mapped.
+  absl::StatusOr<void*> Data() const;
+  size_t nbytes() const;
+  SlotName name() const;
+
+  // Leaves the hold to the process, for owners that know only an address in the slot. TakeKept gives
+  // it back, once for each Keep.
+  static void Keep(SlotHold hold);
+  static SlotHold TakeKept(const void* p);
+
+  // From now on nobody opens the slot by the names that it had so far.
+  void Renew();
+  // Whether this process has other SlotHolds of it.
+  bool HasOtherHolds() const;
+  // Whether other processes hold it. `thorough`: ignores those that have ended, at the cost of some
+  // system calls.
+  bool IsHeldByOthers(bool thorough) const;
+  // Keeps `other` until this process no longer holds this slot. `key` is for FindCompanion.
+  void KeepCompanion(std::string key, SlotHold other) const;
+  // The name of the slot that is kept under the key.
+  std::optional<SlotName> FindCompanion(std::string_view key) const;
+
+ private:
+  friend class Segment;
+  SlotHold(std::shared_ptr<Segment> segment, SlotTable::Slot slot, bool read_only)
+      : segment_(std::move(segment)), slot_(slot), read_only_(read_only) {}
+  void Swap(SlotHold& other) noexcept {
+    segment_.swap(other.segment_);
+    std::swap(slot_, other.slot_);
+    std::swap(read_only_, other.read_only_);
+  }
+
+  std::shared_ptr<Segment> segment_;
+  SlotTable::Slot slot_ = 0;
+  bool read_only_ = false;
+};
+
+// Who holds how much of a segment.
+struct Holder {
+  uint32_t process_id = 0;  // 0 if unknown. Another container has numbers of its own.
+  bool is_this_process = false;
+  uint64_t slots = 0;
+  uint64_t nbytes = 0;
+};
+
+struct SegmentStats {
+  uint64_t capacity = 0;    // bytes
+  uint64_t reserved = 0;    // bytes that have pages
+  uint64_t used = 0;        // bytes of slots that are held; a slot may be larger than was asked for
+  uint64_t used_slots = 0;  // their number
+  std::vector<Holder> holders;
+};
+
+class Segment : public std::enable_shared_from_this<Segment> {
+ public:
+  // A segment with room for `nbytes` bytes, rounded up to granules of 4 KiB. Zeros at first. Fails
+  // as MakeSegmentFile does.
+  static absl::StatusOr<std::shared_ptr<Segment>> Create(
+      size_t nbytes, SegmentKind kind = SegmentKind::kHostMemory,
+      SegmentBacking backing = SegmentBacking::kFolder);
+  // Fails as OpenSegmentFile and CheckSegmentFile do.
+  static absl::StatusOr<std::shared_ptr<Segment>> Open(SegmentName name);
+  static absl::StatusOr<std::shared_ptr<Segment>> Attach(int file);
 
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  void* data() const;
-  size_t nbytes() const { return nbytes_; }
+  // The message of Allocate's error if there are pages, but no room.
+  static constexpr std::string_view kFull = "The shared memory is full.";
+
   SegmentName name() const { return name_; }
+  size_t nbytes() const { return granules_ * kGranuleBytes; }
+  // The file's descriptor, which stays the segment's.
+  int file() const { return file_; }
   // Whether this process made it.
-  bool is_mine() const;
-  // Whether other processes can still open it: its maker has not released it.
-  bool can_be_opened() const;
+  bool is_mine() const { return is_mine_; }
+  bool is_anonymous() const { return backing_ == SegmentBacking::kAnonymous; }
+  SegmentHead& head() const { return *head_; }
 
-  // Keeps the segment alive until Keep(nullptr), for owners that know only its address.
-  void Keep(std::shared_ptr<Segment> self) { kept_ = std::move(self); }
+  // A slot of at least `nbytes` bytes with any content, at a multiple of 4 KiB. ResourceExhausted if
+  // there is no room, even after Reclaim, or no page; Unavailable if the segment can't be locked.
+  absl::StatusOr<SlotHold> Allocate(size_t nbytes);
+  // The same without a system call: null if that needs one, or is not possible.
+  SlotHold TryAllocate(size_t nbytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 
-  // Adds a use by this process. FailedPrecondition if the segment was closed or its maker has
-  // ended; ResourceExhausted if kMostBorrowers processes have it.
-  absl::Status Borrow();
-  // Removes a use. Does nothing in a forked child of the borrower.
-  void Return() noexcept;
-
-  // For the maker: nobody may borrow the segment from now on. Returns whether nobody borrows it.
-  // `thorough`: ignores borrowers that have ended, at the cost of some system calls per borrower.
-  bool Close(bool thorough = true) noexcept;
+  size_t reserved_bytes() const { return head_->reserved.load() * kGranuleBytes; }
+  // Frees what ended processes held. Returns the number of bytes.
+  absl::StatusOr<uint64_t> Reclaim();
+  // Whether no living process holds anything.
+  bool IsIdle();
+  absl::StatusOr<SegmentStats> Stats();
 
  private:
-  struct Head;
+  friend class SlotHold;
+  struct Local;  // what this process knows of the slots
   struct Tables;
 
-  Segment(SegmentName name, SegmentKind kind, Head* head, size_t nbytes, bool made);
+  Segment(const SegmentFile& file, bool is_mine);
   static Tables& GetTables();
-  static absl::StatusOr<std::shared_ptr<Segment>> Map(SegmentName name, SegmentKind kind, int file,
-                                                      size_t nbytes, bool make);
+  static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine);
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
+  static void Forget();
+
+  absl::Status MapTable();
+  absl::StatusOr<char*> Mapping(bool read_only) ABSL_LOCKS_EXCLUDED(StateMutex());
+  SlotHold Note(SlotTable::Slot slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
+  void AddReference(SlotTable::Slot slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
+  bool Hold(SlotTable::Slot slot, uint64_t generation);
+  void Release(SlotTable::Slot slot) noexcept;
+  absl::StatusOr<SlotHold> AllocateSlowly(uint64_t count);
+  SlotHold TakeOrCarve(uint64_t count, absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
+  void WakeWaiting();
+
+  // Participation.
+  absl::Status JoinIfNeeded();
+  int TakeNumberOf(int file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
+  uint64_t SweepDead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
+  // What fork() calls, with both mutexes held.
+  void PrepareFork() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void ForgetFork();
+  void BecomeChild();
+  template <void (Segment::*kHandler)()>
+  static void ForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  static const ForkHandlers kForkHandlers;
 
   const SegmentName name_;
   const SegmentKind kind_;
-  Head* const head_;
-  const size_t nbytes_;
-  const pid_t mapped_by_;
-  const bool made_;
-  std::shared_ptr<Segment> kept_;
+  const SegmentBacking backing_;
+  const uint64_t granules_;
+  const SegmentParts parts_;
+  int file_;
+  bool is_mine_;
+  SegmentHead* head_ = nullptr;
+  std::optional<SlotTable> table_;
+  std::unique_ptr<Local> local_;
+  std::atomic<char*> mappings_[2] = {};  // of the data: to write, and to read only
+  // This process's number among the participants. Changes with both mutexes held.
+  std::atomic<int> me_ = -1;
+  uint64_t held_slots_ ABSL_GUARDED_BY(StateMutex()) = 0;  // by this process
+  // Itself, while slots are kept.
+  std::shared_ptr<Segment> self_ ABSL_GUARDED_BY(StateMutex());
+  uint64_t kept_ ABSL_GUARDED_BY(StateMutex()) = 0;
+  int child_file_ = -1, child_ = -1;  // a child's, while fork() runs
 };
 
 }  // namespace ipc

@@ -1,14 +1,14 @@
-// CPU memory that other processes can open: segments in /dev/shm (core/ipc/segment.h).
+// CPU memory that other processes can open: slots of this process's pool (core/ipc/slot_pool.h).
 //
-// Each allocation is a file until it is deallocated. A process that opened it before then keeps the
-// memory; opening it later fails. Segments are found by address, so that tensors which other
-// libraries made of such memory can be shared too. Any thread.
+// Memory is found by its address, so that tensors which other libraries made of it can be shared
+// too, whichever pool it is of. Any thread.
 
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/slot_pool.h"
 #include "dovetail/devices/cpu/parts.h"
 
 namespace dovetail {
@@ -16,21 +16,21 @@ inline namespace DOVETAIL_ABI {
 namespace cpu {
 namespace {
 
-using ipc::Segment;
-using ipc::SegmentKind;
-using ipc::SegmentName;
+using ipc::SlotHold;
+using ipc::SlotName;
+using ipc::SlotPool;
 
-// A reference as the context pointer of a release callback.
-void* Hold(std::shared_ptr<Segment> segment) {
-  return new std::shared_ptr<Segment>(std::move(segment));
-}
-void LetGo(void* held) { delete static_cast<std::shared_ptr<Segment>*>(held); }
+// Segments of which nothing is used stay for later allocations, up to so many bytes of all.
+constexpr size_t kMostIdleBytes = size_t{256} << 20;
 
-// New memory is all zeros.
 class SharedAllocator final : public Allocator {
  public:
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
+  absl::Status Trim(size_t keep_bytes) override {
+    SlotPool::TrimOfProcess(keep_bytes);
+    return absl::OkStatus();
+  }
   AllocatorStats Stats() override;
 
  private:
@@ -39,11 +39,11 @@ class SharedAllocator final : public Allocator {
 
 absl::StatusOr<void*> SharedAllocator::Allocate(size_t nbytes, const Stream&) {
   if (nbytes == 0) return nullptr;
-  absl::StatusOr<std::shared_ptr<Segment>> segment =
-      Segment::Create(SegmentKind::kHostMemory, nbytes);
-  if (!segment.ok()) return segment.status();
-  void* data = (*segment)->data();
-  (*segment)->Keep(*segment);
+  absl::StatusOr<SlotHold> slot = SlotPool::OfProcess().Allocate(nbytes);
+  if (!slot.ok()) return slot.status();
+  absl::StatusOr<void*> data = slot->Data();
+  if (!data.ok()) return data;
+  SlotHold::Keep(*std::move(slot));
   const auto bytes = static_cast<int64_t>(nbytes);
   RaisePeak(peak_, allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   allocations_.fetch_add(1, std::memory_order_relaxed);
@@ -53,16 +53,21 @@ absl::StatusOr<void*> SharedAllocator::Allocate(size_t nbytes, const Stream&) {
 void SharedAllocator::Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses>) noexcept {
   if (data == nullptr) return;
   allocated_.fetch_sub(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
-  if (std::shared_ptr<Segment> segment = Segment::FindAt(data)) segment->Keep(nullptr);
+  SlotHold::TakeKept(data);
+  if (SlotPool::OfProcess().reserved_bytes() > kMostIdleBytes) {
+    SlotPool::TrimOfProcess(kMostIdleBytes);
+  }
 }
 
 AllocatorStats SharedAllocator::Stats() {
-  const int64_t allocated = allocated_.load(std::memory_order_relaxed);
-  return {.allocated_bytes = allocated,
+  return {.allocated_bytes = allocated_.load(std::memory_order_relaxed),
           .peak_bytes = peak_.load(std::memory_order_relaxed),
-          .reserved_bytes = allocated,
+          .reserved_bytes = static_cast<int64_t>(SlotPool::OfProcess().reserved_bytes()),
           .allocations = allocations_.load(std::memory_order_relaxed)};
 }
+
+// Holds a slot as the context pointer of a release callback.
+void LetGo(void* held) { delete static_cast<SlotHold*>(held); }
 
 }  // namespace
 
@@ -71,34 +76,31 @@ absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() {
 }
 
 absl::StatusOr<MemoryShare> ShareMemory(void* data, size_t nbytes) {
-  const std::shared_ptr<Segment> segment = Segment::FindAt(data);
-  const int64_t offset =
-      segment == nullptr ? 0 : static_cast<char*>(data) - static_cast<char*>(segment->data());
-  if (segment == nullptr || nbytes > segment->nbytes() - static_cast<size_t>(offset)) {
-    return absl::FailedPreconditionError(
-        "The tensor lies in memory of this process alone, which no other can open. Make it in "
-        "shared memory (dovetail.ipc.empty in Python, ipc::Empty in C++), or ask for a copy there "
-        "(share(tensor, copy=True), ipc::CopyToShared).");
-  }
-  if (!segment->can_be_opened()) {
-    return absl::FailedPreconditionError(
-        "The process that made the shared memory has released it, so that no other can open it; it "
-        "stays as it is here. Ask for a copy (share(tensor, copy=True), ipc::CopyToShared).");
-  }
-  return MemoryShare{.name = segment->name().ToBytes(), .offset = offset};
+  const absl::Status ordinary = absl::FailedPreconditionError(
+      "The tensor lies in memory of this process alone, which no other can open. Make it in shared "
+      "memory (dovetail.ipc.empty in Python, ipc::Empty in C++), or ask for a copy there "
+      "(share(tensor, copy=True), ipc::CopyToShared).");
+  const SlotHold slot = SlotHold::FindAt(data);
+  if (!slot) return ordinary;
+  const absl::StatusOr<void*> start = slot.Data();
+  if (!start.ok()) return start.status();
+  const auto offset = static_cast<char*>(data) - static_cast<char*>(*start);
+  if (nbytes > slot.nbytes() - static_cast<size_t>(offset)) return ordinary;
+  return MemoryShare{.name = slot.name().ToBytes(), .offset = offset};
 }
 
 absl::StatusOr<OpenedMemory> OpenMemory(std::string_view bytes) {
-  absl::StatusOr<SegmentName> name = SegmentName::FromBytes(bytes);
+  absl::StatusOr<SlotName> name = SlotName::FromBytes(bytes);
   if (!name.ok()) return name.status();
-  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(*name, SegmentKind::kHostMemory);
-  if (!segment.ok()) return segment.status();
-  void* data = (*segment)->data();
-  const size_t nbytes = (*segment)->nbytes();
-  return OpenedMemory{.data = data,
+  absl::StatusOr<SlotHold> slot = SlotHold::Open(*name);
+  if (!slot.ok()) return slot.status();
+  const absl::StatusOr<void*> data = slot->Data();
+  if (!data.ok()) return data.status();
+  const size_t nbytes = slot->nbytes();
+  return OpenedMemory{.data = *data,
                       .nbytes = nbytes,
                       .device = Device::Cpu(),
-                      .release = {&LetGo, Hold(*std::move(segment))}};
+                      .release = {&LetGo, new SlotHold(*std::move(slot))}};
 }
 
 }  // namespace cpu

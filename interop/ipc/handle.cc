@@ -2,48 +2,90 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr uint32_t kMagic = 0x43504944;  // "DIPC"
-constexpr uint32_t kVersion = 1;
+// The fixed-size head. What follows is written as variable-length numbers, seven bits a byte, signed
+// ones with the sign in the lowest bit: the device's type and index, the element's kind, bits and
+// lanes, the rank, the shape, the strides unless kRowMajor, and the byte offset. The memory's name
+// is the rest.
+struct Head {
+  char magic[2];
+  uint8_t version;
+  uint8_t flags;
+  uint32_t checksum;  // of the flags and all bytes after this field
+};
+static_assert(sizeof(Head) == 8 && std::has_unique_object_representations_v<Head>);
+constexpr char kMagic[2] = {'D', 'T'};
+constexpr uint8_t kVersion = 2;
+constexpr std::string_view kMagicOfVersion1 = "DIPC";
 constexpr size_t kLongestName = 4096;
 
-// The fixed-size header. The shape and the strides follow, `rank` numbers each, then the memory's
-// name.
-struct Head {
-  uint32_t magic;
-  uint32_t version;
-  uint64_t checksum;  // of all bytes after this field
-  int32_t device_type;
-  int32_t device_index;
-  uint8_t kind;
-  uint8_t bits;
-  uint16_t lanes;
-  uint8_t read_only;
-  uint8_t padded;
-  uint16_t rank;
-  uint32_t name_bytes;
-  uint32_t unused;
-  int64_t byte_offset;
-};
-static_assert(sizeof(Head) == 48 && std::has_unique_object_representations_v<Head>);
-constexpr size_t kChecked = offsetof(Head, checksum) + sizeof(Head::checksum);
+enum Flag : uint8_t { kReadOnly = 1, kPadded = 2, kRowMajor = 4, kAllFlags = 7 };
 
 // FNV-1a: detects accidental damage, not tampering.
-uint64_t Checksum(std::string_view bytes) {
-  uint64_t sum = 0xcbf29ce484222325;
+uint32_t Checksum(uint8_t flags, std::string_view bytes) {
+  uint64_t sum = (0xcbf29ce484222325 ^ flags) * 0x100000001b3;
   for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return sum;
+  return static_cast<uint32_t>(sum ^ sum >> 32);
+}
+
+class Writer {
+ public:
+  void Add(uint64_t number) {
+    for (; number > 127; number >>= 7) bytes_.push_back(static_cast<char>(number | 128));
+    bytes_.push_back(static_cast<char>(number));
+  }
+  void AddSigned(int64_t number) {
+    Add(static_cast<uint64_t>(number) << 1 ^ static_cast<uint64_t>(number >> 63));
+  }
+  std::string& bytes() { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  uint64_t Take() {
+    uint64_t number = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) break;
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      if (shift == 63 && byte > 1) break;
+      number |= uint64_t{byte & 127u} << shift;
+      if (byte < 128) return number;
+    }
+    is_ok_ = false;
+    return 0;
+  }
+  int64_t TakeSigned() {
+    const uint64_t number = Take();
+    return static_cast<int64_t>(number >> 1 ^ (0 - (number & 1)));
+  }
+  bool is_ok() const { return is_ok_; }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+  bool is_ok_ = true;
+};
+
+bool IsRowMajor(const Layout& layout) {
+  const absl::StatusOr<Layout> row_major = Layout::Contiguous(layout.shape());
+  return row_major.ok() && row_major->strides() == layout.strides();
 }
 
 absl::Status Bad(std::string_view why) {
@@ -54,77 +96,91 @@ absl::Status Bad(std::string_view why) {
 }  // namespace
 
 std::string Handle::ToBytes() const {
-  const auto rank = static_cast<size_t>(layout.rank());
-  const size_t dims = rank * sizeof(int64_t);
-  Head head = {.magic = kMagic,
-               .version = kVersion,
-               .device_type = static_cast<int32_t>(device.type),
-               .device_index = device.index,
-               .kind = static_cast<uint8_t>(dtype.kind),
-               .bits = dtype.bits,
-               .lanes = dtype.lanes,
-               .read_only = options.access == Access::kReadOnly,
-               .padded = options.packing == Packing::kPadded,
-               .rank = static_cast<uint16_t>(rank),
-               .name_bytes = static_cast<uint32_t>(memory.size()),
-               .byte_offset = byte_offset};
-  std::string bytes(sizeof head + 2 * dims + memory.size(), '\0');
-  char* to = bytes.data() + sizeof head;
-  if (rank != 0) {
-    std::memcpy(to, layout.shape().data(), dims);
-    std::memcpy(to + dims, layout.strides().data(), dims);
+  const bool is_row_major = IsRowMajor(layout);
+  Writer writer;
+  writer.AddSigned(static_cast<int32_t>(device.type));
+  writer.AddSigned(device.index);
+  writer.Add(static_cast<uint64_t>(dtype.kind));
+  writer.Add(dtype.bits);
+  writer.Add(dtype.lanes);
+  writer.Add(static_cast<uint64_t>(layout.rank()));
+  for (const int64_t size : layout.shape()) writer.AddSigned(size);
+  if (!is_row_major) {
+    for (const int64_t stride : layout.strides()) writer.AddSigned(stride);
   }
-  memory.copy(to + 2 * dims, memory.size());
-  std::memcpy(bytes.data(), &head, sizeof head);
-  head.checksum = Checksum(std::string_view(bytes).substr(kChecked));
-  std::memcpy(bytes.data(), &head, sizeof head);
-  return bytes;
+  writer.AddSigned(byte_offset);
+  Head head = {.magic = {kMagic[0], kMagic[1]}, .version = kVersion, .flags = 0, .checksum = 0};
+  if (options.access == Access::kReadOnly) head.flags |= kReadOnly;
+  if (options.packing == Packing::kPadded) head.flags |= kPadded;
+  if (is_row_major) head.flags |= kRowMajor;
+  writer.bytes() += memory;
+  head.checksum = Checksum(head.flags, writer.bytes());
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  return bytes += writer.bytes();
 }
 
 absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
+  if (bytes.starts_with(kMagicOfVersion1)) {
+    return Bad("it is of an older Dovetail; both processes need the same one");
+  }
   Head head;
   if (bytes.size() < sizeof head) {
     return Bad(
-        absl::StrCat("it has ", bytes.size(), " bytes, and the shortest handle has ", sizeof head));
+        absl::StrCat("it has ", bytes.size(), " bytes, and the shortest handle has more than ",
+                     sizeof head));
   }
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.magic != kMagic) return Bad("it does not begin with a handle's magic number");
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) {
+    return Bad("it does not begin with a handle's magic number");
+  }
   if (head.version != kVersion) {
     return Bad(absl::StrCat("it has version ", head.version, ", and this Dovetail has version ",
                             kVersion, "; both processes need the same Dovetail"));
   }
-  if (head.rank > Layout::kMaxRank || head.name_bytes > kLongestName) {
-    return Bad(absl::StrCat("it declares ", head.rank, " dimensions and a name of ",
-                            head.name_bytes, " bytes"));
-  }
-  const size_t dims = head.rank * sizeof(int64_t);
-  const size_t expected = sizeof head + 2 * dims + head.name_bytes;
-  if (bytes.size() != expected) {
-    return Bad(absl::StrCat("it has ", bytes.size(), " bytes and should have ", expected));
-  }
-  if (Checksum(bytes.substr(kChecked)) != head.checksum) {
+  const std::string_view rest = bytes.substr(sizeof head);
+  if (Checksum(head.flags, rest) != head.checksum) {
     return Bad("it is damaged (its checksum does not match)");
   }
-  if (head.read_only > 1 || head.padded > 1) return Bad("its flags are unknown");
-  if (head.device_index < 0) return Bad("its device has a negative index");
-
+  if ((head.flags & ~kAllFlags) != 0) return Bad("its flags are unknown");
+  Reader reader(rest);
+  const int64_t device_type = reader.TakeSigned(), device_index = reader.TakeSigned();
+  const uint64_t kind = reader.Take(), bits = reader.Take(), lanes = reader.Take();
+  const uint64_t rank = reader.Take();
+  if (rank > Layout::kMaxRank) return Bad(absl::StrCat("it declares ", rank, " dimensions"));
+  std::vector<int64_t> shape(rank), strides(rank);
+  for (int64_t& size : shape) size = reader.TakeSigned();
+  if ((head.flags & kRowMajor) == 0) {
+    for (int64_t& stride : strides) stride = reader.TakeSigned();
+  }
   Handle handle;
-  handle.device = {static_cast<DeviceType>(head.device_type), head.device_index};
+  handle.byte_offset = reader.TakeSigned();
+  if (!reader.is_ok()) return Bad("it is cut short, or one of its numbers has too many digits");
+  handle.memory = reader.rest();
+  if (handle.memory.size() > kLongestName) {
+    return Bad(absl::StrCat("it has a name of ", handle.memory.size(), " bytes"));
+  }
+
+  if (device_index < 0 || device_index > std::numeric_limits<int32_t>::max()) {
+    return Bad(absl::StrCat("its device has the index ", device_index));
+  }
+  if (device_type < std::numeric_limits<int32_t>::min() ||
+      device_type > std::numeric_limits<int32_t>::max()) {
+    return Bad(absl::StrCat("its device has the type ", device_type));
+  }
+  handle.device = {static_cast<DeviceType>(device_type), static_cast<int32_t>(device_index)};
+  if (kind > 255 || bits > 255 || lanes > 65535) return Bad("it declares no type that there is");
   absl::StatusOr<DType> dtype =
-      DType::Make(static_cast<TypeKind>(head.kind), head.bits, head.lanes);
+      DType::Make(static_cast<TypeKind>(kind), static_cast<uint8_t>(bits),
+                  static_cast<uint16_t>(lanes));
   if (!dtype.ok()) return Bad(dtype.status().message());
   handle.dtype = *dtype;
-  handle.options = {.access = head.read_only != 0 ? Access::kReadOnly : Access::kReadWrite,
-                    .packing = head.padded != 0 ? Packing::kPadded : Packing::kPacked};
-  std::vector<int64_t> numbers(size_t{2} * head.rank);
-  if (head.rank != 0) std::memcpy(numbers.data(), bytes.data() + sizeof head, 2 * dims);
-  const absl::Span<const int64_t> all = numbers;
-  absl::StatusOr<Layout> layout =
-      Layout::Strided(all.subspan(0, head.rank), all.subspan(head.rank));
+  handle.options = {
+      .access = (head.flags & kReadOnly) != 0 ? Access::kReadOnly : Access::kReadWrite,
+      .packing = (head.flags & kPadded) != 0 ? Packing::kPadded : Packing::kPacked};
+  absl::StatusOr<Layout> layout = (head.flags & kRowMajor) != 0 ? Layout::Contiguous(shape)
+                                                                : Layout::Strided(shape, strides);
   if (!layout.ok()) return Bad(layout.status().message());
   handle.layout = *std::move(layout);
-  handle.byte_offset = head.byte_offset;
-  handle.memory = bytes.substr(sizeof head + 2 * dims);
   if (handle.memory.empty() && handle.layout.num_elements() != 0) return Bad("it names no memory");
   return handle;
 }

@@ -1,16 +1,26 @@
 #include "dovetail/interop/ipc/open.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/write_faults.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/exchange.h"
+#include "dovetail/interop/ipc/record.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
-
 namespace {
+
+// Whether the memory's mapping can't be written, whatever else the handle says.
+bool NamesReadOnlyMemory(const Handle& handle) {
+  if (handle.device.type != DeviceType::kCpu) return false;
+  const absl::StatusOr<SlotName> name = SlotName::FromBytes(handle.memory);
+  return name.ok() && name->read_only;
+}
 
 absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
   if (handle.layout.num_elements() == 0) {
@@ -29,11 +39,25 @@ absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
       Storage::Adopt(opened->data, opened->nbytes, opened->device, opened->release);
   std::move(release).Cancel();
   if (opened->ready) storage->RecordUse(*std::move(opened->ready));
-  return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout,
-                      handle.options);
+  Tensor::Options options = handle.options;
+  if (NamesReadOnlyMemory(handle)) {
+    options.access = Access::kReadOnly;
+    if (WriteFaultsAreReported()) {
+      DescribeReadOnly(storage->data(), storage->nbytes(), handle.ToString());
+    }
+  }
+  return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout, options);
 }
 
 }  // namespace
+
+absl::StatusOr<Tensor> Open(std::string_view message) {
+  absl::StatusOr<std::string> bytes = FromMessage(message);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<Handle> handle = Handle::FromBytes(*bytes);
+  if (!handle.ok()) return handle.status();
+  return Open(*handle);
+}
 
 absl::StatusOr<Tensor> Open(const Handle& handle) {
   return internal_trace::Traced(TraceKind::kImport, "IPC handle",

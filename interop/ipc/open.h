@@ -11,6 +11,8 @@
 #ifndef DOVETAIL_INTEROP_IPC_OPEN_H_
 #define DOVETAIL_INTEROP_IPC_OPEN_H_
 
+#include <string_view>
+
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/tensor.h"
@@ -24,6 +26,9 @@ namespace ipc {
 // another user, or it is on a GPU that this process does not see. InvalidArgument if the tensor
 // would reach outside the memory. NotFound if no backend serves the device.
 absl::StatusOr<Tensor> Open(const Handle& handle);
+// The same for a handle's bytes, or for a message of Pool::Share (pool.h). InvalidArgument also for
+// bytes that are neither.
+absl::StatusOr<Tensor> Open(std::string_view message);
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/tensor_builder.h"
+#include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/exchange.h"
 #include "dovetail/core/trace/no_copies.h"
@@ -23,7 +24,22 @@ absl::StatusOr<Tensor> NewShared(Layout layout, DType dtype, Packing packing, De
   return Tensor::Make(*std::move(storage), 0, dtype, std::move(layout), {.packing = packing});
 }
 
-absl::StatusOr<Handle> ShareMemory(const Tensor& tensor) {
+// Makes the handle one of memory that the opener can't write.
+absl::Status MakeReadOnly(Handle& handle) {
+  if (handle.device.type != DeviceType::kCpu) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Memory of ", handle.device.ToString(),
+        " can't be shared read-only: only the CPU has mappings that can't be written."));
+  }
+  absl::StatusOr<SlotName> name = SlotName::FromBytes(handle.memory);
+  if (!name.ok()) return name.status();
+  name->read_only = true;
+  handle.memory = name->ToBytes();
+  handle.options.access = Access::kReadOnly;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Handle> ShareMemory(const Tensor& tensor, const ShareOptions& options) {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   Handle handle{.device = tensor.device(),
                 .dtype = tensor.dtype(),
@@ -43,14 +59,17 @@ absl::StatusOr<Handle> ShareMemory(const Tensor& tensor) {
   if (__builtin_add_overflow(tensor.byte_offset(), share->offset, &handle.byte_offset)) {
     return absl::InternalError("The tensor's offset is beyond the address space.");
   }
+  if (options.read_only) {
+    if (absl::Status s = MakeReadOnly(handle); !s.ok()) return s;
+  }
   return handle;
 }
 
 }  // namespace
 
-absl::StatusOr<Handle> Share(const Tensor& tensor) {
+absl::StatusOr<Handle> Share(const Tensor& tensor, const ShareOptions& options) {
   return internal_trace::Traced(TraceKind::kExport, "IPC handle", tensor, /*copied=*/false,
-                                [&] { return ShareMemory(tensor); });
+                                [&] { return ShareMemory(tensor, options); });
 }
 
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {

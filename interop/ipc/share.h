@@ -5,11 +5,10 @@
 //   Send(handle->ToBytes());                                          // receiver: ipc::Open
 //   (open.h)
 //
-// Ownership: the process that made the memory owns it. Keep a tensor over it until the others have
-// opened it; opening memory that is gone is an error. An opened tensor stays valid as long as it is
-// kept, even if the owner drops its own: CPU memory belongs to every process that maps it, and GPU
-// memory returns to the allocator only when no living process has it open. One exception comes from
-// the drivers: GPU memory disappears for all when the owner process ends or dies.
+// Ownership: keep a tensor over the memory until the others have opened it; opening memory that is
+// gone is an error. An opened tensor stays valid as long as it is kept, even if the owner drops its
+// own: memory is used again only when no living process has it open. One exception comes from the
+// drivers: GPU memory disappears for all when the owner process ends or dies.
 //
 // Ordering: a process that opens the handle sees all work that this thread's streams received
 // before Share. The processes order later accesses themselves (by a barrier, a queue, an event).
@@ -33,13 +32,19 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
+struct ShareOptions {
+  // Memory of the CPU: whoever opens the handle gets a mapping that can't be written, so that a
+  // write there is a SIGSEGV (ReportWriteFaults in core/ipc/write_faults.h names the tensor).
+  bool read_only = false;
+};
+
 // A handle to the tensor's own memory; nothing is copied. Views, strides, read-only access and
 // packing are preserved. FailedPrecondition, with a remedy, for memory that no other process can
 // open: ordinary CPU memory, memory of a GPU pool, pinned memory.
-absl::StatusOr<Handle> Share(const Tensor& tensor);
+absl::StatusOr<Handle> Share(const Tensor& tensor, const ShareOptions& options = {});
 
-// A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a file in
-// /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty does.
+// A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a
+// part of this process's file in /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty does.
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                              Device device = Device::Cpu());
 

@@ -1,20 +1,25 @@
 """Share a tensor's memory between processes on one machine.
 
     # owner                                        # borrower, started by spawn, forkserver or fork
-    t = dt.ipc.empty((1024, 1024), dtype="int32")
-    queue.put(dt.ipc.share(t))                     u = dt.ipc.open(queue.get())
+    pool = dt.ipc.Pool(1 << 30)
+    t = pool.empty((1024, 1024), dtype="int32")
+    queue.put(pool.share(t))                       u = dt.ipc.open(queue.get())
                                                    u[0, 0] = 1      # t[0, 0] is 1, too
 
-A Handle is small and can be pickled. It holds no memory in the process that receives it: the owner
-must keep the tensor (or the Handle that share() returned) until the others have opened it. Opening
-memory that is gone raises ExchangeError. An opened tensor stays valid as long as it is kept, even
-if the owner drops its own. The exception is GPU memory: it ends with the owner's process, because
-the drivers free it.
+A Pool is for tensors that come and go: making, sharing, opening and releasing one takes a few
+microseconds. For single tensors, empty() and share() use a pool of the process, and share() returns
+a Handle that says what it names. Memory of GPUs is shared by handles, too.
 
-On the CPU, shareable memory is a file in /dev/shm, which empty() creates. On a GPU, it is memory of
-the allocators "direct" (used by empty()) and "caching(direct)", and memory that other libraries
-allocated with cudaMalloc or hipMalloc. docs/ipc.md documents what is guaranteed if a process is
-killed, and how work on GPUs is ordered.
+A message or Handle is small and can be sent over any channel. It holds no memory in the process
+that receives it: keep the tensor (or the Handle that share() returned) until the others have opened
+it. Opening memory that is gone raises ExchangeError, also when it has been reused. An opened tensor
+stays valid as long as it is kept, even if the owner drops its own. The exception is GPU memory: it
+ends with the owner's process, because the drivers free it.
+
+On the CPU, shareable memory lies in files in /dev/shm. On a GPU, it is memory of the allocators
+"direct" (used by empty()) and "caching(direct)", and memory that other libraries allocated with
+cudaMalloc or hipMalloc. docs/ipc.md documents what is guaranteed if a process is killed, who can
+read and write what, and how work on GPUs is ordered.
 
 Only memory is shared: the processes order their reads and writes themselves.
 """
@@ -23,7 +28,60 @@ import sys
 
 from dovetail import _core
 
-__all__ = ["Handle", "empty", "open", "share"]
+__all__ = ["Handle", "Pool", "empty", "open", "report_write_faults", "share"]
+
+
+class Pool(_core._Pool):
+    """Shared memory for many tensors.
+
+    nbytes      how many bytes of tensors it has room for. They take memory as they are first used.
+    max_nbytes  let it grow to so many bytes, by further files; None: it does not grow
+    memfd       True: without a file in /dev/shm. Other processes attach it by Pool.from_fd(), and
+                then open its messages. Such a pool does not grow and can't be pickled.
+
+    A pool can be pickled: the other process makes tensors in the same memory. A forked child can
+    use it as it is. Who maps a pool can read all of it, and write unless it opens only messages
+    that were shared with readonly=True: make a pool for each domain of trust.
+
+    The memory goes when the process that made the pool has dropped it and its tensors, or has
+    ended; other processes keep what they have open. Raises MemoryError if there is no room in
+    /dev/shm; RuntimeError if no file can be made; ValueError for 0 bytes. Thread-safe.
+    """
+
+    def __init__(self, nbytes, *, max_nbytes=None, memfd=False):
+        _prepare()
+        super().__init__(nbytes, max_nbytes=max_nbytes, memfd=memfd)
+
+    @classmethod
+    def from_fd(cls, fd):
+        """Return the pool whose descriptor was received, such as by socket.recv_fds().
+
+        The descriptor stays the caller's and can be closed. Raises ExchangeError, with the reason,
+        if it is not a pool's or another user's.
+        """
+        return cls._attach(fd=fd)
+
+    @classmethod
+    def _attach(cls, **source):
+        pool = cls.__new__(cls)
+        _core._Pool.__init__(pool, **source)
+        return pool
+
+    def __reduce__(self):
+        if self._name is None:
+            raise TypeError(
+                "a pool with memfd=True can't be pickled: send its fileno() by a socket, and attach"
+                " it by Pool.from_fd()"
+            )
+        return _open_pool, (self._name,)
+
+    def __repr__(self):
+        stats = self.stats()
+        return f"Pool({stats['used_bytes']:,} of {stats['capacity']:,} bytes used)"
+
+
+def _open_pool(name):
+    return Pool._attach(name=name)
 
 
 class Handle:
@@ -73,11 +131,13 @@ class Handle:
         return f"Handle({self._facts[0]})"
 
 
-def share(tensor, *, copy=False):
+def share(tensor, *, copy=False, readonly=False):
     """Return a Handle with which other processes can open the tensor's memory, without a copy.
 
-    copy  True: share a copy in shareable memory, which the handle keeps alive. False: raise
-          ExchangeError, with a remedy, if other processes can't open the tensor's own memory.
+    copy      True: share a copy in shareable memory, which the handle keeps alive. False: raise
+              ExchangeError, with a remedy, if other processes can't open the tensor's own memory.
+    readonly  True: who opens the handle gets memory that can't be written, as in Pool.share(). Only
+              on the CPU.
 
     Views, strides, dtype and readonly are preserved. Raises ExchangeError also for a tensor that
     requires gradients. On a GPU, a process that opens the handle sees all work given to the tensor
@@ -86,21 +146,22 @@ def share(tensor, *, copy=False):
     _prepare()
     if copy:
         tensor = _core._ipc_copy(tensor)
-    return Handle(_core._ipc_share(tensor), tensor)
+    return Handle(_core._ipc_share(tensor, bool(readonly)), tensor)
 
 
 def open(handle):
-    """Return a tensor over the memory that a Handle identifies. Nothing is copied.
+    """Return a tensor over the memory that a message of Pool.share() or a Handle names.
 
-    handle  a Handle, or its bytes
+    handle  the message, a Handle, or its bytes
 
-    In the process that shared the memory, it is not mapped a second time. Raises ExchangeError,
-    with the reason, if the memory is gone or this process can't access it; ValueError for bytes
-    that are not a valid handle or reach outside the memory; RuntimeError if no backend with devices
-    serves the tensor's device. Thread-safe.
+    Nothing is copied. In a process that has the memory mapped already, it is not mapped a second
+    time. Raises ExchangeError, with the reason, if the memory is gone or this process can't access
+    it; ValueError for bytes that are not a valid handle or reach outside the memory; RuntimeError
+    if no backend with devices serves the tensor's device. Thread-safe.
     """
-    data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
-    return _core._ipc_open(data)
+    if type(handle) is not bytes:
+        handle = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
+    return _core._ipc_open(handle)
 
 
 def empty(shape, *, dtype=None, device=None):
@@ -111,6 +172,16 @@ def empty(shape, *, dtype=None, device=None):
     """
     _prepare()
     return _core._ipc_empty(shape, dtype, device)
+
+
+def report_write_faults():
+    """From now on, name the tensor when a write to read-only shared memory ends this process.
+
+    For memory opened after this call, from readonly=True of share(). The message goes to standard
+    error; then the signal SIGSEGV takes its course, such as to faulthandler if that was enabled
+    before.
+    """
+    _core._ipc_report_write_faults()
 
 
 _prepared_process = None

@@ -21,6 +21,7 @@
 #include "dovetail/python/module/functions/convert.h"
 #include "dovetail/python/module/functions/functions.h"
 #include "dovetail/python/module/ipc/ipc.h"
+#include "dovetail/python/module/ipc/pool_class.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
@@ -247,28 +248,6 @@ PyMethodDef functions[] = {
         "dtype",
         "dtype($module, value, /)\n--\n\n"
         "The DType that a name, a Python type or another library's type stands for."),
-    OneArgument<&IpcShareFunction>("_ipc_share",
-                                   "_ipc_share($module, tensor, /)\n--\n\n"
-                                   "The bytes of a handle of the tensor, for dovetail.ipc."),
-    OneArgument<&IpcOpenFunction>("_ipc_open",
-                                  "_ipc_open($module, handle, /)\n--\n\n"
-                                  "The tensor that a handle's bytes name, for dovetail.ipc."),
-    OneArgument<&IpcCopyFunction>("_ipc_copy",
-                                  "_ipc_copy($module, tensor, /)\n--\n\n"
-                                  "A copy in memory that can be shared, for dovetail.ipc."),
-    OneArgument<&IpcDescribeFunction>("_ipc_describe",
-                                      "_ipc_describe($module, handle, /)\n--\n\n"
-                                      "What a handle's bytes say, for dovetail.ipc."),
-    Fast<&IpcEmptyFunction>("_ipc_empty",
-                            "_ipc_empty($module, shape, dtype, device, /)\n--\n\n"
-                            "A tensor in memory that can be shared, for dovetail.ipc."),
-    NoArguments<&IpcForgetFunction>("_ipc_forget",
-                                    "_ipc_forget($module, /)\n--\n\n"
-                                    "Unlinks this process's shared memory, for dovetail.ipc."),
-    NoArguments<&IpcUnlinkLeftBehindFunction>(
-        "_ipc_unlink_left_behind",
-        "_ipc_unlink_left_behind($module, /)\n--\n\n"
-        "Unlinks shared memory of processes that were killed, and returns the number of files."),
     OneArgument<&MemoryOfFunction>("_memory_of",
                                    "_memory_of($module, tensor, /)\n--\n\n"
                                    "What a pickle of the tensor needs, for dovetail._pickle."),
@@ -319,8 +298,10 @@ void AddEverything(nb::module_ m) {
   AddDTypeClass(m);
   AddDeviceClass(m);
   AddStreams(m);
+  AddPool(m);
   if (!MakeConverterTable() || !AddExchangeErrors(m.ptr()) || !AddTensorType(m.ptr()) ||
-      PyModule_AddFunctions(m.ptr(), functions) != 0) {
+      PyModule_AddFunctions(m.ptr(), functions) != 0 ||
+      PyModule_AddFunctions(m.ptr(), IpcFunctions()) != 0) {
     throw nb::python_error();
   }
 }

@@ -11,12 +11,13 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
 
-using ipc::Segment;
 using ipc::SegmentKind;
-using ipc::SegmentName;
+using ipc::SlotHold;
+using ipc::SlotName;
 
-// The content of a segment. Written once, before its name leaves the process.
+// The content of a slot. Written once, before its name leaves the process.
 struct SharedBlocks::Description {
+  uint64_t nbytes_of_this;
   char vendor[16];
   char pci_bus_id[32];
   int32_t device;  // the owner's number
@@ -58,7 +59,9 @@ class SharedBlocks::Block final : public Hold {
   // Checking whether borrowers still live takes some microseconds per borrower: not at every call.
   bool IsOver(bool thorough) noexcept override {
     constexpr int kAskedForEachThoroughly = 64;
-    return segment_->Close(thorough || ++asked_ % kAskedForEachThoroughly == 0);
+    if (asked_++ == 0) slot_.Renew();  // nobody opens it any more
+    return !slot_.HasOtherHolds() &&
+           !slot_.IsHeldByOthers(thorough || asked_ % kAskedForEachThoroughly == 0);
   }
 
   const void* shared_base() const noexcept override { return base_; }
@@ -74,19 +77,21 @@ class SharedBlocks::Block final : public Hold {
       // Drivers return the same handle each time.
       if (result == 0) result = api.ipc_event_handle(api.self, event_, &event_handle_);
       if (result == 0) return absl::OkStatus();
-      if (segment_ == nullptr) DestroyEvent();
+      if (!slot_) DestroyEvent();
     }
     return context_.runtime.Check(api.stream_synchronize(api.self, context_.runtime.Native(stream)),
                                   "waiting for the work on memory that is to be shared");
   }
 
   absl::Status Describe(const IpcHandle& memory, size_t nbytes) {
-    absl::StatusOr<std::shared_ptr<Segment>> segment =
-        Segment::Create(SegmentKind::kDeviceBlock, sizeof(Description));
-    if (!segment.ok()) return segment.status();
+    absl::StatusOr<SlotHold> slot = ipc::SlotPool::OfDevices().Allocate(sizeof(Description));
+    if (!slot.ok()) return slot.status();
+    absl::StatusOr<void*> data = slot->Data();
+    if (!data.ok()) return data.status();
     const Runtime& runtime = context_.runtime;
     absl::MutexLock lock(&mutex_);
-    Description d = {.device = device_,
+    Description d = {.nbytes_of_this = sizeof(Description),
+                     .device = device_,
                      .has_event = event_ != nullptr,
                      .nbytes = nbytes,
                      .base = reinterpret_cast<uintptr_t>(base_),
@@ -94,8 +99,9 @@ class SharedBlocks::Block final : public Hold {
                      .event = event_handle_};
     runtime.vendor().name.copy(d.vendor, sizeof d.vendor);
     std::memcpy(d.pci_bus_id, runtime.Info(device_).pci_bus_id, sizeof d.pci_bus_id);
-    std::memcpy((*segment)->data(), &d, sizeof d);
-    segment_ = *std::move(segment);
+    std::memcpy(*data, &d, sizeof d);
+    name_ = slot->name().ToBytes();
+    slot_ = *std::move(slot);
     return absl::OkStatus();
   }
 
@@ -110,8 +116,8 @@ class SharedBlocks::Block final : public Hold {
 
   void* base() const { return base_; }
   int device() const { return device_; }
-  const Segment& segment() const { return *segment_; }
-  NativeEvent event() const { return event_; }  // constant once the segment is written
+  const std::string& name() const { return name_; }
+  NativeEvent event() const { return event_; }  // constant once the slot is written
 
  private:
   void DestroyEvent() {
@@ -130,7 +136,8 @@ class SharedBlocks::Block final : public Hold {
   absl::Mutex mutex_;
   NativeEvent event_ = nullptr;
   IpcHandle event_handle_ ABSL_GUARDED_BY(mutex_) = {};
-  std::shared_ptr<Segment> segment_;  // constant once it is set
+  SlotHold slot_;  // constant once it is set, as is the name
+  std::string name_;
 };
 
 // Memory that Open returned, until it is closed.
@@ -146,11 +153,11 @@ struct SharedBlocks::Lent {
       if (guard.ok()) api.event_destroy(api.self, lent->event);
     }
     if (lent->key) lent->blocks->Unmap(*lent->key);
-    lent->segment->Return();  // last: the owner may free the memory now
+    lent->slot = SlotHold();  // last: the owner may free the memory now
   }
 
   SharedBlocks* blocks;
-  std::shared_ptr<Segment> segment;
+  SlotHold slot;
   int device = 0;
   std::optional<Key> key;       // nullopt: memory of this process
   NativeEvent event = nullptr;  // opened here
@@ -240,18 +247,18 @@ absl::StatusOr<MemoryShare> SharedBlocks::Share(Device device, const void* data,
   share.offset = static_cast<const char*>(data) - static_cast<const char*>(info->base);
   if (const std::shared_ptr<Block> block = FindBlock(uses, info->base)) {
     if (absl::Status s = block->Publish(stream); !s.ok()) return s;
-    share.name = block->segment().name().ToBytes();
+    share.name = block->name();
     return share;
   }
   absl::StatusOr<std::shared_ptr<Block>> made = MakeBlock(*info, stream);
   if (!made.ok()) return made.status();
-  const SegmentName name = (*made)->segment().name();
+  const std::string name = (*made)->name();
   {
     absl::MutexLock lock(&mutex_);
     std::erase_if(mine_, [](const auto& entry) { return entry.second.expired(); });
     mine_[name] = *made;
   }
-  share.name = name.ToBytes();
+  share.name = name;
   share.until = Events::OfHold(device, *std::move(made));
   return share;
 }
@@ -323,25 +330,30 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
   Runtime& runtime = context_.runtime;
   if (absl::Status s = runtime.Ready(); !s.ok()) return s;
   context_.releaser.Drain();
-  absl::StatusOr<SegmentName> name = SegmentName::FromBytes(bytes);
+  absl::StatusOr<SlotName> name = SlotName::FromBytes(bytes);
   if (!name.ok()) return name.status();
-  absl::StatusOr<std::shared_ptr<Segment>> segment =
-      Segment::Open(*name, SegmentKind::kDeviceBlock);
-  if (!segment.ok()) return segment.status();
+  absl::StatusOr<SlotHold> slot = SlotHold::Open(*name, SegmentKind::kDeviceBlocks);
+  if (!slot.ok()) return slot.status();
+  absl::StatusOr<void*> content = slot->Data();
+  if (!content.ok()) return content.status();
   Description d;
-  if ((*segment)->nbytes() != sizeof d) {
+  std::memcpy(&d, *content, sizeof d);
+  if (d.nbytes_of_this != sizeof d) {
     return absl::FailedPreconditionError(
         "The memory was shared by another version of Dovetail, or its description was damaged.");
   }
-  std::memcpy(&d, (*segment)->data(), sizeof d);
   if (const std::string vendor = TextOf(d.vendor); vendor != runtime.vendor().name) {
     return absl::FailedPreconditionError(absl::StrCat(
         "The memory belongs to \"", vendor, "\" and not to ", runtime.vendor().name, "."));
   }
   absl::StatusOr<int> device = FindDevice(d);
   if (!device.ok()) return device.status();
-  if (absl::Status s = (*segment)->Borrow(); !s.ok()) return s;
-  auto lent = std::make_unique<Lent>(Lent{.blocks = this, .segment = *segment, .device = *device});
+  // The driver takes the memory away when its owner ends.
+  if (!slot->segment()->is_mine() && !ipc::IsAlive(name->segment.process)) {
+    return ipc::SegmentGoneError();
+  }
+  auto lent = std::make_unique<Lent>(
+      Lent{.blocks = this, .slot = *std::move(slot), .device = *device});
   absl::Cleanup give_back = [&] { Lent::GiveBack(lent.release()); };
 
   OpenedMemory opened{.data = nullptr,
@@ -352,13 +364,13 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
   std::shared_ptr<Block> mine;
   {
     absl::MutexLock lock(&mutex_);
-    if (const auto found = mine_.find(*name); found != mine_.end()) mine = found->second.lock();
+    if (const auto found = mine_.find(bytes); found != mine_.end()) mine = found->second.lock();
   }
   if (mine != nullptr) {
     opened.data = mine->base();
     event = mine->event();
   } else {
-    Key key{.device = *device, .owner = name->process, .base = d.base};
+    Key key{.device = *device, .owner = name->segment.process, .base = d.base};
     std::memcpy(key.handle.data(), d.memory.bytes, sizeof d.memory.bytes);
     absl::StatusOr<void*> data = Map(key);
     if (!data.ok()) return data.status();

@@ -1,12 +1,12 @@
 // SharedBlocks: shares GPU allocations with other processes by the vendor's IPC handles. One per
 // backend; it implements DeviceBackend's ShareMemory (Share) and OpenMemory (Open).
 //
-// Owner: for each block that it shares, the owner makes a segment (core/ipc/segment.h). The segment
-// holds the vendor's handles of the allocation and of an event, names the GPU, and counts the
-// processes that have the block open. Only the segment's name is sent to other processes, so that
-// no vendor call sees bytes that a stranger made up. A Hold among the memory's uses
-// (stream/events.h) keeps the block from its allocator or lender until no living process has it
-// open; then the segment is removed.
+// Owner: for each block that it shares, the owner takes a slot of shared memory
+// (core/ipc/segment.h). The slot has the vendor's handles of the allocation and of an event and
+// names the GPU, and whoever has the block open holds the slot. Only the slot's name is sent to
+// other processes, so that no vendor call sees bytes that a stranger made up. A Hold among the
+// memory's uses (stream/events.h) keeps the block from its allocator or lender until no living
+// process has it open.
 //
 // Borrower: a process opens each allocation once and counts its uses. Opened memory is closed
 // through the Releaser, after the borrower's own work on it, and then reported to the owner. In the
@@ -23,8 +23,10 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/base/thread_annotations.h"
@@ -35,6 +37,7 @@
 #include "dovetail/core/device.h"
 #include "dovetail/core/device_backend.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/slot_pool.h"
 #include "dovetail/core/stream.h"
 #include "dovetail/core/uses.h"
 #include "dovetail/devices/gpu/context.h"
@@ -82,7 +85,7 @@ class SharedBlocks {
 
   GpuContext& context_;
   absl::Mutex mutex_;
-  std::map<ipc::SegmentName, std::weak_ptr<Block>> mine_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::weak_ptr<Block>, std::less<>> mine_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, Mapped> mapped_ ABSL_GUARDED_BY(mutex_);
 };
 

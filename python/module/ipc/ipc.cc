@@ -11,6 +11,7 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/placement.h"
@@ -36,22 +37,24 @@ bool ParseHandle(PyObject* object, ipc::Handle* handle) {
   return true;
 }
 
-}  // namespace
-
-PyObject* IpcShareFunction(PyObject*, PyObject* object) {
-  if (!CheckTensor(object)) return nullptr;
-  const Tensor tensor = AsTensor(object);
-  absl::StatusOr<ipc::Handle> handle =
-      WithoutGilIf(!IsHostAccessible(tensor.device().type), [&] { return ipc::Share(tensor); });
+PyObject* IpcShareFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2) return Raise(PyExc_TypeError, "_ipc_share() takes a tensor and readonly");
+  if (!CheckTensor(args[0])) return nullptr;
+  const Tensor tensor = AsTensor(args[0]);
+  const ipc::ShareOptions options = {.read_only = args[1] == Py_True};
+  absl::StatusOr<ipc::Handle> handle = WithoutGilIf(
+      !IsHostAccessible(tensor.device().type), [&] { return ipc::Share(tensor, options); });
   if (!handle.ok()) return RaiseStatus(handle.status());
   const std::string bytes = handle->ToBytes();
   return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
 }
 
 PyObject* IpcOpenFunction(PyObject*, PyObject* object) {
-  ipc::Handle handle;
-  if (!ParseHandle(object, &handle)) return nullptr;
-  return WrapTensor(WithoutGilIf(true, [&] { return ipc::Open(handle); }));
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(object, &data, &size) != 0) return nullptr;
+  const std::string_view message(data, static_cast<size_t>(size));
+  return WrapTensor(WithoutGilIf(true, [&] { return ipc::Open(message); }));
 }
 
 PyObject* IpcCopyFunction(PyObject*, PyObject* object) {
@@ -87,5 +90,35 @@ PyObject* IpcForgetFunction(PyObject*, PyObject*) {
 PyObject* IpcUnlinkLeftBehindFunction(PyObject*, PyObject*) {
   return PyLong_FromLong(ipc::UnlinkLeftBehind());
 }
+
+PyMethodDef functions[] = {
+    Fast<&IpcShareFunction>("_ipc_share",
+                            "_ipc_share($module, tensor, readonly, /)\n--\n\n"
+                            "The bytes of a handle of the tensor, for dovetail.ipc."),
+    OneArgument<&IpcOpenFunction>("_ipc_open",
+                                  "_ipc_open($module, handle, /)\n--\n\n"
+                                  "The tensor that a handle's bytes name, for dovetail.ipc."),
+    OneArgument<&IpcCopyFunction>("_ipc_copy",
+                                  "_ipc_copy($module, tensor, /)\n--\n\n"
+                                  "A copy in memory that can be shared, for dovetail.ipc."),
+    OneArgument<&IpcDescribeFunction>("_ipc_describe",
+                                      "_ipc_describe($module, handle, /)\n--\n\n"
+                                      "What a handle's bytes say, for dovetail.ipc."),
+    Fast<&IpcEmptyFunction>("_ipc_empty",
+                            "_ipc_empty($module, shape, dtype, device, /)\n--\n\n"
+                            "A tensor in memory that can be shared, for dovetail.ipc."),
+    NoArguments<&IpcForgetFunction>("_ipc_forget",
+                                    "_ipc_forget($module, /)\n--\n\n"
+                                    "Unlinks this process's shared memory, for dovetail.ipc."),
+    NoArguments<&IpcUnlinkLeftBehindFunction>(
+        "_ipc_unlink_left_behind",
+        "_ipc_unlink_left_behind($module, /)\n--\n\n"
+        "Unlinks shared memory of processes that were killed, and returns the number of files."),
+    kEndOfMethods,
+};
+
+}  // namespace
+
+PyMethodDef* IpcFunctions() { return functions; }
 
 }  // namespace dovetail::python

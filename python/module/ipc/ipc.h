@@ -8,15 +8,8 @@
 
 namespace dovetail::python {
 
-// All need the GIL, and return a new reference or nullptr with an error set.
-
-PyObject* IpcShareFunction(PyObject* module, PyObject* tensor);     // -> bytes
-PyObject* IpcOpenFunction(PyObject* module, PyObject* handle);      // bytes -> Tensor
-PyObject* IpcCopyFunction(PyObject* module, PyObject* tensor);      // -> Tensor
-PyObject* IpcDescribeFunction(PyObject* module, PyObject* handle);  // bytes -> (text, fields…)
-PyObject* IpcEmptyFunction(PyObject* module, PyObject* const* args, Py_ssize_t nargs);
-PyObject* IpcForgetFunction(PyObject* module, PyObject*);
-PyObject* IpcUnlinkLeftBehindFunction(PyObject* module, PyObject*);  // -> int
+// The functions _ipc_…() of the module, for dovetail/ipc.py.
+PyMethodDef* IpcFunctions();
 
 }  // namespace dovetail::python
 

@@ -1,0 +1,59 @@
+// Participation: this process's number among the users of a segment's file, and who else lives.
+//
+// Participant i holds a lock on two bytes of the file, which the kernel releases when the process
+// ends, however it ends. (They lie beyond the end of the file; locks need no content.) The locks
+// belong to an open file: the participants of one file are as many opens of it, so that a process
+// must open a file for itself (OpenAgain), also one whose descriptor it received or inherited.
+//
+// Another process that clears the bits of a dead participant holds its second byte meanwhile, so
+// that nobody takes the number and nobody takes it for alive. The structure lock is a byte of its
+// own: whoever changes how a segment is divided holds it.
+//
+// All functions are about open file descriptors, and are called with StructureMutex held, except
+// in a child after fork().
+
+#ifndef DOVETAIL_CORE_IPC_PARTICIPANTS_H_
+#define DOVETAIL_CORE_IPC_PARTICIPANTS_H_
+
+#include "absl/status/status.h"
+#include "dovetail/core/config.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+
+// The file of another descriptor, opened once more; -1 and errno if that fails.
+int OpenAgain(int file);
+
+// Takes the number `participant` for this open file. False if a living process has it.
+bool TakeNumber(int file, int participant);
+void ReturnNumber(int file, int participant);
+
+// If the participant has ended: keeps others from taking its number and from cleaning up after it,
+// until EndCleaning. False if it lives. Waits for others that clean up.
+bool BeginCleaning(int file, int participant);
+void EndCleaning(int file, int participant);
+
+// Holds a segment's structure lock for a scope.
+class StructureLock {
+ public:
+  explicit StructureLock(int file) : file_(file), status_(Acquire(file)) {}
+  ~StructureLock();
+  StructureLock(const StructureLock&) = delete;
+  StructureLock& operator=(const StructureLock&) = delete;
+
+  // Unavailable if another process has held it for five seconds (it is stopped, say).
+  const absl::Status& status() const { return status_; }
+
+ private:
+  static absl::Status Acquire(int file);
+
+  const int file_;
+  const absl::Status status_;
+};
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_CORE_IPC_PARTICIPANTS_H_

@@ -1,0 +1,222 @@
+#include "dovetail/core/ipc/segment_file.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/participants.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+constexpr uint64_t kMagic = 0x324c4f4f'50545644;  // "DVTPOOL2"
+constexpr size_t kPage = 4096;
+
+size_t ToPages(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
+
+// 0 or an error of errno.h.
+int TryReservePages(int file, size_t offset, size_t nbytes) {
+  // Older kernels give up when a signal arrives, and take all pages back. Signals that come often
+  // would keep a large file from ever being made, so they wait. (One call for all pages: it fails
+  // at once if they are more than the folder may have.)
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error;
+  do {
+    error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(nbytes));
+  } while (error == EINTR);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+absl::Status OutOfMemory(size_t nbytes, int error) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "Out of shared memory: ", nbytes, " bytes could not be allocated in ", kFolder, ": ",
+      std::strerror(error), " (in a container, --shm-size sets how much there is)."));
+}
+
+// Sets the size of a new file and writes its head.
+absl::Status Initialize(const SegmentFile& file) {
+  const SegmentParts parts(file.granules);
+  // Beyond the limit of file sizes, the process would get a SIGXFSZ.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && parts.nbytes > limit.rlim_cur) {
+    return OutOfMemory(parts.nbytes, EFBIG);
+  }
+  if (ftruncate(file.descriptor, static_cast<off_t>(parts.nbytes)) != 0) {
+    return OutOfMemory(parts.nbytes, errno);
+  }
+  if (absl::Status s = ReservePages(file.descriptor, 0, parts.headers); !s.ok()) return s;
+  const SegmentFacts facts = {.magic = kMagic,
+                              .kind = file.kind,
+                              .unused = 0,
+                              .granules = file.granules,
+                              .name = file.name};
+  if (pwrite(file.descriptor, &facts, sizeof facts, 0) != sizeof facts) {
+    return OutOfMemory(sizeof facts, errno);
+  }
+  return absl::OkStatus();
+}
+
+// `what` names the file in errors.
+absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
+  struct stat status;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " belongs to another user, or is no ordinary file."));
+  }
+  // Read, not mapped: a file that is cut short meanwhile is an error here and no SIGBUS.
+  SegmentFacts facts;
+  const bool is_read = pread(file, &facts, sizeof facts, 0) == sizeof facts;
+  if (is_read && facts.magic != kMagic) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        what, " is no memory of this version of Dovetail, or was written over."));
+  }
+  constexpr uint64_t kMost = uint64_t{1} << 48;
+  if (!is_read || facts.granules == 0 || facts.granules > kMost / kGranuleBytes ||
+      SegmentParts(facts.granules).nbytes != static_cast<uint64_t>(status.st_size)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " has ", status.st_size, " bytes, which is not what its head says: it ",
+                     "was cut short, or was never whole."));
+  }
+  return facts;
+}
+
+}  // namespace
+
+FilePath PathOf(SegmentName name) noexcept {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.begin(), digits.end(), name.number, 16).ptr;
+  return {name.process, std::string_view(digits.data(), end - digits.begin())};
+}
+
+SegmentParts::SegmentParts(uint64_t granules) {
+  table = ToPages(sizeof(SegmentHead));
+  headers = table + SlotTable::BytesBeforeHeaders(granules);
+  data = ToPages(table + SlotTable::BytesFor(granules));
+  nbytes = data + granules * kGranuleBytes;
+}
+
+absl::Status SegmentGoneError() {
+  return absl::FailedPreconditionError(
+      "The memory that the handle names is gone, or was never on this machine: the process that "
+      "shared it has released it, or has ended. Keep the tensor there until it is opened here.");
+}
+
+absl::Status OtherKindError() {
+  return absl::FailedPreconditionError(
+      "The handle names another kind of device than the one that has the memory.");
+}
+
+absl::Status ReservePages(int file, size_t offset, size_t nbytes) {
+  const int error = TryReservePages(file, offset, nbytes);
+  return error == 0 ? absl::OkStatus() : OutOfMemory(nbytes, error);
+}
+
+absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
+                                            SegmentBacking backing) {
+  if (granules > (uint64_t{1} << 47) / kGranuleBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "A shared memory of ", granules, " times ", kGranuleBytes,
+        " bytes is more than there are addresses."));
+  }
+  // All users can list names. One that follows from the last could be taken by another user.
+  absl::StatusOr<uint64_t> number = RandomNumber();
+  if (!number.ok()) return number.status();
+  SegmentFile made = {.descriptor = -1,
+                      .name = {.process = {}, .number = *number},
+                      .kind = kind,
+                      .backing = backing,
+                      .granules = granules};
+  if (backing == SegmentBacking::kAnonymous) {
+    absl::StatusOr<uint64_t> second = RandomNumber();
+    if (!second.ok()) return second.status();
+    made.name.process = ProcessToken{*second};  // nobody's
+    made.descriptor = memfd_create("dovetail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (made.descriptor < 0) {
+      return absl::UnavailableError(
+          absl::StrCat("An anonymous file can't be made: ", std::strerror(errno), "."));
+    }
+  } else {
+    absl::StatusOr<ProcessToken> token = MyProcess();
+    if (!token.ok()) return token.status();
+    made.name.process = *token;
+    absl::StatusOr<int> file = MakeFile(PathOf(made.name));
+    if (!file.ok()) return file.status();
+    made.descriptor = *file;
+  }
+  absl::Status status = Initialize(made);
+  if (status.ok() && backing == SegmentBacking::kAnonymous) {
+    fcntl(made.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  }
+  if (status.ok()) return made;
+  close(made.descriptor);
+  if (backing == SegmentBacking::kFolder) unlink(PathOf(made.name).c_str());
+  return status;
+}
+
+absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
+  const FilePath path = PathOf(name);
+  // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT) return SegmentGoneError();
+  if (file < 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path.c_str(), " can't be opened: ", std::strerror(errno),
+                     " (memory is shared among processes of one user)."));
+  }
+  absl::Cleanup close_file = [&] { close(file); };
+  absl::StatusOr<SegmentFacts> facts = ReadFacts(file, path.c_str());
+  if (!facts.ok()) return facts.status();
+  if (!IsAlive(name.process)) return SegmentGoneError();
+  if (facts->name != name) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path.c_str(), " is no memory of this version of Dovetail, or was written over."));
+  }
+  std::move(close_file).Cancel();
+  return SegmentFile{.descriptor = file,
+                     .name = name,
+                     .kind = facts->kind,
+                     .backing = SegmentBacking::kFolder,
+                     .granules = facts->granules};
+}
+
+absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {
+  const int file = OpenAgain(received);
+  if (file < 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("The file descriptor ", received, " can't be opened again by /proc/self/fd: ",
+                     std::strerror(errno), "."));
+  }
+  absl::Cleanup close_file = [&] { close(file); };
+  absl::StatusOr<SegmentFacts> facts =
+      ReadFacts(file, absl::StrCat("The file of descriptor ", received));
+  if (!facts.ok()) return facts.status();
+  std::move(close_file).Cancel();
+  return SegmentFile{.descriptor = file,
+                     .name = facts->name,
+                     .kind = facts->kind,
+                     .backing = SegmentBacking::kAnonymous,
+                     .granules = facts->granules};
+}
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -1,0 +1,117 @@
+// How a process takes part in a segment, what becomes of it in forks, and what is done for those
+// that have ended.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/participants.h"
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_tables.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+uint64_t MaskOf(int participant) { return uint64_t{1} << participant % 64; }
+
+}  // namespace
+
+absl::Status Segment::JoinIfNeeded() {
+  if (me_.load() >= 0) return absl::OkStatus();
+  const StdMutexLock lock(StructureMutex());
+  if (me_.load() >= 0) return absl::OkStatus();
+  const int number = TakeNumberOf(file_);
+  if (number < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("The shared memory is open in ", kMostParticipants,
+                     " processes already, which is the most, or can't be locked."));
+  }
+  head_->process_ids[number].store(static_cast<uint32_t>(getpid()));
+  const StdMutexLock state(StateMutex());
+  me_.store(number);
+  return absl::OkStatus();
+}
+
+// For an open file. -1 if living processes have all numbers.
+int Segment::TakeNumberOf(int file) {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int i = 0; i < kMostParticipants; ++i) {
+      std::atomic<uint64_t>& numbers = head_->numbers[i / 64];
+      if ((numbers.load() & MaskOf(i)) != 0 || !TakeNumber(file, i)) continue;
+      // An ended process may have had it meanwhile, and still have bits.
+      if ((numbers.fetch_or(MaskOf(i)) & MaskOf(i)) == 0) return i;
+      ReturnNumber(file, i);
+    }
+    const StructureLock structure(file_);
+    if (structure.status().ok()) SweepDead();
+  }
+  return -1;
+}
+
+// Needs the structure lock. Returns the number of granules that were freed.
+uint64_t Segment::SweepDead() {
+  const int me = me_.load();
+  Participants dead = {};
+  for (int i = 0; i < kMostParticipants; ++i) {
+    if ((head_->numbers[i / 64].load() & MaskOf(i)) == 0 || i == me) continue;
+    if (BeginCleaning(file_, i)) dead[i / 64] |= MaskOf(i);
+  }
+  const uint64_t freed = table_->Sweep(dead);
+  for (int i = 0; i < kMostParticipants; ++i) {
+    if ((dead[i / 64] & MaskOf(i)) == 0) continue;
+    head_->process_ids[i].store(0);
+    head_->numbers[i / 64].fetch_and(~MaskOf(i));
+    EndCleaning(file_, i);
+  }
+  if (freed != 0) WakeWaiting();
+  return freed;
+}
+
+// Whatever this process holds, the child is to hold, too: under a number that it takes over. Its
+// lock belongs to an open file that both have until the parent closes it.
+void Segment::PrepareFork() {
+  if (kind_ != SegmentKind::kHostMemory || me_.load() < 0 || held_slots_ == 0) return;
+  for (uint64_t word = 0; word * 64 < granules_; ++word) {
+    for (uint64_t bits = local_->held[word]; bits != 0; bits &= bits - 1) {
+      if (child_ < 0) {
+        child_file_ = OpenAgain(file_);
+        child_ = child_file_ < 0 ? -1 : TakeNumberOf(child_file_);
+        if (child_ < 0) return;
+      }
+      table_->HoldFor(child_, word * 64 + static_cast<uint64_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
+// If the fork failed, this ends the child that never was.
+void Segment::ForgetFork() {
+  if (child_file_ >= 0) close(child_file_);
+  child_file_ = child_ = -1;
+}
+
+void Segment::BecomeChild() {
+  const int parents = file_;
+  file_ = child_ >= 0 ? child_file_ : OpenAgain(parents);
+  if (child_ < 0 && child_file_ >= 0) close(child_file_);
+  close(parents);  // so that the parent's lock ends with the parent
+  me_.store(child_);
+  if (child_ >= 0) head_->process_ids[child_].store(static_cast<uint32_t>(getpid()));
+  child_file_ = child_ = -1;
+  is_mine_ = false;
+}
+
+template <void (Segment::*kHandler)()>
+void Segment::ForAll() {
+  for (const auto& [name, entry] : GetTables().by_name) (entry.segment->*kHandler)();
+}
+
+const ForkHandlers Segment::kForkHandlers = {
+    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &ForAll<&Segment::BecomeChild>};
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

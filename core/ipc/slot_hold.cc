@@ -1,0 +1,145 @@
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_tables.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+constexpr size_t kNumberBytes = 5;  // of a slot, of a generation
+constexpr size_t kNameBytes = sizeof(SegmentName) + 2 * kNumberBytes + 1;
+
+static_assert(SlotWord::kGenerationBits == 8 * kNumberBytes);
+static_assert(std::endian::native == std::endian::little);
+
+}  // namespace
+
+std::string SlotName::ToBytes() const {
+  char bytes[kNameBytes];
+  std::memcpy(bytes, &segment, sizeof segment);
+  std::memcpy(bytes + sizeof segment, &slot, kNumberBytes);
+  std::memcpy(bytes + sizeof segment + kNumberBytes, &generation, kNumberBytes);
+  bytes[kNameBytes - 1] = read_only ? 1 : 0;
+  return std::string(bytes, kNameBytes);
+}
+
+absl::StatusOr<SlotName> SlotName::FromBytes(std::string_view bytes) {
+  if (bytes.size() != kNameBytes || static_cast<unsigned char>(bytes.back()) > 1) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The handle's name of the memory, of ", bytes.size(), " bytes, is not one of ", kNameBytes,
+        " bytes: it was made for another kind of device, or by another version of Dovetail."));
+  }
+  SlotName name = {};
+  std::memcpy(&name.segment, bytes.data(), sizeof name.segment);
+  std::memcpy(&name.slot, bytes.data() + sizeof name.segment, kNumberBytes);
+  std::memcpy(&name.generation, bytes.data() + sizeof name.segment + kNumberBytes, kNumberBytes);
+  name.read_only = bytes.back() != 0;
+  return name;
+}
+
+absl::StatusOr<SlotHold> SlotHold::Open(const SlotName& name, SegmentKind kind) {
+  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(name.segment);
+  if (!segment.ok()) return segment.status();
+  if ((*segment)->kind_ != kind) return OtherKindError();
+  if (absl::Status s = (*segment)->JoinIfNeeded(); !s.ok()) return s;
+  if (!(*segment)->Hold(name.slot, name.generation)) return SegmentGoneError();
+  return SlotHold(*std::move(segment), name.slot, name.read_only);
+}
+
+SlotHold SlotHold::FindAt(const void* p) {
+  const StdMutexLock lock(StateMutex());
+  const auto& by_address = Segment::GetTables().by_address;
+  auto found = by_address.upper_bound(static_cast<const char*>(p));
+  if (found == by_address.begin()) return {};
+  const auto& [data, range] = *--found;
+  const auto offset = static_cast<size_t>(static_cast<const char*>(p) - data);
+  if (offset >= range.nbytes) return {};
+  Segment& segment = *range.segment;
+  // The nearest slot before it that this process holds.
+  const uint64_t granule = offset / kGranuleBytes;
+  uint64_t mask = ~uint64_t{0} >> (63 - granule % 64);
+  for (uint64_t word = granule / 64 + 1; word-- > 0; mask = ~uint64_t{0}) {
+    const uint64_t bits = segment.local_->held[word] & mask;
+    if (bits == 0) continue;
+    const SlotTable::Slot slot = word * 64 + 63 - static_cast<uint64_t>(std::countl_zero(bits));
+    if (granule - slot >= segment.table_->size(slot)) return {};
+    SlotHold hold = segment.Note(slot);
+    hold.read_only_ = range.read_only;
+    return hold;
+  }
+  return {};
+}
+
+SlotHold::~SlotHold() {
+  if (segment_ != nullptr) segment_->Release(slot_);
+}
+
+absl::StatusOr<void*> SlotHold::Data() const {
+  absl::StatusOr<char*> mapping = segment_->Mapping(read_only_);
+  if (!mapping.ok()) return mapping.status();
+  return *mapping + slot_ * kGranuleBytes;
+}
+
+size_t SlotHold::nbytes() const { return segment_->table_->size(slot_) * kGranuleBytes; }
+
+SlotName SlotHold::name() const {
+  return {.segment = segment_->name_,
+          .slot = slot_,
+          .generation = segment_->table_->word(slot_).generation(),
+          .read_only = read_only_};
+}
+
+void SlotHold::Keep(SlotHold hold) {
+  const StdMutexLock lock(StateMutex());
+  Segment& segment = *hold.segment_;
+  if (segment.kept_++ == 0) segment.self_ = std::move(hold.segment_);
+  hold.segment_ = nullptr;
+}
+
+SlotHold SlotHold::TakeKept(const void* p) {
+  SlotHold found = FindAt(p);
+  if (!found) return found;
+  std::shared_ptr<Segment> self;  // dropped after the unlock
+  const StdMutexLock lock(StateMutex());
+  Segment& segment = *found.segment_;
+  --segment.local_->references[found.slot_];
+  if (--segment.kept_ == 0) self = std::move(segment.self_);
+  return found;
+}
+
+void SlotHold::Renew() { segment_->table_->Renew(slot_); }
+
+bool SlotHold::HasOtherHolds() const {
+  const StdMutexLock lock(StateMutex());
+  return segment_->local_->references[slot_] > 1;
+}
+
+bool SlotHold::IsHeldByOthers(bool thorough) const {
+  const int me = segment_->me_.load();
+  if (!segment_->table_->HasHolders(slot_, me)) return false;
+  if (thorough) (void)segment_->Reclaim();
+  return segment_->table_->HasHolders(slot_, me);
+}
+
+void SlotHold::KeepCompanion(std::string key, SlotHold other) const {
+  const StdMutexLock lock(StateMutex());
+  segment_->local_->companions[slot_].try_emplace(std::move(key), std::move(other));
+}
+
+std::optional<SlotName> SlotHold::FindCompanion(std::string_view key) const {
+  const StdMutexLock lock(StateMutex());
+  const auto of_slot = segment_->local_->companions.find(slot_);
+  if (of_slot == segment_->local_->companions.end()) return std::nullopt;
+  const auto found = of_slot->second.find(key);
+  if (found == of_slot->second.end()) return std::nullopt;
+  return found->second.name();
+}
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -1,0 +1,316 @@
+#include "dovetail/core/ipc/slot_pool.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "dovetail/core/internal/interruption.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+namespace {
+
+constexpr size_t kSegmentOfProcess = size_t{64} << 20;
+constexpr size_t kSegmentOfDevices = size_t{1} << 20;
+// Waiting ends after so long, to look for processes that have ended.
+constexpr absl::Duration kLongestSleep = absl::Milliseconds(20);
+constexpr size_t kMostNamed = 8;
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Create(const PoolOptions& options) {
+  if (options.nbytes == 0) {
+    return absl::InvalidArgumentError("A pool of 0 bytes has no room for anything.");
+  }
+  if (options.anonymous && options.most_bytes > options.nbytes) {
+    return absl::InvalidArgumentError(
+        "An anonymous pool can't grow: other processes could not open its further files.");
+  }
+  absl::StatusOr<std::shared_ptr<Segment>> first = Segment::Create(
+      options.nbytes, SegmentKind::kHostMemory,
+      options.anonymous ? SegmentBacking::kAnonymous : SegmentBacking::kFolder);
+  if (!first.ok()) return first.status();
+  std::shared_ptr<SlotPool> pool(
+      new SlotPool(options.nbytes, std::max(options.nbytes, options.most_bytes)));
+  const StdMutexLock lock(StateMutex());
+  pool->segments_.push_back(*std::move(first));
+  return pool;
+}
+
+std::shared_ptr<SlotPool> SlotPool::Of(std::shared_ptr<Segment> first) {
+  std::shared_ptr<SlotPool> pool(new SlotPool(first->nbytes(), first->nbytes()));
+  const StdMutexLock lock(StateMutex());
+  pool->segments_.push_back(std::move(first));
+  return pool;
+}
+
+absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Open(SegmentName name) {
+  absl::StatusOr<std::shared_ptr<Segment>> first = Segment::Open(name);
+  if (!first.ok()) return first.status();
+  return Of(*std::move(first));
+}
+
+absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Attach(int file) {
+  absl::StatusOr<std::shared_ptr<Segment>> first = Segment::Attach(file);
+  if (!first.ok()) return first.status();
+  return Of(*std::move(first));
+}
+
+// Never destroyed, since tensors may be destroyed while the process exits.
+SlotPool* SlotPool::ForProcess(size_t segment_bytes, SegmentKind kind) {
+  auto* pool = new SlotPool(segment_bytes, std::numeric_limits<size_t>::max());
+  pool->kind_ = kind;
+  pool->is_of_process_ = true;
+  return pool;
+}
+
+SlotPool& SlotPool::OfProcess() {
+  static SlotPool* const pool = ForProcess(kSegmentOfProcess, SegmentKind::kHostMemory);
+  return *pool;
+}
+
+SlotPool& SlotPool::OfDevices() {
+  static SlotPool* const pool = ForProcess(kSegmentOfDevices, SegmentKind::kDeviceBlocks);
+  return *pool;
+}
+
+SlotPool::Segments SlotPool::GetSegments() {
+  Segments left, segments;  // destroyed after the unlock
+  const StdMutexLock lock(StateMutex());
+  if (is_of_process_) {
+    // In a forked child, the segments that there are belong to the parent.
+    for (std::shared_ptr<Segment>& s : segments_) {
+      (s->is_mine() ? segments : left).push_back(std::move(s));
+    }
+    segments_.swap(segments);
+  }
+  segments = segments_;
+  return segments;
+}
+
+SlotHold SlotPool::TryAllocate(size_t nbytes) {
+  const StdMutexLock lock(StateMutex());
+  for (const std::shared_ptr<Segment>& segment : segments_) {
+    if (is_of_process_ && !segment->is_mine()) continue;
+    if (SlotHold hold = segment->TryAllocate(nbytes)) return hold;
+  }
+  return {};
+}
+
+absl::StatusOr<SlotHold> SlotPool::TryHarder(size_t nbytes) {
+  FindFollowers();
+  absl::Status status;
+  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
+    absl::StatusOr<SlotHold> hold = segment->Allocate(nbytes);
+    if (hold.ok() || !absl::IsResourceExhausted(hold.status())) return hold;
+    status = hold.status();
+  }
+  absl::StatusOr<SlotHold> grown = Grow(nbytes);
+  if (grown.ok() || !absl::IsResourceExhausted(grown.status())) return grown;
+  if (!grown.status().message().empty()) status = grown.status();
+  return is_of_process_ ? status : FullError(nbytes, status);
+}
+
+absl::StatusOr<SlotHold> SlotPool::Grow(size_t nbytes) {
+  const Segments segments = GetSegments();
+  if (!segments.empty() && (segments.front()->is_anonymous() || !segments.front()->is_mine())) {
+    return absl::ResourceExhaustedError("");
+  }
+  size_t have = 0;
+  for (const std::shared_ptr<Segment>& segment : segments) have += segment->nbytes();
+  if (nbytes > most_bytes_ || have > most_bytes_ - nbytes) return absl::ResourceExhaustedError("");
+  const size_t wanted = std::max(nbytes, std::min(segment_bytes_, most_bytes_ - have));
+  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Create(wanted, kind_);
+  // A limit of the process may allow the allocation alone.
+  if (absl::IsResourceExhausted(segment.status()) && nbytes < wanted) {
+    segment = Segment::Create(nbytes, kind_);
+  }
+  if (!segment.ok()) return segment.status();
+  absl::StatusOr<SlotHold> hold = (*segment)->Allocate(nbytes);
+  if (!hold.ok()) return hold;
+  if (absl::Status s = AddFollower(*segment); !s.ok()) return s;
+  return hold;
+}
+
+// The first segment names the others, for the pools of other processes.
+absl::Status SlotPool::AddFollower(const std::shared_ptr<Segment>& segment) {
+  const StdMutexLock lock(StateMutex());
+  if (!is_of_process_ && !segments_.empty()) {
+    SegmentHead& head = segments_.front()->head();
+    const uint32_t count = head.follower_count.load();
+    if (count >= SegmentHead::kMostFollowers) {
+      return absl::ResourceExhaustedError("The pool has as many segments as it can have.");
+    }
+    head.followers[count] = segment->name();
+    head.follower_count.store(count + 1);
+  }
+  segments_.push_back(segment);
+  return absl::OkStatus();
+}
+
+void SlotPool::FindFollowers() {
+  const Segments segments = GetSegments();
+  if (segments.empty() || segments.front()->is_mine()) return;
+  const SegmentHead& head = segments.front()->head();
+  const uint32_t count = std::min<uint32_t>(head.follower_count.load(), head.kMostFollowers);
+  for (size_t i = segments.size() - 1; i < count; ++i) {
+    absl::StatusOr<std::shared_ptr<Segment>> follower = Segment::Open(head.followers[i]);
+    if (!follower.ok()) return;
+    const StdMutexLock lock(StateMutex());
+    if (segments_.size() == i + 1) segments_.push_back(*std::move(follower));
+  }
+}
+
+absl::StatusOr<SlotHold> SlotPool::Allocate(size_t nbytes, const AllocateOptions& options) {
+  if (options.isolated) return AllocateIsolated(nbytes);
+  if (SlotHold hold = TryAllocate(nbytes)) return hold;
+  const absl::Time deadline = absl::Now() + options.timeout;
+  while (true) {
+    const uint32_t seen = FreedCount();
+    absl::StatusOr<SlotHold> hold = TryHarder(nbytes);
+    const absl::Duration left = deadline - absl::Now();
+    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || left <= absl::ZeroDuration()) {
+      return hold;
+    }
+    if (ScopedInterruption::IsAsked()) return absl::CancelledError("The wait was interrupted.");
+    WaitForFreed(seen, std::min(left, kLongestSleep));
+  }
+}
+
+absl::StatusOr<SlotHold> SlotPool::AllocateIsolated(size_t nbytes) {
+  // With room for records of unusual layouts (interop/ipc/record.h).
+  constexpr size_t kForRecords = 8 * kGranuleBytes;
+  if (nbytes > std::numeric_limits<size_t>::max() - kForRecords) nbytes -= kForRecords;
+  absl::StatusOr<std::shared_ptr<Segment>> own = Segment::Create(nbytes + kForRecords);
+  if (!own.ok()) return own.status();
+  absl::StatusOr<SlotHold> hold = (*own)->Allocate(nbytes);
+  if (!hold.ok()) return hold;
+  const StdMutexLock lock(StateMutex());
+  std::erase_if(isolated_, [](const std::weak_ptr<Segment>& s) { return s.expired(); });
+  isolated_.push_back(*own);
+  return hold;
+}
+
+// How often memory of the first segment was freed so far.
+uint32_t SlotPool::FreedCount() {
+  const Segments segments = GetSegments();
+  return segments.empty() ? 0 : segments.front()->head().freed.load();
+}
+
+// Returns at once if the count is no longer `seen`.
+void SlotPool::WaitForFreed(uint32_t seen, absl::Duration timeout) {
+  const Segments segments = GetSegments();
+  if (segments.empty()) return absl::SleepFor(timeout);
+  SegmentHead& head = segments.front()->head();
+  head.waiting.store(1);
+  const timespec time = absl::ToTimespec(timeout);
+  syscall(SYS_futex, &head.freed, FUTEX_WAIT, seen, &time, nullptr, 0);
+}
+
+absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
+  absl::StatusOr<SegmentStats> stats = Stats();
+  if (!stats.ok()) return reason;
+  std::vector<std::string> holders;
+  for (const Holder& h : stats->holders) {
+    if (holders.size() == kMostNamed) break;
+    holders.push_back(absl::StrCat(h.is_this_process ? "this process" : "process ",
+                                   h.is_this_process ? "" : absl::StrCat(h.process_id), " holds ",
+                                   h.nbytes, " bytes in ", h.slots, " allocations"));
+  }
+  const std::string text = absl::StrCat(
+      "The pool has no room for ", nbytes, " bytes: ", stats->used, " of ", stats->capacity,
+      " bytes are held", holders.empty() ? "" : " (", absl::StrJoin(holders, "; "),
+      holders.empty() ? "" : ")",
+      ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
+  const bool has_reason = reason.message() != Segment::kFull;
+  return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text) : text);
+}
+
+bool SlotPool::Contains(const Segment& segment) {
+  for (const std::shared_ptr<Segment>& s : GetSegments()) {
+    if (s.get() == &segment) return true;
+  }
+  const StdMutexLock lock(StateMutex());
+  for (const std::weak_ptr<Segment>& s : isolated_) {
+    // Compared by owner: locking it could make this the last to drop it.
+    if (!s.owner_before(segment.weak_from_this()) && !segment.weak_from_this().owner_before(s)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+SegmentName SlotPool::name() { return GetSegments().front()->name(); }
+bool SlotPool::is_anonymous() { return GetSegments().front()->is_anonymous(); }
+int SlotPool::file() { return GetSegments().front()->file(); }
+size_t SlotPool::reserved_bytes() {
+  const StdMutexLock lock(StateMutex());
+  size_t nbytes = 0;
+  for (const std::shared_ptr<Segment>& segment : segments_) nbytes += segment->reserved_bytes();
+  return nbytes;
+}
+
+int SlotPool::segment_count() { return static_cast<int>(GetSegments().size()); }
+
+absl::StatusOr<SegmentStats> SlotPool::Stats() {
+  FindFollowers();
+  SegmentStats total;
+  std::map<uint32_t, Holder> holders;
+  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
+    absl::StatusOr<SegmentStats> stats = segment->Stats();
+    if (!stats.ok()) return stats;
+    total.capacity += stats->capacity;
+    total.reserved += stats->reserved;
+    total.used += stats->used;
+    total.used_slots += stats->used_slots;
+    for (const Holder& h : stats->holders) {
+      Holder& sum = holders[h.process_id];
+      sum.process_id = h.process_id;
+      sum.is_this_process = sum.is_this_process || h.is_this_process;
+      sum.slots += h.slots;
+      sum.nbytes += h.nbytes;
+    }
+  }
+  for (const auto& [id, holder] : holders) total.holders.push_back(holder);
+  std::stable_sort(total.holders.begin(), total.holders.end(),
+                   [](const Holder& a, const Holder& b) { return a.nbytes > b.nbytes; });
+  return total;
+}
+
+absl::StatusOr<uint64_t> SlotPool::Reclaim() {
+  FindFollowers();
+  uint64_t freed = 0;
+  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
+    absl::StatusOr<uint64_t> of_segment = segment->Reclaim();
+    if (!of_segment.ok()) return of_segment;
+    freed += *of_segment;
+  }
+  return freed;
+}
+
+void SlotPool::TrimOfProcess(size_t keep) {
+  Segments segments = OfProcess().GetSegments();
+  size_t have = 0;
+  for (const std::shared_ptr<Segment>& segment : segments) have += segment->reserved_bytes();
+  for (size_t i = segments.size(); i-- > 0 && have > keep;) {
+    if (!segments[i]->IsIdle()) continue;
+    have -= segments[i]->reserved_bytes();
+    const StdMutexLock lock(StateMutex());
+    std::erase(OfProcess().segments_, segments[i]);
+  }
+}
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

@@ -1,0 +1,79 @@
+// ipc::Pool: many tensors in one shared memory, for processes that exchange tensors again and again.
+//
+//   absl::StatusOr<ipc::Pool> pool = ipc::Pool::Create({.nbytes = 1 << 30});
+//   absl::StatusOr<Tensor> t = pool->Empty({1024, 1024}, kFloat32);
+//   absl::StatusOr<std::string> message = pool->Share(*t);       // at most 64 bytes
+//   // in another process
+//   absl::StatusOr<Tensor> there = ipc::Open(*message);          // open.h
+//
+// A tensor's memory is free for the next Empty when no living process has a tensor over it. It keeps
+// its pages, so that making, sharing, opening and releasing tensors needs no system call once both
+// processes have the pool mapped. What a killed process had is freed when the memory is needed.
+//
+// A message can be opened any number of times, as long as some process has a tensor over the memory.
+// Later, opening it is an error, also when the memory has been reused: keep the tensor until the
+// others have opened it.
+//
+// Who maps a pool can read all of it, and write unless it opens only messages that were shared
+// read-only. Make a pool for each domain of trust, or isolate a tensor (Empty's options).
+//
+// A value: copies are the same pool. A forked child can use it and holds what its parent held. The
+// memory stays as long as any process has a tensor over it; its file in /dev/shm goes with the last
+// Pool and tensor of the process that made it. Any thread.
+
+#ifndef DOVETAIL_INTEROP_IPC_POOL_H_
+#define DOVETAIL_INTEROP_IPC_POOL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "dovetail/core/config.h"
+#include "dovetail/core/dtype.h"
+#include "dovetail/core/ipc/slot_pool.h"
+#include "dovetail/core/tensor.h"
+#include "dovetail/interop/ipc/share.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace ipc {
+
+class Pool {
+ public:
+  // InvalidArgument for a pool of 0 bytes, or an anonymous one that is to grow; ResourceExhausted
+  // or Unavailable if the memory can't be made.
+  static absl::StatusOr<Pool> Create(const PoolOptions& options);
+  // Another process's pool, to make tensors there, too: by its name(), or for an anonymous pool by
+  // a descriptor that was received, which stays the caller's. FailedPrecondition, with the reason,
+  // if it is gone or another user's.
+  static absl::StatusOr<Pool> Open(std::string_view name);
+  static absl::StatusOr<Pool> Attach(int file);
+
+  // A new row-major tensor on the CPU, uninitialised. ResourceExhausted, with the processes that
+  // hold the memory, if there is no room within options.timeout.
+  absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
+                               const AllocateOptions& options = {}) const;
+
+  // What other processes need to open the tensor: at most 64 bytes. The tensor can be a view, and
+  // made by another library. FailedPrecondition for memory that is not of this pool.
+  absl::StatusOr<std::string> Share(const Tensor& tensor, const ShareOptions& options = {}) const;
+
+  // For Open. Valid as long as the process that made the pool has it.
+  std::string name() const;
+  SlotPool& slots() const { return *slots_; }  // statistics, Reclaim, the descriptor
+
+ private:
+  explicit Pool(std::shared_ptr<SlotPool> slots) : slots_(std::move(slots)) {}
+
+  std::shared_ptr<SlotPool> slots_;
+};
+
+}  // namespace ipc
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail
+
+#endif  // DOVETAIL_INTEROP_IPC_POOL_H_
