@@ -29,8 +29,8 @@ class Costs(typing.NamedTuple):
 # NIXL 1.5.1 with UCX over shared memory on two cores of an AMD EPYC (docs/distributed.md).
 NIXL_COSTS = Costs(transfer=30e-6, row=3e-6, byte=1e-10)
 
-_SAMPLE = 1 << 24  # bytes that a measured copy moves, at most
-_REACH = 1 << 26  # bytes that its strided side extends over, at most
+_SAMPLE = 1 << 26  # bytes that a measured copy moves, at most: more than caches hold
+_REACH = 1 << 28  # bytes that its strided side extends over, at most
 
 
 def measure_costs(transfer, a, b, *, repeat=5):
@@ -144,7 +144,8 @@ def _copy_seconds(layout, scatters, costs):
     ):
         device = "cpu"  # the nearest that is here, for a device of another process
     bits = layout.step_bits
-    memory = _core.zeros((high - low + 1) * bits // 8 + 1, dtype=_core.uint8, device=device)
+    # Filled: new memory that only reads have touched would be one page of zeros in the cache.
+    memory = _core.full((high - low + 1) * bits // 8 + 1, 1, dtype=_core.uint8, device=device)
     padded = bits != layout.dtype.bits * layout.dtype.lanes
     fields = (-low * bits // 8, layout.dtype.name, shape, layout.strides, False, padded, False)
     strided = _core._tensor_in(memory, fields)

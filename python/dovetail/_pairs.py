@@ -120,8 +120,9 @@ class Pair:
                    count x 2: address, length in bytes, which is an array of struct iovec
     a_strided, b_strided
                    N x 5: address, length, device id, stride, count, for NIXL's prep_xfer_dlist. The
-                   loop with the most runs is in the stride and the count, so that the order is not
-                   that of the spans. A negative stride of one side is stored modulo 2**64.
+                   loop with the most runs is in the stride and the count. The runs are in another
+                   order than the spans, and may be parts of them: do not combine the two. A
+                   negative stride of one side is stored modulo 2**64.
     count          the rows of the spans: the smallest number of runs that are contiguous on both
                    sides and no longer than the granularity
     run_bytes      (shortest, longest) of these, (0, 0) if there are none
@@ -129,22 +130,45 @@ class Pair:
     granularity    as passed
     """
 
-    __slots__ = ("_list", "_parts", "_tensors", "a", "b", "count", "granularity", "nbytes")
+    __slots__ = ("_count", "_listed", "_parts", "_tensors", "a", "b", "granularity", "nbytes")
 
     def __init__(self, a, b, granularity=None, tensors=()):
         _check(a, b)
         self.a, self.b, self.granularity, self._tensors = a, b, granularity, tensors
         self.nbytes = b.nbytes
-        self._list, self._parts = None, ()
+        # Either `_parts` has exactly the spans, or `_list()` has them. `_parts` is for a_strided
+        # and b_strided in any case, unless it is None.
+        self._listed, self._parts, self._count = None, (), 0
         if b.size:
-            found = _core._pair_runs(a.step_bits, a.shape, a.strides, b.shape, b.strides)
+            found = self._find(False)
             if isinstance(found, bytes):
-                self._list = _cut_list(found, granularity)
+                self._listed, self._parts = _cut_list(found, granularity), None
+                self._count = len(self._listed)
             else:
-                self._parts = _cut_nest(*found, granularity)
-        self.count = sum(iterations(loops) for *_, loops in self._parts)
-        if self._list is not None:
-            self.count = len(self._list)
+                count, *nest = found
+                self._parts = _cut_nest(*nest, granularity)
+                merges = count < iterations(nest[-1])
+                if not merges:
+                    self._count = sum(iterations(loops) for *_, loops in self._parts)
+                else:
+                    self._count = count if granularity is None else None
+
+    def _find(self, lists):
+        a, b = self.a, self.b
+        return _core._pair_runs(a.step_bits, a.shape, a.strides, b.shape, b.strides, lists)
+
+    def _list(self):
+        """Return the rows (b_offset, a_offset, nbytes) of the spans if _parts has not them."""
+        parts = self._parts
+        if self._listed is None and (
+            self._count is None or self._count < sum(iterations(loops) for *_, loops in parts)
+        ):
+            self._listed = _cut_list(self._find(True), self.granularity)
+        return self._listed
+
+    @property
+    def count(self):
+        return len(self._list()) if self._count is None else self._count
 
     a_spans = property(lambda self: self._rows(0, True))
     b_spans = property(lambda self: self._rows(1, True))
@@ -155,8 +179,9 @@ class Pair:
 
     @property
     def run_bytes(self):
-        if self._list is not None:
-            return int(self._list[:, 2].min()), int(self._list[:, 2].max())
+        listed = self._list()
+        if listed is not None:
+            return int(listed[:, 2].min()), int(listed[:, 2].max())
         lengths = [run for run, *_ in self._parts] or [0]
         return min(lengths), max(lengths)
 
@@ -165,11 +190,13 @@ class Pair:
         layout = (self.a, self.b)[side]
         device = (layout.device_id,) if with_device else ()
         out = numpy.empty((self.count, 2 + len(device)), numpy.uint64)
-        if self._list is not None:
+        listed = self._list()
+        if listed is not None:
             # Offsets are relative to the address, and the sum is modulo 2**64.
-            out[:, 0] = self._list[:, 1 - side].view(numpy.uint64) + numpy.uint64(layout.address)
-            out[:, 1] = self._list[:, 2]
+            out[:, 0] = listed[:, 1 - side].view(numpy.uint64) + numpy.uint64(layout.address)
+            out[:, 1] = listed[:, 2]
             out[:, 2:] = device or 0
+            return out
         end = 0
         for run, *starts, loops in self._parts:
             begin, end = end, end + iterations(loops)
@@ -180,7 +207,7 @@ class Pair:
     def _strided(self, side):
         numpy = import_numpy()
         layout = (self.a, self.b)[side]
-        if self._list is not None:
+        if self._parts is None:
             out = numpy.empty((self.count, 5), numpy.uint64)
             out[:, :3] = self._rows(side, True)
             out[:, 3] = out[:, 1]
@@ -213,11 +240,13 @@ class Pair:
         for name, side in (("a", self.a), ("b", self.b)):
             device = f"{side.device_type}:{side.device_id}"
             lines.append(f"  {name}: shape {side.shape}, strides {side.strides} on {device}")
-        if self._list is not None:
-            lines.append("  the runs have no regular distances on both sides; they are listed")
-        for run, _, _, loops in self._parts:
+        if self._parts is None:
+            lines.append("  no nest of loops goes through both sides; the runs are listed")
+        for run, _, _, loops in self._parts or ():
             steps = [f"{count} x (a {a:+}, b {b:+})" for count, a, b in loops]
             lines.append(f"  runs of {run} bytes in loops, steps in bytes: {', '.join(steps) or 1}")
+        if self._parts and self._list() is not None:
+            lines.append("  neighbours of these in memory are merged in the spans")
         if self.granularity is not None:
             lines.append(f"  no run is longer than the granularity of {self.granularity} bytes")
         return "\n".join(lines)

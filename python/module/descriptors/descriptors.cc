@@ -131,17 +131,18 @@ std::optional<Layout> ParseLayout(PyObject* shape, PyObject* strides) {
   return *std::move(layout);
 }
 
-// _pair_runs(bits, a_shape, a_strides, b_shape, b_strides)
+// _pair_runs(bits, a_shape, a_strides, b_shape, b_strides, lists)
 PyObject* PairRunsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  if (nargs != 5) return Raise(PyExc_TypeError, "_pair_runs() takes 5 arguments");
+  if (nargs != 6) return Raise(PyExc_TypeError, "_pair_runs() takes 6 arguments");
   int64_t bits;
   if (!ParseInt(args[0], &bits)) return nullptr;
   const std::optional<Layout> a = ParseLayout(args[1], args[2]);
   if (!a) return nullptr;
   const std::optional<Layout> b = ParseLayout(args[3], args[4]);
   if (!b) return nullptr;
+  const bool lists = args[5] == Py_True;
   const absl::StatusOr<RunPairs> pairs =
-      WithoutGilIf(a->num_elements() >= kLongBytes, [&] { return PairRuns(*b, *a, bits); });
+      WithoutGilIf(a->num_elements() >= kLongBytes, [&] { return PairRuns(*b, *a, bits, lists); });
   if (!pairs.ok()) return RaiseExchange(pairs.status());
   if (!pairs->list.empty()) {
     return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(pairs->list.data()),
@@ -156,7 +157,8 @@ PyObject* PairRunsFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     if (item == nullptr) return nullptr;
     PyTuple_SET_ITEM(loops.ptr(), i, item);
   }
-  return Py_BuildValue("LLLN", static_cast<long long>(pairs->nbytes),
+  return Py_BuildValue("LLLLN", static_cast<long long>(pairs->count),
+                       static_cast<long long>(pairs->nbytes),
                        static_cast<long long>(pairs->start.src),
                        static_cast<long long>(pairs->start.dst), loops.release().ptr());
 }
@@ -176,10 +178,12 @@ PyMethodDef functions[] = {
         "the outermost first, into the rows of a 2-D array of 64-bit integers."),
     Fast<&PairRunsFunction>(
         "_pair_runs",
-        "_pair_runs($module, bits, a_shape, a_strides, b_shape, b_strides, /)\n--\n\n"
-        "The runs of memory by which two layouts correspond, in bytes from element 0: either\n"
-        "(nbytes, a_start, b_start, loops) with loops of (count, a_stride, b_stride), outermost\n"
-        "first, or the bytes of an array of int64 with rows (b_offset, a_offset, nbytes)."),
+        "_pair_runs($module, bits, a_shape, a_strides, b_shape, b_strides, lists, /)\n--\n\n"
+        "The smallest number of runs of memory by which two layouts correspond, in bytes from\n"
+        "element 0. Either (count, nbytes, a_start, b_start, loops) with loops of (iterations,\n"
+        "a_stride, b_stride), outermost first. Their runs are more than count if neighbours in\n"
+        "memory can be merged. Or, if `lists` or there are no such loops, the bytes of an array\n"
+        "of int64 with rows (b_offset, a_offset, nbytes)."),
     OneArgument<&StepBitsFunction>("_step_bits",
                                    "_step_bits($module, tensor, /)\n--\n\n"
                                    "The bits from one element of a contiguous tensor to the next."),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -78,14 +79,16 @@ bool IsAscending(const RunLoops& loops, int64_t run) {
   return true;
 }
 
-// Whether a run of the nest continues the one before it, on both sides.
-bool HasNeighbours(const RunLoops& loops, int64_t run) {
+// The runs of an ascending nest, where those that continue each other on both sides count as one.
+int64_t CountRuns(const RunLoops& loops, int64_t run) {
+  int64_t count = 1;
   Loop::Offsets inner;  // of the last iteration of the loops inside
   for (const Loop& loop : loops) {
-    if (loop.dst_step - inner.dst == run && loop.src_step - inner.src == run) return true;
+    const bool continues = loop.dst_step - inner.dst == run && loop.src_step - inner.src == run;
+    count = count * loop.count - (continues ? loop.count - 1 : 0);
     inner.Move(loop, loop.count - 1);
   }
-  return false;
+  return count;
 }
 
 // Appends a run, or makes the last one longer by it.
@@ -159,7 +162,8 @@ bool ToBytes(RunPairs* pairs) {
 
 }  // namespace
 
-absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t step_bits) {
+absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t step_bits,
+                                  bool lists) {
   if (dst.num_elements() != src.num_elements() || dst.num_elements() == 0 || step_bits <= 0) {
     return absl::InvalidArgumentError("The layouts have no or different numbers of elements.");
   }
@@ -183,11 +187,12 @@ absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t 
       pairs.loops.erase(pairs.loops.begin());
     }
   }
-  if (!dst_loops.empty() || !IsAscending(pairs.loops, pairs.nbytes) ||
-      HasNeighbours(pairs.loops, pairs.nbytes)) {
+  if (lists || !dst_loops.empty() || !IsAscending(pairs.loops, pairs.nbytes)) {
     absl::StatusOr<std::vector<RunPair>> list = ListRuns(pairs, dst_loops, src_loops);
     if (!list.ok()) return list.status();
-    pairs = {.start = {}, .nbytes = 0, .loops = {}, .list = *std::move(list)};
+    pairs = {.count = static_cast<int64_t>(list->size()), .list = *std::move(list)};
+  } else {
+    pairs.count = CountRuns(pairs.loops, pairs.nbytes);
   }
   if (!ToBytes(&pairs)) {
     return absl::InvalidArgumentError(

@@ -1,7 +1,8 @@
 // How the memory of two layouts of one tensor corresponds: the smallest number of runs of bytes
 // that are contiguous on both sides.
 //
-//   absl::StatusOr<RunPairs> pairs = PairRuns(dst_layout, src_layout, /*step_bits=*/16);
+//   absl::StatusOr<RunPairs> pairs = PairRuns(dst_layout, src_layout, /*step_bits=*/16,
+//                                               /*lists=*/false);
 //
 // Element i of one layout, in row-major order, is element i of the other. The shapes may differ.
 
@@ -27,21 +28,28 @@ struct RunPair {
 
 using RunLoops = absl::InlinedVector<internal_loop_nest::Loop, 8>;
 
-// The runs, ascending in dst: either a nest of loops or a list.
+// The runs, ascending in dst: a nest of loops, or a list.
 struct RunPairs {
-  // Each iteration of the loops, innermost first, is a run of `nbytes`. Steps in bytes.
+  // The smallest number of runs.
+  int64_t count = 0;
+
+  // Each iteration of the loops, innermost first, is a run of `nbytes`. Steps in bytes. There are
+  // more than `count` iterations if the last of a loop is continued by the next of an outer one.
   internal_loop_nest::Loop::Offsets start;
   int64_t nbytes = 0;
   RunLoops loops;
 
-  // Used if no nest of loops has the smallest number of runs. Else empty.
+  // If not empty, used instead: exactly `count` runs.
   std::vector<RunPair> list;
 };
 
 // Both layouts have the same number of elements, at least one. Elements follow each other every
 // `step_bits` bits. InvalidArgument if the layouts do not fit together, if dst has an element
 // twice, and if a run begins or ends inside a byte. Cancelled if a signal handler asks for it.
-absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t step_bits);
+//
+// The result is a list if `lists`, or if no nest of loops has the runs. It takes 24 bytes a run.
+absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t step_bits,
+                                  bool lists);
 
 }  // namespace dovetail::python
 
