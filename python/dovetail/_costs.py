@@ -6,7 +6,7 @@ import typing
 
 from dovetail import _core
 from dovetail._pairs import describe_pair
-from dovetail._runs import import_numpy
+from dovetail._runs import rows
 from dovetail._streams import synchronize
 
 
@@ -27,7 +27,7 @@ class Costs(typing.NamedTuple):
 
 
 # NIXL 1.5.1 with UCX over shared memory on two cores of an AMD EPYC (docs/distributed.md).
-NIXL_COSTS = Costs(transfer=30e-6, row=3e-6, byte=1e-10)
+NIXL_COSTS = Costs(transfer=11e-6, row=2.5e-6, byte=8e-11)
 
 _SAMPLE = 1 << 26  # bytes that a measured copy moves, at most: more than caches hold
 _REACH = 1 << 28  # bytes that its strided side extends over, at most
@@ -52,25 +52,24 @@ def measure_costs(transfer, a, b, *, repeat=5):
             f"a and b are contiguous and have 64 KiB or more, not {pair.nbytes} bytes in "
             f"{pair.count} runs"
         )
-    numpy = import_numpy()
-    starts = (pair.a.address, pair.a.device_id), (pair.b.address, pair.b.device_id)
+    (a_start, _, a_device), (b_start, _, b_device) = pair.a_spans[0], pair.b_spans[0]
     count = min(1024, pair.nbytes // 512)
     slot = pair.nbytes // count
-    shapes = ((1, 0, 256), (1, 0, pair.nbytes), (count, slot, slot // 2))
+    short = min(slot // 2, 512)
 
     def seconds(count, step, nbytes):
-        sides = []
-        for address, device in starts:
-            rows = numpy.empty((count, 3), numpy.uint64)
-            rows[:, 0] = numpy.arange(count, dtype=numpy.uint64) * numpy.uint64(step)
-            rows[:, 0] += numpy.uint64(address)
-            rows[:, 1:] = nbytes, device
-            sides.append(rows)
+        loops = ((count, step),)
+        sides = (
+            rows(int(a_start), loops, nbytes, int(a_device)),
+            rows(int(b_start), loops, nbytes, int(b_device)),
+        )
         return _fastest(lambda: transfer(*sides), repeat)
 
-    small, flat, many = (seconds(*shape) for shape in shapes)
+    small, flat, many = (
+        seconds(*shape) for shape in ((1, 0, 256), (1, 0, pair.nbytes), (count, slot, short))
+    )
     byte = max(0.0, (flat - small) / (pair.nbytes - 256))
-    row = max(0.0, (many - small - byte * count * (slot // 2)) / (count - 1))
+    row = max(0.0, (many - small - byte * count * short) / (count - 1))
     return Costs(small, row, byte)
 
 
@@ -121,16 +120,15 @@ def make_plan(pair, costs):
         ways.append(("staging b", (pair.a, staged_b), "b"))
     if strided_a and strided_b:
         ways.append(("staging both", (staged_a, staged_b), "ab"))
-    copies = {}
-    seconds, rows = {}, {}
+    copies, seconds, counts = {}, {}, {}
     for name, sides, copied in ways:
-        rows[name] = describe_pair(*sides, granularity=pair.granularity).count
-        seconds[name] = costs.transfer + costs.row * rows[name] + costs.byte * pair.nbytes
+        counts[name] = describe_pair(*sides, granularity=pair.granularity).count
+        seconds[name] = costs.transfer + costs.row * counts[name] + costs.byte * pair.nbytes
         for side in copied:
             if side not in copies:
                 copies[side] = _copy_seconds(getattr(pair, side), side == "b", costs)
             seconds[name] += copies[side]
-    return Plan(min(seconds, key=seconds.get), seconds, rows, costs)
+    return Plan(min(seconds, key=seconds.get), seconds, counts, costs)
 
 
 def _copy_seconds(layout, scatters, costs):
