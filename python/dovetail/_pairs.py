@@ -111,7 +111,8 @@ class Pair:
     """The memory of two layouts of one tensor. describe_pair() makes it. Immutable, thread-safe.
 
     Row i of a's arrays and row i of b's have the same bytes of the tensor. The arrays are NumPy's,
-    of uint64, C-contiguous, and new ones at each access. They are in the order of b's addresses.
+    of uint64, C-contiguous, and new ones at each access; ImportError without NumPy. The spans are
+    in the order of b's addresses, with the rests that the granularity leaves of runs at the end.
 
     a, b           the Layouts
     a_spans, b_spans

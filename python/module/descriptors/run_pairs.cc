@@ -177,8 +177,8 @@ absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t 
   }
   RunPairs pairs;
   pairs.loops = TakeCommonLoops(&dst_loops, &src_loops);
-  pairs.loops.resize(static_cast<size_t>(
-      Normalize<NormalForm{}>(pairs.loops.data(), static_cast<int>(pairs.loops.size()), &pairs.start)));
+  pairs.loops.resize(static_cast<size_t>(Normalize<NormalForm{}>(
+      pairs.loops.data(), static_cast<int>(pairs.loops.size()), &pairs.start)));
   pairs.nbytes = step_bits;
   if (!pairs.loops.empty()) {
     const Loop& inner = pairs.loops.front();

@@ -108,7 +108,10 @@ def merged(rows):
     """The rows in the order of b, those that continue each other as one."""
     result = []
     for at, origin, nbytes in sorted(rows):
-        if result and (at, origin) == (result[-1][0] + result[-1][2], result[-1][1] + result[-1][2]):
+        if result and (at, origin) == (
+            result[-1][0] + result[-1][2],
+            result[-1][1] + result[-1][2],
+        ):
             result[-1][2] += nbytes
         else:
             result.append([at, origin, nbytes])

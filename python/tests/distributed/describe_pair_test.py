@@ -1,4 +1,4 @@
-"""describe_pair() of dovetail.distributed: layouts, granularity, refusals, and which way is cheaper."""
+"""dovetail.distributed.describe_pair(): layouts, granularity, refusals, plans by costs."""
 
 import ctypes
 import gc
@@ -144,7 +144,7 @@ def test_packed_elements_move_in_whole_bytes():
 
 def test_what_does_not_fit_together_is_refused():
     a = dt.zeros((4, 4))
-    with pytest.raises(TypeError, match="a has float32 .* and b int32"):
+    with pytest.raises(TypeError, match=r"a has float32 .* and b int32"):
         describe_pair(a, dt.zeros((4, 4), dtype="int32"))
     with pytest.raises(ValueError, match=r"a of shape \(4, 4\) has 16 elements and b .* has 8"):
         describe_pair(a, a[:2])
