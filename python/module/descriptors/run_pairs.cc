@@ -110,9 +110,11 @@ absl::Status Overlap() {
 }
 
 // Lists the runs of the common loops at each of the other loops' iterations. Lengths in bits here.
+// common.count is their number, or 0 if it is not known.
 absl::StatusOr<std::vector<RunPair>> ListRuns(const RunPairs& common, const ElementLoops& dst,
                                               const ElementLoops& src) {
   std::vector<RunPair> runs;
+  runs.reserve(static_cast<size_t>(common.count));
   ElementOdometer to(dst.data(), static_cast<int>(dst.size()));
   ElementOdometer from(src.data(), static_cast<int>(src.size()));
   size_t next_question = kRunsPerQuestion;
@@ -187,12 +189,12 @@ absl::StatusOr<RunPairs> PairRuns(const Layout& dst, const Layout& src, int64_t 
       pairs.loops.erase(pairs.loops.begin());
     }
   }
-  if (lists || !dst_loops.empty() || !IsAscending(pairs.loops, pairs.nbytes)) {
+  const bool is_nest = dst_loops.empty() && IsAscending(pairs.loops, pairs.nbytes);
+  if (is_nest) pairs.count = CountRuns(pairs.loops, pairs.nbytes);
+  if (lists || !is_nest) {
     absl::StatusOr<std::vector<RunPair>> list = ListRuns(pairs, dst_loops, src_loops);
     if (!list.ok()) return list.status();
     pairs = {.count = static_cast<int64_t>(list->size()), .list = *std::move(list)};
-  } else {
-    pairs.count = CountRuns(pairs.loops, pairs.nbytes);
   }
   if (!ToBytes(&pairs)) {
     return absl::InvalidArgumentError(
