@@ -5,6 +5,7 @@ import typing
 
 from dovetail import _core
 from dovetail._runs import import_numpy, iterations, strided_rows
+from dovetail._streams import synchronize
 
 NIXL_MEMORY = {
     "cpu": "DRAM",
@@ -131,40 +132,49 @@ class Pair:
     granularity    as passed
     """
 
-    __slots__ = ("_count", "_listed", "_parts", "_tensors", "a", "b", "granularity", "nbytes")
+    # _parts has the nests of loops for a_strided and b_strided; None if there are none. They are
+    # the spans as well if _is_nested. If not, _list() has the spans.
+    __slots__ = (
+        "_count",
+        "_is_nested",
+        "_listed",
+        "_parts",
+        "_tensors",
+        "a",
+        "b",
+        "granularity",
+        "nbytes",
+    )
 
     def __init__(self, a, b, granularity=None, tensors=()):
         _check(a, b)
         self.a, self.b, self.granularity, self._tensors = a, b, granularity, tensors
         self.nbytes = b.nbytes
-        # Either `_parts` has exactly the spans, or `_list()` has them. `_parts` is for a_strided
-        # and b_strided in any case, unless it is None.
-        self._listed, self._parts, self._count = None, (), 0
-        if b.size:
-            found = self._find(False)
-            if isinstance(found, bytes):
-                self._listed, self._parts = _cut_list(found, granularity), None
-                self._count = len(self._listed)
-            else:
-                count, *nest = found
-                self._parts = _cut_nest(*nest, granularity)
-                merges = count < iterations(nest[-1])
-                if not merges:
-                    self._count = sum(iterations(loops) for *_, loops in self._parts)
-                else:
-                    self._count = count if granularity is None else None
+        self._count, self._is_nested, self._listed, self._parts = 0, True, None, ()
+        if not b.size:
+            return
+        found = self._find(lists=False)
+        if isinstance(found, bytes):
+            self._is_nested, self._parts = False, None
+            self._listed = _cut_list(found, granularity)
+            self._count = len(self._listed)
+            return
+        count, *nest = found
+        self._parts = _cut_nest(*nest, granularity)
+        self._is_nested = count == iterations(nest[-1])
+        if self._is_nested:
+            self._count = sum(iterations(loops) for *_, loops in self._parts)
+        else:
+            self._count = count if granularity is None else None
 
     def _find(self, lists):
         a, b = self.a, self.b
         return _core._pair_runs(a.step_bits, a.shape, a.strides, b.shape, b.strides, lists)
 
     def _list(self):
-        """Return the rows (b_offset, a_offset, nbytes) of the spans if _parts has not them."""
-        parts = self._parts
-        if self._listed is None and (
-            self._count is None or self._count < sum(iterations(loops) for *_, loops in parts)
-        ):
-            self._listed = _cut_list(self._find(True), self.granularity)
+        """Return the rows (b_offset, a_offset, nbytes) of the spans; None if _parts has them."""
+        if self._listed is None and not self._is_nested:
+            self._listed = _cut_list(self._find(lists=True), self.granularity)
         return self._listed
 
     @property
@@ -220,14 +230,19 @@ class Pair:
             parts.append(strided_rows(layout.address + starts[side], run, layout.device_id, own))
         return numpy.concatenate(parts) if parts else numpy.empty((0, 5), numpy.uint64)
 
+    def synchronize(self):
+        """Wait on the host for the work that is pending on memory of a GPU, of tensors passed."""
+        for tensor in self._tensors:
+            synchronize(tensor)
+
     def plan(self, costs=None):
         """Return the Plan: whether to transfer the spans, or to copy to a staging buffer first.
 
         costs  the Costs of the transport, as measure_costs() finds them. None: figures of NIXL
                over shared memory (dovetail.distributed.NIXL_COSTS).
 
-        Copies a part of each strided layout, up to 16 MiB, in scratch memory here to measure what
-        gathering and scattering take, unless the costs have it: some 10 ms.
+        Copies a part of each strided layout, up to 64 MiB, in scratch memory here to measure what
+        gathering and scattering take, unless the costs have it: up to 0.1 s.
         """
         from dovetail._costs import make_plan
 
@@ -246,7 +261,7 @@ class Pair:
         for run, _, _, loops in self._parts or ():
             steps = [f"{count} x (a {a:+}, b {b:+})" for count, a, b in loops]
             lines.append(f"  runs of {run} bytes in loops, steps in bytes: {', '.join(steps) or 1}")
-        if self._parts and self._list() is not None:
+        if self._parts and not self._is_nested:
             lines.append("  neighbours of these in memory are merged in the spans")
         if self.granularity is not None:
             lines.append(f"  no run is longer than the granularity of {self.granularity} bytes")

@@ -58,6 +58,13 @@ def test_the_host_waits_for_work_on_other_streams(device):
         assert gpu.peek(t.data_ptr(), t.nbytes) == bytes([value]) * t.nbytes
 
 
+def test_the_host_waits_for_work_on_both_sides_of_a_pair(device):
+    for value in range(1, 20):
+        t, gpu = pending(device, value)
+        dt.describe_pair(t, dt.zeros((64, 64), dtype="uint8")).synchronize()
+        assert gpu.peek(t.data_ptr(), t.nbytes) == bytes([value]) * t.nbytes
+
+
 def test_a_buffer_is_ordered_after_work_on_other_streams(device):
     for value in range(1, 20):
         t, _ = pending(device, value)
