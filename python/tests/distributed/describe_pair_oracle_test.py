@@ -11,7 +11,7 @@ import numpy as np
 import dovetail as dt
 from dovetail.distributed import Layout
 
-TRIED = int(os.environ.get("DOVETAIL_PAIRS", "12000"))
+TRIED = int(os.environ.get("DOVETAIL_PAIRS", "8000"))
 DTYPES = [dt.int8, dt.bfloat16, dt.float32, dt.float64, dt.int4]
 A, B = 1 << 40, 1 << 41  # addresses
 
