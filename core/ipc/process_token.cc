@@ -37,7 +37,7 @@ constexpr std::string_view kAlive = "alive";
 struct State {
   StdMutex structure_mutex;
   StdMutex mutex;
-  std::atomic<const ForkHandlers*> fork_handlers = nullptr;
+  std::atomic<const SegmentHandlers*> segment_handlers = nullptr;
   std::optional<ProcessToken> token ABSL_GUARDED_BY(mutex);
   int file ABSL_GUARDED_BY(mutex) = -1;  // the token's file, locked
   bool has_unlinked_at_exit ABSL_GUARDED_BY(mutex) = false;
@@ -72,28 +72,27 @@ void ForgetInChild() {
   state.has_unlinked_at_exit = false;
 }
 
-// The handlers of segments, with both mutexes held.
-void CallForkHandler(void (*ForkHandlers::*handler)()) {
-  const ForkHandlers* handlers = GetState().fork_handlers.load();
+void CallSegments(void (*SegmentHandlers::*handler)()) {
+  const SegmentHandlers* handlers = GetState().segment_handlers.load();
   if (handlers != nullptr) (handlers->*handler)();
 }
 
 void BeforeFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   GetState().structure_mutex.Lock();
   GetState().mutex.Lock();
-  CallForkHandler(&ForkHandlers::prepare);
+  CallSegments(&SegmentHandlers::before_fork);
 }
 void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   GetState().mutex.Unlock();
   GetState().structure_mutex.Unlock();
 }
 void AfterForkInParent() {
-  CallForkHandler(&ForkHandlers::in_parent);
+  CallSegments(&SegmentHandlers::in_parent);
   UnlockAfterFork();
 }
 void AfterForkInChild() {
   ForgetInChild();
-  CallForkHandler(&ForkHandlers::in_child);
+  CallSegments(&SegmentHandlers::in_child);
   UnlockAfterFork();
 }
 
@@ -167,7 +166,9 @@ StdMutex& StructureMutex() {
   return GetState().structure_mutex;
 }
 
-void SetForkHandlers(const ForkHandlers* handlers) { GetState().fork_handlers.store(handlers); }
+void SetSegmentHandlers(const SegmentHandlers* handlers) {
+  GetState().segment_handlers.store(handlers);
+}
 
 absl::StatusOr<int> MakeFile(const FilePath& path) {
   HandleForksAndExit();
@@ -272,8 +273,10 @@ void UnlinkMySegments() {
   std::optional<ProcessToken> mine;
   {
     State& state = GetState();
+    const StdMutexLock structure(state.structure_mutex);
     const StdMutexLock lock(state.mutex);
     mine = state.token;
+    CallSegments(&SegmentHandlers::before_unlink);
   }
   if (!mine) return;
   ForEachFile([&](ProcessToken token, std::string_view suffix) {

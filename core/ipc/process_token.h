@@ -69,13 +69,16 @@ absl::StatusOr<uint64_t> RandomNumber();
 StdMutex& StateMutex();
 // Held while a segment's division into slots changes. Locked before StateMutex.
 StdMutex& StructureMutex();
-// fork() waits for both mutexes, so that they are free in the child, and calls these with both held.
-struct ForkHandlers {
-  void (*prepare)();
+// fork() waits for both mutexes, so that they are free in the child.
+//
+// What segments have to do on occasion, with both mutexes held.
+struct SegmentHandlers {
+  void (*before_fork)();
   void (*in_parent)();
   void (*in_child)();
+  void (*before_unlink)();  // of this process's segments
 };
-void SetForkHandlers(const ForkHandlers* handlers);
+void SetSegmentHandlers(const SegmentHandlers* handlers);
 
 // A new file, open for reading and writing. Unavailable if it can't be made, and during exit(),
 // which unlinks this process's files.

@@ -32,7 +32,7 @@ uint64_t GranulesFor(size_t nbytes) {
 Segment::Tables& Segment::GetTables() {
   alignas(Tables) static std::byte place[sizeof(Tables)];
   static Tables* const tables = [] {
-    SetForkHandlers(&kForkHandlers);
+    SetSegmentHandlers(&kHandlers);
     return new (place) Tables;
   }();
   return *tables;
@@ -112,10 +112,23 @@ void Segment::Forget() {
     kept.swap(GetTables().kept);
   }
   std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
-    return s->head_->closed.load() != 0 || !IsAlive(s->name_.process);
+    return s->is_closed() || !IsAlive(s->name_.process);
   });
   const StdMutexLock lock(StateMutex());
   for (std::shared_ptr<Segment>& s : kept) GetTables().kept.push_back(std::move(s));
+}
+
+// The reference that keeps a segment mapped, if there is one.
+std::shared_ptr<Segment> Segment::TakeKept(const Segment* segment) {
+  std::vector<std::shared_ptr<Segment>>& all = GetTables().kept;
+  for (std::shared_ptr<Segment>& kept : all) {
+    if (kept.get() != segment) continue;
+    std::shared_ptr<Segment> taken = std::move(kept);
+    kept = std::move(all.back());
+    all.pop_back();
+    return taken;
+  }
+  return nullptr;
 }
 
 absl::Status Segment::MapTable() {
@@ -206,6 +219,7 @@ bool Segment::Hold(SlotTable::Slot slot, uint64_t generation) {
 
 void Segment::Release(SlotTable::Slot slot) noexcept {
   std::map<std::string, SlotHold, std::less<>> companions;  // destroyed after the unlock
+  std::shared_ptr<Segment> kept;                            // the same
   bool is_freed = false;
   {
     const StdMutexLock lock(StateMutex());
@@ -217,6 +231,7 @@ void Segment::Release(SlotTable::Slot slot) noexcept {
       local_->companions.erase(i);
     }
     if (me_ >= 0) is_freed = table_->Drop(me_, slot);
+    if (held_slots_ == 0 && is_closed() && !is_mine_) kept = TakeKept(this);
   }
   if (is_freed) WakeWaiting();
 }

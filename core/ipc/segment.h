@@ -15,8 +15,9 @@
 //
 // The file is in /dev/shm and exists as long as its maker holds the Segment; its mode is 0600. Pages
 // are reserved when a slot first gets them, so that a full /dev/shm is an error and not a SIGBUS,
-// and stay when the slot is freed. A process maps each segment once, and keeps the mapping until the
-// maker has closed the segment and nothing in it is held.
+// and stay when the slot is freed. A process maps each segment once, and keeps the mapping until nothing
+// in it is held and the maker has closed the segment or ended. (That it was killed is noticed when
+// the next segment is mapped.)
 //
 // Who maps a segment can read and write all of it. A name with read_only gives an address in a
 // second mapping, which can't be written; a process that opens only such names has no other.
@@ -172,6 +173,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   int file() const { return file_; }
   // Whether this process made it.
   bool is_mine() const { return is_mine_; }
+  // Whether its maker has released it or is about to end: other processes can't map it any more.
+  bool is_closed() const { return head_->closed.load() != 0; }
   bool is_anonymous() const { return backing_ == SegmentBacking::kAnonymous; }
   SegmentHead& head() const { return *head_; }
 
@@ -198,6 +201,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine);
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
   static void Forget();
+  static std::shared_ptr<Segment> TakeKept(const Segment* segment)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 
   absl::Status MapTable();
   absl::StatusOr<char*> Mapping(bool read_only) ABSL_LOCKS_EXCLUDED(StateMutex());
@@ -214,13 +219,14 @@ class Segment : public std::enable_shared_from_this<Segment> {
   absl::Status JoinIfNeeded();
   int TakeNumberOf(int file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   uint64_t SweepDead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
-  // What fork() calls, with both mutexes held.
+  // SegmentHandlers of process_token.h, called with both mutexes held.
   void PrepareFork() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void ForgetFork();
   void BecomeChild();
   template <void (Segment::*kHandler)()>
   static void ForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  static const ForkHandlers kForkHandlers;
+  void Close();
+  static const SegmentHandlers kHandlers;
 
   const SegmentName name_;
   const SegmentKind kind_;

@@ -109,8 +109,13 @@ void Segment::ForAll() {
   for (const auto& [name, entry] : GetTables().by_name) (entry.segment->*kHandler)();
 }
 
-const ForkHandlers Segment::kForkHandlers = {
-    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &ForAll<&Segment::BecomeChild>};
+void Segment::Close() {
+  if (is_mine_) head_->closed.store(1);
+}
+
+const SegmentHandlers Segment::kHandlers = {
+    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &ForAll<&Segment::BecomeChild>,
+    &ForAll<&Segment::Close>};
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

@@ -89,9 +89,10 @@ SlotPool::Segments SlotPool::GetSegments() {
   Segments left, segments;  // destroyed after the unlock
   const StdMutexLock lock(StateMutex());
   if (is_of_process_) {
-    // In a forked child, the segments that there are belong to the parent.
+    // In a forked child, the segments that there are belong to the parent. Others can't open what is
+    // closed.
     for (std::shared_ptr<Segment>& s : segments_) {
-      (s->is_mine() ? segments : left).push_back(std::move(s));
+      (s->is_mine() && !s->is_closed() ? segments : left).push_back(std::move(s));
     }
     segments_.swap(segments);
   }
@@ -102,7 +103,7 @@ SlotPool::Segments SlotPool::GetSegments() {
 SlotHold SlotPool::TryAllocate(size_t nbytes) {
   const StdMutexLock lock(StateMutex());
   for (const std::shared_ptr<Segment>& segment : segments_) {
-    if (is_of_process_ && !segment->is_mine()) continue;
+    if (is_of_process_ && (!segment->is_mine() || segment->is_closed())) continue;
     if (SlotHold hold = segment->TryAllocate(nbytes)) return hold;
   }
   return {};

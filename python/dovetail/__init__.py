@@ -24,6 +24,8 @@ from dovetail._creation import empty_like, full_like, ones, ones_like, zeros_lik
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "convert_tree",
+    "describe",
+    "describe_pair",
     "empty_like",
     "explain",
     "full_like",
@@ -68,6 +70,32 @@ def convert_tree(tree, target, *, copy=None):
     from dovetail._trees import convert_tree
 
     return convert_tree(tree, target, copy=copy)
+
+
+def describe(x, *, writable=False):
+    """Return where a tensor's memory is, in the words of NIXL, UCX, NCCL and MPI, without a copy.
+
+    The Description has arrays of rows for these libraries: see dovetail.distributed.describe.
+
+    >>> dt.describe(dt.zeros((4, 6))[:, :3]).strided[:, [1, 3, 4]]  # length, stride, count
+    array([[12, 24,  4]], dtype=uint64)
+    """
+    from dovetail.distributed import describe
+
+    return describe(x, writable=writable)
+
+
+def describe_pair(a, b, *, granularity=None):
+    """Return the memory of two layouts of one tensor, row by row, to transfer a's elements to b.
+
+    The Pair has the smallest number of rows: see dovetail.distributed.describe_pair.
+
+    >>> dt.describe_pair(dt.zeros((4, 6)).T, dt.zeros((4, 6)).T).count
+    1
+    """
+    from dovetail.distributed import describe_pair
+
+    return describe_pair(a, b, granularity=granularity)
 
 
 def trace(*, limit=1_000_000):

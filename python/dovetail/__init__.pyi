@@ -14,8 +14,18 @@ from dovetail._core import Tensor as Tensor
 from dovetail._core import __version__ as __version__
 from dovetail._explain import Report as _Report
 from dovetail._kernels import KernelLibrary as _KernelLibrary
+from dovetail._pairs import Layout as _Layout
+from dovetail._pairs import Pair as _Pair
 from dovetail._trace import Trace as _Trace
+from dovetail.distributed import Description as _Description
 
+def describe(x: _t.SupportsDLPack, *, writable: builtins.bool = False) -> _Description: ...
+def describe_pair(
+    a: _t.SupportsDLPack | _Layout,
+    b: _t.SupportsDLPack | _Layout,
+    *,
+    granularity: int | None = None,
+) -> _Pair: ...
 def explain(
     x: Any,
     target: type | str | None = None,

@@ -709,6 +709,32 @@ def _memory_of(tensor: Tensor, /) -> tuple[Any, ...]:
 def _tensor_in(memory: Tensor, fields: tuple[Any, ...], /) -> Tensor:
     """A tensor in the memory of a pickle, for dovetail._pickle."""
 
+def _fill_rows(
+    out: Any, address: builtins.int, loops: Any, constants: tuple[builtins.int, ...], /
+) -> None:
+    """Writes (address, *constants) of each iteration of the loops, ((count, stride), ...) with
+    the outermost first, into the rows of a 2-D array of 64-bit integers.
+    """
+
+def _pair_runs(
+    bits: builtins.int,
+    a_shape: tuple[builtins.int, ...],
+    a_strides: tuple[builtins.int, ...],
+    b_shape: tuple[builtins.int, ...],
+    b_strides: tuple[builtins.int, ...],
+    lists: builtins.bool,
+    /,
+) -> bytes | tuple[Any, ...]:
+    """The smallest number of runs of memory by which two layouts correspond, in bytes from
+    element 0. Either (count, nbytes, a_start, b_start, loops) with loops of (iterations,
+    a_stride, b_stride), outermost first. Their runs are more than count if neighbours in
+    memory can be merged. Or, if `lists` or there are no such loops, the bytes of an array
+    of int64 with rows (b_offset, a_offset, nbytes).
+    """
+
+def _step_bits(tensor: Tensor, /) -> builtins.int:
+    """The bits from one element of a contiguous tensor to the next."""
+
 def _to_immutable_consumer(tensor: Tensor, /) -> CapsuleType:
     """A legacy capsule for a library that never writes."""
 

@@ -1,5 +1,8 @@
 """A tensor's memory as contiguous runs of bytes, for MPI datatypes and lists of descriptors."""
 
+import math
+
+from dovetail import _core
 from dovetail._core import ExchangeError
 
 
@@ -14,7 +17,7 @@ def runs(tensor):
     elements (int4, float4) if a run does not begin and end with whole bytes. If packed elements are
     one run, it includes the unused bits of the last byte.
     """
-    bits = tensor.dtype.bits * tensor.dtype.lanes
+    bits = _core._step_bits(tensor)
     run = bits
     loops = []
     for size, stride in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
@@ -35,3 +38,47 @@ def runs(tensor):
             "run of them begins or ends inside a byte; copy the tensor first, as in t.copy()."
         )
     return run // 8, tuple((count, stride // 8) for count, stride in loops)
+
+
+def import_numpy():
+    """Return the module numpy. Raises ImportError that says what it is for."""
+    try:
+        import numpy
+    except ImportError as error:
+        raise ImportError(
+            "Descriptors are NumPy arrays, and NumPy can't be imported; install it, as in "
+            "`pip install numpy`.",
+            name="numpy",
+        ) from error
+    return numpy
+
+
+def iterations(loops):
+    """Return how many iterations a nest of loops has, each a (count, ...)."""
+    return math.prod(loop[0] for loop in loops)
+
+
+def rows(address, loops, *constants):
+    """Return a uint64 array with the row (address, *constants) for each iteration of the loops.
+
+    loops  (count, stride in bytes) of each, outermost first
+
+    Numbers below 0 are stored modulo 2**64.
+    """
+    numpy = import_numpy()
+    out = numpy.empty((iterations(loops), 1 + len(constants)), numpy.uint64)
+    _core._fill_rows(out, address, loops, constants)
+    return out
+
+
+def strided_rows(address, run, device, loops):
+    """Return the rows (address, length, device, stride, count) of runs of `run` bytes.
+
+    The innermost loop is in each row's stride and count. If its runs overlap, which NIXL refuses,
+    each run has a row with a count of 1.
+    """
+    if loops and run:
+        count, stride = loops[-1]
+        if not 0 <= stride < run:
+            return rows(address, loops[:-1], run, device, stride, count)
+    return rows(address, loops, run, device, run, 1)

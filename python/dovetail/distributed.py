@@ -7,6 +7,8 @@
     >>> await endpoint.send(d.buffer())                                  # UCXX
     >>> pointer, count, datatype = d.nccl()                              # NCCL
 
+describe_pair() does so for two layouts of one tensor, in the smallest number of runs.
+
 The memory is the tensor's own: what arrives there is in the tensor. These libraries transmit no
 type and no shape. They ignore access rights: UCXX receives into read-only memory, so use
 describe(t, writable=True) for what receives. On GPUs they order nothing, unless they are given a
@@ -14,18 +16,24 @@ stream: call d.synchronize() before each transfer.
 """
 
 from dovetail import _core
-from dovetail._runs import runs
+from dovetail._costs import NIXL_COSTS, Costs, Plan, measure_costs
+from dovetail._pairs import NIXL_MEMORY as _NIXL_MEMORY
+from dovetail._pairs import Layout, Pair, check_device, check_writable
+from dovetail._pairs import describe_pair as _describe_pair
+from dovetail._runs import rows, runs, strided_rows
 from dovetail._streams import synchronize
 
-__all__ = ["Description", "describe"]
-
-_NIXL_MEMORY = {
-    "cpu": "DRAM",
-    "cuda_host": "DRAM",
-    "rocm_host": "DRAM",
-    "cuda": "VRAM",
-    "rocm": "VRAM",
-}
+__all__ = [
+    "NIXL_COSTS",
+    "Costs",
+    "Description",
+    "Layout",
+    "Pair",
+    "Plan",
+    "describe",
+    "describe_pair",
+    "measure_costs",
+]
 
 # ncclDataType_t. RCCL has the same numbers.
 _NCCL_TYPES = {
@@ -55,9 +63,30 @@ def describe(x, *, writable=False):
     runs do not begin and end with whole bytes.
     """
     tensor = _core.from_dlpack(x)
-    if writable and tensor.readonly:
-        raise _core.ExchangeError("The tensor is read-only; nothing can be received into it.")
+    check_writable(writable and tensor.readonly)
     return Description(tensor)
+
+
+def describe_pair(a, b, *, granularity=None):
+    """Return the Pair: the memory of two layouts of one tensor, a's and b's, row by row.
+
+    a, b         where the elements come from, and where they go. Whatever from_dlpack() accepts,
+                 without a copy, or a Layout, such as that of a tensor of another process. Element
+                 i of one, in row-major order, is element i of the other: pass views in the same
+                 logical order. The shapes may differ, as those of (blocks, 16, n) and
+                 (blocks / 2, 32, n) do.
+    granularity  the most bytes of a row. Longer runs are cut at multiples of it. None: no limit.
+
+    The Pair keeps tensors alive, and not the memory of Layouts. It finds the rows here, without the
+    GIL if there are many: a regular correspondence takes microseconds and no memory until its
+    arrays are asked for; an irregular one, such as blocks of 10 and of 6, lists its runs.
+
+    Raises TypeError for different types, ValueError for different numbers of elements and a
+    granularity below 1, and ExchangeError if b is read-only or has elements that share memory
+    (broadcast ones), if a run of packed elements (int4, float4) does not begin and end with whole
+    bytes, and for what describe() refuses.
+    """
+    return _describe_pair(a, b, granularity=granularity)
 
 
 class Description:
@@ -70,20 +99,23 @@ class Description:
                  such as "cuda" and 1
     dtype, shape, strides, readonly
                  the tensor's; strides are in elements
-    spans        ((address, nbytes), ...): its contiguous runs of memory, in row-major order of the
-                 elements. A strided tensor can have as many as elements.
+    spans        N x 3: address, length in bytes, device id of its contiguous runs of memory, in
+                 row-major order of the elements. A strided tensor can have as many as elements.
+    strided      N x 5: address, length, device id, stride, count. Each row has the runs of the
+                 innermost loop, which begin `stride` bytes apart. In the order of the spans.
+                 NIXL's prep_xfer_dlist() takes it from version 1.5 on.
+    iovec        N x 2: address, length in bytes, which is an array of struct iovec
     contiguous   whether it has at most one span, so that the elements are in row-major order
     extent       (address, nbytes): from its lowest to its highest byte
+
+    The arrays are NumPy's, of uint64, C-contiguous, and new ones at each access; ImportError
+    without NumPy. Negative strides are stored modulo 2**64, as NIXL adds them.
     """
 
     __slots__ = ("_loops", "_run", "tensor")
 
     def __init__(self, tensor):
-        if tensor.device.type not in _NIXL_MEMORY:
-            raise _core.ExchangeError(
-                f"NIXL, UCX and NCCL have no name for memory of {tensor.device}; copy the tensor "
-                "to the CPU or a GPU first."
-            )
+        check_device(tensor)
         self.tensor = tensor
         self._run, self._loops = runs(tensor) if tensor.size else (0, ())
 
@@ -99,10 +131,15 @@ class Description:
 
     @property
     def spans(self):
-        addresses = [self.address] if self._run else []
-        for count, stride in self._loops:
-            addresses = [start + i * stride for start in addresses for i in range(count)]
-        return tuple((address, self._run) for address in addresses)
+        return rows(self.address, self._all_loops(), self._run, self.device_id)
+
+    @property
+    def strided(self):
+        return strided_rows(self.address, self._run, self.device_id, self._all_loops())
+
+    @property
+    def iovec(self):
+        return rows(self.address, self._all_loops(), self._run)
 
     @property
     def extent(self):
@@ -127,12 +164,15 @@ class Description:
         """
         return [(*self.extent, self.device_id, "")]
 
-    def nixl_transfer(self):
-        """Return the list for nixl_agent.get_xfer_descs(), with a tuple for each span.
+    def nixl_transfer(self, *, strided=False):
+        """Return the array for nixl_agent.get_xfer_descs() and prep_xfer_dlist(): the spans.
 
-        The two sides of a transfer need as many spans of the same sizes.
+        strided  True: the N x 5 array, for prep_xfer_dlist() alone. Descriptors are numbered as
+                 spans all the same.
+
+        The two sides of a transfer need as many spans of the same sizes: see describe_pair().
         """
-        return [(*span, self.device_id) for span in self.spans]
+        return self.strided if strided else self.spans
 
     def buffer(self):
         """Return the memory as a one-dimensional uint8 tensor, for libraries such as UCXX.
@@ -170,6 +210,9 @@ class Description:
                 "nccl(as_bytes=True)"
             )
         return self.address, self.tensor.size, _NCCL_TYPES[self.dtype.name]
+
+    def _all_loops(self):
+        return self._loops if self._run else ((0, 0),)
 
     def _check_contiguous(self, what):
         if self._loops:

@@ -17,6 +17,7 @@
 #include "dovetail/python/exchange/routes/peer_table.h"
 #include "dovetail/python/kernels/loader/functions.h"
 #include "dovetail/python/module/arguments/method_table.h"
+#include "dovetail/python/module/descriptors/descriptors.h"
 #include "dovetail/python/module/errors.h"
 #include "dovetail/python/module/functions/convert.h"
 #include "dovetail/python/module/functions/functions.h"
@@ -300,7 +301,7 @@ void AddEverything(nb::module_ m) {
   AddStreams(m);
   AddPool(m);
   if (!MakeConverterTable() || !AddExchangeErrors(m.ptr()) || !AddTensorType(m.ptr()) ||
-      PyModule_AddFunctions(m.ptr(), functions) != 0 ||
+      !AddDescriptorFunctions(m.ptr()) || PyModule_AddFunctions(m.ptr(), functions) != 0 ||
       PyModule_AddFunctions(m.ptr(), IpcFunctions()) != 0) {
     throw nb::python_error();
   }

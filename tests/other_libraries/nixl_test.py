@@ -29,6 +29,40 @@ def registered(agent, t):
     return agent.get_xfer_descs(d.nixl_transfer(), d.nixl_memory)
 
 
+def lend_strided(channel, make):
+    """Lend the memory as rows of runs at equal distances; answer as lend()."""
+    agent = make_agent("lender")
+    d = describe(make(), writable=True)
+    agent.register_memory(d.nixl_registration(), d.nixl_memory)
+    channel.send((agent.get_agent_metadata(), d.nixl_transfer(strided=True)))
+    while not agent.get_new_notifs():
+        time.sleep(0.001)
+    channel.send(d.tensor.to("float32").tolist())
+    channel.recv()
+
+
+def transfer_strided(channel, lender, make):
+    agent = make_agent("borrower")
+    d = describe(make())
+    agent.register_memory(d.nixl_registration(), d.nixl_memory)
+    metadata, remote = lender.recv()
+    name = agent.add_remote_agent(metadata)
+    local = d.nixl_transfer(strided=True)
+    runs = np.arange(local[:, 4].sum(), dtype=np.int32)
+    handle = agent.make_prepped_xfer(
+        "WRITE",
+        agent.prep_xfer_dlist("NIXL_INIT_AGENT", local, mem_type=d.nixl_memory),
+        runs,
+        agent.prep_xfer_dlist(name, remote, mem_type="DRAM"),
+        runs,
+        b"done",
+    )
+    state = agent.transfer(handle)
+    while state not in ("DONE", "ERR"):
+        state = agent.check_xfer_state(handle)
+    channel.send((len(local), len(remote), lender.recv()))
+
+
 def lend(channel, make):
     """Lend the memory of make() to the other process; answer with its elements after a transfer."""
     agent = make_agent("lender")
@@ -68,15 +102,24 @@ def transfer(channel, lender, operation, make, kill):
 
 def run(operation, source, target, kill=False):
     """The state, and the elements of both sides afterwards."""
-    ours, theirs = CONTEXT.Pipe()
     borrower, lender = CONTEXT.Pipe()
+    return between(
+        lambda _: lend(lender, target),
+        lambda channel: transfer(channel, borrower, operation, source, kill),
+        (borrower, lender),
+    )
+
+
+def between(lend, borrow, ends):
+    """What borrow(channel) sends, in a process beside that of lend(None)."""
+    ours, theirs = CONTEXT.Pipe()
     processes = [
-        CONTEXT.Process(target=lend, args=(lender, target)),
-        CONTEXT.Process(target=transfer, args=(theirs, borrower, operation, source, kill)),
+        CONTEXT.Process(target=lend, args=(None,)),
+        CONTEXT.Process(target=borrow, args=(theirs,)),
     ]
     for process in processes:
         process.start()
-    for end in (theirs, borrower, lender):
+    for end in (theirs, *ends):
         end.close()
     try:
         assert ours.poll(60), "the transfer does not end"
@@ -108,6 +151,18 @@ def test_strided_memory_goes_span_by_span():
         lambda: np.zeros((3, 8), np.float32)[::-1, 2:6],
     )
     assert (state, written) == ("DONE", a[:, 4:].tolist())
+
+
+def test_strided_memory_goes_in_a_row_for_each_outer_iteration():
+    a = np.arange(64, dtype=np.float32).reshape(2, 4, 8)[:, :3, 4:]
+    borrower, lender = CONTEXT.Pipe()
+    rows, remote_rows, written = between(
+        lambda _: lend_strided(lender, lambda: np.zeros((6, 8), np.float32)[::-1, 2:6]),
+        lambda channel: transfer_strided(channel, borrower, lambda: a),
+        (borrower, lender),
+    )
+    assert (rows, remote_rows) == (2, 1)
+    assert written == a.reshape(6, 4).tolist()
 
 
 def test_a_process_that_is_killed_ends_in_an_error():

@@ -18,6 +18,7 @@ FLOORS = (
     "python/module/objects",
     "python/module/values",
     "python/module/tensor",
+    "python/module/descriptors",
     "python/module/ipc",
     "python/module/streams",
     "python/module/trace",

@@ -24,7 +24,20 @@ def test_the_memory_is_nixls_vram(device):
     start = t.data_ptr() + 24
     assert (d.device_type, d.device_id, d.nixl_memory) == (device[:4], 0, "VRAM")
     assert d.nixl_registration() == [(start, 48, 0, "")]
-    assert describe(t[:2, 3:]).nixl_transfer() == [(t.data_ptr() + 12, 12, 0), (start + 12, 12, 0)]
+    view = describe(t[:2, 3:])
+    rows = [[t.data_ptr() + 12, 12, 0], [start + 12, 12, 0]]
+    assert view.nixl_transfer().tolist() == rows
+    assert view.nixl_transfer(strided=True).tolist() == [[*rows[0], 24, 2]]
+
+
+def test_a_pair_has_rows_on_two_devices_and_a_plan_with_copies_on_the_gpu(device):
+    a = dt.zeros((64, 64), device=device)
+    b = dt.zeros((64, 128))
+    pair = dt.describe_pair(a.T, b[:, ::2])
+    assert (pair.a.nixl_memory, pair.b.nixl_memory, pair.count) == ("VRAM", "DRAM", 64 * 64)
+    plan = pair.plan()
+    assert sorted(plan.seconds) == ["spans", "staging a", "staging b", "staging both"]
+    assert plan.choice == "staging both" and plan.rows["staging both"] == 1
 
 
 def pending(device, value):
@@ -42,6 +55,13 @@ def test_the_host_waits_for_work_on_other_streams(device):
     for value in range(1, 20):
         t, gpu = pending(device, value)
         describe(t).synchronize()
+        assert gpu.peek(t.data_ptr(), t.nbytes) == bytes([value]) * t.nbytes
+
+
+def test_the_host_waits_for_work_on_both_sides_of_a_pair(device):
+    for value in range(1, 20):
+        t, gpu = pending(device, value)
+        dt.describe_pair(t, dt.zeros((64, 64), dtype="uint8")).synchronize()
         assert gpu.peek(t.data_ptr(), t.nbytes) == bytes([value]) * t.nbytes
 
 

@@ -1,4 +1,4 @@
-"""Runs the examples of docs/distributed.md for PyTorch and JAX, in two processes each."""
+"""Runs the examples of docs/distributed.md in several processes each."""
 
 import os
 import pathlib
@@ -10,8 +10,16 @@ import sys
 import pytest
 
 PAGE = pathlib.Path("docs/distributed.md").read_text()
-SECTION = PAGE.split("\n## PyTorch and JAX\n")[1].split("\n## ")[0]
-WHOLE_TORCH, JAX = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+
+
+def programs(title):
+    """The code of a section."""
+    section = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+WHOLE_TORCH, JAX = programs("PyTorch and JAX")
+PAIR, CACHE, SCATTERED = programs("Move a KV cache")
 END = "dist.destroy_process_group()\n"
 TORCH = WHOLE_TORCH.removesuffix(END)
 
@@ -117,3 +125,42 @@ def test_torchrun_runs_each_as_the_page_says(tmp_path, program):
         timeout=200,
     )
     assert result.returncode == 0, result.stderr
+
+
+def run(program, tmp_path):
+    file = tmp_path / "this_file.py"
+    file.write_text(program)
+    return subprocess.run(
+        [sys.executable, file],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def test_a_kv_cache_moves_to_ranks_with_other_blocks_and_a_share_of_the_heads(tmp_path):
+    result = run(CACHE, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "256 runs of 256 bytes" in result.stdout
+
+
+def test_the_rows_of_a_pair_and_of_scattered_blocks_are_as_the_page_says(tmp_path):
+    result = run(
+        f"""
+import ctypes
+import numpy as np
+import dovetail as dt
+a, b = dt.zeros((4, 6))[:, :3], dt.zeros((3, 4)).T
+{PAIR}
+cache, target = np.arange(8 * 6).reshape(8, 6), np.zeros((4, 7), int)[:, 1:]
+{SCATTERED.replace("target[0].nbytes", "7 * 8")}
+for (x, n, _), (y, m, _) in zip(a_rows.tolist(), b_rows.tolist()):
+    assert n == m
+    ctypes.memmove(y, x, n)
+assert (target[[0, 1, 3]] == cache[[5, 2, 7]]).all() and not target[2].any()
+""",
+        tmp_path,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "12 runs of 4 bytes" in result.stdout and "staging both" in result.stdout

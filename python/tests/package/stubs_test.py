@@ -53,7 +53,7 @@ from typing import assert_type
 
 import dovetail as dt
 import dovetail.ray
-from dovetail.distributed import Description, describe
+from dovetail.distributed import Description, Layout, describe
 from dovetail.utils import dlpack
 
 dovetail.ray.register()
@@ -107,7 +107,9 @@ assert_type(dt.ipc.Handle.from_bytes(bytes(handle)).shape, tuple[int, ...])
 dt.ipc.share(t, copy=True)
 assert_type(t.requires_grad_(True).detach(), dt.Tensor)
 assert_type(describe(t, writable=True), Description)
-assert_type(describe(t).spans, tuple[tuple[int, int], ...])
+assert_type(dt.describe(t).extent, tuple[int, int])
+assert_type(dt.describe_pair(t, Layout.of(t), granularity=4096).count, int)
+assert_type(dt.describe_pair(t, t).plan().seconds["spans"], float)
 try:
     memoryview(t)
 except dt.ExchangeError as e:
