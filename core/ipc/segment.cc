@@ -49,10 +49,17 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentK
   return made;
 }
 
-absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name) {
-  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) return open;
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, SegmentKind kind) {
+  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) {
+    if (open->kind_ == kind) return open;
+    return OtherKindError();
+  }
   absl::StatusOr<SegmentFile> file = OpenSegmentFile(name);
   if (!file.ok()) return file.status();
+  if (file->kind != kind) {
+    close(file->descriptor);
+    return OtherKindError();
+  }
   absl::StatusOr<std::shared_ptr<Segment>> segment = Map(*file, /*is_mine=*/false);
   if (!segment.ok()) return segment;
   Forget();

@@ -157,7 +157,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
       size_t nbytes, SegmentKind kind = SegmentKind::kHostMemory,
       SegmentBacking backing = SegmentBacking::kFolder);
   // Fails as OpenSegmentFile and CheckSegmentFile do.
-  static absl::StatusOr<std::shared_ptr<Segment>> Open(SegmentName name);
+  static absl::StatusOr<std::shared_ptr<Segment>> Open(
+      SegmentName name, SegmentKind kind = SegmentKind::kHostMemory);
   static absl::StatusOr<std::shared_ptr<Segment>> Attach(int file);
 
   ~Segment();

@@ -43,9 +43,8 @@ absl::StatusOr<SlotName> SlotName::FromBytes(std::string_view bytes) {
 }
 
 absl::StatusOr<SlotHold> SlotHold::Open(const SlotName& name, SegmentKind kind) {
-  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(name.segment);
+  absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(name.segment, kind);
   if (!segment.ok()) return segment.status();
-  if ((*segment)->kind_ != kind) return OtherKindError();
   if (absl::Status s = (*segment)->JoinIfNeeded(); !s.ok()) return s;
   if (!(*segment)->Hold(name.slot, name.generation)) return SegmentGoneError();
   return SlotHold(*std::move(segment), name.slot, name.read_only);

@@ -162,7 +162,7 @@ absl::Status SlotPool::AddFollower(const std::shared_ptr<Segment>& segment) {
 
 void SlotPool::FindFollowers() {
   const Segments segments = GetSegments();
-  if (segments.empty() || segments.front()->is_mine()) return;
+  if (segments.empty() || is_of_process_) return;
   const SegmentHead& head = segments.front()->head();
   const uint32_t count = std::min<uint32_t>(head.follower_count.load(), head.kMostFollowers);
   for (size_t i = segments.size() - 1; i < count; ++i) {

@@ -17,7 +17,7 @@ def shared(values, dtype="int64"):
 
 def path_of(handle):
     """The path of the memory file that a handle names."""
-    token, number = struct.unpack("<QQ", bytes(handle)[-16:])
+    token, number = struct.unpack("<QQ", bytes(handle)[-27:-11])  # 11 for slot, generation, access
     return f"/dev/shm/dovetail.{token:016x}.{number:x}"
 
 
@@ -69,10 +69,9 @@ def open_and_wait(handle, answer, done):
     answer.put("open")
     done.wait(60)
     answer.put(t.tolist())
-    try:
-        answer.put(dt.ipc.share(t))
-    except dt.ExchangeError as e:
-        answer.put(str(e))
+    answer.put(dt.ipc.share(t))
+    while answer.get(timeout=60) != "opened":  # keeps it until then
+        pass
 
 
 def show(handle):
