@@ -8,6 +8,7 @@
 
 #include "dovetail/interop/ipc/handle.h"  // IWYU pragma: export
 #include "dovetail/interop/ipc/open.h"    // IWYU pragma: export
+#include "dovetail/interop/ipc/pool.h"    // IWYU pragma: export
 #include "dovetail/interop/ipc/share.h"   // IWYU pragma: export
 
 #endif  // DOVETAIL_IPC_H_

@@ -41,7 +41,7 @@ Segment::Tables& Segment::GetTables() {
 // ---- Making, opening and releasing ----
 
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentKind kind,
-                                                          SegmentBacking backing) {
+                                                         SegmentBacking backing) {
   absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
   if (!file.ok()) return file.status();
   absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
@@ -158,8 +158,7 @@ absl::StatusOr<char*> Segment::Mapping(bool read_only) {
   if (char* data = mapping.load()) return data;
   const size_t nbytes = granules_ * kGranuleBytes;
   const int access = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* mapped =
-      mmap(nullptr, nbytes, access, MAP_SHARED, file_, static_cast<off_t>(parts_.data));
+  void* mapped = mmap(nullptr, nbytes, access, MAP_SHARED, file_, static_cast<off_t>(parts_.data));
   if (mapped == MAP_FAILED) return CantMap(nbytes);
   absl::Cleanup unmap = [&] { munmap(mapped, nbytes); };
   char* data = static_cast<char*>(mapped);

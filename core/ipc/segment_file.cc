@@ -27,6 +27,8 @@ namespace {
 
 constexpr uint64_t kMagic = 0x324c4f4f'50545644;  // "DVTPOOL2"
 constexpr size_t kPage = 4096;
+// With O_NONBLOCK, open() does not wait for whoever has a lease on the file.
+constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 size_t ToPages(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
 
@@ -86,8 +88,8 @@ absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
   SegmentFacts facts;
   const bool is_read = pread(file, &facts, sizeof facts, 0) == sizeof facts;
   if (is_read && facts.magic != kMagic) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        what, " is no memory of this version of Dovetail, or was written over."));
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " is no memory of this version of Dovetail, or was written over."));
   }
   constexpr uint64_t kMost = uint64_t{1} << 48;
   if (!is_read || facts.granules == 0 || facts.granules > kMost / kGranuleBytes ||
@@ -133,9 +135,9 @@ absl::Status ReservePages(int file, size_t offset, size_t nbytes) {
 absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
                                             SegmentBacking backing) {
   if (granules > (uint64_t{1} << 47) / kGranuleBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "A shared memory of ", granules, " times ", kGranuleBytes,
-        " bytes is more than there are addresses."));
+    return absl::ResourceExhaustedError(absl::StrCat("A shared memory of ", granules, " times ",
+                                                     kGranuleBytes,
+                                                     " bytes is more than there are addresses."));
   }
   // All users can list names. One that follows from the last could be taken by another user.
   absl::StatusOr<uint64_t> number = RandomNumber();
@@ -164,6 +166,7 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
   }
   absl::Status status = Initialize(made);
   if (status.ok() && backing == SegmentBacking::kAnonymous) {
+    fchmod(made.descriptor, 0600);
     fcntl(made.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   }
   if (status.ok()) return made;
@@ -174,8 +177,7 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
 
 absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
   const FilePath path = PathOf(name);
-  // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
-  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int file = open(path.c_str(), kOpenFlags);
   if (file < 0 && errno == ENOENT) return SegmentGoneError();
   if (file < 0) {
     return absl::FailedPreconditionError(
@@ -198,12 +200,18 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
                      .granules = facts->granules};
 }
 
+int OpenForChild(SegmentName name, SegmentBacking backing, int parents) {
+  const int file = OpenAgain(parents);
+  if (file >= 0 || backing == SegmentBacking::kAnonymous) return file;
+  return open(PathOf(name).c_str(), kOpenFlags);  // without /proc
+}
+
 absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {
   const int file = OpenAgain(received);
   if (file < 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("The file descriptor ", received, " can't be opened again by /proc/self/fd: ",
-                     std::strerror(errno), "."));
+        absl::StrCat("The file descriptor ", received,
+                     " can't be opened again by /proc/self/fd: ", std::strerror(errno), "."));
   }
   absl::Cleanup close_file = [&] { close(file); };
   absl::StatusOr<SegmentFacts> facts =

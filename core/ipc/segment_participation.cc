@@ -78,7 +78,7 @@ void Segment::PrepareFork() {
   for (uint64_t word = 0; word * 64 < granules_; ++word) {
     for (uint64_t bits = local_->held[word]; bits != 0; bits &= bits - 1) {
       if (child_ < 0) {
-        child_file_ = OpenAgain(file_);
+        child_file_ = OpenForChild(name_, backing_, file_);
         child_ = child_file_ < 0 ? -1 : TakeNumberOf(child_file_);
         if (child_ < 0) return;
       }
@@ -95,7 +95,7 @@ void Segment::ForgetFork() {
 
 void Segment::BecomeChild() {
   const int parents = file_;
-  file_ = child_ >= 0 ? child_file_ : OpenAgain(parents);
+  file_ = child_ >= 0 ? child_file_ : OpenForChild(name_, backing_, parents);
   if (child_ < 0 && child_file_ >= 0) close(child_file_);
   close(parents);  // so that the parent's lock ends with the parent
   me_.store(child_);

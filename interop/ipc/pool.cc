@@ -3,19 +3,12 @@
 #include <cstring>
 #include <utility>
 
-#include "dovetail/core/internal/tensor_builder.h"
-#include "dovetail/core/storage.h"
 #include "dovetail/interop/ipc/record.h"
+#include "dovetail/interop/ipc/slot_tensor.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
-namespace {
-
-void LetGo(void* held) { delete static_cast<SlotHold*>(held); }
-
-}  // namespace
-
 absl::StatusOr<Pool> Pool::Create(const PoolOptions& options) {
   absl::StatusOr<std::shared_ptr<SlotPool>> slots = SlotPool::Create(options);
   if (!slots.ok()) return slots.status();
@@ -48,19 +41,7 @@ absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
                                    const AllocateOptions& options) const {
   absl::StatusOr<Layout> layout = Layout::Contiguous(shape);
   if (!layout.ok()) return layout.status();
-  ByteRange bytes;
-  if (absl::Status s = BytesReached(*layout, dtype, Packing::kPacked, &bytes); !s.ok()) return s;
-  if (bytes.size() == 0) {
-    return Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, dtype,
-                        *std::move(layout), {});
-  }
-  absl::StatusOr<SlotHold> slot = slots_->Allocate(bytes.size(), options);
-  if (!slot.ok()) return slot.status();
-  absl::StatusOr<void*> data = slot->Data();
-  if (!data.ok()) return data.status();
-  StorageRef storage = Storage::Adopt(*data, bytes.size(), Device::Cpu(),
-                                      {&LetGo, new SlotHold(*std::move(slot))});
-  return Tensor::Make(std::move(storage), 0, dtype, *std::move(layout), {});
+  return NewInPool(*slots_, *std::move(layout), dtype, Packing::kPacked, options);
 }
 
 absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const ShareOptions& options) const {

@@ -10,6 +10,7 @@
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/exchange.h"
 #include "dovetail/core/trace/no_copies.h"
+#include "dovetail/interop/ipc/slot_tensor.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -72,9 +73,19 @@ absl::StatusOr<Handle> Share(const Tensor& tensor, const ShareOptions& options) 
                                 [&] { return ShareMemory(tensor, options); });
 }
 
-absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device) {
+absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype, Device device,
+                             const EmptyOptions& options) {
   absl::StatusOr<Layout> layout = Layout::Contiguous(shape);
   if (!layout.ok()) return layout.status();
+  if (options.isolated) {
+    if (device == Device::Cpu()) {
+      return NewInPool(SlotPool::OfProcess(), *std::move(layout), dtype, Packing::kPacked,
+                       {.isolated = true});
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("Only memory of the CPU can be isolated, not that of ", device.ToString(),
+                     ": the driver decides what a GPU's handle opens."));
+  }
   return NewShared(*std::move(layout), dtype, Packing::kPacked, device);
 }
 

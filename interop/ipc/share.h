@@ -43,10 +43,17 @@ struct ShareOptions {
 // open: ordinary CPU memory, memory of a GPU pool, pinned memory.
 absl::StatusOr<Handle> Share(const Tensor& tensor, const ShareOptions& options = {});
 
-// A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a
-// part of this process's file in /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty does.
+struct EmptyOptions {
+  // On the CPU: a file of its own. Otherwise who opens the tensor can read and write whatever else
+  // this process shares.
+  bool isolated = false;
+};
+
+// A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a part of this
+// process's file in /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty
+// does; InvalidArgument for an isolated one on a GPU.
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
-                             Device device = Device::Cpu());
+                             Device device = Device::Cpu(), const EmptyOptions& options = {});
 
 // A row-major copy in such memory, on the tensor's device (on the CPU for pinned and managed
 // memory). FailedPrecondition in a NoCopiesScope.

@@ -680,7 +680,7 @@ def arange(
     dtype: _t.DTypeLike | None = None,
     device: _t.DeviceLike | None = None,
 ) -> Tensor: ...
-def _ipc_share(tensor: Tensor, /) -> bytes:
+def _ipc_share(tensor: Tensor, readonly: builtins.bool, /) -> bytes:
     """The bytes of a handle of the tensor, for dovetail.ipc."""
 
 def _ipc_open(handle: bytes, /) -> Tensor:
@@ -694,7 +694,7 @@ def _ipc_describe(
 ) -> tuple[str, DType, tuple[int, ...], tuple[int, ...], Device, builtins.bool]:
     """What a handle's bytes say, for dovetail.ipc."""
 
-def _ipc_empty(shape: _t.Shape, dtype: Any, device: Any, /) -> Tensor:
+def _ipc_empty(shape: _t.Shape, dtype: Any, device: Any, isolated: builtins.bool, /) -> Tensor:
     """A tensor in memory that can be shared, for dovetail.ipc."""
 
 def _ipc_forget() -> None:

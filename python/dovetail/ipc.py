@@ -164,14 +164,17 @@ def open(handle):
     return _core._ipc_open(handle)
 
 
-def empty(shape, *, dtype=None, device=None):
+def empty(shape, *, dtype=None, device=None, isolated=False):
     """Return a new tensor in memory that share() accepts. The default is float32 on the CPU.
 
+    isolated  True: in a file of its own. Otherwise the tensor lies beside the other ones that this
+              process makes here, and who opens one can read and write them all.
+
     The elements are uninitialised. Raises MemoryError if there is not enough memory (on the CPU: in
-    /dev/shm).
+    /dev/shm); ValueError for an isolated tensor on a GPU.
     """
     _prepare()
-    return _core._ipc_empty(shape, dtype, device)
+    return _core._ipc_empty(shape, dtype, device, bool(isolated))
 
 
 def report_write_faults():

@@ -2,14 +2,37 @@
 
 import builtins
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from typing_extensions import Buffer
 
 from dovetail import _core
 from dovetail import _typing as _t
 
-__all__ = ["Handle", "empty", "open", "share"]
+__all__ = ["Handle", "Pool", "empty", "open", "report_write_faults", "share"]
+
+class Pool:
+    def __init__(
+        self,
+        nbytes: SupportsIndex,
+        *,
+        max_nbytes: SupportsIndex | None = None,
+        memfd: builtins.bool = False,
+    ) -> None: ...
+    @classmethod
+    def from_fd(cls, fd: int) -> Pool: ...
+    def empty(
+        self,
+        shape: SupportsIndex | Sequence[SupportsIndex],
+        *,
+        dtype: _t.DTypeLike | None = None,
+        timeout: float | None = 0,
+        isolated: builtins.bool = False,
+    ) -> _core.Tensor: ...
+    def share(self, tensor: _core.Tensor, *, readonly: builtins.bool = False) -> bytes: ...
+    def stats(self) -> dict[str, Any]: ...
+    def reclaim(self) -> int: ...
+    def fileno(self) -> int: ...
 
 class Handle:
     tensor: _core.Tensor | None
@@ -30,11 +53,15 @@ class Handle:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
-def share(tensor: _core.Tensor, *, copy: builtins.bool = False) -> Handle: ...
+def share(
+    tensor: _core.Tensor, *, copy: builtins.bool = False, readonly: builtins.bool = False
+) -> Handle: ...
 def open(handle: Handle | Buffer) -> _core.Tensor: ...
 def empty(
     shape: SupportsIndex | Sequence[SupportsIndex],
     *,
     dtype: _t.DTypeLike | None = None,
     device: _t.DeviceLike | None = None,
+    isolated: builtins.bool = False,
 ) -> _core.Tensor: ...
+def report_write_faults() -> None: ...

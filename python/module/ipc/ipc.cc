@@ -42,8 +42,8 @@ PyObject* IpcShareFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   if (!CheckTensor(args[0])) return nullptr;
   const Tensor tensor = AsTensor(args[0]);
   const ipc::ShareOptions options = {.read_only = args[1] == Py_True};
-  absl::StatusOr<ipc::Handle> handle = WithoutGilIf(
-      !IsHostAccessible(tensor.device().type), [&] { return ipc::Share(tensor, options); });
+  absl::StatusOr<ipc::Handle> handle = WithoutGilIf(!IsHostAccessible(tensor.device().type),
+                                                    [&] { return ipc::Share(tensor, options); });
   if (!handle.ok()) return RaiseStatus(handle.status());
   const std::string bytes = handle->ToBytes();
   return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
@@ -75,10 +75,14 @@ PyObject* IpcDescribeFunction(PyObject*, PyObject* object) {
 PyObject* IpcEmptyFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   Dims shape;
   Placement wanted;
-  if (nargs != 3) return Raise(PyExc_TypeError, "_ipc_empty() takes shape, dtype and device");
+  if (nargs != 4) {
+    return Raise(PyExc_TypeError, "_ipc_empty() takes shape, dtype, device and isolated");
+  }
+  const ipc::EmptyOptions options = {.isolated = args[3] == Py_True};
   if (!ParseShape(args[0], &shape) || !wanted.Parse(args[1], args[2])) return nullptr;
   return WrapTensor(WithoutGilIf(true, [&] {
-    return ipc::Empty(shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu()));
+    return ipc::Empty(shape, wanted.dtype_or(kFloat32), wanted.device.value_or(Device::Cpu()),
+                      options);
   }));
 }
 
@@ -105,7 +109,7 @@ PyMethodDef functions[] = {
                                       "_ipc_describe($module, handle, /)\n--\n\n"
                                       "What a handle's bytes say, for dovetail.ipc."),
     Fast<&IpcEmptyFunction>("_ipc_empty",
-                            "_ipc_empty($module, shape, dtype, device, /)\n--\n\n"
+                            "_ipc_empty($module, shape, dtype, device, isolated, /)\n--\n\n"
                             "A tensor in memory that can be shared, for dovetail.ipc."),
     NoArguments<&IpcForgetFunction>("_ipc_forget",
                                     "_ipc_forget($module, /)\n--\n\n"

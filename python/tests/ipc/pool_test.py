@@ -194,7 +194,7 @@ def test_memory_shared_read_only_cant_be_written_by_any_library(pool):
     t[1] = 8
     assert u.tolist() == [7, 8, 7, 7]
     assert dt.ipc.open(pool.share(dt.from_dlpack(np.from_dlpack(u))[1:])).tolist() == [8, 7, 7]
-    child, channel = start("spawn", pool_workers.write_by_force, message)
+    child, _ = start("spawn", pool_workers.write_by_force, message)
     code = f"""
         import ctypes, dovetail as dt
         dt.ipc.report_write_faults()
