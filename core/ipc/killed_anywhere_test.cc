@@ -96,7 +96,7 @@ class KilledAnywhere : public testing::Test {
       ASSERT_TRUE(rest.ok()) << "after " << steps << " instructions: " << rest.status();
       std::memset(*rest->Data(), 'r', rest->nbytes());
     }
-    const SegmentStats stats = *segment_->Stats();
+    const PoolStats stats = *segment_->Stats();
     ASSERT_EQ(stats.used_slots, 1u) << steps;
     ASSERT_EQ(stats.holders.size(), 1u) << steps;
   }

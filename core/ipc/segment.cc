@@ -318,12 +318,14 @@ bool Segment::IsIdle() {
   return is_idle;
 }
 
-absl::StatusOr<SegmentStats> Segment::Stats() {
+absl::StatusOr<PoolStats> Segment::Stats() {
   if (absl::Status s = Reclaim().status(); !s.ok()) return s;
   const StdMutexLock lock(StructureMutex());
   const StructureLock structure(file_);
   if (!structure.status().ok()) return structure.status();
-  SegmentStats stats = {.capacity = nbytes(), .reserved = reserved_bytes()};
+  PoolStats stats;
+  stats.capacity = stats.most_bytes = nbytes();
+  stats.reserved = reserved_bytes();
   std::vector<Holder> holders(kMostParticipants);
   table_->ForEach([&](SlotTable::Slot slot) {
     const Participants of_slot = table_->Holders(slot);

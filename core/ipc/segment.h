@@ -47,6 +47,7 @@
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
+#include "dovetail/core/ipc/pool_options.h"
 #include "dovetail/core/ipc/process_token.h"
 #include "dovetail/core/ipc/segment_file.h"
 #include "dovetail/core/ipc/slot_table.h"
@@ -133,22 +134,6 @@ class SlotHold {
   bool read_only_ = false;
 };
 
-// Who holds how much of a segment.
-struct Holder {
-  uint32_t process_id = 0;  // 0 if unknown. Another container has numbers of its own.
-  bool is_this_process = false;
-  uint64_t slots = 0;
-  uint64_t nbytes = 0;
-};
-
-struct SegmentStats {
-  uint64_t capacity = 0;    // bytes
-  uint64_t reserved = 0;    // bytes that have pages
-  uint64_t used = 0;        // bytes of slots that are held; a slot may be larger than was asked for
-  uint64_t used_slots = 0;  // their number
-  std::vector<Holder> holders;
-};
-
 class Segment : public std::enable_shared_from_this<Segment> {
  public:
   // A segment with room for `nbytes` bytes, rounded up to granules of 4 KiB. Zeros at first. Fails
@@ -191,7 +176,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   absl::StatusOr<uint64_t> Reclaim();
   // Whether no living process holds anything.
   bool IsIdle();
-  absl::StatusOr<SegmentStats> Stats();
+  absl::StatusOr<PoolStats> Stats();
 
  private:
   friend class SlotHold;

@@ -220,7 +220,7 @@ void SlotPool::WaitForFreed(uint32_t seen, absl::Duration timeout) {
 }
 
 absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
-  absl::StatusOr<SegmentStats> stats = Stats();
+  absl::StatusOr<PoolStats> stats = Stats();
   if (!stats.ok()) return reason;
   std::vector<std::string> holders;
   for (const Holder& h : stats->holders) {
@@ -263,14 +263,16 @@ size_t SlotPool::reserved_bytes() {
   return nbytes;
 }
 
-int SlotPool::segment_count() { return static_cast<int>(GetSegments().size()); }
 
-absl::StatusOr<SegmentStats> SlotPool::Stats() {
+absl::StatusOr<PoolStats> SlotPool::Stats() {
   FindFollowers();
-  SegmentStats total;
+  const Segments segments = GetSegments();
+  PoolStats total;
+  total.most_bytes = most_bytes_;
+  total.segments = static_cast<int>(segments.size());
   std::map<uint32_t, Holder> holders;
-  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
-    absl::StatusOr<SegmentStats> stats = segment->Stats();
+  for (const std::shared_ptr<Segment>& segment : segments) {
+    absl::StatusOr<PoolStats> stats = segment->Stats();
     if (!stats.ok()) return stats;
     total.capacity += stats->capacity;
     total.reserved += stats->reserved;

@@ -22,30 +22,15 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
+#include "dovetail/core/ipc/pool_options.h"
 #include "dovetail/core/ipc/process_token.h"
 #include "dovetail/core/ipc/segment.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
-
-struct PoolOptions {
-  size_t nbytes = 0;      // of the first segment
-  size_t most_bytes = 0;  // of all segments; `nbytes` if that is more
-  // The memory has no file in /dev/shm: other processes get the descriptor of SlotPool::file(), by
-  // a socket or a fork. Such a pool does not grow.
-  bool anonymous = false;
-};
-
-struct AllocateOptions {
-  // How long to wait for memory that others free. Zero: not at all.
-  absl::Duration timeout = absl::ZeroDuration();
-  // In a segment of its own, which is not part of the pool's size: who opens it maps nothing else.
-  bool isolated = false;
-};
 
 class SlotPool {
  public:
@@ -70,10 +55,8 @@ class SlotPool {
   int file();
 
   // Of all segments. Also frees what ended processes held.
-  absl::StatusOr<SegmentStats> Stats();
-  int segment_count();
+  absl::StatusOr<PoolStats> Stats();
   size_t reserved_bytes();  // that have pages
-  size_t most_bytes() const { return most_bytes_; }
   // Frees what ended processes held. Returns the number of bytes.
   absl::StatusOr<uint64_t> Reclaim();
   // Gives memory of OfProcess() back to the system: removes segments of which nothing is held,

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/slot_pool.h"
 #include "dovetail/interop/ipc/record.h"
 #include "dovetail/interop/ipc/slot_tensor.h"
 
@@ -33,9 +35,14 @@ absl::StatusOr<Pool> Pool::Attach(int file) {
 }
 
 std::string Pool::name() const {
+  if (slots_->is_anonymous()) return "";
   const SegmentName name = slots_->name();
   return std::string(reinterpret_cast<const char*>(&name), sizeof name);
 }
+
+int Pool::file() const { return slots_->file(); }
+absl::StatusOr<PoolStats> Pool::Stats() const { return slots_->Stats(); }
+absl::StatusOr<uint64_t> Pool::Reclaim() const { return slots_->Reclaim(); }
 
 absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
                                    const AllocateOptions& options) const {

@@ -36,13 +36,15 @@
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/core/ipc/slot_pool.h"
+#include "dovetail/core/ipc/pool_options.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/ipc/share.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
+
+class SlotPool;
 
 class Pool {
  public:
@@ -64,9 +66,16 @@ class Pool {
   // made by another library. FailedPrecondition for memory that is not of this pool.
   absl::StatusOr<std::string> Share(const Tensor& tensor, const ShareOptions& options = {}) const;
 
-  // For Open. Valid as long as the process that made the pool has it.
+  // Who holds what. Also frees what ended processes held.
+  absl::StatusOr<PoolStats> Stats() const;
+  // Frees what ended processes held, and returns the number of bytes. Empty does so before it would
+  // fail.
+  absl::StatusOr<uint64_t> Reclaim() const;
+
+  // For Open; empty for an anonymous pool. Valid as long as the process that made the pool has it.
   std::string name() const;
-  SlotPool& slots() const { return *slots_; }  // statistics, Reclaim, the descriptor
+  // The descriptor to send for Attach. It stays the pool's; a forked child may have another one.
+  int file() const;
 
  private:
   explicit Pool(std::shared_ptr<SlotPool> slots) : slots_(std::move(slots)) {}

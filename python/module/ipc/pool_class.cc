@@ -78,11 +78,11 @@ nb::dict Stats(const ipc::Pool& pool) {
   }
   nb::dict result;
   result["capacity"] = stats.capacity;
-  result["max_nbytes"] = pool.slots().most_bytes();
+  result["max_nbytes"] = stats.most_bytes;
   result["reserved_bytes"] = stats.reserved;
   result["used_bytes"] = stats.used;
   result["tensors"] = stats.used_slots;
-  result["segments"] = pool.slots().segment_count();
+  result["segments"] = stats.segments;
   result["holders"] = holders;
   return result;
 }
@@ -143,19 +143,20 @@ void AddPool(nb::module_& m) {
   c.def(
       "reclaim",
       [](const ipc::Pool& pool) {
-        return OrThrow(WithoutGilIf(true, [&] { return pool.slots().Reclaim(); }));
+        return OrThrow(WithoutGilIf(true, [&] { return pool.Reclaim(); }));
       },
       "Free what ended processes held, and return the number of bytes. empty() does so, too,\n"
       "before it would fail.");
   c.def(
-      "fileno", [](const ipc::Pool& pool) { return pool.slots().file(); },
+      "fileno", [](const ipc::Pool& pool) { return pool.file(); },
       "The file descriptor, which stays the pool's. Send it by socket.send_fds() to a process\n"
       "that attaches the pool by from_fd().");
   c.def_prop_ro(
       "_name",
       [](const ipc::Pool& pool) -> nb::object {
-        if (pool.slots().is_anonymous()) return nb::none();
-        return ToBytes(pool.name());
+        const std::string name = pool.name();
+        if (name.empty()) return nb::none();
+        return ToBytes(name);
       },
       "For another process, if the pool has a name.");
   m.def("_ipc_report_write_faults", &ipc::ReportWriteFaults);
