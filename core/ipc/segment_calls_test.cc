@@ -1,4 +1,4 @@
-// Each system call of making, opening, borrowing and releasing segments fails once, and the process
+// Each system call of making, opening, holding and releasing memory fails once, and the process
 // is killed before each. What is left is what docs/ipc.md says.
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segments_for_tests.h"
 #include "dovetail/core/testing/child_process.h"
 #include "dovetail/core/testing/private_shared_memory.h"
 #include "dovetail/core/testing/system_call_fault.h"
@@ -37,26 +38,35 @@ int OpenFiles() {
   return count;
 }
 
+// What is made and opened, and how.
+struct Made {
+  SegmentKind kind;
+  SegmentBacking backing;
+};
+constexpr Made kEach[] = {{SegmentKind::kHostMemory, SegmentBacking::kFolder},
+                          {SegmentKind::kDeviceBlocks, SegmentBacking::kFolder},
+                          {SegmentKind::kHostMemory, SegmentBacking::kAnonymous}};
+constexpr Made kHost = kEach[0];
+
 // A segment's life in the process that makes it.
-bool Own(SegmentKind kind) {
-  absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(kind, 5000);
+bool Own(Made how) {
+  absl::StatusOr<std::shared_ptr<Segment>> made =
+      Segment::Create(20 * kGranuleBytes, how.kind, how.backing);
   if (!made.ok()) return false;
-  static_cast<char*>((*made)->data())[4999] = 1;
-  bool whole = (*made)->can_be_opened();
-  if (kind == SegmentKind::kDeviceBlock) {
-    if ((*made)->Borrow().ok()) (*made)->Return();
-    whole &= (*made)->Close();
-  }
-  return whole;
+  absl::StatusOr<SlotHold> slot = (*made)->Allocate(5000);
+  if (!slot.ok() || !slot->Data().ok()) return false;
+  BytesOf(*slot)[4999] = 1;
+  bool is_whole = SlotHold::Open(slot->name(), how.kind).ok();
+  is_whole &= (*made)->Allocate(3 * kGranuleBytes).ok();
+  slot->Renew();
+  is_whole &= !slot->HasOtherHolds() && !slot->IsHeldByOthers(/*thorough=*/true);
+  return is_whole;
 }
 
 // And in a process that opens it.
-bool UseOf(SegmentName name) {
-  absl::StatusOr<std::shared_ptr<Segment>> opened = Segment::Open(name, SegmentKind::kDeviceBlock);
-  if (!opened.ok() || !(*opened)->Borrow().ok()) return false;
-  const bool read = static_cast<char*>((*opened)->data())[4999] == 7;
-  (*opened)->Return();
-  return read;
+bool UseOf(const SlotName& name) {
+  absl::StatusOr<SlotHold> slot = SlotHold::Open(name, SegmentKind::kDeviceBlocks);
+  return slot.ok() && slot->Data().ok() && BytesOf(*slot)[4999] == 7;
 }
 
 // Calls use() in new processes, the first killed before its first system call, the second before
@@ -81,9 +91,9 @@ int KillAtEachCall(const std::function<void()>& use, const std::function<void()>
 }
 
 TEST(SegmentCalls, AnOwnerKilledAtAnyCallLeavesWhatTheNextProcessUnlinks) {
-  for (const SegmentKind kind : {SegmentKind::kHostMemory, SegmentKind::kDeviceBlock}) {
-    Alone([kind] {
-      const int killed = KillAtEachCall([kind] { Own(kind); },
+  for (const Made how : kEach) {
+    Alone([how] {
+      const int killed = KillAtEachCall([how] { Own(how); },
                                         [] {
                                           EXPECT_LE(SharedMemoryFiles().size(), 2u);
                                           UnlinkLeftBehind();
@@ -99,7 +109,7 @@ TEST(SegmentCalls, OwnersKilledOneAfterAnotherDoNotFillTheFolder) {
   Alone([] {
     for (int i = 0; i < 40; ++i) {
       ChildProcess owner([](Channel& parent) {
-        const auto made = Segment::Create(SegmentKind::kHostMemory, 5 << 20);
+        const auto made = TryMake(5 << 20);
         parent.Send(made.ok());
         pause();
       });
@@ -115,7 +125,7 @@ TEST(SegmentCalls, AProcessKilledWhileItUnlinksWhatOthersLeftLeavesTheRest) {
     const auto leave_three = [] {
       const pid_t owner = fork();
       if (owner == 0) {
-        for (int i = 0; i < 3; ++i) new auto(Segment::Create(SegmentKind::kHostMemory, 1));
+        for (int i = 0; i < 3; ++i) new auto(TryMake(1));
         kill(getpid(), SIGKILL);
       }
       waitpid(owner, nullptr, 0);
@@ -131,31 +141,32 @@ TEST(SegmentCalls, AProcessKilledWhileItUnlinksWhatOthersLeftLeavesTheRest) {
   });
 }
 
-TEST(SegmentCalls, ABorrowerKilledAtAnyCallCountsNoMoreAndTakesNothing) {
+TEST(SegmentCalls, AnOpenerKilledAtAnyCallHoldsNothingAndTakesNothing) {
   Alone([] {
     // The first child is forked before this process has memory of its own.
     ChildProcess owner([](Channel& parent) {
       while (true) {
         {
-          const auto s = *Segment::Create(SegmentKind::kDeviceBlock, 5000);
-          static_cast<char*>(s->data())[4999] = 7;
-          parent.Send(s->name());
-          parent.Receive<char>();  // the borrower has ended
-          const bool is_back = s->Close();
-          const bool is_whole = static_cast<char*>(s->data())[4999] == 7 && s->can_be_opened();
+          const SlotHold slot = *TryMake(5000, SegmentKind::kDeviceBlocks);
+          BytesOf(slot)[4999] = 7;
+          parent.Send(slot.name());
+          parent.Receive<char>();  // the opener has ended
+          const bool is_back = !slot.IsHeldByOthers(/*thorough=*/true);
+          const bool is_whole =
+              BytesOf(slot)[4999] == 7 && access(FileOf(slot.name().segment).c_str(), F_OK) == 0;
           parent.Send(is_back && is_whole);
         }
         UnlinkLeftBehind();
         parent.Send(SharedMemoryFiles().size());
       }
     });
-    SegmentName name = owner.Receive<SegmentName>();
+    SlotName name = owner.Receive<SlotName>();
     const int killed = KillAtEachCall([&] { UseOf(name); },
                                       [&] {
                                         owner.Send('x');
                                         EXPECT_TRUE(owner.Receive<bool>());
                                         EXPECT_EQ(owner.Receive<size_t>(), 1u);  // .alive
-                                        name = owner.Receive<SegmentName>();
+                                        name = owner.Receive<SlotName>();
                                       });
     EXPECT_GE(killed, 8);
     EXPECT_TRUE(UseOf(name));
@@ -164,23 +175,23 @@ TEST(SegmentCalls, ABorrowerKilledAtAnyCallCountsNoMoreAndTakesNothing) {
 
 TEST(SegmentCalls, ACallThatFailsIsAnErrorThatLeavesNothing) {
   for (const int error : {ENOSPC, EMFILE, ENOMEM, EACCES, EINTR}) {
-    for (const SegmentKind kind : {SegmentKind::kHostMemory, SegmentKind::kDeviceBlock}) {
+    for (const Made how : kEach) {
       Alone([=] {
-        Own(kind);  // makes this process's token
+        EXPECT_TRUE(Own(kHost));  // makes this process's token
         const int files = OpenFiles();
         int failed = 0;
         for (bool done = false; !done; ++failed) {
           {
             const SystemCallFault fault(failed, error);
-            Own(kind);
+            Own(how);
             done = !SystemCallFault::happened();
           }
           EXPECT_EQ(OpenFiles(), files) << failed;
           UnlinkMySegments();  // a file whose unlink() failed stays until then
           EXPECT_EQ(SharedMemoryFiles().size(), 1u) << failed;
-          EXPECT_TRUE(Own(kind)) << failed;
+          EXPECT_TRUE(Own(how)) << failed;
         }
-        EXPECT_GE(failed, 4);
+        EXPECT_GE(failed, 10);
       });
     }
   }
@@ -189,16 +200,16 @@ TEST(SegmentCalls, ACallThatFailsIsAnErrorThatLeavesNothing) {
 TEST(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
   for (const int error : {ENOSPC, EMFILE, EINTR, ENOSYS}) {
     Alone([error] {
-      for (int allowed = 0; allowed < 12; ++allowed) {
+      for (int allowed = 0; allowed < 20; ++allowed) {
         const pid_t child = fork();
         if (child == 0) {
           const int files = OpenFiles();
           {
             const SystemCallFault fault(allowed, error);
-            Own(SegmentKind::kHostMemory);
+            Own(kHost);
           }
           EXPECT_LE(OpenFiles(), files + 1);  // the file of the token stays open
-          EXPECT_TRUE(Own(SegmentKind::kHostMemory));
+          EXPECT_TRUE(Own(kHost));
           _exit(testing::Test::HasFailure() ? 1 : 0);
         }
         int status = -1;
@@ -211,28 +222,34 @@ TEST(SegmentCalls, AFirstCallThatFailsLeavesAProcessThatCanShareLater) {
   }
 }
 
-TEST(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
+// Each in a new process, since a process opens a file once, and keeps its descriptor.
+TEST(SegmentCalls, AnOpenersCallThatFailsLeavesNothingOpen) {
   for (const int error : {EMFILE, ENOMEM, EACCES, EINTR}) {
     Alone([error] {
       ChildProcess owner([](Channel& parent) {
-        const auto s = *Segment::Create(SegmentKind::kDeviceBlock, 5000);
-        static_cast<char*>(s->data())[4999] = 7;
-        parent.Send(s->name());
+        const SlotHold slot = *TryMake(5000, SegmentKind::kDeviceBlocks);
+        BytesOf(slot)[4999] = 7;
+        parent.Send(slot.name());
         parent.Receive<char>();
-        parent.Send(s->Close());
+        parent.Send(!slot.IsHeldByOthers(/*thorough=*/false));
       });
-      const auto name = owner.Receive<SegmentName>();
-      EXPECT_TRUE(UseOf(name));
-      const int files = OpenFiles();
+      const auto name = owner.Receive<SlotName>();
       int failed = 0;
       for (bool done = false; !done; ++failed) {
-        {
-          const SystemCallFault fault(failed, error);
-          UseOf(name);
-          done = !SystemCallFault::happened();
-        }
-        EXPECT_EQ(OpenFiles(), files) << failed;
-        EXPECT_TRUE(UseOf(name)) << failed;
+        ChildProcess opener([&](Channel& parent) {
+          const int files = OpenFiles();
+          {
+            const SystemCallFault fault(failed, error);
+            UseOf(name);
+            parent.Send(!SystemCallFault::happened());
+          }
+          EXPECT_LE(OpenFiles(), files + 1) << failed;
+          EXPECT_TRUE(UseOf(name)) << failed;
+          EXPECT_EQ(OpenFiles(), files + 1) << failed;
+          _exit(testing::Test::HasFailure() ? 1 : 0);
+        });
+        done = opener.Receive<bool>();
+        EXPECT_EQ(opener.Join(), 0);
       }
       EXPECT_GE(failed, 6);
       owner.Send('x');
@@ -241,41 +258,12 @@ TEST(SegmentCalls, ABorrowersCallThatFailsLeavesNothingBorrowed) {
   }
 }
 
-TEST(SegmentCalls, WhoeverOpensItMeanwhileHasTheSameMapping) {
-  Alone([] {
-    ChildProcess owner([](Channel& parent) {
-      const auto s = *Segment::Create(SegmentKind::kHostMemory, 5000);
-      parent.Send(s->name());
-      parent.Receive<char>();
-    });
-    const auto name = owner.Receive<SegmentName>();
-    const auto open = [name] { return *Segment::Open(name, SegmentKind::kHostMemory); };
-    int calls = 0;
-    for (bool reached = true; reached; ++calls) {
-      std::shared_ptr<Segment> meanwhile, opened;
-      {
-        const AtSystemCall other(calls, [&] { meanwhile = open(); });
-        opened = open();
-        reached = AtSystemCall::happened();
-      }
-      if (!reached) break;
-      EXPECT_EQ(opened, meanwhile) << calls;
-      // The mapping that came too late is gone, and the other one is still known.
-      EXPECT_EQ(open(), opened) << calls;
-      EXPECT_EQ(Segment::FindAt(opened->data()), opened) << calls;
-      EXPECT_EQ(opened.use_count(), 2) << calls;
-    }
-    EXPECT_GE(calls, 5);
-    owner.Send('x');
-  });
-}
-
 // As kernels before 6 did, the reservation of pages gives up if a signal can arrive meanwhile.
 TEST(SegmentCalls, NoSignalInterruptsTheReservationOfPages) {
   Alone([] {
     const SignalsInterruptReservations older_kernel;
     alarm(10);
-    EXPECT_TRUE(Own(SegmentKind::kHostMemory));
+    EXPECT_TRUE(Own(kHost));
   });
 }
 

@@ -5,13 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <functional>
+#include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -33,23 +34,43 @@ constexpr size_t kMiB = 1 << 20;
 
 TEST(SegmentFaults, AFullFolderIsAnErrorAndLeavesNothing) {
   InPrivateMemory([] {
-    const std::shared_ptr<Segment> s = *TryMake(kMiB);
+    const SlotHold slot = *TryMake(kMiB);
     for (int i = 0; i < 3; ++i) {
       const absl::Status full = TryMake(kMiB).status();
       EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
       EXPECT_THAT(std::string(full.message()), HasSubstr("--shm-size"));
     }
-    EXPECT_EQ(SharedMemoryFiles().size(), 2u);  // s and .alive
-    for (size_t i = 0; i < s->nbytes(); ++i) static_cast<char*>(s->data())[i] = 1;
+    EXPECT_EQ(SharedMemoryFiles().size(), 2u);  // the slot's and .alive
+    std::memset(BytesOf(slot), 1, kMiB);
     EXPECT_TRUE(TryMake(kMiB / 2).ok());
+  });
+}
+
+// The segment has room, and the folder has no pages.
+TEST(SegmentFaults, AFullFolderLeavesASegmentsOtherSlotsAsTheyAre) {
+  InPrivateMemory([] {
+    const std::shared_ptr<Segment> segment = *Segment::Create(8 * kMiB);
+    SlotHold slot = *segment->Allocate(kMiB);
+    FillWith(slot, kMiB, 1);
+    for (int i = 0; i < 3; ++i) {
+      const absl::Status full = segment->Allocate(kMiB).status();
+      EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
+      EXPECT_THAT(std::string(full.message()), HasSubstr("--shm-size"));
+    }
+    EXPECT_TRUE(IsFilledWith(slot, kMiB, 1));
+    EXPECT_EQ(segment->reserved_bytes(), kMiB);
+    slot = SlotHold();
+    slot = *segment->Allocate(kMiB);
+    std::memset(BytesOf(slot), 1, kMiB);
+    EXPECT_TRUE(segment->Allocate(kMiB / 2).ok());
   });
 }
 
 TEST(SegmentFaults, AFolderWithoutRoomForAnotherFileIsAnError) {
   InPrivateMemory([] {
-    std::vector<std::shared_ptr<Segment>> all;
-    absl::StatusOr<std::shared_ptr<Segment>> made = TryMake();
-    for (; made.ok() && all.size() < 100; made = TryMake()) all.push_back(*made);
+    std::vector<SlotHold> all;
+    absl::StatusOr<SlotHold> made = TryMake();
+    for (; made.ok() && all.size() < 100; made = TryMake()) all.push_back(*std::move(made));
     EXPECT_THAT(std::string(made.status().message()), HasSubstr("No space left"));
     all.clear();
     EXPECT_TRUE(TryMake().ok());
@@ -69,43 +90,47 @@ TEST(SegmentFaults, ALimitOfFileSizesIsAnError) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_EQ(TryMake(kMiB).status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(TryMake(kMiB / 2).ok());
-    EXPECT_TRUE(TryMake(kMiB - 4096).ok()) << "as large as a file may be, with its head";
-    EXPECT_FALSE(TryMake(kMiB - 4095).ok());
+    uint64_t most = 1;
+    while (SegmentParts(most + 1).nbytes <= kMiB) ++most;
+    EXPECT_TRUE(TryMake(most * kGranuleBytes).ok()) << "as large as a file may be";
+    EXPECT_FALSE(TryMake(most * kGranuleBytes + 1).ok());
   });
 }
 
-TEST(SegmentFaults, ALimitOfTheAddressSpaceIsAnErrorForMakerAndBorrower) {
+TEST(SegmentFaults, ALimitOfTheAddressSpaceIsAnErrorForMakerAndOpener) {
   InChild([] {
-    const std::shared_ptr<Segment> s = *TryMake(64 * kMiB);
-    ChildProcess borrower([name = s->name()](Channel& parent) {
+    const SlotHold slot = *TryMake(64 * kMiB);
+    ChildProcess child([&](Channel& parent) {
       parent.Receive<char>();
       const struct rlimit limit = {kMiB, kMiB};  // less than is in use
       setrlimit(RLIMIT_AS, &limit);
-      const std::shared_ptr<Segment> parents = Segment::FindAt(nullptr);
-      parent.Send(static_cast<int>(TryOpen(name).code()));
+      parent.Send(static_cast<int>(TryOpen(slot.name()).code()));
+      parent.Send(static_cast<int>(slot.Data().status().code()));
       parent.Send(static_cast<int>(TryMake(64 * kMiB).status().code()));
     });
-    borrower.Send('x');
-    EXPECT_EQ(borrower.Receive<int>(), 0);  // a forked child has its parent's mapping
-    EXPECT_EQ(borrower.Receive<int>(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+    child.Send('x');
+    EXPECT_EQ(child.Receive<int>(), 0);  // a forked child has its parent's table
+    EXPECT_EQ(child.Receive<int>(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+    EXPECT_EQ(child.Receive<int>(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+    BytesOf(slot)[0] = 1;
   });
 }
 
 TEST(SegmentFaults, WithoutDescriptorsMakingAndOpeningAreErrorsThatPass) {
   ChildProcess owner([](Channel& parent) {
-    const std::shared_ptr<Segment> s = *TryMake();
-    parent.Send(s->name());
+    const SlotHold slot = *TryMake();
+    parent.Send(slot.name());
     parent.Receive<char>();
   });
-  const auto name = owner.Receive<SegmentName>();
+  const auto name = owner.Receive<SlotName>();
   InChild([name] {
-    const std::shared_ptr<Segment> before = *TryMake();
+    const SlotHold before = *TryMake();
     const struct rlimit limit = {64, 64};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     std::vector<int> files;
     for (int file; (file = dup(0)) >= 0;) files.push_back(file);
     const std::string make(TryMake().status().message()), open(TryOpen(name).message());
-    EXPECT_TRUE(TryOpen(before->name()).ok());
+    EXPECT_TRUE(TryOpen(before.name()).ok());
     for (const int file : files) close(file);  // UndefinedBehaviorSanitizer needs descriptors, too
     EXPECT_THAT(make, HasSubstr("Too many open files"));
     EXPECT_THAT(open, HasSubstr("Too many open files"));
@@ -135,30 +160,28 @@ TEST(SegmentFaults, SignalsAThousandTimesASecondDoNotKeepItFromBeingMade) {
   EXPECT_EQ(status, 0) << "it was not made in 6 s";
 }
 
-TEST(SegmentFaults, AThousandAtOnceAreMadeOpenedAndReleased) {
+TEST(SegmentFaults, ManyAtOnceAreMadeOpenedAndReleased) {
+  constexpr int kCount = 300;  // each has a descriptor
   InPrivateMemory(
       [] {
-        ChildProcess borrower([](Channel& parent) {
-          const size_t files = SharedMemoryFiles().size();
-          std::vector<std::shared_ptr<Segment>> all;
-          for (int i = 0; i < 1000; ++i) {
-            all.push_back(*Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory));
+        ChildProcess opener([](Channel& parent) {
+          std::vector<SlotHold> all;
+          for (int i = 0; i < kCount; ++i) {
+            all.push_back(*SlotHold::Open(parent.Receive<SlotName>()));
           }
           int sum = 0;
-          for (const auto& s : all) sum += *static_cast<int*>(s->data());
+          for (const SlotHold& slot : all) sum += *reinterpret_cast<int*>(BytesOf(slot));
           parent.Send(sum);
-          parent.Send(files);
         });
-        std::vector<std::shared_ptr<Segment>> all;
-        for (int i = 0; i < 1000; ++i) {
+        std::vector<SlotHold> all;
+        for (int i = 0; i < kCount; ++i) {
           all.push_back(*TryMake());
-          *static_cast<int*>(all.back()->data()) = i;
+          *reinterpret_cast<int*>(BytesOf(all.back())) = i;
         }
-        EXPECT_EQ(SharedMemoryFiles().size(), 1001u);
-        for (const auto& s : all) borrower.Send(s->name());
-        EXPECT_EQ(borrower.Receive<int>(), 999 * 1000 / 2);
-        borrower.Receive<size_t>();
-        EXPECT_EQ(borrower.Join(), 0);
+        EXPECT_EQ(SharedMemoryFiles().size(), size_t{kCount} + 1);
+        for (const SlotHold& slot : all) opener.Send(slot.name());
+        EXPECT_EQ(opener.Receive<int>(), (kCount - 1) * kCount / 2);
+        EXPECT_EQ(opener.Join(), 0);
         all.clear();
         EXPECT_EQ(SharedMemoryFiles().size(), 1u);  // .alive
       },
@@ -210,52 +233,6 @@ TEST(SegmentFaults, AProcessThatExitsUnlinksWhatKilledProcessesLeft) {
     survivor.Send('x');
     EXPECT_EQ(survivor.Join(), 0);
     EXPECT_EQ(SharedMemoryFiles().size(), 0u);
-  });
-}
-
-TEST(SegmentFaults, AChildOfABorrowerReturnsNothing) {
-  InPrivateMemory([] {
-    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
-    ASSERT_TRUE(s->Borrow().ok());
-    const size_t files = SharedMemoryFiles().size();
-    ChildProcess child([&](Channel& parent) {
-      s->Return();
-      parent.Send(SharedMemoryFiles().size());
-    });
-    EXPECT_EQ(child.Receive<size_t>(), files) << "it made files of its own";
-    EXPECT_FALSE(s->Close());
-    s->Return();
-    EXPECT_TRUE(s->Close());
-  });
-}
-
-// A child has none of its parent's threads, and would wait forever for a lock that one of them had.
-TEST(SegmentFaults, AChildForkedWhileThreadsBorrowAndMakeCanDoSo) {
-  InChild([] {
-    std::atomic<bool> stop = false;
-    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
-    std::thread borrower([&] {
-      while (!stop) {
-        if (s->Borrow().ok()) s->Return();
-      }
-    });
-    std::thread maker([&] {
-      while (!stop) (void)TryMake().ok();
-    });
-    for (int round = 0; round < 50; ++round) {
-      const pid_t child = fork();
-      if (child == 0) {
-        alarm(20);
-        _exit(s->Borrow().ok() && TryMake().ok() ? 0 : 1);
-      }
-      int status = -1;
-      waitpid(child, &status, 0);
-      EXPECT_EQ(status, 0);
-    }
-    stop = true;
-    borrower.join();
-    maker.join();
-    UnlinkLeftBehind();
   });
 }
 

@@ -8,8 +8,10 @@
 #include <barrier>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "dovetail/core/ipc/segments_for_tests.h"
@@ -33,21 +35,16 @@ bool IsUnlinked(const std::string& path) {
   }
   return !IsThere(path);
 }
-std::shared_ptr<Segment> Make(size_t nbytes = 100, SegmentKind kind = SegmentKind::kHostMemory) {
-  absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(kind, nbytes);
+SlotHold Make(size_t nbytes = 100, SegmentKind kind = SegmentKind::kHostMemory) {
+  absl::StatusOr<SlotHold> made = TryMake(nbytes, kind);
   EXPECT_TRUE(made.ok()) << made.status();
-  return *made;
+  return *std::move(made);
 }
 
-// Opens and borrows the segments that the parent names, and answers whether it could.
-void BorrowWhenTold(Channel& parent) {
+// Opens the slots that the parent names, and answers with the error.
+void OpenWhenTold(Channel& parent) {
   while (true) {
-    const auto name = parent.Receive<SegmentName>();
-    absl::StatusOr<std::shared_ptr<Segment>> s = Segment::Open(name, SegmentKind::kDeviceBlock);
-    parent.Send(s.ok() && (*s)->Borrow().ok());
-    parent.Receive<char>();
-    if (s.ok()) (*s)->Return();
-    parent.Send(true);
+    parent.Send(std::string(TryOpen(parent.Receive<SlotName>()).message()));
   }
 }
 
@@ -94,230 +91,261 @@ TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
 }
 
 TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
-  const std::shared_ptr<Segment> mine = Make();
+  const SlotHold mine = Make();
   ChildProcess child([](Channel& parent) {
-    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kHostMemory, 1);
-    parent.Send(s->name());
+    const SlotHold slot = Make(1);
+    parent.Send(slot.name());
     pause();
   });
-  const auto name = child.Receive<SegmentName>();
+  const auto name = child.Receive<SlotName>();
   UnlinkLeftBehind();
-  EXPECT_TRUE(IsThere(PathOf(mine->name())));
-  EXPECT_TRUE(IsThere(PathOf(name)));
+  EXPECT_TRUE(IsThere(FileOf(mine.name().segment)));
+  EXPECT_TRUE(IsThere(FileOf(name.segment)));
   child.Kill();
-  EXPECT_TRUE(IsUnlinked(PathOf(name)));
-  EXPECT_TRUE(IsUnlinked(FilePath(name.process, "alive").c_str()));
+  EXPECT_TRUE(IsUnlinked(FileOf(name.segment)));
+  EXPECT_TRUE(IsUnlinked(FilePath(name.segment.process, "alive").c_str()));
 }
 
 TEST(SegmentTest, AnotherProcessWritesToTheSameMemory) {
   ChildProcess child([](Channel& parent) {
-    const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
-    parent.Send(static_cast<char*>(s->data())[99]);
-    static_cast<char*>(s->data())[0] = 5;
-    parent.Send(s->nbytes());
+    const SlotHold slot = *SlotHold::Open(parent.Receive<SlotName>());
+    parent.Send(BytesOf(slot)[99]);
+    BytesOf(slot)[0] = 5;
+    parent.Send(slot.nbytes());
   });
-  const std::shared_ptr<Segment> s = Make();
-  static_cast<char*>(s->data())[99] = 3;
-  child.Send(s->name());
+  const SlotHold slot = Make();
+  BytesOf(slot)[99] = 3;
+  child.Send(slot.name());
   EXPECT_EQ(child.Receive<char>(), 3);
-  EXPECT_EQ(child.Receive<size_t>(), size_t{100});
-  EXPECT_EQ(static_cast<char*>(s->data())[0], 5);
+  EXPECT_EQ(child.Receive<size_t>(), kGranuleBytes);
+  EXPECT_EQ(BytesOf(slot)[0], 5);
 }
 
 TEST(SegmentTest, TheFileIsOfThisUserAloneAndGoesWithTheSegment) {
-  std::shared_ptr<Segment> s = Make(5000);
-  const std::string path = PathOf(s->name());
+  SlotHold slot = Make(5000);
+  const std::string path = FileOf(slot.name().segment);
   struct stat facts;
   ASSERT_EQ(stat(path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
-  EXPECT_EQ(facts.st_size, 4096 + 5000);
-  EXPECT_GE(facts.st_blocks * 512, 4096 + 5000);  // reserved
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(s->data()) % 256, 0u);
-  s.reset();
+  EXPECT_EQ(static_cast<size_t>(facts.st_size), SegmentParts(2).nbytes);
+  EXPECT_GE(facts.st_blocks * 512, 8192) << "pages are reserved";
+  EXPECT_EQ(slot.nbytes(), 2 * kGranuleBytes);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(BytesOf(slot)) % kGranuleBytes, 0u);
+  slot = SlotHold();
   EXPECT_FALSE(IsThere(path));
 }
 
-TEST(SegmentTest, ItIsFoundByAnyAddressInsideAndNoOther) {
-  const std::shared_ptr<Segment> s = Make(100);
-  char* data = static_cast<char*>(s->data());
-  EXPECT_EQ(Segment::FindAt(data), s);
-  EXPECT_EQ(Segment::FindAt(data + 99), s);
-  EXPECT_EQ(Segment::FindAt(data + 100), nullptr);
-  EXPECT_EQ(Segment::FindAt(data - 1), nullptr);
-  EXPECT_EQ(Segment::FindAt(nullptr), nullptr);
-  EXPECT_EQ(s.use_count(), 1);
+TEST(SegmentTest, PagesAreReservedWhenASlotFirstGetsThem) {
+  const std::shared_ptr<Segment> segment = *Segment::Create(64 * kGranuleBytes);
+  EXPECT_EQ(segment->reserved_bytes(), 0u);
+  SlotHold slot = *segment->Allocate(10 * kGranuleBytes);
+  EXPECT_EQ(segment->reserved_bytes(), 10 * kGranuleBytes);
+  slot = SlotHold();
+  EXPECT_EQ(segment->reserved_bytes(), 10 * kGranuleBytes);
+  slot = *segment->Allocate(10 * kGranuleBytes);
+  EXPECT_EQ(segment->reserved_bytes(), 10 * kGranuleBytes);
+}
+
+TEST(SegmentTest, ASlotIsFoundByAnyAddressInsideAndNoOther) {
+  const std::shared_ptr<Segment> segment = *Segment::Create(200 * kGranuleBytes);
+  const SlotHold first = *segment->Allocate(1);
+  {
+    const SlotHold large = *segment->Allocate(150 * kGranuleBytes);
+    char* const data = BytesOf(large);
+    for (char* at : {data, data + 99, data + large.nbytes() - 1}) {
+      const SlotHold found = SlotHold::FindAt(at);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found.slot(), large.slot());
+      EXPECT_EQ(found.segment(), segment);
+      EXPECT_TRUE(large.HasOtherHolds());
+    }
+    EXPECT_FALSE(large.HasOtherHolds());
+    EXPECT_FALSE(SlotHold::FindAt(data + large.nbytes())) << "memory of no slot";
+    EXPECT_EQ(SlotHold::FindAt(data - 1).slot(), first.slot());
+  }
+  EXPECT_FALSE(SlotHold::FindAt(BytesOf(first) + kGranuleBytes)) << "nobody holds it";
+  EXPECT_FALSE(SlotHold::FindAt(BytesOf(first) - 1));
+  EXPECT_FALSE(SlotHold::FindAt(nullptr));
+  EXPECT_FALSE(SlotHold::FindAt(BytesOf(first) + segment->nbytes()));
 }
 
 TEST(SegmentTest, OpenedTwiceItIsMappedOnce) {
-  const std::shared_ptr<Segment> s = Make();
-  EXPECT_EQ(*Segment::Open(s->name(), SegmentKind::kHostMemory), s);
-  const absl::Status other = Segment::Open(s->name(), SegmentKind::kDeviceBlock).status();
-  EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+  const SlotHold slot = Make();
+  const SlotHold again = *SlotHold::Open(slot.name());
+  EXPECT_EQ(again.segment(), slot.segment());
+  EXPECT_EQ(BytesOf(again), BytesOf(slot));
+  EXPECT_EQ(TryOpen(slot.name(), SegmentKind::kDeviceBlocks).code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(SegmentTest, ThreadsThatOpenItAtTheSameTimeGetOneMapping) {
   ChildProcess owner([](Channel& parent) {
-    const auto s = Make();
-    parent.Send(s->name());
-    parent.Receive<char>();
+    while (parent.Receive<bool>()) {
+      const SlotHold slot = Make();
+      parent.Send(slot.name());
+      parent.Receive<char>();
+    }
   });
-  const auto name = owner.Receive<SegmentName>();
   constexpr int kThreads = 4;
   std::barrier meet(kThreads);
-  std::shared_ptr<Segment> opened[kThreads];
+  SlotName name;
+  SlotHold opened[kThreads];
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      for (int round = 0; round < 300; ++round) {
+      for (int round = 0; round < 200; ++round) {
+        if (i == 0) owner.Send(true);
+        if (i == 0) name = owner.Receive<SlotName>();
         meet.arrive_and_wait();
-        opened[i] = Segment::Open(name, SegmentKind::kHostMemory).value_or(nullptr);
+        absl::StatusOr<SlotHold> hold = SlotHold::Open(name);
+        EXPECT_TRUE(hold.ok()) << hold.status();
+        opened[i] = *std::move(hold);
         meet.arrive_and_wait();
-        EXPECT_NE(opened[i], nullptr);
-        EXPECT_EQ(opened[i], opened[0]);
+        EXPECT_EQ(opened[i].segment(), opened[0].segment());
         // A thread that came too late has unmapped its own mapping, and forgot no other.
-        EXPECT_EQ(*Segment::Open(name, SegmentKind::kHostMemory), opened[0]);
-        EXPECT_EQ(Segment::FindAt(opened[0]->data()), opened[0]);
+        EXPECT_EQ(SlotHold::Open(name)->segment(), opened[0].segment());
+        EXPECT_EQ(SlotHold::FindAt(BytesOf(opened[0])).segment(), opened[0].segment());
         meet.arrive_and_wait();
-        opened[i] = nullptr;
+        opened[i] = SlotHold();
+        if (i == 0) owner.Send('x');
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  owner.Send('x');
+  owner.Send(false);
   EXPECT_EQ(owner.Join(), 0);
 }
 
 TEST(SegmentTest, WhatIsGoneIsAnErrorThatSaysSo) {
-  const SegmentName name = Make()->name();
-  const absl::Status s = Segment::Open(name, SegmentKind::kHostMemory).status();
+  const SlotName name = Make().name();
+  const absl::Status s = TryOpen(name);
   EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(s.message()), HasSubstr("has released it, or has ended"));
 }
 
-// Opens the segments that the parent names, and answers with the error.
-void OpenWhenTold(Channel& parent) {
-  while (true) {
-    const auto name = parent.Receive<SegmentName>();
-    parent.Send(std::string(Segment::Open(name, SegmentKind::kHostMemory).status().message()));
+TEST(SegmentTest, ANameIsStaleOnceItsMemoryWasFreedAndUsedAgain) {
+  const std::shared_ptr<Segment> segment = *Segment::Create(10 * kGranuleBytes);
+  SlotHold slot = *segment->Allocate(1);
+  const SlotName name = slot.name();
+  slot = SlotHold();
+  EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("has released it"));
+  slot = *segment->Allocate(1);
+  EXPECT_EQ(slot.slot(), name.slot);
+  EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("has released it"));
+  EXPECT_TRUE(TryOpen(slot.name()).ok());
+}
+
+TEST(SegmentTest, AnotherProcessKeepsTheMemoryAfterItsMakerHasEnded) {
+  ChildProcess owner([](Channel& parent) {
+    const SlotHold slot = Make();
+    FillWith(slot, 100, 7);
+    parent.Send(slot.name());
+    parent.Receive<char>();
+  });
+  const auto name = owner.Receive<SlotName>();
+  const SlotHold slot = *SlotHold::Open(name);
+  owner.Kill();
+  EXPECT_TRUE(IsUnlinked(FileOf(name.segment)));
+  EXPECT_FALSE(slot.IsHeldByOthers(/*thorough=*/true));
+  EXPECT_TRUE(IsFilledWith(slot, 100, 7));
+  EXPECT_TRUE(TryOpen(name).ok()) << "this process has it mapped";
+  EXPECT_TRUE(slot.segment()->Reclaim().ok());
+  EXPECT_TRUE(IsFilledWith(slot, 100, 7));
+}
+
+// The lines of /proc/self/maps that name the file.
+int CountMappings(SegmentName name) {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    count += line.find(FileOf(name)) != std::string::npos;
   }
+  return count;
+}
+
+TEST(SegmentTest, AMappingStaysUntilTheMakerClosesTheSegmentAndNothingIsHeld) {
+  ChildProcess owner([](Channel& parent) {
+    while (true) {
+      const SlotHold slot = Make();
+      parent.Send(slot.name());
+      parent.Receive<char>();
+    }
+  });
+  const auto name = owner.Receive<SlotName>();
+  SlotHold slot = *SlotHold::Open(name);
+  BytesOf(slot)[0] = 1;
+  slot = SlotHold();
+  EXPECT_EQ(CountMappings(name.segment), 2) << "of the table and of the data";
+  slot = *SlotHold::Open(name);
+  owner.Send('x');
+  EXPECT_TRUE(TryOpen(owner.Receive<SlotName>()).ok());
+  EXPECT_EQ(CountMappings(name.segment), 2);
+  EXPECT_TRUE(TryOpen(name).ok()) << "still held here";
+  slot = SlotHold();
+  owner.Send('x');
+  EXPECT_TRUE(TryOpen(owner.Receive<SlotName>()).ok());
+  EXPECT_EQ(CountMappings(name.segment), 0);
 }
 
 TEST(SegmentTest, ALinkInThePlaceOfTheFileIsNotFollowed) {
-  ChildProcess child(&OpenWhenTold);
-  const std::shared_ptr<Segment> s = Make();
-  child.Send(s->name());
+  ChildProcess child(&OpenWhenTold), second(&OpenWhenTold);
+  const SlotHold slot = Make();
+  child.Send(slot.name());
   EXPECT_EQ(child.Receive<std::string>(), "");
-  const std::string path = PathOf(s->name()), moved = path + ".moved";
+  const std::string path = FileOf(slot.name().segment), moved = path + ".moved";
   ASSERT_EQ(rename(path.c_str(), moved.c_str()), 0);
   ASSERT_EQ(symlink(moved.c_str(), path.c_str()), 0);
-  child.Send(s->name());
-  EXPECT_THAT(child.Receive<std::string>(), HasSubstr("can't be opened"));
+  second.Send(slot.name());
+  EXPECT_THAT(second.Receive<std::string>(), HasSubstr("can't be opened"));
   unlink(moved.c_str());
 }
 
 TEST(SegmentTest, AFileOfAnotherUserIsRefused) {
   ChildProcess child(&OpenWhenTold);
-  const std::shared_ptr<Segment> s = Make();
-  if (chown(PathOf(s->name()).c_str(), 12345, static_cast<gid_t>(-1)) != 0) {
+  const SlotHold slot = Make();
+  if (chown(FileOf(slot.name().segment).c_str(), 12345, static_cast<gid_t>(-1)) != 0) {
     GTEST_SKIP() << "only root may give files away";
   }
-  child.Send(s->name());
+  child.Send(slot.name());
   EXPECT_THAT(child.Receive<std::string>(), HasSubstr("belongs to another user"));
 }
 
 TEST(SegmentTest, TheMemoryOfAProcessThatHasEndedIsNotOpened) {
   ChildProcess owner([](Channel& parent) {
-    const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kHostMemory, 1);
-    parent.Send(s->name());
+    const SlotHold slot = Make();
+    parent.Send(slot.name());
     pause();
   });
-  const auto name = owner.Receive<SegmentName>();
+  const auto name = owner.Receive<SlotName>();
   owner.Kill();
   // Another process may have unlinked the file meanwhile.
-  const absl::Status status = Segment::Open(name, SegmentKind::kHostMemory).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("has released it, or has ended"));
+  EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("has released it, or has ended"));
   UnlinkLeftBehind();
 }
 
 TEST(SegmentTest, MoreThanThereIsRoomForIsAnError) {
   for (const size_t nbytes : {size_t{1} << 50, SIZE_MAX, SIZE_MAX - 5000}) {
-    const absl::Status s = Segment::Create(SegmentKind::kHostMemory, nbytes).status();
+    const absl::Status s = Segment::Create(nbytes).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted) << s;
   }
-}
-
-TEST(SegmentTest, WhoClosesItLearnsOfOtherProcessesThatBorrowed) {
-  ChildProcess child(&BorrowWhenTold);
-  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
-  child.Send(s->name());
-  EXPECT_TRUE(child.Receive<bool>());
-  EXPECT_FALSE(s->Close());
-  EXPECT_FALSE(s->Close());
-  child.Send('x');
-  EXPECT_TRUE(child.Receive<bool>());  // returned
-  EXPECT_TRUE(s->Close());
-}
-
-TEST(SegmentTest, NobodyBorrowsWhatWasClosed) {
-  ChildProcess child(&BorrowWhenTold);
-  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
-  EXPECT_TRUE(s->Close());
-  child.Send(s->name());
-  EXPECT_FALSE(child.Receive<bool>());
-  EXPECT_EQ(s->Borrow().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(s->Close());
-}
-
-TEST(SegmentTest, ABorrowerThatWasKilledCountsNoMore) {
-  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
-  {
-    ChildProcess child(&BorrowWhenTold);
-    child.Send(s->name());
-    EXPECT_TRUE(child.Receive<bool>());
-    EXPECT_FALSE(s->Close());
+  const std::shared_ptr<Segment> segment = *Segment::Create(10 * kGranuleBytes);
+  for (const size_t nbytes : {10 * kGranuleBytes + 1, size_t{1} << 50, SIZE_MAX}) {
+    const absl::Status s = segment->Allocate(nbytes).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted) << s;
+    EXPECT_EQ(s.message(), Segment::kFull);
   }
-  EXPECT_TRUE(s->Close());
-  UnlinkLeftBehind();
-}
-
-TEST(SegmentTest, EachBorrowOfThisProcessIsCounted) {
-  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
-  EXPECT_TRUE(s->Borrow().ok());
-  EXPECT_TRUE(s->Borrow().ok());
-  s->Return();
-  EXPECT_FALSE(s->Close());
-  s->Return();
-  EXPECT_TRUE(s->Close());
-}
-
-// The head has a limited number of entries; entries of dead processes are reused.
-TEST(SegmentTest, ManyProcessesBorrowOneAfterAnother) {
-  const std::shared_ptr<Segment> s = Make(8, SegmentKind::kDeviceBlock);
-  for (int i = 0; i < Segment::kMostBorrowers + 10; ++i) {
-    ChildProcess child(&BorrowWhenTold);
-    child.Send(s->name());
-    ASSERT_TRUE(child.Receive<bool>()) << i;
-  }
-  EXPECT_TRUE(s->Close());
-  UnlinkLeftBehind();
+  EXPECT_EQ(segment->Allocate(10 * kGranuleBytes)->nbytes(), 10 * kGranuleBytes);
 }
 
 TEST(SegmentTest, AForkedChildUnlinksNothing) {
-  std::shared_ptr<Segment> s = Make();
-  const std::string path = PathOf(s->name());
+  SlotHold slot = Make();
+  const std::string path = FileOf(slot.name().segment);
   ChildProcess child([&](Channel& parent) {
-    s.reset();
+    slot = SlotHold();
     parent.Send(IsThere(path));
   });
   EXPECT_TRUE(child.Receive<bool>());
   EXPECT_TRUE(IsThere(path));
-}
-
-TEST(SegmentNameTest, OnlySixteenBytesAreAName) {
-  const SegmentName name{ProcessToken{7}, 9};
-  EXPECT_EQ(*SegmentName::FromBytes(name.ToBytes()), name);
-  EXPECT_FALSE(SegmentName::FromBytes("").ok());
-  EXPECT_FALSE(SegmentName::FromBytes(name.ToBytes() + "x").ok());
 }
 
 }  // namespace

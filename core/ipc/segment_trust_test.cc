@@ -1,13 +1,15 @@
 // What other users, and other processes of this user, can do to segments.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,8 +58,8 @@ TEST(SegmentTrust, WhateverHasTheNameIsRefusedAtOnce) {
     uint64_t number = 1'000'000;
     for (const auto& make : HostileEntries()) {
       const SegmentName name{mine, ++number};
-      make(PathOf(name));
-      const absl::Status s = TryOpen(name);
+      make(FileOf(name));
+      const absl::Status s = TryOpen({name, 0, 1});
       EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << s;
       // Neither is it taken for another process that lives or has left something.
       make(FilePath(ProcessToken{number}, "alive").c_str());
@@ -76,7 +78,7 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
   InPrivateMemory([] {
     const ProcessToken mine = *MyProcess();
     for (uint64_t number = 1; number <= 20; ++number) {
-      HostileEntries()[number % HostileEntries().size()](PathOf({mine, number}));
+      HostileEntries()[number % HostileEntries().size()](FileOf({mine, number}));
     }
     for (int i = 0; i < 10; ++i) {
       const absl::Status s = TryMake().status();
@@ -85,83 +87,116 @@ TEST(SegmentTrust, EntriesThatWereThereBeforeAreNotInTheWay) {
   });
 }
 
-// Opens segments of host memory that the parent names, and answers with the error.
+// Opens slots of host memory that the parent names, each in a new process, since a process opens a
+// file once. Answers with the error.
 void OpenWhenTold(Channel& parent) {
   while (true) {
-    parent.Send(std::string(TryOpen(parent.Receive<SegmentName>()).message()));
+    const auto name = parent.Receive<SlotName>();
+    const pid_t opener = fork();
+    if (opener == 0) {
+      parent.Send(std::string(TryOpen(name).message()));
+      _exit(0);
+    }
+    waitpid(opener, nullptr, 0);
   }
 }
 
 TEST(SegmentTrust, AHeadThatWasWrittenOverIsRefused) {
   ChildProcess other(&OpenWhenTold);
-  const std::shared_ptr<Segment> s = *TryMake();
-  char* const head = static_cast<char*>(s->data()) - 4096;
-  for (const int field : {0, 24, 32}) {  // the magic number, the process, the segment's number
+  const SlotHold slot = *TryMake();
+  char* const head = reinterpret_cast<char*>(&slot.segment()->head());
+  for (const size_t field : {offsetof(SegmentFacts, magic), offsetof(SegmentFacts, name),
+                             offsetof(SegmentFacts, name) + 8}) {
     head[field] ^= 1;
-    other.Send(s->name());
+    other.Send(slot.name());
     EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over")) << field;
     head[field] ^= 1;
-    other.Send(s->name());
+    other.Send(slot.name());
     EXPECT_EQ(other.Receive<std::string>(), "");
   }
 }
 
-TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
+TEST(SegmentTrust, ASizeThatIsNotTheFilesIsRefused) {
   ChildProcess other(&OpenWhenTold);
-  const std::shared_ptr<Segment> s = *TryMake();
-  const SegmentName renamed{s->name().process, s->name().number ^ 1};
-  ASSERT_EQ(rename(PathOf(s->name()).c_str(), PathOf(renamed).c_str()), 0);
-  other.Send(renamed);
-  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over"));
-  ASSERT_EQ(rename(PathOf(renamed).c_str(), PathOf(s->name()).c_str()), 0);
+  const SlotHold slot = *TryMake();
+  uint64_t& granules = slot.segment()->head().facts.granules;
+  const uint64_t before = granules;
+  for (const uint64_t wrong : {uint64_t{0}, before + 1, uint64_t{1} << 36, (uint64_t{1} << 36) + 1,
+                               uint64_t{1} << 52, uint64_t{1} << 58, ~uint64_t{0}}) {
+    granules = wrong;
+    other.Send(slot.name());
+    EXPECT_THAT(other.Receive<std::string>(), HasSubstr("not what its head says")) << wrong;
+  }
+  granules = before;
 }
 
-// With its size as the head of a file shorter than a head would have it: below 0.
+TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const SlotHold slot = *TryMake();
+  SlotName renamed = slot.name();
+  renamed.segment.number ^= 1;
+  const std::string path = FileOf(slot.name().segment), other_path = FileOf(renamed.segment);
+  ASSERT_EQ(rename(path.c_str(), other_path.c_str()), 0);
+  other.Send(renamed);
+  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was written over"));
+  ASSERT_EQ(rename(other_path.c_str(), path.c_str()), 0);
+}
+
 TEST(SegmentTrust, AFileShorterThanAHeadIsRefused) {
   ChildProcess other(&OpenWhenTold);
-  const std::shared_ptr<Segment> s = *TryMake();
-  const SegmentName name{s->name().process, s->name().number ^ 1};
-  constexpr size_t kShort = 100;
-  const uint64_t nbytes = uint64_t{kShort} - 4096;
-  char head[kShort];
-  std::memcpy(head, static_cast<char*>(s->data()) - 4096, sizeof head);
-  std::memcpy(head + 16, &nbytes, sizeof nbytes);
-  std::memcpy(head + 32, &name.number, sizeof name.number);
-  const std::string path = PathOf(name);
-  const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
-  ASSERT_EQ(write(file, head, sizeof head), static_cast<ssize_t>(sizeof head));
-  close(file);
-  other.Send(name);
-  EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was never whole"));
+  const SlotHold slot = *TryMake();
+  SlotName name = slot.name();
+  name.segment.number ^= 1;
+  SegmentFacts facts = slot.segment()->head().facts;
+  facts.name = name.segment;
+  const std::string path = FileOf(name.segment);
+  for (const size_t size : {size_t{0}, size_t{8}, sizeof facts - 1, sizeof facts}) {
+    const int file = open(path.c_str(), O_CREAT | O_RDWR | O_TRUNC, 0600);
+    ASSERT_EQ(write(file, &facts, size), static_cast<ssize_t>(size));
+    close(file);
+    other.Send(name);
+    EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was never whole")) << size;
+  }
   unlink(path.c_str());
 }
 
-// Entries of the head, as living processes fill them.
-TEST(SegmentTrust, TheEntriesOfLivingBorrowersAreNotTakenAndThoseOfDeadOnesStartAnew) {
-  ChildProcess child([](Channel& parent) {
-    parent.Send(MyProcess().value_or(ProcessToken{}));
-    parent.Receive<char>();
-  });
-  const auto living = static_cast<uint64_t>(child.Receive<ProcessToken>());
-  const std::shared_ptr<Segment> s = *Segment::Create(SegmentKind::kDeviceBlock, 8);
-  char* const borrowers = static_cast<char*>(s->data()) - 4096 + 64;
-  for (int i = 0; i < Segment::kMostBorrowers; ++i) {
-    const uint64_t entry[] = {living, 5};
-    std::memcpy(borrowers + i * sizeof entry, entry, sizeof entry);
+// Whatever is in the table, an opener reads nothing outside, and gets only what is a slot.
+TEST(SegmentTrust, NamesOfWhatIsNoSlotAreRefused) {
+  ChildProcess other(&OpenWhenTold);
+  const std::shared_ptr<Segment> segment = *Segment::Create(20 * kGranuleBytes);
+  const SlotHold slot = *segment->Allocate(3 * kGranuleBytes);
+  for (const uint64_t wrong : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{19}, uint64_t{20},
+                               uint64_t{1} << 39, ~uint64_t{0}}) {
+    for (const uint64_t generation : {uint64_t{0}, slot.name().generation}) {
+      SlotName name = slot.name();
+      name.slot = wrong;
+      name.generation = generation;
+      other.Send(name);
+      EXPECT_THAT(other.Receive<std::string>(), HasSubstr("has released it")) << wrong;
+      EXPECT_FALSE(TryOpen(name).ok()) << "in this process, too: " << wrong;
+    }
   }
-  EXPECT_EQ(s->Borrow().code(), absl::StatusCode::kResourceExhausted);
-  child.Kill();
-  ASSERT_TRUE(s->Borrow().ok());
-  EXPECT_FALSE(s->Close());
-  s->Return();
-  EXPECT_TRUE(s->Close());
-  UnlinkLeftBehind();
+}
+
+TEST(SegmentTrust, ADescriptorOfWhatIsNoMemoryIsRefused) {
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  const int null = open("/dev/null", O_RDWR), folder = open("/tmp", O_RDONLY);
+  const int empty = memfd_create("empty", MFD_CLOEXEC);
+  for (const int file : {-1, 12345, pipes[0], null, folder, empty}) {
+    const absl::Status s = Segment::Attach(file).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << file << ": " << s;
+  }
+  const std::string zeros(1 << 20, '\0');
+  ASSERT_EQ(write(empty, zeros.data(), zeros.size()), static_cast<ssize_t>(zeros.size()));
+  EXPECT_THAT(std::string(Segment::Attach(empty).status().message()), HasSubstr("no memory of this"));
+  for (const int file : {pipes[0], pipes[1], null, folder, empty}) close(file);
 }
 
 TEST(SegmentTrust, AnotherProcessOpensNoOtherKind) {
   ChildProcess other(&OpenWhenTold);
-  const std::shared_ptr<Segment> block = *Segment::Create(SegmentKind::kDeviceBlock, 8);
-  other.Send(block->name());
+  const SlotHold block = *TryMake(8, SegmentKind::kDeviceBlocks);
+  other.Send(block.name());
   EXPECT_THAT(other.Receive<std::string>(), HasSubstr("another kind of device"));
 }
 
@@ -188,7 +223,7 @@ TEST(SegmentTrust, FilesWithOtherNamesAreLeft) {
 
 TEST(SegmentTrust, NamesCantBeGuessed) {
   int large = 0;
-  for (int i = 0; i < 32; ++i) large += (*TryMake())->name().number > uint64_t{1} << 32;
+  for (int i = 0; i < 32; ++i) large += TryMake()->name().segment.number > uint64_t{1} << 32;
   EXPECT_GE(large, 31);  // 64 random bits
   EXPECT_GT(static_cast<uint64_t>(*MyProcess()), uint64_t{1} << 32);
 }
@@ -200,7 +235,7 @@ TEST(SegmentTrust, AFileWithALeaseIsNotWaitedFor) {
     ChildProcess other([&](Channel& parent) {
       signal(SIGIO, SIG_IGN);
       for (const std::string& path :
-           {PathOf(name), std::string(FilePath(ProcessToken{77}, "alive").c_str())}) {
+           {FileOf(name), std::string(FilePath(ProcessToken{77}, "alive").c_str())}) {
         const int file = open(path.c_str(), O_CREAT | O_RDWR, 0666);
         fchmod(file, 0666);
         if (fcntl(file, F_SETLEASE, F_WRLCK) != 0) _exit(1);
@@ -210,7 +245,7 @@ TEST(SegmentTrust, AFileWithALeaseIsNotWaitedFor) {
     });
     if (!other.Receive<bool>()) return;
     alarm(10);
-    EXPECT_EQ(TryOpen(name).code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(TryOpen({name, 0, 1}).code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_TRUE(IsAlive(ProcessToken{77}));
     UnlinkLeftBehind();
     alarm(0);
@@ -222,23 +257,22 @@ TEST(SegmentTrust, AFileWithALeaseIsNotWaitedFor) {
 TEST(SegmentTrust, AnotherUserCanNeitherOpenNorCutNorUnlinkIt) {
   InPrivateMemory(
       [] {
-        std::shared_ptr<Segment> s;
-        ChildProcess other([&](Channel& parent) {
+        ChildProcess other([](Channel& parent) {
           BecomeTheOtherUser();
-          const auto name = parent.Receive<SegmentName>();
-          const std::string path = PathOf(name);
+          const auto name = parent.Receive<SlotName>();
+          const std::string path = FileOf(name.segment);
           EXPECT_THAT(std::string(TryOpen(name).message()), HasSubstr("Permission denied"));
           EXPECT_NE(truncate(path.c_str(), 0), 0);
           EXPECT_NE(unlink(path.c_str()), 0);
           EXPECT_NE(link(path.c_str(), "/dev/shm/link"), 0);
-          EXPECT_TRUE(IsAlive(name.process));
+          EXPECT_TRUE(IsAlive(name.segment.process));
           EXPECT_TRUE(TryMake().ok());  // it shares memory of its own
           _exit(testing::Test::HasFailure() ? 1 : 0);
         });
-        s = *TryMake();
-        other.Send(s->name());
+        const SlotHold slot = *TryMake();
+        other.Send(slot.name());
         EXPECT_EQ(other.Join(), 0);
-        EXPECT_TRUE(s->can_be_opened());
+        EXPECT_EQ(access(FileOf(slot.name().segment).c_str(), F_OK), 0);
         // What the other user left is not unlinked by this one, even if it may.
         const size_t count = SharedMemoryFiles().size();
         EXPECT_EQ(UnlinkLeftBehind(), 0);
@@ -248,23 +282,26 @@ TEST(SegmentTrust, AnotherUserCanNeitherOpenNorCutNorUnlinkIt) {
 }
 
 // A limit of mapped files: an access beyond their end is a SIGBUS. Only this user can cut the file.
-TEST(SegmentTrust, AFileThatIsCutWhileItIsOpenEndsWhoReadsItButNotWhoReleasesIt) {
+TEST(SegmentTrust, AFileWhoseDataAreCutEndsWhoReadsThemButNotWhoDropsThem) {
   for (const bool reads : {true, false}) {
-    ChildProcess borrower([reads](Channel& parent) {
-      const auto s = *Segment::Open(parent.Receive<SegmentName>(), SegmentKind::kHostMemory);
+    ChildProcess reader([reads](Channel& parent) {
+      const SlotHold slot = *SlotHold::Open(parent.Receive<SlotName>());
+      const volatile char* data = BytesOf(slot);
       parent.Send(true);
       parent.Receive<char>();
       signal(SIGBUS, SIG_DFL);  // not a sanitizer's handler
-      if (reads) _exit(static_cast<volatile char*>(s->data())[0]);
+      if (reads) _exit(*data);
     });
-    std::shared_ptr<Segment> s = *TryMake();
-    borrower.Send(s->name());
-    borrower.Receive<bool>();
-    ASSERT_EQ(truncate(PathOf(s->name()).c_str(), 0), 0);
-    borrower.Send('x');
-    const int status = borrower.Join();
+    SlotHold slot = *TryMake();
+    reader.Send(slot.name());
+    reader.Receive<bool>();
+    const size_t data = SegmentParts(slot.segment()->head().facts.granules).data;
+    ASSERT_EQ(truncate(FileOf(slot.name().segment).c_str(), static_cast<off_t>(data)), 0);
+    reader.Send('x');
+    const int status = reader.Join();
     EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, reads ? SIGBUS : 0);
-    s.reset();
+    EXPECT_FALSE(slot.IsHeldByOthers(/*thorough=*/true));
+    slot = SlotHold();
   }
 }
 

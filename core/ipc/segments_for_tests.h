@@ -1,13 +1,16 @@
-// Segments and their files, for tests.
+// Segments, their slots and their files, for tests.
 
 #ifndef DOVETAIL_CORE_IPC_SEGMENTS_FOR_TESTS_H_
 #define DOVETAIL_CORE_IPC_SEGMENTS_FOR_TESTS_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/ipc/process_token.h"
 #include "dovetail/core/ipc/segment.h"
@@ -17,16 +20,37 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-inline std::string PathOf(SegmentName name) {
-  return FilePath(name.process, absl::StrCat(absl::Hex(name.number))).c_str();
+inline std::string FileOf(SegmentName name) { return PathOf(name).c_str(); }
+
+// A slot of `nbytes` bytes in a segment of its own.
+inline absl::StatusOr<SlotHold> TryMake(size_t nbytes = 100,
+                                        SegmentKind kind = SegmentKind::kHostMemory,
+                                        SegmentBacking backing = SegmentBacking::kFolder) {
+  absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(nbytes, kind, backing);
+  if (!made.ok()) return made.status();
+  return (*made)->Allocate(nbytes);
 }
 
-inline absl::StatusOr<std::shared_ptr<Segment>> TryMake(size_t nbytes = 100) {
-  return Segment::Create(SegmentKind::kHostMemory, nbytes);
+inline absl::Status TryOpen(const SlotName& name, SegmentKind kind = SegmentKind::kHostMemory) {
+  return SlotHold::Open(name, kind).status();
 }
 
-inline absl::Status TryOpen(SegmentName name) {
-  return Segment::Open(name, SegmentKind::kHostMemory).status();
+inline char* BytesOf(const SlotHold& hold) { return static_cast<char*>(*hold.Data()); }
+
+// Fills the first `nbytes` bytes with numbers that depend on the key and the place.
+inline void FillWith(const SlotHold& hold, size_t nbytes, uint64_t key) {
+  for (size_t i = 0; i + sizeof key <= nbytes; i += sizeof key) {
+    const uint64_t number = key * 1'000'003 + i;
+    std::memcpy(BytesOf(hold) + i, &number, sizeof number);
+  }
+}
+inline bool IsFilledWith(const SlotHold& hold, size_t nbytes, uint64_t key) {
+  for (size_t i = 0; i + sizeof key <= nbytes; i += sizeof key) {
+    uint64_t number;
+    std::memcpy(&number, BytesOf(hold) + i, sizeof number);
+    if (number != key * 1'000'003 + i) return false;
+  }
+  return true;
 }
 
 // By default 2 MiB and 40 files.

@@ -114,6 +114,16 @@ ssize_t pread(int file, void* data, size_t nbytes, off_t offset) {
   DOVETAIL_CALL(-1, pread, file, data, nbytes, offset);
 }
 
+ssize_t pwrite(int file, const void* data, size_t nbytes, off_t offset) {
+  DOVETAIL_CALL(-1, pwrite, file, data, nbytes, offset);
+}
+
+int ftruncate(int file, off_t nbytes) noexcept { DOVETAIL_CALL(-1, ftruncate, file, nbytes); }
+
+int memfd_create(const char* name, unsigned flags) noexcept {
+  DOVETAIL_CALL(-1, memfd_create, name, flags);
+}
+
 int posix_fallocate(int file, off_t begin, off_t nbytes) {
   if (dovetail::CanBeInterrupted()) return EINTR;
   DOVETAIL_CALL(errno, posix_fallocate, file, begin, nbytes);  // it returns its error
