@@ -2,7 +2,7 @@
 //
 //   absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Create(1 << 20);
 //   absl::StatusOr<SlotHold> slot = (*segment)->Allocate(4096);
-//   std::memcpy(*slot->Data(), …);
+//   std::memcpy(*slot->Data(), source, 4096);
 //   Send(slot->name().ToBytes());
 //   // in another process
 //   absl::StatusOr<SlotHold> there = SlotHold::Open(*SlotName::FromBytes(Receive()));

@@ -180,7 +180,7 @@ TEST(SlotHoldTest, HoldersAreNamedWithWhatTheyHold) {
   const SlotHold slot = *segment->Allocate(2 * kGranuleBytes);
   child.Send(slot.name());
   child.Receive<bool>();
-  const SegmentStats stats = *segment->Stats();
+  const PoolStats stats = *segment->Stats();
   EXPECT_EQ(stats.capacity, 20 * kGranuleBytes);
   EXPECT_EQ(stats.reserved, 5 * kGranuleBytes);
   EXPECT_EQ(stats.used, 5 * kGranuleBytes);

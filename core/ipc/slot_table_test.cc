@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <random>
 #include <set>
@@ -192,6 +193,7 @@ TEST_F(SlotTableTest, ParticipantsThatRaceNeitherLoseNorShareASlotThatTheyOwn) {
   for (int me = 0; me < kThreads; ++me) {
     threads.emplace_back([&, me] {
       std::mt19937_64 random(static_cast<uint64_t>(me));
+      std::deque<Slot> mine;
       for (int i = 0; i < kRounds; ++i) {
         Offer& offer = offers[random() % kOffers];
         if (i % 2 == 0) {
@@ -200,15 +202,23 @@ TEST_F(SlotTableTest, ParticipantsThatRaceNeitherLoseNorShareASlotThatTheyOwn) {
           EXPECT_EQ(owners[*slot].exchange(me + 1), 0) << "another has it";
           offer.slot = *slot;
           offer.generation = table_.word(*slot).generation();
-          owners[*slot] = 0;
-          table_.Drop(me, *slot);
-        } else if (const Slot slot = offer.slot; table_.Hold(me, slot, offer.generation)) {
+          mine.push_back(*slot);
+          if (mine.size() < 4) continue;
+          owners[mine.front()] = 0;
+          table_.Drop(me, mine.front());
+          mine.pop_front();
+        } else if (const Slot slot = offer.slot;
+                   owners[slot] != me + 1 && table_.Hold(me, slot, offer.generation)) {
           ++opened;
           const uint64_t generation = table_.word(slot).generation();
           std::this_thread::yield();
           EXPECT_EQ(table_.word(slot).generation(), generation) << "freed while it was held";
           table_.Drop(me, slot);
         }
+      }
+      for (const Slot slot : mine) {
+        owners[slot] = 0;
+        table_.Drop(me, slot);
       }
     });
   }

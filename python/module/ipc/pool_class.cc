@@ -66,7 +66,7 @@ nb::bytes Share(const ipc::Pool& pool, nb::handle tensor, bool read_only) {
 }
 
 nb::dict Stats(const ipc::Pool& pool) {
-  const ipc::SegmentStats stats = OrThrow(WithoutGilIf(true, [&] { return pool.slots().Stats(); }));
+  const ipc::PoolStats stats = OrThrow(WithoutGilIf(true, [&] { return pool.Stats(); }));
   nb::list holders;
   for (const ipc::Holder& holder : stats.holders) {
     nb::dict of_process;
