@@ -107,10 +107,25 @@ void Segment::BecomeChild() {
 template <void (Segment::*kHandler)()>
 void Segment::ForAll() {
   for (const auto& [name, entry] : GetTables().by_name) (entry.segment->*kHandler)();
+  for (Segment* segment : GetTables().orphans) (segment->*kHandler)();
+}
+
+// A child that does not hold what its parent held opens the file anew: what it opened by the same
+// Segment would count as held already.
+void Segment::BecomeChildForAll() {
+  ForAll<&Segment::BecomeChild>();
+  Tables& tables = GetTables();
+  std::erase_if(tables.by_name, [&](const auto& entry) {
+    Segment* const segment = entry.second.segment;
+    const bool is_orphan =
+        segment->file_ < 0 || (segment->me_.load() < 0 && segment->held_slots_ != 0);
+    if (is_orphan) tables.orphans.push_back(segment);
+    return is_orphan;
+  });
 }
 
 const ForkHandlers Segment::kForkHandlers = {
-    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &ForAll<&Segment::BecomeChild>};
+    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &BecomeChildForAll};
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI
