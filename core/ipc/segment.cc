@@ -92,7 +92,11 @@ Segment::Segment(const SegmentFile& file, bool is_mine)
       granules_(file.granules),
       parts_(file.granules),
       file_(file.descriptor),
-      is_mine_(is_mine) {}
+      is_mine_(is_mine) {
+  if (!is_anonymous()) return;
+  sent_file_ = file.descriptor;
+  file_ = OpenAgain(sent_file_);
+}
 
 // Takes the file over. Another thread may have mapped it meanwhile: gives that.
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(const SegmentFile& file, bool is_mine) {
@@ -138,11 +142,21 @@ std::shared_ptr<Segment> Segment::TakeKept(const Segment* segment) {
   return nullptr;
 }
 
+absl::StatusOr<void*> Segment::MapFile(size_t offset, size_t nbytes, int access) {
+  const int again = OpenOnceMore(name_, backing_, file_);
+  if (again < 0) return CantMap(nbytes);
+  void* mapped = mmap(nullptr, nbytes, access, MAP_SHARED, again, static_cast<off_t>(offset));
+  const absl::Status error = mapped == MAP_FAILED ? CantMap(nbytes) : absl::OkStatus();
+  close(again);
+  if (!error.ok()) return error;
+  return mapped;
+}
+
 absl::Status Segment::MapTable() {
-  void* mapped = mmap(nullptr, parts_.data, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-  if (mapped == MAP_FAILED) return CantMap(parts_.data);
-  head_ = static_cast<SegmentHead*>(mapped);
-  table_.emplace(static_cast<char*>(mapped) + parts_.table, granules_);
+  absl::StatusOr<void*> mapped = MapFile(0, parts_.data, PROT_READ | PROT_WRITE);
+  if (!mapped.ok()) return mapped.status();
+  head_ = static_cast<SegmentHead*>(*mapped);
+  table_.emplace(static_cast<char*>(*mapped) + parts_.table, granules_);
   absl::StatusOr<LazyArray<uint32_t>> references = LazyArray<uint32_t>::Make(granules_);
   if (!references.ok()) return references.status();
   absl::StatusOr<LazyArray<uint64_t>> held = LazyArray<uint64_t>::Make(granules_ / 64 + 1);
@@ -158,10 +172,10 @@ absl::StatusOr<char*> Segment::Mapping(bool read_only) {
   if (char* data = mapping.load()) return data;
   const size_t nbytes = granules_ * kGranuleBytes;
   const int access = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* mapped = mmap(nullptr, nbytes, access, MAP_SHARED, file_, static_cast<off_t>(parts_.data));
-  if (mapped == MAP_FAILED) return CantMap(nbytes);
-  absl::Cleanup unmap = [&] { munmap(mapped, nbytes); };
-  char* data = static_cast<char*>(mapped);
+  absl::StatusOr<void*> mapped = MapFile(parts_.data, nbytes, access);
+  if (!mapped.ok()) return mapped.status();
+  absl::Cleanup unmap = [&] { munmap(*mapped, nbytes); };
+  char* data = static_cast<char*>(*mapped);
   GetTables().by_address[data] = {this, weak_from_this(), nbytes, read_only};
   std::move(unmap).Cancel();
   mapping.store(data);
@@ -177,6 +191,7 @@ Segment::~Segment() {
         i != tables.by_name.end() && i->second.segment == this) {
       tables.by_name.erase(i);
     }
+    std::erase(tables.orphans, this);
     for (const std::atomic<char*>& data : mappings_) tables.by_address.erase(data.load());
     if (const int me = me_.load(); me >= 0) {
       head_->process_ids[me].store(0);
@@ -189,7 +204,8 @@ Segment::~Segment() {
     if (data.load() != nullptr) munmap(data.load(), granules_ * kGranuleBytes);
   }
   if (head_ != nullptr) munmap(head_, parts_.data);
-  close(file_);  // which returns the participant's number
+  if (sent_file_ >= 0) close(sent_file_);
+  if (file_ >= 0) close(file_);  // which returns the participant's number
 }
 
 // ---- Slots ----

@@ -155,8 +155,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
 
   SegmentName name() const { return name_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
-  // The file's descriptor, which stays the segment's.
-  int file() const { return file_; }
+  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be given
+  // to other processes: another one would keep this process's number for as long as they have it.
+  int file() const { return sent_file_ >= 0 ? sent_file_ : file_; }
   // Whether this process made it.
   bool is_mine() const { return is_mine_; }
   // Whether its maker has released it or is about to end: other processes can't map it any more.
@@ -192,6 +193,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 
   absl::Status MapTable();
+  // Fails as Data() does.
+  absl::StatusOr<void*> MapFile(size_t offset, size_t nbytes, int access);
   absl::StatusOr<char*> Mapping(bool read_only) ABSL_LOCKS_EXCLUDED(StateMutex());
   SlotHold Note(SlotTable::Slot slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
   void AddReference(SlotTable::Slot slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
@@ -212,6 +215,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   void BecomeChild();
   template <void (Segment::*kHandler)()>
   static void ForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  static void BecomeChildForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void Close();
   static const SegmentHandlers kHandlers;
 
@@ -220,7 +224,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   const SegmentBacking backing_;
   const uint64_t granules_;
   const SegmentParts parts_;
-  int file_;
+  int file_;            // has the locks, and is never mapped: a child's mappings would keep them
+  int sent_file_ = -1;  // of an anonymous segment: the same file, opened once more
   bool is_mine_;
   SegmentHead* head_ = nullptr;
   std::optional<SlotTable> table_;

@@ -200,10 +200,10 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
                      .granules = facts->granules};
 }
 
-int OpenForChild(SegmentName name, SegmentBacking backing, int parents) {
-  const int file = OpenAgain(parents);
+int OpenOnceMore(SegmentName name, SegmentBacking backing, int open_file) {
+  const int file = OpenAgain(open_file);
   if (file >= 0 || backing == SegmentBacking::kAnonymous) return file;
-  return open(PathOf(name).c_str(), kOpenFlags);  // without /proc
+  return open(PathOf(name).c_str(), kOpenFlags);  // there is no /proc
 }
 
 absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {

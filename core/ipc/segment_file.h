@@ -94,9 +94,9 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
 // of this user, have the size that its head says, and a maker that lives. FailedPrecondition, with
 // the reason, otherwise. The result has a descriptor of its own.
 absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name);
-// A descriptor of a file that was checked before, for a forked child; -1 if there is none. Calls
-// nothing that allocates.
-int OpenForChild(SegmentName name, SegmentBacking backing, int parents);
+// Another descriptor of a file that was checked before, with locks of its own; -1 if there is none.
+// Allocates nothing.
+int OpenOnceMore(SegmentName name, SegmentBacking backing, int open_file);
 absl::StatusOr<SegmentFile> CheckSegmentFile(int received);
 
 // Gives bytes of the file their pages, so that a full /dev/shm is an error and not a SIGBUS.

@@ -78,7 +78,7 @@ void Segment::PrepareFork() {
   for (uint64_t word = 0; word * 64 < granules_; ++word) {
     for (uint64_t bits = local_->held[word]; bits != 0; bits &= bits - 1) {
       if (child_ < 0) {
-        child_file_ = OpenForChild(name_, backing_, file_);
+        child_file_ = OpenOnceMore(name_, backing_, file_);
         child_ = child_file_ < 0 ? -1 : TakeNumberOf(child_file_);
         if (child_ < 0) return;
       }
@@ -95,7 +95,7 @@ void Segment::ForgetFork() {
 
 void Segment::BecomeChild() {
   const int parents = file_;
-  file_ = child_ >= 0 ? child_file_ : OpenForChild(name_, backing_, parents);
+  file_ = child_ >= 0 ? child_file_ : OpenOnceMore(name_, backing_, parents);
   if (child_ < 0 && child_file_ >= 0) close(child_file_);
   close(parents);  // so that the parent's lock ends with the parent
   me_.store(child_);
@@ -107,15 +107,30 @@ void Segment::BecomeChild() {
 template <void (Segment::*kHandler)()>
 void Segment::ForAll() {
   for (const auto& [name, entry] : GetTables().by_name) (entry.segment->*kHandler)();
+  for (Segment* segment : GetTables().orphans) (segment->*kHandler)();
+}
+
+// A child that does not hold what its parent held opens the file anew: what it opened by the same
+// Segment would count as held already.
+void Segment::BecomeChildForAll() {
+  ForAll<&Segment::BecomeChild>();
+  Tables& tables = GetTables();
+  std::erase_if(tables.by_name, [&](const auto& entry) {
+    Segment* const segment = entry.second.segment;
+    const bool is_orphan =
+        segment->file_ < 0 || (segment->me_.load() < 0 && segment->held_slots_ != 0);
+    if (is_orphan) tables.orphans.push_back(segment);
+    return is_orphan;
+  });
 }
 
 void Segment::Close() {
   if (is_mine_) head_->closed.store(1);
 }
 
-const SegmentHandlers Segment::kHandlers = {
-    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &ForAll<&Segment::BecomeChild>,
-    &ForAll<&Segment::Close>};
+const SegmentHandlers Segment::kHandlers = {&ForAll<&Segment::PrepareFork>,
+                                            &ForAll<&Segment::ForgetFork>, &BecomeChildForAll,
+                                            &ForAll<&Segment::Close>};
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

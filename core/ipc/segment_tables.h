@@ -75,6 +75,8 @@ struct Segment::Tables {
   };
   std::map<SegmentName, Entry> by_name ABSL_GUARDED_BY(StateMutex());
   std::map<const char*, Range> by_address ABSL_GUARDED_BY(StateMutex());
+  // A parent's segments of which a forked child does not hold what the parent held.
+  std::vector<Segment*> orphans ABSL_GUARDED_BY(StateMutex());
   // Other processes' segments, which stay mapped.
   std::vector<std::shared_ptr<Segment>> kept ABSL_GUARDED_BY(StateMutex());
 };

@@ -111,7 +111,10 @@ SlotHold SlotHold::TakeKept(const void* p) {
   return found;
 }
 
-void SlotHold::Renew() { segment_->table_->Renew(slot_); }
+void SlotHold::Renew() {
+  // (A forked child that holds nothing leaves its parent's names as they are.)
+  if (segment_->me_.load() >= 0) segment_->table_->Renew(slot_);
+}
 
 bool SlotHold::HasOtherHolds() const {
   const StdMutexLock lock(StateMutex());
