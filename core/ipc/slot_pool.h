@@ -85,7 +85,7 @@ class SlotPool {
   SlotPool(size_t segment_bytes, size_t most_bytes)
       : segment_bytes_(segment_bytes), most_bytes_(most_bytes) {}
   static SlotPool* ForProcess(size_t segment_bytes, SegmentKind kind);
-  static std::shared_ptr<SlotPool> Of(std::shared_ptr<Segment> first);
+  static absl::StatusOr<std::shared_ptr<SlotPool>> Of(std::shared_ptr<Segment> first);
   Segments GetSegments();
   SlotHold TryAllocate(size_t nbytes);
   absl::StatusOr<SlotHold> TryHarder(size_t nbytes);
