@@ -167,6 +167,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   static constexpr std::string_view kFull = "The shared memory is full.";
 
   SegmentName name() const { return name_; }
+  SegmentKind kind() const { return kind_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
   // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be given
   // to other processes: another one would keep this process's number for as long as they have it.
@@ -196,7 +197,10 @@ class Segment : public std::enable_shared_from_this<Segment> {
 
   Segment(const SegmentFile& file, bool is_mine);
   static Tables& GetTables();
-  static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine);
+  static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
+  static absl::StatusOr<std::shared_ptr<Segment>> OpenFile(SegmentName name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
   static void Forget();
 
@@ -215,6 +219,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
 
   // Participation.
   absl::Status JoinIfNeeded();
+  absl::Status Join() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   int TakeNumberOf(int file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   uint64_t SweepDead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   // What fork() calls, with both mutexes held.
