@@ -41,7 +41,10 @@ Segment::Tables& Segment::GetTables() {
 // ---- Making, opening and releasing ----
 
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentKind kind,
-                                                         SegmentBacking backing) {
+                                                          SegmentBacking backing) {
+  // From the opening of a file until it is in the tables, no thread forks: the child would keep it
+  // open, and this process's number with it.
+  const StdMutexLock lock(StructureMutex());
   absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
   if (!file.ok()) return file.status();
   absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
@@ -50,17 +53,11 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentK
 }
 
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, SegmentKind kind) {
-  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) {
-    if (open->kind_ == kind) return open;
-    return OtherKindError();
-  }
-  absl::StatusOr<SegmentFile> file = OpenSegmentFile(name);
-  if (!file.ok()) return file.status();
-  if (file->kind != kind) {
-    close(file->descriptor);
-    return OtherKindError();
-  }
-  absl::StatusOr<std::shared_ptr<Segment>> segment = Map(*file, /*is_mine=*/false);
+  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) return Checked(open, kind);
+  absl::StatusOr<std::shared_ptr<Segment>> segment = [&] {
+    const StdMutexLock lock(StructureMutex());
+    return OpenFile(name, kind);
+  }();
   if (!segment.ok()) return segment;
   Forget();
   const StdMutexLock lock(StateMutex());
@@ -69,7 +66,26 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, Segment
   return segment;
 }
 
+absl::StatusOr<std::shared_ptr<Segment>> Segment::Checked(std::shared_ptr<Segment> segment,
+                                                          SegmentKind kind) {
+  if (segment->kind_ == kind) return segment;
+  return OtherKindError();
+}
+
+absl::StatusOr<std::shared_ptr<Segment>> Segment::OpenFile(SegmentName name, SegmentKind kind) {
+  // Another thread may have opened it meanwhile.
+  if (std::shared_ptr<Segment> open = FindOpen(name); open != nullptr) return Checked(open, kind);
+  absl::StatusOr<SegmentFile> file = OpenSegmentFile(name);
+  if (!file.ok()) return file.status();
+  if (file->kind != kind) {
+    close(file->descriptor);
+    return OtherKindError();
+  }
+  return Map(*file, /*is_mine=*/false);
+}
+
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Attach(int received) {
+  const StdMutexLock lock(StructureMutex());
   absl::StatusOr<SegmentFile> file = CheckSegmentFile(received);
   if (!file.ok()) return file.status();
   if (std::shared_ptr<Segment> open = FindOpen(file->name); open != nullptr) {
@@ -98,20 +114,16 @@ Segment::Segment(const SegmentFile& file, bool is_mine)
   file_ = OpenAgain(sent_file_);
 }
 
-// Takes the file over. Another thread may have mapped it meanwhile: gives that.
+// Takes the file over.
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(const SegmentFile& file, bool is_mine) {
   absl::Cleanup close_file = [&] { close(file.descriptor); };
   std::shared_ptr<Segment> segment(new Segment(file, is_mine));
   std::move(close_file).Cancel();
   if (absl::Status s = segment->MapTable(); !s.ok()) return s;
-  if (absl::Status s = segment->JoinIfNeeded(); !s.ok()) return s;
+  if (absl::Status s = segment->Join(); !s.ok()) return s;
   const StdMutexLock lock(StateMutex());
-  const auto [entry, is_new] =
-      GetTables().by_name.try_emplace(file.name, Tables::Entry{segment.get(), segment});
-  if (!is_new) {
-    if (std::shared_ptr<Segment> other = entry->second.reference.lock()) return other;
-    entry->second = {segment.get(), segment};  // the other one is about to be removed
-  }
+  // (One that is about to be removed may be there.)
+  GetTables().by_name.insert_or_assign(file.name, Tables::Entry{segment.get(), segment});
   return segment;
 }
 
@@ -197,6 +209,9 @@ Segment::~Segment() {
       head_->process_ids[me].store(0);
       head_->numbers[me / 64].fetch_and(~(uint64_t{1} << me % 64));
     }
+    // Here, so that no fork has a file that is in no table.
+    if (sent_file_ >= 0) close(sent_file_);
+    if (file_ >= 0) close(file_);  // which returns the participant's number
   }
   if (is_mine_ && head_ != nullptr) head_->closed.store(1);
   if (is_mine_ && !is_anonymous()) unlink(PathOf(name_).c_str());
@@ -204,8 +219,6 @@ Segment::~Segment() {
     if (data.load() != nullptr) munmap(data.load(), granules_ * kGranuleBytes);
   }
   if (head_ != nullptr) munmap(head_, parts_.data);
-  if (sent_file_ >= 0) close(sent_file_);
-  if (file_ >= 0) close(file_);  // which returns the participant's number
 }
 
 // ---- Slots ----

@@ -154,6 +154,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   static constexpr std::string_view kFull = "The shared memory is full.";
 
   SegmentName name() const { return name_; }
+  SegmentKind kind() const { return kind_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
   // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be given
   // to other processes: another one would keep this process's number for as long as they have it.
@@ -186,7 +187,12 @@ class Segment : public std::enable_shared_from_this<Segment> {
 
   Segment(const SegmentFile& file, bool is_mine);
   static Tables& GetTables();
-  static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine);
+  static absl::StatusOr<std::shared_ptr<Segment>> Map(const SegmentFile& file, bool is_mine)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
+  static absl::StatusOr<std::shared_ptr<Segment>> Checked(std::shared_ptr<Segment> segment,
+                                                          SegmentKind kind);
+  static absl::StatusOr<std::shared_ptr<Segment>> OpenFile(SegmentName name, SegmentKind kind)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
   static void Forget();
   static std::shared_ptr<Segment> TakeKept(const Segment* segment)
@@ -207,6 +213,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
 
   // Participation.
   absl::Status JoinIfNeeded();
+  absl::Status Join() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   int TakeNumberOf(int file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   uint64_t SweepDead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   // SegmentHandlers of process_token.h, called with both mutexes held.

@@ -23,6 +23,10 @@ uint64_t MaskOf(int participant) { return uint64_t{1} << participant % 64; }
 absl::Status Segment::JoinIfNeeded() {
   if (me_.load() >= 0) return absl::OkStatus();
   const StdMutexLock lock(StructureMutex());
+  return Join();
+}
+
+absl::Status Segment::Join() {
   if (me_.load() >= 0) return absl::OkStatus();
   const int number = TakeNumberOf(file_);
   if (number < 0) {

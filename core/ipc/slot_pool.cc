@@ -48,7 +48,8 @@ absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Create(const PoolOptions& op
   return pool;
 }
 
-std::shared_ptr<SlotPool> SlotPool::Of(std::shared_ptr<Segment> first) {
+absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Of(std::shared_ptr<Segment> first) {
+  if (first->kind() != SegmentKind::kHostMemory) return OtherKindError();
   std::shared_ptr<SlotPool> pool(new SlotPool(first->nbytes(), first->nbytes()));
   const StdMutexLock lock(StateMutex());
   pool->segments_.push_back(std::move(first));
@@ -110,17 +111,22 @@ SlotHold SlotPool::TryAllocate(size_t nbytes) {
 }
 
 absl::StatusOr<SlotHold> SlotPool::TryHarder(size_t nbytes) {
-  FindFollowers();
-  absl::Status status;
-  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
-    absl::StatusOr<SlotHold> hold = segment->Allocate(nbytes);
-    if (hold.ok() || !absl::IsResourceExhausted(hold.status())) return hold;
-    status = hold.status();
+  while (true) {
+    FindFollowers();
+    absl::Status status;
+    const Segments segments = GetSegments();
+    for (const std::shared_ptr<Segment>& segment : segments) {
+      absl::StatusOr<SlotHold> hold = segment->Allocate(nbytes);
+      if (hold.ok() || !absl::IsResourceExhausted(hold.status())) return hold;
+      status = hold.status();
+    }
+    absl::StatusOr<SlotHold> grown = Grow(nbytes);
+    if (grown.ok() || !absl::IsResourceExhausted(grown.status())) return grown;
+    // Another thread may have added a segment in its place.
+    if (segments.size() < GetSegments().size()) continue;
+    if (!grown.status().message().empty()) status = grown.status();
+    return is_of_process_ ? status : FullError(nbytes, status);
   }
-  absl::StatusOr<SlotHold> grown = Grow(nbytes);
-  if (grown.ok() || !absl::IsResourceExhausted(grown.status())) return grown;
-  if (!grown.status().message().empty()) status = grown.status();
-  return is_of_process_ ? status : FullError(nbytes, status);
 }
 
 absl::StatusOr<SlotHold> SlotPool::Grow(size_t nbytes) {
@@ -147,6 +153,11 @@ absl::StatusOr<SlotHold> SlotPool::Grow(size_t nbytes) {
 // The first segment names the others, for the pools of other processes.
 absl::Status SlotPool::AddFollower(const std::shared_ptr<Segment>& segment) {
   const StdMutexLock lock(StateMutex());
+  size_t have = 0;
+  for (const std::shared_ptr<Segment>& s : segments_) have += s->nbytes();
+  if (have > most_bytes_ - std::min(most_bytes_, segment->nbytes())) {
+    return absl::ResourceExhaustedError("");  // another thread was first
+  }
   if (!is_of_process_ && !segments_.empty()) {
     SegmentHead& head = segments_.front()->head();
     const uint32_t count = head.follower_count.load();
@@ -240,6 +251,7 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
 }
 
 bool SlotPool::Contains(const Segment& segment) {
+  FindFollowers();
   for (const std::shared_ptr<Segment>& s : GetSegments()) {
     if (s.get() == &segment) return true;
   }
@@ -263,6 +275,8 @@ size_t SlotPool::reserved_bytes() {
   return nbytes;
 }
 
+
+int SlotPool::segment_count() { return static_cast<int>(GetSegments().size()); }
 
 absl::StatusOr<PoolStats> SlotPool::Stats() {
   FindFollowers();

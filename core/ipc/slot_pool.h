@@ -56,7 +56,9 @@ class SlotPool {
 
   // Of all segments. Also frees what ended processes held.
   absl::StatusOr<PoolStats> Stats();
+  int segment_count();
   size_t reserved_bytes();  // that have pages
+  size_t most_bytes() const { return most_bytes_; }
   // Frees what ended processes held. Returns the number of bytes.
   absl::StatusOr<uint64_t> Reclaim();
   // Gives memory of OfProcess() back to the system: removes segments of which nothing is held,
@@ -69,7 +71,7 @@ class SlotPool {
   SlotPool(size_t segment_bytes, size_t most_bytes)
       : segment_bytes_(segment_bytes), most_bytes_(most_bytes) {}
   static SlotPool* ForProcess(size_t segment_bytes, SegmentKind kind);
-  static std::shared_ptr<SlotPool> Of(std::shared_ptr<Segment> first);
+  static absl::StatusOr<std::shared_ptr<SlotPool>> Of(std::shared_ptr<Segment> first);
   Segments GetSegments();
   SlotHold TryAllocate(size_t nbytes);
   absl::StatusOr<SlotHold> TryHarder(size_t nbytes);

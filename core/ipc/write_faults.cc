@@ -1,5 +1,6 @@
 #include "dovetail/core/ipc/write_faults.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,8 @@ std::atomic<uint64_t> next_description = 0;
 
 std::atomic<bool> is_reported = false;
 struct sigaction previous;
+// The threads that are in it, and that called it last.
+std::atomic<pid_t> in_previous = 0, was_in_previous = 0;
 
 // The latest one that contains the address.
 const Description* Find(uintptr_t address) {
@@ -46,23 +49,43 @@ void Print(std::string_view text) {
   }
 }
 
+// Ends the process: the instruction runs again, or the signal is raised again.
+void EndBySignal(int signal, const siginfo_t& info) {
+  struct sigaction end = {};
+  end.sa_handler = SIG_DFL;
+  sigaction(signal, &end, nullptr);
+  if (info.si_code <= 0) raise(signal);
+}
+
 // Calls nothing but what a signal handler may.
 void Handle(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  if (const Description* d = Find(reinterpret_cast<uintptr_t>(info->si_addr))) {
+  const auto me = static_cast<pid_t>(syscall(SYS_gettid));
+  // The handler that was there before may have this one as its own previous one. It then calls this
+  // one, or raises the signal (faulthandler does), and both would do so for ever.
+  if (in_previous.load() == me || (info->si_code <= 0 && was_in_previous.load() == me)) {
+    return EndBySignal(signal, *info);
+  }
+  // (An access to memory that is no longer mapped has another code.)
+  const Description* d = info->si_code == SEGV_ACCERR
+                             ? Find(reinterpret_cast<uintptr_t>(info->si_addr))
+                             : nullptr;
+  if (d != nullptr) {
     Print("dovetail: a write to memory that was shared read-only: ");
     Print(std::string_view(d->text, strnlen(d->text, sizeof d->text)));
     Print(". Write to a copy, or share it without readonly.\n");
   }
   errno = error;
-  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    return previous.sa_handler(signal);
+  in_previous.store(me);
+  was_in_previous.store(me);
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+  } else {
+    EndBySignal(signal, *info);
   }
-  // The instruction runs again, and the signal ends the process.
-  struct sigaction end = {};
-  end.sa_handler = SIG_DFL;
-  sigaction(SIGSEGV, &end, nullptr);
+  in_previous.store(0);
 }
 
 }  // namespace
