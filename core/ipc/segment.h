@@ -156,8 +156,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
   SegmentName name() const { return name_; }
   SegmentKind kind() const { return kind_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
-  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be given
-  // to other processes: another one would keep this process's number for as long as they have it.
+  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be
+  // given to other processes: another one would keep this process's number for as long as they have
+  // it.
   int file() const { return sent_file_ >= 0 ? sent_file_ : file_; }
   // Whether this process made it.
   bool is_mine() const { return is_mine_; }

@@ -275,7 +275,6 @@ size_t SlotPool::reserved_bytes() {
   return nbytes;
 }
 
-
 int SlotPool::segment_count() { return static_cast<int>(GetSegments().size()); }
 
 absl::StatusOr<PoolStats> SlotPool::Stats() {

@@ -49,8 +49,9 @@ std::vector<SlotHold> Exhaust(SlotPool& pool, size_t nbytes) {
 
 TEST(SlotPoolTest, OptionsThatMakeNoPoolAreErrors) {
   EXPECT_EQ(SlotPool::Create({}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(SlotPool::Create({.nbytes = 4096, .most_bytes = 8192, .anonymous = true}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      SlotPool::Create({.nbytes = 4096, .most_bytes = 8192, .anonymous = true}).status().code(),
+      absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(SlotPool::Create({.nbytes = SIZE_MAX}).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
@@ -113,7 +114,8 @@ TEST(SlotPoolTest, AFullPoolNamesItsHolders) {
   const SlotHold own = *pool->Allocate(12 * kKiB);
   const std::string text(pool->Allocate(32 * kKiB).status().message());
   EXPECT_THAT(text, HasSubstr("no room for 32768 bytes: 53248 of 65536 bytes are held"));
-  EXPECT_THAT(text, HasSubstr("process " + std::to_string(child.pid()) + " holds 40960 bytes in 1"));
+  EXPECT_THAT(text,
+              HasSubstr("process " + std::to_string(child.pid()) + " holds 40960 bytes in 1"));
   EXPECT_THAT(text, HasSubstr("this process holds 12288 bytes"));
   child.Kill();
   EXPECT_TRUE(pool->Allocate(32 * kKiB).ok()) << "a killed process holds nothing";
@@ -161,8 +163,8 @@ TEST(SlotPoolTest, AWaitIsInterrupted) {
   const auto pool = MakePool({.nbytes = 64 * kKiB});
   const SlotHold all = *pool->Allocate(64 * kKiB);
   int asked = 0;
-  const ScopedInterruption scope(
-      [](void* count) { return ++*static_cast<int*>(count) == 3; }, &asked);
+  const ScopedInterruption scope([](void* count) { return ++*static_cast<int*>(count) == 3; },
+                                 &asked);
   const absl::Status s = pool->Allocate(1, {.timeout = absl::InfiniteDuration()}).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
   EXPECT_EQ(asked, 3);
@@ -327,7 +329,9 @@ TEST(SlotPoolTest, TheProcessesPoolGivesIdleSegmentsBack) {
   InChild([] {
     SlotHold kept = *SlotPool::OfProcess().Allocate(1);
     const std::string path = FileOf(kept.name().segment);
-    { const SlotHold large = *SlotPool::OfProcess().Allocate(size_t{100} << 20); }
+    {
+      const SlotHold large = *SlotPool::OfProcess().Allocate(size_t{100} << 20);
+    }
     EXPECT_EQ(SlotPool::OfProcess().segment_count(), 2);
     EXPECT_GE(SlotPool::OfProcess().reserved_bytes(), size_t{100} << 20);
     SlotPool::TrimOfProcess(size_t{200} << 20);
