@@ -25,8 +25,8 @@ import dovetail as dt
 KIB, MIB = 1 << 10, 1 << 20
 READERS = 8
 
-NOTE = """float32 tensors; two processes, PyTorch on both sides, connected by a pipe. A call is make, fill,
-share, send, open, read, answer, free."""
+NOTE = """float32 tensors; two processes, PyTorch on both sides, connected by a pipe. A call is make,
+fill, share, send, open, read, answer, free."""
 
 
 def take_by_dovetail(message):
