@@ -47,8 +47,11 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentK
   const StdMutexLock lock(StructureMutex());
   absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
   if (!file.ok()) return file.status();
+  absl::Cleanup unlink_file = [&] {
+    if (backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+  };
   absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
-  if (!made.ok() && backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+  if (made.ok()) std::move(unlink_file).Cancel();
   return made;
 }
 

@@ -91,10 +91,12 @@ SlotPool::Segments SlotPool::GetSegments() {
   const StdMutexLock lock(StateMutex());
   if (is_of_process_) {
     // In a forked child, the segments that there are belong to the parent.
-    for (std::shared_ptr<Segment>& s : segments_) {
-      (s->is_mine() ? segments : left).push_back(std::move(s));
-    }
-    segments_.swap(segments);
+    left.reserve(segments_.size());  // nothing is moved before this can fail
+    std::erase_if(segments_, [&](std::shared_ptr<Segment>& s) {
+      if (s->is_mine()) return false;
+      left.push_back(std::move(s));
+      return true;
+    });
   }
   segments = segments_;
   return segments;
