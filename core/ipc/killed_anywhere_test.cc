@@ -116,8 +116,8 @@ void WarmUp(Segment& segment) {
 }
 
 TEST_F(KilledAnywhere, WhileItTakesAFreeSlotAndDropsIt) {
-  KillAtEachStep(5, [this] { WarmUp(*segment_); },
-                 [this] { (void)segment_->Allocate(kSlot).ok(); });
+  KillAtEachStep(
+      5, [this] { WarmUp(*segment_); }, [this] { (void)segment_->Allocate(kSlot).ok(); });
 }
 
 TEST_F(KilledAnywhere, WhileItOpensAndDropsASlotOfAnother) {
@@ -139,13 +139,14 @@ TEST_F(KilledAnywhere, WhileItDropsTheLastHold) {
 TEST_F(KilledAnywhere, WhileItOpensAStaleName) {
   SlotName name = mine_.name();
   --name.generation;
-  KillAtEachStep(5, [&] { mine_ = SlotHold(), WarmUp(*segment_); },
-                 [&] { (void)SlotHold::Open(name).ok(); });
+  KillAtEachStep(
+      5, [&] { mine_ = SlotHold(), WarmUp(*segment_); }, [&] { (void)SlotHold::Open(name).ok(); });
 }
 
 TEST_F(KilledAnywhere, WhileItTakesNewMemory) {
-  KillAtEachStep(13, [this] { WarmUp(*segment_); },
-                 [this] { (void)segment_->Allocate(20 * kGranuleBytes).ok(); });
+  KillAtEachStep(
+      13, [this] { WarmUp(*segment_); },
+      [this] { (void)segment_->Allocate(20 * kGranuleBytes).ok(); });
 }
 
 TEST_F(KilledAnywhere, WhileItSplitsAndMergesAndReclaims) {

@@ -146,7 +146,9 @@ TEST_F(ParticipantsTest, AStoppedProcessThatHasTheStructureLockIsAnErrorAndAKill
 // What is free is taken without the lock.
 TEST_F(ParticipantsTest, AStoppedProcessDoesNotKeepOthersFromFreeSlotsAndDrops) {
   const SlotHold mine = *segment_->Allocate(2 * kGranuleBytes);
-  { const SlotHold freed = *segment_->Allocate(kGranuleBytes); }
+  {
+    const SlotHold freed = *segment_->Allocate(kGranuleBytes);
+  }
   const int file = Open();
   const StructureLock lock(file);
   ASSERT_TRUE(lock.status().ok());

@@ -69,7 +69,8 @@ absl::StatusOr<uint64_t> RandomNumber();
 StdMutex& StateMutex();
 // Held while a segment's division into slots changes. Locked before StateMutex.
 StdMutex& StructureMutex();
-// fork() waits for both mutexes, so that they are free in the child, and calls these with both held.
+// fork() waits for both mutexes, so that they are free in the child, and calls these with both
+// held.
 struct ForkHandlers {
   void (*prepare)();
   void (*in_parent)();

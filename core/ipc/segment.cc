@@ -41,7 +41,7 @@ Segment::Tables& Segment::GetTables() {
 // ---- Making, opening and releasing ----
 
 absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentKind kind,
-                                                          SegmentBacking backing) {
+                                                         SegmentBacking backing) {
   // From the opening of a file until it is in the tables, no thread forks: the child would keep it
   // open, and this process's number with it.
   const StdMutexLock lock(StructureMutex());

@@ -7,16 +7,16 @@
 //   // in another process
 //   absl::StatusOr<SlotHold> there = SlotHold::Open(*SlotName::FromBytes(Receive()));
 //
-// A slot is held by a process as long as that has a SlotHold of it, and is free again when no living
-// process holds it. Its name can be opened while somebody holds it; later it is stale, and opening
-// it is FailedPrecondition. A process that has the segment mapped opens, holds and frees slots
-// without a system call. Whatever a killed process held is freed by the next allocation that needs
-// it, or by Reclaim(). (slot_table.h and participants.h say how.)
+// A slot is held by a process as long as that has a SlotHold of it, and is free again when no
+// living process holds it. Its name can be opened while somebody holds it; later it is stale, and
+// opening it is FailedPrecondition. A process that has the segment mapped opens, holds and frees
+// slots without a system call. Whatever a killed process held is freed by the next allocation that
+// needs it, or by Reclaim(). (slot_table.h and participants.h say how.)
 //
-// The file is in /dev/shm and exists as long as its maker holds the Segment; its mode is 0600. Pages
-// are reserved when a slot first gets them, so that a full /dev/shm is an error and not a SIGBUS,
-// and stay when the slot is freed. A process maps each segment once, and keeps the mapping until the
-// maker has closed the segment and nothing in it is held.
+// The file is in /dev/shm and exists as long as its maker holds the Segment; its mode is 0600.
+// Pages are reserved when a slot first gets them, so that a full /dev/shm is an error and not a
+// SIGBUS, and stay when the slot is freed. A process maps each segment once, and keeps the mapping
+// until the maker has closed the segment and nothing in it is held.
 //
 // Who maps a segment can read and write all of it. A name with read_only gives an address in a
 // second mapping, which can't be written; a process that opens only such names has no other.
@@ -100,8 +100,8 @@ class SlotHold {
   size_t nbytes() const;
   SlotName name() const;
 
-  // Leaves the hold to the process, for owners that know only an address in the slot. TakeKept gives
-  // it back, once for each Keep.
+  // Leaves the hold to the process, for owners that know only an address in the slot. TakeKept
+  // gives it back, once for each Keep.
   static void Keep(SlotHold hold);
   static SlotHold TakeKept(const void* p);
 
@@ -169,16 +169,18 @@ class Segment : public std::enable_shared_from_this<Segment> {
   SegmentName name() const { return name_; }
   SegmentKind kind() const { return kind_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
-  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be given
-  // to other processes: another one would keep this process's number for as long as they have it.
+  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be
+  // given to other processes: another one would keep this process's number for as long as they have
+  // it.
   int file() const { return sent_file_ >= 0 ? sent_file_ : file_; }
   // Whether this process made it.
   bool is_mine() const { return is_mine_; }
   bool is_anonymous() const { return backing_ == SegmentBacking::kAnonymous; }
   SegmentHead& head() const { return *head_; }
 
-  // A slot of at least `nbytes` bytes with any content, at a multiple of 4 KiB. ResourceExhausted if
-  // there is no room, even after Reclaim, or no page; Unavailable if the segment can't be locked.
+  // A slot of at least `nbytes` bytes with any content, at a multiple of 4 KiB. ResourceExhausted
+  // if there is no room, even after Reclaim, or no page; Unavailable if the segment can't be
+  // locked.
   absl::StatusOr<SlotHold> Allocate(size_t nbytes);
   // The same without a system call: null if that needs one, or is not possible.
   SlotHold TryAllocate(size_t nbytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());

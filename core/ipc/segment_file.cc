@@ -86,8 +86,8 @@ absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
   SegmentFacts facts;
   const bool is_read = pread(file, &facts, sizeof facts, 0) == sizeof facts;
   if (is_read && facts.magic != kMagic) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        what, " is no memory of this version of Dovetail, or was written over."));
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " is no memory of this version of Dovetail, or was written over."));
   }
   constexpr uint64_t kMost = uint64_t{1} << 48;
   if (!is_read || facts.granules == 0 || facts.granules > kMost / kGranuleBytes ||
@@ -133,9 +133,9 @@ absl::Status ReservePages(int file, size_t offset, size_t nbytes) {
 absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
                                             SegmentBacking backing) {
   if (granules > (uint64_t{1} << 47) / kGranuleBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "A shared memory of ", granules, " times ", kGranuleBytes,
-        " bytes is more than there are addresses."));
+    return absl::ResourceExhaustedError(absl::StrCat("A shared memory of ", granules, " times ",
+                                                     kGranuleBytes,
+                                                     " bytes is more than there are addresses."));
   }
   // All users can list names. One that follows from the last could be taken by another user.
   absl::StatusOr<uint64_t> number = RandomNumber();
@@ -202,8 +202,8 @@ absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {
   const int file = OpenAgain(received);
   if (file < 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("The file descriptor ", received, " can't be opened again by /proc/self/fd: ",
-                     std::strerror(errno), "."));
+        absl::StrCat("The file descriptor ", received,
+                     " can't be opened again by /proc/self/fd: ", std::strerror(errno), "."));
   }
   absl::Cleanup close_file = [&] { close(file); };
   absl::StatusOr<SegmentFacts> facts =

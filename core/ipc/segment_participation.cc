@@ -128,8 +128,8 @@ void Segment::BecomeChildForAll() {
   });
 }
 
-const ForkHandlers Segment::kForkHandlers = {
-    &ForAll<&Segment::PrepareFork>, &ForAll<&Segment::ForgetFork>, &BecomeChildForAll};
+const ForkHandlers Segment::kForkHandlers = {&ForAll<&Segment::PrepareFork>,
+                                             &ForAll<&Segment::ForgetFork>, &BecomeChildForAll};
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

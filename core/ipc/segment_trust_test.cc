@@ -189,7 +189,8 @@ TEST(SegmentTrust, ADescriptorOfWhatIsNoMemoryIsRefused) {
   }
   const std::string zeros(1 << 20, '\0');
   ASSERT_EQ(write(empty, zeros.data(), zeros.size()), static_cast<ssize_t>(zeros.size()));
-  EXPECT_THAT(std::string(Segment::Attach(empty).status().message()), HasSubstr("no memory of this"));
+  EXPECT_THAT(std::string(Segment::Attach(empty).status().message()),
+              HasSubstr("no memory of this"));
   for (const int file : {pipes[0], pipes[1], null, folder, empty}) close(file);
 }
 

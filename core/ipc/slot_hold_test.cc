@@ -211,10 +211,10 @@ TEST(SlotNameTest, WhatIsWrittenIsReadAndNothingElse) {
   }
   EXPECT_FALSE(SlotName::FromBytes(bytes + "x").ok());
   for (const char flag : {'\2', '\x80', '\xff'}) {
-    EXPECT_THAT(std::string(SlotName::FromBytes(bytes.substr(0, bytes.size() - 1) + flag)
-                                .status()
-                                .message()),
-                HasSubstr("another version"));
+    EXPECT_THAT(
+        std::string(
+            SlotName::FromBytes(bytes.substr(0, bytes.size() - 1) + flag).status().message()),
+        HasSubstr("another version"));
   }
 }
 

@@ -37,9 +37,9 @@ absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Create(const PoolOptions& op
     return absl::InvalidArgumentError(
         "An anonymous pool can't grow: other processes could not open its further files.");
   }
-  absl::StatusOr<std::shared_ptr<Segment>> first = Segment::Create(
-      options.nbytes, SegmentKind::kHostMemory,
-      options.anonymous ? SegmentBacking::kAnonymous : SegmentBacking::kFolder);
+  absl::StatusOr<std::shared_ptr<Segment>> first =
+      Segment::Create(options.nbytes, SegmentKind::kHostMemory,
+                      options.anonymous ? SegmentBacking::kAnonymous : SegmentBacking::kFolder);
   if (!first.ok()) return first.status();
   std::shared_ptr<SlotPool> pool(
       new SlotPool(options.nbytes, std::max(options.nbytes, options.most_bytes)));
@@ -247,7 +247,8 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
       holders.empty() ? "" : ")",
       ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
   const bool has_reason = reason.message() != Segment::kFull;
-  return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text) : text);
+  return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text)
+                                                 : text);
 }
 
 bool SlotPool::Contains(const Segment& segment) {

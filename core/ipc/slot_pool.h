@@ -5,10 +5,11 @@
 //
 // A pool has one segment at first (segment.h). If its limit allows, the process that made it adds
 // further ones, of the size of the first or of the allocation. Other processes open slots by their
-// names without a SlotPool; with one (Open, Attach) they allocate, too, in the segments that there are.
+// names without a SlotPool; with one (Open, Attach) they allocate, too, in the segments that there
+// are.
 //
-// SlotPool::OfProcess() is the pool of this process, for memory of MemoryKind::kShared. It grows as far
-// as /dev/shm allows. A forked child has its own. Any thread.
+// SlotPool::OfProcess() is the pool of this process, for memory of MemoryKind::kShared. It grows as
+// far as /dev/shm allows. A forked child has its own. Any thread.
 
 #ifndef DOVETAIL_CORE_IPC_SLOT_POOL_H_
 #define DOVETAIL_CORE_IPC_SLOT_POOL_H_
@@ -34,8 +35,8 @@ namespace ipc {
 struct PoolOptions {
   size_t nbytes = 0;      // of the first segment
   size_t most_bytes = 0;  // of all segments; `nbytes` if that is more
-  // The memory has no file in /dev/shm: other processes get the descriptor of SlotPool::file(), by a
-  // socket or a fork. Such a pool does not grow.
+  // The memory has no file in /dev/shm: other processes get the descriptor of SlotPool::file(), by
+  // a socket or a fork. Such a pool does not grow.
   bool anonymous = false;
 };
 
@@ -75,8 +76,8 @@ class SlotPool {
   size_t most_bytes() const { return most_bytes_; }
   // Frees what ended processes held. Returns the number of bytes.
   absl::StatusOr<uint64_t> Reclaim();
-  // Gives memory of OfProcess() back to the system: removes segments of which nothing is held, until
-  // the others have at most `keep` bytes.
+  // Gives memory of OfProcess() back to the system: removes segments of which nothing is held,
+  // until the others have at most `keep` bytes.
   static void TrimOfProcess(size_t keep);
 
  private:

@@ -46,8 +46,8 @@ size_t SlotTable::BytesFor(uint64_t granules) {
 SlotTable::SlotTable(void* memory, uint64_t granules)
     : granules_(granules),
       carved_(static_cast<std::atomic<uint64_t>*>(memory)),
-      headers_(reinterpret_cast<Header*>(static_cast<char*>(memory) +
-                                         BytesBeforeHeaders(granules))),
+      headers_(
+          reinterpret_cast<Header*>(static_cast<char*>(memory) + BytesBeforeHeaders(granules))),
       listed_(carved_ + 8),
       summaries_(listed_ + WordsFor(granules)) {}
 

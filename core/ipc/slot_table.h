@@ -14,9 +14,9 @@
 // that exactly one of the two succeeds.
 //
 // The functions up to Drop() are lock-free. Threads of one process are the same participant: their
-// calls with the same slot exclude each other (Segment has a mutex). The functions below that change
-// the division into slots; they need the structure lock (participants.h), too. A slot's size and the
-// end of the carved memory each change by a single store, in which the change takes effect.
+// calls with the same slot exclude each other (Segment has a mutex). The functions below that
+// change the division into slots; they need the structure lock (participants.h), too. A slot's size
+// and the end of the carved memory each change by a single store, in which the change takes effect.
 //
 // What other processes of this user have written is checked: a damaged table is never read outside
 // of its bounds, and no walk is endless.

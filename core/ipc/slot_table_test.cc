@@ -48,8 +48,8 @@ class SlotTableTest : public testing::Test {
 
   std::vector<uint64_t> memory_ = std::vector<uint64_t>(SlotTable::BytesFor(kGranules) / 8 + 8);
   // Headers lie on cache lines of their own.
-  SlotTable table_{reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) & ~63),
-                   kGranules};
+  SlotTable table_{
+      reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) & ~63), kGranules};
 };
 
 TEST_F(SlotTableTest, ASlotIsHeldUntilTheLastParticipantDropsIt) {
@@ -142,7 +142,7 @@ TEST_F(SlotTableTest, DamageIsNeitherReadOutOfBoundsNorEndless) {
 
 TEST_F(SlotTableTest, RandomCallsGiveNoMemoryTwice) {
   std::mt19937_64 random(2);
-  std::map<Slot, std::set<int>> holders;  // what should be
+  std::map<Slot, std::set<int>> holders;   // what should be
   std::vector<uint64_t> owner(kGranules);  // by granule: its slot + 1
   for (int i = 0; i < 100'000; ++i) {
     const int me = static_cast<int>(random() % 4 * 85);
@@ -158,7 +158,8 @@ TEST_F(SlotTableTest, RandomCallsGiveNoMemoryTwice) {
       holders[*slot] = {me};
     } else if (holders.empty()) {
       continue;
-    } else if (auto held = std::next(holders.begin(), static_cast<int64_t>(random() % holders.size()));
+    } else if (auto held =
+                   std::next(holders.begin(), static_cast<int64_t>(random() % holders.size()));
                what < 6) {
       ASSERT_TRUE(table_.Hold(me, held->first, GenerationOf(held->first)));
       held->second.insert(me);

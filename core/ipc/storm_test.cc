@@ -74,14 +74,21 @@ struct Held {
 
 class Worker {
  public:
-  Worker(Board& board, SlotPool& pool, uint64_t seed)
-      : board_(board), pool_(pool), random_(seed) {}
+  Worker(Board& board, SlotPool& pool, uint64_t seed) : board_(board), pool_(pool), random_(seed) {}
 
   void Step() {
     switch (random_() % 16) {
-      case 0: case 1: case 2: case 3: case 4:
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
         return Make();
-      case 5: case 6: case 7: case 8: case 9:
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+      case 9:
         return Open();
       case 10:
         if (random_() % 20 == 0) return Fork();
@@ -102,10 +109,8 @@ class Worker {
   void Check(const Held& held) { Require(IsFilledWith(held.slot, held.nbytes, held.key)); }
 
   void Make() {
-    const size_t nbytes =
-        8 + random_() % (random_() % 8 == 0 ? kPoolBytes / 6 : 3 * kGranuleBytes);
-    absl::StatusOr<SlotHold> slot =
-        pool_.Allocate(nbytes, {.isolated = random_() % 30 == 0});
+    const size_t nbytes = 8 + random_() % (random_() % 8 == 0 ? kPoolBytes / 6 : 3 * kGranuleBytes);
+    absl::StatusOr<SlotHold> slot = pool_.Allocate(nbytes, {.isolated = random_() % 30 == 0});
     if (!slot.ok()) {
       Require(absl::IsResourceExhausted(slot.status()));
       held_.clear();
@@ -168,13 +173,13 @@ class Worker {
 void Storm(bool is_anonymous) {
   constexpr auto kTime = std::chrono::seconds(4);
   InPrivateSharedMemory("size=64m", [&] {
-    auto* board = static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* board = static_cast<Board*>(
+        mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(board, MAP_FAILED);
-    const std::shared_ptr<SlotPool> pool = *SlotPool::Create(
-        {.nbytes = kPoolBytes,
-         .most_bytes = is_anonymous ? kPoolBytes : 2 * kPoolBytes,
-         .anonymous = is_anonymous});
+    const std::shared_ptr<SlotPool> pool =
+        *SlotPool::Create({.nbytes = kPoolBytes,
+                           .most_bytes = is_anonymous ? kPoolBytes : 2 * kPoolBytes,
+                           .anonymous = is_anonymous});
     // What this process has stays as it is.
     const SlotHold mine = *pool->Allocate(5 * kGranuleBytes);
     FillWith(mine, mine.nbytes(), 1);
@@ -209,7 +214,9 @@ void Storm(bool is_anonymous) {
     own.CheckAll();
     for (const pid_t worker : workers) kill(worker, SIGKILL);
     for (const pid_t worker : workers) waitpid(worker, nullptr, 0);
-    { Worker ended = std::move(own); }
+    {
+      Worker ended = std::move(own);
+    }
     // (Their children end by themselves.)
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }

@@ -67,9 +67,8 @@ void Handle(int signal, siginfo_t* info, void* context) {
     return EndBySignal(signal, *info);
   }
   // (An access to memory that is no longer mapped has another code.)
-  const Description* d = info->si_code == SEGV_ACCERR
-                             ? Find(reinterpret_cast<uintptr_t>(info->si_addr))
-                             : nullptr;
+  const Description* d =
+      info->si_code == SEGV_ACCERR ? Find(reinterpret_cast<uintptr_t>(info->si_addr)) : nullptr;
   if (d != nullptr) {
     Print("dovetail: a write to memory that was shared read-only: ");
     Print(std::string_view(d->text, strnlen(d->text, sizeof d->text)));

@@ -1,7 +1,7 @@
 // Lets one call of the operating system fail, or kills the process right before it. A program that
-// links this replaces libc's functions that code of shared memory calls: those that make, open, map,
-// lock, read, write, resize, list and unlink files, getrandom, aligned_alloc and posix_memalign.
-// Each hands the call on to libc's own.
+// links this replaces libc's functions that code of shared memory calls: those that make, open,
+// map, lock, read, write, resize, list and unlink files, getrandom, aligned_alloc and
+// posix_memalign. Each hands the call on to libc's own.
 //
 //   {
 //     const SystemCallFault fault(3, EMFILE);         // the fourth such call of this thread fails

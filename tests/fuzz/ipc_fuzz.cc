@@ -1,5 +1,5 @@
-// Handles of shared memory, and the heads and tables of segments, of any bytes. Only what is whole is read, and
-// a tensor that is opened lies in its segment.
+// Handles of shared memory, and the heads and tables of segments, of any bytes. Only what is whole
+// is read, and a tensor that is opened lies in its segment.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -57,10 +57,12 @@ void FixChecksum(std::string* bytes) {
   std::memcpy(bytes->data() + kChecksumAt, &folded, sizeof folded);
 }
 
+ipc::SlotHold SlotOf(const Tensor& tensor) { return ipc::SlotHold::FindAt(tensor.raw_data()); }
+
 // A message that names a slot with the bytes.
 std::string RecordOf(std::string bytes) {
   bytes.resize(std::max(bytes.size(), ipc::kMostMessageBytes + 1), 'p');
-  const ipc::SlotHold memory = ipc::SlotHold::FindAt(TheShared().tensor.raw_data());
+  const ipc::SlotHold memory = SlotOf(TheShared().tensor);
   static ipc::SlotHold record;
   record = *memory.segment()->Allocate(sizeof(uint64_t) + bytes.size());
   const uint64_t nbytes = bytes.size();
@@ -89,7 +91,8 @@ void TryHandle(Input& input) {
   if (input.OneIn(4)) bytes = input.OneIn(2) ? RecordOf(bytes) : "DR2" + bytes;
   if (bytes.starts_with("DR2")) {
     const absl::Status s = ipc::Open(bytes).status();
-    Require(s.ok() || absl::IsInvalidArgument(s) || absl::IsFailedPrecondition(s),
+    Require(s.ok() || absl::IsInvalidArgument(s) || absl::IsFailedPrecondition(s) ||
+                absl::IsNotFound(s),
             "a message is opened or refused", s);
     return;
   }
@@ -104,7 +107,9 @@ void TryHandle(Input& input) {
           handle->ToString());
   const absl::StatusOr<Tensor> tensor = ipc::Open(*handle);
   if (!tensor.ok() || tensor->num_elements() == 0) return;
-  Require(tensor->storage()->data() == TheShared().tensor.storage()->data(),
+  // (In a second mapping, if the name says that it is read-only.)
+  const ipc::SlotHold slot = ipc::SlotHold::FindAt(tensor->storage()->data());
+  Require(slot && slot.segment() == SlotOf(TheShared().tensor).segment(),
           "only the segment that exists is opened", *tensor);
   const auto* begin = static_cast<const char*>(tensor->storage()->data());
   int64_t reached = static_cast<const char*>(tensor->raw_data()) - begin;
@@ -181,8 +186,8 @@ void TrySegment(Input& input) {
   const std::string path = ipc::PathOf(name).c_str();
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   Require(file >= 0, "a file is made", path);
-  const bool written =
-      write(file, words.data(), std::min<size_t>(parts.data, size)) >= 0 && ftruncate(file, size) == 0;
+  const bool written = write(file, words.data(), std::min<size_t>(parts.data, size)) >= 0 &&
+                       ftruncate(file, size) == 0;
   close(file);
   Require(written, "a file is written");
   UseSegment(input, name, static_cast<uint64_t>(size));

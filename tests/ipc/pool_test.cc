@@ -93,8 +93,8 @@ TEST_F(IpcPool, SubByteTypesAndPaddingAreKept) {
   EXPECT_EQ(u.ToString(), view.ToString());
   EXPECT_EQ(u.raw_data(), view.raw_data());
   EXPECT_EQ(u.packing(), Packing::kPacked);
-  const Tensor padded = *Tensor::Make(packed.storage(), 2, kFloat4E2M1Fn,
-                                      *Layout::Contiguous({5}), {.packing = Packing::kPadded});
+  const Tensor padded = *Tensor::Make(packed.storage(), 2, kFloat4E2M1Fn, *Layout::Contiguous({5}),
+                                      {.packing = Packing::kPadded});
   EXPECT_EQ(Open(*pool_.Share(padded))->packing(), Packing::kPadded);
 }
 
