@@ -14,10 +14,10 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-// The fixed-size head. What follows is written as variable-length numbers, seven bits a byte, signed
-// ones with the sign in the lowest bit: the device's type and index, the element's kind, bits and
-// lanes, the rank, the shape, the strides unless kRowMajor, and the byte offset. The memory's name
-// is the rest.
+// The fixed-size head. What follows is written as variable-length numbers, seven bits a byte,
+// signed ones with the sign in the lowest bit: the device's type and index, the element's kind,
+// bits and lanes, the rank, the shape, the strides unless kRowMajor, and the byte offset. The
+// memory's name is the rest.
 struct Head {
   char magic[2];
   uint8_t version;
@@ -125,9 +125,8 @@ absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
   }
   Head head;
   if (bytes.size() < sizeof head) {
-    return Bad(
-        absl::StrCat("it has ", bytes.size(), " bytes, and the shortest handle has more than ",
-                     sizeof head));
+    return Bad(absl::StrCat("it has ", bytes.size(),
+                            " bytes, and the shortest handle has more than ", sizeof head));
   }
   std::memcpy(&head, bytes.data(), sizeof head);
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) {
@@ -169,16 +168,15 @@ absl::StatusOr<Handle> Handle::FromBytes(std::string_view bytes) {
   }
   handle.device = {static_cast<DeviceType>(device_type), static_cast<int32_t>(device_index)};
   if (kind > 255 || bits > 255 || lanes > 65535) return Bad("it declares no type that there is");
-  absl::StatusOr<DType> dtype =
-      DType::Make(static_cast<TypeKind>(kind), static_cast<uint8_t>(bits),
-                  static_cast<uint16_t>(lanes));
+  absl::StatusOr<DType> dtype = DType::Make(static_cast<TypeKind>(kind), static_cast<uint8_t>(bits),
+                                            static_cast<uint16_t>(lanes));
   if (!dtype.ok()) return Bad(dtype.status().message());
   handle.dtype = *dtype;
   handle.options = {
       .access = (head.flags & kReadOnly) != 0 ? Access::kReadOnly : Access::kReadWrite,
       .packing = (head.flags & kPadded) != 0 ? Packing::kPadded : Packing::kPacked};
-  absl::StatusOr<Layout> layout = (head.flags & kRowMajor) != 0 ? Layout::Contiguous(shape)
-                                                                : Layout::Strided(shape, strides);
+  absl::StatusOr<Layout> layout =
+      (head.flags & kRowMajor) != 0 ? Layout::Contiguous(shape) : Layout::Strided(shape, strides);
   if (!layout.ok()) return Bad(layout.status().message());
   handle.layout = *std::move(layout);
   if (handle.memory.empty() && handle.layout.num_elements() != 0) return Bad("it names no memory");

@@ -5,8 +5,8 @@
 //   absl::StatusOr<ipc::Handle> there = ipc::Handle::FromBytes(bytes);
 //
 // A plain value that owns no memory: the memory stays as long as its owner keeps the tensor
-// (share.h). The bytes (about 50) are valid only on this machine and for this version. FromBytes checks
-// everything that can be checked without the memory; Open (open.h) checks the rest.
+// (share.h). The bytes (about 50) are valid only on this machine and for this version. FromBytes
+// checks everything that can be checked without the memory; Open (open.h) checks the rest.
 
 #ifndef DOVETAIL_INTEROP_IPC_HANDLE_H_
 #define DOVETAIL_INTEROP_IPC_HANDLE_H_

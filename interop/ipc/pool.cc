@@ -51,15 +51,15 @@ absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
   ByteRange bytes;
   if (absl::Status s = BytesReached(*layout, dtype, Packing::kPacked, &bytes); !s.ok()) return s;
   if (bytes.size() == 0) {
-    return Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, dtype,
-                        *std::move(layout), {});
+    return Tensor::Make(Storage::Adopt(nullptr, 0, Device::Cpu(), {}), 0, dtype, *std::move(layout),
+                        {});
   }
   absl::StatusOr<SlotHold> slot = slots_->Allocate(bytes.size(), options);
   if (!slot.ok()) return slot.status();
   absl::StatusOr<void*> data = slot->Data();
   if (!data.ok()) return data.status();
-  StorageRef storage = Storage::Adopt(*data, bytes.size(), Device::Cpu(),
-                                      {&LetGo, new SlotHold(*std::move(slot))});
+  StorageRef storage =
+      Storage::Adopt(*data, bytes.size(), Device::Cpu(), {&LetGo, new SlotHold(*std::move(slot))});
   return Tensor::Make(std::move(storage), 0, dtype, *std::move(layout), {});
 }
 

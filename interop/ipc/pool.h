@@ -1,4 +1,5 @@
-// ipc::Pool: many tensors in one shared memory, for processes that exchange tensors again and again.
+// ipc::Pool: many tensors in one shared memory, for processes that exchange tensors again and
+// again.
 //
 //   absl::StatusOr<ipc::Pool> pool = ipc::Pool::Create({.nbytes = 1 << 30});
 //   absl::StatusOr<Tensor> t = pool->Empty({1024, 1024}, kFloat32);
@@ -6,13 +7,14 @@
 //   // in another process
 //   absl::StatusOr<Tensor> there = ipc::Open(*message);          // open.h
 //
-// A tensor's memory is free for the next Empty when no living process has a tensor over it. It keeps
-// its pages, so that making, sharing, opening and releasing tensors needs no system call once both
-// processes have the pool mapped. What a killed process had is freed when the memory is needed.
+// A tensor's memory is free for the next Empty when no living process has a tensor over it. It
+// keeps its pages, so that making, sharing, opening and releasing tensors needs no system call once
+// both processes have the pool mapped. What a killed process had is freed when the memory is
+// needed.
 //
-// A message can be opened any number of times, as long as some process has a tensor over the memory.
-// Later, opening it is an error, also when the memory has been reused: keep the tensor until the
-// others have opened it.
+// A message can be opened any number of times, as long as some process has a tensor over the
+// memory. Later, opening it is an error, also when the memory has been reused: keep the tensor
+// until the others have opened it.
 //
 // Who maps a pool can read all of it, and write unless it opens only messages that were shared
 // read-only. Make a pool for each domain of trust, or isolate a tensor (Empty's options).

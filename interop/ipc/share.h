@@ -44,7 +44,8 @@ struct ShareOptions {
 absl::StatusOr<Handle> Share(const Tensor& tensor, const ShareOptions& options = {});
 
 // A new row-major tensor, uninitialised, in memory that Share accepts: on the CPU a
-// part of this process's file in /dev/shm, on a GPU memory of the allocator "direct". Fails as Tensor::Empty does.
+// part of this process's file in /dev/shm, on a GPU memory of the allocator "direct". Fails as
+// Tensor::Empty does.
 absl::StatusOr<Tensor> Empty(absl::Span<const int64_t> shape, DType dtype,
                              Device device = Device::Cpu());
 

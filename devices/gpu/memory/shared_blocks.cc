@@ -352,8 +352,8 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
   if (!slot->segment()->is_mine() && !ipc::IsAlive(name->segment.process)) {
     return ipc::SegmentGoneError();
   }
-  auto lent = std::make_unique<Lent>(
-      Lent{.blocks = this, .slot = *std::move(slot), .device = *device});
+  auto lent =
+      std::make_unique<Lent>(Lent{.blocks = this, .slot = *std::move(slot), .device = *device});
   absl::Cleanup give_back = [&] { Lent::GiveBack(lent.release()); };
 
   OpenedMemory opened{.data = nullptr,

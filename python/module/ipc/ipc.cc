@@ -42,8 +42,8 @@ PyObject* IpcShareFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   if (!CheckTensor(args[0])) return nullptr;
   const Tensor tensor = AsTensor(args[0]);
   const ipc::ShareOptions options = {.read_only = args[1] == Py_True};
-  absl::StatusOr<ipc::Handle> handle = WithoutGilIf(
-      !IsHostAccessible(tensor.device().type), [&] { return ipc::Share(tensor, options); });
+  absl::StatusOr<ipc::Handle> handle = WithoutGilIf(!IsHostAccessible(tensor.device().type),
+                                                    [&] { return ipc::Share(tensor, options); });
   if (!handle.ok()) return RaiseStatus(handle.status());
   const std::string bytes = handle->ToBytes();
   return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));

@@ -45,15 +45,15 @@ absl::Duration ToDuration(std::optional<double> seconds) {
 }
 
 nb::object EmptyFromPool(const ipc::Pool& pool, nb::handle shape, nb::handle dtype,
-                 std::optional<double> timeout, bool isolated) {
+                         std::optional<double> timeout, bool isolated) {
   Dims parsed;
   Placement wanted;
   if (!ParseShape(shape.ptr(), &parsed) || !wanted.Parse(dtype.ptr(), nullptr)) {
     throw nb::python_error();
   }
   const ipc::AllocateOptions options = {.timeout = ToDuration(timeout), .isolated = isolated};
-  return Checked(WrapTensor(WithoutGilIf(
-      true, [&] { return pool.Empty(parsed, wanted.dtype_or(kFloat32), options); })));
+  return Checked(WrapTensor(
+      WithoutGilIf(true, [&] { return pool.Empty(parsed, wanted.dtype_or(kFloat32), options); })));
 }
 
 nb::bytes Share(const ipc::Pool& pool, nb::handle tensor, bool read_only) {
@@ -66,8 +66,7 @@ nb::bytes Share(const ipc::Pool& pool, nb::handle tensor, bool read_only) {
 }
 
 nb::dict Stats(const ipc::Pool& pool) {
-  const ipc::SegmentStats stats =
-      OrThrow(WithoutGilIf(true, [&] { return pool.slots().Stats(); }));
+  const ipc::SegmentStats stats = OrThrow(WithoutGilIf(true, [&] { return pool.slots().Stats(); }));
   nb::list holders;
   for (const ipc::Holder& holder : stats.holders) {
     nb::dict of_process;
@@ -107,29 +106,31 @@ void AddPool(nb::module_& m) {
       },
       nb::arg("nbytes") = 0, nb::kw_only(), nb::arg("max_nbytes") = nb::none(),
       nb::arg("memfd") = false, nb::arg("name") = nb::none(), nb::arg("fd") = nb::none());
-  c.def("empty", &EmptyFromPool, nb::arg("shape"), nb::kw_only(), nb::arg("dtype") = nb::none(),
-        nb::arg("timeout").none() = 0.0, nb::arg("isolated") = false,
-        nb::sig("def empty(self, shape: object, *, dtype: object = None, timeout: float | None = 0, "
-                "isolated: bool = False) -> Tensor"),
-        "Return a new tensor on the CPU, in the pool's memory. The default is float32.\n"
-        "\n"
-        "timeout   how many seconds to wait for other processes to release memory, if there is\n"
-        "          none; None: until there is\n"
-        "isolated  put it in a file of its own, beside the pool: who opens it maps nothing else\n"
-        "\n"
-        "The elements are uninitialised. Raises MemoryError, with the processes that hold the\n"
-        "memory, if there is no room. Thread-safe.");
-  c.def("share", &Share, nb::arg("tensor"), nb::kw_only(), nb::arg("readonly") = false,
-        nb::sig("def share(self, tensor: Tensor, *, readonly: bool = False) -> bytes"),
-        "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
-        "\n"
-        "tensor    in this pool's memory; a view, or what from_dlpack() made of another library's\n"
-        "readonly  who opens the message gets memory that can't be written: a write by any library\n"
-        "          ends that process (report_write_faults() says by which tensor)\n"
-        "\n"
-        "The message keeps nothing: keep the tensor until the others have opened it. Raises\n"
-        "ExchangeError for memory of no or another pool, and for a tensor that requires gradients.\n"
-        "Thread-safe.");
+  c.def(
+      "empty", &EmptyFromPool, nb::arg("shape"), nb::kw_only(), nb::arg("dtype") = nb::none(),
+      nb::arg("timeout").none() = 0.0, nb::arg("isolated") = false,
+      nb::sig("def empty(self, shape: object, *, dtype: object = None, timeout: float | None = 0, "
+              "isolated: bool = False) -> Tensor"),
+      "Return a new tensor on the CPU, in the pool's memory. The default is float32.\n"
+      "\n"
+      "timeout   how many seconds to wait for other processes to release memory, if there is\n"
+      "          none; None: until there is\n"
+      "isolated  put it in a file of its own, beside the pool: who opens it maps nothing else\n"
+      "\n"
+      "The elements are uninitialised. Raises MemoryError, with the processes that hold the\n"
+      "memory, if there is no room. Thread-safe.");
+  c.def(
+      "share", &Share, nb::arg("tensor"), nb::kw_only(), nb::arg("readonly") = false,
+      nb::sig("def share(self, tensor: Tensor, *, readonly: bool = False) -> bytes"),
+      "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
+      "\n"
+      "tensor    in this pool's memory; a view, or what from_dlpack() made of another library's\n"
+      "readonly  who opens the message gets memory that can't be written: a write by any library\n"
+      "          ends that process (report_write_faults() says by which tensor)\n"
+      "\n"
+      "The message keeps nothing: keep the tensor until the others have opened it. Raises\n"
+      "ExchangeError for memory of no or another pool, and for a tensor that requires gradients.\n"
+      "Thread-safe.");
   c.def("stats", &Stats, nb::sig("def stats(self) -> dict[str, object]"),
         "Return what the pool has and who holds it, as a dict.\n"
         "\n"
