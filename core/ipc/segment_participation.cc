@@ -119,13 +119,15 @@ void Segment::ForAll() {
 void Segment::BecomeChildForAll() {
   ForAll<&Segment::BecomeChild>();
   Tables& tables = GetTables();
-  std::erase_if(tables.by_name, [&](const auto& entry) {
-    Segment* const segment = entry.second.segment;
-    const bool is_orphan =
-        segment->file_ < 0 || (segment->me_.load() < 0 && segment->held_slots_ != 0);
-    if (is_orphan) tables.orphans.push_back(segment);
-    return is_orphan;
-  });
+  for (auto i = tables.by_name.begin(); i != tables.by_name.end();) {
+    Segment* const segment = i->second.segment;
+    if (segment->file_ >= 0 && (segment->me_.load() >= 0 || segment->held_slots_ == 0)) {
+      ++i;
+    } else {
+      tables.orphans.push_back(segment);
+      i = tables.by_name.erase(i);
+    }
+  }
 }
 
 const ForkHandlers Segment::kForkHandlers = {&ForAll<&Segment::PrepareFork>,
